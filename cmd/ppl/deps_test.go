@@ -106,7 +106,8 @@ compile/internal/proggen:
 compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
 compile/internal/cmd/agreement: *
-compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/plan:
+compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
 predict:                 compile lang/source lang/ast lang/check lang/types stdlib

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -55,18 +56,18 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 	}
 	addLanes := func(ax *axis, ints []int64, stride int) {
 		if acc.axis == nil {
-			acc.axis, acc.base = ax, make([]int32, ax.n)
+			acc.axis, acc.base = ax, make([]int32, ax.N)
 		} else if acc.axis != ax {
-			if acc.axis.within(ax) {
-				up := ax.lanesOf(acc.axis)
-				wide := make([]int32, ax.n)
+			if acc.axis.Within(ax) {
+				up := ax.LanesOf(acc.axis)
+				wide := make([]int32, ax.N)
 				for l := range wide {
 					wide[l] = acc.base[up[l]]
 				}
 				acc.axis, acc.base = ax, wide
 			} else {
-				up := acc.axis.lanesOf(ax)
-				wide := make([]int64, acc.axis.n)
+				up := acc.axis.LanesOf(ax)
+				wide := make([]int64, acc.axis.N)
 				for l := range wide {
 					wide[l] = ints[up[l]]
 				}
@@ -173,7 +174,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			continue
 		}
 		if acc.out == nil {
-			acc.out = make([]bool, acc.axis.n)
+			acc.out = make([]bool, acc.axis.N)
 		}
 		for l, out := range o.out {
 			acc.out[l] = acc.out[l] || out
@@ -209,7 +210,7 @@ func wrongParts(part ir.Part, from, to value, size int) (wrong value) {
 	ax := innermost(from.axis, to.axis)
 	n := 1
 	if ax != nil {
-		n = ax.n
+		n = ax.N
 	}
 	ints := make([]int64, n)
 	any := false
@@ -264,7 +265,7 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 			continue
 		}
 		if out == nil && i.axis != nil {
-			out = make([]bool, i.axis.n)
+			out = make([]bool, i.axis.N)
 		}
 		if out != nil {
 			out[p/n] = true
@@ -294,52 +295,22 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 // axis and the home axis of the container), the element offset in the flat
 // storage of all of the container's lanes.
 func (a access) flatBase(home, ax *axis, size int) []int32 {
-	out := make([]int32, ax.n)
-	if a.axis != nil {
-		if up := ax.lanesOf(a.axis); up != nil {
-			for l := range out {
-				out[l] = a.base[up[l]]
-			}
-		} else {
-			copy(out, a.base)
-		}
-	}
-	if home != nil {
-		if up := ax.lanesOf(home); up != nil {
-			for l := range out {
-				out[l] += up[l] * int32(size)
-			}
-		} else {
-			for l := range out {
-				out[l] += int32(l * size)
-			}
-		}
-	}
-	return out
+	return plan.FlatBase(a.axis, a.base, home, ax, size)
 }
 
 // outIn tells for every lane of ax, that of the access or one within it, whether its
 // index is wrong where conditions leave it out; nil if none is.
-func (a access) outIn(ax *axis) []bool {
-	if a.out == nil || ax == a.axis {
-		return a.out
-	}
-	out := make([]bool, ax.n)
-	for l, up := range ax.lanesOf(a.axis) {
-		out[l] = a.out[up]
-	}
-	return out
-}
+func (a access) outIn(ax *axis) []bool { return plan.OutIn(a.axis, ax, a.out) }
 
 // innermost is the deeper of two nested axes.
 func innermost(a, b *axis) *axis {
 	if a == nil {
 		return b
 	}
-	if b == nil || b.within(a) {
+	if b == nil || b.Within(a) {
 		return a
 	}
-	if !a.within(b) {
+	if !a.Within(b) {
 		panic(&fault{reason: "values that vary over different loops"})
 	}
 	return b
@@ -376,9 +347,9 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 			}
 			return out
 		}
-		b.reserve(8, len(offs), ax.n)
+		b.reserve(8, len(offs), ax.N)
 		base := acc.flatBase(v.axis, ax, size)
-		out.ints = make([]int64, 0, len(offs)*ax.n)
+		out.ints = make([]int64, 0, len(offs)*ax.N)
 		for _, s := range base {
 			for _, o := range offs {
 				out.ints = append(out.ints, v.ints[s+o])
@@ -390,11 +361,11 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 		return b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Gather(a[0], acc.ix) })
 	}
 	ax := innermost(v.axis, acc.axis)
-	if v.lvl.depth > ax.lvl.depth {
+	if v.lvl.depth > levelOf(ax).depth {
 		return b.take(v, positions(acc), typ)
 	}
-	lvl := ax.lvl
-	b.reserve(4, ax.n)
+	lvl := levelOf(ax)
+	b.reserve(4, ax.N)
 	base := acc.flatBase(v.axis, ax, v.size())
 	ix := acc.ix
 	ix.Dims = append([]ad.Dim{tableDim(base)}, ix.Dims...)
@@ -461,13 +432,13 @@ func (b *binder) flatten(v value, ax *axis) value {
 			return g.Reshape(a[0], []int{v.size()})
 		})
 	}
-	if v.lvl.depth > ax.lvl.depth {
+	if v.lvl.depth > levelOf(ax).depth {
 		panic(&fault{reason: "a value computed in a branch"})
 	}
-	g := ax.lvl.g
-	r := g.Spread(b.use(v, ax.lvl, ax), ax.n)
-	r = g.Reshape(g.Unlane(r), []int{ax.n * v.size()})
-	return value{typ: v.typ, shape: g.Type(r).Shape, lvl: ax.lvl, ref: r, param: v.param}
+	g := levelOf(ax).g
+	r := g.Spread(b.use(v, levelOf(ax), ax), ax.N)
+	r = g.Reshape(g.Unlane(r), []int{ax.N * v.size()})
+	return value{typ: v.typ, shape: g.Type(r).Shape, lvl: levelOf(ax), ref: r, param: v.param}
 }
 
 // unflatten is the inverse of flatten.
@@ -477,7 +448,7 @@ func (b *binder) unflatten(v value, ax *axis, shape []int, typ types.Type) value
 		return out
 	}
 	g := v.lvl.g
-	r := g.Lane(g.Reshape(v.ref, append([]int{ax.n}, shape...)))
+	r := g.Lane(g.Reshape(v.ref, append([]int{ax.N}, shape...)))
 	return b.wrap(r, v.lvl, ax, typ, v.param)
 }
 

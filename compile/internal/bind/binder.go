@@ -147,7 +147,7 @@ func (b *binder) convert(v value, to types.Type) value {
 func (b *binder) accumulate(c *cell, acc access, val value, negate bool) {
 	c, acc = b.resolve(c, acc)
 	if n := b.nest; n != nil && n.unit != nil && c.typ.Kind != types.Int {
-		if h := n.watched[c]; h != nil && (h.sum || n.summing == h) {
+		if h := n.watched[c]; h != nil && (h.Sum || n.summing == h) {
 			b.record(h, b.convert(val, c.typ), negate)
 			return
 		}
@@ -209,7 +209,7 @@ func (b *binder) totalHere(r ad.Ref, v value) ad.Ref {
 		return r
 	}
 	if g.Type(r).Lanes == 0 {
-		return g.Scale(float64(b.axis.n), r)
+		return g.Scale(float64(b.axis.N), r)
 	}
 	return g.SumLanes(r)
 }

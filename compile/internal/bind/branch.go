@@ -18,20 +18,16 @@ type branch struct {
 	outcome
 }
 
-func (a access) equal(b access) bool {
-	return a.axis == b.axis && slices.Equal(a.base, b.base) && slices.Equal(a.offsets(), b.offsets())
-}
-
 // region evaluates both sides of a conditional that parameters decide, each
 // into a graph of its own, and adds the OpIf. What the sides assign, add to the
 // log density and return become its results.
 func (b *binder) region(cond value, then, els func() signal) signal {
 	parent := b.regionLevel()
-	if b.axis != nil && !b.inModel && !b.hidden() && parent == b.axis.lvl {
+	if b.axis != nil && !b.inModel && !b.hidden() && parent == levelOf(b.axis) {
 		// One decision per iteration even where the condition is the same in all,
 		// because a side may draw random numbers.
 		g := parent.g
-		r := g.Spread(b.use(cond, parent, b.axis), b.axis.n)
+		r := g.Spread(b.use(cond, parent, b.axis), b.axis.N)
 		cond = b.wrap(r, parent, b.axis, types.IntType, cond.param)
 		cond.ints = nil
 	}

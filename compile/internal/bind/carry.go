@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -226,7 +227,7 @@ func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		vary[v] = true
 	}
 	switch {
-	case total*ax.n > maxHistory:
+	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
 	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !has(lp.body, isWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
@@ -302,7 +303,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	sig := b.finishRegion(r, parent, outer, func(k int) ad.Ref { return g.Final(sc, k) }, sum)
 	b.settle(lp)
 	b.stats.Carried++
-	b.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.n, Why: lp.why})
+	b.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.N, Why: lp.why})
 	return sig
 }
 
@@ -320,7 +321,7 @@ func (b *binder) outputTarget(r *regionBody) (sums int) {
 // lane, though nothing that enters it may differ: it may draw random numbers.
 func (b *binder) spreadFirst(g *ad.Graph, args []ad.Ref, outer *axis) {
 	if outer != nil && !b.inModel && len(args) > 0 {
-		args[0] = g.Spread(args[0], outer.n)
+		args[0] = g.Spread(args[0], outer.N)
 	}
 }
 
@@ -455,20 +456,20 @@ func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	}
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	steps := int64(0)
-	for l := range ax.n {
+	for l := range ax.N {
 		steps = max(steps, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)
 	}
 	if steps <= 0 {
 		return goesOn
 	}
-	b.reserveLanes(ax.n, int(steps))
-	inner := &axis{n: ax.n * int(steps), parent: ax, lvl: ax.lvl, up: make([]int32, 0, ax.n*int(steps))}
+	b.reserveLanes(ax.N, int(steps))
+	inner := &axis{N: ax.N * int(steps), Parent: ax, Level: levelOf(ax), Up: make([]int32, 0, ax.N*int(steps))}
 	i := value{typ: types.IntType, axis: inner}
 	active := value{typ: types.IntType, axis: inner}
-	for l := range ax.n {
+	for l := range ax.N {
 		lo, hi := intAt(from, ax, upFrom, l, 0), intAt(to, ax, upTo, l, 0)
 		for k := range steps {
-			inner.up = append(inner.up, int32(l))
+			inner.Up = append(inner.Up, int32(l))
 			i.ints = append(i.ints, max(lo, min(lo+k, hi)))
 			active.ints = append(active.ints, truth(lo+k <= hi))
 		}
@@ -487,7 +488,7 @@ func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 // those lanes that have so many. What sizes are at one iteration may be the same in all of these.
 func (b *binder) unrollRagged(k, n int, ax *axis, i, active []int64, lp *loop) signal {
 	nth := func(of []int64) value {
-		v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 		for l := range v.ints {
 			v.ints[l] = of[l*n+k]
 		}

@@ -115,7 +115,7 @@ func (b *binder) scatterState(c *cell, flat bool) {
 		part := b.reshape(v, []int{c.size}, c.typ)
 		if flat {
 			part = b.flatten(v, c.home)
-			n *= c.home.n
+			n *= c.home.N
 		}
 		b.reserve(8, n)
 		t := make([]place, n)
@@ -233,10 +233,10 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 	w := *c.whole
 	if !c.owned || w.axis != c.home {
 		if w.axis != c.home { // the same in several lanes so far
-			b.reserve(8, c.home.n, c.size)
-			wide := make([]int64, 0, c.home.n*c.size)
+			b.reserve(8, c.home.N, c.size)
+			wide := make([]int64, 0, c.home.N*c.size)
 			up := upTo(c.home, w.axis)
-			for l := range c.home.n {
+			for l := range c.home.N {
 				for p := range c.size {
 					wide = append(wide, intAt(w, c.home, up, l, p))
 				}
@@ -256,7 +256,7 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 	}
 	var up []int32
 	if v.axis != nil {
-		up = ax.lanesOf(v.axis)
+		up = ax.LanesOf(v.axis)
 	}
 	for l, s := range acc.flatBase(c.home, ax, c.size) {
 		k := 0

@@ -65,7 +65,7 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 	}
 	ax := innermost(cond.axis, innermost(x.axis, y.axis))
 	uc, ux, uy := upTo(ax, cond.axis), upTo(ax, x.axis), upTo(ax, y.axis)
-	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 	for l := range v.ints {
 		if intAt(cond, ax, uc, l, 0) != 0 {
 			v.ints[l] = intAt(x, ax, ux, l, 0)
@@ -177,7 +177,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 				open = append(open, int32(i))
 			}
 		}
-		out := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		out := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 		for i, t := range mask {
 			out.ints[i] = truth(t)
 		}
@@ -185,7 +185,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 			return out
 		}
 		b.reserveLanes(len(open))
-		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
+		sub := &axis{N: len(open), Parent: ax, Up: open, Level: levelOf(ax), Subset: true}
 		var c *cell
 		b.with(b.context.in(ax), func() { c = b.newCell(nil, "condition", types.IntType, nil) })
 		c.setWhole(out)

@@ -67,22 +67,22 @@ func (c context) outside() context {
 
 // hidden reports whether the lanes in force belong to a level around the
 // present one.
-func (c *context) hidden() bool { return c.axis != nil && c.axis.lvl != c.lvl }
+func (c *context) hidden() bool { return c.axis != nil && levelOf(c.axis) != c.lvl }
 
 // hiddenAxis reports whether lanes of ax cannot be told apart where evaluation
 // stands, because a region hides them.
-func (c *context) hiddenAxis(ax *axis) bool { return ax != nil && ax.lvl != c.lvl }
+func (c *context) hiddenAxis(ax *axis) bool { return ax != nil && levelOf(ax) != c.lvl }
 
 // scanning reports whether evaluation stands in the steps of a recurrence, outside
 // of its regions.
 func (c *context) scanning() bool {
-	return c.scan != nil && c.lvl == c.scan.dom.lvl
+	return c.scan != nil && c.lvl == levelOf(c.scan.dom)
 }
 
 // inOrder reports whether what is evaluated runs in the order of the program:
 // all loops under way are regions or unrolled.
 func (c *context) inOrder() bool {
-	for ax := c.axis; ax != nil; ax = ax.parent {
+	for ax := c.axis; ax != nil; ax = ax.Parent {
 		l := c.lvl
 		for l != nil && l.loop != ax {
 			l = l.parent
@@ -114,19 +114,19 @@ func (c *context) excluded(ax *axis) []bool {
 		if ax == nil || m.cond.axis == nil {
 			continue
 		}
-		lane := make([]bool, ax.n)
+		lane := make([]bool, ax.N)
 		switch {
-		case m.cond.axis.within(ax):
+		case m.cond.axis.Within(ax):
 			up := upTo(ax, m.cond.axis)
 			for l := range lane {
 				lane[l] = intAt(m.cond, ax, up, l, 0) != 0 != m.side
 			}
-		case ax.within(m.cond.axis): // the index varies less: all iterations of a lane must be out
+		case ax.Within(m.cond.axis): // the index varies less: all iterations of a lane must be out
 			for l := range lane {
 				lane[l] = true
 			}
-			up := m.cond.axis.lanesOf(ax)
-			for l := range m.cond.axis.n {
+			up := m.cond.axis.LanesOf(ax)
+			for l := range m.cond.axis.N {
 				if intAt(m.cond, m.cond.axis, nil, l, 0) != 0 == m.side {
 					lane[up[l]] = false
 				}
@@ -148,15 +148,15 @@ func (c *context) excluded(ax *axis) []bool {
 // empty tells for every lane of an axis whether no lane in force belongs to it; nil if
 // some does to each.
 func (c *context) empty(ax *axis) []bool {
-	if ax == nil || c.axis == nil || ax == c.axis || !ax.within(c.axis) {
+	if ax == nil || c.axis == nil || ax == c.axis || !ax.Within(c.axis) {
 		return nil
 	}
-	out := make([]bool, ax.n)
+	out := make([]bool, ax.N)
 	for l := range out {
 		out[l] = true
 	}
-	left := ax.n
-	for _, l := range c.axis.lanesOf(ax) {
+	left := ax.N
+	for _, l := range c.axis.LanesOf(ax) {
 		if out[l] {
 			out[l] = false
 			left--
@@ -208,7 +208,7 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 		lvl = deeper(lvl, a.lvl)
 	}
 	ax := b.axis
-	if ax != nil && ax.lvl != lvl {
+	if ax != nil && levelOf(ax) != lvl {
 		ax = nil
 	}
 	refs := make([]ad.Ref, len(args))
@@ -236,12 +236,12 @@ func (b *binder) place(args []value, move bool) (*level, *axis) {
 	var ax *axis
 	constant := true
 	for _, a := range args {
-		if a.axis != nil && (ax == nil || ax.within(a.axis)) {
+		if a.axis != nil && (ax == nil || ax.Within(a.axis)) {
 			ax = a.axis
 		}
 		if a.ints != nil {
 			if a.axis != nil {
-				lvl = deeper(lvl, a.axis.lvl)
+				lvl = deeper(lvl, levelOf(a.axis))
 			}
 			continue
 		}
@@ -253,10 +253,10 @@ func (b *binder) place(args []value, move bool) (*level, *axis) {
 	if !move && !constant && b.lvl.depth > lvl.depth {
 		lvl = b.lvl // a branch: not evaluated unless taken
 	}
-	if ax != nil && ax.lvl != lvl {
+	if ax != nil && levelOf(ax) != lvl {
 		ax = nil // hidden by the region
 		for _, a := range args {
-			if a.axis != nil && a.axis.lvl == lvl && (ax == nil || ax.within(a.axis)) {
+			if a.axis != nil && levelOf(a.axis) == lvl && (ax == nil || ax.Within(a.axis)) {
 				ax = a.axis
 			}
 		}
@@ -273,7 +273,7 @@ func (b *binder) placeChecked(args []value) (*level, *axis) {
 	lvl, ax := b.place(args, false)
 	if b.lvl.branch {
 		lvl = deeper(lvl, b.lvl)
-		if ax != nil && ax.lvl != lvl {
+		if ax != nil && levelOf(ax) != lvl {
 			ax = nil
 		}
 	}
@@ -283,12 +283,12 @@ func (b *binder) placeChecked(args []value) (*level, *axis) {
 // domain is the axis on which something is computed whose arguments have the
 // lanes of ax: these, unless the iterations in force leave some of them out.
 func (b *binder) domain(ax *axis) *axis {
-	if ax == nil || b.axis == nil || b.axis == ax || b.axis.lvl != ax.lvl || !ax.within(b.axis) {
+	if ax == nil || b.axis == nil || b.axis == ax || levelOf(b.axis) != levelOf(ax) || !ax.Within(b.axis) {
 		return ax
 	}
 	subset := false
-	for a := b.axis; a != ax; a = a.parent {
-		subset = subset || a.subset
+	for a := b.axis; a != ax; a = a.Parent {
+		subset = subset || a.Subset
 	}
 	if !subset {
 		return ax
@@ -296,14 +296,14 @@ func (b *binder) domain(ax *axis) *axis {
 	key := [2]*axis{b.axis, ax}
 	all, ok := b.covered[key]
 	if !ok {
-		seen, n := make([]bool, ax.n), 0
-		for _, l := range b.axis.lanesOf(ax) {
+		seen, n := make([]bool, ax.N), 0
+		for _, l := range b.axis.LanesOf(ax) {
 			if !seen[l] {
 				seen[l] = true
 				n++
 			}
 		}
-		all = n == ax.n
+		all = n == ax.N
 		b.covered[key] = all
 	}
 	if all {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
 // Plan is how a loop is evaluated. Loops that are unrolled have a plan for each of
@@ -53,29 +55,30 @@ func (b *binder) keepPlan(p Plan) {
 		return
 	}
 	if b.axis != nil {
-		p.Lanes = b.axis.n
+		p.Lanes = b.axis.N
 	}
 	b.stats.Plans = append(b.stats.Plans, p)
 }
 
 // describe is the plan of a nest.
 func (n *nest) describe(lp *loop) Plan {
-	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.root.ax.n, Why: lp.why}
-	for _, g := range n.groups {
-		x := PlanPart{Way: [...]string{inLanes: "lanes", asSum: "sum", asRecurrence: "recurrence"}[g.kind], Iterations: g.units[0].dom.n}
-		for _, u := range g.units {
+	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Root.Axis.N, Why: lp.why}
+	for _, g := range n.plan.Groups {
+		x := PlanPart{Way: g.Kind.String(), Iterations: g.Units[0].Domain.N}
+		for _, planned := range g.Units {
+			u := n.units[planned.ID]
 			for _, s := range u.stmts {
 				if line := s.Span().Begin().Line; !slices.Contains(x.Lines, line) {
 					x.Lines = append(x.Lines, line)
 				}
 			}
 			for _, h := range n.order {
-				if h.ofUnit(u) != nil && g.kind != inLanes && !slices.Contains(x.Variables, h.c.name) {
+				if h.ofUnit(u) != nil && g.Kind != plan.Map && !slices.Contains(x.Variables, h.c.name) {
 					x.Variables = append(x.Variables, h.c.name)
 				}
 			}
 		}
-		if k := len(p.Parts) - 1; k >= 0 && g.kind == inLanes && p.Parts[k].Way == x.Way && p.Parts[k].Iterations == x.Iterations {
+		if k := len(p.Parts) - 1; k >= 0 && g.Kind == plan.Map && p.Parts[k].Way == x.Way && p.Parts[k].Iterations == x.Iterations {
 			for _, line := range x.Lines {
 				if !slices.Contains(p.Parts[k].Lines, line) {
 					p.Parts[k].Lines = append(p.Parts[k].Lines, line)

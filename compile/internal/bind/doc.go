@@ -21,14 +21,12 @@
 //	choice.go      conditional expressions
 //	stmt.go        statements
 //	iterations.go  loops as the iterations that they have
-//	nest.go        loops as nests of units: the types of what follows
+//	nest.go        loops as nests of units, which package plan orders
 //	sizes.go       which integers decide the sizes of values
 //	track.go       integers that a loop carries and data decide
 //	uses.go        the inspector: what it knows; the elements that units read and write
 //	inspect.go     … and the units of a nest, over which iterations they run
-//	versions.go    who wrote the element that a read sees
-//	levels.go      iterations by levels of what they read of one another
-//	plan.go        the planner: dependences, their strongly connected components, their order
+//	versions.go    values of the versions that reads see
 //	describe.go    plans as values that can be printed and tested
 //	recur.go       recurrences: scans of just what recurs
 //	emit.go        evaluating a nest as planned
@@ -54,11 +52,11 @@
 // a conditional, with the rest of the iteration if it may `continue`; an inner loop that
 // they may end.
 //
-// Every write of a unit in an iteration makes a version of an element (versions.go). In
+// Every write of a unit in an iteration makes a version of an element. In
 // the order of the program, each read sees one version, or what there was before the
 // loop. That is exact, element by element, and gives the dependences between units.
 //
-// The planner (plan.go) puts units in an order in which every version is there before it
+// Package plan, which knows integers alone, puts units in an order in which every version is there before it
 // is read. Units that do not depend on themselves are evaluated in lanes, over their own
 // domain: what a condition leaves out is not there to be added, checked or drawn.
 // Strongly connected components of the others are sums or recurrences. What fits none of

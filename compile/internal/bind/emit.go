@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -11,39 +12,48 @@ import (
 // Evaluating a nest as planned: group by group, each unit over its domain, with
 // the variables in scope that it had for the inspector.
 
+// unitsOf are units of the nest as planned.
+func (n *nest) unitsOf(planned []*plan.Unit) []*unit {
+	units := make([]*unit, len(planned))
+	for i, u := range planned {
+		units[i] = n.units[u.ID]
+	}
+	return units
+}
+
 // evaluate evaluates the planned nest of a loop.
 func (b *binder) evaluate(n *nest, lp *loop) {
 	b.keepPlan(n.describe(lp))
 	cells, at := b.cells, b.context
 	at.nest = n
 	b.with(at, func() {
-		for _, g := range n.groups {
-			switch g.kind {
-			case inLanes:
-				b.unit(g.units[0])
-			case asSum:
-				b.sum(g.units)
-			case asRecurrence:
-				b.recurrence(n, g.units)
+		for _, g := range n.plan.Groups {
+			switch g.Kind {
+			case plan.Map:
+				b.unit(n.units[g.Units[0].ID])
+			case plan.Sum:
+				b.sum(n.unitsOf(g.Units))
+			case plan.Recurrence:
+				b.recurrence(n, g.Units)
 			}
 		}
 	})
 	b.cells = cells
-	b.with(b.context.in(n.root.ax.parent), func() {
+	b.with(b.context.in(n.Root.Axis.Parent), func() {
 		for _, h := range n.order {
-			if !h.inside && len(h.writes) > 0 {
+			if !h.Inside && len(h.writes) > 0 {
 				b.commit(n, h)
 			}
 		}
 	})
-	b.opts.Budget.Back(b.opts.Budget.Used() - n.taken)
+	b.opts.Budget.Back(b.opts.Budget.Used() - n.plan.Taken)
 	b.settle(lp)
 }
 
 // unit evaluates a unit over its domain.
 func (b *binder) unit(u *unit) {
 	b.nest.unit, b.cells = u, u.cells
-	b.with(b.context.in(u.dom), func() {
+	b.with(b.context.in(u.Domain), func() {
 		b.enterUnit(u)
 		b.runUnit(u)
 		b.leaveUnit(u)
@@ -56,11 +66,11 @@ func (b *binder) enterUnit(u *unit) {
 	made := map[*cell]*overlay{}
 	for _, h := range b.nest.order {
 		w := h.ofUnit(u)
-		if w == nil || !w.overlaid {
+		if w == nil || !w.Apart {
 			continue
 		}
 		acc := w.acc
-		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.add && (h.sum || b.nest.summing == h)}
+		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.Add && (h.Sum || b.nest.summing == h)}
 		typ := h.c.typ
 		shape := acc.ix.Shape()
 		if !o.whole {
@@ -121,7 +131,7 @@ func (b *binder) runUnit(u *unit) {
 		}
 		b.setSpan(old)
 	default:
-		if u.compound {
+		if u.Compound {
 			b.cells = slices.Clone(b.cells)
 		}
 		if sig := b.execAll(u.stmts); sig&^(goesOn|continues) != 0 {
@@ -150,25 +160,19 @@ func (b *binder) sum(units []*unit) {
 		}
 	}
 	// What each sum begins with: what the first addition would read.
-	runs := h.ofUnit(units[0]).runs
-	first := make([]origin, runs)
+	runs := h.ofUnit(units[0]).Runs
+	first := make([]plan.Origin, runs)
 	seen := make([]bool, runs)
-	for e := range h.c.total() {
-		list := h.versions[h.starts[e]:h.starts[e+1]]
-		for k, v := range list {
-			w := h.writes[v.write]
-			if !slices.Contains(units, w.u) || seen[w.slot[v.pos]] {
-				continue
+	for e := range h.Total() {
+		before := plan.Origin{Pos: int32(e)}
+		h.Versions(e, func(o plan.Origin) {
+			if among(units, o.Write.Unit) {
+				if run := o.Write.Slot[o.Pos]; !seen[run] {
+					seen[run], first[run] = true, before
+				}
 			}
-			run := w.slot[v.pos]
-			seen[run] = true
-			if k > 0 {
-				p := list[k-1]
-				first[run] = origin{w: h.writes[p.write], pos: p.pos}
-			} else {
-				first[run] = origin{pos: int32(e)}
-			}
-		}
+			before = o
+		})
 	}
 	start := b.beginnings(n, h, first)
 	n.summing = h
@@ -179,8 +183,8 @@ func (b *binder) sum(units []*unit) {
 	n.summing = nil
 	for _, u := range units {
 		w := h.ofUnit(u)
-		flat := b.flatten(w.val, u.dom)
-		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.slot)}})
+		flat := b.flatten(w.val, u.Domain)
+		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.Slot)}})
 		parts = append(parts, b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 			r := g.Scatter(a[0], ix, []int{runs})
 			if w.negate {
@@ -199,19 +203,20 @@ func (b *binder) sum(units []*unit) {
 
 // beginnings are the values of origins as one array; pos is the element where
 // there is no write.
-func (b *binder) beginnings(n *nest, h *history, from []origin) value {
+func (b *binder) beginnings(n *nest, h *history, from []plan.Origin) value {
 	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
-		t[i] = o.pos
-		if o.w != nil {
-			t[i] = o.w.at(o.pos)
+		w := h.write(o)
+		t[i] = o.Pos
+		if w != nil {
+			t[i] = w.at(o.Pos)
 		}
-		t[i] += a.part(o.w, func() value {
-			if o.w == nil {
+		t[i] += a.part(w, func() value {
+			if w == nil {
 				return b.allBefore(n, h)
 			}
-			return b.flatWrite(o.w)
+			return b.flatWrite(w)
 		})
 	}
 	return b.elementsOf(a.parts, t, types.Real)
@@ -220,7 +225,7 @@ func (b *binder) beginnings(n *nest, h *history, from []origin) value {
 // allBefore is what a variable of the nest held before it, in all lanes of its
 // home.
 func (b *binder) allBefore(n *nest, h *history) value {
-	if h.inside {
+	if h.Inside {
 		return b.flatten(b.pack(h.c), h.c.home)
 	}
 	return b.flatten(b.loadBefore(n, h, wholeOf(h.c.shape), h.c.typ), h.c.home)
@@ -229,17 +234,17 @@ func (b *binder) allBefore(n *nest, h *history) value {
 // commit stores what a nest did to a variable of outside.
 func (b *binder) commit(n *nest, h *history) {
 	c := h.c
-	if h.sum {
+	if h.Sum {
 		for _, w := range h.writes {
 			b.commitSum(h, w)
 		}
 		return
 	}
 	var elems []int32
-	var from []origin
-	for e := range int32(c.total()) {
-		if v, ok := h.last(e); ok {
-			elems, from = append(elems, e), append(from, origin{w: h.writes[v.write], pos: v.pos})
+	var from []plan.Origin
+	for e := range int32(h.Total()) {
+		if o, ok := h.Last(e); ok {
+			elems, from = append(elems, e), append(from, o)
 		}
 	}
 	if len(elems) == 0 {
@@ -257,9 +262,9 @@ func (b *binder) commit(n *nest, h *history) {
 		return
 	}
 	// The variable belongs to a loop around this one: give its lanes all elements.
-	if len(elems) != c.total() {
+	if len(elems) != h.Total() {
 		old := b.flatten(b.load(c, wholeOf(c.shape), c.typ), c.home)
-		full := make([]int32, c.total())
+		full := make([]int32, h.Total())
 		for i := range full {
 			full[i] = int32(val.size() + i)
 		}
@@ -288,18 +293,18 @@ func (b *binder) narrowTo(val value) value {
 
 // commitSum adds what all iterations added.
 func (b *binder) commitSum(h *history, w *write) {
-	c, ax := h.c, w.u.dom
-	g := ax.lvl.g
-	r := g.Spread(b.use(w.val, ax.lvl, ax), ax.n)
+	c, ax := h.c, w.u.Domain
+	g := levelOf(ax).g
+	r := g.Spread(b.use(w.val, levelOf(ax), ax), ax.N)
 	if w.negate {
 		r = g.Neg(r)
 	}
-	if c.home == nil && allEqual(w.base) {
+	if c.home == nil && allEqual(w.Base) {
 		sum := g.SumLanes(r)
-		delta := b.wrap(sum, ax.lvl, nil, w.val.typ, w.val.param)
-		offs := make([]int32, len(w.offs))
-		for i, o := range w.offs {
-			offs[i] = w.base[0] + o
+		delta := b.wrap(sum, levelOf(ax), nil, w.val.typ, w.val.param)
+		offs := make([]int32, len(w.Offsets))
+		for i, o := range w.Offsets {
+			offs[i] = w.Base[0] + o
 		}
 		acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(offs)}})}
 		if len(delta.shape) == 0 {
@@ -310,13 +315,13 @@ func (b *binder) commitSum(h *history, w *write) {
 		b.accumulate(c, acc, delta, false)
 		return
 	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.base), tableDim(w.offs)}})
-	if len(w.offs) == 1 {
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.Base), tableDim(w.Offsets)}})
+	if len(w.Offsets) == 1 {
 		ix.Dims = ix.Dims[:1] // the single offset is in ix.Offset
 	}
 	flat := g.Reshape(g.Unlane(r), ix.Shape())
-	sum := g.Scatter(flat, ix, []int{c.total()})
-	fv := value{typ: c.typ, shape: []int{c.total()}, lvl: ax.lvl, ref: sum, param: w.val.param}
+	sum := g.Scatter(flat, ix, []int{h.Total()})
+	fv := value{typ: c.typ, shape: []int{h.Total()}, lvl: levelOf(ax), ref: sum, param: w.val.param}
 	delta := b.unflatten(fv, c.home, c.shape, c.typ)
 	if c.home != nil && b.axis != c.home {
 		delta = b.narrowTo(delta)

@@ -244,7 +244,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	lvl, ax := b.placeChecked(args)
 	if f.Random {
 		lvl, ax = deeper(lvl, b.lvl), b.axis
-		if ax != nil && ax.lvl != lvl { // hidden by a region, or the step of a scan
+		if ax != nil && levelOf(ax) != lvl { // hidden by a region, or the step of a scan
 			ax = nil
 		}
 	}
@@ -310,7 +310,7 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 // the numbers that do not depend on its arguments differ between them.
 func drawLanes(f *stdlib.Func, ax *axis) int {
 	if f.Random && ax != nil {
-		return ax.n
+		return ax.N
 	}
 	return 0
 }
@@ -321,7 +321,7 @@ func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]std
 	for i, a := range args {
 		out[i] = stdlib.Arg{Type: a.typ, Param: a.param, Ref: b.use(a, lvl, ax)}
 		if spread {
-			out[i].Ref = lvl.g.Spread(out[i].Ref, ax.n)
+			out[i].Ref = lvl.g.Spread(out[i].Ref, ax.N)
 		}
 		if out[i].Ints = a.ints; a.axis != nil {
 			out[i].Ints = sameInAll(a)
@@ -377,14 +377,14 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 	}
 	n, size := 1, sizeOf(shape)
 	if ax != nil {
-		n = ax.n
+		n = ax.N
 	}
 	b.reserve(8, n, size)
 	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
 	ups := make([][]int32, len(args))
 	for i, a := range args {
 		if a.axis != nil && a.axis != ax {
-			ups[i] = ax.lanesOf(a.axis)
+			ups[i] = ax.LanesOf(a.axis)
 		}
 	}
 	x := make([]int64, len(args))
@@ -427,7 +427,7 @@ type intFaults struct {
 func (b *binder) intFaults(ax *axis) *intFaults {
 	n := 1
 	if ax != nil {
-		n = ax.n
+		n = ax.N
 	}
 	return &intFaults{b: b, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, n)}, excluded: b.excluded(ax)}
 }

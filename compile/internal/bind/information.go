@@ -108,7 +108,7 @@ func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 	g := b.root.g
 	v := value{typ: e.Type(), lvl: b.root, axis: ax, param: true}
 	if ax != nil {
-		d.input = g.Input(ad.Type{Shape: []int{ax.n}})
+		d.input = g.Input(ad.Type{Shape: []int{ax.N}})
 		v.ref = g.Lane(d.input)
 	} else {
 		d.input = g.Input(ad.Scalar)

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -16,7 +17,7 @@ import (
 // iterations after which data end the loop, 0 if they do not.
 func (b *binder) inspect(ax *axis, lp *loop, i value, w way) (in *inspection, last int) {
 	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups, written: map[*ir.For]*ir.If{}}
-	if w.joined && ax.n > smallUnrolled {
+	if w.joined && ax.N > smallUnrolled {
 		for _, s := range lp.across {
 			if s, ok := s.(*ir.For); ok && !mayJump(s.Body) {
 				f.written[s] = iterationOf(s)
@@ -24,7 +25,7 @@ func (b *binder) inspect(ax *axis, lp *loop, i value, w way) (in *inspection, la
 		}
 	}
 	for {
-		in = &inspection{b: b, way: w, known: f, iterations: ax.n}
+		in = &inspection{b: b, way: w, known: f, iterations: ax.N}
 		if w.steps {
 			in.inOrder = lp.steps
 		}
@@ -70,8 +71,8 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 // look finds the units of the loop.
 func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 	b := in.b
-	root := &loopNode{ax: ax, stmt: lp.body}
-	in.n = &nest{b: b, around: b.nest, root: root, watched: map[*cell]*history{}}
+	root := &plan.Loop{Axis: ax}
+	in.n = &nest{b: b, around: b.nest, Nest: plan.Nest{Root: root}, stmts: map[*plan.Loop]ir.Stmt{root: lp.body}, watched: map[*cell]*history{}}
 	in.loop = root
 	vars := variablesOf(lp.body)
 	in.declared, in.assigned = vars.declared, map[*ir.Var]bool{}
@@ -92,11 +93,11 @@ func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 	if sig&(breaks|returns) == 0 {
 		return 0
 	}
-	if ax.parent != nil || sig&returns != 0 || !sig.certain() && b.code.ints == nil {
+	if ax.Parent != nil || sig&returns != 0 || !sig.certain() && b.code.ints == nil {
 		in.why = jumps
 		return 0
 	}
-	for !sig.certain() && last < ax.n && signal(intAt(b.code, ax, nil, last, 0))&breaks == 0 {
+	for !sig.certain() && last < ax.N && signal(intAt(b.code, ax, nil, last, 0))&breaks == 0 {
 		last++
 	}
 	return last + 1
@@ -214,11 +215,11 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 
 // jumpsOut notes that parameters may end the innermost loop.
 func (in *inspection) jumpsOut() {
-	if in.loop.parent == nil {
+	if in.loop.Parent == nil {
 		in.refuse(jumps)
 		return
 	}
-	in.compound(in.loop.stmt)
+	in.compound(in.n.stmts[in.loop])
 }
 
 // compound notes that a statement is one unit.
@@ -251,7 +252,7 @@ func (in *inspection) forLoop(s *ir.For) {
 			return
 		}
 		ax, lp, i := b.ragged(s, from, to)
-		if ax.n > 0 {
+		if ax.N > 0 {
 			in.inner(s, ax, lp, i)
 		}
 		return
@@ -272,7 +273,7 @@ func (in *inspection) writtenOut(s *ir.For, from, to value) bool {
 	ax := innermost(from.axis, to.axis)
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	most := int64(0)
-	for l := range ax.n {
+	for l := range ax.N {
 		most = max(most, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)
 	}
 	if most > mediumLoop {
@@ -328,7 +329,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
 		if len(in.n.units) > maxUnits {
 			in.refuse("too many statements")
 		}
-	case n*int64(max(1, lanesOf(b.axis))) > maxElements:
+	case n*int64(max(1, plan.Lanes(b.axis))) > maxElements:
 		in.refuse("too many iterations")
 	default:
 		ax, i := b.iterations(int(n))
@@ -356,9 +357,10 @@ func (in *inspection) written(s ir.Stmt, n int64) bool {
 func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	b := in.b
 	outer, axis := in.loop, b.axis
-	in.loop = &loopNode{ax: ax, stmt: s, parent: outer}
-	outer.body = append(outer.body, in.loop)
-	b.with(b.context.in(ax.parent), func() { lp.tracked = in.followed(b.track(ax, lp, i, nil)) })
+	in.loop = &plan.Loop{Axis: ax, Parent: outer}
+	in.n.stmts[in.loop] = s
+	outer.Body = append(outer.Body, in.loop)
+	b.with(b.context.in(ax.Parent), func() { lp.tracked = in.followed(b.track(ax, lp, i, nil)) })
 	for _, v := range carriedInts(lp.body) {
 		if !in.known.unknown[v] && !lp.tracks(v) {
 			in.lose(v)

@@ -25,17 +25,17 @@ type loop struct {
 // iterations is the axis of n iterations in every lane in force, and their
 // numbers from 1.
 func (b *binder) iterations(n int) (*axis, value) {
-	ax := &axis{n: n, parent: b.axis, lvl: b.lvl}
+	ax := &axis{N: n, Parent: b.axis, Level: b.lvl}
 	if b.axis != nil {
-		ax.n *= b.axis.n
-		ax.lvl = b.axis.lvl
+		ax.N *= b.axis.N
+		ax.Level = b.axis.Level
 	}
-	b.reserveLanes(ax.n)
-	ints := make([]int64, ax.n)
-	ax.up = make([]int32, ax.n)
+	b.reserveLanes(ax.N)
+	ints := make([]int64, ax.N)
+	ax.Up = make([]int32, ax.N)
 	for i := range ints {
 		ints[i] = int64(i%n) + 1
-		ax.up[i] = int32(i / n)
+		ax.Up[i] = int32(i / n)
 	}
 	return ax, value{typ: types.IntType, axis: ax, ints: ints}
 }
@@ -43,18 +43,18 @@ func (b *binder) iterations(n int) (*axis, value) {
 // ragged is a loop whose bounds differ between lanes: one axis of all iterations.
 func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
-	inner := &axis{parent: ax, lvl: ax.lvl}
+	inner := &axis{Parent: ax, Level: levelOf(ax)}
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
-	for l := range ax.n {
+	for l := range ax.N {
 		n := int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1))
 		b.reserveLanes(n)
-		inner.n += n
+		inner.N += n
 	}
-	ints := make([]int64, 0, inner.n)
-	inner.up = make([]int32, 0, inner.n)
-	for l := range ax.n {
+	ints := make([]int64, 0, inner.N)
+	inner.Up = make([]int32, 0, inner.N)
+	for l := range ax.N {
 		for i := intAt(from, ax, upFrom, l, 0); i <= intAt(to, ax, upTo, l, 0); i++ {
-			inner.up = append(inner.up, int32(l))
+			inner.Up = append(inner.Up, int32(l))
 			ints = append(ints, i)
 		}
 	}

@@ -26,7 +26,7 @@ func upTo(ax, of *axis) []int32 {
 	if of == nil || of == ax {
 		return nil
 	}
-	return ax.lanesOf(of)
+	return ax.LanesOf(of)
 }
 
 // ---- what data decide ----
@@ -101,10 +101,10 @@ func (b *binder) effectsIn(e ir.Expr) (out effects) {
 
 // maskOf is the truth of the known condition v in every lane of ax.
 func (b *binder) maskOf(v value, ax *axis) []bool {
-	mask := make([]bool, ax.n)
+	mask := make([]bool, ax.N)
 	var up []int32
 	if v.axis != nil {
-		up = ax.lanesOf(v.axis)
+		up = ax.LanesOf(v.axis)
 	}
 	for l := range mask {
 		k := 0

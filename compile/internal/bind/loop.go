@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
@@ -28,11 +29,11 @@ func (b *binder) execFor(s *ir.For) signal {
 		return b.carryRagged(s, from, to, "")
 	}
 	ax, lp, i := b.ragged(s, from, to)
-	if ax.n == 0 {
+	if ax.N == 0 {
 		return goesOn
 	}
 	sig := goesOn
-	b.with(b.context.in(ax.parent), func() {
+	b.with(b.context.in(ax.Parent), func() {
 		why := jumps
 		if !has(s.Body, isReturn) {
 			lp.tracked = b.track(ax, lp, i, nil)
@@ -114,19 +115,23 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 			lp.groups, lp.tracked = groups{}, tracked
 			in, last := b.inspect(ax, lp, i, w)
-			if last > 0 && last < ax.n {
+			if last > 0 && last < ax.N {
 				return nil, last, in.why
 			}
 			tried = append(tried, in)
 			if why = in.why; why != "" {
 				break
 			}
-			if why = in.n.plan(); why == "" {
+			if why = in.n.make(); why == "" {
 				b.count(in.n)
 				return in.n, 0, ""
 			}
-			lp.across = append(lp.across, in.n.across...)
-			lp.steps = append(lp.steps, in.n.steps...)
+			for _, l := range in.n.plan.Across {
+				lp.across = append(lp.across, in.n.stmts[l])
+			}
+			for _, l := range in.n.plan.Steps {
+				lp.steps = append(lp.steps, in.n.stmts[l])
+			}
 			if levels == nil {
 				levels = in.n.levels()
 			}
@@ -136,7 +141,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		}
 	}
 	if lp.groups, lp.tracked = (groups{}), tracked; levels != nil && lp.groups.refine(ax, levels) {
-		if in, _ := b.inspect(ax, lp, i, ways()[0]); in.why == "" && in.n.plan() == "" {
+		if in, _ := b.inspect(ax, lp, i, ways()[0]); in.why == "" && in.n.make() == "" {
 			b.count(in.n)
 			return in.n, 0, ""
 		}
@@ -164,26 +169,26 @@ func (b *binder) count(n *nest) {
 	if b.inspecting {
 		return
 	}
-	scans := map[*loopNode]bool{}
-	for _, g := range n.groups {
-		if g.kind == asRecurrence {
-			scans[g.units[0].loop] = true
+	scans := map[*plan.Loop]bool{}
+	for _, g := range n.plan.Groups {
+		if g.Kind == plan.Recurrence {
+			scans[g.Units[0].Loop] = true
 		}
 	}
-	var visit func(l *loopNode)
-	visit = func(l *loopNode) {
+	var visit func(l *plan.Loop)
+	visit = func(l *plan.Loop) {
 		if scans[l] {
 			b.stats.Scanned++
 		} else {
 			b.stats.Laned++
 		}
-		for _, x := range l.body {
-			if in, ok := x.(*loopNode); ok {
+		for _, x := range l.Body {
+			if in, ok := x.(*plan.Loop); ok {
 				visit(in)
 			}
 		}
 	}
-	visit(n.root)
+	visit(n.Root)
 }
 
 // unroll runs iterations one after another, from number i on.

@@ -1,102 +1,126 @@
 package bind
 
 import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// nest is a loop with the loops in its body whose iterations data decide. It is
-// evaluated statement by statement: each leaf of the nest, a unit, once for all
-// the iterations that execute it, its domain.
+// nest is a loop with the loops in its body whose iterations data decide, as the inspector finds
+// it, package plan orders it, and emission evaluates it: statement by statement, each
+// leaf of the nest, a unit, once for all the iterations that execute it, its domain.
 //
 // What a unit assigns to the variables of the nest is kept apart from what other
-// units assign (versions.go); a read finds, element by element, the last write
-// before it in the order of the program. So units may be evaluated in any order
-// in which writes come before the reads that see them.
+// units assign; a read finds, element by element, the last write before it in the order of the
+// program. So units may be evaluated in any order in which writes come before the reads that see
+// them.
 type nest struct {
+	plan.Nest // in integers
+
 	b       *binder
-	around  *nest // the nest that the unit under way belongs to, in which this one stands; nil: none
-	root    *loopNode
-	units   []*unit // in the order of the program
+	around  *nest                  // the nest that the unit under way belongs to, in which this one is; nil: none
+	units   []*unit                // beside Nest.Units
+	order   []*history             // beside Nest.Variables
+	stmts   map[*plan.Loop]ir.Stmt // of the loops
 	watched map[*cell]*history
-	order   []*history // of watched, in order of first mention
-	groups  []group    // of units, in the order of evaluation
 
-	tangled []*unit   // that depend on one another, and are neither a sum nor a recurrence
-	across  []ir.Stmt // loops around units that depend on others across loops
-	steps   []ir.Stmt // the innermost loops around all units of such a group
-	taken   int64     // bytes of memory that the plan takes
-	summing *history  // of the group under way, which only adds to it
-
-	unit *unit // under way
+	plan    *plan.Plan
+	summing *history // of the group under way, which only adds to it
+	unit    *unit    // under way
 }
 
-// loopNode is a loop of a nest.
-type loopNode struct {
-	ax     *axis // its iterations
-	stmt   ir.Stmt
-	parent *loopNode
-	body   []node
-}
-
-// node is a *loopNode or a *unit: what the body of a loop of a nest consists of.
-type node interface{ lanes() *axis }
-
-func (l *loopNode) lanes() *axis { return l.ax }
-func (u *unit) lanes() *axis     { return u.dom }
-
-// unit is a statement of a nest, or several that parameters hold together: a
-// conditional that they decide, with the statements after it if it may jump.
+// unit is a unit with its statements: one, or several that parameters hold together, a
+// conditional that they decide with the statements after it if it may jump.
 type unit struct {
-	id    int // place in the order of the program
-	stmts []ir.Stmt
-	dom   *axis
-	loop  *loopNode // innermost
-	cells []*cell   // variables in scope, by ir.Var.ID
-	time  []int64   // of each lane, in the order of the program
-
-	touches  []touch // of variables of the nest
-	compound bool
+	*plan.Unit
+	stmts    []ir.Stmt
+	cells    []*cell            // variables in scope, by ir.Var.ID
+	accesses []access           // beside Unit.Touches, as far as the inspector has made them
 	overlays map[*cell]*overlay // while it is evaluated
 }
 
-// touch is how a unit uses elements of a variable.
-type touch struct {
-	c    *cell
-	v    *ir.Var
-	acc  access
-	ax   *axis // lanes of the use, the unit's or some of them
-	how  use
-	some bool // elements that are not known beforehand: acc is of the whole variable
+// history is what the units of a nest do to one variable.
+type history struct {
+	*plan.Variable
+	n *nest
+	c *cell
+	v *ir.Var
+
+	writes []*write // beside Variable.Writes
 }
 
-// use is a way to use elements.
-type use uint8
+// write is a write of a unit, and its value when the unit has been evaluated.
+type write struct {
+	*plan.Write
+	h   *history
+	u   *unit
+	acc access
 
-const (
-	reads use = iota
-	writes
-	adds // += or -=, which reads and writes
-)
-
-// group is what is evaluated at a time: a unit, or units that depend on one
-// another across iterations.
-type group struct {
-	units []*unit
-	kind  groupKind
+	val    value // in lanes of the unit, or, of a sum, the sums
+	done   bool
+	negate bool // of a sum
 }
 
-type groupKind uint8
-
-const (
-	inLanes      groupKind = iota // one unit, over its domain
-	asSum                         // units that only add to one variable
-	asRecurrence                  // a scan
-)
-
-// around reports whether a loop is another or stands around it.
-func (l *loopNode) around(in *loopNode) bool {
-	for in != nil && in != l {
-		in = in.parent
+// make plans the nest; why is not "" if that cannot be done.
+func (n *nest) make() (why string) {
+	n.Memory = memory{n.b}
+	n.plan = plan.Make(&n.Nest)
+	for _, h := range n.order {
+		for _, w := range h.Writes {
+			u := n.units[w.Unit.ID]
+			x := &write{Write: w, h: h, u: u, acc: wholeOf(h.c.shape)}
+			if !w.Whole {
+				x.acc = u.accesses[w.First]
+			}
+			h.writes = append(h.writes, x)
+		}
 	}
-	return in != nil
+	return n.plan.Why
+}
+
+// levels are the iterations of the nest's loop by levels, see [plan.Levels]; nil if there are none.
+func (n *nest) levels() *split {
+	if levels := plan.Levels(&n.Nest, n.plan); levels != nil {
+		return &split{axis: n.Root.Axis, sizes: levels}
+	}
+	return nil
+}
+
+// memory is the budget of a binding, for plans.
+type memory struct{ b *binder }
+
+func (m memory) Reserve(bytes int, sizes ...int) { m.b.reserve(bytes, sizes...) }
+func (m memory) Used() int64                     { return m.b.opts.Budget.Used() }
+func (m memory) Back(used int64)                 { m.b.opts.Budget.Back(used) }
+
+// ofUnit is the write of a unit to the variable, nil if there is none.
+func (h *history) ofUnit(u *unit) *write {
+	if w := h.Of(u.Unit); w != nil {
+		return h.writes[w.Index]
+	}
+	return nil
+}
+
+// write is the write that an origin is of, nil if it is of none.
+func (h *history) write(o plan.Origin) *write {
+	if o.Write == nil {
+		return nil
+	}
+	return h.writes[o.Write.Index]
+}
+
+// origins finds what a read of elements by a unit sees, see [plan.Variable.Origins].
+func (h *history) origins(u *unit, acc access, ax *axis, skip []bool) []plan.Origin {
+	return h.Origins(&h.n.Nest, u.Unit, acc.plain(), ax, skip)
+}
+
+// plain is an access in integers alone.
+func (a access) plain() plan.Access {
+	return plan.Access{Axis: a.axis, Base: a.base, Offsets: a.offsets(), Out: a.out}
+}
+
+// among reports whether a unit is one of a group.
+func among(units []*unit, u *plan.Unit) bool {
+	return slices.ContainsFunc(units, func(x *unit) bool { return x.Unit == u })
 }

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
@@ -81,7 +82,7 @@ func (b *binder) storage(v *ir.Var) *cell {
 // sameElements reports whether an access by the unit under way, perhaps known for
 // more iterations than execute it, is to the elements of the write.
 func (b *binder) sameElements(w *write, acc access) bool {
-	ax := innermost(w.u.dom, acc.axis)
+	ax := innermost(w.u.Domain, acc.axis)
 	offs, of := acc.offsets(), w.acc.offsets()
 	if len(offs) != len(of) {
 		return false
@@ -134,5 +135,5 @@ func (b *binder) outOfScan(e ir.Expr) bool {
 
 // has reports whether the group writes a variable.
 func (r *recurrence) has(h *history) bool {
-	return slices.ContainsFunc(h.writes, func(w *write) bool { return slices.Contains(r.units, w.u) })
+	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return slices.Contains(r.planned, w.Unit) })
 }

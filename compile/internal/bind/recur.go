@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -18,10 +19,11 @@ import (
 // values of the registers need stays in the scan; the rest is evaluated in lanes
 // on what the scan keeps. So the recurrence that remains is as small as it can be.
 type recurrence struct {
-	n     *nest
-	units []*unit
-	dom   *axis // whose lanes are the steps
-	lvl   *level
+	n       *nest
+	units   []*unit
+	planned []*plan.Unit
+	dom     *axis // whose lanes are the steps
+	lvl     *level
 
 	chains  map[*write]*chain
 	order   []*chain
@@ -45,79 +47,14 @@ type element struct {
 	at   int32
 }
 
-// carriedFrom is a position of a read of a recurrence: of the value of a write so
-// many steps before. There is no write if all steps read it from outside.
-type carriedFrom struct {
-	w       *write
-	pos, d  int
-	outside bool // in some steps
-}
-
-// irregularly is the reason of a recurrence whose reads follow no pattern.
-const irregularly = "a carried value whose distance varies"
-
-// patternOf finds where the positions of a read come from, in each step the same
-// but for those that read from outside; ok is false if there is no such pattern.
-func patternOf(units []*unit, from []origin, width int) (at []carriedFrom, ok bool) {
-	at = make([]carriedFrom, width)
-	for p := range width {
-		x := &at[p]
-		for l := range len(from) / width {
-			o := from[l*width+p]
-			switch {
-			case o.none:
-			case o.w == nil || !slices.Contains(units, o.w.u):
-				x.outside = true
-			default:
-				size := len(o.w.offs)
-				d, pos := l-int(o.pos)/size, int(o.pos)%size
-				if x.w == nil {
-					x.w, x.d, x.pos = o.w, d, pos
-				} else if x.w != o.w || x.d != d || x.pos != pos {
-					return nil, false
-				}
-			}
-		}
-	}
-	return at, true
-}
-
-// regular reports, by a reason if it is not so, whether what units that depend on
-// one another read follows a pattern.
-func (n *nest) regular(units []*unit) (why string) {
-	total := 0
-	for _, u := range units {
-		for _, t := range u.touches {
-			h := n.watched[t.c]
-			if t.how != reads || h.sum || !slices.ContainsFunc(h.writes, func(w *write) bool { return slices.Contains(units, w.u) }) {
-				continue
-			}
-			if t.ax != u.dom {
-				return irregularly
-			}
-			width := t.acc.ix.Size()
-			if total += width; total*u.dom.n > maxHistory {
-				return "too much to carry"
-			}
-			if width == 0 {
-				continue
-			}
-			if _, ok := patternOf(units, h.origins(u, t.acc, t.ax, t.acc.outIn(t.ax)), width); !ok {
-				return irregularly
-			}
-		}
-	}
-	return ""
-}
-
 // readCarried reads elements that the recurrence under way writes.
 func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
 	r := b.scan
-	if ax != r.dom && r.dom.within(ax) { // in a loop within the steps, which all of its iterations read at the same time
+	if ax != r.dom && r.dom.Within(ax) { // in a loop within the steps, which all of its iterations read at the same time
 		return b.readStep(n, h, acc, typ)
 	}
 	if ax != r.dom {
-		panic(&fault{reason: irregularly})
+		panic(&fault{reason: plan.Irregular})
 	}
 	skip := acc.outIn(ax)
 	if ex := b.excluded(ax); ex != nil {
@@ -128,12 +65,12 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 	if width == 0 {
 		return b.loadBefore(n, h, acc, typ)
 	}
-	at, ok := patternOf(r.units, from, width)
+	at, ok := plan.Pattern(r.planned, from, width)
 	if !ok && !acc.isWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
 		return b.gather(b.readCarried(n, h, wholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
 	if !ok {
-		panic(&fault{reason: irregularly})
+		panic(&fault{reason: plan.Irregular})
 	}
 	shape := acc.ix.Shape()
 	elem := types.Type{Kind: types.Real, Dims: 1}
@@ -141,9 +78,9 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 	flat := make([]int32, width)
 	anyCarried, mixed, always := false, false, false
 	for _, x := range at {
-		anyCarried = anyCarried || x.w != nil
-		mixed = mixed || x.outside && x.w != nil
-		always = always || x.w == nil
+		anyCarried = anyCarried || x.Write != nil
+		mixed = mixed || x.Outside && x.Write != nil
+		always = always || x.Write == nil
 	}
 	if mixed && b.begins(n, h, acc, at, from, typ) {
 		mixed = false
@@ -152,7 +89,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		rest := slices.Clone(from)
 		for i, o := range rest {
 			if r.writes(o) {
-				rest[i] = origin{none: true}
+				rest[i] = plan.Origin{None: true}
 			}
 		}
 		outside = b.reshape(b.numeric(b.valueOf(n, h, rest, acc, ax, typ)), []int{width}, elem)
@@ -170,17 +107,19 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 	var a assembly[partKey]
 	for p, x := range at {
 		switch {
-		case x.w == nil: // from outside in every step
+		case x.Write == nil: // from outside in every step
 			flat[p] = int32(p) + a.part(partKey{}, func() value { return outside })
-		case x.d == 0:
-			if !x.w.done {
+		case x.Distance == 0:
+			w := h.writes[x.Write.Index]
+			if !w.done {
 				panic(&fault{reason: "a value that is not there yet"})
 			}
-			flat[p] = int32(x.pos) + a.part(partKey{x.w, 0}, func() value { return b.reshape(b.numeric(x.w.val), []int{len(x.w.offs)}, elem) })
+			flat[p] = int32(x.Pos) + a.part(partKey{w, 0}, func() value { return b.reshape(b.numeric(w.val), []int{len(w.Offsets)}, elem) })
 		default:
-			ch := r.chain(x.w, x.d)
-			flat[p] = int32(x.pos) + a.part(partKey{x.w, x.d}, func() value {
-				return value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.d-1], param: true}
+			w := h.writes[x.Write.Index]
+			ch := r.chain(w, x.Distance)
+			flat[p] = int32(x.Pos) + a.part(partKey{w, x.Distance}, func() value {
+				return value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.Distance-1], param: true}
 			})
 		}
 	}
@@ -198,7 +137,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 func (b *binder) readStep(n *nest, h *history, acc access, typ types.Type) (v value) {
 	r := b.scan
 	at := b.context.in(r.dom)
-	if acc.axis == nil || acc.axis.within(r.dom) {
+	if acc.axis == nil || acc.axis.Within(r.dom) {
 		b.with(at, func() { v = b.readCarried(n, h, acc, r.dom, typ) })
 		return v
 	}
@@ -207,36 +146,38 @@ func (b *binder) readStep(n *nest, h *history, acc access, typ types.Type) (v va
 }
 
 // writes reports whether a read finds what the recurrence wrote.
-func (r *recurrence) writes(o origin) bool { return o.w != nil && slices.Contains(r.units, o.w.u) }
+func (r *recurrence) writes(o plan.Origin) bool {
+	return o.Write != nil && slices.Contains(r.planned, o.Write.Unit)
+}
 
 // begins gives registers their values before the scan if what a read takes from
 // outside is just that: in the first steps, the values that would have been written
 // in steps before them.
-func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from []origin, typ types.Type) bool {
+func (b *binder) begins(n *nest, h *history, acc access, at []plan.From, from []plan.Origin, typ types.Type) bool {
 	r, width, most := b.scan, len(at), 0
-	if r.dom.parent != nil {
+	if r.dom.Parent != nil {
 		return false // the lanes around begin anew
 	}
 	for p, x := range at {
-		if !x.outside || x.w == nil {
+		if !x.Outside || x.Write == nil {
 			continue
 		}
-		most = max(most, min(x.d, r.dom.n))
-		for l := range r.dom.n {
-			if o := from[l*width+p]; !o.none && r.writes(o) != (l >= x.d) {
+		most = max(most, min(x.Distance, r.dom.N))
+		for l := range r.dom.N {
+			if o := from[l*width+p]; !o.None && r.writes(o) != (l >= x.Distance) {
 				return false
 			}
 		}
 	}
 	// What the first steps read.
-	first := &axis{n: most, parent: r.dom, up: make([]int32, most), lvl: r.dom.lvl, subset: true}
+	first := &axis{N: most, Parent: r.dom, Up: make([]int32, most), Level: levelOf(r.dom), Subset: true}
 	for l := range most {
-		first.up[l] = int32(l)
+		first.Up[l] = int32(l)
 	}
 	some := acc
 	if acc.axis != nil {
 		some.axis, some.base = first, make([]int32, most)
-		up := first.lanesOf(acc.axis)
+		up := first.LanesOf(acc.axis)
 		for l := range most {
 			some.base[l] = acc.base[up[l]]
 		}
@@ -244,7 +185,7 @@ func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from 
 	rest := slices.Clone(from[:most*width])
 	for i, o := range rest {
 		if r.writes(o) {
-			rest[i] = origin{none: true}
+			rest[i] = plan.Origin{None: true}
 		}
 	}
 	flat := new(value)
@@ -255,20 +196,20 @@ func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from 
 	}
 	for _, store := range []bool{false, true} {
 		for p, x := range at {
-			if !x.outside || x.w == nil {
+			if !x.Outside || x.Write == nil {
 				continue
 			}
-			ch := r.chain(x.w, x.d)
-			for l := range min(x.d, r.dom.n) {
-				if from[l*width+p].none {
+			ch := r.chain(h.writes[x.Write.Index], x.Distance)
+			for l := range min(x.Distance, r.dom.N) {
+				if from[l*width+p].None {
 					continue
 				}
 				e := element{flat, int32(l*width + p)}
-				if !store && !same(x.d-l-1, ch, x.pos, e) {
+				if !store && !same(x.Distance-l-1, ch, x.Pos, e) {
 					return false
 				}
 				if store {
-					ch.init[x.d-l-1][x.pos] = e
+					ch.init[x.Distance-l-1][x.Pos] = e
 				}
 			}
 		}
@@ -278,14 +219,14 @@ func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from 
 
 // maskOutside tells for every step, and every position if they differ, whether a
 // read is from outside.
-func (b *binder) maskOutside(r *recurrence, from []origin, width int) value {
+func (b *binder) maskOutside(r *recurrence, from []plan.Origin, width int) value {
 	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
-	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.n)}
+	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
 	same := true
-	for l := range r.dom.n {
+	for l := range r.dom.N {
 		for p := range width {
 			o := from[l*width+p]
-			mask.ints[l*width+p] = truth(!o.none && !r.writes(o))
+			mask.ints[l*width+p] = truth(!o.None && !r.writes(o))
 			same = same && mask.ints[l*width+p] == mask.ints[l*width]
 		}
 		one.ints[l] = mask.ints[l*width]
@@ -307,7 +248,7 @@ func (b *binder) choosing(mask, x, y value, typ types.Type) value {
 func (r *recurrence) chain(w *write, d int) *chain {
 	ch := r.chains[w]
 	if ch == nil {
-		ch = &chain{w: w, size: len(w.offs)}
+		ch = &chain{w: w, size: len(w.Offsets)}
 		r.chains[w] = ch
 		r.order = append(r.order, ch)
 	}
@@ -319,11 +260,12 @@ func (r *recurrence) chain(w *write, d int) *chain {
 }
 
 // recurrence evaluates a group of units as a scan.
-func (b *binder) recurrence(n *nest, units []*unit) {
-	ax := units[0].dom
-	r := &recurrence{n: n, units: units, dom: ax, chains: map[*write]*chain{}}
+func (b *binder) recurrence(n *nest, planned []*plan.Unit) {
+	units := n.unitsOf(planned)
+	ax := planned[0].Domain
+	r := &recurrence{n: n, units: units, planned: planned, dom: ax, chains: map[*write]*chain{}}
 	r.lvl = newLevel(b.lvl, nil)
-	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.n, true
+	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.N, true
 	at := b.context
 	at.scan = r
 	b.with(at, func() {
@@ -446,7 +388,7 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 		nb.Output(to[x])
 	}
 	g.SetSite(b.site())
-	results := b.scanned(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
+	results := b.scanned(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.N}, args)
 
 	// The rest, in lanes.
 	lane := make([]ad.Ref, len(body.Nodes))

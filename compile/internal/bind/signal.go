@@ -153,7 +153,7 @@ func (b *binder) loopEnds(sig signal) signal {
 // different iterations, each in its own lanes.
 func (b *binder) partition(cond value, then, els func() signal) signal {
 	ax := innermost(b.axis, cond.axis)
-	b.reserveLanes(ax.n)
+	b.reserveLanes(ax.N)
 	mask := b.maskOf(cond, ax)
 	var lanes [2][]int32
 	for l, t := range mask {
@@ -170,8 +170,8 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 		if len(lanes[k]) == 0 {
 			continue
 		}
-		some := &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
-		if some.n == ax.n {
+		some := &axis{N: len(lanes[k]), Parent: ax, Up: lanes[k], Level: levelOf(ax), Subset: true}
+		if some.N == ax.N {
 			some = ax
 		}
 		o := outcome{}
@@ -189,7 +189,7 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 	b.with(b.context.in(ax), func() {
 		if !union.certain() {
 			c := b.newCell(nil, "code", types.IntType, nil)
-			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)})
+			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)})
 			for k, o := range outs {
 				b.writeLocal(c, wholeOf(nil), o.codeOf(), axes[k])
 			}

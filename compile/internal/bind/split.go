@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -52,16 +53,16 @@ type groups struct {
 // iterations, or of iterations of loops within them if it is the same in each of
 // these.
 func (g *groups) refine(ax *axis, s *split) bool {
-	return g.refineTo(ax, s, min(maxGroups, ax.iterations()/fewestLanes))
+	return g.refineTo(ax, s, min(maxGroups, ax.Iterations()/fewestLanes))
 }
 
 // refineTo is refine for at most so many groups.
 func (g *groups) refineTo(ax *axis, s *split, most int) bool {
-	if !ax.within(s.axis) {
+	if !ax.Within(s.axis) {
 		return false
 	}
 	up := upTo(s.axis, ax)
-	sizes := make([]int64, ax.n)
+	sizes := make([]int64, ax.N)
 	for l := range sizes {
 		sizes[l] = -1
 	}
@@ -82,7 +83,7 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 		of   int32
 		size int64
 	}
-	numbers, of := map[part]int32{}, make([]int32, ax.n)
+	numbers, of := map[part]int32{}, make([]int32, ax.N)
 	for l, x := range sizes {
 		p := part{size: x}
 		if g.of != nil {
@@ -105,27 +106,9 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 	return true
 }
 
-// iterations is the number of iterations of the loop that made the axis: in each lane of
-// the loop around it, if they agree, else in all.
-func (a *axis) iterations() int {
-	if a.parent == nil || a.parent.n == 0 || a.n%a.parent.n != 0 {
-		return a.n
-	}
-	each := make([]int, a.parent.n)
-	for _, l := range a.up {
-		each[l]++
-	}
-	for _, n := range each {
-		if n != a.n/a.parent.n {
-			return a.n
-		}
-	}
-	return each[0]
-}
-
 // condition is the truth, in the lanes of ax, of being in group k.
 func (g *groups) condition(ax *axis, k int) value {
-	in := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	in := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 	for l, of := range g.of {
 		in.ints[l] = truth(int(of) == k)
 	}
@@ -135,7 +118,7 @@ func (g *groups) condition(ax *axis, k int) value {
 // sizesOf are the sizes of slices from one place to another, per lane of ax, and
 // where they start.
 func sizesOf(from, to value, ax *axis) (sizes, starts value) {
-	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, lanesOf(ax))}
+	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}
 	starts = sizes
 	starts.ints = slices.Clone(sizes.ints)
 	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)

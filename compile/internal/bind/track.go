@@ -77,10 +77,10 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 	}
 	maps.Copy(f.inside, inside.declared)
 	maps.Copy(f.inside, inside.ofLoops)
-	outer := f.ax.parent
+	outer := f.ax.Parent
 	lanes := 1
 	if outer != nil {
-		lanes = outer.n
+		lanes = outer.N
 	}
 	list := make([]tracked, len(vars))
 	for k, v := range vars {
@@ -100,13 +100,13 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 		list[k] = t
 	}
 	ended := false
-	for l := range f.ax.n {
+	for l := range f.ax.N {
 		f.lane = l
 		a := 0
 		if outer != nil {
-			a = int(f.ax.up[l])
+			a = int(f.ax.Up[l])
 		}
-		if l == 0 || outer != nil && f.ax.up[l] != f.ax.up[l-1] {
+		if l == 0 || outer != nil && f.ax.Up[l] != f.ax.Up[l-1] {
 			ended = false
 		}
 		f.env = map[*ir.Var][]int64{}
@@ -477,7 +477,7 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 		at = at*c.shape[k] + i
 	}
 	if x.axis != nil {
-		if !x.axis.within(f.ax) {
+		if !x.axis.Within(f.ax) {
 			return num{}, false
 		}
 		up, ok := f.ups[x.axis]

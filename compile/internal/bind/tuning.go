@@ -44,11 +44,6 @@ const (
 	fewestLanes = 4
 )
 
-// mostLevelled is the most elements that statements read whose iterations are sorted by levels. Those of the
-// models of the spread of covid, with sums over earlier days, took 15 s instead of 0.8 to bind,
-// and had no levels.
-const mostLevelled = 1 << 17
-
 // Bounds, beyond which a loop is evaluated in another way, or the program refused.
 const (
 	// maxUnits bounds the statements of a nest, those of unrolled inner loops counted for
@@ -59,14 +54,6 @@ const (
 	// maxTracked is the greatest size of an array of integers whose content before each
 	// iteration is kept.
 	maxTracked = 16
-
-	// maxHistory bounds the numbers that a scan of carried variables may keep, 2 GB, and,
-	// divided by 16, the copies of whole variables that units work on.
-	maxHistory = 1 << 28
-
-	// maxFollowed bounds the elements that a statement reads in all its iterations of a
-	// variable that the nest writes: 16 bytes are kept for each, 256 MB in all.
-	maxFollowed = 1 << 24
 
 	// maxElements bounds the size of one variable: positions of elements are held in 32
 	// bits.

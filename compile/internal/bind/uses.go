@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -23,7 +24,7 @@ import (
 type inspection struct {
 	b    *binder
 	n    *nest
-	loop *loopNode
+	loop *plan.Loop
 
 	way
 	inOrder []ir.Stmt // the loops that are meant by way.steps
@@ -142,7 +143,10 @@ func (b *binder) looking(fn func()) (failed any) {
 func (in *inspection) history(c *cell, v *ir.Var) *history {
 	h := in.n.watched[c]
 	if h == nil {
-		h = &history{n: in.n, c: c, v: v, inside: in.declared[v]}
+		h = &history{n: in.n, c: c, v: v, Variable: &plan.Variable{
+			ID: len(in.n.order), Size: c.size, Home: c.home, Inside: in.declared[v], Integer: c.typ.Kind == types.Int,
+		}}
+		in.n.Variables = append(in.n.Variables, h.Variable)
 		in.n.watched[c] = h
 		in.n.order = append(in.n.order, h)
 	}
@@ -152,9 +156,10 @@ func (in *inspection) history(c *cell, v *ir.Var) *history {
 // leaf adds a unit of a statement, with those after it if it takes them along.
 func (in *inspection) leaf(s ir.Stmt, rest []ir.Stmt) {
 	b := in.b
-	u := &unit{id: len(in.n.units), stmts: append([]ir.Stmt{s}, rest...), dom: b.axis, loop: in.loop, cells: b.cells}
+	u := &unit{stmts: append([]ir.Stmt{s}, rest...), cells: b.cells, Unit: &plan.Unit{ID: len(in.n.units), Domain: b.axis, Loop: in.loop}}
 	in.n.units = append(in.n.units, u)
-	in.loop.body = append(in.loop.body, u)
+	in.n.Units = append(in.n.Units, u.Unit)
+	in.loop.Body = append(in.loop.Body, u.Unit)
 	in.unit(u)
 }
 
@@ -163,12 +168,12 @@ func (in *inspection) unit(u *unit) {
 	switch s := s.(type) {
 	case *ir.Declare:
 		in.uses(s.Init)
-		in.touch(s.Var, nil, writes)
+		in.touch(s.Var, nil, plan.Writes)
 		return
 	case *ir.Unpack:
 		in.uses(s.Value)
 		for _, v := range s.Vars {
-			in.touch(v, nil, writes)
+			in.touch(v, nil, plan.Writes)
 		}
 		return
 	case *ir.Assign:
@@ -189,7 +194,7 @@ func (in *inspection) unit(u *unit) {
 		}
 		return
 	}
-	u.compound = true
+	u.Compound = true
 	for _, s := range u.stmts {
 		in.within(s)
 	}
@@ -324,7 +329,7 @@ func (in *inspection) size(e ir.Expr) {
 		v = in.b.narrow(v)
 		for k := range n {
 			at := v
-			at.shape, at.ints = nil, make([]int64, v.axis.n)
+			at.shape, at.ints = nil, make([]int64, v.axis.N)
 			for l := range at.ints {
 				at.ints[l] = v.ints[l*n+k]
 			}
@@ -336,7 +341,7 @@ func (in *inspection) size(e ir.Expr) {
 // unknownSize is a size that is not known here. In a statement in which no size differs
 // between iterations it may become known.
 func (in *inspection) unknownSize() {
-	if k := len(in.n.units); in.ragged || k > 0 && !in.n.units[k-1].compound {
+	if k := len(in.n.units); in.ragged || k > 0 && !in.n.units[k-1].Compound {
 		in.refuse("a size that data do not decide")
 	}
 }
@@ -362,12 +367,12 @@ func (in *inspection) assigns(s *ir.Assign) {
 	in.uses(s.Value)
 	switch {
 	case s.Op == "":
-		in.touch(s.Var, s.Indices, writes)
+		in.touch(s.Var, s.Indices, plan.Writes)
 	case (s.Op == "+" || s.Op == "-") && s.Var.Type.Kind != types.Int:
-		in.touch(s.Var, s.Indices, adds)
+		in.touch(s.Var, s.Indices, plan.Adds)
 	default:
-		in.touch(s.Var, s.Indices, reads)
-		in.touch(s.Var, s.Indices, writes)
+		in.touch(s.Var, s.Indices, plan.Reads)
+		in.touch(s.Var, s.Indices, plan.Writes)
 	}
 }
 
@@ -378,7 +383,7 @@ func (in *inspection) uses(e ir.Expr) {
 		in.sizes(e)
 		switch e := e.(type) {
 		case *ir.VarRef:
-			in.touch(e.Var, nil, reads)
+			in.touch(e.Var, nil, plan.Reads)
 		case *ir.TargetValue:
 			in.refuse(targetRead)
 		case *ir.Call:
@@ -396,7 +401,7 @@ func (in *inspection) uses(e ir.Expr) {
 				in.uses(ix.A)
 				in.uses(ix.B)
 			}
-			in.touch(v.Var, e.Indices, reads)
+			in.touch(v.Var, e.Indices, plan.Reads)
 			return false
 		case *ir.Cond:
 			in.uses(e.Cond)
@@ -456,7 +461,7 @@ func (in *inspection) passes(fn func()) bool {
 }
 
 // touch notes a use of a variable.
-func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
+func (in *inspection) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 	b := in.b
 	c := b.cells[v.ID]
 	if c == nil || in.why != "" {
@@ -466,26 +471,35 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
 		return
 	}
 	u := in.n.units[len(in.n.units)-1]
-	t := touch{v: v, ax: b.axis, how: how, acc: wholeOf(c.shape)}
+	acc := wholeOf(c.shape)
+	t := plan.Touch{Axis: b.axis, How: how}
 	if len(indices) > 0 {
-		if acc, ok := in.elements(c, indices); ok {
-			t.acc = acc
+		if some, ok := in.elements(c, indices); ok {
+			acc = some
 		} else {
-			t.some = true
+			t.Some = true
 		}
 	}
 	if o := b.overlayOf(c); o != nil && !o.whole { // its elements are all that is used
-		t.some, t.c, t.acc = false, o.temp, wholeOf(o.temp.shape)
-	} else if t.c = c; o != nil {
-		t.c = o.temp
+		t.Some, c, acc = false, o.temp, wholeOf(o.temp.shape)
+	} else if o != nil {
+		c = o.temp
 	}
-	if how == adds && !distinct(t.acc.offsets()) { // an element that is named twice is added to once
-		t.how = reads
-		u.touches = append(u.touches, t)
-		t.how = writes
+	t.Variable = in.history(c, v).Variable
+	if acc.isWhole(c.size) {
+		t.Access = t.Variable.Whole()
+	} else {
+		t.Access = acc.plain()
 	}
-	in.history(t.c, v)
-	u.touches = append(u.touches, t)
+	add := func(how plan.Use) {
+		t.How = how
+		u.Touches, u.accesses = append(u.Touches, t), append(u.accesses, acc)
+	}
+	if how == plan.Adds && !plan.Distinct(t.Access.Offsets) { // an element that is named twice is added to once
+		add(plan.Reads)
+		how = plan.Writes
+	}
+	add(how)
 }
 
 // elements are those that indices select; ok is false if they are not known, or wrong.

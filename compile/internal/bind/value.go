@@ -5,55 +5,15 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// axis is the set of iterations ("lanes") over which values vary while a loop
-// is evaluated once for all of them. A nest of loops, however ragged, is one
-// axis with a map to the lanes of the loop around it; a branch that data decide
-// is an axis too: the lanes that take it.
-type axis struct {
-	n      int
-	parent *axis   // nil: the uniform context
-	up     []int32 // lane of the parent for each lane; nil if parent is nil
-	lvl    *level  // where values with these lanes live
-	subset bool    // a branch: some of the parent's lanes, each once
-}
+// axis is a set of iterations ("lanes") over which values vary. Its level is where values with
+// these lanes live.
+type axis = plan.Axis
 
-// within reports whether a is b or an axis around b.
-func (a *axis) within(b *axis) bool {
-	for ; b != a; b = b.parent {
-		if b == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// lanesOf maps the lanes of a to those of its ancestor to; nil is the identity. It may be
-// the axis's own table, which nobody writes to.
-func (a *axis) lanesOf(to *axis) []int32 {
-	if a == to {
-		return nil
-	}
-	if to != nil && a.parent == to {
-		return a.up
-	}
-	m := append([]int32(nil), a.up...)
-	if to == nil {
-		clear(m)
-		if m == nil {
-			m = make([]int32, a.n)
-		}
-		return m
-	}
-	for x := a.parent; x != to; x = x.parent {
-		for i, l := range m {
-			m[i] = x.up[l]
-		}
-	}
-	return m
-}
+func levelOf(ax *axis) *level { return ax.Level.(*level) }
 
 // level is a graph under construction: the program's own, the body of a loop
 // that is one region, or a branch of a conditional. Values of outer levels enter
@@ -187,7 +147,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 	var sliced []*level
 	if v.axis != nil {
 		for _, l := range path {
-			if l.loop != nil && l.loop.within(v.axis) {
+			if l.loop != nil && l.loop.Within(v.axis) {
 				sliced = append(sliced, l)
 			}
 		}
@@ -206,7 +166,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 		}
 	} else {
 		first, last := sliced[0], sliced[len(sliced)-1]
-		around := first.loop.parent
+		around := first.loop.Parent
 		if first.flat {
 			around = nil
 		}
@@ -216,7 +176,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 		g := v.lvl.g
 		var shape []int
 		if around != nil {
-			shape = append(shape, first.loop.n/first.steps)
+			shape = append(shape, first.loop.N/first.steps)
 		}
 		for _, l := range sliced {
 			shape = append(shape, l.steps)
@@ -285,7 +245,7 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 	if v.axis == nil || v.axis == ax {
 		return v.ref
 	}
-	if ax == nil || !v.axis.within(ax) {
+	if ax == nil || !v.axis.Within(ax) {
 		panic(&fault{reason: "a value that varies over another loop's iterations"})
 	}
 	g := v.lvl.g
@@ -294,8 +254,8 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 		return r
 	}
 	size := v.size()
-	b.reserve(4, ax.n)
-	up := ax.lanesOf(v.axis)
+	b.reserve(4, ax.N)
+	up := ax.LanesOf(v.axis)
 	ix := contiguous(v.shape)
 	ix.Dims = append([]ad.Dim{tableDim(scaled(up, size))}, ix.Dims...)
 	r := g.Lane(g.Gather(g.Unlane(v.ref), affine(ix)))
@@ -365,7 +325,7 @@ func (b *binder) numeric(v value) value {
 	t := ad.Type{Shape: v.shape}
 	lvl := b.root
 	if v.axis != nil {
-		t.Lanes, lvl = v.axis.n, v.axis.lvl
+		t.Lanes, lvl = v.axis.N, levelOf(v.axis)
 	}
 	lvl.g.SetSite(b.site())
 	data := lvl.g.Array(len(v.ints))
@@ -398,17 +358,17 @@ func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool
 // narrow leaves of known integers only those of the lanes in force, so that
 // iterations that a condition excludes do not count (n - 1 where n > 1).
 func (b *binder) narrow(v value) value {
-	if v.ints == nil || v.axis == nil || b.axis == v.axis || b.hidden() || !v.axis.within(b.axis) {
+	if v.ints == nil || v.axis == nil || b.axis == v.axis || b.hidden() || !v.axis.Within(b.axis) {
 		return v
 	}
 	subset := false
-	for a := b.axis; a != v.axis; a = a.parent {
-		subset = subset || a.subset
+	for a := b.axis; a != v.axis; a = a.Parent {
+		subset = subset || a.Subset
 	}
 	if !subset {
 		return v
 	}
-	up, n := b.axis.lanesOf(v.axis), v.size()
+	up, n := b.axis.LanesOf(v.axis), v.size()
 	ints := make([]int64, 0, len(up)*n)
 	for _, l := range up {
 		ints = append(ints, v.ints[int(l)*n:(int(l)+1)*n]...)
@@ -447,20 +407,6 @@ func (b *binder) notZero(v value) value {
 	return b.emit(types.IntType, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Do(ad.OpNotEqual, nil, a[0], g.Const(0))
 	})
-}
-
-// distinct reports whether no element stands twice in the list.
-func distinct(list []int32) bool {
-	rising := true
-	for i := 1; i < len(list) && rising; i++ {
-		rising = list[i] > list[i-1]
-	}
-	if rising {
-		return true
-	}
-	s := slices.Clone(list)
-	slices.Sort(s)
-	return len(slices.Compact(s)) == len(list)
 }
 
 func sizeText(shape []int) string { return interp.SizeText(shape) }

@@ -1,0 +1,82 @@
+package plan
+
+// Levels are iterations by levels: where an iteration reads what others before it wrote, at
+// distances without pattern, as products by index do, or what each row takes from the row of its
+// parent, those that read nothing that the loop wrote are evaluated first, in lanes; then those
+// that only read what these wrote, and so on: as many times as the longest chain of iterations has
+// links. Of 800 products with elements of a vector of 400, no more than 8 with the same one, a
+// gradient took 277 µs carried whole and takes 4.
+//
+// The result is the level of each iteration of the nest's loop, by what the tangled units of a plan
+// read of one another; nil if there are none such, or too many to look at.
+func Levels(n *Nest, p *Plan) []int64 {
+	if len(p.Tangled) == 0 {
+		return nil
+	}
+	ax := n.Root.Axis
+	among := map[*Unit]bool{}
+	elements := 0
+	for _, u := range p.Tangled {
+		among[u] = true
+		for _, t := range u.Touches {
+			if t.How == Reads {
+				elements += Lanes(t.Axis) * len(t.Access.Offsets)
+			}
+		}
+	}
+	if elements > maxLevelled {
+		return nil
+	}
+	defer n.used()()
+	type edge struct{ from, to int32 } // iterations
+	var edges []edge
+	starts := make([]int32, ax.N+1)
+	n.reserve(12, ax.N)
+	for _, u := range p.Tangled {
+		for _, t := range u.Touches {
+			v := t.Variable
+			if t.How != Reads || len(v.Writes) == 0 || v.Sum || v.private || t.Axis == nil || !ax.Within(t.Axis) {
+				continue
+			}
+			up := upTo(t.Axis, ax)
+			from := v.Origins(n, u, t.Access, t.Axis, t.Access.outIn(t.Axis))
+			n.reserve(8, len(from))
+			width := len(from) / max(1, t.Axis.N)
+			for k, o := range from {
+				if o.Write == nil || !among[o.Write.Unit] {
+					continue
+				}
+				e := edge{from: o.Pos / int32(len(o.Write.Offsets)), to: int32(k / width)}
+				if up != nil {
+					e.to = up[e.to]
+				}
+				if w := upTo(o.Write.Unit.Domain, ax); w != nil {
+					e.from = w[e.from]
+				}
+				if e.from < e.to {
+					edges = append(edges, e)
+					starts[e.to+1]++
+				}
+			}
+		}
+	}
+	if len(edges) == 0 { // they depend on one another within iterations
+		return nil
+	}
+	for i := range ax.N {
+		starts[i+1] += starts[i]
+	}
+	into := make([]int32, len(edges)) // by iteration, those whose values it reads
+	next := append([]int32(nil), starts...)
+	for _, e := range edges {
+		into[next[e.to]] = e.from
+		next[e.to]++
+	}
+	levels := make([]int64, ax.N)
+	for i := range ax.N {
+		for _, from := range into[starts[i]:starts[i+1]] {
+			levels[i] = max(levels[i], levels[from]+1)
+		}
+	}
+	return levels
+}

@@ -1,0 +1,425 @@
+package plan
+
+import "slices"
+
+// Bounds beyond which a loop is evaluated in another way.
+const (
+	// MaxHistory bounds the numbers that a scan may keep of what it carries, 2 GB, and,
+	// divided by 16, the copies of whole variables that units work on.
+	MaxHistory = 1 << 28
+
+	// maxFollowed bounds the elements that a unit reads in all its iterations of a variable that
+	// the nest writes: 16 bytes are kept for each, 256 MB in all.
+	maxFollowed = 1 << 24
+
+	// maxLevelled bounds the elements that units read whose iterations are sorted by levels. Those
+	// of the models of the spread of covid, with sums over earlier days, took 15 s instead of 0.8
+	// to bind, and had no levels.
+	maxLevelled = 1 << 17
+)
+
+// Plan is in which order, and in which way, the units of a nest are evaluated.
+type Plan struct {
+	Groups []Group
+	Why    string // not "": why there is no such order; Groups is empty then
+
+	// Where there is none: units that depend on one another and are neither a sum nor a
+	// recurrence; the inner loops around units that depend on others across loops; the
+	// innermost loops around all units of such a component.
+	Tangled       []*Unit
+	Across, Steps []*Loop
+
+	// Taken is the memory that the plan takes, in bytes.
+	Taken int64
+}
+
+// Group is what is evaluated at a time: a unit, or units that depend on one
+// another across iterations.
+type Group struct {
+	Units []*Unit
+	Kind  Kind
+}
+
+// Kind is a way to evaluate a group.
+type Kind uint8
+
+const (
+	Map        Kind = iota // one unit, in lanes over its domain
+	Sum                    // units that only add to one variable
+	Recurrence             // a scan
+)
+
+// String is the kind as plans are printed.
+func (k Kind) String() string { return [...]string{"lanes", "sum", "recurrence"}[k] }
+
+// planner makes a plan.
+type planner struct {
+	*Nest
+	plan *Plan
+}
+
+// Make plans a nest. A unit depends on another if it may read what that one writes. Strongly
+// connected components of this relation are evaluated together; everything else in lanes, in the
+// order of the program as far as dependences leave it open.
+func Make(n *Nest) *Plan {
+	p := &planner{n, &Plan{}}
+	used := int64(0)
+	if n.Memory != nil {
+		used = n.Memory.Used()
+	}
+	p.plan.Why = p.make()
+	if n.Memory != nil {
+		if p.plan.Taken = n.Memory.Used() - used; p.plan.Why != "" {
+			n.Memory.Back(used)
+		}
+	}
+	return p.plan
+}
+
+func (p *planner) make() (why string) {
+	if why := p.collectWrites(); why != "" {
+		return why
+	}
+	for _, u := range p.Units {
+		for _, t := range u.Touches {
+			if t.How == Reads && len(t.Variable.Writes) > 0 && Lanes(t.Axis)*len(t.Access.Offsets) > maxFollowed {
+				return "too many elements to follow"
+			}
+		}
+	}
+	if slices.ContainsFunc(p.Variables, func(v *Variable) bool { return !v.Sum && !v.private && len(v.Writes) > 0 }) {
+		p.schedule()
+	}
+	for _, v := range p.Variables {
+		if len(v.Writes) > 0 {
+			v.index(p.Nest)
+		}
+	}
+	return p.group()
+}
+
+// collectWrites makes the writes of units from what they touch.
+func (p *planner) collectWrites() (why string) {
+	for _, v := range p.Variables {
+		v.Sum = !v.Inside && !v.Integer
+	}
+	for _, u := range p.Units {
+		for _, t := range u.Touches {
+			if t.How != Adds {
+				t.Variable.Sum = false
+			}
+		}
+	}
+	for _, u := range p.Units {
+		var written []*Variable
+		for _, t := range u.Touches {
+			if t.How != Reads && !slices.Contains(written, t.Variable) {
+				written = append(written, t.Variable)
+			}
+		}
+		for _, v := range written {
+			if why := addWrite(u, v); why != "" {
+				return why
+			}
+		}
+	}
+	for _, v := range p.Variables {
+		v.private = !v.Sum && len(v.Writes) > 0 && v.isPrivate()
+	}
+	return ""
+}
+
+// addWrite makes the write of a unit to a variable.
+func addWrite(u *Unit, v *Variable) (why string) {
+	w := &Write{Variable: v, Unit: u, Index: len(v.Writes), Add: true, First: -1}
+	reading := false // elements that it writes too
+	for k, t := range u.Touches {
+		if t.Variable != v || t.How == Reads && !u.Compound {
+			continue
+		}
+		w.Whole = w.Whole || t.Some || t.Axis != u.Domain || w.First >= 0 && !u.Touches[w.First].Access.equal(t.Access)
+		w.Add = w.Add && t.How == Adds
+		reading = reading || t.How == Adds
+		if w.First < 0 {
+			w.First = k
+		}
+	}
+	access := u.Touches[w.First].Access
+	if w.Whole {
+		if v.Size*u.Domain.N > MaxHistory/16 {
+			return "too many elements that are not known beforehand"
+		}
+		access = v.Whole()
+	}
+	w.Apart = u.Compound || w.Whole
+	w.Base, w.Offsets = v.elements(access, u.Domain)
+	v.Writes = append(v.Writes, w)
+	if !v.Sum && (w.Apart || reading) {
+		u.Touches = append(u.Touches, Touch{Variable: v, Access: access, Axis: u.Domain, How: Reads})
+	}
+	return ""
+}
+
+// schedule numbers the iterations of the units in the order of the program.
+func (p *planner) schedule() {
+	type cursor struct {
+		node Node
+		up   []int32 // lanes of the loop around
+		next int
+		sub  []*cursor
+	}
+	var cursorOf func(x Node, in *Axis) *cursor
+	cursorOf = func(x Node, in *Axis) *cursor {
+		c := &cursor{node: x}
+		if x.lanes() != in {
+			c.up = x.lanes().LanesOf(in)
+		}
+		switch x := x.(type) {
+		case *Unit:
+			p.reserve(8, x.Domain.N)
+			x.time = make([]int64, x.Domain.N)
+		case *Loop:
+			for _, y := range x.Body {
+				c.sub = append(c.sub, cursorOf(y, x.Axis))
+			}
+		}
+		return c
+	}
+	now := int64(0)
+	var run func(c *cursor, lane int)
+	run = func(c *cursor, lane int) {
+		for c.next < c.node.lanes().N {
+			at := c.next
+			if c.up != nil {
+				at = int(c.up[c.next])
+			}
+			if at != lane {
+				return
+			}
+			k := c.next
+			c.next++
+			if u, ok := c.node.(*Unit); ok {
+				now++
+				u.time[k] = now
+				continue
+			}
+			for _, s := range c.sub {
+				run(s, k)
+			}
+		}
+	}
+	root := cursorOf(p.Root, p.Root.Axis)
+	for k := range p.Root.Axis.N {
+		run(root, k)
+	}
+}
+
+// group finds the groups of units and their order.
+func (p *planner) group() (why string) {
+	may := p.dependences(nil)
+	comps, of := components(may)
+	cyclic := make([]bool, len(comps))
+	for k, c := range comps {
+		cyclic[k] = len(c) > 1 || slices.Contains(may[c[0]], c[0])
+	}
+	// Where variables alone do not tell, elements do.
+	next := p.dependences(func(a, b *Unit) bool { return of[a.ID] == of[b.ID] && cyclic[of[a.ID]] })
+	comps, of = components(next)
+	waits, after, self := make([]int, len(comps)), make([][]int, len(comps)), make([]bool, len(comps))
+	for i, list := range next {
+		for _, j := range list {
+			if a, b := of[i], of[j]; a == b {
+				self[a] = true
+			} else {
+				after[a] = append(after[a], b)
+				waits[b]++
+			}
+		}
+	}
+	// In the order of the program as far as dependences leave it open.
+	var ready []int
+	insert := func(k int) {
+		at, _ := slices.BinarySearchFunc(ready, comps[k][0], func(r, id int) int { return comps[r][0] - id })
+		ready = slices.Insert(ready, at, k)
+	}
+	for k := range comps {
+		if waits[k] == 0 {
+			insert(k)
+		}
+	}
+	kinds := make([]Kind, len(comps))
+	members := make([][]*Unit, len(comps))
+	for k, c := range comps {
+		for _, i := range c {
+			members[k] = append(members[k], p.Units[i])
+		}
+		if self[k] {
+			kind, not := p.kindOf(members[k])
+			if kinds[k] = kind; why == "" {
+				why = not
+			}
+			if not != "" {
+				p.plan.Tangled = append(p.plan.Tangled, members[k]...)
+			}
+		}
+	}
+	if why != "" {
+		return why
+	}
+	for len(ready) > 0 {
+		k := ready[0]
+		ready = ready[1:]
+		g := Group{Units: members[k], Kind: kinds[k]}
+		done := []int{k}
+		if g.Kind == Recurrence { // with others of the same steps: one scan takes the time of two
+			ready = slices.DeleteFunc(ready, func(j int) bool {
+				if kinds[j] != Recurrence || members[j][0].Domain != g.Units[0].Domain {
+					return false
+				}
+				g.Units = append(g.Units, members[j]...)
+				done = append(done, j)
+				return true
+			})
+			slices.SortFunc(g.Units, func(a, b *Unit) int { return a.ID - b.ID })
+		}
+		p.plan.Groups = append(p.plan.Groups, g)
+		for _, k := range done {
+			for _, j := range after[k] {
+				if waits[j]--; waits[j] == 0 {
+					insert(j)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// dependences lists for every unit those that may read what it writes, or, of two
+// for which closely says so, that read it.
+func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
+	next := make([][]int, len(p.Units))
+	edge := func(a, b *Unit) { // edges to b are found one after the other
+		if to := next[a.ID]; len(to) == 0 || to[len(to)-1] != b.ID {
+			next[a.ID] = append(next[a.ID], b.ID)
+		}
+	}
+	for _, u := range p.Units {
+		for _, t := range u.Touches {
+			v := t.Variable
+			if t.How != Reads || v.Sum {
+				continue
+			}
+			var seen []bool // by write
+			for _, w := range v.Writes {
+				switch {
+				case v.private:
+					if w.Unit.ID < u.ID {
+						edge(w.Unit, u)
+					}
+				case closely == nil || !closely(w.Unit, u):
+					edge(w.Unit, u)
+				default:
+					if seen == nil {
+						seen = make([]bool, len(v.Writes))
+						for _, o := range v.Origins(p.Nest, u, t.Access, t.Axis, nil) {
+							if o.Write != nil {
+								seen[o.Write.Index] = true
+							}
+						}
+					}
+					if seen[w.Index] {
+						edge(w.Unit, u)
+					}
+				}
+			}
+		}
+	}
+	return next
+}
+
+// components are the strongly connected components of a graph (Tarjan's
+// algorithm), the nodes of each in rising order, and the component of each node.
+func components(next [][]int) (comps [][]int, of []int) {
+	n := len(next)
+	of = make([]int, n)
+	low, num := make([]int, n), make([]int, n)
+	var stack []int
+	onStack := make([]bool, n)
+	count := 0
+	var visit func(v int)
+	visit = func(v int) {
+		count++
+		num[v], low[v] = count, count
+		stack = append(stack, v)
+		onStack[v] = true
+		for _, w := range next[v] {
+			if num[w] == 0 {
+				visit(w)
+				low[v] = min(low[v], low[w])
+			} else if onStack[w] {
+				low[v] = min(low[v], num[w])
+			}
+		}
+		if low[v] != num[v] {
+			return
+		}
+		var c []int
+		for {
+			w := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			onStack[w] = false
+			of[w] = len(comps)
+			c = append(c, w)
+			if w == v {
+				break
+			}
+		}
+		slices.Sort(c)
+		comps = append(comps, c)
+	}
+	for v := range n {
+		if num[v] == 0 {
+			visit(v)
+		}
+	}
+	return comps, of
+}
+
+// kindOf is how units that depend on one another are evaluated.
+func (p *planner) kindOf(units []*Unit) (kind Kind, why string) {
+	if p.isSum(units) {
+		return Sum, ""
+	}
+	for _, u := range units {
+		if u.Loop != units[0].Loop {
+			p.acrossLoops(units)
+			return 0, "iterations that depend on earlier ones, across loops"
+		}
+		if u.Domain != units[0].Domain {
+			return 0, Irregular
+		}
+	}
+	if why := p.regular(units); why != "" {
+		return 0, why
+	}
+	return Recurrence, ""
+}
+
+// acrossLoops notes the inner loops of units, and the innermost that is around all of
+// them.
+func (p *planner) acrossLoops(units []*Unit) {
+	common := units[0].Loop
+	for _, u := range units {
+		for !common.around(u.Loop) {
+			common = common.Parent
+		}
+		for l := u.Loop; l.Parent != nil; l = l.Parent {
+			if !slices.Contains(p.plan.Across, l) {
+				p.plan.Across = append(p.plan.Across, l)
+			}
+		}
+	}
+	if common.Parent != nil && !slices.Contains(p.plan.Steps, common) {
+		p.plan.Steps = append(p.plan.Steps, common)
+	}
+}

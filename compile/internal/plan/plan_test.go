@@ -1,0 +1,422 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The nests of this file are drawn at random, and evaluated a second time in the plainest way:
+// iteration by iteration, in the order of the program, each element remembering who wrote it.
+
+// source is who wrote an element: a unit in a lane, at a position of what it writes.
+type source struct{ unit, lane, pos int }
+
+var nobody = source{-1, 0, 0}
+
+// drawn is a nest with what its units are known to do.
+type drawn struct {
+	*Nest
+	rng *rand.Rand
+
+	seen map[[3]int][]source // by unit, touch and lane: what the positions of a read see
+	last map[*Variable][]source
+}
+
+// drawNest draws a nest of one to three loops, up to six units and three variables.
+func drawNest(rng *rand.Rand) *drawn {
+	d := &drawn{rng: rng, Nest: &Nest{Root: &Loop{Axis: &Axis{N: 1 + rng.IntN(5)}}}}
+	loops := []*Loop{d.Root}
+	for range rng.IntN(3) {
+		in := loops[rng.IntN(len(loops))]
+		ax := &Axis{Parent: in.Axis}
+		each := rng.IntN(3)
+		for l := range in.Axis.N {
+			n := each
+			if rng.IntN(2) == 0 {
+				n = rng.IntN(4)
+			}
+			for range n {
+				ax.Up = append(ax.Up, int32(l))
+			}
+		}
+		ax.N = len(ax.Up)
+		if ax.N == 0 { // a loop that has no iterations is not part of a nest
+			continue
+		}
+		l := &Loop{Axis: ax, Parent: in}
+		in.Body = append(in.Body, l)
+		loops = append(loops, l)
+	}
+	for range 1 + rng.IntN(3) {
+		v := &Variable{ID: len(d.Variables), Size: 1 + rng.IntN(4), Integer: rng.IntN(6) == 0}
+		if rng.IntN(3) == 0 {
+			v.Inside = true
+			v.Home = loops[rng.IntN(len(loops))].Axis
+		}
+		d.Variables = append(d.Variables, v)
+	}
+	for range 1 + rng.IntN(6) {
+		d.unit(loops[rng.IntN(len(loops))])
+	}
+	// In the order of the program: as bodies are walked.
+	d.Units = nil
+	var walk func(l *Loop)
+	walk = func(l *Loop) {
+		for _, x := range l.Body {
+			switch x := x.(type) {
+			case *Loop:
+				walk(x)
+			case *Unit:
+				x.ID = len(d.Units)
+				d.Units = append(d.Units, x)
+			}
+		}
+	}
+	walk(d.Root)
+	return d
+}
+
+// unit adds a unit to a loop: some reads, and mostly a write.
+func (d *drawn) unit(l *Loop) {
+	u := &Unit{Loop: l, Domain: l.Axis, Compound: d.rng.IntN(6) == 0}
+	if d.rng.IntN(3) == 0 {
+		sub := &Axis{Parent: l.Axis, Subset: true}
+		for k := range l.Axis.N {
+			if d.rng.IntN(3) > 0 {
+				sub.Up = append(sub.Up, int32(k))
+			}
+		}
+		if sub.N = len(sub.Up); sub.N > 0 {
+			u.Domain = sub
+		}
+	}
+	touch := func(v *Variable, how Use) {
+		t := Touch{Variable: v, Axis: u.Domain, How: how, Access: d.access(v, u)}
+		if v.Home != nil && !v.Home.Within(u.Domain) {
+			return // not in scope
+		}
+		if d.rng.IntN(8) == 0 {
+			t.Some, t.Access = true, v.Whole()
+		}
+		u.Touches = append(u.Touches, t)
+	}
+	for range d.rng.IntN(3) {
+		touch(d.Variables[d.rng.IntN(len(d.Variables))], Reads)
+	}
+	if v := d.Variables[d.rng.IntN(len(d.Variables))]; d.rng.IntN(5) > 0 {
+		switch {
+		case d.rng.IntN(3) > 0:
+			touch(v, Writes)
+		case !v.Integer:
+			touch(v, Adds)
+		}
+	}
+	at := d.rng.IntN(len(l.Body) + 1)
+	l.Body = slices.Insert(l.Body, at, Node(u))
+}
+
+// access draws an access that is often one of a recurrence: the number of the lane, or so many
+// before it.
+func (d *drawn) access(v *Variable, u *Unit) Access {
+	width := 1 + d.rng.IntN(v.Size)
+	start := d.rng.IntN(v.Size - width + 1)
+	a := Access{}
+	for p := range width {
+		a.Offsets = append(a.Offsets, int32(p))
+	}
+	room := v.Size - width + 1
+	switch d.rng.IntN(4) {
+	case 0:
+		for p := range a.Offsets {
+			a.Offsets[p] += int32(start)
+		}
+	case 1: // in order
+		a.Axis = u.Domain
+		for l := range u.Domain.N {
+			a.Base = append(a.Base, int32((l+start)%room))
+		}
+	default:
+		a.Axis = u.Domain
+		if up := u.Domain.Parent; up != nil && d.rng.IntN(2) == 0 {
+			a.Axis = up
+		}
+		for range a.Axis.N {
+			a.Base = append(a.Base, int32(d.rng.IntN(room)))
+		}
+	}
+	return a
+}
+
+// elements are the elements of an access in a lane of the domain, in all of the variable's content.
+func elements(a Access, v *Variable, domain *Axis, lane int) []int {
+	up := func(to *Axis) int {
+		if m := domain.LanesOf(to); m != nil {
+			return int(m[lane])
+		}
+		return lane
+	}
+	base := 0
+	if a.Axis != nil {
+		base = int(a.Base[up(a.Axis)])
+	}
+	if v.Home != nil {
+		base += up(v.Home) * v.Size
+	}
+	var out []int
+	for _, o := range a.Offsets {
+		out = append(out, base+int(o))
+	}
+	return out
+}
+
+// run evaluates the nest iteration by iteration. touches are those of the units before they were
+// planned.
+func (d *drawn) run(touches [][]Touch) {
+	d.seen, d.last = map[[3]int][]source{}, map[*Variable][]source{}
+	for _, v := range d.Variables {
+		d.last[v] = slices.Repeat([]source{nobody}, v.Total())
+	}
+	var body func(l *Loop, lane int)
+	body = func(l *Loop, lane int) {
+		for _, x := range l.Body {
+			switch x := x.(type) {
+			case *Loop:
+				for k, up := range x.Axis.Up {
+					if int(up) == lane {
+						body(x, k)
+					}
+				}
+			case *Unit:
+				k := lane
+				if x.Domain != l.Axis {
+					if k = slices.Index(x.Domain.Up, int32(lane)); k < 0 {
+						continue
+					}
+				}
+				d.execute(x, k, touches[x.ID])
+			}
+		}
+	}
+	for lane := range d.Root.Axis.N {
+		body(d.Root, lane)
+	}
+}
+
+// execute is a unit in one lane: it reads, then it writes. What works on a copy of a variable writes
+// all of it.
+func (d *drawn) execute(u *Unit, lane int, touches []Touch) {
+	for k, t := range touches {
+		if t.How != Reads {
+			continue
+		}
+		var from []source
+		for _, e := range elements(t.Access, t.Variable, u.Domain, lane) {
+			from = append(from, d.last[t.Variable][e])
+		}
+		d.seen[[3]int{u.ID, k, lane}] = from
+	}
+	for _, t := range touches {
+		if t.How == Reads {
+			continue
+		}
+		a := t.Access
+		for _, other := range touches { // of a compound unit, and of one that is vague: everything
+			if other.Variable == t.Variable && (other.How != Reads || u.Compound) && (other.Some || !slices.Equal(elements(other.Access, t.Variable, u.Domain, lane), elements(a, t.Variable, u.Domain, lane))) {
+				a = t.Variable.Whole()
+			}
+		}
+		if w := t.Variable.Of(u); w != nil && w.Whole { // in some lane they differ
+			a = t.Variable.Whole()
+		}
+		for pos, e := range elements(a, t.Variable, u.Domain, lane) {
+			d.last[t.Variable][e] = source{u.ID, lane, pos}
+		}
+	}
+}
+
+// of is the source of an origin.
+func of(o Origin) source {
+	if o.Write == nil {
+		return nobody
+	}
+	width := len(o.Write.Offsets)
+	return source{o.Write.Unit.ID, int(o.Pos) / width, int(o.Pos) % width}
+}
+
+// TestRandomNests: every read sees the version that the sequential program sees, and a plan has
+// every version before it is read.
+func TestRandomNests(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(10_000) {
+		d := drawNest(rand.New(rand.NewPCG(seed, 1)))
+		var touches [][]Touch
+		for _, u := range d.Units {
+			touches = append(touches, slices.Clone(u.Touches))
+		}
+		plan := Make(d.Nest)
+		d.run(touches)
+		fail := func(format string, args ...any) {
+			t.Helper()
+			t.Fatalf("seed %d: %s\n%s", seed, fmt.Sprintf(format, args...), d)
+		}
+		if plan.Why != "" && (len(plan.Groups) > 0 || len(plan.Tangled) == 0) {
+			fail("refused (%s) with groups %v, tangled %v", plan.Why, plan.Groups, plan.Tangled)
+		}
+		d.checkOrigins(touches, fail)
+		if plan.Why != "" {
+			counts["refused"]++
+			if levels := Levels(d.Nest, plan); levels != nil {
+				counts["levels"]++
+			}
+			continue
+		}
+		d.checkOrder(plan, touches, counts, fail)
+	}
+	t.Log(counts)
+	for _, kind := range []string{"lanes", "sum", "recurrence", "refused", "levels", "private"} {
+		if counts[kind] < 50 {
+			t.Errorf("only %d cases of %s", counts[kind], kind)
+		}
+	}
+}
+
+// checkOrigins compares what reads see with the sequential program.
+func (d *drawn) checkOrigins(touches [][]Touch, fail func(string, ...any)) {
+	for _, u := range d.Units {
+		for k, t := range touches[u.ID] {
+			v := t.Variable
+			if t.How != Reads || v.Sum || len(v.Writes) == 0 {
+				continue
+			}
+			from := v.Origins(d.Nest, u, t.Access, u.Domain, nil)
+			width := len(t.Access.Offsets)
+			for lane := range u.Domain.N {
+				for p, want := range d.seen[[3]int{u.ID, k, lane}] {
+					if got := of(from[lane*width+p]); got != want {
+						fail("unit %d, touch %d, lane %d, position %d sees %v, not %v", u.ID, k, lane, p, got, want)
+					}
+				}
+			}
+		}
+	}
+	for _, v := range d.Variables {
+		if v.Sum || v.private || len(v.Writes) == 0 {
+			continue
+		}
+		for e := range v.Total() {
+			got := nobody
+			if o, ok := v.Last(int32(e)); ok {
+				got = of(o)
+			}
+			if got != d.last[v][e] {
+				fail("element %d of variable %d is in the end of %v, not %v", e, v.ID, got, d.last[v][e])
+			}
+		}
+	}
+}
+
+// checkOrder checks that what a read sees has been evaluated before it.
+func (d *drawn) checkOrder(plan *Plan, touches [][]Touch, counts map[string]int, fail func(string, ...any)) {
+	group := slices.Repeat([]int{-1}, len(d.Units))
+	for k, g := range plan.Groups {
+		counts[g.Kind.String()]++
+		for _, u := range g.Units {
+			if group[u.ID] >= 0 {
+				fail("unit %d is in two groups", u.ID)
+			}
+			group[u.ID] = k
+			if g.Kind == Map && len(g.Units) > 1 || g.Kind == Recurrence && u.Domain != g.Units[0].Domain {
+				fail("group %d: %v", k, g)
+			}
+		}
+	}
+	if slices.Contains(group, -1) {
+		fail("units without a group: %v", group)
+	}
+	for _, v := range d.Variables {
+		if v.private {
+			counts["private"]++
+		}
+	}
+	for _, u := range d.Units {
+		g := plan.Groups[group[u.ID]]
+		for k, t := range u.Touches { // those that planning has added too
+			v := t.Variable
+			steps := map[int]source{} // by position: who wrote it, so many lanes before
+			if t.How != Reads || v.Sum || len(v.Writes) == 0 {
+				continue
+			}
+			width := len(t.Access.Offsets)
+			for i, o := range v.Origins(d.Nest, u, t.Access, u.Domain, nil) {
+				if o.Write == nil {
+					continue
+				}
+				lane, from := i/width, of(o)
+				same := group[from.unit] == group[u.ID]
+				switch {
+				case group[from.unit] > group[u.ID]:
+					fail("unit %d sees %v, which is evaluated later", u.ID, from)
+				case plan.Groups[group[from.unit]].Kind == Sum && !same:
+					// All additions of the sum, or none: the version is the last of its run.
+					if !d.completes(v, o, plan.Groups[group[from.unit]].Units) {
+						fail("unit %d sees %v, an addition that others follow", u.ID, from)
+					}
+				case same && g.Kind == Map:
+					fail("unit %d sees %v in lanes", u.ID, from)
+				case same && g.Kind == Recurrence:
+					if from.lane > lane || from.lane == lane && from.unit >= u.ID {
+						fail("unit %d sees %v in lane %d of a scan", u.ID, from, lane)
+					}
+					x := source{from.unit, lane - from.lane, from.pos}
+					if before, ok := steps[i%width]; ok && before != x {
+						fail("unit %d, touch %d sees %v and %v in a scan", u.ID, k, before, x)
+					}
+					steps[i%width] = x
+				}
+			}
+		}
+	}
+}
+
+// completes reports whether no addition of the same sum comes after a version.
+func (d *drawn) completes(v *Variable, o Origin, units []*Unit) bool {
+	complete, past := true, false
+	for e := range v.Total() {
+		v.Versions(e, func(x Origin) {
+			if past && slices.Contains(units, x.Write.Unit) && x.Write.Slot[x.Pos] == o.Write.Slot[o.Pos] {
+				complete = false
+			}
+			past = past || x == o
+		})
+		past = false
+	}
+	return complete
+}
+
+// String prints a nest.
+func (d *drawn) String() string {
+	var b strings.Builder
+	var walk func(l *Loop, indent string)
+	walk = func(l *Loop, indent string) {
+		fmt.Fprintf(&b, "%sloop of %d: %v\n", indent, l.Axis.N, l.Axis.Up)
+		for _, x := range l.Body {
+			switch x := x.(type) {
+			case *Loop:
+				walk(x, indent+"  ")
+			case *Unit:
+				fmt.Fprintf(&b, "%s  unit %d over %d %v compound %v\n", indent, x.ID, x.Domain.N, x.Domain.Up, x.Compound)
+				for _, t := range x.Touches {
+					fmt.Fprintf(&b, "%s    %v variable %d: base %v offsets %v some %v\n", indent, [...]string{"reads", "writes", "adds to"}[t.How], t.Variable.ID, t.Access.Base, t.Access.Offsets, t.Some)
+				}
+			}
+		}
+	}
+	walk(d.Root, "")
+	for _, v := range d.Variables {
+		fmt.Fprintf(&b, "variable %d: size %d inside %v integer %v sum %v\n", v.ID, v.Size, v.Inside, v.Integer, v.Sum)
+	}
+	return b.String()
+}

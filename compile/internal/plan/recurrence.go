@@ -1,0 +1,68 @@
+package plan
+
+import "slices"
+
+// Irregular is the reason of a recurrence whose reads follow no pattern.
+const Irregular = "a carried value whose distance varies"
+
+// From is a position of a read of a recurrence: position Pos of the value of a write, Distance
+// steps before. There is no write if all steps read it from outside.
+type From struct {
+	Write         *Write
+	Pos, Distance int
+	Outside       bool // in some steps
+}
+
+// Pattern finds where the positions of a read come from, in each step the same
+// but for those that read from outside; ok is false if there is no such pattern.
+func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
+	at = make([]From, width)
+	for p := range width {
+		x := &at[p]
+		for l := range len(from) / width {
+			o := from[l*width+p]
+			switch {
+			case o.None:
+			case o.Write == nil || !slices.Contains(units, o.Write.Unit):
+				x.Outside = true
+			default:
+				size := len(o.Write.Offsets)
+				d, pos := l-int(o.Pos)/size, int(o.Pos)%size
+				if x.Write == nil {
+					x.Write, x.Distance, x.Pos = o.Write, d, pos
+				} else if x.Write != o.Write || x.Distance != d || x.Pos != pos {
+					return nil, false
+				}
+			}
+		}
+	}
+	return at, true
+}
+
+// regular reports, by a reason if it is not so, whether what units that depend on
+// one another read follows a pattern.
+func (p *planner) regular(units []*Unit) (why string) {
+	total := 0
+	for _, u := range units {
+		for _, t := range u.Touches {
+			v := t.Variable
+			if t.How != Reads || v.Sum || !slices.ContainsFunc(v.Writes, func(w *Write) bool { return slices.Contains(units, w.Unit) }) {
+				continue
+			}
+			if t.Axis != u.Domain {
+				return Irregular
+			}
+			width := len(t.Access.Offsets)
+			if total += width; total*u.Domain.N > MaxHistory {
+				return "too much to carry"
+			}
+			if width == 0 {
+				continue
+			}
+			if _, ok := Pattern(units, v.Origins(p.Nest, u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
+				return Irregular
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package plan
+
+import "slices"
+
+// isSum reports whether units only add to one variable, so that what they add up
+// to is all that is read: each run of additions to an element, without another
+// write in between, is one sum.
+func (p *planner) isSum(units []*Unit) bool {
+	v, among := addedTo(p.Variables, units)
+	if v == nil {
+		return false
+	}
+	for _, w := range v.Writes {
+		if among[w] {
+			p.reserve(4, len(w.Base), len(w.Offsets))
+			w.Slot = make([]int32, len(w.Base)*len(w.Offsets))
+		}
+	}
+	runs := int32(0)
+	for e := range v.Total() {
+		in := false
+		for _, x := range v.versions[v.starts[e]:v.starts[e+1]] {
+			w := v.Writes[x.write]
+			if !among[w] {
+				in = false
+				continue
+			}
+			if !in {
+				runs++
+			}
+			in = true
+			w.Slot[x.pos] = runs - 1
+		}
+	}
+	ok := p.readsComplete(v, among, units, int(runs))
+	for w := range among {
+		if !ok {
+			w.Slot = nil
+			continue
+		}
+		w.Runs = int(runs)
+	}
+	return ok
+}
+
+// addedTo is the one variable that units add to, with their writes; nil if they do anything else.
+func addedTo(variables []*Variable, units []*Unit) (v *Variable, among map[*Write]bool) {
+	among = map[*Write]bool{}
+	for _, u := range units {
+		var w *Write
+		for _, x := range variables {
+			if y := x.Of(u); y != nil && (w != nil || !y.Add || y.Apart) {
+				return nil, nil
+			} else if y != nil {
+				w = y
+			}
+		}
+		if w == nil || v != nil && v != w.Variable {
+			return nil, nil
+		}
+		v = w.Variable
+		among[w] = true
+		access := u.Touches[w.First].Access
+		reads, adds := 0, 0
+		for _, t := range u.Touches {
+			switch {
+			case t.Variable != v:
+			case t.How == Writes:
+				return nil, nil
+			case t.How == Adds:
+				adds++
+			case !t.Access.equal(access) || t.Axis != u.Domain: // the value that is added must not depend on the sum
+				return nil, nil
+			default:
+				reads++
+			}
+		}
+		if adds == 0 || reads != 1 { // more than what += itself reads
+			return nil, nil
+		}
+	}
+	return v, among
+}
+
+// readsComplete reports whether nobody but the units looks at a version that another addition of
+// the same run follows.
+func (p *planner) readsComplete(v *Variable, among map[*Write]bool, units []*Unit, runs int) bool {
+	last := make([]int64, runs)
+	for w := range among {
+		width := len(w.Offsets)
+		for pos, k := range w.Slot {
+			last[k] = max(last[k], w.Unit.time[pos/width])
+		}
+	}
+	for _, u := range p.Units {
+		if slices.Contains(units, u) {
+			continue
+		}
+		for _, t := range u.Touches {
+			if t.Variable != v || t.How != Reads {
+				continue
+			}
+			for _, o := range v.Origins(p.Nest, u, t.Access, t.Axis, nil) {
+				if among[o.Write] && o.Write.Unit.time[int(o.Pos)/len(o.Write.Offsets)] != last[o.Write.Slot[o.Pos]] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
