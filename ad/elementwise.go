@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // Convenience constructors for the ops that rules and definitions use most.
@@ -121,7 +122,7 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Scale(2, x) }, anyReal),
 		OpSqrt: un("sqrt", math.Sqrt,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(0.5), y) }, positive),
-		OpCbrt: un("cbrt", kernel.Cbrt,
+		OpCbrt: un("cbrt", routines.Cbrt,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(1./3), g.Square(y)) }, positive),
 		OpInv: un("inv", func(x float64) float64 { return 1 / x },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
@@ -168,7 +169,7 @@ func elementwiseOps() map[OpCode]Op {
 				first := g.Add(g.Less(a[1], a[0]), g.Do(OpNotEqual, nil, a[1], a[1]))
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
-		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: kernel.Hypot, Domain: anyReal,
+		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: routines.Hypot, Domain: anyReal,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Div(a[0], out), g.Div(a[1], out)} }},
 
 		OpLess:      flat2("less", func(x, y float64) float64 { return truth(x < y) }),
@@ -191,21 +192,21 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 
 		OpExp: un("exp", math.Exp, func(g *Graph, x, y Ref) Ref { return y }, anyReal),
-		OpExpm1: un("expm1", kernel.Expm1,
+		OpExpm1: un("expm1", routines.Expm1,
 			func(g *Graph, x, y Ref) Ref { return g.Exp(x) }, anyReal), // y + 1 cancels for x < 0
-		OpExp2: un("exp2", kernel.Exp2,
+		OpExp2: un("exp2", routines.Exp2,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
-		OpLog:   un("log", kernel.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
-		OpLog1p: un("log1p", kernel.Log1p, func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), x)) }, positive),
-		OpLog2: un("log2", kernel.Log2,
+		OpLog:   un("log", routines.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
+		OpLog1p: un("log1p", routines.Log1p, func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), x)) }, positive),
+		OpLog2: un("log2", routines.Log2,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(math.Log2E), x) }, positive),
-		OpLog10: un("log10", kernel.Log10,
+		OpLog10: un("log10", routines.Log10,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(math.Log10E), x) }, positive),
-		OpLog1m: un("log1m", func(x float64) float64 { return kernel.Log1p(-x) },
+		OpLog1m: un("log1m", func(x float64) float64 { return routines.Log1p(-x) },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Sub(g.Const(1), x))) }, unit),
 		OpLog1pExp: un("log1p_exp", kernel.Log1pExp,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, x) }, anyReal),
-		OpLog1mExp: un("log1m_exp", kernel.Log1mExp,
+		OpLog1mExp: un("log1m_exp", routines.Log1mExp,
 			// -eˣ/(1 - eˣ), in a form that does not overflow far from 0.
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Exp(g.Sub(x, y))) },
 			func(_ int, z float64) float64 { return -math.Exp(z) }),
@@ -246,39 +247,39 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, g.Neg(x)) }, anyReal),
 		OpLog1mInvLogit: un("log1m_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(x) },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpInvLogit, nil, x)) }, anyReal),
-		OpLogit: un("logit", func(p float64) float64 { return kernel.Log(p / (1 - p)) },
+		OpLogit: un("logit", func(p float64) float64 { return routines.Log(p / (1 - p)) },
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(x, g.Sub(g.Const(1), x))) }, unit),
 
-		OpSin: un("sin", kernel.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),
-		OpCos: un("cos", kernel.Cos, func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpSin, nil, x)) }, anyReal),
-		OpTan: un("tan", kernel.Tan,
+		OpSin: un("sin", routines.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),
+		OpCos: un("cos", routines.Cos, func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpSin, nil, x)) }, anyReal),
+		OpTan: un("tan", routines.Tan,
 			func(g *Graph, x, y Ref) Ref { return g.Add(g.Const(1), g.Square(y)) },
 			func(_ int, z float64) float64 { return math.Tanh(z) }),
-		OpAsin: un("asin", kernel.Asin,
+		OpAsin: un("asin", routines.Asin,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Sub(g.Const(1), g.Square(x)))) },
 			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
-		OpAcos: un("acos", kernel.Acos,
+		OpAcos: un("acos", routines.Acos,
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Sqrt(g.Sub(g.Const(1), g.Square(x))))) },
 			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
-		OpAtan: un("atan", kernel.Atan,
+		OpAtan: un("atan", routines.Atan,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), g.Square(x))) }, anyReal),
-		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: kernel.Atan2, Domain: positive,
+		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: routines.Atan2, Domain: positive,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				r2 := g.Add(g.Square(a[0]), g.Square(a[1]))
 				return []Ref{g.Div(a[1], r2), g.Neg(g.Div(a[0], r2))}
 			}},
-		OpSinh: un("sinh", kernel.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
-		OpCosh: un("cosh", kernel.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		OpTanh: un("tanh", kernel.Tanh, // 1 - y² cancels in the tails
+		OpSinh: un("sinh", routines.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
+		OpCosh: un("cosh", routines.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
+		OpTanh: un("tanh", routines.Tanh, // 1 - y² cancels in the tails
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
-		OpAsinh: un("asinh", kernel.Asinh,
+		OpAsinh: un("asinh", routines.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),
-		OpAcosh: un("acosh", kernel.Acosh,
+		OpAcosh: un("acosh", routines.Acosh,
 			func(g *Graph, x, y Ref) Ref {
 				return g.Inv(g.Mul(g.Sqrt(g.Sub(x, g.Const(1))), g.Sqrt(g.Add(x, g.Const(1)))))
 			},
 			func(_ int, z float64) float64 { return 1.1 + math.Exp(z) }),
-		OpAtanh: un("atanh", kernel.Atanh,
+		OpAtanh: un("atanh", routines.Atanh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sub(g.Const(1), g.Square(x))) },
 			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
 

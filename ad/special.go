@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // Lgamma is log |Γ(x)|.
@@ -33,21 +34,21 @@ func specialOps() map[OpCode]Op {
 		return g.Do(OpPolygammaRise, nil, g.Const(n), x, d)
 	}
 	rows := map[OpCode]Op{
-		OpErf: un("erf", kernel.Erf,
+		OpErf: un("erf", routines.Erf,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, twoOverSqrtPi, 1, x) }, anyReal),
-		OpErfc: un("erfc", kernel.Erfc,
+		OpErfc: un("erfc", routines.Erfc,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, -twoOverSqrtPi, 1, x) }, anyReal),
-		OpPhi: un("Phi", kernel.Phi,
+		OpPhi: un("Phi", routines.Phi,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
-		OpLogPhi: points(un("log_Phi", kernel.LogPhi,
+		OpLogPhi: points(un("log_Phi", routines.LogPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPhiRatio, nil, x) }, anyReal), -60, -21, -19, -1, 8),
 		// h = φ/Φ: h' = -h(x + h), where the sum must not be made of its addends,
 		// which cancel in the left tail.
-		OpPhiRatio: points(un("Phi_ratio", kernel.PhiRatio,
+		OpPhiRatio: points(un("Phi_ratio", routines.PhiRatio,
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Do(OpPhiExcess, nil, x))) }, anyReal), -30, -15, 6),
-		OpPhiExcess: points(un("Phi_excess", kernel.PhiExcess,
+		OpPhiExcess: points(un("Phi_excess", routines.PhiExcess,
 			func(g *Graph, x, y Ref) Ref { return g.Sub(one(g), g.Mul(g.Do(OpPhiRatio, nil, x), y)) }, anyReal), -30, -15, 6),
-		OpLogExpModTail: {Name: "log_exp_mod_tail", Class: Elementwise, Arity: 2, F2: kernel.LogExpModTail, Domain: secondPositive,
+		OpLogExpModTail: {Name: "log_exp_mod_tail", Class: Elementwise, Arity: 2, F2: routines.LogExpModTail, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
 			// ∂z = h(t) - v = x(t) - z for t = z-v, h = φ/Φ, x(t) = t + h(t): neither is
 			// good on both sides.
@@ -58,7 +59,7 @@ func specialOps() map[OpCode]Op {
 			}},
 		// x' = 1 - h·x and h' = -h·x, where h = x - t on the left, x = t + h on the right: sums of
 		// positive numbers.
-		OpExpModSlope: {Name: "exp_mod_slope", Class: Elementwise, Arity: 2, F2: kernel.ExpModSlope, Domain: secondPositive,
+		OpExpModSlope: {Name: "exp_mod_slope", Class: Elementwise, Arity: 2, F2: routines.ExpModSlope, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				t := g.Sub(a[0], a[1])
@@ -73,7 +74,7 @@ func specialOps() map[OpCode]Op {
 				r := g.Exp(g.Sub(g.Do(OpLogExpModTail, nil, a...), out))
 				return []Ref{g.Mul(a[1], r), g.Mul(r, g.Do(OpPhiExcess, nil, g.Sub(a[0], a[1])))}
 			}},
-		OpInvPhi: points(un("inv_Phi", kernel.InvPhi,
+		OpInvPhi: points(un("inv_Phi", routines.InvPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(sqrt2Pi, g.Exp(g.Scale(0.5, g.Square(y)))) }, unit),
 			1e-3, 0.05, 0.0751, 0.5, 0.93),
 		// y(1-y), with 1-y as the value at -x, times the derivative of the argument.
@@ -84,13 +85,13 @@ func specialOps() map[OpCode]Op {
 				return g.Mul(g.Mul(y, g.Do(OpPhiApprox, nil, g.Neg(x))), slope)
 			}, anyReal),
 
-		OpLgamma: points(un("lgamma", kernel.Lgamma,
+		OpLgamma: points(un("lgamma", routines.Lgamma,
 			func(g *Graph, x, y Ref) Ref { return digamma(g, x) }, positive), 0.01, 1, 1.4616, 2, 3.5, 9.99, 10.01, 50, -0.5, -2.3),
 		OpTgamma: points(un("tgamma", math.Gamma,
 			func(g *Graph, x, y Ref) Ref { return g.Mul(y, digamma(g, x)) }, positive), 0.3, 4.5, -1.5),
-		OpDigamma: points(un("digamma", kernel.Digamma,
+		OpDigamma: points(un("digamma", routines.Digamma,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpTrigamma, nil, x) }, positive), 0.05, 1.4616, 2, 9.99, 10.01, 50, -1.5),
-		OpTrigamma: points(un("trigamma", kernel.Trigamma,
+		OpTrigamma: points(un("trigamma", routines.Trigamma,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPolygamma, nil, g.Const(2), x) }, positive), 0.1, 3, 20, -1.5),
 		// Arguments (n, x); Domain and Points keep n whole.
 		OpPolygamma: {Name: "polygamma", Class: Elementwise, Arity: 2, F2: kernel.Polygamma,
@@ -116,17 +117,17 @@ func specialOps() map[OpCode]Op {
 				n := g.order(OpPolygammaRise, a[0]) + 1
 				return []Ref{None, rise(g, n, a[1], a[2]), g.Do(OpPolygamma, nil, g.Const(n), g.Add(a[1], a[2]))}
 			}},
-		OpDigammaRise: {Name: "digamma_rise", Class: Elementwise, Arity: 2, F2: kernel.DigammaRise, Domain: positive,
+		OpDigammaRise: {Name: "digamma_rise", Class: Elementwise, Arity: 2, F2: routines.DigammaRise, Domain: positive,
 			Points: [][]float64{{30, 0.5}, {0.3, 40}, {5.9, 0.2}, {8, -7.5}, {-1.5, 4}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{rise(g, 1, a[0], a[1]), g.Do(OpTrigamma, nil, g.Add(a[0], a[1]))}
 			}},
-		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: kernel.Lbeta, Domain: positive,
+		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: routines.Lbeta, Domain: positive,
 			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{g.Neg(rise(g, 0, a[0], a[1])), g.Neg(rise(g, 0, a[1], a[0]))}
 			}},
-		OpLchoose: {Name: "lchoose", Class: Elementwise, Arity: 2, F2: kernel.Lchoose,
+		OpLchoose: {Name: "lchoose", Class: Elementwise, Arity: 2, F2: routines.Lchoose,
 			Domain: func(arg int, z float64) float64 {
 				if arg == 0 {
 					return 8 + math.Exp(z)
@@ -139,7 +140,7 @@ func specialOps() map[OpCode]Op {
 				rest := g.Sub(n, k)
 				return []Ref{rise(g, 0, g.Add(rest, one(g)), k), rise(g, 0, g.Add(k, one(g)), g.Sub(rest, k))}
 			}},
-		OpLmultichoose: {Name: "lmultichoose", Class: Elementwise, Arity: 2, F2: kernel.Lmultichoose, Domain: positive,
+		OpLmultichoose: {Name: "lmultichoose", Class: Elementwise, Arity: 2, F2: routines.Lmultichoose, Domain: positive,
 			Points: [][]float64{{0.1, 3}, {3, 25}, {30, 40}, {2.5, 0}, {-1.5, 4}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{rise(g, 0, a[0], a[1]), rise(g, 0, g.Add(a[1], one(g)), g.Sub(a[0], one(g)))}

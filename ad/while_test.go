@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // sweep is a loop over the captured count: c' = sin(c)·a + b·m/10 with a sum of
@@ -87,9 +87,9 @@ func TestWhileValues(t *testing.T) {
 			var past [][2]float64
 			for m := range trips {
 				past = append(past, c)
-				sum += kernel.Cos(c[0]) + kernel.Cos(c[1])
+				sum += routines.Cos(c[0]) + routines.Cos(c[1])
 				f := float64(m) // rounded in the order of the graph: the map is chaotic
-				c = [2]float64{kernel.Sin(c[1])*1.5 + 0.01*(c[0]*f), kernel.Sin(c[0])*1.5 + 0.01*(c[1]*f)}
+				c = [2]float64{routines.Sin(c[1])*1.5 + 0.01*(c[0]*f), routines.Sin(c[0])*1.5 + 0.01*(c[1]*f)}
 			}
 			stride := int(v[w.strideAt()][0])
 			if v[w.tripsAt()][0] != float64(trips) || stride&(stride-1) != 0 || stride*snapshots < trips || stride > 1 && stride*snapshots/2 >= trips {

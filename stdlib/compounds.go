@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -232,7 +233,7 @@ var yuleSimon = Dist{
 	// Geometric, with probability exp(-W) for exponential W.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		w := rng.ExpFloat64() / p[0]
-		return 1 + math.Floor(math.Log(uniformOpen(rng))/kernel.Log1mExp(-w))
+		return 1 + math.Floor(math.Log(uniformOpen(rng))/routines.Log1mExp(-w))
 	},
 }
 

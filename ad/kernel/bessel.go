@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // LogBesselI is log(e⁻ˣ I_v(x)), I the modified Bessel function of the first
 // kind, for v ≥ 0 and x ≥ 0. The factor keeps the value small, so that ratios of
@@ -112,7 +116,7 @@ func LogBesselIv(v, x float64) float64 {
 			break
 		}
 	}
-	return math.Log(x/2) - Digamma(peak+v+1) - slope/sum
+	return math.Log(x/2) - routines.Digamma(peak+v+1) - slope/sum
 }
 
 // LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second

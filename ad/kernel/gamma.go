@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // bernoulli holds the Bernoulli numbers B₂, B₄, ….
 var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330}
@@ -13,7 +17,7 @@ var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691.
 func Polygamma(n, x float64) float64 {
 	switch {
 	case n == 0:
-		return Digamma(x)
+		return routines.Digamma(x)
 	case n != math.Floor(n) || n < 0 || n > 100 || math.IsNaN(x) || math.IsInf(x, -1):
 		return math.NaN()
 	case math.IsInf(x, 1):
@@ -83,7 +87,7 @@ func reflectedPolygamma(n, x float64) float64 {
 // x.
 func PolygammaRise(n, x, d float64) float64 {
 	if n == 0 {
-		return DigammaRise(x, d)
+		return routines.DigammaRise(x, d)
 	}
 	end := x + d
 	if !(x > 0) || !(end > 0) || math.IsInf(end, 1) || n != math.Floor(n) || n < 0 || n > 50 {

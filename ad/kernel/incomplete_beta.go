@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // dual is a number with its derivatives with respect to two parameters.
 type dual [3]float64
@@ -40,7 +44,7 @@ func fromMean(x, y, a, b float64) float64 {
 func logBetaTerm(x, y, a, b, d float64) float64 {
 	if a < 10 || b < 10 {
 		logX, logY := logs(x, y)
-		return a*logX + b*logY - Lbeta(a, b)
+		return a*logX + b*logY - routines.Lbeta(a, b)
 	}
 	n := a + b
 	part := func(a, d, x float64) float64 {
@@ -89,7 +93,7 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 // complement is log(1 - e^l) for l = log of a probability.
 func (l dual) complement() dual {
 	f := -1 / math.Expm1(-l[0]) // the derivative is -l'/(e^-l - 1)
-	return dual{Log1mExp(l[0]), f * l[1], f * l[2]}
+	return dual{routines.Log1mExp(l[0]), f * l[1], f * l[2]}
 }
 
 // swap exchanges the two parameters.
@@ -175,12 +179,12 @@ func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 		}
 	}
 	// l is log xᵃ/(aB(a, b)).
-	l := dual{a*math.Log(x) + logRise(b, a) - lgammaNear1(a), 0, DigammaRise(b, a)}
+	l := dual{a*math.Log(x) + logRise(b, a) - lgammaNear1(a), 0, routines.DigammaRise(b, a)}
 	if b < 100 {
-		l[1] = math.Log(x) + Digamma(a+b) - Digamma(a+1)
+		l[1] = math.Log(x) + routines.Digamma(a+b) - routines.Digamma(a+1)
 	} else {
 		l[0] = a*math.Log(x*b) + logRiseOver(b, a) - lgammaNear1(a)
-		l[1] = math.Log(x*(a+b)) + digammaMinusLog(a+b) - Digamma(a+1)
+		l[1] = math.Log(x*(a+b)) + digammaMinusLog(a+b) - routines.Digamma(a+1)
 	}
 	s := 1 + sum[0]
 	lower = dual{l[0] + math.Log(s), l[1] + sum[1]/s, l[2] + sum[2]/s}
@@ -195,7 +199,7 @@ func lgammaNear1(a float64) float64 {
 	if a <= 0.2 {
 		return lgamma1p(a)
 	}
-	return Lgamma(1 + a)
+	return routines.Lgamma(1 + a)
 }
 
 // logRise is log Γ(b+a)/Γ(b) for 0 ≤ a ≤ 1, with relative accuracy where a is small.

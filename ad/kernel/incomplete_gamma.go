@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // series is a function of one variable near a point: the coefficients of its
 // Taylor polynomial, of which the k-th is the k-th derivative over k!.
@@ -76,7 +80,7 @@ func log1pMinus(x float64) float64 {
 // logPoisson is a log x - x - log Γ(a+1), for large a without cancellation.
 func logPoisson(a, x float64) float64 {
 	if a < 10 {
-		return a*math.Log(x) - x - Lgamma(a+1)
+		return a*math.Log(x) - x - routines.Lgamma(a+1)
 	}
 	main := a * log1pMinus((x-a)/a)
 	if x < 0.4*a {
@@ -123,7 +127,7 @@ func powerOverGamma(n int, a, x, c float64) series {
 	case n > 0 && a >= 10: // large logarithms would cancel
 		s[1] = logRatio(x, a) - digammaMinusLog(a) - 1/a
 	case n > 0:
-		s[1] = math.Log(x) - Digamma(a+1)
+		s[1] = math.Log(x) - routines.Digamma(a+1)
 	}
 	for k, f := 2, -2.0; k <= n; k, f = k+1, f*float64(k+1) {
 		s[k] = Polygamma(float64(k-1), a+1) / f

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // Inverses of distribution functions.
 
@@ -14,17 +18,17 @@ func InvLogPhi(l float64) float64 {
 	case math.IsInf(l, -1):
 		return l
 	case l > -1e-2:
-		return -InvPhi(-math.Expm1(l))
+		return -routines.InvPhi(-math.Expm1(l))
 	}
 	x := 0.0
 	if l > -600 {
-		x = InvPhi(math.Exp(l))
+		x = routines.InvPhi(math.Exp(l))
 	} else {
 		x = -math.Sqrt(-2 * l)
 	}
 	// log Φ is concave and smooth: Newton's method from here converges at once.
 	for range 6 {
-		d := (LogPhi(x) - l) / PhiRatio(x)
+		d := (routines.LogPhi(x) - l) / routines.PhiRatio(x)
 		x -= d
 		if math.Abs(d) <= 1e-16*math.Abs(x) {
 			break
@@ -68,7 +72,7 @@ func InvBetaI(p, a, b float64) float64 {
 		return p
 	}
 	// In t = log(x/(1-x)), on the side of the smaller tail.
-	lbeta := Lbeta(a, b)
+	lbeta := routines.Lbeta(a, b)
 	upper := p > lowerBetaHalf(a, b)
 	if upper {
 		p, a, b = 1-p, b, a
@@ -114,14 +118,14 @@ func StudentQuantile(p, nu float64) float64 {
 		s := rootOf(-745, 710, func(s float64) (float64, float64) {
 			t2 := math.Exp(2 * s)
 			if t2 == 0 {
-				return s - 0.5*math.Log(nu) + math.Ln2 - Lbeta(nu/2, 0.5) - logC, 1
+				return s - 0.5*math.Log(nu) + math.Ln2 - routines.Lbeta(nu/2, 0.5) - logC, 1
 			}
 			y, x := t2/(nu+t2), nu/(nu+t2)
 			if math.IsInf(t2, 1) {
 				y, x = 1, 0
 			}
 			l := incompleteBeta(y, x, 0.5, nu/2, false)[0]
-			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
+			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - routines.Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
 			return l - logC, d
 		})
 		if s < 354 { // t² is a number
@@ -138,7 +142,7 @@ func StudentQuantile(p, nu float64) float64 {
 		if math.IsInf(t*t, 1) {
 			log1p = 2*s - math.Log(nu)
 		}
-		d := math.Exp(s - 0.5*(nu+1)*log1p - Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
+		d := math.Exp(s - 0.5*(nu+1)*log1p - routines.Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
 		return logP - l, d
 	})
 	return -math.Exp(s)

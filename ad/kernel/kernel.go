@@ -2,18 +2,23 @@
 // of float64, with no knowledge of graphs.
 //
 // Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
-// relatives of the gamma function; normal.go, of the normal distribution; text_*.go, these
-// functions themselves, printed from the texts of which machine code is made (package
-// compile/internal/native); incomplete_gamma.go and temme.go, the incomplete gamma functions;
+// relatives of the gamma function; normal.go, of the normal distribution; incomplete_gamma.go
+// and temme.go, the incomplete gamma functions;
 // incomplete_beta.go and large_beta.go, the incomplete beta function; student.go, Student's
 // distribution function; bessel.go, Bessel functions; lambert.go, owens.go, inverse.go,
 // Lambert's W, Owen's T, quantiles; vonmises.go and wiener.go, these distributions; pow.go,
-// powers, and tables.go, what they, exponentials and logarithms are computed with;
-// quadrature.go and legendre.go, the rules that these use; dense.go, products and Cholesky
-// factors of dense matrices.
+// powers; quadrature.go and legendre.go, the rules that these use; dense.go, products and
+// Cholesky factors of dense matrices.
+//
+// Functions that compiled programs also compute in vector lanes are in package routines: log Γ,
+// the normal distribution function, sines and others. They are generated.
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // Log1pExp is log(1 + eˣ) without overflow.
 func Log1pExp(x float64) float64 {
@@ -31,7 +36,7 @@ func LogDiffExp(x, y float64) float64 {
 		}
 		return math.NaN()
 	}
-	return x + Log1mExp(y-x)
+	return x + routines.Log1mExp(y-x)
 }
 
 // LogAddExp is log(eˣ + eʸ) without overflow.

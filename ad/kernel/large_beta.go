@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // Incomplete beta functions of which a shape is large, as integrals by the logit of the
 // variable. Seen from x away from the mean, the integrand is exp(-h(v)) for v ≥ 0, h convex
@@ -118,7 +122,7 @@ func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 // logOverMean is log x + ψ(n) - ψ(a), d being nx - a.
 func logOverMean(x, a, n, d float64) float64 {
 	if a < 10 {
-		return math.Log(x*n) + digammaMinusLog(n) - Digamma(a)
+		return math.Log(x*n) + digammaMinusLog(n) - routines.Digamma(a)
 	}
 	l := 0.0
 	if math.Abs(d) < 0.5*a {

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // LogExpModCDF is the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. That
 // is φ(z) (m(z) - m(z-v)), and for small v, where this cancels, φ(z) times the
@@ -13,23 +17,23 @@ func LogExpModCDF(z, v float64) float64 {
 		return z
 	case v > 0.5*max(1, math.Abs(z)):
 		if z > 0 {
-			return Log1mExp(LogAddExp(LogPhi(-z), LogExpModTail(z, v)))
+			return routines.Log1mExp(LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)))
 		}
-		return LogDiffExp(LogPhi(z), LogExpModTail(z, v))
+		return LogDiffExp(routines.LogPhi(z), routines.LogExpModTail(z, v))
 	}
 	if z > 0 {
-		if upper := LogAddExp(LogPhi(-z), LogExpModTail(z, v)); upper < -math.Ln2 {
-			return Log1mExp(upper)
+		if upper := LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)); upper < -math.Ln2 {
+			return routines.Log1mExp(upper)
 		}
 	}
 	// m'(z-d) φ(z) = m(z-d) φ(z) excess(z-d).
 	sum := 0.0
 	for k, u := range gauss10 {
 		for _, d := range [2]float64{0.5 * v * (1 - u), 0.5 * v * (1 + u)} {
-			sum += gauss10Weights[k] * math.Exp(LogExpModTail(z, d)-LogPhi(z)) * PhiExcess(z-d)
+			sum += gauss10Weights[k] * math.Exp(routines.LogExpModTail(z, d)-routines.LogPhi(z)) * routines.PhiExcess(z-d)
 		}
 	}
-	return LogPhi(z) + math.Log(0.5*v*sum)
+	return routines.LogPhi(z) + math.Log(0.5*v*sum)
 }
 
 // The positive nodes of Gauss's rule of ten points on [-1, 1], and their weights.

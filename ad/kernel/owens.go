@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // owensRest is log ((1/π) ∫_a^∞ exp(-½h²(1+x²))/(1+x²) dx), a ≥ 0: twice what
 // Owen's T misses of its value at a = ∞. The integrand is positive, and the
@@ -39,7 +43,7 @@ func OwensT(h, a float64) float64 {
 	}
 	h = math.Abs(h)
 	if a > 100 || a*h > 1 {
-		return 0.5 * (Phi(-h) - math.Exp(owensRest(h, a)))
+		return 0.5 * (routines.Phi(-h) - math.Exp(owensRest(h, a)))
 	}
 	sum := 0.0
 	interval(0, a, func(x, _, w float64) { sum += w * math.Exp(-0.5*h*h*x*x) / (1 + x*x) })
@@ -64,11 +68,11 @@ func LogSkewNormalCDF(z, a float64) float64 {
 		return rest
 	case a >= 0: // erf(z/√2) + rest; near 1 through its complement
 		if z > 1 {
-			return math.Log1p(math.Exp(rest) - 2*Phi(-z))
+			return math.Log1p(math.Exp(rest) - 2*routines.Phi(-z))
 		}
 		return math.Log(math.Erf(z/math.Sqrt2) + math.Exp(rest))
 	case z < 0:
-		return math.Log(2*Phi(z) - math.Exp(rest))
+		return math.Log(2*routines.Phi(z) - math.Exp(rest))
 	}
 	return math.Log1p(-math.Exp(rest))
 }

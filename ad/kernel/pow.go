@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // Pow is x to the power of y: the logarithm in two parts, accurate to about
 // 2^-66, times y, and the exponential. Errors are below 0.51 units in the last
@@ -10,7 +14,7 @@ import "math"
 // x*y + z on other processors.
 func Pow(x, y float64) float64 {
 	if x >= 0x1p-1022 && x <= math.MaxFloat64 {
-		if high, low := powLog(x, 0, y); math.Abs(high) < PowMost {
+		if high, low := powLog(x, 0, y); math.Abs(high) < routines.PowMost {
 			s, p := powExp(high, low)
 			return s + float64(s*p)
 		}
@@ -46,25 +50,25 @@ func powEnds(x, y float64) float64 {
 	}
 	high = min(max(high, -746), 710)
 	n := math.Round(high / math.Ln2)
-	return math.Ldexp(math.Exp((high-float64(n*Ln2Hi))-float64(n*Ln2Lo)+low), int(n))
+	return math.Ldexp(math.Exp((high-float64(n*routines.Ln2Hi))-float64(n*routines.Ln2Lo)+low), int(n))
 }
 
 // powLog is y·(log x + k·log 2), in two parts, for normal x.
 func powLog(x, k, y float64) (high, low float64) {
 	bits := math.Float64bits(x)
-	t := bits - LogBits
+	t := bits - routines.LogBits
 	k += float64(int64(t) >> 52)
-	c := &LogTable[t>>45&127]
+	c := &routines.LogTable[t>>45&127]
 	bits -= t &^ (1<<52 - 1)
 	z := math.Float64frombits(bits)
 	zh := math.Float64frombits(bits &^ (1<<27 - 1))
 	rh, rl := float64(zh*c.Inv)-1, float64((z-zh)*c.Inv)
 	r := rh + rl
 	lost := rl - (r - rh)
-	a := float64(k * Ln2Hi)
+	a := float64(k * routines.Ln2Hi)
 	w := a + c.Hi
 	h := w + r
-	low = w - h + r + (float64(k*Ln2Lo) + c.Lo + (a - w + c.Hi)) + (lost - float64(lost*r))
+	low = w - h + r + (float64(k*routines.Ln2Lo) + c.Lo + (a - w + c.Hi)) + (lost - float64(lost*r))
 	half := -0.5 * r
 	q := float64(r * half)
 	low += math.FMA(half, r, -q)
@@ -83,12 +87,12 @@ func powLog(x, k, y float64) (high, low float64) {
 // powExp is e^(high+low), as s + s·p; p is accurate to 2^-60, so that powers which
 // are numbers are found exactly.
 func powExp(high, low float64) (s, p float64) {
-	n := float64(high*InvLn2N) + Shift
+	n := float64(high*routines.InvLn2N) + routines.Shift
 	bits := math.Float64bits(n)
-	n -= Shift
-	r := high - float64(n*Ln2NHi) - float64(n*Ln2NLo) + low
-	s = math.Float64frombits(ExpTable[bits&127] + bits<<45)
+	n -= routines.Shift
+	r := high - float64(n*routines.Ln2NHi) - float64(n*routines.Ln2NLo) + low
+	s = math.Float64frombits(routines.ExpTable[bits&127] + bits<<45)
 	r2 := float64(r * r)
-	tail := math.Float64frombits(ExpTable[128+bits&127])
+	tail := math.Float64frombits(routines.ExpTable[128+bits&127])
 	return s, tail + (r + float64(r2*(0.5+float64(r*(1./6)))) + float64(float64(r2*r2)*(1./24+float64(r*(1./120)))))
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // studentTail is the logarithm of the probability of more than t > 0 under Student's
 // distribution, ½ I_x(ν/2, ½) with x = ν/(ν+t²), and its derivative by ν.
@@ -12,14 +16,14 @@ func studentTail(t, nu float64) (l, dnu float64) {
 	case math.IsInf(s, 1) && math.IsInf(t*t, 1) && t > 1e10*math.Sqrt(nu):
 		// t² overflows: the leading term of the tail, which is proportional to t^-ν.
 		log := math.Log(t) - 0.5*math.Log(nu)
-		return -math.Log(nu) - Lbeta(nu/2, 0.5) - nu*log, 0.5 - 1/nu + 0.5*DigammaRise(nu/2, 0.5) - log
+		return -math.Log(nu) - routines.Lbeta(nu/2, 0.5) - nu*log, 0.5 - 1/nu + 0.5*routines.DigammaRise(nu/2, 0.5) - log
 	case nu >= 2*largeBeta:
 		return largeStudentTail(t, nu)
 	}
 	x, y := nu/s, t*t/s
 	i := incompleteBeta(x, y, nu/2, 0.5, true)
 	// ∂I/∂x·dx/dν, with y^(-½) cancelled against dx/dν = y/s.
-	dx := math.Exp((nu/2-1)*math.Log(x)+0.5*math.Log(y)-Lbeta(nu/2, 0.5)-i[0]) / s
+	dx := math.Exp((nu/2-1)*math.Log(x)+0.5*math.Log(y)-routines.Lbeta(nu/2, 0.5)-i[0]) / s
 	return i[0] - math.Ln2, 0.5*i[1] + dx
 }
 
@@ -45,7 +49,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 			whole += w
 			scored += w * score(u)
 		}
-		f := t * math.Exp(-Lbeta(nu/2, 0.5)) / math.Sqrt(nu)
+		f := t * math.Exp(-routines.Lbeta(nu/2, 0.5)) / math.Sqrt(nu)
 		tail := 0.5 - f*whole
 		return math.Log(tail), -f * scored / tail
 	}

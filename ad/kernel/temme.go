@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // The uniform asymptotic expansion of the incomplete gamma functions (Temme 1979, SIAM J.
 // Math. Anal. 10; DLMF 8.12): with λ = x/a and ½η² = λ - 1 - log λ, η of the sign of λ-1,
@@ -160,7 +164,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	if z[0] < 0 {
 		sign = -1
 	}
-	tail := series{0.5 * Erfc(math.Abs(z[0])*math.Sqrt2/2)}
+	tail := series{0.5 * routines.Erfc(math.Abs(z[0])*math.Sqrt2/2)}
 	for k := 1; k <= n; k++ { // d tail/dt = -sign·density·dz/dt
 		for i := 1; i <= k; i++ {
 			tail[k] -= sign * float64(i) * z[i] * density[k-i]
@@ -213,7 +217,7 @@ func temmeFirst(n int, a, eta float64, rows [][]float64, upper bool) float64 {
 		sign = -1
 	}
 	rest := sum * density / root
-	tail := 0.5*Erfc(math.Abs(z)*(math.Sqrt2/2)) + sign*rest
+	tail := 0.5*routines.Erfc(math.Abs(z)*(math.Sqrt2/2)) + sign*rest
 	lesser := upper == (eta >= 0)
 	if n == 0 {
 		if lesser {

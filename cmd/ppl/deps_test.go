@@ -84,19 +84,20 @@ lang/service:            lang lang/source lang/diag lang/ast lang/types lang/che
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag
 
-ad/kernel:
-ad:                      ad/kernel gonum
+ad/kernel:               ad/kernel/routines
+ad/kernel/routines:
+ad:                      ad/kernel ad/kernel/routines gonum
 ad/adtest:               ad
 
-stdlib:                  stdlib/transform ad ad/kernel lang/types gonum
+stdlib:                  stdlib/transform ad ad/kernel ad/kernel/routines lang/types gonum
 stdlib/stdlibtest:       stdlib stdlib/transform ad lang/types
 
 compile/data:            lang/source lang/diag
 compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
 stdlib/transform:        ad lang/types
-compile/internal/native: ad/kernel
+compile/internal/native: ad/kernel/routines
 compile/internal/dense:  compile/internal/native ad/kernel
-compile/internal/ops:    compile/internal/native ad ad/kernel
+compile/internal/ops:    compile/internal/native ad ad/kernel ad/kernel/routines
 compile/internal/loopnest: compile/internal/ops ad
 compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum internal/planted
 compile/internal/vm:     compile/internal/dense compile/internal/loopnest compile/internal/native compile/internal/ops compile/internal/passes ad ad/kernel gonum
@@ -106,6 +107,7 @@ compile/internal/proggen:
 compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
 compile/internal/cmd/agreement: *
+compile/internal/cmd/routines: compile/internal/native
 compile/internal/plan:
 compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted

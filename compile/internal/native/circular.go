@@ -4,13 +4,13 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // Sine and cosine: what is left of the argument after multiples of π/2 were taken away, in
 // two parts, and a polynomial of it.
 
-var twoOverPiTable = uintptr(unsafe.Pointer(&kernel.TwoOverPi))
+var twoOverPiTable = uintptr(unsafe.Pointer(&routines.TwoOverPi))
 
 // π/2 in parts, the first three of which have 33 bits: their products with whole numbers
 // below 2²⁰ are exact.
@@ -34,8 +34,8 @@ type turns struct {
 }
 
 func turnsOf(b *Builder, x Value) turns {
-	k := b.Add(b.Mul(x, b.Number(2/math.Pi)), b.Number(kernel.Shift))
-	n := b.Sub(k, b.Number(kernel.Shift))
+	k := b.Add(b.Mul(x, b.Number(2/math.Pi)), b.Number(routines.Shift))
+	n := b.Sub(k, b.Number(routines.Shift))
 	r := b.Sub(x, b.Mul(n, b.Number(halfPi[0])))
 	high, low := twoSum(b, r, b.Neg(b.Mul(n, b.Number(halfPi[1]))))
 	third, t := twoSum(b, high, b.Neg(b.Mul(n, b.Number(halfPi[2]))))
@@ -75,8 +75,8 @@ func manyTurns(b *Builder, x Value) turns {
 			high, low = fastSum(b, high, b.Add(low, lost))
 		}
 		if k == 3 {
-			n = b.Add(high, b.Number(kernel.Shift))
-			high, low = twoSum(b, b.Sub(high, b.Sub(n, b.Number(kernel.Shift))), low)
+			n = b.Add(high, b.Number(routines.Shift))
+			high, low = twoSum(b, b.Sub(high, b.Sub(n, b.Number(routines.Shift))), low)
 		}
 	}
 	y, yl := product(b, high, b.Number(math.Pi/2))

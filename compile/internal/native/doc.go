@@ -14,6 +14,7 @@
 //	circular.go, angles.go, hyperbolic.go, roots.go   sine, cosine and tangent, their inverses,
 //	                      hyperbolic functions and theirs, cube roots and lengths, likewise
 //	sums.go               sums, products and quotients in two parts; polynomials
+//	gosource.go           GoSource: the texts as Go functions
 //	target.go    Target, Asm: a processor and its instructions
 //	asm.go       registers, places in memory, labels, the instructions on general registers
 //	amd64.go     these for amd64, and the encodings of its vector instructions
@@ -68,15 +69,15 @@
 //
 // # Functions that are printed
 //
-// Routines with a name in the table are the only definition of a function of package
-// kernel: a test prints their texts as Go (gotext_test.go), so that the interpreter,
-// derivatives of constants and machine code of all widths compute the same bits
-// everywhere. What only one side of a selection needs is computed there alone by the
-// function that is printed; lanes compute both. A change of a text is followed by
+// A routine with a name in the table is the only definition of a function of package
+// ad/kernel/routines. GoSource prints its text as Go, and the command compile/internal/cmd/routines
+// writes the files. So the interpreter, derivatives of constants and machine code of all widths
+// compute the same bits. The printed function computes what only one side of a selection needs on
+// that side; lanes compute both sides. After a change of a text run
 //
-//	PPL_UPDATE_KERNEL=1 go test ./compile/internal/native -run TestKernel
+//	go generate ./ad/kernel/routines
 //
-// and by the tests of package kernel, which compare with values of many digits.
+// and the tests of package kernel, which compare with values of many digits.
 //
 // # What was measured
 //

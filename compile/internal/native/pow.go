@@ -3,7 +3,7 @@ package native
 import (
 	"math"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // powText is x to the power of y, see kernel.Pow: the logarithm in two parts, times
@@ -12,7 +12,7 @@ func powText(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	high, low := powLog(b, lookUp(b, x[0]))
 	high, low = twice(b, high, low, x[1])
-	slow(b.Compare(LT, b.Abs(high), b.Number(kernel.PowMost)))
+	slow(b.Compare(LT, b.Abs(high), b.Number(routines.PowMost)))
 	var tail Value
 	e := reduce(b, high, &tail)
 	e.rest = b.Add(e.rest, low)
@@ -25,11 +25,11 @@ func powLog(b *Builder, e entry) (high, low Value) {
 	rh, rl := b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv)
 	r := b.Add(rh, rl)
 	lost := b.Sub(rl, b.Sub(r, rh))
-	a := b.Mul(e.k, b.Number(kernel.Ln2Hi))
+	a := b.Mul(e.k, b.Number(routines.Ln2Hi))
 	w := b.Add(a, e.high)
 	h := b.Add(w, r)
 	low = b.Add(b.Sub(w, h), r)
-	low = b.Add(low, b.Add(b.Add(b.Mul(e.k, b.Number(kernel.Ln2Lo)), e.low), b.Add(b.Sub(a, w), e.high)))
+	low = b.Add(low, b.Add(b.Add(b.Mul(e.k, b.Number(routines.Ln2Lo)), e.low), b.Add(b.Sub(a, w), e.high)))
 	low = b.Add(low, b.Sub(lost, b.Mul(lost, r)))
 	half := b.Mul(r, b.Number(-0.5))
 	q := b.Mul(r, half)

@@ -3,7 +3,7 @@ package native
 import (
 	"math"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // The cube root, and the root of a sum of two squares.
@@ -53,7 +53,7 @@ func cbrtOf(b *Builder, m Value) Value {
 	rest := b.Sub(b.Sub(t, b.Mul(h, y)), b.Mul(b.Sub(s, h), y))
 	y = b.Add(y, b.Div(b.Mul(y, rest), b.Add(b.Mul(two, b.Mul(s, y)), t)))
 	// Times 2^q, by way of q as the lowest bits of a number.
-	return b.Mul(y, b.Shl(b.Add(q, b.Number(kernel.Shift+1023)), 52))
+	return b.Mul(y, b.Shl(b.Add(q, b.Number(routines.Shift+1023)), 52))
 }
 
 func hypotText(b *Builder, x []Value, slow func(Value)) Value {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // Routine is a function that texts call. Its code is there once in each width, for all
@@ -74,8 +74,8 @@ type routine struct {
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	// both is the text of a routine that computes two others.
 	both func(b *Builder, x []Value) [2]Value
-	// name and doc are those of the function in package kernel that is printed from the
-	// text, in a file of that name; "": there is none.
+	// name and doc are those of the function in package ad/kernel/routines that is printed from
+	// the text, file is that of its file; "": no function is printed.
 	name, doc, file string
 }
 
@@ -272,8 +272,8 @@ func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 // The tables of exponentials and logarithms: words, and triples of a reciprocal and
 // its logarithm in two parts.
 var (
-	expTable = uintptr(unsafe.Pointer(&kernel.ExpTable))
-	logTable = uintptr(unsafe.Pointer(&kernel.LogTable))
+	expTable = uintptr(unsafe.Pointer(&routines.ExpTable))
+	logTable = uintptr(unsafe.Pointer(&routines.LogTable))
 )
 
 const normal = 0x1p-1022
@@ -289,11 +289,11 @@ type scaled struct{ rest, s, bits Value }
 
 // reduce takes x apart for the exponential; tail is what s lacks, if that is asked for.
 func reduce(b *Builder, x Value, tail *Value) scaled {
-	k := b.Add(b.Mul(x, b.Number(kernel.InvLn2N)), b.Number(kernel.Shift))
+	k := b.Add(b.Mul(x, b.Number(routines.InvLn2N)), b.Number(routines.Shift))
 	bits := k
-	k = b.Sub(k, b.Number(kernel.Shift))
-	r := b.Sub(x, b.Mul(k, b.Number(kernel.Ln2NHi)))
-	r = b.Sub(r, b.Mul(k, b.Number(kernel.Ln2NLo)))
+	k = b.Sub(k, b.Number(routines.Shift))
+	r := b.Sub(x, b.Mul(k, b.Number(routines.Ln2NHi)))
+	r = b.Sub(r, b.Mul(k, b.Number(routines.Ln2NLo)))
 	index := b.And(bits, b.Word(127))
 	if tail == nil {
 		return scaled{r, b.Fetch(expTable, index, 0)[0], bits}
@@ -305,9 +305,9 @@ func reduce(b *Builder, x Value, tail *Value) scaled {
 
 // lost is what the rest of x was rounded by.
 func (e scaled) lost(b *Builder, x Value) Value {
-	k := b.Sub(e.bits, b.Number(kernel.Shift))
-	r := b.Sub(x, b.Mul(k, b.Number(kernel.Ln2NHi)))
-	return b.Sub(b.Sub(r, e.rest), b.Mul(k, b.Number(kernel.Ln2NLo)))
+	k := b.Sub(e.bits, b.Number(routines.Shift))
+	r := b.Sub(x, b.Mul(k, b.Number(routines.Ln2NHi)))
+	return b.Sub(b.Sub(r, e.rest), b.Mul(k, b.Number(routines.Ln2NLo)))
 }
 
 // polynomial is p, with tail added if there is one.
@@ -347,7 +347,7 @@ func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
 	s = b.AddWord(e.s, b.Shl(index, 45))
 	// k/128 + 4096, positive, in halves.
 	const bias = 4096
-	shift := math.Float64bits(kernel.Shift)
+	shift := math.Float64bits(routines.Shift)
 	k := b.Shr(b.AddWord(b.SubWord(e.bits, b.Word(shift)), b.Word(bias<<7)), 7)
 	half := b.Shr(k, 1)
 	for i, part := range []Value{half, b.SubWord(k, half)} {
@@ -388,7 +388,7 @@ func split(b *Builder, x Value, least uint64) (k, power, t Value) {
 type entry struct{ z, k, power, inv, high, low Value }
 
 func lookUp(b *Builder, x Value) entry {
-	k, power, t := split(b, x, kernel.LogBits)
+	k, power, t := split(b, x, routines.LogBits)
 	i := b.And(b.Shr(t, 45), b.Word(127))
 	i = b.AddWord(i, b.Shl(i, 1))
 	fields := b.Fetch(logTable, i, 0, 8, 16)
@@ -405,10 +405,10 @@ func (e entry) finish(b *Builder, lost *Value) Value {
 func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	zh := upper(b, e.z)
 	r := b.Add(b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv))
-	w := b.Add(b.Mul(e.k, b.Number(kernel.Ln2Hi)), e.high)
+	w := b.Add(b.Mul(e.k, b.Number(routines.Ln2Hi)), e.high)
 	h = b.Add(w, r)
 	l = b.Add(b.Sub(w, h), r)
-	l = b.Add(l, b.Add(b.Mul(e.k, b.Number(kernel.Ln2Lo)), e.low))
+	l = b.Add(l, b.Add(b.Mul(e.k, b.Number(routines.Ln2Lo)), e.low))
 	r2 := b.Mul(r, r)
 	p = b.Add(b.Mul(r, b.Number(1./3)), b.Number(-0.5))
 	p = b.Add(p, b.Mul(r2, b.Add(b.Mul(r, b.Number(1./5)), b.Number(-0.25))))

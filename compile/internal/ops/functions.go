@@ -3,7 +3,7 @@ package ops
 import (
 	"math"
 
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // exp is the exponential by table and short polynomial, as machine code computes it. On a
@@ -15,11 +15,11 @@ func exp(x float64) float64 {
 	if !(x > -708 && x < 709) {
 		return math.Exp(x)
 	}
-	k := float64(x*kernel.InvLn2N) + kernel.Shift
+	k := float64(x*routines.InvLn2N) + routines.Shift
 	bits := math.Float64bits(k)
-	k -= kernel.Shift
-	r := x - float64(k*kernel.Ln2NHi) - float64(k*kernel.Ln2NLo)
-	s := math.Float64frombits(kernel.ExpTable[bits&127] + bits<<45)
+	k -= routines.Shift
+	r := x - float64(k*routines.Ln2NHi) - float64(k*routines.Ln2NLo)
+	s := math.Float64frombits(routines.ExpTable[bits&127] + bits<<45)
 	r2 := float64(r * r)
 	p := r + float64(r2*(0.5+float64(r*(1./6)))) + float64(float64(r2*r2)*(1./24+float64(r*(1./120))))
 	return s + float64(s*p)

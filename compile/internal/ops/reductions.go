@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
@@ -150,7 +150,7 @@ func sumLog(a []float64) float64 {
 		bits := math.Float64bits(x)
 		e := bits >> 52
 		if e-1 >= 0x7fe { // zero, subnormal, negative, infinite, NaN
-			odd += kernel.Log(x)
+			odd += routines.Log(x)
 			continue
 		}
 		exponents += int(e) - 1023

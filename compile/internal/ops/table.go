@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
@@ -77,19 +78,19 @@ func rows() []Row {
 		{Op: ad.OpCheck, Name: "check", Arity: 1}, // machine code by the generator
 
 		{Op: ad.OpExp, F1: exp, Text: call(native.Exp), Cost: expCost},
-		{Op: ad.OpLog, F1: kernel.Log, Text: call(native.Log), Cost: logCost},
-		{Op: ad.OpLog1p, F1: kernel.Log1p, Text: call(native.Log1p), Cost: logCost},
-		{Op: ad.OpLog1m, F1: func(x float64) float64 { return kernel.Log1p(-x) }, Cost: logCost,
+		{Op: ad.OpLog, F1: routines.Log, Text: call(native.Log), Cost: logCost},
+		{Op: ad.OpLog1p, F1: routines.Log1p, Text: call(native.Log1p), Cost: logCost},
+		{Op: ad.OpLog1m, F1: func(x float64) float64 { return routines.Log1p(-x) }, Cost: logCost,
 			Text: text1(func(b *builder, x value) value { return b.Call(native.Log1p, b.Neg(x)) })},
 		{Op: ad.OpPow, F2: kernel.Pow, Cost: powCost, Text: call2(native.Pow)},
 		{Op: ad.OpXLogY, Cost: logCost,
-			F2:   func(x, y float64) float64 { return timesLog(x, y, kernel.Log(y)) },
+			F2:   func(x, y float64) float64 { return timesLog(x, y, routines.Log(y)) },
 			Text: text2(func(b *builder, x, y value) value { return timesLogText(b, x, y, b.Call(native.Log, y)) })},
 		{Op: ad.OpXLog1mY, Cost: logCost,
-			F2:   func(x, y float64) float64 { return timesLog(x, y, kernel.Log1p(-y)) },
+			F2:   func(x, y float64) float64 { return timesLog(x, y, routines.Log1p(-y)) },
 			Text: text2(func(b *builder, x, y value) value { return timesLogText(b, x, y, b.Call(native.Log1p, b.Neg(y))) })},
 		{Op: ad.OpLogit, Cost: logCost + divisionCost,
-			F1:   func(p float64) float64 { return kernel.Log(p / (1 - p)) },
+			F1:   func(p float64) float64 { return routines.Log(p / (1 - p)) },
 			Text: text1(func(b *builder, p value) value { return b.Call(native.Log, b.Div(p, b.Sub(b.Number(1), p))) })},
 
 		{Op: ad.OpErf, Text: call(native.Erf), Cost: normalCost},

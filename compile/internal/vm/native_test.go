@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
@@ -102,7 +102,7 @@ func TestRoutines(t *testing.T) {
 		ordinary func(x float64) bool
 	}{
 		{"exp", ad.OpExp, math.Exp, func(x float64) bool { return x > -680 && x < 709 }},
-		{"log", ad.OpLog, kernel.Log, func(x float64) bool { return x >= 0x1p-1022 && x <= math.MaxFloat64 }},
+		{"log", ad.OpLog, routines.Log, func(x float64) bool { return x >= 0x1p-1022 && x <= math.MaxFloat64 }},
 		{"log1p", ad.OpLog1p, math.Log1p, func(x float64) bool { return x > -1 && x <= math.MaxFloat64 }},
 	}
 	xs := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, math.Inf(1), math.Inf(-1), math.NaN(), 708, 709, 709.78, 709.79, 710, 1e10, -708, -708.5,
@@ -199,7 +199,7 @@ func TestTogether(t *testing.T) {
 	for i := range 3001 {
 		xs = append(xs, rng.NormFloat64()*math.Exp(float64(i%5)*rng.NormFloat64()))
 	}
-	all := map[native.Routine]func(float64) float64{native.LogPhi: kernel.LogPhi, native.PhiRatio: kernel.PhiRatio, native.PhiExcess: kernel.PhiExcess}
+	all := map[native.Routine]func(float64) float64{native.LogPhi: routines.LogPhi, native.PhiRatio: routines.PhiRatio, native.PhiExcess: routines.PhiExcess}
 	which := make([]float64, len(xs))
 	for i := range which {
 		which[i] = float64(i % 3)
@@ -254,9 +254,9 @@ func TestTailTogether(t *testing.T) {
 		widths(t, func(t *testing.T, target *native.Target, lanes int) {
 			got := runText(t, target, lanes, text, [3][]float64{zs, vs, which})
 			for i, z := range zs {
-				want := kernel.LogExpModTail(z, vs[i])
+				want := routines.LogExpModTail(z, vs[i])
 				if (i%2 == 0) == (rs[0] == native.ExpModSlope) {
-					want = kernel.ExpModSlope(z, vs[i])
+					want = routines.ExpModSlope(z, vs[i])
 				}
 				if math.Float64bits(got[i]) != math.Float64bits(want) && !(math.IsNaN(want) && math.IsNaN(got[i])) {
 					t.Fatalf("%v at (%v, %v), value %d: %v, want %v", rs, z, vs[i], i%2, got[i], want)
