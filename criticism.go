@@ -15,10 +15,9 @@ import (
 
 // This file: findings about how well a model predicts.
 
-// Findings says what is wrong with the estimates of [LogLik.LOO]. dir is the folder of
-// the fit, as its user names it, for commands in advice; moved says that draws have been
-// moved for observations whose Pareto k is too large.
-func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnose.Finding {
+// Findings says what is wrong with the estimates of [LogLik.LOO]. moved says that draws have
+// been moved for observations whose Pareto k is too large.
+func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if r == nil {
 		return findings
@@ -35,18 +34,21 @@ func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnos
 		if len(bad) > 5 {
 			shown += ", …"
 		}
-		what, look, folds := l.What(), "Look at these observations: the model finds them surprising. ", "uses larger folds"
+		what, advice, folds := l.What(), "Look at these observations: the model finds them surprising. ", "cross-validate with larger folds"
+		settings := []string{"moment-match", "exact", "cv"}
 		if l.groups != "" {
-			dir += " --by " + l.groups
-			look, folds = "Without a whole group, the posterior is far from what it is with it. ", "does so without each of all groups"
+			advice, folds = "Without a whole group, the posterior is far from what it is with it. ", "fit it without each of all groups"
+			settings = append(settings, "by="+l.groups)
 		}
-		advice := "ppl loo " + dir + " --moment-match moves the draws for each, "
 		if moved {
-			advice = "Moving the draws is not enough. "
+			advice += "Moving the draws is not enough. Fit the model again without each, or " + folds + "."
+			settings = settings[1:]
+		} else {
+			advice += "Move the draws for each, fit the model again without each, or " + folds + "."
 		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), what, limit, shown),
-			Advice:  look + advice + "ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " " + folds + "."})
+			Advice:  advice, Settings: settings})
 	}
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
@@ -123,7 +125,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 			}
 			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %.3f): %s.", v.Name, u.P, shape),
-				Advice:  "Look at the observations' LOO-PIT (--json): which have values near 0 or 1? A family with other tails or variance may fit."})
+				Advice:  "Look at the observations' LOO-PIT: which have values near 0 or 1? A family with other tails or variance may fit.", Settings: []string{"json"}})
 		}
 	}
 	for _, left := range p.Left {

@@ -20,6 +20,12 @@ type reportedEvent struct {
 	draws int // of the chain
 }
 
+// eventAdvice is advice with the settings that it is about, see [diagnose.Finding].
+type eventAdvice struct {
+	text     string
+	settings []string
+}
+
 // eventFindings is the table of events: the finding that those of a code make. A summary
 // that is empty says that there is nothing to report. The code of the finding is that of the
 // event.
@@ -27,29 +33,32 @@ var eventFindings = []struct {
 	code     string
 	severity diagnose.Severity
 	summary  func(events []reportedEvent, rows []diagnose.Row) string
-	advice   string
+	advice   eventAdvice
 
-	// harmless, if not nil, reports whether the finding is a note all the same, which has its
-	// own advice then, after a "|".
+	// harmless, if not nil, reports whether the finding is only a note. Then it has the advice
+	// ofNote.
 	harmless func(events []reportedEvent, rows []diagnose.Row) bool
+	ofNote   eventAdvice
 }{
 	{infer.EventModes, diagnose.Problem, modesText,
-		"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with --sampler tempered, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).|" +
-			"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.",
-		tempersWell},
+		eventAdvice{"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
+		tempersWell,
+		eventAdvice{"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.", nil}},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
 			chainsAre(events), plural(len(events), "it", "them"))
-	}, "The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values (--init).|The chains agree in the end, as R-hat shows.",
-		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) }},
+	}, eventAdvice{"The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values.", []string{"init"}},
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
+		eventAdvice{"The chains agree in the end, as R-hat shows.", nil}},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		e := events[0]
 		return fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, and %.1f %% of its last transitions diverge.", e.Figures["rhat"], 100*e.Figures["divergent"])
-	}, "Metric and step size are not learnt as well as they could be. Lengthen the warm-up (--warmup), or reparametrise.|The chains agree in the end, as R-hat shows; a longer warm-up (--warmup) may make sampling faster.",
-		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) }},
+	}, eventAdvice{"Metric and step size are not learnt as well as they could be. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
+		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
 	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others were, in warm-up, and started again from a random point.", chainsAre(events))
-	}, "If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know.", nil},
+	}, eventAdvice{"If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know.", nil}, nil, eventAdvice{}},
 }
 
 // agree reports whether R-hat finds nothing.
@@ -114,12 +123,11 @@ func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 			continue
 		}
 		if summary := row.summary(events, rows); summary != "" {
-			advice, ofNote, _ := strings.Cut(row.advice, "|")
-			severity := row.severity
+			severity, advice := row.severity, row.advice
 			if row.harmless != nil && row.harmless(events, rows) {
-				severity, advice = diagnose.Note, ofNote
+				severity, advice = diagnose.Note, row.ofNote
 			}
-			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Advice: advice})
+			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Advice: advice.text, Settings: advice.settings})
 		}
 	}
 	return findings

@@ -47,7 +47,7 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "generated", Severity: diagnose.Problem,
 		Summary: fmt.Sprintf("The generated quantities of %d of %d draws could not be computed and are NaN: %s.", n, total, strings.TrimSuffix(reason, ".")),
-		Advice:  "The draws of the parameters are in order. Fix the statement; `ppl generate` then computes them for the draws that there are.",
+		Advice:  "The draws of the parameters are in order. Fix the statement, and compute them anew for the draws that there are.", Settings: []string{"generate"},
 	}}
 }
 

@@ -267,7 +267,7 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 		return
 	}
 	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations: most of these transitions end where it has no density.", rejected)
-	found[i].Advice = "Smaller steps do not help. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. ppl run prints which statements reject."
+	found[i].Advice = "Smaller steps do not help. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. The warnings of the run name the statements that reject."
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

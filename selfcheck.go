@@ -290,14 +290,14 @@ func (f *Fit) densityFindings() []diagnose.Finding {
 		found = append(found, diagnose.Finding{
 			Code: "density-wrong", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("The compiled program computed %s. %s", what, done),
-			Advice:  "This is a fault of ppl, not of your model. Please report it: `ppl report-bug` writes one file with the model, the data and the point, for you to read and send. Compare the results with another program before you use them.",
+			Advice:  "This is a fault of ppl, not of your model. Please report it with the model, the data and the point. Compare the results with another program before you use them.", Settings: []string{"report-bug"},
 		})
 	}
 	if d.Share < 1 && len(d.Wrong) == 0 {
 		found = append(found, diagnose.Finding{
 			Code: "density-unchecked", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("The compiled log density was compared with the reference evaluator for %.0f %% of the statements only: %s.", 100*d.Share, d.Reason),
-			Advice:  "Longer runs have more time for the comparison. `ppl report-bug MODEL --data FILE` compares all of it, however long that takes.",
+			Advice:  "Longer runs have more time for the comparison. It can also be made in full, however long that takes.", Settings: []string{"report-bug"},
 		})
 	}
 	return found

@@ -92,7 +92,7 @@ func (m *Model) replicatedWhole(set *data.Set) (*Derived, error) {
 		return nil, err
 	}
 	if len(d.Left) > 0 {
-		return nil, fmt.Errorf("the model does not say how all of its data come about: %s; a program of its own can make them (--simulator)", d.Left[0])
+		return nil, fmt.Errorf("the model does not say how all of its data come about: %s; a separate program can simulate them", d.Left[0])
 	}
 	for _, out := range d.Outputs {
 		if !out.Data {

@@ -176,7 +176,7 @@ func oneLegacy(list diag.List) diag.List {
 	}
 	if n > 1 {
 		out[first].Summary = fmt.Sprintf("this program has the syntax of an older version of Stan, here and in %d more places", n-1)
-		out[first].Fix = "`ppl fmt --upgrade` rewrites it"
+		out[first].Fix, out[first].Settings = "rewrite it with the formatter", []string{"upgrade"}
 	}
 	return out
 }

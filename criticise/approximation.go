@@ -20,5 +20,6 @@ func Approximation(draws int, k float64) []diagnose.Finding {
 		summary = "How close the approximation is to the posterior cannot be told: the importance weights of its draws have no tail to judge."
 	}
 	return []diagnose.Finding{{Code: "pareto-k", Severity: diagnose.Problem, Summary: summary,
-		Advice: "Take means and intervals as rough, and starting points as what they are: ppl run --init pathfinder goes on from there. Reparametrise where the posterior is far from normal on the unconstrained scale."}}
+		Advice:   "Take means and intervals as rough, and the draws as starting points of a sampler. Reparametrise where the posterior is far from normal on the unconstrained scale.",
+		Settings: []string{"init=pathfinder"}}}
 }

@@ -50,10 +50,11 @@ func (e *expansion) file(f *source.File, within []string) {
 
 // one includes what a line names.
 func (e *expansion) one(span source.Span, within []string) {
-	fail := func(fix, format string, args ...any) {
+	fail := func(fix, format string, args ...any) *diag.Diagnostic {
 		d := diag.Errorf(diag.Include, span, format, args...)
 		d.Fix = fix
 		e.list.Add(d)
+		return &e.list[len(e.list)-1]
 	}
 	name := IncludeName(span.Text())
 	for _, outer := range within {
@@ -75,11 +76,10 @@ func (e *expansion) one(span source.Span, within []string) {
 	}
 	f, err := e.include(name)
 	if err != nil {
-		fix := ""
+		d := fail("", "cannot include `%s`: %v", name, err)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOutside) {
-			fix = "give the folder of the file by --include-path"
+			d.Fix, d.Settings = "give the folder of the file", []string{"include-path"}
 		}
-		fail(fix, "cannot include `%s`: %v", name, err)
 		return
 	}
 	if e.left -= int64(len(f.Text)); e.left < 0 {

@@ -65,7 +65,8 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 	}
 	if int64(len(f.Text)) > limit {
 		d := diag.Errorf(diag.TooLong, source.Span{File: f}, "the program is longer than %s", source.Bytes(limit))
-		d.Fix = "put numbers and tables into the data; or allow for a longer program by --max-source"
+		d.Fix = "put numbers and tables into the data, or allow for a longer program"
+		d.Settings = []string{"max-source"}
 		return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, diag.List{d}
 	}
 	if strings.ContainsRune(f.Text, 0) {

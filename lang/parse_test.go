@@ -76,7 +76,7 @@ func TestRendered(t *testing.T) {
 	const want = "m.model:2:9: error: sizes after the name do not make an array [E0124]\n" +
 		"    2 |   real y[3];\n" +
 		"      |         ^~~\n" +
-		"  This is the syntax of an older version of Stan: `ppl fmt --upgrade` rewrites a program, and `--legacy` runs it as it is.\n" +
+		"  This is the syntax of an older version of Stan. The formatter can rewrite the program, and it can be run as it is.\n" +
 		"  help: write `array[3] real y`\n" +
 		"\n" +
 		"m.model:5:23: error: `)` is missing before `;` [E0102]\n" +

@@ -6,7 +6,7 @@
 //
 // A [Report] is plain data: what is known of the run, the findings, the summary, and
 // [Figure]s, which say in marks and numbers what is drawn. It is JSON in the page,
-// what `ppl report --json` prints, and what files of plots are drawn from. What plots
+// what `ppl report` prints as JSON, and what files of plots are drawn from. What plots
 // there are, each with what it shows and how to read it, is one table, [Kinds].
 //
 // # Map

@@ -38,9 +38,7 @@ func (w *work) predictive() *ppl.Predictive {
 		return nil
 	}
 	w.replicated = p
-	for _, f := range p.Findings() {
-		w.report.Findings = append(w.report.Findings, Finding{Finding: f})
-	}
+	w.find(p.Findings())
 	for _, v := range p.Variables {
 		if v.Partial {
 			continue
@@ -164,13 +162,9 @@ func paretoK(w *work) []Figure {
 		}
 		return nil
 	}
-	folder := w.o.Folder
-	if folder == "" {
-		folder = "DIR"
-	}
-	for _, f := range l.Findings(r, folder, false) {
+	for _, f := range l.Findings(r, false) {
 		if f.Severity == diagnose.Problem && f.Code != "left-out" || w.replicated == nil {
-			w.report.Findings = append(w.report.Findings, Finding{Finding: f})
+			w.find([]diagnose.Finding{f})
 		}
 	}
 	t := Table{Kind: "loo", Title: "Leave-one-out cross-validation", Columns: []Column{{"", 0}, {"estimate", 1}, {"se", 1}}}

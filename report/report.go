@@ -23,8 +23,10 @@ import (
 type Options struct {
 	Title string // "": the name of the model
 
-	// Folder is that of the run, as its user names it, for commands in advice.
-	Folder string
+	// Words are those of the program that makes the report for settings that findings and notes
+	// advise, such as those of options (see diagnose.Finding); nil: none are named. Reports
+	// themselves know the settings "vars", quantities that have plots, and "size".
+	Words func(settings []string) []string
 
 	// Chosen says of which quantities there must be plots, by their displayed names,
 	// such as theta[1]; nil: those that findings name, and the worst.
@@ -50,6 +52,10 @@ type Report struct {
 	Made     time.Time `json:"made"`
 	Run      Run       `json:"run"`
 	Findings []Finding `json:"findings"`
+
+	// Choose is the command that makes plots of the quantities named behind it; "": there is
+	// none, see [Options.Words].
+	Choose string `json:"choose,omitempty"`
 
 	// Summary is the table of quantities, the same as ppl summary prints.
 	Summary Summary `json:"summary"`
@@ -239,8 +245,9 @@ func newWork(ctx context.Context, fit *ppl.Fit, o Options) *work {
 			*c.to = append(*c.to, Number(c.v))
 		}
 	}
-	for _, f := range fit.Findings() {
-		r.Findings = append(r.Findings, Finding{Finding: f})
+	w.find(fit.Findings())
+	if o.Words != nil {
+		r.Choose = strings.Join(o.Words([]string{"vars"}), " ")
 	}
 	if r.Findings == nil {
 		r.Findings = []Finding{}
@@ -265,6 +272,26 @@ func newWork(ctx context.Context, fit *ppl.Fit, o Options) *work {
 	w.divergent()
 	w.keep()
 	return w
+}
+
+// find adds findings, in the words for their settings.
+func (w *work) find(found []diagnose.Finding) {
+	for _, f := range found {
+		f.Advice, f.Settings = f.Advice+w.o.options(f.Settings...), nil
+		w.report.Findings = append(w.report.Findings, Finding{Finding: f})
+	}
+}
+
+// options names the options of settings that have words, as a sentence behind others.
+func (o *Options) options(settings ...string) string {
+	if o.Words == nil {
+		return ""
+	}
+	words := o.Words(settings)
+	if len(words) == 0 {
+		return ""
+	}
+	return " Options: " + strings.Join(words, ", ") + "."
 }
 
 // run describes the run and its chains.
@@ -479,7 +506,7 @@ func (w *work) quantities() error {
 		first += len(batch)
 	}
 	if n := len(w.report.Quantities); n < len(w.names) {
-		w.note("Plots are here for %d of %d quantities: those that findings name and the worst. Others are chosen by --vars, more by --size.", n, len(w.names))
+		w.note("Plots are here for %d of %d quantities: those that findings name and the worst.%s", n, len(w.names), w.o.options("vars", "size"))
 	}
 	return nil
 }

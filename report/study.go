@@ -23,6 +23,7 @@ type Study struct {
 	Quantities []StudyQuantity
 	Times      Counts // seconds of a fit
 	Notes      []string
+	Choose     string // the command that chooses quantities for plots; "": there is none
 }
 
 // Fact is a figure with its name.
@@ -93,6 +94,7 @@ type studyJSON struct {
 	Coverage []Figure       `json:"coverage"`
 	Times    []Figure       `json:"times"`
 	Notes    []string       `json:"notes"`
+	Choose   string         `json:"choose,omitempty"`
 }
 
 // WriteHTML writes the study as one HTML file that needs no other, nor a network.
@@ -111,7 +113,7 @@ func (s *Study) WriteEmbedded(w io.Writer) error { return embedded(w, s.Title, s
 
 func (s *Study) data() *studyJSON {
 	j := &studyJSON{Title: s.Title, Verdict: s.Verdict, Well: s.Well, Facts: s.Facts, Program: s.Program, Made: s.Made.UTC().Format(time.RFC3339),
-		Kinds: StudyKinds(), Tables: append([]Table{}, s.Tables...), HeldOut: s.HeldOut, Figures: [][]Figure{}, Coverage: []Figure{}, Times: []Figure{}, Notes: append([]string{}, s.Notes...)}
+		Choose: s.Choose, Kinds: StudyKinds(), Tables: append([]Table{}, s.Tables...), HeldOut: s.HeldOut, Figures: [][]Figure{}, Coverage: []Figure{}, Times: []Figure{}, Notes: append([]string{}, s.Notes...)}
 	if len(s.Times.N) > 0 {
 		j.Times = append(j.Times, Figure{Kind: "study-times", X: Axis{Label: "seconds"}, Y: Axis{Label: "fits", Zero: true}, Layers: []Layer{s.Times.layer(First, "")}, Note: s.Times.note(),
 			Alt: "How long the fits have taken"})
@@ -119,7 +121,11 @@ func (s *Study) data() *studyJSON {
 	j.Summary = s.summary()
 	for i := range s.Quantities {
 		if i == studyFigures {
-			j.Notes = append(j.Notes, fmt.Sprintf("The plots of the quantities after the first %d; --vars chooses others.", studyFigures))
+			note := fmt.Sprintf("The plots of the quantities after the first %d.", studyFigures)
+			if s.Choose != "" {
+				note += " " + s.Choose + " chooses others."
+			}
+			j.Notes = append(j.Notes, note)
 			break
 		}
 		j.Figures = append(j.Figures, s.Quantities[i].figures())

@@ -95,12 +95,12 @@ func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
 
 func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
 	if !asJSON {
-		return diag.Render(stderr, list, diagOptions(stderr))
+		return diag.Render(stderr, wordedList(list), diagOptions(stderr))
 	}
 	e := json.NewEncoder(stdout)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(messages(list))
+	return e.Encode(messages(wordedList(list)))
 }
 
 // messages gives diagnostics as JSON has them.
@@ -108,7 +108,7 @@ func messages(list diag.List) []jsonMessage {
 	out := []jsonMessage{}
 	for _, d := range list {
 		m := jsonMessage{
-			Severity: d.Severity.String(), Code: string(d.Code), Summary: d.Summary, Detail: d.Detail, Help: d.Fix,
+			Severity: d.Severity.String(), Code: string(d.Code), Summary: d.Summary, Detail: d.Detail, Help: d.Fix, Settings: d.Settings,
 			jsonPlace: placeOf(d.Span), jsonEnd: endOf(d.Span),
 		}
 		for _, n := range d.Related {
@@ -121,11 +121,12 @@ func messages(list diag.List) []jsonMessage {
 
 // jsonMessage is a diagnostic in the output of check --json.
 type jsonMessage struct {
-	Severity string `json:"severity"`
-	Code     string `json:"code,omitempty"`
-	Summary  string `json:"summary"`
-	Detail   string `json:"detail,omitempty"`
-	Help     string `json:"help,omitempty"`
+	Severity string   `json:"severity"`
+	Code     string   `json:"code,omitempty"`
+	Summary  string   `json:"summary"`
+	Detail   string   `json:"detail,omitempty"`
+	Help     string   `json:"help,omitempty"`
+	Settings []string `json:"settings,omitempty"` // of serve: what Help is about, see diag.Diagnostic
 	jsonPlace
 	jsonEnd
 	Notes []jsonNote `json:"notes,omitempty"`

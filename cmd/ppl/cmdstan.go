@@ -33,7 +33,12 @@ func cmdstanProgram(args []string) (code int, ok bool) {
 			err := limitMemory(&limit)
 			return compile.MemoryOr(int64(limit)), err
 		},
-		Raise: "the environment variable " + memoryVariable,
+		Words: func(setting string) string {
+			if setting == "memory" {
+				return "the environment variable " + memoryVariable
+			}
+			return ""
+		},
 	})
 }
 

@@ -78,7 +78,7 @@ const maxShown = 10
 func showError(w io.Writer, err error) {
 	if list := ppl.Diagnostics(err); list != nil {
 		shown := min(len(list), maxShown)
-		diag.Render(w, list[:shown], diagOptions(w))
+		diag.Render(w, wordedList(list[:shown]), diagOptions(w))
 		if more := len(list) - shown; more > 0 {
 			fmt.Fprintf(w, "\n… and %s.\n", count(more, "more message", "more messages"))
 		}

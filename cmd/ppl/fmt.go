@@ -74,7 +74,7 @@ func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer
 	}
 	text, list := o.format(f)
 	if list.HasErrors() {
-		return false, diag.Render(stderr, list.Errors(), diagOptions(stderr))
+		return false, diag.Render(stderr, wordedList(list.Errors()), diagOptions(stderr))
 	}
 	same := text == f.Text
 	switch {

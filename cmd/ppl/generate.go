@@ -70,7 +70,7 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *ppl.Gen
 			return err
 		}
 		out := quantitiesJSON{Summary: j.Summary, Draws: s.draws, Failed: g.Failed, Files: append([]string{}, files...), Notes: append([]string{}, notes...), Warnings: []string{}}
-		for _, f := range failedOnly(fit.Findings()) {
+		for _, f := range worded(failedOnly(fit.Findings()), "") {
 			out.Warnings = append(out.Warnings, f.Summary+" "+f.Advice)
 		}
 		return writeJSON(stdout, out)

@@ -294,7 +294,7 @@ func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (
 		return nil, err
 	}
 	if w := m.Warnings(); len(w) > 0 && !in.quiet {
-		diag.Render(stderr, w, diagOptions(stderr))
+		diag.Render(stderr, wordedList(w), diagOptions(stderr))
 	}
 	return m, nil
 }

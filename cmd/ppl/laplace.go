@@ -113,7 +113,7 @@ func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r
 	var findings []diagnose.Finding
 	if !o.noLP {
 		_, k = r.Weights()
-		findings = criticise.Approximation(len(r.Points), k)
+		findings = worded(criticise.Approximation(len(r.Points), k), "")
 	}
 	if gain := r.Gain(); gain > 1e-3 {
 		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,

@@ -175,7 +175,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	findings := l.Findings(r, args[0], o.match)
+	findings := worded(l.Findings(r, o.match), args[0])
 	for i, name := range l.Names {
 		const vague = 0.3
 		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {

@@ -107,7 +107,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
-	findings := p.Findings()
+	findings := worded(p.Findings(), "")
 	if o.json {
 		j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
 		for _, v := range p.Variables {

@@ -165,7 +165,8 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 
 // options are those of the report.
 func (o *reporting) options(folder string) report.Options {
-	return report.Options{Title: o.title, Folder: folder, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed}
+	return report.Options{Title: o.title, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed,
+		Words: func(settings []string) []string { return wordsFor(settings, folder) }}
 }
 
 // chosenBy says which quantities --vars selects; nil if it is not given.

@@ -177,7 +177,7 @@ func (s *session) asJSON(failures []error) *runJSON {
 			j.Warnings = append(j.Warnings, w.String())
 		}
 	}
-	j.Findings = s.fit.Findings()
+	j.Findings = worded(s.fit.Findings(), "")
 	for _, f := range j.Findings {
 		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
 	}

@@ -71,7 +71,7 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 	if len(findings) == 0 {
 		b.WriteString("No problems found.\n")
 	}
-	for _, f := range findings {
+	for _, f := range worded(findings, "") {
 		mark := "Problem: "
 		if f.Severity == diagnose.Note {
 			mark = "Note: "

@@ -231,7 +231,7 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *ppl.Model) {
 		if w := m.Warnings(); len(w) > 0 && !o.quiet {
-			diag.Render(stderr, w, diagOptions(stderr))
+			diag.Render(stderr, wordedList(w), diagOptions(stderr))
 		}
 	}})
 	if err != nil {

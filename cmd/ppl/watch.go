@@ -25,6 +25,7 @@ import (
 type watching struct {
 	title   string
 	options report.Options
+	out     string // the folder of the run; "": none
 	server  *web.Server
 	stop    func() // the run
 	live    report.Live
@@ -80,9 +81,9 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watching{title: title, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, eta: newETA(o),
+	w := &watching{title: title, out: o.out, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, eta: newETA(o),
 		began: time.Now(), chains: make([]watchedChain, o.chains), changed: make(chan struct{}),
-		options: report.Options{Title: title, Folder: o.out, Chosen: chosenBy(o.rows.vars), Seed: 1}}
+		options: report.Options{Title: title, Chosen: chosenBy(o.rows.vars), Seed: 1, Words: func(settings []string) []string { return wordsFor(settings, o.out) }}}
 	for i := range w.chains {
 		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
 	}
@@ -271,8 +272,8 @@ func (w *watching) finish(ctx context.Context, fit *ppl.Fit, stderr io.Writer) e
 		return err
 	}
 	var path string
-	if w.options.Folder != "" {
-		path = filepath.Join(w.options.Folder, folder.ReportFile)
+	if w.out != "" {
+		path = filepath.Join(w.out, folder.ReportFile)
 	} else {
 		dir, err := os.MkdirTemp("", "ppl-report-")
 		if err != nil {

@@ -28,9 +28,6 @@ type Options struct {
 	// Memory bounds what reading takes, in bytes: the text, the numbers, and what
 	// is needed on the way; 0: no bound.
 	Memory int64
-
-	// Raise is what errors say that raises Memory; "": the option --memory.
-	Raise string
 }
 
 // limit is the greatest length of a text.
@@ -40,19 +37,18 @@ func (o Options) limit() int64 { return cmp.Or(max(o.Limit, 0), DefaultLimit) }
 type allowance struct {
 	file        string
 	limit, used int64 // bytes; limit 0: none
-	raise       string
 }
 
 // allow begins an allowance with what the text has taken.
 func (o Options) allow(file string, text int) (*allowance, error) {
-	a := &allowance{file: file, limit: o.Memory, raise: o.Raise}
+	a := &allowance{file: file, limit: o.Memory}
 	return a, a.take(int64(text))
 }
 
 // take asks for memory before it is allocated.
 func (a *allowance) take(bytes int64) error {
 	if a.limit > 0 && bytes > a.limit-a.used {
-		return memoryError(a.file, source.Bytes(bytes), a.limit-a.used, a.limit, a.raise)
+		return memoryError(a.file, source.Bytes(bytes), a.limit-a.used, a.limit)
 	}
 	a.used += bytes
 	return nil
@@ -62,8 +58,8 @@ func (a *allowance) take(bytes int64) error {
 func (a *allowance) give(bytes int64) { a.used -= bytes }
 
 // memoryError says that data ask for more memory than there may be.
-func memoryError(file, asked string, left, limit int64, raise string) *Error {
-	return &Error{File: file, Message: fmt.Sprintf("to read the data takes %s more memory, but %s of %s are left", asked, source.Bytes(left), source.Bytes(limit)), Fix: "allow for more by " + cmp.Or(raise, "--memory")}
+func memoryError(file, asked string, left, limit int64) *Error {
+	return &Error{File: file, Message: fmt.Sprintf("to read the data takes %s more memory, but %s of %s are left", asked, source.Bytes(left), source.Bytes(limit)), Fix: "allow for more memory", Settings: []string{"memory"}}
 }
 
 // grown is s with room for another element. A list that becomes long gets at once
@@ -98,9 +94,9 @@ func (o Options) tooLong(file, when string, err error) error {
 		return nil
 	}
 	if o.Memory > 0 && o.Memory < o.limit() {
-		return memoryError(file, "more than "+source.Bytes(o.Memory), o.Memory, o.Memory, o.Raise)
+		return memoryError(file, "more than "+source.Bytes(o.Memory), o.Memory, o.Memory)
 	}
-	return &Error{File: file, Message: "the data are longer than " + source.Bytes(long.Limit) + when, Fix: "allow for more by --max-data"}
+	return &Error{File: file, Message: "the data are longer than " + source.Bytes(long.Limit) + when, Fix: "allow for longer data", Settings: []string{"max-data"}}
 }
 
 // within is the greatest length of a text that both bounds allow.

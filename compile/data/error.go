@@ -10,11 +10,12 @@ import (
 // Error says what is wrong with data. Functions of this package return it as
 // an error; find it with errors.As.
 type Error struct {
-	File         string // "" for Go values
-	Line, Column int    // from 1; 0 for Go values
-	Path         string // such as y[3][2]; "" if the error is about no variable
-	Message      string // one line, which names the path where there is one
-	Fix          string // optional: what to do
+	File         string   // "" for Go values
+	Line, Column int      // from 1; 0 for Go values
+	Path         string   // such as y[3][2]; "" if the error is about no variable
+	Message      string   // one line, which names the path where there is one
+	Fix          string   // optional: what to do
+	Settings     []string // what Fix advises to set; see [diag.Diagnostic]
 
 	span source.Span
 }
@@ -37,7 +38,7 @@ func (e *Error) Diagnostic() diag.Diagnostic {
 	if !e.span.IsValid() {
 		summary = e.Error() // nothing else tells of the place
 	}
-	return diag.Diagnostic{Summary: summary, Span: e.span, Fix: e.Fix}
+	return diag.Diagnostic{Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
 }
 
 func newError(span source.Span, path, message, fix string) *Error {

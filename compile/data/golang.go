@@ -94,7 +94,7 @@ type goReader struct{ memory *allowance }
 // take asks for the memory of n elements of so many bytes, before they are looked at.
 func (r *goReader) take(n int, bytes int64) error {
 	if int64(n) > math.MaxInt64/bytes {
-		return memoryError("", "more than any computer's memory", r.memory.limit-r.memory.used, r.memory.limit, r.memory.raise)
+		return memoryError("", "more than any computer's memory", r.memory.limit-r.memory.used, r.memory.limit)
 	}
 	return r.memory.take(bytes * int64(max(n, 0)))
 }

@@ -95,14 +95,14 @@ func Parse(file, text string, o Options) (*Set, error) {
 // parseOther reads JSON, in which there is nothing to count.
 func parseOther(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 {
-		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are JSON", Fix: "leave out --count, and give " + o.Counts[0].Name + " in the data"}
+		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are JSON", Fix: "give " + o.Counts[0].Name + " in the data, and do not have it counted", Settings: []string{"count"}}
 	}
 	return ParseText(file, text, o)
 }
 
 func parseDump(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 {
-		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are an R dump", Fix: "leave out --count, and give " + o.Counts[0].Name + " in the data"}
+		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are an R dump", Fix: "give " + o.Counts[0].Name + " in the data, and do not have it counted", Settings: []string{"count"}}
 	}
 	return ParseDump(file, text, o)
 }

@@ -173,7 +173,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			}
 		}
 		if !s.add(count.Name, Value{IsInt: true, Ints: []int64{int64(n)}, Reals: []float64{float64(n)}}) {
-			return nil, &Error{File: file, Message: fmt.Sprintf("there is a column %s already", count.Name), Fix: "choose another name for --count"}
+			return nil, &Error{File: file, Message: fmt.Sprintf("there is a column %s already", count.Name), Fix: "choose another name for what is counted", Settings: []string{"count"}}
 		}
 	}
 	return s, nil

@@ -35,12 +35,15 @@ const (
 	Note    Severity = "note"    // worth knowing; may well be intended
 )
 
-// Finding is one thing that a careful statistician says about a run.
+// Finding is one thing that a careful statistician says about a run. Advice names no option of
+// a program: Settings has the names, such as "warmup" or "delta=0.95", and each front end its
+// own words for them.
 type Finding struct {
 	Code       string   `json:"code"` // stable, such as "rhat"; see the table of checks
 	Severity   Severity `json:"severity"`
 	Summary    string   `json:"summary"`              // what, in one line, with figures
 	Advice     string   `json:"advice"`               // what to do about it
+	Settings   []string `json:"settings,omitempty"`   // what to set for that: "name" or "name=value"
 	Quantities []string `json:"quantities,omitempty"` // the worst first
 }
 
@@ -67,6 +70,7 @@ type check struct {
 	severity Severity
 	find     func(*evidence) (summary string, quantities []string)
 	advice   string
+	settings []string // that the advice is about
 }
 
 // checks is the table, in the order in which a person should read findings:
@@ -74,35 +78,35 @@ type check struct {
 // then precision.
 var checks = []check{
 	{"no-draws", Problem, findNoDraws,
-		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn (--init)."},
+		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn.", []string{"init"}},
 	{"incomplete", Problem, findIncomplete,
-		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; repeat the run before using it."},
+		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; repeat the run before using it.", nil},
 	{"few-draws", Problem, findFewDraws,
-		"Make more draws per chain (--draws); with so few R-hat and ESS cannot be trusted either."},
+		"Make more draws per chain; with so few R-hat and ESS cannot be trusted either.", []string{"draws"}},
 	{"stuck-chain", Problem, findStuckChain,
-		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values (--init)."},
+		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values.", []string{"init"}},
 	{"divergences", Problem, findDivergences,
-		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased; where quantities are named, it is where those are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller (--delta 0.95 or 0.99; a step size that is not adapted: a smaller --stepsize)."},
+		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased; where quantities are named, it is where those are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller: raise the target of the acceptance, or lower a step size that is not adapted.", []string{"delta=0.95", "stepsize"}},
 	{"treedepth", Problem, findTreeDepth,
-		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try --metric dense_e, or raise --max-depth."},
+		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
 	{"acceptance", Problem, findAcceptance,
-		"Most proposals were rejected. Lengthen the warm-up (--warmup) so that the step size can adapt, or lower --stepsize."},
+		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size.", []string{"warmup", "stepsize"}},
 	{"restarts", Problem, findRestarts,
-		"Only draws that come from a reference are independent of those before, so the shares of modes are not known well. Make a longer warm-up (--warmup), which fits the reference, and more draws (--draws), or raise --replicas."},
+		"Only draws that come from a reference are independent of those before, so the shares of modes are not known well. Make a longer warm-up, which fits the reference, and more draws, or use more replicas.", []string{"warmup", "draws", "replicas"}},
 	{"ebfmi", Problem, findEBFMI,
-		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little."},
+		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little.", nil},
 	{"undefined", Problem, findUndefined,
-		"Some draws are NaN or infinite (an overflow, an operation without a result, or a quantity that was never assigned). Compute it on the log scale, or assign it on every path."},
+		"Some draws are NaN or infinite (an overflow, an operation without a result, or a quantity that was never assigned). Compute it on the log scale, or assign it on every path.", nil},
 	{"rhat", Problem, findRhat,
-		"The chains do not agree yet. Run a longer warm-up (--warmup) and more draws (--draws); if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."},
+		"The chains do not agree yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise.", []string{"warmup", "draws"}},
 	{"ess", Problem, findESS,
-		"Means, intervals and R-hat are imprecise. Make more draws (--draws, or --target-ess), or reparametrise to lower the autocorrelation."},
+		"Means, intervals and R-hat are imprecise. Make more draws, if you like until a given ESS is reached, or reparametrise to lower the autocorrelation.", []string{"draws", "target-ess"}},
 	{"one-chain", Note, findOneChain,
-		"A single chain cannot show that it missed a mode. Run at least four (--chains 4)."},
+		"A single chain cannot show that it missed a mode. Run at least four.", []string{"chains=4"}},
 	{"shared-start", Note, findSharedStart,
-		"Chains that begin at the same place may all miss what another start would have shown. If you did not mean that, let each chain begin at a random point (leave out --init), or give each its own values."},
+		"Chains that begin at the same place may all miss what another start would have shown. If you did not mean that, give no initial values, so that each chain begins at a random point, or give each chain its own.", []string{"init"}},
 	{"constant", Note, findConstant,
-		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed."},
+		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed.", nil},
 }
 
 // Check looks at a run and returns what is wrong with it, or an empty slice.
@@ -127,7 +131,7 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 			break
 		}
 		if summary, quantities := c.find(e); summary != "" {
-			findings = append(findings, Finding{c.code, c.severity, summary, c.advice,
+			findings = append(findings, Finding{c.code, c.severity, summary, c.advice, c.settings,
 				quantities[:min(len(quantities), options.Quantities)]})
 		}
 	}

@@ -21,7 +21,7 @@ func autoRow() Row {
 			fs.Func("metric", "the metric: unit_e, diag_e, low_rank or dense_e (default: chosen by the draws that it was not learnt from)", func(v string) error {
 				kind := infer.MetricKind(v)
 				if err := (auto.Sampler{Metric: kind}).Validate(); err != nil || v == "" {
-					return fmt.Errorf("it can be unit_e, diag_e, low_rank or dense_e; for a file, or a metric that depends on the position, add --sampler nuts")
+					return fmt.Errorf("it can be unit_e, diag_e, low_rank or dense_e; for a file, or a metric that depends on the position, take the sampler nuts")
 				}
 				s.Metric = kind
 				return nil

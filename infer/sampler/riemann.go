@@ -320,7 +320,7 @@ func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
 	}
 }
 
-// flags declares the options of the geometry, but for --metric.
+// flags declares the options of the geometry, but for that of the metric.
 func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs: curvatures below about 1/alpha are raised to that")
 	forms := []string{"auto", string(Dense), string(Sparse), string(Diagonal)}
@@ -336,7 +336,7 @@ func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Options.ReturnTolerance, "return-tolerance", riemann.DefaultReturnTolerance, "tolerance of the way back of implicit steps")
 }
 
-// setAt sets At from --frozen-at.
+// setAt sets At from the option frozen-at.
 func (r *Riemannian) setAt(s string) error {
 	if s == "start" || s == "mode" {
 		r.At, r.Point = s, nil
@@ -421,7 +421,7 @@ func readFile(path string) ([]byte, error) {
 	return raw, err
 }
 
-// kindNames are the values of --metric that mean a Riemannian geometry.
+// kindNames are the values of the option metric that mean a Riemannian geometry.
 func kindNames() []string {
 	var names []string
 	for _, k := range riemann.Kinds() {
@@ -430,7 +430,7 @@ func kindNames() []string {
 	return names
 }
 
-// metricFlag declares --metric for samplers that are Riemannian by nature.
+// metricFlag declares the option metric for samplers that are Riemannian by nature.
 func (r *Riemannian) metricFlag(fs *flag.FlagSet) {
 	r.Kind, r.Default = riemann.Fisher, true
 	fs.Func("metric", "the metric: "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default "+string(riemann.Fisher)+", softabs where that cannot be had)",

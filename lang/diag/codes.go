@@ -204,7 +204,7 @@ const (
 
 	// TooLong: the program is longer than is read.
 	//
-	// The limit, a megabyte unless it is set by --max-source or MaxSource, is on the
+	// The limit, a megabyte unless a setting (max-source) says otherwise, is on the
 	// text together with the files that it includes. It keeps a file that is no
 	// program from using up the memory.
 	TooLong Code = "E0138"

@@ -142,7 +142,7 @@ const (
 
 	// RemovedFunction: a function of older versions of Stan is called.
 	//
-	// `ppl fmt --upgrade` rewrites a program in the older syntax.
+	// The formatter rewrites a program in the older syntax (setting "upgrade").
 	//
 	// Example:
 	//

@@ -5,7 +5,7 @@ const (
 	// LegacySyntax: the syntax of an older version of Stan is used.
 	//
 	// It is read as what replaced it, because legacy syntax was asked for.
-	// `ppl fmt --upgrade` rewrites the program.
+	// The formatter rewrites the program (setting "upgrade").
 	//
 	// Example:
 	//

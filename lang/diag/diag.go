@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -49,6 +50,34 @@ type Diagnostic struct {
 	Related  []Note      // other places that matter, such as an earlier declaration
 	Fix      string      // optional: what to do; shown after "help:"
 	Edits    []Edit      // the changes that Fix describes, where they are exact; editors offer them
+
+	// Settings are what Fix advises to set, as "name" or "name=value", such as
+	// "include-path" or "count=N". Each front end has its own words for them.
+	Settings []string
+}
+
+// Worded is the list with the words of a front end for the settings of each Fix; a setting
+// whose words are "" is not named. If words is nil, none is.
+func (l List) Worded(words func(setting string) string) List {
+	out := slices.Clone(l)
+	for i := range out {
+		d := &out[i]
+		var named []string
+		for _, s := range d.Settings {
+			if words != nil && words(s) != "" {
+				named = append(named, words(s))
+			}
+		}
+		switch text := strings.Join(named, ", "); {
+		case text == "":
+		case d.Fix == "":
+			d.Fix = text
+		default:
+			d.Fix += " (" + text + ")"
+		}
+		d.Settings = nil
+	}
+	return out
 }
 
 // Edit replaces the text of a span. A span of length zero inserts.

@@ -37,7 +37,7 @@ class Live {
     try {
       const answer = await this.ask("events");
       if (answer.status === 401) {
-        this.say("This page needs the whole address that ppl run --watch has printed: open it again from there.");
+        this.say("This page needs the whole address that the run printed when it began: open it again from there.");
         this.stopButton.hidden = true;
         return;
       }

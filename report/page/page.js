@@ -302,7 +302,8 @@ class Page {
       legend.shown = shown;
       this.fill(grid, q.figures);
     } else {
-      missing.replaceChildren("The plots of this quantity are not in this file. Make them by: ", h("code", {}, `ppl report DIR --vars '${chosen}'`));
+      const command = this.report.choose ? [" Make them by: ", h("code", {}, `${this.report.choose} '${chosen}'`)] : [];
+      missing.replaceChildren("The plots of this quantity are not in this file.", ...command);
     }
   }
 

@@ -28,7 +28,7 @@ class StudyPage extends Page {
     const tables = (list) => h("div", { class: "tables" }, ...list.map(smallTable));
     this.place = { head: h("div", {}) };
     this.quantityGrid = h("div", { class: "figures" });
-    this.quantityMissing = h("p", { class: "empty" }, "The plots of this quantity are not in this file; ppl report --vars chooses others.");
+    this.quantityMissing = h("p", { class: "empty" }, "The plots of this quantity are not in this file" + (report.choose ? `; ${report.choose} chooses others.` : "."));
     $("head").replaceChildren(this.place.head);
     const parts = [
       section("findings", "Findings", report.tables.length ? tables(report.tables) : h("p", { class: "well" }, "No fit has failed, and none has a finding.")),

@@ -129,11 +129,11 @@ func (r *reading) missing() {
 	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
 	} else if column := r.rows(); column != nil {
-		e.fix("as it is the number of rows of `%s`, write --count %s", column.Name, v.Name)
+		e.fix("as it is the number of rows of `%s`, have them counted", column.Name).settings("count=" + v.Name)
 	} else if column := r.counts(); column != nil {
-		e.fix("as it is the upper bound of the column `%s`, count its levels: --count %s=%s", column.Name, v.Name, column.Name)
+		e.fix("as it is the upper bound of the column `%s`, have its levels counted", column.Name).settings("count=" + v.Name + "=" + column.Name)
 	} else if r.set.Table() && v.Type.Kind == types.Int && len(r.shape) == 0 {
-		e.fix("if it is the number of rows, say so by --count %s; if it is that of the levels of a column, by --count %s=column", v.Name, v.Name)
+		e.fix("if it is the number of rows, or of the levels of a column, have it counted").settings("count="+v.Name, "count="+v.Name+"=column")
 	} else {
 		e.fix("add `%s` (%s) to the data%s", v.Name, r.declared(), in)
 	}
@@ -182,7 +182,7 @@ func (r *reading) counted(value *array) {
 	}
 	if levels := r.set.Levels(column.Name); levels != nil && int64(len(levels)) < value.ints[0] {
 		r.about(diag.DataBounds, -1, "`%s` is %d, the number of rows, but it bounds the column `%s`, which has %d levels", r.v.Name, value.ints[0], column.Name, len(levels)).
-			fix("count the levels: --count %s=%s", r.v.Name, column.Name).throw()
+			fix("have the levels counted").settings("count=" + r.v.Name + "=" + column.Name).throw()
 	}
 }
 
@@ -195,13 +195,13 @@ func (r *reading) fits(d data.Value) {
 	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
 		return
 	}
-	advice := "check the sizes that `%s` is declared with, and the data"
+	advice, settings := "check the sizes that `%s` is declared with, and the data", []string(nil)
 	switch {
 	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1:
 		n := len(written)
 		advice = "write `%s` in brackets, also where it has a single element: " + strings.Repeat("[", n) + plainly(d.Reals[0]) + strings.Repeat("]", n)
 	case r.set.Table() && v.Type.Kind == types.Int && len(written) == 0:
-		advice = "`%s` is a column of the table; remove or rename it, and name the number of rows by --count"
+		advice, settings = "`%s` is a column of the table; remove or rename it, and have the rows counted", []string{"count=" + v.Name}
 	case v.Part == types.NotComplex && len(written) == 0 && d.Size() == 1:
 		advice = "write `%s` without brackets: " + plainly(d.Reals[0])
 	case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):
@@ -210,7 +210,7 @@ func (r *reading) fits(d data.Value) {
 		advice = "complex numbers are written [real part, imaginary part]: check the sizes that `%s` is declared with, and the data"
 	}
 	r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Shape), SizeText(written)).
-		fix(advice, v.Name).throw()
+		fix(advice, v.Name).settings(settings...).throw()
 }
 
 // ints are the integers of data for an int variable.

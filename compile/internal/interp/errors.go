@@ -69,6 +69,12 @@ func (e *Error) fix(format string, args ...any) *Error {
 	return e
 }
 
+// settings are those that the fix is about.
+func (e *Error) settings(names ...string) *Error {
+	e.Diagnostic.Settings = names
+	return e
+}
+
 func (e *Error) throw() {
 	if e.Err == nil {
 		text := e.Diagnostic.Summary

@@ -156,7 +156,7 @@ func (r *run) pathfinder(p *ppl.Posterior) error {
 	for path := range r.chains {
 		x, err := r.find(p, start, path, false)
 		if err != nil { // the other paths may do
-			r.complain("%s\nPathfinder iteration: %d failed.", exception(err), path)
+			r.complain("%s\nPathfinder iteration: %d failed.", exception(err, r.words), path)
 			continue
 		}
 		at.Positions = append(at.Positions, x)

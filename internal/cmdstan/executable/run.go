@@ -31,10 +31,12 @@ type Streams struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 
-	// Memory is what a run may take, in bytes; nil: [compile.DefaultMemory]. Raise says in
-	// messages what raises it.
+	// Memory is what a run may take, in bytes; nil: [compile.DefaultMemory].
 	Memory func() (int64, error)
-	Raise  string
+
+	// Words has the words for a setting that a diagnostic advises, such as "memory"; "": it is
+	// not named. Words may be nil.
+	Words func(setting string) string
 }
 
 // Limit is what a run may take.
@@ -52,7 +54,7 @@ type run struct {
 	config  *grammar.Config
 	env     func(string) string
 	memory  int64
-	raise   string // what raises it, for messages
+	words   func(setting string) string
 	started time.Time
 
 	mu  sync.Mutex // of out and err
@@ -100,7 +102,7 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 		}
 		return 1
 	}
-	r := &run{ctx: ctx, program: program, config: config, env: s.Getenv, raise: s.Raise, started: time.Now(), out: s.Out, err: s.Err}
+	r := &run{ctx: ctx, program: program, config: config, env: s.Getenv, words: s.Words, started: time.Now(), out: s.Out, err: s.Err}
 	err := threadsErr
 	if err == nil {
 		r.memory, err = s.Limit()
@@ -115,7 +117,7 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 	case err != nil && ctx.Err() != nil:
 		return interrupted
 	case err != nil:
-		fmt.Fprintln(s.Err, strings.TrimRight(exception(err), "\n"))
+		fmt.Fprintln(s.Err, strings.TrimRight(exception(err, s.Words), "\n"))
 		return 1
 	}
 	return 0
@@ -266,7 +268,7 @@ func writeInfo(w io.Writer, p *Program) {
 // exception is an error as CmdStan's clients look for it on the console: a line that
 // begins with Exception where the model or its data are at fault, and what more there
 // is to know.
-func exception(err error) string {
+func exception(err error, words func(setting string) string) string {
 	var rejection *compile.Rejection
 	if errors.As(err, &rejection) {
 		return rejected(rejection)
@@ -282,7 +284,7 @@ func exception(err error) string {
 	for _, d := range list {
 		fmt.Fprintf(&b, "Exception: %s%s%s\n", standing(d), d.Summary, place(d.Span.IsValid(), d))
 	}
-	diag.Render(&b, list, diag.Options{})
+	diag.Render(&b, list.Worded(words), diag.Options{})
 	return b.String()
 }
 

@@ -192,6 +192,17 @@ var stancWords = map[diag.Code]string{
 	diag.OnlyBounds:      "The parameter %s was declared but was not used in the density calculation.",
 }
 
+// words are those of stanc for settings that diagnostics advise.
+func words(setting string) string {
+	switch setting {
+	case "include-path":
+		return "--include-paths"
+	case "upgrade":
+		return "`ppl fmt --upgrade` rewrites the program"
+	}
+	return ""
+}
+
 // tell shows messages: first a line as front ends know them, then, of errors, all that is
 // to be known.
 func (o *Options) tell(w io.Writer, list diag.List) {
@@ -219,7 +230,7 @@ func (o *Options) tell(w io.Writer, list diag.List) {
 			continue
 		}
 		fmt.Fprintln(w)
-		diag.Render(w, diag.List{d}, diag.Options{})
+		diag.Render(w, diag.List{d}.Worded(words), diag.Options{})
 		fmt.Fprintln(w)
 	}
 }

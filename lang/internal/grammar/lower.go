@@ -52,7 +52,8 @@ func (l *lowerer) older(code diag.Code, span source.Span, format string, args ..
 		d.Code, d.Severity = diag.LegacySyntax, diag.Warning
 	} else if !l.old {
 		l.old = true
-		d.Detail = "This is the syntax of an older version of Stan: `ppl fmt --upgrade` rewrites a program, and `--legacy` runs it as it is."
+		d.Detail = "This is the syntax of an older version of Stan. The formatter can rewrite the program, and it can be run as it is."
+		d.Settings = []string{"upgrade", "legacy"}
 	}
 	l.diags.Add(d)
 	return &l.diags[len(l.diags)-1]

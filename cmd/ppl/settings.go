@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// This file: the words of the command line for settings that errors and findings of the packages
+// below advise to set. They name a setting as "name" or "name=value" (see diag.Diagnostic and
+// diagnose.Finding).
+
+// settingWords are the words for settings that are not simply the flag of that name. DIR stands
+// for the folder of the fit.
+var settingWords = map[string]string{
+	"upgrade":         "`ppl fmt --upgrade` rewrites the program",
+	"legacy":          "`--legacy` reads it as it is",
+	"init=pathfinder": "ppl run --init pathfinder",
+	"moment-match":    "ppl loo DIR --moment-match",
+	"exact":           "ppl loo DIR --exact",
+	"cv":              "ppl cv DIR",
+	"generate":        "ppl generate",
+	"report-bug":      "ppl report-bug MODEL --data FILE",
+	"vars":            "ppl report DIR --vars",
+	"size":            "ppl report DIR --size",
+}
+
+// wordsFor are the words for settings. dir is the folder of the fit; "": any.
+func wordsFor(settings []string, dir string) []string {
+	if dir == "" {
+		dir = "DIR"
+	}
+	var words []string
+	for _, s := range settings {
+		name, value, given := strings.Cut(s, "=")
+		switch {
+		case name == "by": // it is about the same fit
+			dir += " --by " + value
+		case settingWords[s] != "":
+			words = append(words, settingWords[s])
+		case given:
+			words = append(words, "--"+name+" "+value)
+		default:
+			words = append(words, "--"+name)
+		}
+	}
+	for i := range words {
+		words[i] = strings.Replace(words[i], "DIR", dir, 1)
+	}
+	return words
+}
+
+// worded is findings whose advice has the words of the command line for its settings.
+func worded(findings []diagnose.Finding, dir string) []diagnose.Finding {
+	out := append([]diagnose.Finding{}, findings...)
+	for i := range out {
+		f := &out[i]
+		if words := wordsFor(f.Settings, dir); words != nil {
+			f.Advice, f.Settings = f.Advice+" Options: "+strings.Join(words, ", ")+".", nil
+		}
+	}
+	return out
+}
+
+// wordedList is diagnostics whose help has the words of the command line for its settings.
+func wordedList(list diag.List) diag.List {
+	return list.Worded(func(setting string) string { return strings.Join(wordsFor([]string{setting}, ""), " ") })
+}
