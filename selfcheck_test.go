@@ -42,7 +42,7 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 		begun               bool
 	}{
 		{"everywhere", "unroll", "the program without the compiler's pass unroll", math.Inf(-1), false},
-		{"where the draws are", "choose", "the program without the compiler's pass choose", 5, true},
+		{"where the draws are", "if-convert", "the program without the compiler's pass if-convert", 5, true},
 		{"in the binder", planted.Bind, "the reference evaluator", 5, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

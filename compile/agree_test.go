@@ -171,7 +171,7 @@ func TestFaultIsNoticed(t *testing.T) {
 		verdict compile.Verdict
 		without bool // the fault goes with its pass
 	}{
-		{&planted.Fault{Pass: "merge", Change: scaled(0.5)}, compile.Differs, true},
+		{&planted.Fault{Pass: "deduplicate", Change: scaled(0.5)}, compile.Differs, true},
 		{&planted.Fault{Pass: "logarithms", Change: scaled(1 + 1e-6)}, compile.Differs, true},
 		{&planted.Fault{Pass: "slices", Change: func(made any) any { // of the graph with its gradient
 			g := made.(*ad.Graph).Fork()

@@ -218,10 +218,10 @@ func (s *scheduler) locals() {
 	}
 }
 
-// OrderScalars orders the nodes of blocks of scalar code so that equal ops
+// ScheduleScalars is instruction scheduling (order): it orders the nodes of blocks of scalar code so that equal ops
 // follow each other: the processor guesses the next jump of an interpreter from
 // the last ones.
-func OrderScalars(p *Program) {
+func ScheduleScalars(p *Program) {
 	p.Bodies(func(b *Body) {
 		var o orderer
 		for i := range b.Blocks {

@@ -8,13 +8,13 @@
 //	lower.go         from an ad.Graph: views instead of copies, accumulations, uniform values
 //	region.go        scans and conditionals with their sub-graphs
 //	index.go         index maps over flat storage
-//	share.go         the pass that makes equal nodes one
+//	cse.go           common-subexpression elimination: equal nodes become one
 //	exponentials.go  the pass that shares exponentials of logistic functions
 //	columns.go       the pass that writes products with narrow matrices out
 //	products.go      the passes that join products with sums, place parts
 //	reads.go         who reads an element by position: what passes that move elements ask
 //	rows.go          the pass that sorts rows of data by a group index
-//	blocks.go        the passes that form blocks and order scalar code
+//	blocks.go        the passes that form blocks (loop fusion) and schedule scalar code
 //	verify.go        Verify: what every pass must leave true
 //	print.go         Print, in readable form with source positions
 //	count.go         counts, for reports

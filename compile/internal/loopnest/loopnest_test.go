@@ -134,8 +134,8 @@ func TestPasses(t *testing.T) {
 		name string
 		run  func(*Program)
 	}{
-		{"share", Share}, {"exponentials", ShareExponentials}, {"products", JoinProducts}, {"rows", SortRows},
-		{"place", PlaceParts}, {"fuse", func(p *Program) { FormBlocks(p, true) }}, {"order", OrderScalars},
+		{"cse", EliminateCommon}, {"exponentials", ShareExponentials}, {"products", JoinProducts}, {"rows", SortRows},
+		{"place", PlaceParts}, {"fuse", func(p *Program) { FormBlocks(p, true) }}, {"schedule", ScheduleScalars},
 	} {
 		pass.run(p)
 		if err := p.Verify(); err != nil {

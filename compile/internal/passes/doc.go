@@ -7,30 +7,30 @@
 //	table.go       Pass, Table, Run
 //	tuning.go      the numbers that steer the passes
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
-//	project.go     sums of squares of residuals freed of their data
-//	merge.go       rows of data that are alike added up once
-//	sources.go     functions of gathered elements computed where these come from
-//	together.go    products with one matrix of data joined
-//	prefixes.go    concatenations that begin like others made of these
-//	choose.go      conditionals in lanes, and in steps, made selections
-//	decide.go      conditionals in lanes made conditionals about all lanes
-//	unroll.go      scans of few short steps written out
-//	sums.go        what scans only add to made sums
-//	numbers.go     short arrays in loops written out as numbers
-//	recall.go      what while loops leave kept for derivatives
-//	entries.go     short arrays in lanes written out as numbers
-//	moves.go       elements taken from where they were computed
-//	terms.go       sums of few exponentials written out
-//	running.go     log_sum_exp that scans carry taken apart
-//	carries.go     while loops freed of what nobody needs
-//	systems.go     systems of few equations written out
-//	rewrite.go     the list of legal rewrites; logarithms of exponentials
-//	slices.go      index tables that are a few slices
-//	specialise.go  scans freed of constant streams
-//	recurrences.go what a recurrence need not compute, joined
-//	distribute.go  scans taken apart
-//	factors.go     uniform factors moved out of arrays and sums
-//	reciprocals.go divisions by the same array
+//	project.go       sums of squares of residuals freed of their data
+//	deduplicate.go   row deduplication: rows of data that are alike are added up once
+//	exchange.go      map–gather exchange: functions of gathered elements, computed before the gather
+//	batchproducts.go product merging: products with one matrix of data become one
+//	prefixes.go      concatenations that begin like others made of these
+//	ifconvert.go     if-conversion: conditionals in lanes, and in steps, become selections
+//	unswitch.go      loop unswitching: conditionals in lanes become conditionals about all lanes
+//	unroll.go        full unrolling: scans of few short steps are written out
+//	reductions.go    reduction recognition: what scans only add to becomes a sum
+//	scalarloops.go   scalar replacement: short arrays in loops become numbers
+//	checkpoint.go    checkpointing: what while loops leave is kept for derivatives
+//	scalarlanes.go   scalar replacement: short arrays in lanes become numbers
+//	forward.go       forwarding of stores to loads: elements are taken from where they were computed
+//	unrollsums.go    full unrolling of sums of few exponentials
+//	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
+//	deadcarries.go   dead-code elimination in while loops
+//	closedform.go    closed-form solution of systems of few equations
+//	rewrite.go       the list of legal rewrites; logarithms of exponentials
+//	slices.go        index tables that are a few slices
+//	propagate.go     constant propagation into scans
+//	recurrences.go   what a recurrence need not compute, joined
+//	distribute.go    loop distribution: scans are taken apart
+//	hoist.go         loop-invariant code motion: uniform factors leave arrays and sums
+//	reciprocals.go   divisions by the same array
 //
 // The passes on the nest are package loopnest's.
 //

@@ -82,7 +82,7 @@ func TestTerms(t *testing.T) {
 			none[k], first[k] = math.Inf(-1), 0.3
 		}
 		first[0] = 40
-		sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-14, some, first, far)
+		sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, some, first, far)
 		g = ad.NewGraph()
 		in = g.Input(ad.Type{Shape: []int{n}})
 		for k := range n {
@@ -90,7 +90,7 @@ func TestTerms(t *testing.T) {
 		}
 		sum := g.LogSumExp(g.Stack(terms...))
 		g.Output(g.Select(g.Less(sum, g.Const(-1e300)), g.Const(1), sum))
-		sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-14, none, some)
+		sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, none, some)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestTermsOfRows(t *testing.T) {
 				if n > k {
 					none[n-1] = -inf
 				}
-				sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-14, some, none, large)
+				sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, some, none, large)
 				g.Outputs = g.Outputs[:1]
 				// What it was before has the rounding of a sum of 1050 in derivatives.
-				sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-12, far)
+				sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-12, far)
 				g.Outputs = g.Outputs[:1]
-				after := writeTerms(g)
+				after := unrollSums(g)
 				if y, err := after.Eval([][]float64{undefined}, &ad.Env{}); err != nil || !math.IsNaN(y[0][0]) {
 					t.Errorf("shape %v, lanes %v: no NaN of NaN: %v (%v)", shape, lanes, y[0], err)
 				}
@@ -141,7 +141,7 @@ func TestTermsOfRows(t *testing.T) {
 	}
 	g := ad.NewGraph() // 16 are left as they are
 	g.Output(g.LogSumExp(g.Input(ad.Type{Shape: []int{16}})))
-	if writeTerms(g) != g {
+	if unrollSums(g) != g {
 		t.Error("a sum of 16 terms is written out")
 	}
 }

@@ -124,7 +124,7 @@ func TestPositions(t *testing.T) {
 		g := rowGraph(rng, n)
 		inputs := [][]float64{{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}, {rng.NormFloat64()}}
 		density, err := passes.RunDensity(g, passes.Options{Trace: func(s *passes.Step) {
-			if s.Pass.Name == "merge" && s.Before.Work != s.After.Work {
+			if s.Pass.Name == "deduplicate" && s.Before.Work != s.After.Work {
 				merged++
 			}
 		}})

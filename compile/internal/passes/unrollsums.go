@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// writeTerms writes the log_sum_exp of a few numbers out that were computed one by one, as the
+// unrollSums is full unrolling of short sums (terms). It writes the log_sum_exp of a few numbers out that were computed one by one, as the
 // loops over states of hidden Markov models and over the parts of mixtures do: they need
 // not be put together, and the exponentials of the sum are those of its derivative. Where steps of a
 // scan do so, all of the step is scalar code. That of many terms is written out as ops on
@@ -16,7 +16,7 @@ import (
 // loopnest takes apart.
 //
 // It runs before the density is differentiated.
-func writeTerms(g *ad.Graph) *ad.Graph {
+func unrollSums(g *ad.Graph) *ad.Graph {
 	if !hasTerms(g) {
 		return g
 	}

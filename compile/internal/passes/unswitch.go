@@ -2,7 +2,7 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// decide makes one conditional for all lanes of those in lanes whose condition has none:
+// unswitch is loop unswitching (decide). It makes one conditional for all lanes of those in lanes whose condition has none:
 // the sides are computed in lanes, and what in them is the same in all lanes is
 // computed once. So a density that looks at a parameter first, as a von Mises
 // distribution of 500 rows that is a normal one where the concentration is large, has
@@ -11,12 +11,12 @@ import "github.com/ppl-lang/ppl/ad"
 // It runs before the density is differentiated, so that derivatives are conditionals of
 // the same kind, and after choose, whose selections stay in one loop with what stands
 // around them.
-func decide(g *ad.Graph) *ad.Graph {
+func unswitch(g *ad.Graph) *ad.Graph {
 	if !decides(g) {
 		return g
 	}
 	made := map[ad.Ref]ad.Ref{}
-	return rebuildTo(g.Beside(), g, decide, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, unswitch, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			if once, ok := made[n.Args[0]]; ok {
 				return w.To.Lane(w.To.Result(once, n.ResultIndex()))
@@ -42,7 +42,7 @@ func decide(g *ad.Graph) *ad.Graph {
 			for _, out := range to.Inline(body, inputs, true) {
 				to.Output(to.Unlane(to.Spread(out, n.Type.Lanes)))
 			}
-			return decide(to) // of conditionals in the sides, which have lanes now
+			return unswitch(to) // of conditionals in the sides, which have lanes now
 		}
 		made[r] = w.To.Do(ad.OpIf, &ad.If{Then: side(f.Then), Else: side(f.Else)}, whole...)
 		return made[r]

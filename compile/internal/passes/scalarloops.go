@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// writeNumbers writes the arrays in loops out as numbers, where they are short. In while loops: the states of
+// replaceInLoops is scalar replacement of arrays in loops (numbers). It writes the arrays in loops out as numbers, where they are short. In while loops: the states of
 // differential equations, their stages and errors. What is left are loops that carry numbers
 // and compute numbers, whose code is scalar code without a loop for each op, and of which several
 // lanes, the subjects of a study each with its own steps, are vectors (vm/nativelanes.go): those
@@ -18,13 +18,13 @@ import (
 //
 // It runs before the density is differentiated, so that the loops of the derivative are of numbers,
 // too. Each number is computed as it was; sums of elements are added up in their order.
-func writeNumbers(g *ad.Graph) *ad.Graph {
+func replaceInLoops(g *ad.Graph) *ad.Graph {
 	if !hasWhile(g) && !hasScan(g) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, writeNumbers, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, replaceInLoops, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
@@ -38,7 +38,7 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 		if !ok || !slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 			return w.Same(n, attr, args)
 		}
-		x := &numbers{most: mostElements, left: mostNumbers}
+		x := &scalars{most: mostElements, left: mostNumbers}
 		if n.Type.Lanes > 1 {
 			x.most = mostInLanes
 		}
@@ -75,7 +75,7 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !shortSums(s.Body) {
 		return ad.None, nil
 	}
-	x := &numbers{most: mostElements, left: mostInStep}
+	x := &scalars{most: mostElements, left: mostInStep}
 	b := s.Body
 	for _, r := range b.Outputs {
 		if x.whole(b.Type(r)) {
@@ -174,13 +174,13 @@ func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	return out
 }
 
-// numbers is a graph being written out: arrays of so many elements at most, and how many numbers
+// scalars is a graph being written out: arrays of so many elements at most, and how many numbers
 // are left that there may be.
-type numbers struct{ most, left int }
+type scalars struct{ most, left int }
 
 // whole reports whether an input of a region's graph, or a constant, stays an array, of which
 // single elements are read.
-func (x *numbers) whole(t ad.Type) bool { return t.Size() > x.most }
+func (x *scalars) whole(t ad.Type) bool { return t.Size() > x.most }
 
 // element is a node written out: its elements, or a long array as it is.
 type element struct {
@@ -190,7 +190,7 @@ type element struct {
 
 // graph is a graph of numbers with the same meaning as b; ok is false where b has what is
 // not written out. Outputs are the elements of b's, one after the other.
-func (x *numbers) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
+func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 	to = b.Beside()
 	of := make([]element, len(b.Nodes))
 	groups := map[ad.Ref][][]int{} // of regions: the results that a result became
@@ -241,7 +241,7 @@ func (x *numbers) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 }
 
 // node writes out a node that is no region.
-func (x *numbers) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
+func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
 	size := n.Type.Size()
 	if n.Type.Lanes > 0 || size == 0 {
 		return out, false
@@ -358,7 +358,7 @@ func written(to *ad.Graph, n *ad.Node, attr any, args [][]ad.Ref, size int) []ad
 }
 
 // region writes out a region: its node, and of each result which of that node's it became.
-func (x *numbers) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
+func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
 	if n.Type.Lanes > 0 || n.Draws() {
 		return nil, nil, false
 	}
@@ -388,7 +388,7 @@ func (x *numbers) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 }
 
 // while writes out a loop; nil takes the place of the histories among its results.
-func (x *numbers) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
+func (x *scalars) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
 	w := *loop
 	if w.Cond, ok = x.graph(loop.Cond); !ok {
 		return nil, nil, false

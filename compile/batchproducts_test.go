@@ -57,7 +57,7 @@ model { `
 			{"for (i in 1:9) target += sum(sin(X * (a * i)) .* cos(X * (b + i)));", 2, true},
 		} {
 			at := boundText(t, head+c.spelling+" }", values)
-			by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"together"}})
+			by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"batch-products"}})
 			density := at.DensityGraph()
 			if err := loopnest.VerifyGraph(density); err != nil {
 				t.Error(c.spelling, err)

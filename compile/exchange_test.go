@@ -56,7 +56,7 @@ model { `
 		{"for (n in 1:M) target += z[n] * exp(a[few[n]]);", ad.OpExp, 6},
 	} {
 		at := boundText(t, head+c.spelling+" }", values)
-		by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"sources"}})
+		by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"exchange"}})
 		density := at.DensityGraph()
 		if err := loopnest.VerifyGraph(density); err != nil {
 			t.Error(c.spelling, err)

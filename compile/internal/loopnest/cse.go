@@ -6,12 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Share makes nodes on arrays that compute the same one node. Most are one in the
+// EliminateCommon is common-subexpression elimination (share): nodes on arrays that compute
+// the same become one node. Most are one in the
 // graph already; what a graph computes once with lanes and once as an array, or
 // as two reads of one value, are seen to be the same only here.
-func Share(p *Program) {
+func EliminateCommon(p *Program) {
 	same := map[BufferID]BufferID{}
-	p.Bodies(func(b *Body) { b.share(same) })
+	p.Bodies(func(b *Body) { b.eliminateCommon(same) })
 	if len(same) > 0 {
 		p.substitute(same)
 	}
@@ -45,7 +46,7 @@ func (m *Map) key() (k mapKey, ok bool) {
 	return k, false
 }
 
-func (b *Body) share(same map[BufferID]BufferID) {
+func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 	found := map[shareKey]BufferID{}
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {

@@ -90,11 +90,11 @@ func TestNumbers(t *testing.T) {
 			[]ad.Ref{g.Const(0), g.Stack(start...), x, g.ConstArray(vector(len(table)), table)})
 		of := g.Add(g.Sum(g.Square(g.Final(loop, 1))), g.Add(g.Sum(g.SumOf(loop, 0)), g.Trips(loop)))
 		g.Output(g.Sum(g.Unlane(of)))
-		after := writeNumbers(g)
+		after := replaceInLoops(g)
 		arrays := slices.ContainsFunc(after.Nodes, func(n ad.Node) bool { return slices.ContainsFunc(n.Bodies(), hasArray) })
 		if arrays != c.stays {
 			t.Errorf("%s: there are arrays: %v, want %v", c.what, arrays, c.stays)
 		}
-		sameAfter(t, g, writeNumbers, ad.OpInvalid, 1e-14, []float64{0.3, -1.2, 2, 0.1, 0.7}, []float64{0.1, 0.2, -0.5, 3, -1})
+		sameAfter(t, g, replaceInLoops, ad.OpInvalid, 1e-14, []float64{0.3, -1.2, 2, 0.1, 0.7}, []float64{0.1, 0.2, -0.5, 3, -1})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// choose makes selections of conditionals in lanes with short sides: both sides are
+// ifConvert is if-conversion (choose). It makes selections of conditionals in lanes with short sides: both sides are
 // computed in all lanes, and the one that counts is taken. A conditional sorts its
 // lanes and goes through Go's loops, at about 1.8 ns for each op and lane, while
 // selections are machine code with what stands around them. A density of 500 rows with
@@ -20,10 +20,10 @@ import (
 // first outcomes of a series, or of each of its groups, do not have. A body that is nothing but
 // scalar code has what it carries in registers (vm/nativescan.go); with a conditional, a step
 // moves its numbers through memory, about 5 ns for each conditional.
-func choose(g *ad.Graph) *ad.Graph { return chooseIn(g, false) }
+func ifConvert(g *ad.Graph) *ad.Graph { return ifConvertIn(g, false) }
 
-// chooseIn is choose for a graph that is the body of a scan, or part of one, if step is set.
-func chooseIn(g *ad.Graph, step bool) *ad.Graph {
+// ifConvertIn is ifConvert for a graph that is the body of a scan, or part of one, if step is set.
+func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	for {
 		chosen := map[ad.Ref]bool{}
 		bodies := false
@@ -55,7 +55,7 @@ func chooseIn(g *ad.Graph, step bool) *ad.Graph {
 		results := map[ad.Ref][]ad.Ref{}
 		changed := len(chosen) > 0
 		within := func(b *ad.Graph, step bool) *ad.Graph {
-			c := chooseIn(b, step)
+			c := ifConvertIn(b, step)
 			changed = changed || c != b
 			return c
 		}

@@ -2,7 +2,7 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// recall keeps what while loops in the steps of scans leave, their histories above all, for
+// checkpoint is checkpointing for reverse mode (recall). It keeps what while loops in the steps of scans leave, their histories above all, for
 // each step: the derivative of the scan takes it from there (ad.Scan) instead of running
 // them again to know it. Solvers of differential equations are such loops, one for
 // each time that is asked for: an epidemic of 14 days takes 23 instead of 29 µs, an implicit one
@@ -10,7 +10,7 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // Histories have room for many trips where most loops make few, so there are bounds to
 // what is kept, for a step and in all.
-func recall(g *ad.Graph) *ad.Graph {
+func checkpoint(g *ad.Graph) *ad.Graph {
 	more := map[ad.Ref]int{} // how many values more a scan keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {

@@ -2,13 +2,13 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// specialise returns a graph equal to g with its scans, nested ones too, freed of
+// propagateConstants is constant propagation into scans (specialise). It returns a graph equal to g with its scans, nested ones too, freed of
 // streams and captured values that are one constant number.
-func specialise(g *ad.Graph, o *Options) *ad.Graph {
+func propagateConstants(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	return rebuild(o, g, specialise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, propagateConstants, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s, ok := attr.(*ad.Scan); ok {
 			attr, args = freed(w.To, s, args)
 		}

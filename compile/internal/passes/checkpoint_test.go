@@ -46,7 +46,7 @@ func TestRecall(t *testing.T) {
 	}
 	for _, lanes := range []bool{false, true} {
 		g := density(lanes)
-		h := recall(g)
+		h := checkpoint(g)
 		var counts [2]int
 		for k, d := range []*ad.Graph{g, h} {
 			grad := d.Grad(d.Outputs[0], d.Inputs[0])[0]
@@ -78,7 +78,7 @@ func TestRecall(t *testing.T) {
 			}
 		}
 	}
-	if g := density(false); recall(g) == g {
+	if g := density(false); checkpoint(g) == g {
 		t.Error("nothing is kept")
 	}
 	for i := range [2]int{} { // loops that leave too much are left alone
@@ -92,7 +92,7 @@ func TestRecall(t *testing.T) {
 		step.Output(step.Final(step.DoWhile(&ad.While{Cond: cond, Body: body, Carries: 1, Snapshots: 2}, []ad.Ref{step.Input(ad.Type{Shape: shape})}), 0))
 		in := g.Input(ad.Type{Shape: shape})
 		g.Output(g.Sum(g.Final(g.DoScan(&ad.Scan{Body: step, Carries: 1, Steps: 1 + i}, []ad.Ref{in}), 0)))
-		if recall(g) != g {
+		if checkpoint(g) != g {
 			t.Error("a loop that leaves more than there is room for is kept")
 		}
 	}

@@ -60,7 +60,7 @@ model { `
 	} {
 		for _, whole := range []bool{false, true} {
 			var ms [2]*Model
-			for k, without := range [][]string{nil, {"merge"}} {
+			for k, without := range [][]string{nil, {"deduplicate"}} {
 				p, list := Compile(source.NewFile("spelling", head+c.spelling+" }"))
 				if p == nil {
 					t.Fatal(c.spelling, list)

@@ -7,20 +7,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// sumCarries makes sums of what scans, nested ones too, only add to: a carried value whose next
+// recogniseReductions is reduction recognition (sums). It makes sums of what scans, nested ones too, only add to: a carried value whose next
 // one is itself plus a term, and that nothing else in a step looks at, is its first value plus
 // the sum of the terms. Such a sum is no recurrence, so that its terms, and their derivatives,
 // are computed for all steps at once (pass distribute), and added up in several chains.
 //
 // Binding finds sums where it knows the iterations of a loop as lanes; these are the others,
 // as in a conditional that lanes decide each for themselves: the refinements of an integral for each row.
-func sumCarries(g *ad.Graph) *ad.Graph {
+func recogniseReductions(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, sumCarries, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, recogniseReductions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}

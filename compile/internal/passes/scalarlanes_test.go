@@ -47,13 +47,13 @@ func TestEntries(t *testing.T) {
 				none[i], large[i], undefined[i] = some[i], some[i], some[i]
 			}
 			none[n-1], large[n-1], undefined[n-1] = -inf, inf, math.NaN()
-			after := writeEntries(g)
+			after := replaceInLanes(g)
 			for i, live := range after.Live(after.Outputs, true) {
 				if n := &after.Nodes[i]; live && n.Op != ad.OpConcat && n.Type.Lanes > 0 && n.Type.Size() > 1 && n.Op != ad.OpReshape && n.Op != ad.OpUnlane {
 					t.Errorf("%d columns: %s is still an array in lanes", k, n.Op)
 				}
 			}
-			sameAfter(t, g, writeEntries, ad.OpMaxOf, 1e-12, some, far)
+			sameAfter(t, g, replaceInLanes, ad.OpMaxOf, 1e-12, some, far)
 			points := func(g *ad.Graph) (out []float64) {
 				for _, at := range [][]float64{none, large, undefined} {
 					v, err := g.Eval([][]float64{at}, &ad.Env{})
@@ -90,7 +90,7 @@ func TestEntriesOfChecks(t *testing.T) {
 			g.Check(c, v)
 		}
 		g.Output(g.Sum(g.Unlane(g.LogSumExp(g.Lane(v)))))
-		after := writeEntries(g)
+		after := replaceInLanes(g)
 		if after == g {
 			t.Fatal("nothing has been written out")
 		}
@@ -157,18 +157,18 @@ func TestMoves(t *testing.T) {
 		for i := range at {
 			at[i] = rng.Float64()
 		}
-		sameAfter(t, g, followMoves, ad.OpInvalid, 1e-12, at)
+		sameAfter(t, g, forwardElements, ad.OpInvalid, 1e-12, at)
 	}
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{rows}})
 	x := g.Exp(in)
 	lane := g.Concat(g.Lane(x), g.Const(2))
 	g.Output(g.Sum(g.Unlane(g.Square(g.Slice(lane, 0, nil)))))
-	after := followMoves(g)
+	after := forwardElements(g)
 	for i, live := range after.Live(after.Outputs, true) {
 		if op := after.Nodes[i].Op; live && (op == ad.OpGather || op == ad.OpConcat) {
 			t.Errorf("there is a %s left", op)
 		}
 	}
-	sameAfter(t, g, followMoves, ad.OpInvalid, 0, make([]float64, rows))
+	sameAfter(t, g, forwardElements, ad.OpInvalid, 0, make([]float64, rows))
 }

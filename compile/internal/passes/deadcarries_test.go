@@ -35,7 +35,7 @@ func TestCarries(t *testing.T) {
 	for _, d := range g.Grad(y, in) {
 		g.Output(d)
 	}
-	h := dropCarries(g, &Options{})
+	h := removeDeadCarries(g, &Options{})
 	if before, after := carried(g), carried(h); after > before*2/3 {
 		t.Errorf("loops carry %d numbers, and %d without what nobody needs", before, after)
 	}

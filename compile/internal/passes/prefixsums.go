@@ -5,7 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// runningSums takes the log_sum_exp that scans carry apart, as the sets at risk of a Cox model
+// recognisePrefixSums is prefix-sum recognition (running). It takes the log_sum_exp that scans carry apart, as the sets at risk of a Cox model
 // have it: c = log_sum_exp(c, x) for each row. Of what is carried, m is the greatest term so far
 // and s the sum of the terms' exponentials in units of exp m:
 //
@@ -21,13 +21,13 @@ import (
 //
 // Derivatives take m as constant, for c does not depend on the unit. It runs before the
 // density is differentiated, and after the pass that makes sums of two terms of others.
-func runningSums(g *ad.Graph) *ad.Graph {
+func recognisePrefixSums(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, runningSums, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, recognisePrefixSums, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
@@ -42,8 +42,8 @@ func runningSums(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// running is a scan that carries a log_sum_exp.
-type running struct {
+// prefixSum is a scan that carries a log_sum_exp.
+type prefixSum struct {
 	s       *ad.Scan
 	b       *ad.Graph
 	used    []bool
@@ -56,12 +56,12 @@ type running struct {
 }
 
 // findRunning recognises a scan; nil if it is something else.
-func findRunning(s *ad.Scan, used []bool) *running {
+func findRunning(s *ad.Scan, used []bool) *prefixSum {
 	b := s.Body
 	if s.Carries != 1 || len(b.Effects) > 0 || b.Type(b.Inputs[0]).Size() != 1 {
 		return nil
 	}
-	x := &running{s: s, b: b, used: used, carried: make([]bool, len(b.Nodes))}
+	x := &prefixSum{s: s, b: b, used: used, carried: make([]bool, len(b.Nodes))}
 	x.carried[b.Inputs[0]] = true
 	for i := range b.Nodes {
 		for _, a := range b.Nodes[i].Args {
@@ -94,7 +94,7 @@ func findRunning(s *ad.Scan, used []bool) *running {
 }
 
 // made is the node that makes the number r, which may be another shape of it.
-func (x *running) made(r ad.Ref) ad.Ref {
+func (x *prefixSum) made(r ad.Ref) ad.Ref {
 	for x.b.Nodes[r].Op == ad.OpReshape {
 		r = x.b.Nodes[r].Args[0]
 	}
@@ -102,11 +102,11 @@ func (x *running) made(r ad.Ref) ad.Ref {
 }
 
 // arg is what makes argument k of r.
-func (x *running) arg(r ad.Ref, k int) ad.Ref { return x.made(x.b.Nodes[r].Args[k]) }
+func (x *prefixSum) arg(r ad.Ref, k int) ad.Ref { return x.made(x.b.Nodes[r].Args[k]) }
 
 // elementwise reports whether r is computed of numbers, one by one, so that it can be computed for
 // all steps as arrays.
-func (x *running) elementwise(r ad.Ref) bool {
+func (x *prefixSum) elementwise(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {
 	case n.Type.Size() != 1:
@@ -125,7 +125,7 @@ func (x *running) elementwise(r ad.Ref) bool {
 }
 
 // shifted reports whether r is what was carried with something added, or a choice of such values and of others.
-func (x *running) shifted(r ad.Ref) bool {
+func (x *prefixSum) shifted(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {
 	case !x.carried[r]:
@@ -143,7 +143,7 @@ func (x *running) shifted(r ad.Ref) bool {
 }
 
 // take builds the two scans and what they need, and returns the results of the old one.
-func (x *running) take() []ad.Ref {
+func (x *prefixSum) take() []ad.Ref {
 	g, s, b := x.g, x.s, x.b
 	numbers := make([]ad.Ref, len(x.args)) // for all steps, or for each
 	for k, r := range x.args {
@@ -176,7 +176,7 @@ func (x *running) take() []ad.Ref {
 	}
 
 	// The greatest term. What is carried is all that the steps do not know beforehand.
-	all := &inSteps{running: x, to: g, inputs: numbers, known: map[ad.Ref]ad.Ref{}}
+	all := &inSteps{prefixSum: x, to: g, inputs: numbers, known: map[ad.Ref]ad.Ref{}}
 	to, args := beside(), []ad.Ref{first}
 	m := to.Input(ad.Scalar)
 	var old func(r ad.Ref) ad.Ref
@@ -249,7 +249,7 @@ func (x *running) take() []ad.Ref {
 
 // inSteps computes nodes of a body for all steps at once: as arrays over them, or as numbers.
 type inSteps struct {
-	*running
+	*prefixSum
 	to     *ad.Graph
 	inputs []ad.Ref
 	known  map[ad.Ref]ad.Ref

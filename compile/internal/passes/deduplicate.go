@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// mergeRows adds up rows of data that are alike once, with weights: what a sum over N rows
+// deduplicate is row deduplication (merge). It adds up rows of data that are alike once, with weights: what a sum over N rows
 // computes of known numbers, known indices, and values that are the same for all rows needs as
 // many rows as differ. So discrete outcomes with categorical predictors take the time of their
 // table, whatever the number of data. It runs before the density is differentiated, so that
@@ -16,7 +16,7 @@ import (
 //
 // Rows keep the order in which they first appear, so that a check fails at the element at which
 // it would fail, and says so.
-func mergeRows(g *ad.Graph) *ad.Graph {
+func deduplicate(g *ad.Graph) *ad.Graph {
 	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
 	live := g.Live(g.Outputs, true)
 	left := mostCompared

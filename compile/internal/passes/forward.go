@@ -4,14 +4,14 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// followMoves has what is taken out of an array taken from where its elements were computed, if the
+// forwardElements forwards stores to loads, a part of scalar replacement (moves). It has what is taken out of an array taken from where its elements were computed, if the
 // array has only been put together of elements of others: variables that loops in lanes fill
 // step by step, some of the lanes at each, would be copied whole for each step, and their
 // adjoints likewise.
 //
 // It runs before the density is differentiated.
-func followMoves(g *ad.Graph) *ad.Graph {
-	x := &moves{left: mostFollowed, known: map[ad.Ref]*origin{}}
+func forwardElements(g *ad.Graph) *ad.Graph {
+	x := &forwarding{left: mostFollowed, known: map[ad.Ref]*origin{}}
 	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		made := w.Same(n, attr, args)
 		if n.Op != ad.OpGather || w.To.Nodes[made].Op != ad.OpGather {
@@ -22,8 +22,8 @@ func followMoves(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// moves knows where elements come from.
-type moves struct {
+// forwarding knows where elements come from.
+type forwarding struct {
 	g     *ad.Graph
 	left  int // elements that may still be looked at
 	known map[ad.Ref]*origin
@@ -38,7 +38,7 @@ type origin struct {
 }
 
 // instead is what takes the place of a gather.
-func (x *moves) instead(r ad.Ref) ad.Ref {
+func (x *forwarding) instead(r ad.Ref) ad.Ref {
 	g := x.g
 	n := &g.Nodes[r]
 	source := n.Args[0]
@@ -123,7 +123,7 @@ func (o *origin) used() []int32 {
 }
 
 // origin is where the elements of r come from; nil if that is too much to look at.
-func (x *moves) origin(r ad.Ref) *origin {
+func (x *forwarding) origin(r ad.Ref) *origin {
 	o, ok := x.known[r]
 	if !ok {
 		o = x.find(r)
@@ -132,7 +132,7 @@ func (x *moves) origin(r ad.Ref) *origin {
 	return o
 }
 
-func (x *moves) find(r ad.Ref) *origin {
+func (x *forwarding) find(r ad.Ref) *origin {
 	g := x.g
 	n := &g.Nodes[r]
 	total := n.Type.Total()

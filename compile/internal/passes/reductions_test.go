@@ -52,13 +52,13 @@ func TestSumCarries(t *testing.T) {
 				of = g.Add(of, g.Sum(g.Mul(g.History(scan, 0), steps)))
 			}
 			g.Output(g.Sum(g.Unlane(of)))
-			after := sumCarries(g)
+			after := recogniseReductions(g)
 			for i := range after.Nodes {
 				if s, ok := after.Nodes[i].Attr.(*ad.Scan); ok && s.Carries != c.carries {
 					t.Errorf("%s, lanes %v: %d values are carried, want %d", c.what, lanes, s.Carries, c.carries)
 				}
 			}
-			sameAfter(t, g, sumCarries, ad.OpInvalid, 1e-14, []float64{0.3, -1.2, 2, 0.1})
+			sameAfter(t, g, recogniseReductions, ad.OpInvalid, 1e-14, []float64{0.3, -1.2, 2, 0.1})
 		}
 	}
 }

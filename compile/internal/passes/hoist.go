@@ -2,7 +2,7 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// moveFactors moves factors that are one number for a whole array out of it:
+// hoist is loop-invariant code motion (factors). It moves factors that are one number for a whole array out of it:
 // through products, quotients, squares, matrix products, slices and sums, to
 // where they multiply fewer numbers, or to the next sum, where they are joined
 // with it. Derivatives of densities are full of them: with z = (y-μ)/σ, of the
@@ -14,7 +14,7 @@ import "github.com/ppl-lang/ppl/ad"
 // neither repeated squares nor long products get there, no more than mostFactors
 // go together, of which the product may be 0, and the rest infinite, while what
 // they make is an ordinary number.
-func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
+func hoist(g *ad.Graph, o *Options) *ad.Graph {
 	byOp := o.rewrites()
 	var run func(g *ad.Graph, o *Options) *ad.Graph
 	run = func(g *ad.Graph, o *Options) *ad.Graph {

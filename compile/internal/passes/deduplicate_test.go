@@ -32,14 +32,14 @@ func TestMergePays(t *testing.T) {
 			lp = g.Add(lp, g.Sum(g.Mul(g.ConstArray(ad.Type{Shape: []int{rows}}, y), scale)))
 		}
 		g.Output(lp)
-		if merged := mergeRows(g) != g; merged != c.merged {
+		if merged := deduplicate(g) != g; merged != c.merged {
 			t.Errorf("%d of %d rows differ, shared %v: merged is %v", c.groups, rows, c.shared, merged)
 		}
 		at := make([]float64, rows)
 		for i := range at {
 			at[i] = float64(i%7) / 3
 		}
-		sameAfter(t, g, mergeRows, ad.OpInvalid, 1e-13, at)
+		sameAfter(t, g, deduplicate, ad.OpInvalid, 1e-13, at)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestMergeManyRows(t *testing.T) {
 		}
 		g.Output(g.Sum(g.Do(ad.OpExp, nil, g.Mul(x, g.ConstArray(ad.Type{Shape: []int{rows}}, y)))))
 		used := g.Budget().Used()
-		after := mergeRows(g)
+		after := deduplicate(g)
 		if merged := after != g; merged != c.merged {
 			t.Errorf("%s: merged is %v", c.name, merged)
 		}
@@ -79,6 +79,6 @@ func TestMergeManyRows(t *testing.T) {
 			t.Errorf("%s: %d bytes are not given back", c.name, left-used)
 		}
 		// Sums of so many equal terms, one after the other, are off by rows·2⁻⁵³ at most.
-		sameAfter(t, g, mergeRows, ad.OpInvalid, rows*0x1p-53, []float64{0.3})
+		sameAfter(t, g, deduplicate, ad.OpInvalid, rows*0x1p-53, []float64{0.3})
 	}
 }

@@ -71,17 +71,17 @@ func TestChooseInSteps(t *testing.T) {
 					points[p][i] = rng.NormFloat64()
 				}
 			}
-			if stays := within(choose(g), ad.OpIf); stays != c.stays {
+			if stays := within(ifConvert(g), ad.OpIf); stays != c.stays {
 				t.Errorf("%s: stays %v, want %v", what, stays, c.stays)
 			}
-			sameAfter(t, g, choose, ad.OpInvalid, 1e-14, points...)
+			sameAfter(t, g, ifConvert, ad.OpInvalid, 1e-14, points...)
 		}
 	}
 	g := ad.NewGraph()
 	x := g.Input(ad.Scalar)
 	g.Output(conditional(g, g.Less(g.Const(0), x), x, x, x, side(func(b *ad.Graph, c, x, k ad.Ref) ad.Ref { return b.Add(c, x) }),
 		side(func(b *ad.Graph, c, x, k ad.Ref) ad.Ref { return x })))
-	if choose(g) != g {
+	if ifConvert(g) != g {
 		t.Error("a conditional in no loop does not stay")
 	}
 }
@@ -125,7 +125,7 @@ func TestNumbersInScans(t *testing.T) {
 				total = g.Add(total, g.Sum(g.Mul(r, g.ConstArray(g.Type(r), weights))))
 			}
 			g.Output(total)
-			arrays := slices.ContainsFunc(writeNumbers(g).Nodes, func(n ad.Node) bool { return slices.ContainsFunc(n.Bodies(), hasArray) })
+			arrays := slices.ContainsFunc(replaceInLoops(g).Nodes, func(n ad.Node) bool { return slices.ContainsFunc(n.Bodies(), hasArray) })
 			if arrays != c.stays {
 				t.Errorf("%s: there are arrays: %v, want %v", c.what, arrays, c.stays)
 			}
@@ -137,7 +137,7 @@ func TestNumbersInScans(t *testing.T) {
 					points[p][i] = 0.5 * rng.NormFloat64()
 				}
 			}
-			sameAfter(t, g, writeNumbers, ad.OpInvalid, 1e-13, points...)
+			sameAfter(t, g, replaceInLoops, ad.OpInvalid, 1e-13, points...)
 		}
 	}
 }

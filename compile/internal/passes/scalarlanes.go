@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// writeEntries writes short arrays in lanes out, each of their elements a number in lanes of its own:
+// replaceInLanes is scalar replacement of arrays in lanes (entries). It writes short arrays in lanes out, each of their elements a number in lanes of its own:
 // log odds of categories, thresholds of ordinal outcomes, cumulative sums of them. As arrays, they
 // are stored lane after lane, so that what is computed within a lane (a sum, the greatest one, an
 // element, a concatenation) reads and writes numbers that lie apart. As numbers they are operands
@@ -15,8 +15,8 @@ import (
 //
 // It runs before the density is differentiated, so that derivatives are numbers, too, and before
 // the pass that writes sums of few exponentials out. What asks for an array gets one, put together.
-func writeEntries(g *ad.Graph) *ad.Graph {
-	x := &entries{from: g, of: map[ad.Ref][]ad.Ref{}}
+func replaceInLanes(g *ad.Graph) *ad.Graph {
+	x := &laneScalars{from: g, of: map[ad.Ref][]ad.Ref{}}
 	if !x.find() {
 		return g
 	}
@@ -50,8 +50,8 @@ func writeEntries(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// entries finds the arrays that are written out.
-type entries struct {
+// laneScalars finds the arrays that are written out.
+type laneScalars struct {
 	from, to *ad.Graph
 	chosen   []bool
 	of       map[ad.Ref][]ad.Ref // the elements of what is written out
@@ -67,7 +67,7 @@ func short(t ad.Type) bool {
 
 // find marks what is written out: arrays that depend on one another, if something is computed
 // within a lane of one of them. It reports whether there are any.
-func (x *entries) find() bool {
+func (x *laneScalars) find() bool {
 	g := x.from
 	live := g.Live(g.Outputs, true)
 	array := make([]bool, len(g.Nodes)) // that can be written out
@@ -151,7 +151,7 @@ func (x *entries) find() bool {
 }
 
 // each is the elements of an argument, of which r is the counterpart unless it is written out.
-func (x *entries) each(a, r ad.Ref) []ad.Ref {
+func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	if each := x.of[a]; each != nil {
 		return each
 	}
@@ -171,7 +171,7 @@ func (x *entries) each(a, r ad.Ref) []ad.Ref {
 
 // product is the columns of a product of a known matrix and another one, in lanes: each a product with a vector if these
 // join the loops that read them, else the rows of its transpose, which are together in memory.
-func (x *entries) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
+func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	to := x.to
 	A, B := to.Type(a).Shape, to.Type(b).Shape
 	rows, inner := A[0], A[1]
@@ -206,7 +206,7 @@ func (x *entries) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 }
 
 // node is the elements of a node.
-func (x *entries) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
+func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 	to := x.to
 	args := make([][]ad.Ref, len(n.Args))
 	if n.Op != ad.OpMatMul {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// computeAtSource computes functions of gathered elements for the array that they come from and
+// exchange is the exchange of maps and gathers (sources). It computes functions of gathered elements for the array that they come from and
 // gathers the values, where the array is shorter: log(theta[group[n]]) is a logarithm for each
 // group instead of one for each n. Derivatives are then added up by group before they are
 // multiplied by that of the function. A topic model of 33,000 words, whose probabilities are
@@ -19,7 +19,7 @@ import (
 //
 // It runs before the density is differentiated, so that the function's derivative, too, is
 // computed for the array alone, and after merge, which tells rows apart by what they gather.
-func computeAtSource(g *ad.Graph) *ad.Graph {
+func exchange(g *ad.Graph) *ad.Graph {
 	s := &sources{found: map[ad.Ref]source{}}
 	left := mostCompared
 	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {

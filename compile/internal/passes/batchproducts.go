@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// joinFactors makes one product of several products of a matrix of data with vectors, as
+// batchProducts merges products, as GEMM batching does (our name was together). It makes one product of several products of a matrix of data with vectors, as
 // regressions have them whose scale, too, depends on predictors: the matrix is read once for all of
 // them, and once for all of their derivatives. The vectors become rows, whose inner
 // products with rows of the matrix are as fast as those of a vector alone; a product
@@ -16,7 +16,7 @@ import (
 // derivative, joined 2.9 and 2.2; with a matrix of two columns they took 6.3 and 8.9.
 //
 // It runs before the density is differentiated.
-func joinFactors(g *ad.Graph) *ad.Graph {
+func batchProducts(g *ad.Graph) *ad.Graph {
 	joined := productsToJoin(g)
 	if len(joined) == 0 {
 		return g
@@ -51,8 +51,8 @@ func joinFactors(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// together is products with one matrix, in their order.
-type together struct {
+// batch is products with one matrix, in their order.
+type batch struct {
 	members []ad.Ref
 	columns int    // of all
 	vectors bool   // all right sides are, so that the product may lie row by row, as they do
@@ -61,9 +61,9 @@ type together struct {
 }
 
 // productsToJoin finds, by product, those that become one.
-func productsToJoin(g *ad.Graph) map[ad.Ref]*together {
-	open := map[ad.Ref]*together{} // by matrix
-	joined := map[ad.Ref]*together{}
+func productsToJoin(g *ad.Graph) map[ad.Ref]*batch {
+	open := map[ad.Ref]*batch{} // by matrix
+	joined := map[ad.Ref]*batch{}
 	live := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
 		n, r := &g.Nodes[i], ad.Ref(i)
@@ -81,7 +81,7 @@ func productsToJoin(g *ad.Graph) map[ad.Ref]*together {
 			if j == nil && len(open) == mostMatrices {
 				continue
 			}
-			j = &together{vectors: true, depends: make([]bool, len(g.Nodes)), made: ad.None}
+			j = &batch{vectors: true, depends: make([]bool, len(g.Nodes)), made: ad.None}
 			open[x] = j
 		}
 		j.members, j.columns = append(j.members, r), j.columns+columns

@@ -6,11 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// dropCarries returns a graph equal to g without what while loops carry, and what these and
+// removeDeadCarries is dead-code elimination of carried values (carries). It returns a graph equal to g without what while loops carry, and what these and
 // conditionals take, though nobody needs it. Derivatives are built before it is known which of
 // the carried values they read: an array that a loop fills element by element need not be had
 // again, trip by trip, if only the elements' derivatives count.
-func dropCarries(g *ad.Graph, o *Options) *ad.Graph {
+func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasWhile(g) {
 		return g
 	}
@@ -249,7 +249,7 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 		case *ad.Scan:
 			if slices.ContainsFunc(n.Bodies(), hasWhile) {
 				c := *a
-				c.Body = dropCarries(a.Body, s.all.o)
+				c.Body = removeDeadCarries(a.Body, s.all.o)
 				attr = &c
 			}
 		case *ad.If:

@@ -69,15 +69,15 @@ func TestDecide(t *testing.T) {
 		{3, 1, 2, -1, 1, 2.5},
 	}
 	g := density(false)
-	if once, lanes := conditionals(decide(g)); once != 2 || lanes != 1 {
+	if once, lanes := conditionals(unswitch(g)); once != 2 || lanes != 1 {
 		t.Errorf("%d conditionals about all lanes and %d in lanes, want 2 and 1", once, lanes)
 	}
-	sameAfter(t, g, decide, ad.OpScan, 1e-15, points...)
+	sameAfter(t, g, unswitch, ad.OpScan, 1e-15, points...)
 	g = density(true)
-	if once, lanes := conditionals(decide(g)); lanes != 1 || once != 2 {
+	if once, lanes := conditionals(unswitch(g)); lanes != 1 || once != 2 {
 		t.Errorf("lanes that go different ways: %d conditionals about all lanes and %d in lanes, want 2 and 1", once, lanes)
 	}
-	sameAfter(t, g, decide, ad.OpScan, 1e-15, points...)
+	sameAfter(t, g, unswitch, ad.OpScan, 1e-15, points...)
 }
 
 // TestDecideEffects: what is rejected on one side is rejected there still, at the first lane that
@@ -112,7 +112,7 @@ func TestDecideEffects(t *testing.T) {
 	}
 	for _, printing := range []bool{false, true} {
 		g := density(printing)
-		h := decide(g)
+		h := unswitch(g)
 		if changed := h != g; changed == printing {
 			t.Errorf("printing %v: changed %v", printing, changed)
 		}

@@ -84,7 +84,7 @@ func TestRunning(t *testing.T) {
 				for i := range points[4] {
 					points[4][i] = 0.25
 				}
-				after := runningSums(g)
+				after := recognisePrefixSums(g)
 				if err := loopnest.VerifyGraph(after); err != nil {
 					t.Error(what, err)
 				}
@@ -96,7 +96,7 @@ func TestRunning(t *testing.T) {
 				if stays != c.stays {
 					t.Errorf("%s: stays %v, want %v", what, stays, c.stays)
 				}
-				t.Run(what, func(t *testing.T) { sameAfter(t, g, runningSums, ad.OpInvalid, 1e-12, points...) })
+				t.Run(what, func(t *testing.T) { sameAfter(t, g, recognisePrefixSums, ad.OpInvalid, 1e-12, points...) })
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func TestRunningOutOfRange(t *testing.T) {
 		b.Output(next)
 		scan := g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Outs: 1, Steps: steps}, []ad.Ref{g.Const(first), x})
 		g.Output(g.Kept(scan, 0))
-		after := runningSums(g)
+		after := recognisePrefixSums(g)
 		for _, at := range [][]float64{
 			{-inf, -inf, 1, -inf, 2, -1e300, 1e300, 0, -inf},
 			{-inf, -800, 800, -1e5, inf, 0, -inf, inf, 3},
