@@ -26,7 +26,6 @@
 //	closedform.go    closed-form solution of systems of few equations
 //	rewrite.go       the list of legal rewrites; logarithms of exponentials
 //	slices.go        index tables that are a few slices
-//	propagate.go     constant propagation into scans
 //	recurrences.go   what a recurrence need not compute, joined
 //	distribute.go    loop distribution: scans are taken apart
 //	hoist.go         loop-invariant code motion: uniform factors leave arrays and sums

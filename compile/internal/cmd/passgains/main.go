@@ -43,7 +43,8 @@ func main() {
 	posteriordb := flag.String("posteriordb", "", "folder posterior_database of a checkout of posteriordb")
 	flag.StringVar(&o.only, "only", "", "models whose names have this part")
 	pass := flag.String("pass", "", "passes to measure, with commas between them (default: all); those joined by + are left out together")
-	flag.IntVar(&o.rounds, "rounds", 7, "pairs of runs of each program; 0: only list the models that are changed")
+	flag.IntVar(&o.binds, "binds", 3, "pairs of programs: where a program lies in memory changes its time by some percent; 0: only list the models that are changed")
+	flag.IntVar(&o.rounds, "rounds", 5, "pairs of runs of each pair of programs")
 	flag.DurationVar(&o.each, "each", 4*time.Millisecond, "processor time of one run")
 	detail := flag.Bool("detail", false, "print every model and pass")
 	flag.Parse()
@@ -155,9 +156,9 @@ func models(posteriordb string) (list []contest.Posterior, err error) {
 }
 
 type options struct {
-	only   string
-	rounds int
-	each   time.Duration
+	only          string
+	binds, rounds int
+	each          time.Duration
 }
 
 // measure is what the passes are worth on a model that they change.
@@ -200,7 +201,24 @@ func (o *options) measure(p contest.Posterior, subjects []string) (gains []gain,
 		if other == listing && !executor {
 			continue
 		}
-		gains = append(gains, gain{s, p.Name, o.ratio(without, with, x)})
+		var ratios []float64
+		for k := range o.binds {
+			if k > 0 {
+				if without, _, err = bind(names...); err != nil {
+					return nil, err
+				}
+				if with, _, err = bind(); err != nil {
+					return nil, err
+				}
+			}
+			ratios = append(ratios, o.ratios(without, with, x)...)
+		}
+		slices.Sort(ratios)
+		g := gain{s, p.Name, 1}
+		if len(ratios) > 0 {
+			g.ratio = ratios[len(ratios)/2]
+		}
+		gains = append(gains, g)
 	}
 	return gains, nil
 }
@@ -223,11 +241,8 @@ func point(m *compile.Model) ([]float64, error) {
 	return nil, fmt.Errorf("no point is accepted: %v", last)
 }
 
-// ratio is the median of the ratios of alternating runs: time of a over time of b.
-func (o *options) ratio(a, b *compile.Model, x []float64) float64 {
-	if o.rounds == 0 {
-		return 1
-	}
+// ratios are those of alternating runs: time of a over time of b.
+func (o *options) ratios(a, b *compile.Model, x []float64) []float64 {
 	grad := make([]float64, len(x))
 	run := func(m *compile.Model, n int) time.Duration {
 		begin := cputime.Thread()
@@ -246,6 +261,5 @@ func (o *options) ratio(a, b *compile.Model, x []float64) float64 {
 		ta, tb := run(a, na), run(b, nb)
 		ratios = append(ratios, float64(ta)/float64(na)/(float64(tb)/float64(nb)))
 	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	return ratios
 }
