@@ -12,10 +12,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestMergeRows: models of discrete outcomes with categorical predictors, in many
+// TestDeduplicateRows: models of discrete outcomes with categorical predictors, in many
 // spellings, have the density, gradient and messages that they have without the pass, from a
 // program in which nothing has as many elements as the data.
-func TestMergeRows(t *testing.T) {
+func TestDeduplicateRows(t *testing.T) {
 	const head = `data { int N; array[N] int g, h, y, c, o; matrix[N, 2] x; }
 parameters { real b; vector[4] a; vector[3] d; vector[2] k; ordered[2] cut; real<lower=0> s; matrix[2, 2] m; }
 model { `

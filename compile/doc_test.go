@@ -45,9 +45,13 @@ func TestEngineDoc(t *testing.T) {
 	want = putBlock(t, want, "example: without passes", nest(passes.Names()))
 	want = putBlock(t, want, "example: with passes", nest(nil))
 	var ps, rs strings.Builder
-	ps.WriteString("| pass | what it does | how far results may be off | after |\n| --- | --- | --- | --- |\n")
+	ps.WriteString("| pass | what it does | how far results may be off | after | gain |\n| --- | --- | --- | --- | --- |\n")
 	for _, p := range passes.Table() {
-		fmt.Fprintf(&ps, "| `%s` | %s | %s | %s |\n", p.Name, p.Doc, p.Exact, strings.Join(p.After, ", "))
+		gain := p.Kept
+		if gain == "" {
+			gain = fmt.Sprintf("%g (`%s`)", p.Gain, p.Model)
+		}
+		fmt.Fprintf(&ps, "| `%s` | %s | %s | %s | %s |\n", p.Name, p.Doc, p.Exact, strings.Join(p.After, ", "), gain)
 	}
 	rs.WriteString("| rewrite | identity | condition | how far it is off |\n| --- | --- | --- | --- |\n")
 	for _, r := range passes.Rewrites() {

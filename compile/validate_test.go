@@ -1,85 +1,28 @@
 package compile_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// everydayModel reads a model of everyday use: NAME of the examples or of testdata/everyday, with
-// its data.
-func everydayModel(t *testing.T, name string) (text, values string) {
+// sized reads a model with data of so many rows; 0: as they are.
+func sized(t *testing.T, m contest.EverydayModel, n int) (text, values string) {
 	t.Helper()
-	read := func(path string) string {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+	text, values, err := m.Read("..")
+	if err == nil && n > 0 {
+		values, err = m.Sized(values, n)
 	}
-	folder, base, _ := strings.Cut(name, "/")
-	if folder == "examples" {
-		path := filepath.Join("..", folder, base, base)
-		return read(path + ".model"), read(path + ".data.json")
-	}
-	text = read(filepath.Join("testdata", folder, base+".model"))
-	first, _, _ := strings.Cut(text, "\n")
-	return text, strings.TrimPrefix(first, "// DATA ")
-}
-
-// sized is the data with so many rows: those that there are, again and again, with other numbers
-// that are no integers, so that not all of them are merged.
-func sized(t *testing.T, values, size string, n int) string {
-	t.Helper()
-	all := map[string]any{}
-	if err := json.Unmarshal([]byte(values), &all); err != nil {
-		t.Fatal(err)
-	}
-	old := int(all[size].(float64))
-	for name, v := range all {
-		list, ok := v.([]any)
-		if !ok || len(list) != old {
-			continue
-		}
-		out := make([]any, n)
-		for i := range out {
-			out[i] = moved(list[i%old], 1e-3*float64(i/old))
-		}
-		all[name] = out
-	}
-	all[size] = n
-	b, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
-}
-
-// moved adds a number to those that are no integers.
-func moved(v any, by float64) any {
-	switch v := v.(type) {
-	case float64:
-		if v != math.Trunc(v) {
-			return v + by
-		}
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = moved(x, by)
-		}
-		return out
-	}
-	return v
+	return text, values
 }
 
 // validate compares the program before and after every pass, and returns the passes that change it.
@@ -113,39 +56,64 @@ func validate(t *testing.T, name, text, values string) (changed []string) {
 }
 
 // TestPassesKeepValues: log density and gradient are the same before and after every pass, for
-// models with numbers of rows on both sides of those from which on passes act; and every pass
-// changes the model that its row names.
+// models with numbers of rows on both sides of those from which on passes act.
 func TestPassesKeepValues(t *testing.T) {
-	changes := map[string][]string{}
-	for _, m := range []struct{ name, size string }{
-		{"examples/garch", "T"}, {"examples/hierarchical_regression", "N"}, {"examples/logistic_regression", "N"}, {"examples/normal_mixture", "N"},
-		{"examples/stochastic_volatility", "T"}, {"examples/eight_schools", "J"},
-		{"everyday/cox_survival", "N"}, {"everyday/robust_switch", "N"}, {"everyday/local_trend", "T"}, {"everyday/survey_responses", "N"},
-		{"everyday/scale_regression", "N"}, {"everyday/growth", "N"}, {"everyday/shrunken_effects", "N"}, {"everyday/two_kinds", "N"}, {"everyday/graded_answers", "N"},
-		{"everyday/epidemic", ""}, {"everyday/predators", ""}, {"everyday/stiff_reaction", ""}, {"everyday/effect_integrated_out", ""},
-	} {
-		text, values := everydayModel(t, m.name)
-		note := func(passes []string) {
-			for _, p := range passes {
-				if !slices.Contains(changes[p], m.name) {
-					changes[p] = append(changes[p], m.name)
-				}
-			}
+	changes := map[string]bool{}
+	for _, m := range contest.EverydayModels() {
+		sizes := []int{0}
+		if m.Rows != "" {
+			sizes = []int{2, 3, 127, 128, 129, 255, 256, 257, 499, 500, 501, 999, 1000, 1001}
 		}
-		if m.size == "" {
-			note(validate(t, m.name, text, values))
-			continue
-		}
-		sizes := []int{2, 3, 127, 128, 129, 255, 256, 257, 499, 500, 501, 999, 1000, 1001}
 		for k, n := range sizes {
-			if k%3 == len(m.name)%3 || n == 129 || n == 257 { // all of them, over the models
-				note(validate(t, fmt.Sprintf("%s, %d rows", m.name, n), text, sized(t, values, m.size, n)))
+			if n == 0 || k%3 == len(m.Name)%3 || n == 129 || n == 257 { // all of them, over the models
+				text, values := sized(t, m, n)
+				for _, p := range validate(t, fmt.Sprintf("%s, %d rows", m.Name, n), text, values) {
+					changes[p] = true
+				}
 			}
 		}
 	}
 	for _, p := range passes.Table() {
-		if !slices.Contains(changes[p.Name], p.Model) {
-			t.Errorf("pass %s does not change %q, the model of its row, but %v", p.Name, p.Model, changes[p.Name])
+		if !changes[p.Name] {
+			t.Errorf("pass %s changes no program on its way", p.Name)
+		}
+	}
+}
+
+// TestPassesEarnTheirPlace: without a pass the program of the model that its row names is another
+// one, at the end of all passes; and the row has its gain there, or says why the pass is kept.
+func TestPassesEarnTheirPlace(t *testing.T) {
+	models := contest.EverydayModels()
+	for _, p := range passes.Table() {
+		i := slices.IndexFunc(models, func(m contest.EverydayModel) bool { return m.Name == p.Model })
+		if i < 0 {
+			t.Errorf("pass %s names %q, which is no model of everyday use", p.Name, p.Model)
+			continue
+		}
+		if (p.Gain > 1.02) == (p.Kept != "") {
+			t.Errorf("pass %s gains %g and is kept for %q: one of them is its reason", p.Name, p.Gain, p.Kept)
+		}
+		if p.Name == passes.MemoryPass || p.Name == passes.NativePass || p.Name == passes.PartsPass {
+			continue // they leave the listing as it is
+		}
+		text, values := sized(t, models[i], contest.EverydayRows)
+		prog, list := compile.Compile(source.NewFile(p.Model, text))
+		if prog == nil {
+			t.Fatalf("%s: %v", p.Model, list[0])
+		}
+		listing := func(without ...string) string {
+			m, err := prog.Bind(parsed(t, values), compile.BindOptions{Without: without})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := m.Listing()
+			if err != nil || text == "" {
+				t.Fatalf("%s: %v", p.Model, err)
+			}
+			return text
+		}
+		if listing() == listing(p.Name) {
+			t.Errorf("without pass %s the program of %s is the same", p.Name, p.Model)
 		}
 	}
 }

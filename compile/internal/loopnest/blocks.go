@@ -218,8 +218,8 @@ func (s *scheduler) locals() {
 	}
 }
 
-// ScheduleScalars is instruction scheduling (order): it orders the nodes of blocks of scalar code so that equal ops
-// follow each other: the processor guesses the next jump of an interpreter from
+// ScheduleScalars is instruction scheduling (order): it orders the nodes of blocks of scalar code
+// so that equal ops follow each other: the processor guesses the next jump of an interpreter from
 // the last ones.
 func ScheduleScalars(p *Program) {
 	p.Bodies(func(b *Body) {

@@ -7,13 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// batchProducts merges products, as GEMM batching does (our name was together). It makes one product of several products of a matrix of data with vectors, as
-// regressions have them whose scale, too, depends on predictors: the matrix is read once for all of
-// them, and once for all of their derivatives. The vectors become rows, whose inner
-// products with rows of the matrix are as fast as those of a vector alone; a product
-// with a matrix of few columns, of which a vector of the processor would be mostly empty, is made
-// so even if it is alone. 1169 rows of 25 predictors with two vectors take 5.2 and 4.5 µs, value and
-// derivative, joined 2.9 and 2.2; with a matrix of two columns they took 6.3 and 8.9.
+// batchProducts merges products, as GEMM batching does (our name was together). It makes one
+// product of several products of a matrix of data with vectors, as regressions have them whose
+// scale, too, depends on predictors: the matrix is read once for all of them, and once for all of
+// their derivatives. The vectors become rows, whose inner products with rows of the matrix are as
+// fast as those of a vector alone; a product with a matrix of few columns, of which a vector of
+// the processor would be mostly empty, is made so even if it is alone. 1169 rows of 25 predictors
+// with two vectors take 5.2 and 4.5 µs, value and derivative, joined 2.9 and 2.2; with a matrix of
+// two columns they took 6.3 and 8.9.
 //
 // It runs before the density is differentiated.
 func batchProducts(g *ad.Graph) *ad.Graph {

@@ -2,11 +2,11 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// checkpoint is checkpointing for reverse mode (recall). It keeps what while loops in the steps of scans leave, their histories above all, for
-// each step: the derivative of the scan takes it from there (ad.Scan) instead of running
-// them again to know it. Solvers of differential equations are such loops, one for
-// each time that is asked for: an epidemic of 14 days takes 23 instead of 29 µs, an implicit one
-// with an algebraic equation 0.33 instead of 0.52 ms.
+// checkpoint is checkpointing for reverse mode (recall). It keeps what while loops in the steps of
+// scans leave, their histories above all, for each step: the derivative of the scan takes it from
+// there (ad.Scan) instead of running them again to know it. Solvers of differential equations are
+// such loops, one for each time that is asked for: an epidemic of 14 days takes 23 instead of 29
+// µs, an implicit one with an algebraic equation 0.33 instead of 0.52 ms.
 //
 // Histories have room for many trips where most loops make few, so there are bounds to
 // what is kept, for a step and in all.

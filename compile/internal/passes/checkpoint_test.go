@@ -8,10 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestRecall: a scan whose steps run a while loop and that has kept values and sums of its own
+// TestCheckpoints: a scan whose steps run a while loop and that has kept values and sums of its own
 // keeps what the loop leaves, and its derivative runs no loop forward; values, gradients
 // and second derivatives stay.
-func TestRecall(t *testing.T) {
+func TestCheckpoints(t *testing.T) {
 	density := func(lanes bool) *ad.Graph {
 		loop := func() (g *ad.Graph, y, p, x ad.Ref) {
 			g = ad.NewGraph()
@@ -98,7 +98,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// forwardLoops is in how many scans a loop runs whose condition is that of TestRecall: what is less
+// forwardLoops is in how many scans a loop runs whose condition is that of TestCheckpoints: what is less
 // is compared with a sum.
 func forwardLoops(g *ad.Graph) (n int) {
 	for i := range g.Nodes {

@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// solveInClosedForm replaces solvers of linear systems by their closed form (systems). It writes systems of few equations out, as elimination with pivots of which
-// solutions with the same matrix, transposed or not, share the factors: an implicit
-// solver of differential equations solves several systems with each matrix, and its
-// derivative as many again. It runs when the density has been differentiated, because the
-// derivative of a solution is another one, and that of what is written out here would be
-// much longer.
+// solveInClosedForm replaces solvers of linear systems by their closed form (systems). It writes
+// systems of few equations out, as elimination with pivots of which solutions with the same
+// matrix, transposed or not, share the factors: an implicit solver of differential equations
+// solves several systems with each matrix, and its derivative as many again. It runs when the
+// density has been differentiated, because the derivative of a solution is another one, and that
+// of what is written out here would be much longer.
 func solveInClosedForm(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasSystem(g) {
 		return g

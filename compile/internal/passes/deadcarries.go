@@ -6,10 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// removeDeadCarries is dead-code elimination of carried values (carries). It returns a graph equal to g without what while loops carry, and what these and
-// conditionals take, though nobody needs it. Derivatives are built before it is known which of
-// the carried values they read: an array that a loop fills element by element need not be had
-// again, trip by trip, if only the elements' derivatives count.
+// removeDeadCarries is dead-code elimination of carried values (carries). It returns a graph equal
+// to g without what while loops carry, and what these and conditionals take, though nobody needs
+// it. Derivatives are built before it is known which of the carried values they read: an array
+// that a loop fills element by element need not be had again, trip by trip, if only the elements'
+// derivatives count.
 func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasWhile(g) {
 		return g

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestCarries: of a loop that fills an array by terms that do not depend on it, whose elements'
+// TestDeadCarries: of a loop that fills an array by terms that do not depend on it, whose elements'
 // sum is differentiated, what has the values of single trips again carries no array.
-func TestCarries(t *testing.T) {
+func TestDeadCarries(t *testing.T) {
 	array := ad.Type{Shape: []int{20}}
 	inputs := func() (g *ad.Graph, k, a, x ad.Ref) {
 		g = ad.NewGraph()

@@ -8,11 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// deduplicate is row deduplication (merge). It adds up rows of data that are alike once, with weights: what a sum over N rows
-// computes of known numbers, known indices, and values that are the same for all rows needs as
-// many rows as differ. So discrete outcomes with categorical predictors take the time of their
-// table, whatever the number of data. It runs before the density is differentiated, so that
-// derivatives are short as well.
+// deduplicate is row deduplication (merge). It adds up rows of data that are alike once, with
+// weights: what a sum over N rows computes of known numbers, known indices, and values that are
+// the same for all rows needs as many rows as differ. So discrete outcomes with categorical
+// predictors take the time of their table, whatever the number of data. It runs before the density
+// is differentiated, so that derivatives are short as well.
 //
 // Rows keep the order in which they first appear, so that a check fails at the element at which
 // it would fail, and says so.
@@ -389,7 +389,8 @@ func (m *merged) distinguish(key func(i int) uint64) bool {
 // differ is about how many rows differ, from those keys alone whose hash is a multiple of
 // sampledKeys: rows with the same key are in that sample together, or not at all, so that its
 // distinct keys are that share of all. It stops once there are clearly too many. Of 12 million
-// rows that all differ, a table of all keys took 270 MB, and a short run 10.4 s of the processor; with the sample it takes 4.0.
+// rows that all differ, a table of all keys took 270 MB, and a short run 10.4 s of the processor;
+// with the sample it takes 4.0.
 func (m *merged) differ(key func(i int) uint64) int {
 	keys := map[rowKey]struct{}{}
 	enough := m.most/sampledKeys*11/10 + 1

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestMergePays: a sum whose rows repeat is merged, also if most of them differ, but not if
+// TestDeduplicationPays: a sum whose rows repeat is merged, also if most of them differ, but not if
 // another sum needs what it is computed of for all rows anyway.
-func TestMergePays(t *testing.T) {
+func TestDeduplicationPays(t *testing.T) {
 	const rows, groups = 60, 40
 	table, y := make([]int32, rows), make([]float64, rows)
 	for i := range rows {
@@ -43,9 +43,9 @@ func TestMergePays(t *testing.T) {
 	}
 }
 
-// TestMergeManyRows: of so many rows a sample of keys tells whether too many differ, which does not
+// TestDeduplicateManyRows: of so many rows a sample of keys tells whether too many differ, which does not
 // depend on how often the others repeat, and without memory for the table nothing is merged.
-func TestMergeManyRows(t *testing.T) {
+func TestDeduplicateManyRows(t *testing.T) {
 	const rows = leastSampled + 5
 	for _, c := range []struct {
 		name   string

@@ -9,7 +9,7 @@
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go       sums of squares of residuals freed of their data
 //	deduplicate.go   row deduplication: rows of data that are alike are added up once
-//	exchange.go      map–gather exchange: functions of gathered elements, computed before the gather
+//	exchange.go      map–gather exchange: functions of gathered elements, before the gather
 //	batchproducts.go product merging: products with one matrix of data become one
 //	prefixes.go      concatenations that begin like others made of these
 //	ifconvert.go     if-conversion: conditionals in lanes, and in steps, become selections
@@ -19,7 +19,7 @@
 //	scalarloops.go   scalar replacement: short arrays in loops become numbers
 //	checkpoint.go    checkpointing: what while loops leave is kept for derivatives
 //	scalarlanes.go   scalar replacement: short arrays in lanes become numbers
-//	forward.go       forwarding of stores to loads: elements are taken from where they were computed
+//	forward.go       forwarding of stores to loads: elements from where they were computed
 //	unrollsums.go    full unrolling of sums of few exponentials
 //	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
 //	deadcarries.go   dead-code elimination in while loops

@@ -4,10 +4,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// forwardElements forwards stores to loads, a part of scalar replacement (moves). It has what is taken out of an array taken from where its elements were computed, if the
-// array has only been put together of elements of others: variables that loops in lanes fill
-// step by step, some of the lanes at each, would be copied whole for each step, and their
-// adjoints likewise.
+// forwardElements forwards stores to loads, a part of scalar replacement (moves). It has what is
+// taken out of an array taken from where its elements were computed, if the array has only been
+// put together of elements of others: variables that loops in lanes fill step by step, some of the
+// lanes at each, would be copied whole for each step, and their adjoints likewise.
 //
 // It runs before the density is differentiated.
 func forwardElements(g *ad.Graph) *ad.Graph {

@@ -2,12 +2,11 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// hoist is loop-invariant code motion (factors). It moves factors that are one number for a whole array out of it:
-// through products, quotients, squares, matrix products, slices and sums, to
-// where they multiply fewer numbers, or to the next sum, where they are joined
-// with it. Derivatives of densities are full of them: with z = (y-μ)/σ, of the
-// six passes over the data for -z²/2 - log σ and its derivatives three remain,
-// Σr², Σr and r = y-μ.
+// hoist is loop-invariant code motion (factors). It moves factors that are one number for a whole
+// array out of it: through products, quotients, squares, matrix products, slices and sums, to
+// where they multiply fewer numbers, or to the next sum, where they are joined with it.
+// Derivatives of densities are full of them: with z = (y-μ)/σ, of the six passes over the data for
+// -z²/2 - log σ and its derivatives three remain, Σr², Σr and r = y-μ.
 //
 // It is off by a few roundings, and differs otherwise only where a factor or a
 // product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154. So that

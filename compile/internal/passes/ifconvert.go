@@ -5,12 +5,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// ifConvert is if-conversion (choose). It makes selections of conditionals in lanes with short sides: both sides are
-// computed in all lanes, and the one that counts is taken. A conditional sorts its
-// lanes and goes through Go's loops, at about 1.8 ns for each op and lane, while
-// selections are machine code with what stands around them. A density of 500 rows with
-// a conditional in a conditional, a generalised extreme value distribution, took 43 µs
-// and takes 8.
+// ifConvert is if-conversion (choose). It makes selections of conditionals in lanes with short
+// sides: both sides are computed in all lanes, and the one that counts is taken. A conditional
+// sorts its lanes and goes through Go's loops, at about 1.8 ns for each op and lane, while
+// selections are machine code with what stands around them. A density of 500 rows with a
+// conditional in a conditional, a generalised extreme value distribution, took 43 µs and takes 8.
 //
 // It runs before the density is differentiated, so that derivatives are selections
 // too. What a side computes where it does not count need not be finite: see

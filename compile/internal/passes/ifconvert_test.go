@@ -17,9 +17,10 @@ func within(g *ad.Graph, op ad.OpCode) bool {
 	})
 }
 
-// TestChooseInSteps: conditionals in the steps of scans, one within another, in lanes and not, become selections
-// if they are short; what costs more, or checks something, stays, as do conditionals that are in no loop.
-func TestChooseInSteps(t *testing.T) {
+// TestIfConversionInSteps: conditionals in the steps of scans, one within another, in lanes and not,
+// become selections if they are short; what costs more, or checks something, stays, as do
+// conditionals that are in no loop.
+func TestIfConversionInSteps(t *testing.T) {
 	const steps = 9
 	lagged := make([]float64, steps)
 	for i := range lagged {
@@ -86,9 +87,9 @@ func TestChooseInSteps(t *testing.T) {
 	}
 }
 
-// TestNumbersInScans writes out scans, forwards and backwards, that carry, read, keep and sum up arrays;
-// those that are too long, or have functions of arrays that vectors are better for, stay.
-func TestNumbersInScans(t *testing.T) {
+// TestScalarsInScans writes out scans, forwards and backwards, that carry, read, keep and sum up
+// arrays; those that are too long, or have functions of arrays that vectors are better for, stay.
+func TestScalarsInScans(t *testing.T) {
 	const steps = 9
 	vector := func(n int) ad.Type { return ad.Type{Shape: []int{n}} }
 	for _, c := range []struct {

@@ -4,8 +4,8 @@ import "github.com/ppl-lang/ppl/ad"
 
 // nestConcats makes a concatenation that begins like another that of the other one and what
 // follows. So the versions of an array that grows with every step of an unrolled loop are one
-// array, of which each is the beginning; else each would be put together from all steps before it, and
-// its derivative taken apart again.
+// array, of which each is the beginning; else each would be put together from all steps before it,
+// and its derivative taken apart again.
 func nestConcats(g *ad.Graph) *ad.Graph {
 	found := 0
 	for i := range g.Nodes {

@@ -5,9 +5,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recognisePrefixSums is prefix-sum recognition (running). It takes the log_sum_exp that scans carry apart, as the sets at risk of a Cox model
-// have it: c = log_sum_exp(c, x) for each row. Of what is carried, m is the greatest term so far
-// and s the sum of the terms' exponentials in units of exp m:
+// recognisePrefixSums is prefix-sum recognition (running). It takes the log_sum_exp that scans
+// carry apart, as the sets at risk of a Cox model have it: c = log_sum_exp(c, x) for each row. Of
+// what is carried, m is the greatest term so far and s the sum of the terms' exponentials in units
+// of exp m:
 //
 //	m' = max(m, x),  s' = s·exp(m - m') + exp(x - m'),  c' = m' + log s'
 //
@@ -16,8 +17,8 @@ import (
 // adjoint. One of the exponentials of a step is 1, so that s is at least 1, whatever the
 // range of the terms. 1000 steps took 33 µs with their adjoint, and take 9.
 //
-// c may be shifted, or chosen by data to start anew, before a term is added: m is shifted and chosen likewise,
-// and s is 1 where c is what is not carried.
+// c may be shifted, or chosen by data to start anew, before a term is added: m is shifted and
+// chosen likewise, and s is 1 where c is what is not carried.
 //
 // Derivatives take m as constant, for c does not depend on the unit. It runs before the
 // density is differentiated, and after the pass that makes sums of two terms of others.
@@ -124,7 +125,8 @@ func (x *prefixSum) elementwise(r ad.Ref) bool {
 	return true
 }
 
-// shifted reports whether r is what was carried with something added, or a choice of such values and of others.
+// shifted reports whether r is what was carried with something added, or a choice of such values
+// and of others.
 func (x *prefixSum) shifted(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// TestRunning takes scans apart that carry the logarithm of a sum of exponentials, shifted and chosen anew or not, forwards
-// and backwards, in lanes and not: with terms of any range, impossible ones among them, values and derivatives
-// are those of the scan.
-func TestRunning(t *testing.T) {
+// TestPrefixSums takes scans apart that carry the logarithm of a sum of exponentials, shifted and
+// chosen anew or not, forwards and backwards, in lanes and not: with terms of any range,
+// impossible ones among them, values and derivatives are those of the scan.
+func TestPrefixSums(t *testing.T) {
 	const steps, lanes = 11, 3
 	inf := math.Inf(1)
 	anew, weights := make([]float64, steps), make([]float64, steps)
@@ -102,8 +102,8 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestRunningOutOfRange: sums of terms that are infinite or no numbers are what they were.
-func TestRunningOutOfRange(t *testing.T) {
+// TestPrefixSumsOutOfRange: sums of terms that are infinite or no numbers are what they were.
+func TestPrefixSumsOutOfRange(t *testing.T) {
 	const steps = 9
 	inf := math.Inf(1)
 	for _, first := range []float64{-inf, 0, inf, math.NaN()} {

@@ -7,13 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recogniseReductions is reduction recognition (sums). It makes sums of what scans, nested ones too, only add to: a carried value whose next
-// one is itself plus a term, and that nothing else in a step looks at, is its first value plus
-// the sum of the terms. Such a sum is no recurrence, so that its terms, and their derivatives,
-// are computed for all steps at once (pass distribute), and added up in several chains.
+// recogniseReductions is reduction recognition (sums). It makes sums of what scans, nested ones
+// too, only add to: a carried value whose next one is itself plus a term, and that nothing else in
+// a step looks at, is its first value plus the sum of the terms. Such a sum is no recurrence, so
+// that its terms, and their derivatives, are computed for all steps at once (pass distribute), and
+// added up in several chains.
 //
-// Binding finds sums where it knows the iterations of a loop as lanes; these are the others,
-// as in a conditional that lanes decide each for themselves: the refinements of an integral for each row.
+// Binding finds sums where it knows the iterations of a loop as lanes; these are the others, as in
+// a conditional that lanes decide each for themselves: the refinements of an integral for each
+// row.
 func recogniseReductions(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestSumCarries: what a scan only adds to is a sum, in lanes or not, whatever else the scan
+// TestReductions: what a scan only adds to is a sum, in lanes or not, whatever else the scan
 // carries, keeps and sums; what somebody reads within a step, or after each, is carried as before.
-func TestSumCarries(t *testing.T) {
+func TestReductions(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		looks   bool // the step reads what has been added so far

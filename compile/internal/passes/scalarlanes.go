@@ -7,11 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInLanes is scalar replacement of arrays in lanes (entries). It writes short arrays in lanes out, each of their elements a number in lanes of its own:
-// log odds of categories, thresholds of ordinal outcomes, cumulative sums of them. As arrays, they
-// are stored lane after lane, so that what is computed within a lane (a sum, the greatest one, an
-// element, a concatenation) reads and writes numbers that lie apart. As numbers they are operands
-// of one loop, in which values and derivatives share their exponentials.
+// replaceInLanes is scalar replacement of arrays in lanes (entries). It writes short arrays in
+// lanes out, each of their elements a number in lanes of its own: log odds of categories,
+// thresholds of ordinal outcomes, cumulative sums of them. As arrays, they are stored lane after
+// lane, so that what is computed within a lane (a sum, the greatest one, an element, a
+// concatenation) reads and writes numbers that lie apart. As numbers they are operands of one
+// loop, in which values and derivatives share their exponentials.
 //
 // It runs before the density is differentiated, so that derivatives are numbers, too, and before
 // the pass that writes sums of few exponentials out. What asks for an array gets one, put together.
@@ -169,8 +170,9 @@ func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	return split(x.to, r, true)
 }
 
-// product is the columns of a product of a known matrix and another one, in lanes: each a product with a vector if these
-// join the loops that read them, else the rows of its transpose, which are together in memory.
+// product is the columns of a product of a known matrix and another one, in lanes: each a product
+// with a vector if these join the loops that read them, else the rows of its transpose, which are
+// together in memory.
 func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	to := x.to
 	A, B := to.Type(a).Shape, to.Type(b).Shape

@@ -9,10 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestEntries writes short arrays in lanes out that are products of matrices, put together, shifted
+// TestScalarsInLanes writes short arrays in lanes out that are products of matrices, put together, shifted
 // by the greatest of a lane, added up and indexed by data, with terms that are impossible, infinite
 // or no numbers.
-func TestEntries(t *testing.T) {
+func TestScalarsInLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	inf := math.Inf(1)
 	for _, k := range []int{2, 3, 8} {
@@ -75,9 +75,9 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestEntriesOfChecks: what a check says of an element does not change when arrays are written out,
+// TestScalarsOfChecks: what a check says of an element does not change when arrays are written out,
 // whether they are matrices or arrays in lanes.
-func TestEntriesOfChecks(t *testing.T) {
+func TestScalarsOfChecks(t *testing.T) {
 	const rows, k = leastInLanes, 3
 	for _, lanes := range []bool{false, true} {
 		g := ad.NewGraph()
@@ -114,9 +114,9 @@ func TestEntriesOfChecks(t *testing.T) {
 	}
 }
 
-// TestMoves follows elements through arrays that are filled step by step, in lanes and without,
+// TestForwarding follows elements through arrays that are filled step by step, in lanes and without,
 // and through numbers put together in lanes.
-func TestMoves(t *testing.T) {
+func TestForwarding(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const rows, k = 12, 3
 	for range 40 {

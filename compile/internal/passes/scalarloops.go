@@ -8,12 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// replaceInLoops is scalar replacement of arrays in loops (numbers). It writes the arrays in loops out as numbers, where they are short. In while loops: the states of
-// differential equations, their stages and errors. What is left are loops that carry numbers
-// and compute numbers, whose code is scalar code without a loop for each op, and of which several
-// lanes, the subjects of a study each with its own steps, are vectors (vm/nativelanes.go): those
-// whose solution is done keep it while the others go on. In scans: the last errors of a series, a
-// state and its covariance. What is left is scalar code that has what it carries in registers
+// replaceInLoops is scalar replacement of arrays in loops (numbers). It writes the arrays in loops
+// out as numbers, where they are short. In while loops: the states of differential equations,
+// their stages and errors. What is left are loops that carry numbers and compute numbers, whose
+// code is scalar code without a loop for each op, and of which several lanes, the subjects of a
+// study each with its own steps, are vectors (vm/nativelanes.go): those whose solution is done
+// keep it while the others go on. In scans: the last errors of a series, a state and its
+// covariance. What is left is scalar code that has what it carries in registers
 // (vm/nativescan.go).
 //
 // It runs before the density is differentiated, so that the loops of the derivative are of numbers,
@@ -69,8 +70,8 @@ func replaceInLoops(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// scanInNumbers adds to g the scan s, of node n with these arguments, in numbers, and returns it with
-// its results, None for those that nobody reads; nil if it stays as it is.
+// scanInNumbers adds to g the scan s, of node n with these arguments, in numbers, and returns it
+// with its results, None for those that nobody reads; nil if it stays as it is.
 func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !shortSums(s.Body) {
 		return ad.None, nil

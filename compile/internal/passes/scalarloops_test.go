@@ -14,10 +14,11 @@ func hasArray(g *ad.Graph) bool {
 	})
 }
 
-// TestNumbers writes out loops, in lanes and not, that carry and sum up arrays, with products of matrices,
-// reversals, sums, parts, tables too long to be written out, conditionals and loops within them; what
-// sorts, and states that are too long, stay. Values and derivatives are the same.
-func TestNumbers(t *testing.T) {
+// TestScalarsInLoops writes out loops, in lanes and not, that carry and sum up arrays, with products of
+// matrices, reversals, sums, parts, tables too long to be written out, conditionals and loops
+// within them; what sorts, and states that are too long, stay. Values and derivatives are the
+// same.
+func TestScalarsInLoops(t *testing.T) {
 	vector := func(n int) ad.Type { return ad.Type{Shape: []int{n}} }
 	table := make([]float64, 20)
 	for i := range table {

@@ -21,7 +21,7 @@ const (
 	blockRows = 1024
 )
 
-// Of merge.
+// Of deduplicate.
 const (
 	// leastMerged is the number of rows from which rows that are alike are merged.
 	leastMerged = 32
@@ -48,7 +48,7 @@ const leastAtSource = 1
 // gathered: a power. To gather a value and to add its adjoint up takes about 2 ns.
 const leastOfRepeated = 12
 
-// Of together.
+// Of batch-products.
 const (
 	// leastJoined is the number of rows from which products with one matrix are joined,
 	// mostJoined how many columns their right sides have at most: from eight on a vector of the
@@ -74,11 +74,12 @@ const (
 )
 
 // Of unroll: scans of at most so many steps are written out, if what they compute costs no more
-// than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4 times as long.
+// than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4
+// times as long.
 const mostSteps, mostUnrolled = 8, 50
 
-// Of entries and moves: arrays of at most mostEntries elements are written out if they have so many
-// lanes; mostFollowed bounds how many elements are followed, at a few nanoseconds each.
+// Of scalar-lanes and forward: arrays of at most mostEntries elements are written out if they have
+// so many lanes; mostFollowed bounds how many elements are followed, at a few nanoseconds each.
 const (
 	leastInLanes = 16
 	mostEntries  = 8

@@ -2,10 +2,10 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// unroll is full unrolling. It writes scans of few short steps out, mostly sums that accumulate over the categories
-// of an answer, in a lane for each answer: what is left are elementwise ops, which fuse with
-// those around them and run in vectors of lanes, where a scan enters its code for each lane and
-// stores and loads all that its steps share.
+// unroll is full unrolling. It writes scans of few short steps out, mostly sums that accumulate
+// over the categories of an answer, in a lane for each answer: what is left are elementwise ops,
+// which fuse with those around them and run in vectors of lanes, where a scan enters its code for
+// each lane and stores and loads all that its steps share.
 //
 // It runs before the density is differentiated, so that the derivative has no scan either.
 func unroll(g *ad.Graph) *ad.Graph {

@@ -65,9 +65,9 @@ func TestUnroll(t *testing.T) {
 	}
 }
 
-// TestTerms writes sums of exponentials out, impossible terms among them: where all are, there is no
-// derivative.
-func TestTerms(t *testing.T) {
+// TestUnrolledSums writes sums of exponentials out, impossible terms among them: where all are, there is
+// no derivative.
+func TestUnrolledSums(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
 		g := ad.NewGraph()
 		in := g.Input(ad.Type{Shape: []int{n}})
@@ -94,9 +94,9 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestTermsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms that are
-// impossible, infinite or no numbers; where all or one is, derivatives are as before.
-func TestTermsOfRows(t *testing.T) {
+// TestUnrolledSumsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms that
+// are impossible, infinite or no numbers; where all or one is, derivatives are as before.
+func TestUnrolledSumsOfRows(t *testing.T) {
 	inf := math.Inf(1)
 	for _, k := range []int{17, 40} {
 		for _, shape := range [][]int{{k}, {1, k}, {3, k}, {2, 3, k}} {
@@ -146,8 +146,8 @@ func TestTermsOfRows(t *testing.T) {
 	}
 }
 
-// TestMovedLogarithms: logarithms of exponentials that were moved since are what is moved.
-func TestMovedLogarithms(t *testing.T) {
+// TestForwardedLogarithms: logarithms of exponentials that were moved since are what is moved.
+func TestForwardedLogarithms(t *testing.T) {
 	for _, lanes := range []bool{false, true} {
 		g := ad.NewGraph()
 		x := g.Input(ad.Type{Shape: []int{4, 3}})

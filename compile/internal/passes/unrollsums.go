@@ -7,13 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// unrollSums is full unrolling of short sums (terms). It writes the log_sum_exp of a few numbers out that were computed one by one, as the
-// loops over states of hidden Markov models and over the parts of mixtures do: they need
-// not be put together, and the exponentials of the sum are those of its derivative. Where steps of a
-// scan do so, all of the step is scalar code. That of many terms is written out as ops on
-// arrays: outcomes of 20 categories, mixtures of 20 normals and a hidden Markov model of 20
-// states take 0.52 to 0.55 of the time, one of 40 states 0.28 to 0.5. Those between, package
-// loopnest takes apart.
+// unrollSums is full unrolling of short sums (terms). It writes the log_sum_exp of a few numbers
+// out that were computed one by one, as the loops over states of hidden Markov models and over the
+// parts of mixtures do: they need not be put together, and the exponentials of the sum are those
+// of its derivative. Where steps of a scan do so, all of the step is scalar code. That of many
+// terms is written out as ops on arrays: outcomes of 20 categories, mixtures of 20 normals and a
+// hidden Markov model of 20 states take 0.52 to 0.55 of the time, one of 40 states 0.28 to 0.5.
+// Those between, package loopnest takes apart.
 //
 // It runs before the density is differentiated.
 func unrollSums(g *ad.Graph) *ad.Graph {

@@ -2,11 +2,11 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// unswitch is loop unswitching (decide). It makes one conditional for all lanes of those in lanes whose condition has none:
-// the sides are computed in lanes, and what in them is the same in all lanes is
-// computed once. So a density that looks at a parameter first, as a von Mises
-// distribution of 500 rows that is a normal one where the concentration is large, has
-// the Bessel function once instead of 500 times: 238 µs became 5.9.
+// unswitch is loop unswitching (decide). It makes one conditional for all lanes of those in lanes
+// whose condition has none: the sides are computed in lanes, and what in them is the same in all
+// lanes is computed once. So a density that looks at a parameter first, as a von Mises
+// distribution of 500 rows that is a normal one where the concentration is large, has the Bessel
+// function once instead of 500 times: 238 µs became 5.9.
 //
 // It runs before the density is differentiated, so that derivatives are conditionals of
 // the same kind, and after choose, whose selections stay in one loop with what stands

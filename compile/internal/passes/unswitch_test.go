@@ -8,10 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestDecide: a conditional in lanes that all lanes decide alike, with one in it and with
+// TestUnswitching: a conditional in lanes that all lanes decide alike, with one in it and with
 // results that are the same in all lanes, is one about all lanes; values, gradients and
 // effects stay. One whose lanes go different ways stays as it is.
-func TestDecide(t *testing.T) {
+func TestUnswitching(t *testing.T) {
 	side := func(build func(g *ad.Graph, x, k ad.Ref) []ad.Ref) *ad.Graph {
 		g := ad.NewGraph()
 		x, k := g.Input(ad.Scalar), g.Input(ad.Scalar)
@@ -80,9 +80,9 @@ func TestDecide(t *testing.T) {
 	sameAfter(t, g, unswitch, ad.OpScan, 1e-15, points...)
 }
 
-// TestDecideEffects: what is rejected on one side is rejected there still, at the first lane that
+// TestUnswitchedEffects: what is rejected on one side is rejected there still, at the first lane that
 // fails; a conditional that prints is left as it is.
-func TestDecideEffects(t *testing.T) {
+func TestUnswitchedEffects(t *testing.T) {
 	density := func(printing bool) *ad.Graph {
 		side := func(acts bool) *ad.Graph {
 			g := ad.NewGraph()

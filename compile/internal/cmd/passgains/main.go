@@ -5,11 +5,11 @@
 //	go run ./compile/internal/cmd/passgains
 //	go run ./compile/internal/cmd/passgains -posteriordb …/posterior_database -detail
 //
-// The models are those of everyday use (examples and compile/testdata/everyday, run from the
-// root of the repository), the benchmark suite, and posteriordb where a flag names the folder
-// posterior_database of a checkout. A pass changes a model if the listing of its program is
-// another without it; passes that the executor carries out leave the listing as it is, and are
-// measured on every model.
+// The models are those of everyday use with 1001 rows (run it from the root of the repository),
+// the benchmark suite, and posteriordb where a flag names the folder posterior_database of a
+// checkout; with -own only the model that the row of a pass names, whose gain the row has. A pass
+// changes a model if the listing of its program is another without it; passes that the executor
+// carries out leave the listing as it is, and are measured on every model.
 package main
 
 import (
@@ -20,8 +20,6 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,6 +44,7 @@ func main() {
 	flag.IntVar(&o.binds, "binds", 3, "pairs of programs: where a program lies in memory changes its time by some percent; 0: only list the models that are changed")
 	flag.IntVar(&o.rounds, "rounds", 5, "pairs of runs of each pair of programs")
 	flag.DurationVar(&o.each, "each", 4*time.Millisecond, "processor time of one run")
+	flag.BoolVar(&o.own, "own", false, "measure each pass on the model of its row only")
 	detail := flag.Bool("detail", false, "print every model and pass")
 	flag.Parse()
 	list, err := models(*posteriordb)
@@ -112,30 +111,15 @@ func summary(name string, all []gain) string {
 
 // models are what is measured.
 func models(posteriordb string) (list []contest.Posterior, err error) {
-	for _, pattern := range []string{"examples/*/*.model", "compile/testdata/everyday/*.model"} {
-		files, err := filepath.Glob(filepath.FromSlash(pattern))
+	for _, m := range contest.EverydayModels() {
+		text, values, err := m.Read(".")
+		if err == nil {
+			values, err = m.Sized(values, contest.EverydayRows)
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("run it from the root of the repository: %w", err)
 		}
-		if len(files) == 0 {
-			return nil, fmt.Errorf("no models are at %s: run it from the root of the repository", pattern)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return nil, err
-			}
-			base := strings.TrimSuffix(file, ".model")
-			p := contest.Posterior{Name: filepath.Base(filepath.Dir(filepath.Dir(file))) + "/" + filepath.Base(base), Text: string(text)}
-			if values, err := os.ReadFile(base + ".data.json"); err == nil {
-				p.Data = string(values)
-			} else if first, _, _ := strings.Cut(p.Text, "\n"); strings.HasPrefix(first, "// DATA ") {
-				p.Name, p.Data = "everyday/"+filepath.Base(base), strings.TrimPrefix(first, "// DATA ")
-			} else {
-				continue
-			}
-			list = append(list, p)
-		}
+		list = append(list, contest.Posterior{Name: m.Name, Text: text, Data: values})
 	}
 	for _, w := range benchsuite.All() {
 		values, _ := w.Make()
@@ -159,6 +143,7 @@ type options struct {
 	only          string
 	binds, rounds int
 	each          time.Duration
+	own           bool
 }
 
 // measure is what the passes are worth on a model that they change.
@@ -191,6 +176,9 @@ func (o *options) measure(p contest.Posterior, subjects []string) (gains []gain,
 	}
 	for _, s := range subjects {
 		names := strings.Split(s, "+")
+		if o.own && !slices.ContainsFunc(passes.Table(), func(row passes.Pass) bool { return row.Name == s && row.Model == p.Name }) {
+			continue
+		}
 		without, other, err := bind(names...)
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", s, err)
