@@ -107,6 +107,7 @@ compile/internal/proggen:
 compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
 compile/internal/cmd/agreement: *
+compile/internal/cmd/passgains: *
 compile/internal/cmd/routines: compile/internal/native
 compile/internal/plan:
 compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
