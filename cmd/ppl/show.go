@@ -146,7 +146,7 @@ func (s *session) tempered() string {
 		return ""
 	}
 	text := fmt.Sprintf("Restarts from a reference: %.0f to %.0f per chain.", least, most)
-	if z := tempered.EvidenceOf(kernels); !math.IsNaN(z.LogZ) {
+	if z, _ := tempered.EvidenceOf(kernels); !math.IsNaN(z.LogZ) {
 		digits := 2
 		if z.Error > 0 {
 			digits = max(0, 1-int(math.Floor(math.Log10(z.Error))))

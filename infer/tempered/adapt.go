@@ -27,7 +27,7 @@ const (
 	firstFitted   = 4       // intervals of the fitted leg at first
 	firstBroad    = 6       // and of the broad leg, at β of (i/n)^firstPower
 	firstPower    = 3       //
-	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt, but no reference
+	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt, but no new mode is looked for
 	tuneShare     = 0.1     // of warm-up, in which step sizes alone are adapted
 	leastRound    = 20      // scans
 	keepFloats    = 4 << 20 // numbers that draws of all levels may take
@@ -134,8 +134,8 @@ func (k *Kernel) searchSteps(rng *rand.Rand) error {
 
 // Stages are those of a warm-up of n transitions: rounds, each about twice as long as the one
 // before, after each of which the reference, the metrics, the schedule and the number of replicas
-// are learnt from its draws; one after which the schedule is learnt for the last reference; and
-// one in which step sizes alone are adapted.
+// are learnt from its draws; one after which the schedule is learnt for the last reference, with the
+// shapes of the modes that were found last; and one in which step sizes alone are adapted.
 func (k *Kernel) Stages(n int) []infer.Stage {
 	part := func(share float64, left int) int {
 		return min(max(int(share*float64(n)), leastRound), left)
@@ -208,9 +208,16 @@ type share struct {
 	found         []local
 }
 
-// learnReference is the fitted reference that all chains go on with: what they had, fitted to the
-// draws of all, and what they have found.
-func learnReference(old *Mixture, shares []any) []Component {
+// learnt is the fitted reference that all chains go on with. Found says that it has modes which no
+// chain had before, about whose shapes little is known.
+type learnt struct {
+	parts []Component
+	found bool
+}
+
+// learnReference makes it of what the chains had, fitted to the draws of all, and what they have
+// found.
+func learnReference(old *Mixture, shares []any) learnt {
 	var all share
 	for _, part := range shares {
 		if part != nil {
@@ -234,13 +241,13 @@ func learnReference(old *Mixture, shares []any) []Component {
 		}
 	}
 	parts := m.Components()
-	w := known{m, massOf(m, all.draws, all.logs)}
+	w, found := known{m, massOf(m, all.draws, all.logs)}, false
 	for _, f := range all.found {
 		if w.explainsMode(f) {
 			continue
 		}
 		w = w.with(f)
-		f.Weight = foundWeight
+		f.Weight, found = foundWeight, true
 		if len(parts) == mostComponents { // the least one goes
 			least := 0
 			for i, p := range parts {
@@ -253,7 +260,19 @@ func learnReference(old *Mixture, shares []any) []Component {
 		parts = append(parts, f.Component)
 	}
 	lift(parts)
-	return parts
+	return learnt{parts, found}
+}
+
+// strange reports whether chains have draws that a reference does not explain.
+func strange(m *Mixture, shares []any) bool {
+	for _, part := range shares {
+		if s, ok := part.(share); ok {
+			if _, found := foreign(m, s.draws, s.scores); found {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // round is a stage of so many transitions.
@@ -286,6 +305,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 		k.learning = &learning{every: 1 + (r.length-1)/most, draws: make([][][]float64, n), scores: make([][][]float64, n), logs: make([][]float64, n)}
 	}
 	defer func() { k.learning = nil }()
+	begun := k.target.Gradients()
 	for range r.length {
 		if _, err := s.Advance(); err != nil {
 			return err
@@ -299,24 +319,33 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	if r.learns == learnSteps {
 		return nil
 	}
-	var next []Component
+	l := k.learning
+	own := share{draws: l.draws[k.cold], scores: l.scores[k.cold], logs: l.logs[k.cold]}
 	if r.learns == learnAll {
-		found, err := k.seek(ctx, s.Rng)
-		if err != nil {
+		var err error
+		if own.found, err = k.seek(ctx, s.Rng, k.target.Gradients()-begun); err != nil {
 			return err
 		}
-		l := k.learning
-		own := share{l.draws[k.cold], l.scores[k.cold], l.logs[k.cold], found}
-		combine := func(parts []any) any { return learnReference(k.fitted, parts) }
-		shared := any(nil)
-		if k.options.Alone {
-			shared = combine([]any{own})
-		} else if shared, err = s.Exchange(own, combine); err != nil {
-			return err
-		}
-		next = shared.([]Component)
 	}
-	return k.adapt(next)
+	combine := func(parts []any) any {
+		// At last a reference that is good stays, as the schedule is learnt for it.
+		if r.learns == learnSchedule && !k.found && !strange(k.fitted, parts) {
+			return learnt{}
+		}
+		return learnReference(k.fitted, parts)
+	}
+	shared := any(nil)
+	if k.options.Alone {
+		shared = combine([]any{own})
+	} else {
+		var err error
+		if shared, err = s.Exchange(own, combine); err != nil {
+			return err
+		}
+	}
+	next := shared.(learnt)
+	k.found = next.found
+	return k.adapt(next.parts)
 }
 
 // settle is the stage that begins the account of the draws.

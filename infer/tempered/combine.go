@@ -39,15 +39,19 @@ func Combine(chains []Evidence) Evidence {
 }
 
 // EvidenceOf combines what the kernels of the chains of a run have described, see
-// [Kernel.Describe]: by the legs from the fitted references.
-func EvidenceOf(chains []map[string]float64) Evidence {
-	var all []Evidence
-	for _, c := range chains {
-		z, ok := c["log_z"]
-		e, known := c["log_z_error"]
-		if ok && known {
-			all = append(all, Evidence{LogZ: z, Error: e})
+// [Kernel.Describe]: by the legs from the fitted references, and by the others. Estimates that
+// there are none of are not numbers.
+func EvidenceOf(chains []map[string]float64) (fitted, broad Evidence) {
+	of := func(name string) Evidence {
+		var all []Evidence
+		for _, c := range chains {
+			z, ok := c[name]
+			e, known := c[name+"_error"]
+			if ok && known {
+				all = append(all, Evidence{LogZ: z, Error: e})
+			}
 		}
+		return Combine(all)
 	}
-	return Combine(all)
+	return of("log_z"), of("log_z_broad")
 }

@@ -217,6 +217,16 @@ func (m *Mixture) Sample(rng *rand.Rand, x []float64) {
 	m.parts[k].to.Forward(m.x, x)
 }
 
+// sampleHot draws from one of the components, each as likely, with its scale multiplied by a
+// factor.
+func (m *Mixture) sampleHot(rng *rand.Rand, factor float64, x []float64) {
+	k := rng.IntN(len(m.parts))
+	for i := range m.x {
+		m.x[i] = factor * rng.NormFloat64()
+	}
+	m.parts[k].to.Forward(m.x, x)
+}
+
 // logSum is the logarithm of the sum of the exponentials.
 func logSum(logs []float64) float64 {
 	if len(logs) == 1 {

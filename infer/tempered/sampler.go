@@ -90,6 +90,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 		return infer.Plan{}, err
 	}
 	k := newKernel(s, target)
+	k.warmup = n
 	var stages []infer.Stage
 	if n > 0 {
 		stages = append(stages, search{k})

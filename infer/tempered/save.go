@@ -13,7 +13,7 @@ import (
 
 // saved is what SaveState writes. Within a round of warm-up a kernel is not saved.
 type saved struct {
-	Ready         bool
+	Ready, Found  bool
 	Fitted, Broad []Component
 	Levels        []savedLevel
 	Cold          int
@@ -57,7 +57,7 @@ func (k *Kernel) SaveState() ([]byte, error) {
 		for _, p := range k.account {
 			s.Rejected = append(s.Rejected, p.rejected)
 		}
-		s.Cold, s.Odd, s.Scans, s.Restarts = k.cold, k.odd, k.scans, k.restarts
+		s.Found, s.Cold, s.Odd, s.Scans, s.Restarts = k.found, k.cold, k.odd, k.scans, k.restarts
 		s.Length, s.In, s.Sums = k.evidence.length, k.evidence.in, k.evidence.sums
 	}
 	var out bytes.Buffer
@@ -116,7 +116,7 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	for i, v := range s.Rejected {
 		k.account[i].rejected = v
 	}
-	k.odd, k.scans, k.restarts = s.Odd, s.Scans, s.Restarts
+	k.found, k.odd, k.scans, k.restarts = s.Found, s.Odd, s.Scans, s.Restarts
 	k.evidence = evidence{pairs: len(s.Levels) - 1, length: s.Length, in: s.In, sums: s.Sums}
 	return nil
 }

@@ -28,10 +28,13 @@ const (
 	patience   = 6   // short runs that lead to what is known, one after the other, until there are no more
 	scanned    = 250 // points at which the density is looked at, for each start
 	scanClimbs = 8   // and climbs from the best of them
+	ofGroup    = 2   // at most
 	mostStarts = 8   // times the starts asked for, as long as they find modes
 
+	searchShare = 0.1 // of the gradients of warm-up, for more of that: half for points, half for climbs
+	usualLength = 8   // gradients of a transition of NUTS, about
+
 	seekBest    = 8    // climbs after a round, from the draws that are least explained
-	seekHot     = 4    // and from others
 	seekRuns    = 2    // short runs from draws that are not explained
 	foundWeight = 0.05 // of a component that they find
 )
@@ -205,21 +208,118 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	}
 	// A mode whose region of attraction is small shows at points within it by more density than
 	// what is known accounts for.
-	w := knownOf(found)
-	var leads []lead
-	for i := range scanned * k.options.Starts {
-		random(i)
+	add := func(more []local, err error) error {
+		found = append(found, more...)
+		return err
+	}
+	if err := add(k.scan(ctx, rng, knownOf(found), scanned*k.options.Starts, len(radii), k.climb, func(i int, x []float64) {
+		radius := radii[i]
+		for j := range x {
+			x[j] = radius * (2*rng.Float64() - 1)
+		}
+	})); err != nil {
+		return found, err
+	}
+	allowed := int64(searchShare * float64(k.warmup*(firstFitted+firstBroad)*usualLength))
+	if err := add(k.scanHot(ctx, rng, knownOf(found), int(allowed/2))); err != nil {
+		return found, err
+	}
+	centre, sd := sphere(found)
+	err = add(k.quickClimbs(ctx, rng, knownOf(found), allowed/2, func(i int) []float64 {
+		if i%2 == 0 {
+			random(i / 2)
+			return x
+		}
+		for j := range x {
+			x[j] = centre[j] + nearRadii[i/2%len(nearRadii)]*sd*rng.NormFloat64()
+		}
+		return x
+	}))
+	return found, err
+}
+
+// sphere is the centre of modes, each of the same weight, and the root mean square over the
+// coordinates of the distance from there of draws from them.
+func sphere(found []local) (centre []float64, sd float64) {
+	d := found[0].Normal.Dim
+	n := float64(len(found))
+	centre = make([]float64, d)
+	for _, m := range found {
+		if m.Normal.Mean != nil {
+			floats.AddScaled(centre, 1/n, m.Normal.Mean)
+		}
+	}
+	square := 0.0
+	for _, m := range found {
+		for j, v := range variances(m.Normal) {
+			if m.Normal.Mean != nil {
+				v += (m.Normal.Mean[j] - centre[j]) * (m.Normal.Mean[j] - centre[j])
+			}
+			square += v / (n * float64(d))
+		}
+	}
+	return centre, math.Sqrt(square)
+}
+
+// scan evaluates the density at n points, which draw writes, and climbs from those at which it is
+// more than what is known says. The points are of so many groups in turn.
+func (k *Kernel) scan(ctx context.Context, rng *rand.Rand, w known, n, groups int, climb climber, draw func(group int, x []float64)) ([]local, error) {
+	x := make([]float64, k.target.Dim())
+	best := make([][]lead, groups)
+	for i := range n {
+		g := i % groups
+		draw(g, x)
 		log, err := k.logAt(x)
 		if err != nil {
 			return nil, err
 		}
-		if e := w.excess(x, log); e > 0 {
-			leads = append(leads, lead{slices.Clone(x), e, i % len(radii)})
+		e := w.excess(x, log)
+		if !(e > 0) {
+			continue
+		}
+		if len(best[g]) < ofGroup {
+			best[g] = append(best[g], lead{slices.Clone(x), e, g})
+			continue
+		}
+		least := slices.IndexFunc(best[g], func(l lead) bool { return l.excess < e })
+		if least >= 0 {
+			best[g][least] = lead{slices.Clone(x), e, g}
 		}
 	}
-	more, err := k.follow(ctx, rng, leads, scanClimbs, w)
-	return append(found, more...), err
+	return k.follow(ctx, rng, slices.Concat(best...), scanClimbs, w, climb)
 }
+
+// scanHot scans what is known, with each component made wider by the roots of heats.
+func (k *Kernel) scanHot(ctx context.Context, rng *rand.Rand, w known, n int) ([]local, error) {
+	return k.scan(ctx, rng, w, n, len(heats), k.quickClimb, func(i int, x []float64) {
+		w.m.sampleHot(rng, math.Sqrt(heats[i]), x)
+	})
+}
+
+// heats are the factors of the variances.
+var heats = []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}
+
+// quickClimbs climbs from the points that next gives, as long as there are gradients left.
+func (k *Kernel) quickClimbs(ctx context.Context, rng *rand.Rand, w known, allowed int64, next func(i int) []float64) (found []local, err error) {
+	begun := k.target.Gradients()
+	for i := 0; int64(i) < allowed && len(found) < mostComponents && k.target.Gradients()-begun < allowed; i++ {
+		x := next(i)
+		if x == nil {
+			break
+		}
+		modes, err := k.quickClimb(ctx, rng, x, w)
+		if final(err) {
+			return found, err
+		}
+		for _, m := range modes {
+			found, w = append(found, m), w.with(m)
+		}
+	}
+	return found, nil
+}
+
+// nearRadii are those of the random points about what is known, in its standard deviations.
+var nearRadii = []float64{1, 2, 0.5, 4}
 
 // lead is a point from which a climb may find something new.
 type lead struct {
@@ -228,20 +328,23 @@ type lead struct {
 	group  int // of leads, of which few are followed
 }
 
-// follow climbs from the leads with the largest excess, two of each group and so many in all.
-func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
+// climber is climb or quickClimb.
+type climber func(ctx context.Context, rng *rand.Rand, x []float64, w known) ([]local, error)
+
+// follow climbs from the leads with the largest excess, ofGroup of each group and so many in all.
+func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known, climb climber) (found []local, err error) {
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
 	for _, l := range leads {
 		if most == 0 || len(found) == mostComponents {
 			break
 		}
-		if taken[l.group] == 2 {
+		if taken[l.group] == ofGroup {
 			continue
 		}
 		taken[l.group]++
 		most--
-		modes, err := k.climb(ctx, rng, l.x, w)
+		modes, err := climb(ctx, rng, l.x, w)
 		if final(err) {
 			return found, err
 		}
@@ -302,6 +405,28 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 		return found, nil
 	}
 	return found, look(a.Scale, top.X, top.LogDensity)
+}
+
+// quickClimb is climb without what only single climbs are worth: it ends as soon as it comes to
+// where a mode that is known explains the density, and looks at the summit alone.
+func (k *Kernel) quickClimb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
+	d := float64(len(x))
+	most := climbs + int(2*math.Sqrt(d))
+	top, err := optimize.FindTop(ctx, k.target, x, most, func(x []float64, log float64) bool {
+		_, square := w.m.nearest(x)
+		return square < d+4*math.Sqrt(2*d)+4 && w.excess(x, log) < 1
+	})
+	if none := (*infer.InitError)(nil); errors.As(err, &none) {
+		return nil, nil
+	}
+	if err != nil || !top.Climbed || w.explains(top.X, top.LogDensity) {
+		return nil, err
+	}
+	mode, err := k.explored(ctx, rng, top.Scale, top.X)
+	if err != nil || w.explainsMode(mode) {
+		return nil, err
+	}
+	return []local{mode}, nil
 }
 
 // logAt is the log density at a point.
@@ -379,10 +504,18 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 // are those of the target: by climbs from those that are least explained and from some others,
 // and by short runs from cold ones that are not explained, which may be of a wide mode about
 // the summit of a narrow one.
-func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) (found []local, err error) {
+func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found []local, err error) {
 	k.patience = patience / 2
 	l := k.learning
 	w := known{k.fitted, massOf(k.fitted, l.draws[k.cold], l.logs[k.cold])}
+	add := func(more []local, err error) error {
+		for _, m := range more {
+			w = w.with(m)
+		}
+		found = append(found, more...)
+		return err
+	}
+	allowed := int64(searchShare * float64(spent))
 	var leads []lead
 	for i, draws := range l.draws {
 		for j, x := range draws {
@@ -391,25 +524,34 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) (found []local, err e
 			}
 		}
 	}
-	if found, err = k.follow(ctx, rng, leads, seekBest, w); err != nil {
+	if err := add(k.follow(ctx, rng, leads, seekBest, w, k.climb)); err != nil {
 		return found, err
 	}
-	for _, m := range found {
-		w = w.with(m)
+	if err := add(k.scanHot(ctx, rng, w, int(allowed/2))); err != nil {
+		return found, err
 	}
-	for range seekHot {
-		i := rng.IntN(len(k.levels))
-		n := len(l.draws[i])
-		if n == 0 {
-			continue
+	// The draws of all levels: at first that which is explained least, then any.
+	levels := make([][]lead, len(l.draws))
+	for i, draws := range l.draws {
+		for j, x := range draws {
+			levels[i] = append(levels[i], lead{x, w.excess(x, l.logs[i][j]), i})
 		}
-		modes, err := k.climb(ctx, rng, l.draws[i][rng.IntN(n)], w)
-		if final(err) {
-			return found, err
+		slices.SortStableFunc(levels[i], func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+	}
+	if err := add(k.quickClimbs(ctx, rng, w, allowed/2, func(n int) []float64 {
+		levels = slices.DeleteFunc(levels, func(leads []lead) bool { return len(leads) == 0 })
+		if len(levels) == 0 {
+			return nil
 		}
-		for _, m := range modes {
-			found, w = append(found, m), w.with(m)
+		i, j := rng.IntN(len(levels)), 0
+		if n%2 == 1 {
+			j = rng.IntN(len(levels[i]))
 		}
+		x := levels[i][j].x
+		levels[i] = slices.Delete(levels[i], j, j+1)
+		return x
+	})); err != nil {
+		return found, err
 	}
 	runs := 0
 	for place := k.cold; place < len(k.levels) && runs < seekRuns && k.levels[place].beta > 0.3; place++ {

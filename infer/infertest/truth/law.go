@@ -21,6 +21,8 @@ type law struct {
 	// marginal is the common distribution of all projections on unit vectors, of spherical
 	// laws; affine images then have marginals in closed form.
 	marginal *scalar
+
+	normalised bool // the density integrates to 1; known of mixtures
 }
 
 // maxCompared is the number of coordinates of which figures are compared.
@@ -286,7 +288,7 @@ func shift(l law, at []float64, by float64) law {
 
 // mix is a mixture: weights sum to 1, and the densities of the parts are normalised.
 func mix(weights []float64, parts ...law) law {
-	l := law{dim: parts[0].dim, mean: make([]float64, parts[0].dim), sd: make([]float64, parts[0].dim)}
+	l := law{normalised: true, dim: parts[0].dim, mean: make([]float64, parts[0].dim), sd: make([]float64, parts[0].dim)}
 	for j := range l.dim {
 		second := 0.0
 		for k, p := range parts {

@@ -49,6 +49,9 @@ type Target struct {
 	// closed form.
 	Marginal func(j int, c float64) float64
 
+	// Normalised says that the density is known to integrate to 1.
+	Normalised bool
+
 	quantities func() []Quantity
 	modes      []Quantity // the indicators of modes, whose Truth may be missing
 }
@@ -101,7 +104,7 @@ func target(name string, class Class, l law, more ...Quantity) *Target {
 		}
 	}
 	return &Target{
-		Name: name, Class: class, Density: newDensity(l.dim, l.density), Sample: l.draw, Marginal: l.cdf, modes: modes,
+		Name: name, Class: class, Density: newDensity(l.dim, l.density), Sample: l.draw, Marginal: l.cdf, Normalised: l.normalised, modes: modes,
 		quantities: sync.OnceValue(func() []Quantity { return append(l.quantities(), more...) }),
 	}
 }

@@ -35,6 +35,7 @@ type row struct {
 	Gradients int64         `json:"gradients"`
 	Notes     []string      `json:"notes,omitempty"`
 	Scores    []truth.Score `json:"scores,omitempty"`
+	Tempering *tempering    `json:"tempering,omitempty"` // of runs of parallel tempering
 }
 
 // keep is the file of runs.

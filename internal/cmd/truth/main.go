@@ -3,6 +3,10 @@
 //
 //	go run ./internal/cmd/truth --samplers auto,nuts --seeds 20 --keep runs.jsonl
 //	go run ./internal/cmd/truth --ess --seeds 200 --keep ess.jsonl
+//	go run ./internal/cmd/truth --tempering --targets '^concentric' --seeds 20 --keep runs.jsonl
+//
+// --tempering makes another table of the same runs, of the sampler tempered alone: shares of modes,
+// log Z and restarts.
 //
 // With --write doc/trust.md the tables go into that page. Each run is appended to the file of
 // --keep as it ends. A later call with the same file goes on where the first was stopped: runs of
@@ -12,6 +16,7 @@
 //	main.go      options
 //	keep.go      the file of runs
 //	verdicts.go  runs that are judged, and their tables
+//	tempering.go shares of modes, log Z and restarts of tempered runs
 //	ess.go       claimed effective sample sizes over true ones
 package main
 
@@ -100,9 +105,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	keep := flags.String("keep", "", "append each run to this `file`, and make none that it has")
 	write := flags.String("write", "", "put the tables into this Markdown `file`")
 	list := flags.Bool("list", false, "list the targets")
+	temper := flags.Bool("tempering", false, "show shares of modes, log Z and restarts of --sampler tempered")
 	ess := flags.Bool("ess", false, "compare effective sample sizes that runs claim with true ones")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *temper {
+		*names = "tempered"
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
@@ -157,10 +166,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer k.Close()
 	var text string
+	table := s.tables
+	if *temper {
+		table = s.temperingTable
+	}
 	if *ess {
 		text, err = measureESS(ctx, s, wanted, k)
 	} else {
-		text, err = judge(ctx, s, wanted, k)
+		text, err = judge(ctx, s, wanted, k, table)
 	}
 	if err != nil {
 		return err
@@ -173,6 +186,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch {
 	case *ess:
 		name = "ess"
+	case *temper:
+		name = "tempering"
 	case s.familySeed != usualFamilies:
 		name = fmt.Sprintf("verdicts %d", s.familySeed)
 	}

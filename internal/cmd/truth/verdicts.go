@@ -68,7 +68,7 @@ func (s settings) each(ctx context.Context, jobs []job, k *keep, make1 func(job)
 }
 
 // judge runs the samplers and makes the tables.
-func judge(ctx context.Context, s settings, targets []*truth.Target, k *keep) (string, error) {
+func judge(ctx context.Context, s settings, targets []*truth.Target, k *keep, tables func([]row) string) (string, error) {
 	jobs := s.jobs(targets, "verdict")
 	rows, err := s.each(ctx, jobs, k, func(j job) (row, error) {
 		begun := time.Now()
@@ -85,11 +85,11 @@ func judge(ctx context.Context, s settings, targets []*truth.Target, k *keep) (s
 	if err != nil {
 		return "", err
 	}
-	return s.tables(rows), nil
+	return tables(rows), nil
 }
 
 func rowOf(j job, o *truth.Outcome) row {
-	r := row{key: j.key, Class: string(j.target.Class), Drawn: j.target.Drawn, Verdict: string(o.Verdict), Gradients: o.Gradients}
+	r := row{key: j.key, Class: string(j.target.Class), Drawn: j.target.Drawn, Verdict: string(o.Verdict), Gradients: o.Gradients, Tempering: temperingOf(j.target, o)}
 	if worst, ok := o.Worst(); ok {
 		r.Worst, r.Off, r.Value, r.Truth = worst.Quantity.Name, min(worst.Off(), 1e9), worst.Value, worst.Quantity.Truth
 	}
