@@ -29,9 +29,10 @@ const (
 	scanned    = 250 // points at which the density is looked at, for each start
 	scanClimbs = 8   // and climbs from the best of them
 	ofGroup    = 2   // at most
+	ofHeat     = 64  // points, at most, that climbs may begin from
 	mostStarts = 8   // times the starts asked for, as long as they find modes
 
-	searchShare = 0.1 // of the gradients of warm-up, for more of that: half for points, half for climbs
+	searchShare = 0.2 // of the gradients of warm-up, for more of that: half for points, half for climbs
 	usualLength = 8   // gradients of a transition of NUTS, about
 
 	seekBest    = 8    // climbs after a round, from the draws that are least explained
@@ -212,30 +213,49 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 		found = append(found, more...)
 		return err
 	}
-	if err := add(k.scan(ctx, rng, knownOf(found), scanned*k.options.Starts, len(radii), k.climb, func(i int, x []float64) {
+	leads, err := k.scan(knownOf(found), scanned*k.options.Starts, len(radii), ofGroup, func(i int, x []float64) {
 		radius := radii[i]
 		for j := range x {
 			x[j] = radius * (2*rng.Float64() - 1)
 		}
-	})); err != nil {
+	})
+	if err == nil {
+		err = add(k.follow(ctx, rng, slices.Concat(leads...), scanClimbs, knownOf(found)))
+	}
+	if err != nil {
 		return found, err
 	}
 	allowed := int64(searchShare * float64(k.warmup*(firstFitted+firstBroad)*usualLength))
-	if err := add(k.scanHot(ctx, rng, knownOf(found), int(allowed/2))); err != nil {
+	if leads, err = k.scanHot(rng, knownOf(found), int(allowed/2)); err != nil {
 		return found, err
 	}
 	centre, sd := sphere(found)
 	err = add(k.quickClimbs(ctx, rng, knownOf(found), allowed/2, func(i int) []float64 {
-		if i%2 == 0 {
-			random(i / 2)
+		if x := best(rng, &leads); x != nil && i%2 == 0 {
+			return x
+		}
+		if i%4 == 1 {
+			random(i / 4)
 			return x
 		}
 		for j := range x {
-			x[j] = centre[j] + nearRadii[i/2%len(nearRadii)]*sd*rng.NormFloat64()
+			x[j] = centre[j] + nearRadii[i/4%len(nearRadii)]*sd*rng.NormFloat64()
 		}
 		return x
 	}))
 	return found, err
+}
+
+// best takes the lead with the largest excess out of one of the groups; nil: there is none.
+func best(rng *rand.Rand, groups *[][]lead) []float64 {
+	*groups = slices.DeleteFunc(*groups, func(g []lead) bool { return len(g) == 0 })
+	if len(*groups) == 0 {
+		return nil
+	}
+	g := &(*groups)[rng.IntN(len(*groups))]
+	x := (*g)[0].x
+	*g = (*g)[1:]
+	return x
 }
 
 // sphere is the centre of modes, each of the same weight, and the root mean square over the
@@ -261,11 +281,12 @@ func sphere(found []local) (centre []float64, sd float64) {
 	return centre, math.Sqrt(square)
 }
 
-// scan evaluates the density at n points, which draw writes, and climbs from those at which it is
-// more than what is known says. The points are of so many groups in turn.
-func (k *Kernel) scan(ctx context.Context, rng *rand.Rand, w known, n, groups int, climb climber, draw func(group int, x []float64)) ([]local, error) {
+// scan evaluates the density at n points, which draw writes, of so many groups in turn. It returns
+// those at which it is more than what is known says, in each group at most most, the largest
+// excess first.
+func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []float64)) ([][]lead, error) {
 	x := make([]float64, k.target.Dim())
-	best := make([][]lead, groups)
+	out := make([][]lead, groups)
 	for i := range n {
 		g := i % groups
 		draw(g, x)
@@ -274,24 +295,19 @@ func (k *Kernel) scan(ctx context.Context, rng *rand.Rand, w known, n, groups in
 			return nil, err
 		}
 		e := w.excess(x, log)
-		if !(e > 0) {
+		if !(e > 0) || len(out[g]) == most && e <= out[g][most-1].excess {
 			continue
 		}
-		if len(best[g]) < ofGroup {
-			best[g] = append(best[g], lead{slices.Clone(x), e, g})
-			continue
-		}
-		least := slices.IndexFunc(best[g], func(l lead) bool { return l.excess < e })
-		if least >= 0 {
-			best[g][least] = lead{slices.Clone(x), e, g}
-		}
+		at, _ := slices.BinarySearchFunc(out[g], e, func(l lead, e float64) int { return cmp.Compare(e, l.excess) })
+		out[g] = slices.Insert(out[g], at, lead{slices.Clone(x), e, g})
+		out[g] = out[g][:min(len(out[g]), most)]
 	}
-	return k.follow(ctx, rng, slices.Concat(best...), scanClimbs, w, climb)
+	return out, nil
 }
 
 // scanHot scans what is known, with each component made wider by the roots of heats.
-func (k *Kernel) scanHot(ctx context.Context, rng *rand.Rand, w known, n int) ([]local, error) {
-	return k.scan(ctx, rng, w, n, len(heats), k.quickClimb, func(i int, x []float64) {
+func (k *Kernel) scanHot(rng *rand.Rand, w known, n int) ([][]lead, error) {
+	return k.scan(w, n, len(heats), ofHeat, func(i int, x []float64) {
 		w.m.sampleHot(rng, math.Sqrt(heats[i]), x)
 	})
 }
@@ -328,11 +344,8 @@ type lead struct {
 	group  int // of leads, of which few are followed
 }
 
-// climber is climb or quickClimb.
-type climber func(ctx context.Context, rng *rand.Rand, x []float64, w known) ([]local, error)
-
 // follow climbs from the leads with the largest excess, ofGroup of each group and so many in all.
-func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known, climb climber) (found []local, err error) {
+func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
 	for _, l := range leads {
@@ -344,7 +357,7 @@ func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most 
 		}
 		taken[l.group]++
 		most--
-		modes, err := climb(ctx, rng, l.x, w)
+		modes, err := k.climb(ctx, rng, l.x, w)
 		if final(err) {
 			return found, err
 		}
@@ -524,32 +537,30 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found [
 			}
 		}
 	}
-	if err := add(k.follow(ctx, rng, leads, seekBest, w, k.climb)); err != nil {
+	if err := add(k.follow(ctx, rng, leads, seekBest, w)); err != nil {
 		return found, err
 	}
-	if err := add(k.scanHot(ctx, rng, w, int(allowed/2))); err != nil {
+	groups, err := k.scanHot(rng, w, int(allowed/2))
+	if err != nil {
 		return found, err
 	}
-	// The draws of all levels: at first that which is explained least, then any.
-	levels := make([][]lead, len(l.draws))
 	for i, draws := range l.draws {
+		var g []lead
 		for j, x := range draws {
-			levels[i] = append(levels[i], lead{x, w.excess(x, l.logs[i][j]), i})
+			g = append(g, lead{x, w.excess(x, l.logs[i][j]), i})
 		}
-		slices.SortStableFunc(levels[i], func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+		slices.SortStableFunc(g, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+		groups = append(groups, g)
 	}
 	if err := add(k.quickClimbs(ctx, rng, w, allowed/2, func(n int) []float64 {
-		levels = slices.DeleteFunc(levels, func(leads []lead) bool { return len(leads) == 0 })
-		if len(levels) == 0 {
+		if n%2 == 0 {
+			return best(rng, &groups)
+		}
+		draws := l.draws[rng.IntN(len(l.draws))]
+		if len(draws) == 0 {
 			return nil
 		}
-		i, j := rng.IntN(len(levels)), 0
-		if n%2 == 1 {
-			j = rng.IntN(len(levels[i]))
-		}
-		x := levels[i][j].x
-		levels[i] = slices.Delete(levels[i], j, j+1)
-		return x
+		return draws[rng.IntN(len(draws))]
 	})); err != nil {
 		return found, err
 	}
