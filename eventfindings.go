@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
 // This file: what events of a run mean, in words.
@@ -44,6 +45,9 @@ var eventFindings = []struct {
 		eventAdvice{"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
 		tempersWell,
 		eventAdvice{"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.", nil}},
+	{infer.EventLegs, diagnose.Problem, legsText,
+		eventAdvice{"A part of the posterior was missed by one of them, or by some of the chains, so the shares of modes and log Z are not to be relied on. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
+		nil, eventAdvice{}},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
 			chainsAre(events), plural(len(events), "it", "them"))
@@ -94,6 +98,42 @@ func chainsAre(events []reportedEvent) string {
 		return "Chain " + ids[0] + " was"
 	}
 	return "Chains " + strings.Join(ids[:len(ids)-1], ", ") + " and " + ids[len(ids)-1] + " were"
+}
+
+// The limits of what estimates of log Z may differ by: standard errors, and the logarithm itself,
+// which a part with 5 % of the mass changes by as much.
+const (
+	legsErrors = 5
+	legsLeast  = 0.05
+)
+
+// legsText compares what the legs of tempered chains make of the normalising constant, and then
+// what the chains do.
+func legsText(events []reportedEvent, _ []diagnose.Row) string {
+	var kernels []map[string]float64
+	for _, e := range events {
+		kernels = append(kernels, e.Figures)
+	}
+	apart := func(a, b tempered.Evidence) bool {
+		off := math.Abs(a.LogZ - b.LogZ)
+		return off > legsLeast && off > legsErrors*math.Hypot(a.Error, b.Error)
+	}
+	fitted, broad := tempered.EvidenceOf(kernels)
+	if apart(fitted, broad) {
+		return fmt.Sprintf("The two references of parallel tempering disagree: log Z is %.2f ± %.2f by the fitted one and %.2f ± %.2f by the broad one.",
+			fitted.LogZ, fitted.Error, broad.LogZ, broad.Error)
+	}
+	for i, e := range events {
+		one, _ := tempered.EvidenceOf(kernels[i : i+1])
+		for j := range i {
+			other, _ := tempered.EvidenceOf(kernels[j : j+1])
+			if apart(one, other) {
+				return fmt.Sprintf("Chains of parallel tempering disagree: log Z is %.2f ± %.2f in chain %d and %.2f ± %.2f in chain %d.",
+					other.LogZ, other.Error, events[j].chain.ID, one.LogZ, one.Error, e.chain.ID)
+			}
+		}
+	}
+	return ""
 }
 
 func plural(n int, one, many string) string {

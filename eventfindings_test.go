@@ -29,6 +29,7 @@ func TestEventsEverywhere(t *testing.T) {
 		{Code: infer.EventDropped, Figures: infer.Figures{"iterations": 200}},
 		{Code: infer.EventUnsettled, Figures: infer.Figures{"rhat": 1.5, "divergent": 0.25}},
 		{Code: infer.EventModes, Figures: infer.Figures{"modes": 2, "mass_1": 0.52, "error_1": 0.03, "mass_2": 0.48, "error_2": 0.03, "share_1": 0.75, "share_2": 0.25}},
+		{Code: infer.EventLegs, Figures: infer.Figures{"log_z": -3.5, "log_z_error": 0.01, "log_z_broad": -2.9, "log_z_broad_error": 0.1}},
 	}
 	for i := range fit.Report.Chains {
 		fit.Report.Chains[i].Events = events
@@ -41,6 +42,9 @@ func TestEventsEverywhere(t *testing.T) {
 	}
 	if text := "Two modes, with estimated masses 0.52 ± 0.03 and 0.48 ± 0.03; your draws have 0.75 and 0.25."; want[0].Summary != text {
 		t.Errorf("the finding is %q", want[0].Summary)
+	}
+	if text := "The two references of parallel tempering disagree: log Z is -3.50 ± 0.01 by the fitted one and -2.90 ± 0.05 by the broad one."; want[1].Summary != text {
+		t.Errorf("the finding is %q", want[1].Summary)
 	}
 	dir := t.TempDir()
 	files, err := fit.WriteCSV(filepath.Join(dir, "fit"))
@@ -62,6 +66,33 @@ func TestEventsEverywhere(t *testing.T) {
 			if !slices.EqualFunc(c.Events, events, infer.Event.Equal) {
 				t.Errorf("%s: chain %d has the events %v", name, c.ID, c.Events)
 			}
+		}
+	}
+}
+
+// TestLegsText: references and chains disagree from five standard errors on, if that matters.
+func TestLegsText(t *testing.T) {
+	chain := func(figures ...float64) reportedEvent {
+		f := infer.Figures{}
+		for i, name := range []string{"log_z", "log_z_error", "log_z_broad", "log_z_broad_error"} {
+			f[name] = figures[i]
+		}
+		return reportedEvent{Event: infer.Event{Code: infer.EventLegs, Figures: f}, chain: infer.ChainReport{ID: 1}}
+	}
+	for _, c := range []struct {
+		name   string
+		chains []reportedEvent
+		want   bool
+	}{
+		{"one chain, far", []reportedEvent{chain(0, 0.01, 0.51, 0.1)}, true},
+		{"one chain, near", []reportedEvent{chain(0, 0.01, 0.49, 0.1)}, false},
+		{"a part that hardly matters", []reportedEvent{chain(0, 0.001, 0.04, 0.001)}, false},
+		{"chains apart", []reportedEvent{chain(0, 0.01, 0, 0.5), chain(0.1, 0.01, 0, 0.5)}, true},
+		{"chains together", []reportedEvent{chain(0, 0.01, 0, 0.5), chain(0.06, 0.01, 0, 0.5)}, false},
+		{"one chain without an error", []reportedEvent{{Event: infer.Event{Code: infer.EventLegs, Figures: infer.Figures{"log_z": 1, "log_z_broad": 5}}}}, false},
+	} {
+		if got := legsText(c.chains, nil); (got != "") != c.want {
+			t.Errorf("%s: %q", c.name, got)
 		}
 	}
 }

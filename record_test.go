@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -324,6 +325,61 @@ func TestSalvagePooled(t *testing.T) {
 		if rows(t, fit.Files[i]) != rows(t, want.Files[i]) {
 			t.Errorf("chain %d has other draws", i+1)
 		}
+	}
+}
+
+// A run that has switched to parallel tempering is resumed as if it had not been stopped: within
+// warm-up, which is then made again, and among its draws.
+func TestTemperedResume(t *testing.T) {
+	const apart = `parameters { vector[2] x; } model { target += log_mix(0.7, normal_lpdf(x | -1.5, 0.2), normal_lpdf(x | 1.5, 0.2)); }`
+	options := ppl.SnapshotAlways(ppl.Options{Chains: 2, Warmup: 400, Draws: 60, Seed: 5, SigFigs: 17, Refresh: 1, Output: filepath.Join(t.TempDir(), "m"), Resumable: true})
+	want, err := ppl.Sample(context.Background(), bind(t, apart, nil), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen := want.Report.Chains[0].Chosen; chosen != "tempered" {
+		t.Fatalf("the kernel is %s", chosen)
+	}
+	options.Output = filepath.Join(t.TempDir(), "m")
+	for _, of := range []struct {
+		warmup bool
+		count  int
+	}{{true, 300}, {false, 15}, {false, 60}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		seen := 0
+		options.Progress = func(p infer.Progress) {
+			if p.Warmup == of.warmup {
+				seen++
+			}
+			if seen >= of.count {
+				cancel()
+			}
+		}
+		_, err := ppl.Sample(ctx, bind(t, apart, nil), options)
+		cancel()
+		if err == nil {
+			t.Fatal("it was not interrupted")
+		}
+		options.Resume = true
+	}
+	options.Progress = nil
+	got, err := ppl.Sample(context.Background(), bind(t, apart, nil), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Files {
+		if rows(t, got.Files[i]) != rows(t, want.Files[i]) {
+			t.Errorf("%s differs", got.Files[i])
+		}
+	}
+	for i, c := range got.Report.Chains {
+		w := want.Report.Chains[i]
+		if !slices.EqualFunc(c.Events, w.Events, infer.Event.Equal) || !maps.Equal(c.Kernel, w.Kernel) || c.Chosen != w.Chosen {
+			t.Errorf("chain %d is reported as %s %v %v, not %s %v %v", c.ID, c.Chosen, c.Kernel, c.Events, w.Chosen, w.Kernel, w.Events)
+		}
+	}
+	if _, ok := want.Report.Chains[0].Kernel["log_z"]; !ok || !slices.ContainsFunc(want.Report.Chains[0].Events, func(e infer.Event) bool { return e.Code == infer.EventLegs }) {
+		t.Error("there is no log Z")
 	}
 }
 

@@ -27,11 +27,15 @@ type Event struct {
 //	           chain was there in warm-up; tempered: 1 if the draws are those of parallel tempering,
 //	           restarts: how often a replica came to the target from a reference, restarts_broad:
 //	           of these, from the broad one
+//	legs       log_z and log_z_error: the logarithm of the normalising constant by the leg from
+//	           the fitted reference of parallel tempering, with its standard error; log_z_broad
+//	           and log_z_broad_error: by the leg from the broad one. Every tempered chain has it
 const (
 	EventRestart   = "restart"
 	EventDropped   = "dropped"
 	EventUnsettled = "unsettled"
 	EventModes     = "modes"
+	EventLegs      = "legs"
 )
 
 // Witness is the optional interface of a [Kernel] that has events to report at the end of

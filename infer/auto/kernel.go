@@ -78,11 +78,12 @@ func (k *Kernel) Events() []infer.Event {
 		return nil
 	}
 	e := k.modes.event()
-	if k.ladder != nil {
-		all, broad := k.ladder.Restarts()
-		e.Figures["tempered"], e.Figures["restarts"], e.Figures["restarts_broad"] = 1, float64(all), float64(broad)
+	if k.ladder == nil {
+		return []infer.Event{e}
 	}
-	return []infer.Event{e}
+	all, broad := k.ladder.Restarts()
+	e.Figures["tempered"], e.Figures["restarts"], e.Figures["restarts_broad"] = 1, float64(all), float64(broad)
+	return append(k.ladder.Events(), e)
 }
 
 func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {

@@ -49,6 +49,7 @@ var (
 	_ infer.Resumable = (*Kernel)(nil)
 	_ infer.Describer = (*Kernel)(nil)
 	_ infer.Tabler    = (*Kernel)(nil)
+	_ infer.Witness   = (*Kernel)(nil)
 )
 
 // level is a density of the ladder with what explores it.

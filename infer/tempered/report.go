@@ -76,6 +76,23 @@ func (k *Kernel) Describe() map[string]float64 {
 	return out
 }
 
+// Events implements [infer.Witness]: what the two legs make of the normalising constant.
+func (k *Kernel) Events() []infer.Event {
+	if k.scans == 0 || k.broad == nil {
+		return nil
+	}
+	all := k.Describe()
+	f := infer.Figures{}
+	for _, name := range []string{"log_z", "log_z_error", "log_z_broad", "log_z_broad_error"} {
+		v, ok := all[name]
+		if !ok {
+			return nil
+		}
+		f[name] = v
+	}
+	return []infer.Event{{Code: infer.EventLegs, Figures: f}}
+}
+
 // Tables implements [infer.Tabler]: a row for each level, from the fitted reference to the broad
 // one. Rejection is of swaps with the next row.
 func (k *Kernel) Tables() []infer.Table {

@@ -26,6 +26,9 @@ type tempering struct {
 	Error      *float64 `json:"log_z_error,omitempty"`
 	LogZBroad  *float64 `json:"log_z_broad,omitempty"`
 	BroadError *float64 `json:"log_z_broad_error,omitempty"`
+
+	// Chains are log Z and its error by the fitted leg, and by the broad one, of each chain; 0: none.
+	Chains [][4]float64 `json:"chains"`
 }
 
 // temperingOf is nil unless chains were tempered.
@@ -39,6 +42,8 @@ func temperingOf(t *truth.Target, o *truth.Outcome) *tempering {
 		}
 		out.Restarts, out.Broad = min(out.Restarts, n), min(out.Broad, c.Kernel["restarts_broad"])
 		kernels = append(kernels, c.Kernel)
+		k := c.Kernel
+		out.Chains = append(out.Chains, [4]float64{k["log_z"], k["log_z_error"], k["log_z_broad"], k["log_z_broad_error"]})
 	}
 	if len(kernels) == 0 {
 		return nil
