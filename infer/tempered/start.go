@@ -19,6 +19,10 @@ import (
 var errNoLadder = errors.New("tempered: the stages of a ladder were run before it was made")
 
 // The constants of the search for modes.
+//
+// Of two modes in many dimensions the narrower one attracts a small part of all starting points: of
+// four modes in 20 dimensions, of scales 0.1 to 0.15, one climb in a thousand or fewer leads to the
+// narrowest. So many climbs are needed, and near a normal mode each takes only about ten gradients.
 const (
 	climbs     = 100 // evaluations of a climb, and twice the root of the dimension
 	summits    = 30  // iterations from where a climb ends to the summit
@@ -213,11 +217,9 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 		found = append(found, more...)
 		return err
 	}
-	leads, err := k.scan(knownOf(found), scanned*k.options.Starts, len(radii), ofGroup, func(i int, x []float64) {
-		radius := radii[i]
-		for j := range x {
-			x[j] = radius * (2*rng.Float64() - 1)
-		}
+	leads, err := k.scan(knownOf(found), scanned*k.options.Starts, len(radii), ofGroup, func(i int, to []float64) {
+		random(i)
+		copy(to, x)
 	})
 	if err == nil {
 		err = add(k.follow(ctx, rng, slices.Concat(leads...), scanClimbs, knownOf(found)))
@@ -231,10 +233,12 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	}
 	centre, sd := sphere(found)
 	err = add(k.quickClimbs(ctx, rng, knownOf(found), allowed/2, func(i int) []float64 {
-		if x := best(rng, &leads); x != nil && i%2 == 0 {
-			return x
+		if i%2 == 0 {
+			if lead := best(rng, &leads); lead != nil {
+				return lead
+			}
 		}
-		if i%4 == 1 {
+		if i%4 < 2 {
 			random(i / 4)
 			return x
 		}
@@ -554,7 +558,9 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found [
 	}
 	if err := add(k.quickClimbs(ctx, rng, w, allowed/2, func(n int) []float64 {
 		if n%2 == 0 {
-			return best(rng, &groups)
+			if lead := best(rng, &groups); lead != nil {
+				return lead
+			}
 		}
 		draws := l.draws[rng.IntN(len(l.draws))]
 		if len(draws) == 0 {
