@@ -47,7 +47,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	w.kernel.temper(ladder)
 	stages := ladder.Stages(left)
 	for i, stage := range stages {
-		begun, made := w.Target.Gradients(), w.Iteration
+		begun, made := w.Target.Gradients()-ladder.Searched(), w.Iteration
 		if err := stage.Run(ctx, w.State); err != nil {
 			return false, err
 		}
@@ -61,7 +61,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 			allowed *= earlyTempered
 		}
 		// All chains temper, or none does.
-		dear, err := w.Exchange(float64(w.Target.Gradients()-begun)/float64(n), func(parts []any) any {
+		dear, err := w.Exchange(float64(w.Target.Gradients()-ladder.Searched()-begun)/float64(n), func(parts []any) any {
 			most := 0.0
 			for _, p := range parts {
 				if v, ok := p.(float64); ok {

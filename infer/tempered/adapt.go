@@ -323,9 +323,11 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	own := share{draws: l.draws[k.cold], scores: l.scores[k.cold], logs: l.logs[k.cold]}
 	if r.learns == learnAll {
 		var err error
-		if own.found, err = k.seek(ctx, s.Rng, k.target.Gradients()-begun); err != nil {
+		spent := k.target.Gradients() - begun
+		if own.found, err = k.seek(ctx, s.Rng, spent); err != nil {
 			return err
 		}
+		k.searched += k.target.Gradients() - begun - spent
 	}
 	combine := func(parts []any) any {
 		// At last a reference that is good stays, as the schedule is learnt for it.

@@ -40,15 +40,17 @@
 // # Warm-up
 //
 // First climbs from random points look for modes ([optimize.FindTypical]); a short run of NUTS at
-// each gives a component of the first fitted reference. Then there are rounds of doubling length,
-// see [Kernel.Stages]. After a round
+// each gives a component of the first fitted reference. Then the density is evaluated at random
+// points and around what is known; where it is more than that accounts for, climbs lead to what is
+// missing. This search goes on for a fifth of the gradients that warm-up takes, as a narrow mode
+// attracts few climbs. Then there are rounds of doubling length, see [Kernel.Stages]. After a round
 //
 //   - the rejection rates of the swaps give the communication barrier of each leg; a leg gets
 //     twice as many intervals as its barrier, spaced so that all swaps are rejected
 //     equally often;
 //   - each level's metric is learnt from its draws, within modes;
 //   - the fitted reference is fitted to the draws of the target; draws that no component
-//     explains make a new one, and climbs from the draws of other levels look for modes.
+//     explains make a new one, and a search from the draws of all levels, as above, for modes.
 //
 // After warm-up nothing is adapted: the chain of all replicas is Markov, and the target is
 // the exact invariant distribution of its state at the target.
@@ -60,8 +62,9 @@
 // shares of modes are not to be relied on, whatever other diagnostics say.
 //
 // Log Z is the logarithm of the integral, over the unconstrained space, of the density that the
-// target has: see evidence.go. Both legs give an estimate; if they differ by more than their
-// errors, one of them has missed a part of the target.
+// target has: see evidence.go. Both legs give an estimate, which are the figures of the event
+// [infer.EventLegs]. If they differ by more than their errors, one of the legs has missed a part of
+// the target.
 //
 // Chains share nothing, so R-hat compares independent ladders.
 package tempered

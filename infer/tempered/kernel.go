@@ -36,6 +36,7 @@ type Kernel struct {
 	learning *learning // what warm-up keeps of draws; nil: nothing is adapted
 	patience int       // see the constant
 	found    bool      // the last round has found modes
+	searched int64     // gradients of searches between rounds
 	warmup   int       // transitions that a search before it is made for
 
 	out   [2]*infer.Point // what transitions return

@@ -36,6 +36,9 @@ func (k *Kernel) Evidence() (fitted, broad Evidence) {
 // Levels is the number of levels, which is that of the replicas.
 func (k *Kernel) Levels() int { return len(k.levels) }
 
+// Searched is the number of gradients that searches for modes between rounds of warm-up have taken.
+func (k *Kernel) Searched() int64 { return k.searched }
+
 // Reference is the fitted reference.
 func (k *Kernel) Reference() *Mixture { return k.fitted }
 

@@ -52,6 +52,8 @@ func TestShares(t *testing.T) {
 			return out
 		}()}},
 		{"twenty", &modes{shares: []float64{0.75, 0.25}, means: [][]float64{first(20, -5), first(20, 5)}, sds: []float64{1, 0.8}}},
+		{"basins", &modes{shares: []float64{0.4, 0.3, 0.2, 0.1}, sds: []float64{0.12, 0.15, 0.1, 0.15}, means: [][]float64{
+			first(20, 1.8), append([]float64{0, 1.8}, at(18, 0)...), first(20, -1.8), append([]float64{0, -1.8}, at(18, 0)...)}}},
 		{"centre", &modes{shares: []float64{0.6, 0.4}, means: [][]float64{at(5, 0.3), at(5, 0.3)}, sds: []float64{1, 0.05}}},
 		{"heights", &modes{shares: []float64{0.9, 0.1}, means: [][]float64{first(10, -3), first(10, 3)}, sds: []float64{0.9, 0.3}}},
 	} {
@@ -78,6 +80,21 @@ func TestShares(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A mode that no search can find, of a tenth of the other's width and far from it, is sampled if
+// a chain begins in it.
+func TestInitialValues(t *testing.T) {
+	m := &modes{shares: []float64{0.3, 0.7}, means: [][]float64{at(8, 0), at(8, -10)}, sds: []float64{1, 0.1}}
+	init := infer.At{Positions: [][]float64{at(8, 0.1), at(8, -10.05)}}
+	draws, _ := drawn(t, m, infer.Config{Sampler: tempered.Sampler{Starts: 4}, Chains: 2, Warmup: 200, Draws: 800, Seed: 1, Init: init})
+	shares := make([]float64, 2)
+	for _, d := range draws {
+		shares[m.of(d.Position)] += 1 / float64(len(draws))
+	}
+	if math.Abs(shares[0]-0.3) > 0.05 {
+		t.Errorf("shares %.3f, not %.3f", shares, m.shares)
 	}
 }
 
