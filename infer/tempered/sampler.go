@@ -22,7 +22,7 @@ const (
 type Sampler struct {
 	Replicas  int  // the largest number of replicas of a chain; 0: 40
 	OneLeg    bool // no broad reference: what the fitted one misses is not found
-	Starts    int  // climbs from random points in search of modes, for each chain; 0: 16
+	Starts    int  // climbs from random points in search of modes, for each chain, before quick ones; 0: 16
 	Refreshes int  // transitions of each replica between swaps; 0: 1
 	Alone     bool // chains learn nothing from each other
 

@@ -424,8 +424,8 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 	return found, look(a.Scale, top.X, top.LogDensity)
 }
 
-// quickClimb is climb without what only single climbs are worth: it ends as soon as it comes to
-// where a mode that is known explains the density, and looks at the summit alone.
+// quickClimb is a climb of which many can be made: it ends as soon as it comes to where a mode that
+// is known explains the density, and looks at the summit alone.
 func (k *Kernel) quickClimb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
 	d := float64(len(x))
 	most := climbs + int(2*math.Sqrt(d))
@@ -514,13 +514,16 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 		ratios[i] = m.logs[i] - q.Log(x)
 	}
 	m.log = floats.Sum(ratios) / float64(len(ratios))
+	if math.IsNaN(m.log) || math.IsInf(m.log, 0) { // a mass that no mixture can have
+		return m, warmup.ErrImproper
+	}
 	return m, nil
 }
 
-// seek looks for modes that the fitted reference misses, from draws of all levels, whose scales
-// are those of the target: by climbs from those that are least explained and from some others,
-// and by short runs from cold ones that are not explained, which may be of a wide mode about
-// the summit of a narrow one.
+// seek looks for modes that the fitted reference misses, after a round that has taken so many
+// gradients: by climbs from draws of all levels and from points around the reference, first from
+// those that are least explained, and by short runs from cold draws that are not explained, which
+// may be of a wide mode about the summit of a narrow one.
 func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found []local, err error) {
 	k.patience = patience / 2
 	l := k.learning
