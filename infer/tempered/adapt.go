@@ -27,7 +27,7 @@ const (
 	firstFitted   = 4       // intervals of the fitted leg at first
 	firstBroad    = 6       // and of the broad leg, at β of (i/n)^firstPower
 	firstPower    = 3       //
-	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt, but no new mode is looked for
+	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt and no mode is looked for
 	tuneShare     = 0.1     // of warm-up, in which step sizes alone are adapted
 	leastRound    = 20      // scans
 	keepFloats    = 4 << 20 // numbers that draws of all levels may take
@@ -134,8 +134,8 @@ func (k *Kernel) searchSteps(rng *rand.Rand) error {
 
 // Stages are those of a warm-up of n transitions: rounds, each about twice as long as the one
 // before, after each of which the reference, the metrics, the schedule and the number of replicas
-// are learnt from its draws; one after which the schedule is learnt for the last reference, with the
-// shapes of the modes that were found last; and one in which step sizes alone are adapted.
+// are learnt from its draws; one after which the schedule is learnt for the last reference, with
+// the shapes of the modes that were found last; and one in which step sizes alone are adapted.
 func (k *Kernel) Stages(n int) []infer.Stage {
 	part := func(share float64, left int) int {
 		return min(max(int(share*float64(n)), leastRound), left)

@@ -11,8 +11,8 @@ import (
 
 // The barrier of the broad leg is that of the literature: between normal distributions about one
 // centre, the closed form of Predescu et al. (2003); between normal(-3, 1) and normal(3, 1), 3.15,
-// which Pigeons.jl has found. The sum of the rejections is smaller by a part that falls with the square
-// of the number of intervals: a tenth with two of them, which a seed must not lead to.
+// which Pigeons.jl has found. The sum of the rejections is smaller by a part that falls with the
+// square of the number of intervals: a tenth with two of them, which a seed must not lead to.
 func TestBarrier(t *testing.T) {
 	mean, sd := func(d int, v float64) [][]float64 { return [][]float64{at(d, v)} }, math.Sqrt(0.1)
 	concentric := func(d float64) float64 {
