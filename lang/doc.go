@@ -5,7 +5,7 @@
 //
 //	source            files, spans, positions
 //	diag              diagnostics, their codes, rendering, did-you-mean
-//	ast               the syntax tree; Walk, Fprint, Equal
+//	ast               the syntax tree; Inspect, Rewrite, Fprint, Equal
 //	types             types, signatures, constraints, promotion
 //	internal/grammar  text to tree: lexer, participle grammar, recovery
 //	internal/legacy   what older versions had, and what replaced it

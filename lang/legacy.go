@@ -41,7 +41,7 @@ func upgrade(f *ast.File, known func(string) bool) diag.List {
 func rename(f *ast.File) {
 	taken := map[string]bool{}
 	var places []*string
-	ast.Walk(f, func(n ast.Node) bool {
+	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
 			places = append(places, &n.Name)
@@ -118,7 +118,7 @@ func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
 	}
 	adjusts := func(d *ast.FunctionDecl) bool {
 		found := false
-		ast.Walk(d, func(n ast.Node) bool {
+		ast.Inspect(d, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TargetPlus:
 				found = found || n.Jacobian
@@ -141,7 +141,7 @@ func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
 	if len(plain) == 0 {
 		return
 	}
-	ast.Walk(f, func(n ast.Node) bool {
+	ast.Inspect(f, func(n ast.Node) bool {
 		var name *string
 		switch n := n.(type) {
 		case *ast.Ident:

@@ -261,7 +261,7 @@ func checkTree(tree *ast.File) error {
 // name covers its text.
 func checkSpans(tree *ast.File) (err error) {
 	stack := []source.Span{tree.Span()}
-	ast.Walk(tree, func(n ast.Node) bool {
+	ast.Inspect(tree, func(n ast.Node) bool {
 		s, parent := n.Span(), stack[len(stack)-1]
 		if err == nil && (s.File != tree.Source || s.Start > s.End || s.Start < parent.Start || s.End > parent.End) {
 			err = fmt.Errorf("%T: span [%d, %d) not within that of its parent [%d, %d)", n, s.Start, s.End, parent.Start, parent.End)

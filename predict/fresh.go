@@ -16,7 +16,7 @@ func namesOf(tree *ast.File) map[string]bool {
 		if b.Kind == ast.GeneratedQuantities {
 			continue
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Ident:
 				used[n.Name] = true

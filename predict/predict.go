@@ -199,7 +199,7 @@ func (e *emitter) unknowns(names []string) error {
 func (e *emitter) possible() error {
 	for _, s := range e.model {
 		var err error
-		ast.Walk(s, func(n ast.Node) bool {
+		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Target:
 				err = fmt.Errorf("the model block computes with target() (%s, line %d), which what is derived from it does not have", n.Span().Begin().File, n.Span().Begin().Line)
@@ -224,7 +224,7 @@ func (e *emitter) possible() error {
 func (e *emitter) gather() {
 	e.findings = map[ast.Stmt]finding{}
 	for _, s := range e.model {
-		ast.Walk(s, func(n ast.Node) bool {
+		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Tilde:
 				e.findings[n] = e.tilde(n)

@@ -129,7 +129,7 @@ func (e *emitter) forwardProgram() (text, reason string) {
 			if x == nil {
 				continue
 			}
-			ast.Walk(x, func(n ast.Node) bool {
+			ast.Inspect(x, func(n ast.Node) bool {
 				y, ok := n.(*ast.VarExpr)
 				if !ok || e.info.Uses[y] == nil || bad != "" {
 					return true
@@ -201,7 +201,7 @@ func brief(s string) string {
 // adds reports a statement that adds to the target, on whatever.
 func (e *emitter) adds(s ast.Stmt) bool {
 	found := false
-	ast.Walk(s, func(n ast.Node) bool {
+	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Tilde:
 			found = found || e.findings[n].prior

@@ -38,7 +38,7 @@ func PriorsOf(p *compile.Program) Priors {
 		})
 	}
 	for _, s := range a.model {
-		ast.Walk(s, func(n ast.Node) bool {
+		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Tilde:
 				variate(n.Variate, n.Dist.Name)

@@ -88,7 +88,7 @@ func (e *emitter) observedBy(t *term) {
 	}
 	var look func(n ast.Node)
 	look = func(n ast.Node) {
-		ast.Walk(n, func(n ast.Node) bool {
+		ast.Inspect(n, func(n ast.Node) bool {
 			x, ok := n.(*ast.VarExpr)
 			if !ok {
 				return true

@@ -81,7 +81,7 @@ func analyse(tree *ast.File, info *check.Info) *analysis {
 		}
 	}
 	for _, s := range a.model {
-		ast.Walk(s, func(n ast.Node) bool {
+		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Tilde:
 				a.observe(n.Variate)
@@ -126,9 +126,9 @@ func (a *analysis) context(list []ast.Stmt, loops []ast.Stmt, under []ast.Expr) 
 				a.assigned[v] = append(a.assigned[v], assignment{s, s.Init})
 			}
 		case *ast.Assign:
-			ast.Walk(s.LHS, func(n ast.Node) bool {
+			ast.Inspect(s.LHS, func(n ast.Node) bool {
 				if x, ok := n.(*ast.IndexExpr); ok {
-					ast.Walk(x.X, func(n ast.Node) bool { a.assignTo(n, s); return true }, nil)
+					ast.Inspect(x.X, func(n ast.Node) bool { a.assignTo(n, s); return true }, nil)
 					return false
 				}
 				a.assignTo(n, s)
@@ -176,7 +176,7 @@ func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) 
 	var look func(n ast.Node) bool
 	look = func(n ast.Node) bool {
 		found := false
-		ast.Walk(n, func(n ast.Node) bool {
+		ast.Inspect(n, func(n ast.Node) bool {
 			if found {
 				return false
 			}
@@ -276,7 +276,7 @@ func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
 // directly is reads without what was assigned to variables before.
 func (a *analysis) directly(e ast.Node, yes func(*check.Var) bool) bool {
 	found := false
-	ast.Walk(e, func(n ast.Node) bool {
+	ast.Inspect(e, func(n ast.Node) bool {
 		if x, ok := n.(*ast.VarExpr); ok && a.info.Uses[x] != nil {
 			found = found || yes(a.info.Uses[x])
 		}
@@ -341,7 +341,7 @@ func (a *analysis) deciding(s ast.Stmt) *place {
 			continue
 		}
 		here := false
-		ast.Walk(c, func(n ast.Node) bool {
+		ast.Inspect(c, func(n ast.Node) bool {
 			e, ok := n.(ast.Expr)
 			if !ok {
 				return true
@@ -432,7 +432,7 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 // of censored values, of which only the bound is known.
 func (a *analysis) censors(e ast.Expr) bool {
 	found := false
-	ast.Walk(e, func(n ast.Node) bool {
+	ast.Inspect(e, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok && conditional(c.Func.Name) && len(c.Args) > 1 {
 			found = found || a.reads(c.Args[0], a.observable) && !a.reads(c.Args[0], isParameter) && a.reads(c, isParameter)
 		}
@@ -444,7 +444,7 @@ func (a *analysis) censors(e ast.Expr) bool {
 // callsOwn reports a call of a function of the model's own that is given data.
 func (a *analysis) callsOwn(e ast.Expr) bool {
 	found := false
-	ast.Walk(e, func(n ast.Node) bool {
+	ast.Inspect(e, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
 			own := a.info.Calls[c] != nil && a.info.Calls[c].Func != nil
 			for _, x := range c.Args {
@@ -486,7 +486,7 @@ func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear boo
 	}
 	var look func(n ast.Node, from ast.Stmt)
 	look = func(n ast.Node, from ast.Stmt) {
-		ast.Walk(n, func(n ast.Node) bool {
+		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				if conditional(n.Func.Name) && len(n.Args) > 0 {

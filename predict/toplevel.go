@@ -135,7 +135,7 @@ func (e *emitter) multiplied(v *check.Var) bool {
 		if b == nil {
 			continue
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			if x, ok := n.(*ast.Binary); ok && (x.Op == "*" || x.Op == ".*") {
 				for _, sides := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
 					found = found || e.directly(sides[0], is) && e.reads(sides[1], other)

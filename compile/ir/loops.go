@@ -19,7 +19,7 @@ import (
 // prints, also by the functions that it calls. Those in seen have been looked at.
 func (l *lowerer) acts(n ast.Node, seen map[*check.Func]bool) bool {
 	found := false
-	ast.Walk(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Target, *ast.TargetPlus, *ast.Tilde, *ast.Print:
 			found = true
@@ -41,7 +41,7 @@ func (l *lowerer) acts(n ast.Node, seen map[*check.Func]bool) bool {
 // elements of it do not change that.
 func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 	var reads, sizes []*check.Var
-	ast.Walk(e, func(n ast.Node) bool {
+	ast.Inspect(e, func(n ast.Node) bool {
 		if v := l.measured(n); v != nil {
 			sizes = append(sizes, v)
 			return false
@@ -52,9 +52,9 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 		return true
 	}, nil)
 	found := false
-	ast.Walk(s, func(n ast.Node) bool {
+	ast.Inspect(s, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Assign); ok && !found {
-			ast.Walk(a.LHS, func(n ast.Node) bool {
+			ast.Inspect(a.LHS, func(n ast.Node) bool {
 				if x, ok := n.(*ast.IndexExpr); ok {
 					n = x.X
 					for {

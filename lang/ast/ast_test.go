@@ -53,14 +53,14 @@ func reachable(v reflect.Value, into map[ast.Node]bool) {
 	}
 }
 
-// Walk visits every node there is, each type of node is in the test program,
+// Inspect visits every node there is, each type of node is in the test program,
 // and pre and post are balanced.
-func TestWalkComplete(t *testing.T) {
+func TestInspectComplete(t *testing.T) {
 	tree := everything(t)
 	want := map[ast.Node]bool{}
 	reachable(reflect.ValueOf(tree), want)
 	got, depth := map[ast.Node]bool{}, 0
-	ast.Walk(tree, func(n ast.Node) bool { got[n] = true; depth++; return true }, func(ast.Node) { depth-- })
+	ast.Inspect(tree, func(n ast.Node) bool { got[n] = true; depth++; return true }, func(ast.Node) { depth-- })
 	for n := range want {
 		if !got[n] {
 			t.Errorf("%T at %v is not visited", n, n.Span().Begin())
@@ -86,10 +86,10 @@ func TestWalkComplete(t *testing.T) {
 	}
 }
 
-func TestWalkOrderAndPruning(t *testing.T) {
+func TestInspectOrderAndPruning(t *testing.T) {
 	tree, _ := lang.Parse(source.NewFile("t", "model { x[1] = f(y + 2 | z); }"))
 	var got []string
-	ast.Walk(tree.Blocks[0].Stmts[0], func(n ast.Node) bool {
+	ast.Inspect(tree.Blocks[0].Stmts[0], func(n ast.Node) bool {
 		got = append(got, n.Span().Text())
 		_, call := n.(*ast.CallExpr)
 		return !call

@@ -80,7 +80,7 @@ func (c *checker) assign(s *ast.Assign) {
 	o, m, fail := types.Resolve(c.universe.Lookup(name), args)
 	switch {
 	case fail != nil:
-		c.badOperator(s.RHS, s.Op, args, fail)
+		c.badOperator(s.RHS.Span(), s.Op, args, fail)
 	case !m.Result.Equal(lhs):
 		c.report(diag.Errorf(diag.TypeMismatch, s.RHS.Span(), "%s %s %s gives %s, which cannot be stored in %s", lhs, s.Op, rhs.Type, m.Result, lhs),
 			conversion(m.Result, lhs))

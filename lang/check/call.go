@@ -24,7 +24,7 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	if !ok {
 		return invalid
 	}
-	call := c.resolve(e.Func, name, cands, e.Args, args)
+	call := c.resolve(&e.Func, name, cands, e.Args, args)
 	if call == nil {
 		return invalid
 	}
@@ -313,9 +313,9 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	switch {
 	case TakesBar(suffix) && !e.Bar && len(e.Args) > 1:
 		d := diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with a bar after the variate", name)
-		d.Fix = fmt.Sprintf("write %s(%s | …)", name, brief(e.Args[0], "x"))
-		if rest := brief(ast.Base{Pos: source.Span{File: e.Span().File, Start: e.Args[1].Span().Start, End: e.Args[len(e.Args)-1].Span().End}}, ""); rest != "" {
-			d.Fix = fmt.Sprintf("write %s(%s | %s)", name, brief(e.Args[0], "x"), rest)
+		d.Fix = fmt.Sprintf("write %s(%s | …)", name, brief(e.Args[0].Span(), "x"))
+		if rest := brief(source.Span{File: e.Span().File, Start: e.Args[1].Span().Start, End: e.Args[len(e.Args)-1].Span().End}, ""); rest != "" {
+			d.Fix = fmt.Sprintf("write %s(%s | %s)", name, brief(e.Args[0].Span(), "x"), rest)
 		}
 		comma := source.Span{File: e.Span().File, Start: e.Args[0].Span().End, End: e.Args[1].Span().Start}
 		if strings.TrimSpace(comma.Text()) == "," {
@@ -345,8 +345,8 @@ func (c *checker) callRules(e *ast.CallExpr) {
 }
 
 // brief is the text of a part of the program, or other if it is long.
-func brief(n ast.Node, other string) string {
-	if s := n.Span().Text(); len(s) <= 40 && !strings.Contains(s, "\n") {
+func brief(at source.Span, other string) string {
+	if s := at.Text(); len(s) <= 40 && !strings.Contains(s, "\n") {
 		return s
 	}
 	return other
@@ -396,9 +396,9 @@ func (c *checker) operator(node ast.Node, op string, e ast.Expr, pos source.Span
 	o, m, fail := types.ResolveLevels(c.universe.Lookup(name), ts, params)
 	if fail != nil {
 		if u, ok := e.(*ast.Unary); ok {
-			c.badOperator(u.X, op, ts, fail)
+			c.badOperator(u.X.Span(), op, ts, fail)
 		} else {
-			c.badOperator(ast.Base{Pos: pos}, op, ts, fail)
+			c.badOperator(pos, op, ts, fail)
 		}
 		return invalid
 	}
@@ -408,18 +408,18 @@ func (c *checker) operator(node ast.Node, op string, e ast.Expr, pos source.Span
 }
 
 // badOperator reports operands that an operator does not take.
-func (c *checker) badOperator(at ast.Node, op string, ts []types.Type, fail *types.Failure) {
+func (c *checker) badOperator(at source.Span, op string, ts []types.Type, fail *types.Failure) {
 	var d diag.Diagnostic
 	switch {
 	case len(ts) == 1:
-		d = diag.Errorf(diag.BadOperand, at.Span(), "operator %s does not take %s", op, ts[0])
+		d = diag.Errorf(diag.BadOperand, at, "operator %s does not take %s", op, ts[0])
 		if op == "!" {
 			d.Fix = "it binds more strongly than a comparison: write !(x > 0)"
 		}
 	case fail.Ambiguous:
-		d = diag.Errorf(diag.AmbiguousCall, at.Span(), "%s %s %s is ambiguous", ts[0], op, ts[1])
+		d = diag.Errorf(diag.AmbiguousCall, at, "%s %s %s is ambiguous", ts[0], op, ts[1])
 	default:
-		d = diag.Errorf(diag.BadOperand, at.Span(), "operator %s does not take %s and %s", op, ts[0], ts[1])
+		d = diag.Errorf(diag.BadOperand, at, "operator %s does not take %s and %s", op, ts[0], ts[1])
 		d.Fix = operatorAdvice(op, ts[0], ts[1])
 	}
 	c.diags.Add(d)

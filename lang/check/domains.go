@@ -31,7 +31,7 @@ type use struct {
 
 // domains looks at all calls of distributions.
 func (c *checker) domains(f *ast.File) {
-	ast.Walk(f, func(n ast.Node) bool {
+	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Tilde:
 			c.domainsOf(n, n.Dist.Name, append([]ast.Expr{n.Variate}, n.Args...), n.Trunc == nil, true)
@@ -288,7 +288,7 @@ func (c *checker) equalities(f *ast.File) {
 		if b.Kind != ast.TransformedParameters && b.Kind != ast.Model {
 			continue
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			e, ok := n.(*ast.Binary)
 			if !ok || e.Op != "==" && e.Op != "!=" {
 				return true

@@ -253,7 +253,7 @@ func (c *checker) checkLikelihoods() {
 				return
 			}
 			seen[f] = true
-			ast.Walk(f.Decl.Body, func(n ast.Node) bool {
+			ast.Inspect(f.Decl.Body, func(n ast.Node) bool {
 				if v, ok := n.(*ast.VarExpr); ok && c.info.Functors[v] != nil {
 					visit(c.info.Functors[v])
 				}

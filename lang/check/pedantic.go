@@ -89,7 +89,7 @@ func (t *tracer) trace(b *ast.Block) {
 		}
 	}
 	conditions := 0
-	ast.Walk(b, func(n ast.Node) bool {
+	ast.Inspect(b, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.VarExpr:
 			if v := t.c.info.Uses[n]; v != nil {
@@ -250,7 +250,7 @@ func (c *checker) decisions(b *ast.Block, t *tracer) {
 			c.diags.Add(d)
 		}
 	}
-	ast.Walk(b, func(n ast.Node) bool {
+	ast.Inspect(b, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.If:
 			condition(n.Cond)

@@ -163,9 +163,9 @@ func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
 	}
 	switch {
 	case c.fn != nil && c.fn.Decl.Body != nil:
-		ast.Walk(c.fn.Decl.Body, visit, nil)
+		ast.Inspect(c.fn.Decl.Body, visit, nil)
 	case c.fn == nil && c.node != nil:
-		ast.Walk(c.node, visit, nil)
+		ast.Inspect(c.node, visit, nil)
 	}
 	return found
 }
@@ -189,7 +189,7 @@ func (c *checker) findDeclarations(f *ast.File) {
 		for _, s := range b.Stmts {
 			top[s] = b.Kind != ast.Model
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			d, ok := n.(*ast.VarDecl)
 			if !ok {
 				return true

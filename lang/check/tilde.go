@@ -17,10 +17,10 @@ func (c *checker) tilde(s *ast.Tilde) {
 	es := append([]ast.Expr{s.Variate}, s.Args...)
 	args, ok := c.args(es)
 	if before := len(c.diags); !c.addsToTarget(s, "~") && c.fn == nil && c.block == ast.GeneratedQuantities && len(c.diags) > before {
-		c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(…)", brief(s.Variate, "y"), s.Dist.Name)
+		c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(…)", brief(s.Variate.Span(), "y"), s.Dist.Name)
 		if n := len(s.Args); n > 0 {
-			list := ast.Base{Pos: source.Span{File: s.Span().File, Start: s.Args[0].Span().Start, End: s.Args[n-1].Span().End}}
-			c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(%s)", brief(s.Variate, "y"), s.Dist.Name, brief(list, "…"))
+			list := source.Span{File: s.Span().File, Start: s.Args[0].Span().Start, End: s.Args[n-1].Span().End}
+			c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(%s)", brief(s.Variate.Span(), "y"), s.Dist.Name, brief(list, "…"))
 		}
 	}
 	truncated := ok

@@ -59,7 +59,7 @@ func (c *checker) stores(f *ast.File) {
 			}
 		}
 	}
-	ast.Walk(f, func(n ast.Node) bool {
+	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Assign); ok {
 			place(s.LHS)
 		}
@@ -94,7 +94,7 @@ func (c *checker) unusedParameters(f *ast.File) {
 		if b == nil {
 			continue
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			if v, ok := n.(*ast.VarExpr); ok {
 				used[c.info.Uses[v]] = true
 			}
@@ -120,7 +120,7 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 		if b.Kind == ast.Functions {
 			continue
 		}
-		ast.Walk(b, func(n ast.Node) bool {
+		ast.Inspect(b, func(n ast.Node) bool {
 			if t, ok := n.(*ast.TargetPlus); ok {
 				inspect(t.Value, func(e ast.Expr) {
 					if v, ok := e.(*ast.VarExpr); ok {
@@ -131,7 +131,7 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 			return true
 		}, nil)
 	}
-	ast.Walk(b, func(n ast.Node) bool {
+	ast.Inspect(b, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Tilde); ok {
 			c.jacobianWarning(s, adjusted)
 		}

@@ -74,7 +74,7 @@ func (s *Snapshot) Hints(f *source.File, which HintRange) []Hint {
 		add(e.Span(), ": "+text)
 	}
 	known := s.ints()
-	ast.Walk(s.Tree, func(n ast.Node) bool {
+	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.VarDecl:
 			v := s.Info.Defs[n]

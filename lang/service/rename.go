@@ -129,7 +129,7 @@ func (s *Snapshot) bindings() []int {
 		return numbers[n]
 	}
 	var out []int
-	ast.Walk(s.Tree, func(n ast.Node) bool {
+	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.VarDecl, *ast.For, *ast.ForEach, *ast.Param, *ast.FunctionDecl:
 			out = append(out, declared(n))

@@ -131,7 +131,7 @@ func (s *Snapshot) names(f *source.File) map[int]SemanticToken {
 	for n := range s.Info.Functors {
 		put(n.Span(), TokenFunction, 0)
 	}
-	ast.Walk(s.Tree, func(n ast.Node) bool {
+	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FunctionDecl:
 			put(n.Name.Span(), TokenFunction, TokenDeclaration)

@@ -318,7 +318,7 @@ func (s *Snapshot) knownInts() map[*check.Var]int64 {
 		return out
 	}
 	changed := map[ast.Node]bool{}
-	ast.Walk(s.Tree, func(n ast.Node) bool {
+	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Assign); ok {
 			assigned(a.LHS, changed)
 		}

@@ -193,7 +193,7 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 	}
 	var parents []ast.Node
 	written := map[ast.Node]bool{}
-	ast.Walk(s.Tree, func(n ast.Node) bool {
+	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Assign:
 			assigned(n.LHS, written)

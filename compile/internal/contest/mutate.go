@@ -53,7 +53,7 @@ func recursive(text string) bool {
 				continue
 			}
 			known[f.Name.Name] = true
-			ast.Walk(f.Body, func(n ast.Node) bool {
+			ast.Inspect(f.Body, func(n ast.Node) bool {
 				if c, ok := n.(*ast.CallExpr); ok && known[c.Func.Name] {
 					found = true
 				}
@@ -210,7 +210,7 @@ func (s *site) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 
 // exprs collects the parts of expressions.
 func (s *site) exprs(n ast.Node) {
-	ast.Walk(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Single:
 			s.indices = append(s.indices, n)

@@ -91,7 +91,7 @@ func (r *run) profiles() []*profiled {
 	var all []*profiled
 	file, _ := r.model.Program().Syntax()
 	for _, block := range file.Blocks {
-		ast.Walk(block, func(n ast.Node) bool {
+		ast.Inspect(block, func(n ast.Node) bool {
 			s, ok := n.(*ast.Profile)
 			if !ok {
 				return true
