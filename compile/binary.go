@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -33,17 +34,25 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 		if levels == nil || v.Type.Kind != types.Int {
 			continue
 		}
-		bounds := map[string]string{}
+		lower, upper := "", "" // "" if there is none, "?" if data decide it
 		for _, b := range decl.Type.Bounds {
-			bounds[b.Kind] = ast.String(b.Value)
+			text := "?"
+			if n, ok := info.Number(b.Value, nil); ok {
+				text = strconv.FormatFloat(n.Val, 'g', -1, 64)
+			}
+			if b.Kind == "lower" {
+				lower = text
+			} else {
+				upper = text
+			}
 		}
 		switch {
-		case bounds["lower"] == "0" && bounds["upper"] == "1" && len(levels) == 2:
+		case lower == "0" && upper == "1" && len(levels) == 2:
 			d = d.FromZero(v.Name)
 			binary = append(binary, Binary{v.Name, levels[0], levels[1]})
-		case bounds["lower"] == "0" || bounds["lower"] == "" && truths(levels):
+		case lower == "0" || lower == "" && truths(levels):
 			from := "counts from 0"
-			if bounds["lower"] == "" {
+			if lower == "" {
 				from = "does not say what its numbers stand for"
 			}
 			found.List = append(found.List, diag.Diagnostic{Code: diag.DataBounds, Span: decl.Span(),

@@ -5,14 +5,15 @@
 //
 //	source            files, spans, positions
 //	diag              diagnostics, their codes, rendering, did-you-mean
-//	ast               the syntax tree; Inspect, Rewrite, Fprint, Equal
+//	ast               the syntax tree; Inspect, Rewrite, Equal
+//	printer           tree to text: the only printer
 //	types             types, signatures, constraints, promotion
 //	internal/grammar  text to tree: lexer, participle grammar, recovery
 //	internal/legacy   what older versions had, and what replaced it
 //	lang              Parse, ParseWith: the entry to the above; included files;
 //	                  upgrading of older syntax
 //	check             names, types, rules of blocks: tree to check.Info
-//	format            the canonical layout, comments kept
+//	format            text to text in the canonical layout, comments kept
 //	service           what editors ask of programs, half-written ones too
 //
 // internal/errtest is the test harness for diagnostics, shared by Parse and

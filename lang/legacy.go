@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -11,66 +10,85 @@ import (
 	"github.com/ppl-lang/ppl/lang/internal/legacy"
 )
 
-// upgrade rewrites the functions of older versions in a tree that no one else
-// has seen yet. What is written otherwise in older versions (arrays, <-,
-// comments) the parser has upgraded. It returns a warning for each change.
-func upgrade(f *ast.File, known func(string) bool) diag.List {
+// upgrade rewrites the functions of older versions in a tree. What is written
+// otherwise in older versions (arrays, <-, comments) the parser has upgraded. The
+// list holds a warning for each change.
+func upgrade(f *ast.File, known func(string) bool) (*ast.File, diag.List) {
 	defined := map[string]bool{}
-	u := &upgrader{own: map[string]string{}, known: func(name string) bool { return defined[name] || known(name) }}
+	u := &upgrader{own: map[string]string{}, noted: map[string]bool{}, known: func(name string) bool { return defined[name] || known(name) }}
 	if b := f.Block(ast.Functions); b != nil {
 		for _, s := range b.Stmts {
 			if d, ok := s.(*ast.FunctionDecl); ok {
 				defined[d.Name.Name] = true
+				if now := nameToday(d); now != "" {
+					u.own[d.Name.Name] = now
+				}
 			}
 		}
-		for _, s := range b.Stmts {
-			if d, ok := s.(*ast.FunctionDecl); ok {
-				u.function(d)
-			}
-		}
-		u.plainJacobians(f, b)
+		u.plain = plainJacobians(b)
 	}
-	for _, b := range f.Blocks {
-		u.stmts(b.Stmts)
-	}
-	return u.list
+	return u.tree(f).(*ast.File), u.list
 }
 
 // rename gives names that are reserved today an underscore, and more if there is
 // such a name already.
-func rename(f *ast.File) {
+func rename(f *ast.File) *ast.File {
 	taken := map[string]bool{}
-	var places []*string
+	var reserved []string // in order of the text
 	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			places = append(places, &n.Name)
-		case *ast.VarExpr:
-			places = append(places, &n.Name)
+		if name := nameOf(n); name != "" {
+			taken[name] = true
+			if grammar.Reserved(name) {
+				reserved = append(reserved, name)
+			}
 		}
 		return true
 	}, nil)
-	for _, p := range places {
-		taken[*p] = true
-	}
 	now := map[string]string{}
-	for _, p := range places {
-		if !grammar.Reserved(*p) {
+	for _, old := range reserved {
+		if now[old] != "" {
 			continue
 		}
-		if now[*p] == "" {
-			name := *p + "_"
-			for i := 2; taken[name]; i++ {
-				name = fmt.Sprintf("%s_%d", *p, i)
-			}
-			now[*p], taken[name] = name, true
+		name := old + "_"
+		for i := 2; taken[name]; i++ {
+			name = fmt.Sprintf("%s_%d", old, i)
 		}
-		*p = now[*p]
+		now[old], taken[name] = name, true
 	}
+	return ast.Rewrite(f, nil, func(n ast.Node) ast.Node {
+		if to := now[nameOf(n)]; to != "" {
+			return named(n, to)
+		}
+		return n
+	}).(*ast.File)
+}
+
+// nameOf is the name that a node is; "" for others.
+func nameOf(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Ident:
+		return n.Name
+	case *ast.VarExpr:
+		return n.Name
+	}
+	return ""
+}
+
+// named is a name with another text.
+func named(n ast.Node, name string) ast.Node {
+	switch n := n.(type) {
+	case *ast.Ident:
+		return &ast.Ident{Base: n.Base, Name: name}
+	case *ast.VarExpr:
+		return &ast.VarExpr{Base: n.Base, Name: name}
+	}
+	return n
 }
 
 type upgrader struct {
 	own   map[string]string // the program's densities by their old names
+	plain map[string]bool   // functions in _jacobian that do not add to the Jacobian
+	noted map[string]bool   // today's names of densities whose definition has a warning
 	known func(string) bool
 	list  diag.List
 }
@@ -81,39 +99,37 @@ func (u *upgrader) note(n ast.Node, was, is string) {
 	u.list.Add(d)
 }
 
-// function renames the definition of a density NAME_log or of a distribution
-// function NAME_cdf_log or NAME_ccdf_log.
-func (u *upgrader) function(d *ast.FunctionDecl) {
+// nameToday is the name of a function that is defined as a density NAME_log or as a
+// distribution function NAME_cdf_log or NAME_ccdf_log; "" for others.
+func nameToday(d *ast.FunctionDecl) string {
 	base, ok := strings.CutSuffix(d.Name.Name, "_log")
 	if !ok || base == "" || d.Result.Elem != "real" || len(d.Result.ArrayDims) > 0 || len(d.Params) < 1 {
-		return
-	}
-	now := base + "_lpdf"
-	if d.Params[0].Type.Elem == "int" {
-		now = base + "_lpmf"
+		return ""
 	}
 	if name, ok := strings.CutSuffix(base, "_ccdf"); ok && name != "" {
-		now = name + "_lccdf"
-	} else if name, ok := strings.CutSuffix(base, "_cdf"); ok && name != "" {
-		now = name + "_lcdf"
+		return name + "_lccdf"
 	}
-	if u.own[d.Name.Name] == "" {
-		u.note(&d.Name, d.Name.Name, now)
+	if name, ok := strings.CutSuffix(base, "_cdf"); ok && name != "" {
+		return name + "_lcdf"
 	}
-	u.own[d.Name.Name] = now
-	d.Name.Name = now
+	if d.Params[0].Type.Elem == "int" {
+		return base + "_lpmf"
+	}
+	return base + "_lpdf"
 }
 
-// plainJacobians renames functions of before `jacobian +=`, whose names ended in
+// plainJacobians are the functions of before `jacobian +=` whose names ended in
 // _jacobian because they computed one: today such a name may be called only where
-// the parameters are transformed. A function is of today if it adds to the
-// Jacobian, or calls one that does.
-func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
-	named := func(name string) bool { return strings.HasSuffix(name, "_jacobian") && name != "_jacobian" }
-	plain := map[string][]*ast.FunctionDecl{}
+// the parameters are transformed, so that they are renamed. A function is of today if
+// it adds to the Jacobian, or calls one that does.
+func plainJacobians(functions *ast.Block) map[string]bool {
+	jacobian := func(name string) bool { return strings.HasSuffix(name, "_jacobian") && name != "_jacobian" }
+	plain := map[string]bool{}
+	var list []*ast.FunctionDecl
 	for _, s := range functions.Stmts {
-		if d, ok := s.(*ast.FunctionDecl); ok && named(d.Name.Name) {
-			plain[d.Name.Name] = append(plain[d.Name.Name], d)
+		if d, ok := s.(*ast.FunctionDecl); ok && jacobian(d.Name.Name) {
+			plain[d.Name.Name] = true
+			list = append(list, d)
 		}
 	}
 	adjusts := func(d *ast.FunctionDecl) bool {
@@ -123,7 +139,7 @@ func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
 			case *ast.TargetPlus:
 				found = found || n.Jacobian
 			case *ast.CallExpr:
-				found = found || named(n.Func.Name) && plain[n.Func.Name] == nil
+				found = found || jacobian(n.Func.Name) && !plain[n.Func.Name]
 			}
 			return !found
 		}, nil)
@@ -131,94 +147,56 @@ func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
 	}
 	for more := true; more; { // until nothing calls what has been found to adjust
 		more = false
-		for name, ds := range plain {
-			if slices.ContainsFunc(ds, adjusts) {
-				delete(plain, name)
+		for _, d := range list {
+			if plain[d.Name.Name] && adjusts(d) {
+				delete(plain, d.Name.Name)
 				more = true
 			}
 		}
 	}
-	if len(plain) == 0 {
-		return
-	}
-	ast.Inspect(f, func(n ast.Node) bool {
-		var name *string
-		switch n := n.(type) {
-		case *ast.Ident:
-			name = &n.Name
-		case *ast.VarExpr:
-			name = &n.Name
-		default:
-			return true
-		}
-		if plain[*name] != nil {
-			u.note(n, *name, *name+"_")
-			*name += "_"
-		}
-		return true
-	}, nil)
+	return plain
 }
 
-func (u *upgrader) stmts(list []ast.Stmt) {
-	for i, s := range list {
-		list[i] = u.stmt(s)
-	}
+// tree is a tree as it is written today. A call that is a statement is looked at
+// with the statement, as what replaces it may be no call.
+func (u *upgrader) tree(n ast.Node) ast.Node {
+	return ast.Rewrite(n, func(n ast.Node) bool { _, call := n.(*ast.CallStmt); return !call }, u.node)
 }
 
-func (u *upgrader) stmt(s ast.Stmt) ast.Stmt {
-	switch s := s.(type) {
-	case *ast.VarDecl:
-		u.typ(s.Type)
-		s.Init = u.expr(s.Init)
+// node is a node as it is written today, whose children are.
+func (u *upgrader) node(n ast.Node) ast.Node {
+	if name := nameOf(n); u.plain[name] {
+		u.note(n, name, name+"_")
+		return named(n, name+"_")
+	}
+	switch n := n.(type) {
 	case *ast.FunctionDecl:
-		if s.Body != nil {
-			u.stmts(s.Body.Stmts)
+		if now := nameToday(n); now != "" {
+			if !u.noted[now] { // a forward declaration and the definition are one change
+				u.note(&n.Name, n.Name.Name, now)
+			}
+			u.noted[now] = true
+			c := *n
+			c.Name.Name = now
+			return &c
 		}
 	case *ast.Assign:
-		s.LHS, s.RHS = u.expr(s.LHS), u.expr(s.RHS)
-		if added := addedToLP(s.RHS); isLP(s.LHS) && added != nil {
-			u.note(s.LHS, "lp__", "target += …")
-			return &ast.TargetPlus{Base: s.Base, Value: added}
-		}
-	case *ast.TargetPlus:
-		s.Value = u.expr(s.Value)
-	case *ast.Tilde:
-		s.Variate = u.expr(s.Variate)
-		u.exprs(s.Args)
-		if s.Trunc != nil {
-			s.Trunc.Lower, s.Trunc.Upper = u.expr(s.Trunc.Lower), u.expr(s.Trunc.Upper)
+		if added := addedToLP(n.RHS); isLP(n.LHS) && added != nil {
+			u.note(n.LHS, "lp__", "target += …")
+			return &ast.TargetPlus{Base: n.Base, Value: added}
 		}
 	case *ast.CallStmt:
-		if call := s.Call; call.Func.Name == "increment_log_prob" && len(call.Args) == 1 {
+		if call := n.Call; call.Func.Name == "increment_log_prob" && len(call.Args) == 1 {
 			u.note(&call.Func, "increment_log_prob(…)", "target += …")
-			return &ast.TargetPlus{Base: s.Base, Value: u.expr(call.Args[0])}
+			return &ast.TargetPlus{Base: n.Base, Value: u.tree(call.Args[0]).(ast.Expr)}
 		}
-		if call, ok := u.expr(s.Call).(*ast.CallExpr); ok {
-			s.Call = call
+		if call, ok := u.tree(n.Call).(*ast.CallExpr); ok {
+			return &ast.CallStmt{Base: n.Base, Call: call}
 		}
-	case *ast.For:
-		s.From, s.To, s.Body = u.expr(s.From), u.expr(s.To), u.stmt(s.Body)
-	case *ast.ForEach:
-		s.Over, s.Body = u.expr(s.Over), u.stmt(s.Body)
-	case *ast.While:
-		s.Cond, s.Body = u.expr(s.Cond), u.stmt(s.Body)
-	case *ast.If:
-		s.Cond, s.Then = u.expr(s.Cond), u.stmt(s.Then)
-		if s.Else != nil {
-			s.Else = u.stmt(s.Else)
-		}
-	case *ast.BlockStmt:
-		u.stmts(s.Stmts)
-	case *ast.Profile:
-		u.stmts(s.Body.Stmts)
-	case *ast.Print:
-		u.exprs(s.Args)
-	case *ast.Reject:
-		u.exprs(s.Args)
-	case *ast.Return:
-		s.Value = u.expr(s.Value)
+	case *ast.CallExpr:
+		return u.call(n)
 	}
-	return s
+	return n
 }
 
 // isLP reports the variable by which programs once added to the target.
@@ -243,74 +221,25 @@ func addedToLP(e ast.Expr) ast.Expr {
 	return &ast.Binary{Base: b.Base, Op: b.Op, OpPos: b.OpPos, X: x, Y: b.Y}
 }
 
-func (u *upgrader) typ(t *ast.TypeExpr) {
-	u.exprs(t.ArrayDims)
-	u.exprs(t.Sizes)
-	for i := range t.Bounds {
-		t.Bounds[i].Value = u.expr(t.Bounds[i].Value)
-	}
-	for _, m := range t.Members {
-		u.typ(m)
-	}
-}
-
-func (u *upgrader) exprs(list []ast.Expr) {
-	for i, e := range list {
-		list[i] = u.expr(e)
-	}
-}
-
-func (u *upgrader) expr(e ast.Expr) ast.Expr {
-	switch e := e.(type) {
-	case *ast.CallExpr:
-		return u.call(e)
-	case *ast.Unary:
-		e.X = u.expr(e.X)
-	case *ast.Binary:
-		e.X, e.Y = u.expr(e.X), u.expr(e.Y)
-	case *ast.Cond:
-		e.Cond, e.Then, e.Else = u.expr(e.Cond), u.expr(e.Then), u.expr(e.Else)
-	case *ast.IndexExpr:
-		e.X = u.expr(e.X)
-		for _, i := range e.Indices {
-			switch i := i.(type) {
-			case *ast.Single:
-				i.X = u.expr(i.X)
-			case *ast.Range:
-				i.From, i.To = u.expr(i.From), u.expr(i.To)
-			}
-		}
-	case *ast.TupleMember:
-		e.X = u.expr(e.X)
-	case *ast.ArrayExpr:
-		u.exprs(e.Elems)
-	case *ast.RowVectorExpr:
-		u.exprs(e.Elems)
-	case *ast.TupleExpr:
-		u.exprs(e.Elems)
-	case *ast.Paren:
-		e.X = u.expr(e.X)
-	}
-	return e
-}
-
 // conditional are the suffixes of functions with a bar after the variate.
 var conditional = []string{"_lpdf", "_lpmf", "_lupdf", "_lupmf", "_cdf", "_lcdf", "_lccdf"}
 
 func (u *upgrader) call(e *ast.CallExpr) ast.Expr {
-	u.exprs(e.Args)
 	name := e.Func.Name
+	called := func(name string, bar bool) ast.Expr {
+		c := *e
+		c.Func.Name, c.Bar = name, bar
+		return &c
+	}
 	if now := u.own[name]; now != "" {
 		u.note(&e.Func, name, now)
-		e.Func.Name, e.Bar = now, true
-		return e
+		return called(now, true)
 	}
 	if !e.Bar && len(e.Args) > 1 && u.known(name) {
 		for _, s := range conditional {
 			if strings.HasSuffix(name, s) {
 				u.note(&e.Func, name+"(x, …)", name+"(x | …)")
-				e.Bar = true
-				return e
+				return called(name, true)
 			}
 		}
 	}
@@ -334,7 +263,7 @@ func (u *upgrader) call(e *ast.CallExpr) ast.Expr {
 		return &ast.Paren{Base: e.Base, X: c}
 	case form == legacy.Density || form == legacy.Call:
 		u.note(&e.Func, name, today)
-		e.Func.Name, e.Bar = today, form == legacy.Density
+		return called(today, form == legacy.Density)
 	}
 	return e
 }

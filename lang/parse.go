@@ -91,9 +91,11 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 		if known == nil {
 			known = func(string) bool { return false }
 		}
-		list = append(list, upgrade(tree, known)...)
+		var changes diag.List
+		tree, changes = upgrade(tree, known)
+		list = append(list, changes...)
 		if o.Rename {
-			rename(tree)
+			tree = rename(tree)
 		}
 		list.Sort()
 	}

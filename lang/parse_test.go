@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/internal/errtest"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -138,7 +139,7 @@ func structure(e ast.Expr) string {
 	case *ast.Paren:
 		return "P" + structure(e.X)
 	}
-	return ast.String(e)
+	return printer.String(e)
 }
 
 func TestPrecedence(t *testing.T) {
@@ -243,7 +244,7 @@ func checkTree(tree *ast.File) error {
 	if err := checkSpans(tree); err != nil {
 		return err
 	}
-	text := ast.String(tree)
+	text := printer.String(tree)
 	again, diags := lang.Parse(source.NewFile("printed", text))
 	if len(diags) > 0 {
 		return fmt.Errorf("printed text does not parse: %v\n%s", diags, text)
@@ -251,7 +252,7 @@ func checkTree(tree *ast.File) error {
 	if !ast.Equal(tree, again) {
 		return fmt.Errorf("print and parse give another tree\n%s", text)
 	}
-	if twice := ast.String(again); twice != text {
+	if twice := printer.String(again); twice != text {
 		return fmt.Errorf("printing is not stable:\n%s\n%s", text, twice)
 	}
 	return nil
@@ -314,7 +315,7 @@ model {
     z = 1;
   }
 }`
-	if got := ast.String(tree); got != want {
+	if got := printer.String(tree); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }

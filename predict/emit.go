@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -261,7 +262,7 @@ func (e *emitter) program() (string, error) {
 // block writes a block of the model, with what is added to it: more functions, and
 // the variables of the data that are not given, which are not data any more.
 func (e *emitter) block(out *strings.Builder, b *ast.Block) {
-	text := strings.TrimSuffix(strings.TrimRight(ast.String(b), "\n"), "}")
+	text := strings.TrimSuffix(strings.TrimRight(printer.String(b), "\n"), "}")
 	switch b.Kind {
 	case ast.Functions:
 		text += e.functions.String()
@@ -277,7 +278,7 @@ func (e *emitter) block(out *strings.Builder, b *ast.Block) {
 				filled += fmt.Sprintf("  %s %s;\n", declared(t, sizes), v.Name)
 			}
 		}
-		text = strings.TrimSuffix(strings.TrimRight(ast.String(known), "\n"), "}")
+		text = strings.TrimSuffix(strings.TrimRight(printer.String(known), "\n"), "}")
 		if filled != "" && e.tree.Block(ast.TransformedData) == nil {
 			out.WriteString(text + "}\ntransformed data {\n" + filled + "}\n")
 			return
@@ -350,13 +351,13 @@ func (e *emitter) declarations() string {
 func sizesOf(t *ast.TypeExpr, plain types.Type) ([]string, types.Type) {
 	var sizes []string
 	for _, d := range t.ArrayDims {
-		sizes = append(sizes, ast.String(d))
+		sizes = append(sizes, printer.String(d))
 	}
 	for _, s := range t.Sizes {
-		sizes = append(sizes, ast.String(s))
+		sizes = append(sizes, printer.String(s))
 	}
 	if n := len(t.Sizes); n > 0 && plain.Kind == types.Matrix && n == 1 { // cov_matrix[K]
-		sizes = append(sizes, ast.String(t.Sizes[0]))
+		sizes = append(sizes, printer.String(t.Sizes[0]))
 	}
 	return sizes, plain
 }
@@ -421,11 +422,11 @@ func (e *emitter) stmt(s ast.Stmt) {
 			return
 		}
 		if !strings.HasSuffix(s.Call.Func.Name, "_lp") {
-			e.lines(ast.String(e.now.simple(s)))
+			e.lines(printer.String(e.now.simple(s)))
 		}
 	case *ast.Print, *ast.Empty:
 	default:
-		e.lines(ast.String(e.now.simple(s)))
+		e.lines(printer.String(e.now.simple(s)))
 	}
 }
 
@@ -443,7 +444,7 @@ func (e *emitter) stmts(s ast.Stmt) {
 
 // term writes what a term has become.
 func (e *emitter) term(t *term) {
-	e.line("// line %d: %s", t.at.Span().Begin().Line, oneLine(ast.String(t.at)))
+	e.line("// line %d: %s", t.at.Span().Begin().Line, oneLine(printer.String(t.at)))
 	if e.kind == Replicated {
 		e.draw(t)
 		return

@@ -42,7 +42,7 @@ var inverses = map[string]string{
 // placeOf finds out which elements of a variable of the data an expression is;
 // nil if it is nothing of the kind.
 func (a *analysis) placeOf(e ast.Expr) *place {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr:
 		if v := a.info.Uses[e]; v != nil && a.observable(v) {
 			return &place{v: v}

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -254,7 +255,7 @@ func (e *emitter) gather() {
 			e.findings[s] = f
 			e.order = append(e.order, s)
 			for _, reason := range f.left {
-				e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), reason})
+				e.left = append(e.left, Left{s.Span(), oneLine(printer.String(s)), reason})
 			}
 			return false
 		}, nil)
@@ -275,11 +276,11 @@ func (e *emitter) clear() {
 		case e.kind.isPrior():
 			if e.doubt == nil {
 				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",
-					brief(ast.String(s)), s.Span().Begin().File, s.Span().Begin().Line)
+					brief(printer.String(s)), s.Span().Begin().File, s.Span().Begin().Line)
 			}
 		case len(e.variables) == 0 || f.readsData:
 			f.left = append(f.left, f.unclear)
-			e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), f.unclear})
+			e.left = append(e.left, Left{s.Span(), oneLine(printer.String(s)), f.unclear})
 		}
 		e.findings[s] = f
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -42,11 +43,11 @@ func (e *emitter) priorStmt(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.Tilde:
 		if f.prior {
-			e.lines(ast.String(s))
+			e.lines(printer.String(s))
 		}
 	case *ast.TargetPlus:
 		if len(f.terms) == 0 && len(f.left) == 0 {
-			e.lines(ast.String(s))
+			e.lines(printer.String(s))
 			return
 		}
 		// Those addends of a sum that are about parameters alone.
@@ -63,7 +64,7 @@ func (e *emitter) priorStmt(s ast.Stmt) {
 		}
 	case *ast.CallStmt:
 		if len(f.left) == 0 {
-			e.lines(ast.String(s))
+			e.lines(printer.String(s))
 		}
 	}
 }
@@ -91,14 +92,14 @@ func (e *emitter) forwardProgram() (text, reason string) {
 		case isTilde && f.prior && len(f.left) == 0:
 			v := e.wholeParameter(d.Variate)
 			if v == nil {
-				return "", fmt.Sprintf("the left side of `%s` is not a whole parameter", oneLine(ast.String(d)))
+				return "", fmt.Sprintf("the left side of `%s` is not a whole parameter", oneLine(printer.String(d)))
 			}
 			if priors[v] != nil {
 				return "", fmt.Sprintf("%s has two priors", v.Name)
 			}
 			priors[v] = d
 		case f.prior || e.adds(s):
-			return "", fmt.Sprintf("`%s` is more than one statement with ~ about one parameter", brief(ast.String(s)))
+			return "", fmt.Sprintf("`%s` is more than one statement with ~ about one parameter", brief(printer.String(s)))
 		}
 	}
 	var order []*check.Var
@@ -217,7 +218,7 @@ func (e *emitter) adds(s ast.Stmt) bool {
 
 // wholeParameter is the parameter that a variate is all of; nil if none.
 func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
-	switch x := unparen(variate).(type) {
+	switch x := ast.Unparen(variate).(type) {
 	case *ast.VarExpr:
 		if v := e.info.Uses[x]; v != nil && isParameter(v) {
 			return v
@@ -238,7 +239,7 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (reason string) {
 	decl := v.Decl.(*ast.VarDecl)
 	call := e.info.Calls[s]
 	t := term{at: s, place: &place{v: v}, function: call.Name, user: call.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
-	if _, ok := unparen(s.Variate).(*ast.CallExpr); ok {
+	if _, ok := ast.Unparen(s.Variate).(*ast.CallExpr); ok {
 		t.place.flat = "columns"
 	}
 	dist, _ := density(call.Name)
@@ -320,7 +321,7 @@ func inside(support, variate types.Constraint, bound map[string]ast.Expr) bool {
 		support = variate
 	}
 	value := func(x ast.Expr) (float64, bool) {
-		switch x := unparen(x).(type) {
+		switch x := ast.Unparen(x).(type) {
 		case *ast.IntLit:
 			return float64(x.Value), true
 		case *ast.RealLit:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/printer"
 )
 
 // This file: copies of trees with some of their names changed. Trees are
@@ -15,13 +16,13 @@ type rename map[string]string
 
 // text prints a copy of an expression as what stands between parentheses or
 // commas.
-func (r rename) text(e ast.Expr) string { return ast.String(r.expr(e)) }
+func (r rename) text(e ast.Expr) string { return printer.String(r.expr(e)) }
 
 // operand prints an expression so that it may be followed by an index or stand
 // beside any operator.
 func (r rename) operand(e ast.Expr) string {
 	s := r.text(e)
-	switch unparen(e).(type) {
+	switch ast.Unparen(e).(type) {
 	case *ast.VarExpr, *ast.IndexExpr, *ast.CallExpr, *ast.IntLit, *ast.RealLit, *ast.TupleMember:
 		return s
 	}
@@ -183,16 +184,6 @@ func (r rename) simple(s ast.Stmt) ast.Stmt {
 		return &c
 	}
 	return s
-}
-
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
 }
 
 // normalised is the name of a density with all of its terms.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -257,9 +258,9 @@ func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
 		if len(parts) > 1 && a.readsValues(p.value, a.observable) && !a.reads(p.value, isParameter) {
 			return true
 		}
-		x := unparen(p.value)
+		x := ast.Unparen(p.value)
 		if i, ok := x.(*ast.IndexExpr); ok {
-			x = unparen(i.X)
+			x = ast.Unparen(i.X)
 		}
 		if v, ok := x.(*ast.VarExpr); ok && a.info.Uses[v] != nil && !seen[a.info.Uses[v]] {
 			seen[a.info.Uses[v]] = true
@@ -290,7 +291,7 @@ func (a *analysis) why(variate ast.Expr) string {
 	if !a.reads(variate, a.observable) {
 		return "its left side is a constant and no variable of the data"
 	}
-	return "its left side, `" + ast.String(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
+	return "its left side, `" + printer.String(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
 }
 
 // target says what target += value is about.
@@ -373,7 +374,7 @@ type part struct {
 
 // addends takes sums and differences apart.
 func addends(e ast.Expr, negative bool, list []part) []part {
-	switch x := unparen(e).(type) {
+	switch x := ast.Unparen(e).(type) {
 	case *ast.Binary:
 		if x.Op == "+" || x.Op == "-" {
 			list = addends(x.X, negative, list)
@@ -388,7 +389,7 @@ func addends(e ast.Expr, negative bool, list []part) []part {
 }
 
 func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
-	call, isCall := unparen(p.value).(*ast.CallExpr)
+	call, isCall := ast.Unparen(p.value).(*ast.CallExpr)
 	if isCall && conditional(call.Func.Name) && len(call.Args) > 0 && !strings.HasSuffix(call.Func.Name, "_cdf") {
 		_, isDensity := density(call.Func.Name)
 		at := a.placeOf(call.Args[0])

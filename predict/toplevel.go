@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
 )
 
 // This file: which of the priors are at the top level, the ones that power-scaling is meant
@@ -43,7 +44,7 @@ func (e *emitter) topStmt(s ast.Stmt) {
 					}
 				}
 			}
-			keep(e.top(s.Dist.Name, s.Variate, given), oneLine(ast.String(s)), func() { e.lines(ast.String(s)) })
+			keep(e.top(s.Dist.Name, s.Variate, given), oneLine(printer.String(s)), func() { e.lines(printer.String(s)) })
 		}
 	case *ast.TargetPlus:
 		for _, p := range addends(s.Value, false, nil) {
@@ -61,10 +62,10 @@ func (e *emitter) topStmt(s ast.Stmt) {
 		}
 	case *ast.CallStmt:
 		if strings.HasSuffix(s.Call.Func.Name, "_lp") {
-			e.unscaled = append(e.unscaled, oneLine(ast.String(s)))
+			e.unscaled = append(e.unscaled, oneLine(printer.String(s)))
 			return
 		}
-		e.lines(ast.String(s))
+		e.lines(printer.String(s))
 	}
 }
 
@@ -72,7 +73,7 @@ func (e *emitter) topStmt(s ast.Stmt) {
 // are no parameters, a term of one parameter, such as that of a change of variables, or what
 // brms calls lprior.
 func (e *emitter) topAddend(value ast.Expr) bool {
-	switch x := unparen(value).(type) {
+	switch x := ast.Unparen(value).(type) {
 	case *ast.VarExpr:
 		if x.Name == lprior {
 			return true
@@ -120,7 +121,7 @@ func isNumber(n ast.Node, value float64) bool {
 	if !ok {
 		return false
 	}
-	x, err := strconv.ParseFloat(ast.String(e), 64)
+	x, err := strconv.ParseFloat(printer.String(e), 64)
 	return err == nil && x == value
 }
 

@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -65,6 +66,14 @@ type Func struct {
 // OnlyShape reports whether a value of the function depends on nothing but the shapes of its
 // arguments, which assignments to their elements leave as they are.
 func (f *Func) OnlyShape() bool { return f.OfShape != nil }
+
+// OfInts is the value of a function of int scalars, see [Func.Int].
+func (f *Func) OfInts(args []int64) (int64, error) {
+	if f.Int == nil {
+		return 0, errors.New("the function has no value of ints")
+	}
+	return f.Int(args)
+}
 
 // Arg is an argument of a call.
 type Arg struct {

@@ -74,12 +74,13 @@ const packages = `
 lang/source:
 lang/diag:               lang/source
 lang/ast:                lang/source
+lang/printer:            lang/ast
 lang/types:              lang/source
 lang/internal/grammar:   lang/source lang/diag lang/ast participle
 lang/internal/legacy:
 lang:                    lang/source lang/diag lang/ast lang/internal/grammar lang/internal/legacy
-lang/check:              lang/source lang/diag lang/ast lang/types lang/internal/legacy
-lang/format:             lang/source lang/diag lang/ast lang
+lang/check:              lang/source lang/diag lang/ast lang/printer lang/types lang/internal/legacy
+lang/format:             lang/source lang/diag lang/ast lang/printer lang
 lang/service:            lang lang/source lang/diag lang/ast lang/types lang/check lang/format lang/internal/grammar
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag
@@ -113,7 +114,7 @@ compile/internal/plan:
 compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
-predict:                 compile lang/source lang/ast lang/check lang/types stdlib
+predict:                 compile lang/source lang/ast lang/printer lang/check lang/types stdlib
 
 infer:
 infer/internal/quick:

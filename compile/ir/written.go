@@ -45,7 +45,7 @@ func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w typ
 					t.extra[0] = f.FuncType.Params[w.Lead:]
 				}
 				t.passed = append(t.passed, l.funcs[f])
-				t.drops = t.drops || check.Unnormalised(unparen(a).(*ast.VarExpr).Name)
+				t.drops = t.drops || check.Unnormalised(ast.Unparen(a).(*ast.VarExpr).Name)
 				continue
 			}
 			t.args = append(t.args, promote(l.expr(a), call.Match.Params[i]))
@@ -112,20 +112,9 @@ func members(e Expr) []Expr {
 	return out
 }
 
-// unparen is an expression without the parentheses around it.
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
-}
-
 // functor is the function that an argument names; nil if it names none.
 func (l *lowerer) functor(e ast.Expr) *check.Func {
-	v, ok := unparen(e).(*ast.VarExpr)
+	v, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok {
 		return nil
 	}

@@ -11,8 +11,11 @@ import (
 //
 // Identifiers that are part of a node (the name of a declaration, the function
 // of a call) are visited as *Ident. A type that several declarations share is
-// visited with each. Comments are not visited.
+// visited with each. Comments are not visited. Nothing is below nil.
 func Inspect(n Node, pre func(Node) bool, post func(Node)) {
+	if n == nil {
+		return
+	}
 	var c cursor
 	c.visit = func(n Node) Node {
 		if pre == nil || pre(n) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -107,7 +108,7 @@ func parsed(t *testing.T, text string) *ast.File {
 func TestRewrite(t *testing.T) {
 	const text = "transformed data { array[n] real a, b; } model { x[1] = f(y + 2 | z); if (c) print(y); else { } ; }"
 	tree := parsed(t, text)
-	before := ast.String(tree)
+	before := printer.String(tree)
 	rename := func(n ast.Node) ast.Node {
 		switch n := n.(type) {
 		case *ast.VarExpr:
@@ -124,9 +125,9 @@ func TestRewrite(t *testing.T) {
 	got := ast.Rewrite(tree, nil, rename).(*ast.File)
 	want := strings.NewReplacer("(y", "(y2", "[n]", "[n2]", " ; }", "}").Replace(text)
 	if !ast.Equal(got, parsed(t, want)) {
-		t.Errorf("got\n%s", ast.String(got))
+		t.Errorf("got\n%s", printer.String(got))
 	}
-	if ast.String(tree) != before {
+	if printer.String(tree) != before {
 		t.Error("the original has changed")
 	}
 	if got.Pos != tree.Pos || got.Source != tree.Source {
@@ -149,7 +150,7 @@ func TestRewrite(t *testing.T) {
 		t.Error("a tree in which nothing changes is copied")
 	}
 	calls := ast.Rewrite(tree, func(n ast.Node) bool { _, call := n.(*ast.CallExpr); return !call }, rename)
-	if s := ast.String(calls); !strings.Contains(s, "f(y + 2 | z)") || !strings.Contains(s, "print(y2)") {
+	if s := printer.String(calls); !strings.Contains(s, "f(y + 2 | z)") || !strings.Contains(s, "print(y2)") {
 		t.Errorf("got\n%s", s)
 	}
 	without := ast.Rewrite(tree, nil, func(n ast.Node) ast.Node {

@@ -18,7 +18,7 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 	if _, ok := types.Promotable(from, to); !ok {
 		advice := conversion(from, to)
 		if e, ok := at.(ast.Expr); ok && from.IsScalar() && to.Rank() > 0 {
-			if call, ok := unparen(e).(*ast.CallExpr); ok && strings.HasSuffix(call.Func.Name, "_rng") {
+			if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && strings.HasSuffix(call.Func.Name, "_rng") {
 				advice = "A generator draws one number, unless an argument is a container: draw the elements in a loop."
 			}
 		}
@@ -68,7 +68,7 @@ func (c *checker) assign(s *ast.Assign) {
 		return
 	}
 	if s.Op == "=" {
-		if l, r := s.LHS.Span().Text(), unparen(s.RHS).Span().Text(); l != "" && l == r {
+		if l, r := s.LHS.Span().Text(), ast.Unparen(s.RHS).Span().Text(); l != "" && l == r {
 			c.report(diag.Warnf(diag.SelfAssignment, s.Span(), "this assigns %s to itself", l), "")
 		}
 		c.store(s.LHS, lhs, s.RHS, rhs.Type)
@@ -96,7 +96,7 @@ func (c *checker) assign(s *ast.Assign) {
 // where both sides are written out.
 func (c *checker) store(lhs ast.Expr, lt types.Type, rhs ast.Expr, rt types.Type) {
 	l, ok1 := lhs.(*ast.TupleExpr)
-	r, ok2 := unparen(rhs).(*ast.TupleExpr)
+	r, ok2 := ast.Unparen(rhs).(*ast.TupleExpr)
 	if ok1 && ok2 && len(l.Elems) == len(r.Elems) {
 		for i := range l.Elems {
 			c.store(l.Elems[i], lt.Members[i], r.Elems[i], rt.Members[i])
@@ -104,17 +104,6 @@ func (c *checker) store(lhs ast.Expr, lt types.Type, rhs ast.Expr, rt types.Type
 		return
 	}
 	c.assignable(rhs, rt, lt, "cannot be assigned to "+quote(lhs.Span().Text()))
-}
-
-// unparen takes parentheses off.
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
 }
 
 // lvalue checks the left side of an assignment and returns its type.

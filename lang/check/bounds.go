@@ -43,7 +43,7 @@ func (v *Var) bounds() reach {
 	}
 	r := anywhere
 	for _, b := range d.Type.Bounds {
-		x, ok := literal(b.Value)
+		x, ok := constant(b.Value)
 		if !ok {
 			x = math.NaN()
 		}
@@ -61,8 +61,8 @@ func (v *Var) bounds() reach {
 // tells: parameters have their bounds, and sums and products with a parameter
 // without bounds get everywhere. What other functions do is not known here.
 func (c *checker) reach(e ast.Expr) reach {
-	e = unparen(e)
-	if x, ok := literal(e); ok {
+	e = ast.Unparen(e)
+	if x, ok := constant(e); ok {
 		return reach{x, x}
 	}
 	switch e := e.(type) {
@@ -86,7 +86,7 @@ func (c *checker) reach(e ast.Expr) reach {
 		}
 		for _, p := range [][2]ast.Expr{{e.X, e.Y}, {e.Y, e.X}} {
 			// A number that is 0 makes a product with it no less 0.
-			if zero, ok := literal(p[1]); ok && zero == 0 && e.Op != "+" && e.Op != "-" {
+			if zero, ok := constant(p[1]); ok && zero == 0 && e.Op != "+" && e.Op != "-" {
 				return unknown
 			}
 			if c.reach(p[0]) == anywhere && c.independent(p[0], p[1]) {
@@ -100,7 +100,7 @@ func (c *checker) reach(e ast.Expr) reach {
 // meaning is the initial value of a variable that an expression is, if nothing
 // else is ever assigned to it and its declaration promises nothing.
 func (c *checker) meaning(e ast.Expr) ast.Expr {
-	u, ok := unparen(e).(*ast.VarExpr)
+	u, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok {
 		return nil
 	}
@@ -128,35 +128,12 @@ func (c *checker) independent(x, y ast.Expr) bool {
 // variables calls f with the variables that an expression depends on and that are
 // not data, those that its variables are computed from included.
 func (c *checker) variables(e ast.Expr, f func(*Var)) {
-	inspect(e, func(e ast.Expr) {
-		u, ok := e.(*ast.VarExpr)
-		if !ok {
-			return
-		}
+	for u := range variablesIn(e) {
 		if v := c.info.Uses[u]; v != nil && v.Level == Param {
 			f(v)
 			if init := c.meaning(u); init != nil {
 				c.variables(init, f)
 			}
 		}
-	})
-}
-
-// literal is the value of a number that is written out, with its sign.
-func literal(e ast.Expr) (x float64, ok bool) {
-	switch e := e.(type) {
-	case *ast.IntLit:
-		return float64(e.Value), true
-	case *ast.RealLit:
-		return e.Value, true
-	case *ast.Paren:
-		return literal(e.X)
-	case *ast.Unary:
-		x, ok = literal(e.X)
-		if e.Op == "-" {
-			x = -x
-		}
-		return x, ok && (e.Op == "-" || e.Op == "+")
 	}
-	return 0, false
 }

@@ -185,7 +185,7 @@ func argumentNames(name string, skip int, o types.Overload) string {
 // inTuple makes a message about a tuple one about the member that is wrong, where
 // the tuple is written out.
 func inTuple(d *diag.Diagnostic, e ast.Expr, want, is types.Type) {
-	t, ok := unparen(e).(*ast.TupleExpr)
+	t, ok := ast.Unparen(e).(*ast.TupleExpr)
 	if !ok || want.Kind != types.Tuple || len(want.Members) != len(t.Elems) {
 		return
 	}

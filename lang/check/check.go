@@ -16,6 +16,7 @@
 //	tilde.go    y ~ dist(args)
 //	func.go     user functions
 //	warn.go     warnings about programs without errors
+//	known.go    the values of expressions that are known before a run
 //	bounds.go   the values that parameters and expressions can have
 //	domains.go  warnings of what leaves the domains of distributions
 //	pedantic.go warnings of what is often meant, given on demand

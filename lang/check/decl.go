@@ -1,6 +1,8 @@
 package check
 
 import (
+	"iter"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -186,54 +188,23 @@ func boundName(kind string) string {
 
 // mentions reports whether a variable is used in an expression.
 func mentions(e ast.Expr, name string) bool {
-	found := false
-	inspect(e, func(e ast.Expr) {
-		if v, ok := e.(*ast.VarExpr); ok && v.Name == name {
-			found = true
+	for v := range variablesIn(e) {
+		if v.Name == name {
+			return true
 		}
-	})
-	return found
+	}
+	return false
 }
 
-// inspect calls f for an expression and all within it.
-func inspect(e ast.Expr, f func(ast.Expr)) {
-	if e == nil {
-		return
-	}
-	f(e)
-	all := func(es ...ast.Expr) {
-		for _, e := range es {
-			inspect(e, f)
-		}
-	}
-	switch e := e.(type) {
-	case *ast.CallExpr:
-		all(e.Args...)
-	case *ast.Unary:
-		all(e.X)
-	case *ast.Binary:
-		all(e.X, e.Y)
-	case *ast.Cond:
-		all(e.Cond, e.Then, e.Else)
-	case *ast.IndexExpr:
-		all(e.X)
-		for _, i := range e.Indices {
-			switch i := i.(type) {
-			case *ast.Single:
-				all(i.X)
-			case *ast.Range:
-				all(i.From, i.To)
+// variablesIn gives the uses of variables in an expression.
+func variablesIn(e ast.Expr) iter.Seq[*ast.VarExpr] {
+	return func(yield func(*ast.VarExpr) bool) {
+		done := false
+		ast.Inspect(e, func(n ast.Node) bool {
+			if v, ok := n.(*ast.VarExpr); ok && !done {
+				done = !yield(v)
 			}
-		}
-	case *ast.TupleMember:
-		all(e.X)
-	case *ast.ArrayExpr:
-		all(e.Elems...)
-	case *ast.RowVectorExpr:
-		all(e.Elems...)
-	case *ast.TupleExpr:
-		all(e.Elems...)
-	case *ast.Paren:
-		all(e.X)
+			return !done
+		}, nil)
 	}
 }

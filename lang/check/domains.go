@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -86,9 +87,9 @@ func (u use) is() string {
 // numberWarning warns of constants outside the domain of an argument, and of
 // parameters that can leave it.
 func (c *checker) numberWarning(u use) {
-	if x, ok := literal(u.e); ok {
+	if x, ok := constant(u.e); ok {
 		if !u.domain.In.Contains(x) {
-			c.report(diag.Warnf(diag.ConstantOutside, u.e.Span(), "%s must be %s, but is %s", u.is(), u.domain.In, ast.String(u.e)), "")
+			c.report(diag.Warnf(diag.ConstantOutside, u.e.Span(), "%s must be %s, but is %s", u.is(), u.domain.In, printer.Line(u.e)), "")
 		}
 		return
 	}
@@ -133,11 +134,11 @@ func (v *Var) within(in types.Constraint) string {
 	lo, hi := "", ""
 	if d, ok := v.Decl.(*ast.VarDecl); ok {
 		for _, b := range d.Type.Bounds {
-			switch x, known := literal(b.Value); {
+			switch x, known := constant(b.Value); {
 			case b.Kind == "lower" && (!known || x >= in.Lo):
-				lo = ast.String(b.Value)
+				lo = printer.Line(b.Value)
 			case b.Kind == "upper" && (!known || x <= in.Hi):
-				hi = ast.String(b.Value)
+				hi = printer.Line(b.Value)
 			}
 		}
 	}
@@ -214,10 +215,10 @@ func (c *checker) uniformWarning(s *ast.Tilde) {
 	}
 	r := v.bounds()
 	in := types.Constraint{Lo: math.NaN(), Hi: math.NaN()}
-	if x, ok := literal(s.Args[0]); ok {
+	if x, ok := constant(s.Args[0]); ok {
 		in.Lo = x
 	}
-	if x, ok := literal(s.Args[1]); ok {
+	if x, ok := constant(s.Args[1]); ok {
 		in.Hi = x
 	}
 	below, above := r.leaves(in)
@@ -227,7 +228,7 @@ func (c *checker) uniformWarning(s *ast.Tilde) {
 	d := diag.Warnf(diag.OutsideSupport, s.Variate.Span(), "the parameter `%s` can leave the support of its distribution %s", v.Name, s.Dist.Name)
 	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
 	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
-	bounds := fmt.Sprintf("<lower=%s, upper=%s>", ast.String(s.Args[0]), ast.String(s.Args[1]))
+	bounds := fmt.Sprintf("<lower=%s, upper=%s>", printer.Line(s.Args[0]), printer.Line(s.Args[1]))
 	d.Fix = "declare it with " + bounds
 	d.Edits = v.declareWith(bounds)
 	c.diags.Add(d)
@@ -311,7 +312,7 @@ func (c *checker) equalities(f *ast.File) {
 // ofParameter reports whether an expression is a parameter, or a sum, product or
 // smooth function of some; what rounding or conditions give may well be equal.
 func (c *checker) ofParameter(e ast.Expr) bool {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr, *ast.IndexExpr:
 		return c.parameter(e) != nil || c.meaning(e) != nil && c.ofParameter(c.meaning(e))
 	case *ast.Unary:

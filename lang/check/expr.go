@@ -164,14 +164,14 @@ func truth(t types.Type) bool { return t.Equal(types.IntType) || t.Equal(types.R
 // declareAsInt advises to declare a variable of reals that e is or indexes, where
 // an int is wanted, with integers.
 func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
-	e = unparen(e)
+	e = ast.Unparen(e)
 	as := "int"
 	for {
 		x, ok := e.(*ast.IndexExpr)
 		if !ok {
 			break
 		}
-		e, as = unparen(x.X), "array[…] int"
+		e, as = ast.Unparen(x.X), "array[…] int"
 	}
 	x, ok := e.(*ast.VarExpr)
 	if !ok {

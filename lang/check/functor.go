@@ -16,7 +16,7 @@ func (c *checker) argument(e ast.Expr) TypeLevel {
 	if fs == nil {
 		return c.wanting(false, e)
 	}
-	v := unparen(e).(*ast.VarExpr)
+	v := ast.Unparen(e).(*ast.VarExpr)
 	if Unnormalised(v.Name) {
 		c.unnormalisedRules(v, v.Name)
 	}
@@ -30,7 +30,7 @@ func (c *checker) argument(e ast.Expr) TypeLevel {
 
 // functor gives the functions that an argument names; nil if it names none.
 func (c *checker) functor(e ast.Expr) []*Func {
-	v, ok := unparen(e).(*ast.VarExpr)
+	v, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok || c.lookup(v.Name) != nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel
 		r.functors = map[*ast.VarExpr]*Func{}
 		for j, f := range picked {
 			if f != nil {
-				r.functors[unparen(es[j]).(*ast.VarExpr)] = f
+				r.functors[ast.Unparen(es[j]).(*ast.VarExpr)] = f
 			}
 		}
 		best = r
@@ -167,7 +167,7 @@ func takesFunction(o types.Overload) bool {
 func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bool {
 	_, reduces := typed(r.overload).(types.ReduceSum)
 	for i, e := range es {
-		v, ok := unparen(e).(*ast.VarExpr)
+		v, ok := ast.Unparen(e).(*ast.VarExpr)
 		f := r.functors[v]
 		if !ok || f == nil {
 			continue
@@ -225,7 +225,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 
 // elemOf is the k-th member of a tuple that is written out, else the tuple.
 func elemOf(e ast.Expr, k int) ast.Expr {
-	if t, ok := unparen(e).(*ast.TupleExpr); ok {
+	if t, ok := ast.Unparen(e).(*ast.TupleExpr); ok {
 		return t.Elems[k]
 	}
 	return e

@@ -18,7 +18,7 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 	for _, i := range is {
 		switch i := i.(type) {
 		case *ast.Single:
-			if x, ok := literal(i.X); ok && x < 1 {
+			if x, ok := constant(i.X); ok && x < 1 {
 				c.report(diag.Warnf(diag.IndexFromOne, i.X.Span(), "there is no element %g", x), "Indices count from 1.")
 			}
 			t := c.wanting(true, i.X).Type

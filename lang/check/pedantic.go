@@ -53,11 +53,7 @@ type tracer struct {
 // of are the parameters that an expression is computed from.
 func (t *tracer) of(e ast.Expr) map[*Var]bool {
 	out := map[*Var]bool{}
-	inspect(e, func(e ast.Expr) {
-		u, ok := e.(*ast.VarExpr)
-		if !ok {
-			return
-		}
+	for u := range variablesIn(e) {
 		v := t.c.info.Uses[u]
 		switch {
 		case v == nil:
@@ -68,7 +64,7 @@ func (t *tracer) of(e ast.Expr) map[*Var]bool {
 				out[p] = true
 			}
 		}
-	})
+	}
 	return out
 }
 
@@ -98,14 +94,16 @@ func (t *tracer) trace(b *ast.Block) {
 		case *ast.VarDecl:
 			assign(t.c.info.Defs[n], n.Init)
 		case *ast.Assign:
-			targets(n.LHS, func(u *ast.VarExpr) { assign(t.c.info.Uses[u], n.RHS) })
+			for u := range ast.Targets(n.LHS) {
+				assign(t.c.info.Uses[u], n.RHS)
+			}
 		case *ast.ForEach:
 			assign(t.c.info.Defs[n], n.Over)
 		case *ast.If, *ast.While:
 			conditions++
 		case *ast.Tilde:
 			t.distributed(n.Variate)
-			if u, ok := unparen(n.Variate).(*ast.VarExpr); ok && conditions == 0 {
+			if u, ok := ast.Unparen(n.Variate).(*ast.VarExpr); ok && conditions == 0 {
 				if v := t.c.info.Uses[u]; v != nil && v.Global && v.Block == ast.Parameters {
 					t.tilde[v] = append(t.tilde[v], n)
 				}
@@ -126,22 +124,6 @@ func (t *tracer) trace(b *ast.Block) {
 	})
 }
 
-// targets calls f with the variables that an assignment writes.
-func targets(e ast.Expr, f func(*ast.VarExpr)) {
-	switch e := e.(type) {
-	case *ast.VarExpr:
-		f(e)
-	case *ast.IndexExpr:
-		targets(e.X, f)
-	case *ast.TupleMember:
-		targets(e.X, f)
-	case *ast.TupleExpr:
-		for _, x := range e.Elems {
-			targets(x, f)
-		}
-	}
-}
-
 // distributed takes the parameters of a variate as ones with a distribution.
 func (t *tracer) distributed(variate ast.Expr) {
 	for p := range t.of(variate) {
@@ -152,7 +134,7 @@ func (t *tracer) distributed(variate ast.Expr) {
 // term looks at what is added to the target: the variates of its densities have a
 // distribution, and so has what stands in it outside of densities.
 func (t *tracer) term(e ast.Expr) {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
 		_, suffix := SplitSuffix(e.Func.Name)
 		if TakesBar(suffix) && len(e.Args) > 0 {
@@ -219,8 +201,8 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 			if s.Dist.Name != "uniform" || len(s.Args) != 2 {
 				continue
 			}
-			lo, ok1 := literal(s.Args[0])
-			hi, ok2 := literal(s.Args[1])
+			lo, ok1 := constant(s.Args[0])
+			hi, ok2 := constant(s.Args[1])
 			if ok1 && ok2 && hi-lo >= wide {
 				c.report(diag.Warnf(diag.WideUniform, s.Dist.Span(), "the parameter `%s` is uniform between %g and %g", v.Name, lo, hi),
 					"Nearly all of that is far from zero. Half-normal or exponential priors say what is plausible, without an edge.")
@@ -280,10 +262,10 @@ func (c *checker) decisions(b *ast.Block, t *tracer) {
 // warning's concern.
 func (c *checker) product(e ast.Expr, t *tracer) bool {
 	found := false
-	inspect(e, func(e ast.Expr) {
-		b, ok := e.(*ast.Binary)
+	ast.Inspect(e, func(n ast.Node) bool {
+		b, ok := n.(*ast.Binary)
 		if !ok {
-			return
+			return true
 		}
 		x, y := len(t.of(b.X)) > 0, len(t.of(b.Y)) > 0
 		switch b.Op {
@@ -294,7 +276,8 @@ func (c *checker) product(e ast.Expr, t *tracer) bool {
 		case "^", ".^":
 			found = found || y
 		}
-	})
+		return !found
+	}, nil)
 	return found
 }
 

@@ -42,26 +42,13 @@ func (c *checker) unused() {
 
 // stores finds the variables that assignments change.
 func (c *checker) stores(f *ast.File) {
-	var place func(e ast.Expr)
-	place = func(e ast.Expr) {
-		switch e := e.(type) {
-		case *ast.VarExpr:
-			if v := c.info.Uses[e]; v != nil {
-				v.stored = true
-			}
-		case *ast.IndexExpr:
-			place(e.X)
-		case *ast.TupleMember:
-			place(e.X)
-		case *ast.TupleExpr:
-			for _, x := range e.Elems {
-				place(x)
-			}
-		}
-	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Assign); ok {
-			place(s.LHS)
+			for u := range ast.Targets(s.LHS) {
+				if v := c.info.Uses[u]; v != nil {
+					v.stored = true
+				}
+			}
 		}
 		return true
 	}, nil)
@@ -122,11 +109,9 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 		}
 		ast.Inspect(b, func(n ast.Node) bool {
 			if t, ok := n.(*ast.TargetPlus); ok {
-				inspect(t.Value, func(e ast.Expr) {
-					if v, ok := e.(*ast.VarExpr); ok {
-						adjusted[v.Name] = true
-					}
-				})
+				for v := range variablesIn(t.Value) {
+					adjusted[v.Name] = true
+				}
 			}
 			return true
 		}, nil)
@@ -142,7 +127,7 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 // parameter is the parameter that an expression is or indexes, or nil.
 func (c *checker) parameter(e ast.Expr) *Var {
 	for {
-		switch x := unparen(e).(type) {
+		switch x := ast.Unparen(e).(type) {
 		case *ast.IndexExpr:
 			e = x.X
 		case *ast.VarExpr:
@@ -165,7 +150,7 @@ var nonlinear = []string{"log", "exp", "sqrt", "square", "inv", "inv_sqrt", "inv
 // f(x) may be the initial value of a transformed parameter, unless something of
 // either is added to the target.
 func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
-	f := unparen(s.Variate)
+	f := ast.Unparen(s.Variate)
 	var related []diag.Note
 	if u, ok := f.(*ast.VarExpr); ok {
 		t := c.info.Uses[u]
@@ -173,7 +158,7 @@ func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
 			return
 		}
 		if d, ok := t.Decl.(*ast.VarDecl); ok && d.Init != nil {
-			f = unparen(d.Init)
+			f = ast.Unparen(d.Init)
 			related = append(related, note(f, quote(t.Name)+" is computed here"))
 		}
 	}

@@ -1,108 +1,63 @@
 package format
 
-import (
-	"reflect"
+import "github.com/ppl-lang/ppl/lang/ast"
 
-	"github.com/ppl-lang/ppl/lang/ast"
-)
-
-// canonical rewrites a tree as the options ask for.
-func canonical(f *ast.File, o Options) {
-	if !o.Parentheses && !o.Braces {
-		return
-	}
-	for _, b := range f.Blocks {
-		rewrite(reflect.ValueOf(b), o, false)
-	}
+// canonical is a tree as the options ask for it.
+func canonical(f *ast.File, o Options) *ast.File {
+	return ast.Rewrite(f, nil, func(n ast.Node) ast.Node {
+		if o.Parentheses {
+			n = bare(n)
+		}
+		if o.Braces {
+			n = braces(n)
+		}
+		return n
+	}).(*ast.File)
 }
 
-var exprType = reflect.TypeFor[ast.Expr]()
-
-// rewrite changes the expressions and statements below a value; operand says that
-// expressions directly in it are operands, where parentheses may be needed.
-func rewrite(v reflect.Value, o Options, operand bool) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		switch n := v.Interface().(type) {
-		case *ast.Unary, *ast.Binary, *ast.Cond, *ast.IndexExpr, *ast.TupleMember:
-			operand = true
-		case ast.Node:
-			operand = false
-			if o.Braces {
-				braces(n)
-			}
-		default:
-			return // a file
-		}
-		rewrite(v.Elem(), o, operand)
-	case reflect.Interface:
-		if v.IsNil() {
-			return
-		}
-		if e, ok := v.Interface().(ast.Expr); ok && v.Type() == exprType && o.Parentheses {
-			v.Set(reflect.ValueOf(bare(e, operand)))
-		}
-		rewrite(v.Elem(), o, operand)
-	case reflect.Slice:
-		for i := range v.Len() {
-			rewrite(v.Index(i), o, operand)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Field(i); v.Type().Field(i).IsExported() && !v.Type().Field(i).Anonymous {
-				rewrite(f, o, operand)
-			}
-		}
+// bare takes parentheses off the children of a node that mean the same without. Operands
+// that have operators themselves keep one pair.
+func bare(n ast.Node) ast.Node {
+	operand := false
+	switch n.(type) {
+	case *ast.Unary, *ast.Binary, *ast.Cond, *ast.IndexExpr, *ast.TupleMember:
+		operand = true
 	}
-}
-
-// bare takes parentheses off an expression that means the same without.
-func bare(e ast.Expr, operand bool) ast.Expr {
-	outer, ok := e.(*ast.Paren)
-	if !ok {
-		return e
-	}
-	inner := outer.X
-	for {
-		p, ok := inner.(*ast.Paren)
+	return ast.Parenthesise(ast.Map(n, func(c ast.Node) ast.Node {
+		outer, ok := c.(*ast.Paren)
 		if !ok {
-			break
+			return c
 		}
-		inner = p.X
-	}
-	if operand {
-		switch inner.(type) {
-		case *ast.Unary, *ast.Binary, *ast.Cond:
-			return &ast.Paren{Base: outer.Base, X: inner}
+		inner := ast.Unparen(outer)
+		if operand {
+			switch inner.(type) {
+			case *ast.Unary, *ast.Binary, *ast.Cond:
+				return &ast.Paren{Base: outer.Base, X: inner}
+			}
 		}
-	}
-	return inner
+		return inner
+	}))
 }
 
 // braces puts the bodies of a statement into braces.
-func braces(n ast.Node) {
-	switch n := n.(type) {
-	case *ast.If:
-		n.Then = braced(n.Then)
-		if _, chain := n.Else.(*ast.If); !chain {
-			n.Else = braced(n.Else)
+func braces(n ast.Node) ast.Node {
+	s, ok := n.(ast.Stmt)
+	if _, block := n.(*ast.BlockStmt); !ok || block {
+		return n
+	}
+	return ast.Map(s, func(c ast.Node) ast.Node {
+		body, ok := c.(ast.Stmt)
+		if !ok {
+			return c
 		}
-	case *ast.While:
-		n.Body = braced(n.Body)
-	case *ast.For:
-		n.Body = braced(n.Body)
-	case *ast.ForEach:
-		n.Body = braced(n.Body)
-	}
-}
-
-func braced(s ast.Stmt) ast.Stmt {
-	switch s.(type) {
-	case nil, *ast.BlockStmt:
-		return s
-	}
-	return &ast.BlockStmt{Base: ast.Base{Pos: s.Span()}, Stmts: []ast.Stmt{s}}
+		switch body.(type) {
+		case *ast.BlockStmt:
+			return c
+		case *ast.If:
+			if i, ok := s.(*ast.If); ok && body == i.Else { // else if
+				return c
+			}
+		}
+		return &ast.BlockStmt{Base: ast.Base{Pos: body.Span()}, Stmts: []ast.Stmt{body}}
+	})
 }

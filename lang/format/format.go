@@ -1,14 +1,9 @@
-// Package format lays programs out in one canonical form: two blanks of
-// indentation, blanks around operators, lines of at most 80 columns where that
-// is possible. Comments stay where they are, up to one empty line is kept
-// between statements, and nothing else of the layout matters.
+// Package format lays programs out in the one canonical form of package printer.
+// Comments stay where they are, up to one empty line is kept between statements, and
+// nothing else of the layout matters.
 //
 //	format.go    Source, With: text to text
 //	canonical.go what With takes out of a tree, and puts into it
-//	layout.go    documents whose line breaks are decided by what fits
-//	stmt.go      blocks, declarations, statements
-//	expr.go      expressions and types
-//	comments.go  where comments go
 //	edits.go     what changes from one text to another, line by line
 //
 // The formatted program has the same tree (ast.Equal), and formatting it again
@@ -16,11 +11,10 @@
 package format
 
 import (
-	"strings"
-
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -62,8 +56,7 @@ func With(f *source.File, o Options) (string, diag.List) {
 	if list.HasErrors() {
 		return "", list
 	}
-	canonical(tree, o)
-	return settled(tree, o), list
+	return settled(canonical(tree, o), o), list
 }
 
 // settled formats a tree until formatting again changes nothing: where a comment
@@ -94,39 +87,5 @@ const rounds = 8
 func Tree(f *ast.File) string { return laidOut(f, Options{}) }
 
 func laidOut(f *ast.File, o Options) string {
-	if o.Width <= 0 {
-		o.Width = standard
-	}
-	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments, w: writer{width: o.Width}, addsBraces: o.Braces}
-	p.program(f)
-	out := strings.TrimLeft(string(p.w.b), "\n")
-	if strings.HasPrefix(f.Source.Text, "\ufeff") {
-		out = "\ufeff" + out
-	}
-	return out
+	return printer.File(f, printer.Options{Width: o.Width, Braces: o.Braces})
 }
-
-// printer writes statement after statement; each is one doc.
-type printer struct {
-	src      string
-	file     *source.File
-	comments []ast.Comment // those not written yet, in order
-	w        writer
-	depth    int // of nested blocks
-	last     int // end of the source that has been written, for empty lines
-	top      bool
-
-	addsBraces bool // bodies that have none get braces
-}
-
-func (p *printer) indent() int { return level * p.depth }
-
-// out lays out a doc on the line that has begun.
-func (p *printer) out(ds ...doc) {
-	for _, d := range ds {
-		p.w.lay(d, p.indent(), false)
-	}
-}
-
-// newline ends the line.
-func (p *printer) newline() { p.w.newline(p.indent()) }

@@ -67,8 +67,8 @@ func (s *Snapshot) best(sh shape) shape {
 
 // size is the size that an expression gives.
 func (s *Snapshot) size(e ast.Expr) size {
-	n, ok := s.value(e, 0)
-	return size{text: strings.Join(strings.Fields(e.Span().Text()), " "), known: ok, n: n}
+	n, ok := s.Info.Number(e, s.known(s.ints()))
+	return size{text: strings.Join(strings.Fields(e.Span().Text()), " "), known: ok && !n.Real, n: n.Int}
 }
 
 // varShape is the shape of a variable in terms of the sizes of its declaration; ok is
@@ -317,19 +317,15 @@ func (s *Snapshot) knownInts() map[*check.Var]int64 {
 	if len(out) == 0 {
 		return out
 	}
-	changed := map[ast.Node]bool{}
+	again := map[*check.Var]bool{}
 	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Assign); ok {
-			assigned(a.LHS, changed)
+			for v := range ast.Targets(a.LHS) {
+				again[s.Info.Uses[v]] = true
+			}
 		}
 		return true
 	}, nil)
-	again := map[*check.Var]bool{}
-	for n := range changed {
-		if e, ok := n.(*ast.VarExpr); ok {
-			again[s.Info.Uses[e]] = true
-		}
-	}
 	if b := s.Tree.Block(ast.TransformedData); b != nil {
 		for _, st := range b.Stmts {
 			d, ok := st.(*ast.VarDecl)
@@ -340,56 +336,18 @@ func (s *Snapshot) knownInts() map[*check.Var]int64 {
 			if v == nil || again[v] || !v.Type.Equal(types.IntType) {
 				continue
 			}
-			if n, ok := evaluate(d.Init, s.Info, out, 0); ok {
-				out[v] = n
+			if n, ok := s.Info.Number(d.Init, s.known(out)); ok && !n.Real {
+				out[v] = n.Int
 			}
 		}
 	}
 	return out
 }
 
-// value is the value of an expression of ints that is known.
-func (s *Snapshot) value(e ast.Expr, depth int) (int64, bool) {
-	return evaluate(e, s.Info, s.ints(), depth)
-}
-
-// maxDepth bounds the expressions that are evaluated.
-const maxDepth = 50
-
-func evaluate(e ast.Expr, info *check.Info, ints map[*check.Var]int64, depth int) (int64, bool) {
-	if depth > maxDepth {
-		return 0, false
+// known are the values of ints by the variables that are used.
+func (s *Snapshot) known(ints map[*check.Var]int64) check.Known {
+	return func(v *ast.VarExpr) (check.Number, bool) {
+		n, ok := ints[s.Info.Uses[v]]
+		return check.IntNumber(n), ok
 	}
-	switch e := e.(type) {
-	case *ast.IntLit:
-		return e.Value, true
-	case *ast.Paren:
-		return evaluate(e.X, info, ints, depth+1)
-	case *ast.VarExpr:
-		n, ok := ints[info.Uses[e]]
-		return n, ok
-	case *ast.Binary:
-		x, okX := evaluate(e.X, info, ints, depth+1)
-		y, okY := evaluate(e.Y, info, ints, depth+1)
-		if !okX || !okY || max(x, -x, y, -y) > 1<<31 {
-			return 0, false
-		}
-		switch e.Op {
-		case "+":
-			return x + y, true
-		case "-":
-			return x - y, true
-		case "*":
-			return x * y, true
-		case "/", "%/%":
-			if y != 0 {
-				return x / y, true
-			}
-		case "%":
-			if y != 0 {
-				return x % y, true
-			}
-		}
-	}
-	return 0, false
 }

@@ -192,11 +192,13 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 		}
 	}
 	var parents []ast.Node
-	written := map[ast.Node]bool{}
+	written := map[*ast.VarExpr]bool{}
 	ast.Inspect(s.Tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Assign:
-			assigned(n.LHS, written)
+			for v := range ast.Targets(n.LHS) {
+				written[v] = true
+			}
 		case *ast.VarExpr:
 			if sym.Var != nil && s.Info.Uses[n] == sym.Var || sym.Func != "" && s.Info.Functors[n] != nil && s.Info.Functors[n].Name == sym.Func {
 				add(Reference{Span: n.Span(), Written: written[n]})
@@ -224,22 +226,6 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 		return cmp.Or(strings.Compare(a.Span.File.Name, b.Span.File.Name), a.Span.Start-b.Span.Start)
 	})
 	return out
-}
-
-// assigned marks the variables that an assignment to an expression changes.
-func assigned(e ast.Expr, set map[ast.Node]bool) {
-	switch e := e.(type) {
-	case *ast.VarExpr:
-		set[e] = true
-	case *ast.IndexExpr:
-		assigned(e.X, set)
-	case *ast.TupleMember:
-		assigned(e.X, set)
-	case *ast.TupleExpr:
-		for _, m := range e.Elems {
-			assigned(m, set)
-		}
-	}
 }
 
 // VariableAt is the variable that the name at a place refers to; nil if it is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
 )
 
 // generated is data that a model can be tried with.
@@ -48,10 +49,10 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{rng: rand.New(rand.NewPCG(o.Seed, 0x67656e)), numbers: map[string]float64{}}
 	drawn := model.NotGiven(given)
 	set, predictors := given, given
-	tree, _ := model.Program().Syntax()
+	tree, info := model.Program().Syntax()
+	m := &maker{rng: rand.New(rand.NewPCG(o.Seed, 0x67656e)), info: info, numbers: map[string]check.Number{}}
 	declared := dataDeclarations(tree)
 	if len(declared) == 0 {
 		return nil, errors.New("the model has no data")
@@ -60,7 +61,10 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 		name := d.Name.Name
 		if v, ok := given.Get(name); ok {
 			if v.Shape == nil && len(v.Reals) == 1 {
-				m.numbers[name] = v.Reals[0]
+				m.numbers[name] = check.RealNumber(v.Reals[0])
+				if d.Type.Elem == "int" {
+					m.numbers[name] = check.IntNumber(int64(v.Reals[0]))
+				}
 			}
 			continue
 		}
@@ -78,9 +82,9 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 		}
 		switch x := v.(type) {
 		case int64:
-			m.numbers[name] = float64(x)
+			m.numbers[name] = check.IntNumber(x)
 		case float64:
-			m.numbers[name] = x
+			m.numbers[name] = check.RealNumber(x)
 		}
 	}
 	var note string
@@ -129,7 +133,8 @@ func dataDeclarations(f *ast.File) []*ast.VarDecl {
 // maker makes values up.
 type maker struct {
 	rng     *rand.Rand
-	numbers map[string]float64 // single ones, given or made
+	info    *check.Info
+	numbers map[string]check.Number // single ones, given or made
 }
 
 // value makes a value of a declared type.
@@ -315,61 +320,12 @@ func (m *maker) size(x ast.Expr) (int, error) {
 
 // number is the value of an expression of numbers and of single data.
 func (m *maker) number(x ast.Expr) (float64, error) {
-	switch x := x.(type) {
-	case *ast.IntLit:
-		return float64(x.Value), nil
-	case *ast.RealLit:
-		return x.Value, nil
-	case *ast.Paren:
-		return m.number(x.X)
-	case *ast.VarExpr:
-		if v, ok := m.numbers[x.Span().Text()]; ok {
-			return v, nil
-		}
-	case *ast.Unary:
-		v, err := m.number(x.X)
-		if x.Op == "-" {
-			return -v, err
-		}
-	case *ast.Binary:
-		a, err := m.number(x.X)
-		if err != nil {
-			return 0, err
-		}
-		b, err := m.number(x.Y)
-		if err != nil {
-			return 0, err
-		}
-		switch x.Op {
-		case "+":
-			return a + b, nil
-		case "-":
-			return a - b, nil
-		case "*":
-			return a * b, nil
-		case "/":
-			return a / b, nil
-		case "%/%":
-			return math.Trunc(a / b), nil
-		case "%":
-			return math.Mod(a, b), nil
-		}
-	case *ast.CallExpr:
-		if len(x.Args) != 2 || x.Func.Name != "max" && x.Func.Name != "min" {
-			break
-		}
-		a, err := m.number(x.Args[0])
-		if err != nil {
-			return 0, err
-		}
-		b, err := m.number(x.Args[1])
-		if err != nil {
-			return 0, err
-		}
-		if x.Func.Name == "max" {
-			return max(a, b), nil
-		}
-		return min(a, b), nil
+	n, ok := m.info.Number(x, func(v *ast.VarExpr) (check.Number, bool) {
+		n, ok := m.numbers[v.Name]
+		return n, ok
+	})
+	if !ok {
+		return 0, fmt.Errorf("%s is not known here; give what it depends on as data, or the variable itself", x.Span().Text())
 	}
-	return 0, fmt.Errorf("%s is not known here; give what it depends on as data, or the variable itself", x.Span().Text())
+	return n.Val, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -88,7 +89,11 @@ func cut(value any, dims []ast.Expr, known map[string]int, most int) (any, error
 		return value, nil
 	}
 	list, ok := value.([]any)
-	n, ok2 := sizeOf(dims[0], known)
+	size, ok2 := (*check.Info)(nil).Number(dims[0], func(v *ast.VarExpr) (check.Number, bool) {
+		n, ok := known[v.Name]
+		return check.IntNumber(int64(n)), ok
+	})
+	n := int(size.Int)
 	if !ok || !ok2 || n < 0 || n > len(list) {
 		return nil, errors.New("a size that does not fit")
 	}
@@ -101,34 +106,6 @@ func cut(value any, dims []ast.Expr, known map[string]int, most int) (any, error
 		out[i] = v
 	}
 	return out, nil
-}
-
-// sizeOf evaluates an int expression of sizes.
-func sizeOf(e ast.Expr, known map[string]int) (int, bool) {
-	switch e := e.(type) {
-	case *ast.IntLit:
-		return int(e.Value), true
-	case *ast.VarExpr:
-		n, ok := known[e.Name]
-		return n, ok
-	case *ast.Paren:
-		return sizeOf(e.X, known)
-	case *ast.Binary:
-		a, ok := sizeOf(e.X, known)
-		b, ok2 := sizeOf(e.Y, known)
-		if !ok || !ok2 {
-			return 0, false
-		}
-		switch e.Op {
-		case "+":
-			return a + b, true
-		case "-":
-			return a - b, true
-		case "*":
-			return a * b, true
-		}
-	}
-	return 0, false
 }
 
 // Sizes are the ints of the data block that are sizes of other data, with their

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -112,11 +113,7 @@ func checkProgram(f *source.File) (*ast.File, diag.List) {
 
 // survives prints a tree and parses what is printed: it must be the same.
 func survives(tree *ast.File) error {
-	var b strings.Builder
-	if err := ast.Fprint(&b, tree); err != nil {
-		return err
-	}
-	again, list := lang.Parse(source.NewFile("printed", b.String()))
+	again, list := lang.Parse(source.NewFile("printed", printer.String(tree)))
 	if list.HasErrors() {
 		return fmt.Errorf("the printed program does not parse: %s", list.Errors()[0])
 	}

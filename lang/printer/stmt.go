@@ -1,4 +1,4 @@
-package format
+package printer
 
 import (
 	"strings"
@@ -115,6 +115,12 @@ func (p *printer) stmts(list []ast.Stmt, stop int) {
 		p.own(pos)
 		p.blank(pos)
 		p.top = false
+		if p.note != nil {
+			for _, l := range p.note(list[i]) {
+				p.out(text("// " + l))
+				p.newline()
+			}
+		}
 		p.stmt(list[i : i+n])
 		i += n
 		p.last = last
@@ -169,7 +175,7 @@ func (p *printer) nested(s ast.Stmt) {
 // braced tells a block from a declaration of several variables, and from a statement
 // that is to have braces.
 func (p *printer) braced(b *ast.BlockStmt) bool {
-	return p.addsBraces || b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
+	return p.noSource || p.addsBraces || b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
 }
 
 func (p *printer) block(b *ast.BlockStmt) { p.braces(b.Pos.Start, b.Pos.End, b.Stmts) }
@@ -197,16 +203,8 @@ func (p *printer) stmt(list []ast.Stmt) {
 	case *ast.Tilde:
 		d := concat{p.expr(s.Variate), text(" ~ "), p.leaf(s.Dist.Pos.Start, s.Dist.Name)}
 		d = append(d, p.list("(", s.Args, ")"))
-		if t := s.Trunc; t != nil {
-			d = append(d, text(" T["))
-			if t.Lower != nil {
-				d = append(d, p.expr(t.Lower))
-			}
-			d = append(d, text(", "))
-			if t.Upper != nil {
-				d = append(d, p.expr(t.Upper))
-			}
-			d = append(d, text("]"))
+		if s.Trunc != nil {
+			d = append(d, text(" "), p.truncation(s.Trunc))
 		}
 		p.out(append(d, text(";")))
 	case *ast.CallStmt:
@@ -251,6 +249,18 @@ func (p *printer) stmt(list []ast.Stmt) {
 	}
 }
 
+func (p *printer) truncation(t *ast.Truncation) doc {
+	d := concat{text("T[")}
+	if t.Lower != nil {
+		d = append(d, p.expr(t.Lower))
+	}
+	d = append(d, text(", "))
+	if t.Upper != nil {
+		d = append(d, p.expr(t.Upper))
+	}
+	return append(d, text("]"))
+}
+
 // value is the right side of an assignment. A chain of operators begins on the
 // next line if it does not fit beside the left; others break in their brackets.
 func (p *printer) value(e ast.Expr) doc {
@@ -270,9 +280,12 @@ func (p *printer) ifStmt(s *ast.If) {
 	}
 	// Comments between the branches stand after the first, or on lines of their
 	// own before else.
-	from := s.Then.Span().End
-	word := p.elseAfter(from, s.Else.Span().Start)
-	p.trailing(from, word, false)
+	word := 0
+	if !p.noSource {
+		from := s.Then.Span().End
+		word = p.elseAfter(from, s.Else.Span().Start)
+		p.trailing(from, word, false)
+	}
 	_, more := p.next(word)
 	b, ok := s.Then.(*ast.BlockStmt)
 	if ok && p.braced(b) && !more && len(p.w.pending) == 0 && p.w.col > 0 {
@@ -346,10 +359,7 @@ func (p *printer) function(f *ast.FunctionDecl) {
 		if i > 0 {
 			params = append(params, text(","), soft{" "})
 		}
-		if a.DataOnly {
-			params = append(params, p.leaf(a.Pos.Start, "data"), text(" "))
-		}
-		params = append(params, p.typ(a.Type), text(" "), p.leaf(a.Name.Pos.Start, a.Name.Name))
+		params = append(params, p.param(a))
 	}
 	if len(f.Params) > 0 {
 		head = append(head, nest{concat{soft{}, group{params}}, level}, soft{})
@@ -361,4 +371,12 @@ func (p *printer) function(f *ast.FunctionDecl) {
 	}
 	p.out(group{append(head, text(" "))})
 	p.block(f.Body)
+}
+
+func (p *printer) param(a *ast.Param) doc {
+	var d concat
+	if a.DataOnly {
+		d = append(d, p.leaf(a.Pos.Start, "data"), text(" "))
+	}
+	return append(d, p.typ(a.Type), text(" "), p.leaf(a.Name.Pos.Start, a.Name.Name))
 }

@@ -1,4 +1,4 @@
-package format
+package printer
 
 import (
 	"strconv"
@@ -45,7 +45,7 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 		} else {
 			out = append(out, text(", "))
 		}
-		out = append(out, p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value))
+		out = append(out, p.bound(b))
 	}
 	if len(t.Bounds) > 0 {
 		out = append(out, text(">"))
@@ -54,6 +54,10 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 		out = append(out, text("["), p.sizes(t.Sizes), text("]"))
 	}
 	return out
+}
+
+func (p *printer) bound(b *ast.Bound) doc {
+	return concat{p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value)}
 }
 
 // sizes writes the sizes of a type, on further lines where one does not hold them.
@@ -206,7 +210,7 @@ func (p *printer) binary(e *ast.Binary) doc {
 	var chain func(e ast.Expr, strength int) concat
 	chain = func(x ast.Expr, strength int) concat {
 		b, ok := x.(*ast.Binary)
-		if !ok || strengthOf(b.Op) != strength || b.Op == "^" || b.Op == ".^" {
+		if !ok || ast.Strength(b.Op) != strength || b.Op == "^" || b.Op == ".^" {
 			return concat{p.operand(x)}
 		}
 		out := chain(b.X, strength)
@@ -220,27 +224,8 @@ func (p *printer) binary(e *ast.Binary) doc {
 		op := p.leaf(e.OpPos.Start, e.Op)
 		return concat{x, text(" "), op, text(" "), p.expr(e.Y)}
 	}
-	list := chain(e, strengthOf(e.Op))
+	list := chain(e, ast.Strength(e.Op))
 	return group{concat{list[0], nest{list[1:], level}}}
-}
-
-// strengthOf tells operators apart that are never in one chain.
-func strengthOf(op string) int {
-	switch op {
-	case "||":
-		return 1
-	case "&&":
-		return 2
-	case "==", "!=":
-		return 3
-	case "<", "<=", ">", ">=":
-		return 4
-	case "+", "-":
-		return 5
-	case "*", "/", "%", ".*", "./":
-		return 6
-	}
-	return 7
 }
 
 func (p *printer) index(i ast.Index) doc {

@@ -1,4 +1,4 @@
-package format
+package printer
 
 import (
 	"strings"
@@ -193,7 +193,7 @@ func (p *printer) beside(pos int) {
 // blank keeps an empty line before what begins at pos, if there is one in the
 // source and something is written before it in the block.
 func (p *printer) blank(pos int) {
-	if p.top || p.last > pos {
+	if p.top || p.noSource || p.last > pos {
 		p.top = false
 		return
 	}

@@ -1,0 +1,101 @@
+package ast
+
+// Levels of operators, weakest first; see the grammar.
+const (
+	levelCond    = 1
+	levelSum     = 6
+	levelUnary   = 9
+	levelPow     = 10
+	levelPrimary = 11
+)
+
+// Strength is how strongly an operator of two operands binds: the greater, the
+// stronger. Operators of one strength form a chain.
+func Strength(op string) int {
+	switch op {
+	case "||":
+		return 2
+	case "&&":
+		return 3
+	case "==", "!=":
+		return 4
+	case "<", "<=", ">", ">=":
+		return 5
+	case "+", "-":
+		return levelSum
+	case "*", "/", "%", ".*", "./":
+		return 7
+	case `\`, "%/%":
+		return 8
+	case "^", ".^":
+		return levelPow
+	}
+	return levelPrimary
+}
+
+// level is how strongly the outermost operator of e binds.
+func level(e Expr) int {
+	switch e := e.(type) {
+	case *Cond:
+		return levelCond
+	case *Binary:
+		return Strength(e.Op)
+	case *Unary:
+		if e.Op != "'" {
+			return levelUnary
+		}
+	}
+	return levelPrimary
+}
+
+// Parenthesise is n with parentheses around those operands that its text would otherwise
+// take apart, such as the sum in (a + b) * c: trees that no parser made may lack
+// them. It looks at n only, not further down.
+func Parenthesise(n Node) Node {
+	switch n := n.(type) {
+	case *Unary:
+		want := levelUnary
+		if n.Op == "'" {
+			want = levelPrimary
+		}
+		if x := atLeast(want, n.X); x != n.X {
+			return &Unary{n.Base, n.Op, x}
+		}
+	case *Binary:
+		left, right := Strength(n.Op), Strength(n.Op)+1
+		if left == levelPow { // groups to the right
+			left, right = left+1, levelUnary
+		}
+		if u, ok := n.Y.(*Unary); ok && u.Op != "'" {
+			right = min(right, levelUnary) // a * -b, a ^ -b: no ambiguity on the right
+		}
+		if x, y := atLeast(left, n.X), atLeast(right, n.Y); x != n.X || y != n.Y {
+			return &Binary{n.Base, n.Op, n.OpPos, x, y}
+		}
+	case *Cond:
+		if c := atLeast(levelCond+1, n.Cond); c != n.Cond {
+			return &Cond{n.Base, c, n.Then, n.Else}
+		}
+	case *IndexExpr:
+		if x := atLeast(levelPrimary, n.X); x != n.X {
+			return &IndexExpr{n.Base, x, n.Indices}
+		}
+	case *TupleMember:
+		if x := atLeast(levelPrimary, n.X); x != n.X {
+			return &TupleMember{n.Base, x, n.Member}
+		}
+	case *Bound:
+		if x := atLeast(levelSum, n.Value); x != n.Value {
+			return &Bound{n.Base, n.Kind, x}
+		}
+	}
+	return n
+}
+
+// atLeast is an expression that binds at least that strongly.
+func atLeast(want int, e Expr) Expr {
+	if e == nil || level(e) >= want {
+		return e
+	}
+	return &Paren{Base{e.Span()}, e}
+}

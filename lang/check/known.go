@@ -1,0 +1,190 @@
+package check
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+)
+
+// Number is a number whose value is known before anything is run.
+type Number struct {
+	Real bool
+	Int  int64   // the value unless Real
+	Val  float64 // the value
+}
+
+// IntNumber is a known int.
+func IntNumber(i int64) Number { return Number{Int: i, Val: float64(i)} }
+
+// RealNumber is a known real.
+func RealNumber(x float64) Number { return Number{Real: true, Val: x} }
+
+// Known gives the values of variables that are known, such as those of data; ok is
+// false of others. nil knows none.
+type Known func(v *ast.VarExpr) (n Number, ok bool)
+
+// Folder may be implemented by functions of a [Universe] that give an int of ints. The
+// error says why there is no result.
+type Folder interface {
+	OfInts(args []int64) (int64, error)
+}
+
+// maxKnown bounds known ints: up to there, float64 holds them exactly.
+const maxKnown = 1 << 53
+
+// Number is the value of an expression of numbers; ok is false if it is not known, or
+// has none, such as a division of ints by zero. info may be nil: no calls are known then.
+//
+// This is the one evaluator of the language for values that are known before a program
+// is run: for warnings, for the shapes that editors show, for data that are made up.
+// Binding has its own, compile/internal/bind: it works on the IR, for all iterations of
+// a loop at once, and knows the elements of arrays.
+func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
+	switch e := e.(type) {
+	case *ast.IntLit:
+		return IntNumber(e.Value), true
+	case *ast.RealLit:
+		return RealNumber(e.Value), true
+	case *ast.Paren:
+		return info.Number(e.X, known)
+	case *ast.VarExpr:
+		if known == nil {
+			return n, false
+		}
+		return known(e)
+	case *ast.Unary:
+		if x, ok := info.Number(e.X, known); ok {
+			return unaryNumber(e.Op, x)
+		}
+	case *ast.Binary:
+		if x, ok := info.Number(e.X, known); ok {
+			// The right side of these is not evaluated if the left decides.
+			if e.Op == "&&" && x.Val == 0 || e.Op == "||" && x.Val != 0 {
+				return numberOf(x.Val != 0), true
+			}
+			if y, ok := info.Number(e.Y, known); ok {
+				return binaryNumber(e.Op, x, y)
+			}
+		}
+	case *ast.Cond:
+		c, ok := info.Number(e.Cond, known)
+		switch {
+		case !ok:
+		case c.Val != 0:
+			return info.Number(e.Then, known)
+		default:
+			return info.Number(e.Else, known)
+		}
+	case *ast.CallExpr:
+		return info.call(e, known)
+	}
+	return n, false
+}
+
+// call is the value of a function of the library of ints.
+func (info *Info) call(e *ast.CallExpr, known Known) (n Number, ok bool) {
+	if info == nil || info.Calls[e] == nil {
+		return n, false
+	}
+	f, ok := info.Calls[e].Overload.(Folder)
+	if !ok {
+		return n, false
+	}
+	var args []int64
+	for _, a := range e.Args {
+		x, ok := info.Number(a, known)
+		if !ok || x.Real {
+			return n, false
+		}
+		args = append(args, x.Int)
+	}
+	i, err := f.OfInts(args)
+	return IntNumber(i), err == nil
+}
+
+func numberOf(b bool) Number {
+	if b {
+		return IntNumber(1)
+	}
+	return IntNumber(0)
+}
+
+func unaryNumber(op string, x Number) (Number, bool) {
+	switch op {
+	case "+":
+		return x, true
+	case "-":
+		return Number{x.Real, -x.Int, -x.Val}, true
+	case "!":
+		return numberOf(x.Val == 0), true
+	}
+	return x, false
+}
+
+func binaryNumber(op string, x, y Number) (Number, bool) {
+	switch op {
+	case "&&":
+		return numberOf(x.Val != 0 && y.Val != 0), true
+	case "||":
+		return numberOf(x.Val != 0 || y.Val != 0), true
+	case "==":
+		return numberOf(x.Val == y.Val), true
+	case "!=":
+		return numberOf(x.Val != y.Val), true
+	case "<":
+		return numberOf(x.Val < y.Val), true
+	case "<=":
+		return numberOf(x.Val <= y.Val), true
+	case ">":
+		return numberOf(x.Val > y.Val), true
+	case ">=":
+		return numberOf(x.Val >= y.Val), true
+	}
+	if x.Real || y.Real || op == "^" || op == ".^" {
+		v := math.NaN()
+		switch op {
+		case "+":
+			v = x.Val + y.Val
+		case "-":
+			v = x.Val - y.Val
+		case "*", ".*":
+			v = x.Val * y.Val
+		case "/", "./":
+			v = x.Val / y.Val
+		case "^", ".^":
+			v = math.Pow(x.Val, y.Val)
+		}
+		return RealNumber(v), !math.IsNaN(v)
+	}
+	i := int64(0)
+	switch op {
+	case "+":
+		i = x.Int + y.Int
+	case "-":
+		i = x.Int - y.Int
+	case "*", ".*":
+		if math.Abs(x.Val*y.Val) > maxKnown {
+			return Number{}, false
+		}
+		i = x.Int * y.Int
+	case "/", "%/%", "./":
+		if y.Int == 0 {
+			return Number{}, false
+		}
+		i = x.Int / y.Int
+	case "%":
+		if y.Int == 0 {
+			return Number{}, false
+		}
+		i = x.Int % y.Int
+	default:
+		return Number{}, false
+	}
+	return IntNumber(i), max(x.Int, -x.Int, y.Int, -y.Int, i, -i) <= maxKnown
+}
+
+// constant is the value of an expression that consists of numbers alone.
+func constant(e ast.Expr) (x float64, ok bool) {
+	n, ok := (*Info)(nil).Number(e, nil)
+	return n.Val, ok
+}
