@@ -25,15 +25,11 @@ func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
 		for k := 0; k < len(needs); k++ {
 			of := needs[k]
 			for _, e := range append(slices.Clip(of.Sizes), of.Constraint.Lower, of.Constraint.Upper) {
-				if e == nil {
-					continue
-				}
-				ir.Walk(e, func(e ir.Expr) bool {
-					if ref, ok := e.(*ir.VarRef); ok && !slices.Contains(needs, ref.Var) {
-						needs = append(needs, ref.Var)
+				for u := range ir.Vars(e) {
+					if !slices.Contains(needs, u) {
+						needs = append(needs, u)
 					}
-					return true
-				})
+				}
 			}
 		}
 		if slices.ContainsFunc(needs, func(u *ir.Var) bool { return bad[u] }) {

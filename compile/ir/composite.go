@@ -301,14 +301,12 @@ func readPlaces(at source.Span, t types.Type, ps []place) Expr {
 // reads reports whether an expression reads a variable; it may err on the safe
 // side.
 func reads(e Expr, v *Var) bool {
-	found := false
-	Walk(e, func(e Expr) bool {
-		if r, ok := e.(*VarRef); ok && r.Var == v {
-			found = true
+	for read := range Vars(e) {
+		if read == v {
+			return true
 		}
-		return !found
-	})
-	return found
+	}
+	return false
 }
 
 // forEach lowers a loop over an array of tuples or complex numbers to one over

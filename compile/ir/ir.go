@@ -5,7 +5,9 @@
 // and types is settled once.
 //
 // [Lower] makes it from a checked tree, [Program.Verify] checks its
-// invariants, [Program.String] prints it.
+// invariants, [Program.String] prints it. [Inspect], [Stmts], [Exprs] and [Vars] go
+// over it; walk.go alone lists the children of nodes. Programs are not rewritten
+// after lowering, so that there is no Rewrite.
 //
 // # Tuples and complex numbers
 //
@@ -122,7 +124,7 @@ const (
 
 // Stmt is a statement.
 type Stmt interface {
-	Span() source.Span
+	Node
 	stmt()
 }
 
@@ -254,7 +256,7 @@ func (*Reject) stmt()   {}
 
 // Expr is a typed expression.
 type Expr interface {
-	Span() source.Span
+	Node
 	Type() types.Type
 	Level() Level
 	expr()

@@ -231,7 +231,7 @@ func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		return "too much to carry"
 	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !has(lp.body, isWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
-	case b.effectsOfStmt(lp.body)&looks != 0:
+	case b.effectsIn(lp.body)&looks != 0:
 		return targetRead
 	case b.sizesVary(lp.body, vary):
 		return differ

@@ -144,14 +144,14 @@ func promotedLevels(levels []bool, from, to types.Type) []bool {
 // by what it is made from. Integers have none.
 func (b *binder) paramLevel(e ir.Expr) bool {
 	param := false
-	ir.Walk(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
+	ir.Inspect(e, func(n ir.Node) bool {
+		switch n := n.(type) {
 		case *ir.VarRef:
-			param = param || b.cell(e.Var).param
+			param = param || b.cell(n.Var).param
 		case *ir.TargetValue:
 			param = true
 		}
-		return e.Type().Kind != types.Int
+		return n.(ir.Expr).Type().Kind != types.Int
 	})
 	return param
 }
@@ -260,7 +260,7 @@ func mayDivideByZero(e *ir.Call) bool {
 // because nobody would notice: it has no effects and cannot fail.
 func (b *binder) plain(e ir.Expr) bool {
 	plain := true
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		switch e := e.(type) {
 		case *ir.UserCall:
 			plain = false

@@ -96,7 +96,7 @@ func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 // it must not be evaluated twice.
 func mayAct(e ir.Expr) bool {
 	acts := false
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		switch e := e.(type) {
 		case *ir.UserCall:
 			acts = true

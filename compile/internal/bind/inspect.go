@@ -427,9 +427,12 @@ func (in *inspection) scope(fn func()) {
 
 // readsWatched reports whether an expression reads what units assign.
 func (in *inspection) readsWatched(e ir.Expr) bool {
-	found := false
-	walkVars(e, func(v *ir.Var) { found = found || in.isWatched(v) })
-	return found
+	for v := range ir.Vars(e) {
+		if in.isWatched(v) {
+			return true
+		}
+	}
+	return false
 }
 
 // ---- variables ----

@@ -59,38 +59,27 @@ func (b *binder) effectsOf(f *ir.Function) effects {
 			out |= b.effectsOf(f.Of)
 		}
 	} else {
-		out = b.effectsOfStmt(f.Body)
+		out = b.effectsIn(f.Body)
 	}
 	b.pure[f] = out
 	return out
 }
 
-// effectsOfStmt are the effects that a statement may have beside assigning variables.
-func (b *binder) effectsOfStmt(s ir.Stmt) (out effects) {
-	walkStmts(s, func(s ir.Stmt) {
-		switch s.(type) {
+// effectsIn are the effects that a statement may have beside assigning variables, or
+// that evaluating an expression may have.
+func (b *binder) effectsIn(n ir.Node) (out effects) {
+	ir.Inspect(n, func(n ir.Node) bool {
+		switch n := n.(type) {
 		case *ir.Print:
 			out |= prints
 		case *ir.Target, *ir.Tilde:
 			out |= targets
-		}
-		for _, e := range expressions(s) {
-			out |= b.effectsIn(e)
-		}
-	})
-	return out
-}
-
-// effectsIn are the effects that evaluating an expression may have.
-func (b *binder) effectsIn(e ir.Expr) (out effects) {
-	ir.Walk(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
 		case *ir.Call:
-			if funcOf(e).Random {
+			if funcOf(n).Random {
 				out |= draws
 			}
 		case *ir.UserCall:
-			out |= b.effectsOf(e.Func)
+			out |= b.effectsOf(n.Func)
 		case *ir.TargetValue:
 			out |= looks
 		}

@@ -114,7 +114,7 @@ func (b *binder) record(h *history, val value, negate bool) {
 func (b *binder) outOfScan(e ir.Expr) bool {
 	r := b.scan
 	out := b.effectsIn(e) == 0
-	walkVars(e, func(v *ir.Var) {
+	for v := range ir.Vars(e) {
 		c := b.cell(v)
 		if o := b.overlayOf(c); o != nil {
 			c = o.temp
@@ -124,12 +124,12 @@ func (b *binder) outOfScan(e ir.Expr) bool {
 		}
 		if c.whole != nil {
 			out = out && c.whole.lvl != r.lvl
-			return
+			continue
 		}
 		for _, p := range c.parts {
 			out = out && p.lvl != r.lvl
 		}
-	})
+	}
 	return out
 }
 

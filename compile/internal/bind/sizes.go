@@ -48,7 +48,7 @@ func (z *sizing) run(s ir.Stmt) bool {
 
 // stmt follows a statement; some tells that only some iterations execute it.
 func (z *sizing) stmt(s ir.Stmt, some bool) {
-	for _, e := range expressions(s) {
+	for e := range ir.Exprs(s) {
 		z.expr(e)
 	}
 	switch s := s.(type) {
@@ -101,7 +101,7 @@ func (z *sizing) assign(v *ir.Var, varies bool) {
 // varies reports whether the value of an expression may differ between iterations.
 func (z *sizing) varies(e ir.Expr) bool {
 	found := false
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		switch e := e.(type) {
 		case *ir.VarRef:
 			found = found || z.vary[e.Var]
@@ -117,7 +117,7 @@ func (z *sizing) varies(e ir.Expr) bool {
 // arguments of functions.
 func (z *sizing) expr(e ir.Expr) {
 	var reduced *ir.IndexExpr
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		var list []ir.Expr
 		switch e := e.(type) {
 		case *ir.IndexExpr:

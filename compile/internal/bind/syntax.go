@@ -10,79 +10,6 @@ import (
 
 // What can be read off statements alone, whatever the data.
 
-// walkStmts calls f for s and every statement inside it.
-func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
-	if s == nil {
-		return
-	}
-	f(s)
-	switch s := s.(type) {
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			walkStmts(t, f)
-		}
-	case *ir.If:
-		walkStmts(s.Then, f)
-		if s.Else != nil {
-			walkStmts(s.Else, f)
-		}
-	case *ir.For:
-		walkStmts(s.Body, f)
-	case *ir.ForEach:
-		walkStmts(s.Body, f)
-	case *ir.While:
-		walkStmts(s.Body, f)
-	}
-}
-
-// expressions are those that a statement evaluates itself, not the statements in
-// it.
-func expressions(s ir.Stmt) []ir.Expr {
-	switch s := s.(type) {
-	case *ir.Declare:
-		return append(slices.Clone(s.Var.Sizes), s.Init)
-	case *ir.Unpack:
-		return []ir.Expr{s.Value}
-	case *ir.Assign:
-		list := []ir.Expr{s.Value}
-		for _, ix := range s.Indices {
-			list = append(list, ix.A, ix.B)
-		}
-		return list
-	case *ir.Target:
-		return []ir.Expr{s.Value}
-	case *ir.Tilde:
-		return []ir.Expr{s.Density}
-	case *ir.CallStmt:
-		return []ir.Expr{s.Call}
-	case *ir.For:
-		return []ir.Expr{s.From, s.To}
-	case *ir.ForEach:
-		return []ir.Expr{s.Over}
-	case *ir.While:
-		return []ir.Expr{s.Cond}
-	case *ir.If:
-		return []ir.Expr{s.Cond}
-	case *ir.Return:
-		return []ir.Expr{s.Value}
-	case *ir.Print:
-		return s.Args
-	case *ir.Reject:
-		return s.Args
-	}
-	return nil
-}
-
-// walkVars calls f for every variable that an expression reads.
-func walkVars(e ir.Expr, f func(*ir.Var)) {
-	ir.Walk(e, func(e ir.Expr) bool {
-		if v, ok := e.(*ir.VarRef); ok {
-			f(v.Var)
-		}
-		return true
-	})
-}
-
 // neverGoesOn reports whether a statement ends in a jump whatever happens.
 func neverGoesOn(s ir.Stmt) bool {
 	switch s := s.(type) {
@@ -98,9 +25,12 @@ func neverGoesOn(s ir.Stmt) bool {
 
 // has reports whether there is such a statement within s.
 func has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
-	found := false
-	walkStmts(s, func(s ir.Stmt) { found = found || such(s) })
-	return found
+	for t := range ir.Stmts(s) {
+		if such(t) {
+			return true
+		}
+	}
+	return false
 }
 
 func isReturn(s ir.Stmt) bool {
@@ -148,7 +78,7 @@ type variables struct {
 func variablesOf(s ir.Stmt) variables {
 	out := variables{declared: map[*ir.Var]bool{}, ofLoops: map[*ir.Var]bool{}}
 	seen := map[*ir.Var]bool{}
-	walkStmts(s, func(s ir.Stmt) {
+	for s := range ir.Stmts(s) {
 		switch s := s.(type) {
 		case *ir.Declare:
 			out.declared[s.Var] = true
@@ -166,7 +96,7 @@ func variablesOf(s ir.Stmt) variables {
 				out.assigned = append(out.assigned, s.Var)
 			}
 		}
-	})
+	}
 	return out
 }
 

@@ -77,7 +77,7 @@ func (in *inspection) isWatched(v *ir.Var) bool {
 // isKnown reports whether data decide the value of an expression.
 func (in *inspection) isKnown(e ir.Expr) bool {
 	known := true
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		switch e := e.(type) {
 		case *ir.VarRef:
 			known = known && in.isKnownVar(e.Var)
@@ -211,7 +211,7 @@ func (in *inspection) within(s ir.Stmt) {
 			in.lose(v)
 		}
 	}
-	if in.b.effectsOfStmt(s)&prints != 0 {
+	if in.b.effectsIn(s)&prints != 0 {
 		in.refuse("print: its order matters")
 	}
 	if in.again {
@@ -219,15 +219,11 @@ func (in *inspection) within(s ir.Stmt) {
 	}
 	vary := map[*ir.Var]bool{}
 	in.hiding(local, func() {
-		walkStmts(s, func(s ir.Stmt) {
-			for _, e := range expressions(s) {
-				walkVars(e, func(v *ir.Var) {
-					if c := in.b.cells[v.ID]; c != nil && in.isWatched(v) && v.Type.Kind == types.Int || c != nil && c.whole != nil && c.whole.ints != nil && c.whole.axis != nil {
-						vary[v] = true
-					}
-				})
+		for v := range ir.Vars(s) {
+			if c := in.b.cells[v.ID]; c != nil && in.isWatched(v) && v.Type.Kind == types.Int || c != nil && c.whole != nil && c.whole.ints != nil && c.whole.axis != nil {
+				vary[v] = true
 			}
-		})
+		}
 		if in.ragged = in.b.sizesVary(s, vary); in.ragged {
 			defer func() { in.ragged = false }()
 		}
@@ -242,7 +238,7 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 		in.assigns(a)
 		return
 	}
-	for _, e := range expressions(s) {
+	for e := range ir.Exprs(s) {
 		in.uses(e)
 	}
 	switch s := s.(type) {
@@ -279,7 +275,7 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 
 // sizes makes sure that what decides the sizes of values that an expression makes, but
 // for those in it, is the same in all iterations.
-func (in *inspection) sizes(e ir.Expr) {
+func (in *inspection) sizes(e ir.Node) {
 	switch e := e.(type) {
 	case *ir.Call:
 		for _, a := range sizeArgs(e) {
@@ -379,7 +375,7 @@ func (in *inspection) assigns(s *ir.Assign) {
 // uses notes the reads of an expression.
 func (in *inspection) uses(e ir.Expr) {
 	b := in.b
-	ir.Walk(e, func(e ir.Expr) bool {
+	ir.Inspect(e, func(e ir.Node) bool {
 		in.sizes(e)
 		switch e := e.(type) {
 		case *ir.VarRef:
