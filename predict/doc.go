@@ -8,14 +8,15 @@
 //	terms.go     what the statements of the model block say about which data
 //	place.go     which elements of which variable a variate is
 //	families.go  what is particular about some distributions
-//	emit.go      the text of the derived program
+//	emit.go      the derived program; package lang/printer writes it
+//	build.go     nodes of the derived program
 //	fresh.go     names that the program does not have yet, for all that is declared anew
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
 //	toplevel.go  which priors are not conditional on other parameters
 //	truncate.go  generators of truncated distributions
-//	rewrite.go   copies of expressions and statements
+//	rewrite.go   expressions and statements with other names
 //
 // What is derived is a program in the language, whose text can be read, and run
 // elsewhere: see [Derived.Text]. It has the data, the parameters and the

@@ -30,11 +30,9 @@ type emitter struct {
 	now       rename // names that have changed, in what is being written
 
 	used      map[string]bool // names
-	b         strings.Builder
-	indent    int
-	functions strings.Builder // more of them
-	filled    string          // declarations of unknown data
-	scaled    []string        // statements of TopLevel, and those that are not
+	functions []ast.Stmt      // more of them
+	comments  map[ast.Stmt]string
+	scaled    []string // statements of TopLevel, and those that are not
 	unscaled  []string
 	truncated map[string]string
 }
@@ -52,7 +50,8 @@ type plan struct {
 	each     bool   // there are several observations, each with its own value
 	split    []bool // the arguments of which each has its own element, if each
 	random   string // generator
-	wrap     string // around what is drawn
+
+	transposed bool // what is drawn has to be
 }
 
 // candidates are the forms of a function.
@@ -103,10 +102,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	variate := e.typeOf(t.variate)
 	p := plan{function: t.function}
 	for _, a := range t.args {
-		p.args = append(p.args, argument{text: "", typ: e.typeOf(a)})
-	}
-	for i, a := range t.args {
-		p.args[i].text = rename(nil).text(a)
+		p.args = append(p.args, argument{expr: rename(nil).expr(a), typ: e.typeOf(a)})
 	}
 	if isDensity && !t.user {
 		d, args, ok := plain(dist, variate, p.args)
@@ -144,7 +140,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		}
 	}
 	if t.place.of != "" && !p.each && !variate.IsScalar() {
-		return "the elements of `" + rename(nil).text(t.variate) + "` have no densities of their own"
+		return "the elements of `" + printer.Line(t.variate) + "` have no densities of their own"
 	}
 	e.lower(t.place.v, t.place.v.Type.Rank()-together)
 	if kind == Replicated {
@@ -211,84 +207,56 @@ func (e *emitter) split(function string, elem types.Type, args []argument) (spli
 	return split, best >= 0
 }
 
-// ---- Text ----
+// ---- The derived program ----
 
-func (e *emitter) line(format string, args ...any) {
-	e.b.WriteString(strings.Repeat("  ", e.indent))
-	fmt.Fprintf(&e.b, format, args...)
-	e.b.WriteByte('\n')
-}
-
-// lines writes text of several lines.
-func (e *emitter) lines(text string) {
-	for l := range strings.SplitSeq(text, "\n") {
-		e.line("%s", l)
-	}
-}
-
-// program writes the derived program.
-func (e *emitter) program() (string, error) {
+// program is the derived program, with generated quantities that are the model block.
+func (e *emitter) program() *ast.File {
 	e.outputs()
-	e.indent = 1
-	e.line("{")
-	e.indent++
-	for _, s := range e.model {
-		e.stmt(s)
-	}
-	e.indent--
-	e.line("}")
-	model := e.b.String()
-
-	var out strings.Builder
-	written := false
-	for _, b := range e.tree.Blocks {
-		switch b.Kind {
-		case ast.GeneratedQuantities, ast.Model:
-		default:
-			if !written && b.Kind != ast.Functions && e.functions.Len() > 0 {
-				out.WriteString("functions {\n" + e.functions.String() + "}\n")
-			}
-			written = true
-			e.block(&out, b)
-		}
-	}
-	out.WriteString("generated quantities {\n")
-	out.WriteString(e.declarations())
-	out.WriteString(model)
-	out.WriteString("}\n")
-	return out.String(), nil
+	model := &ast.BlockStmt{Stmts: e.stmts(e.model)}
+	quantities := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: append(e.declarations(), model)}
+	return e.file(quantities, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
 }
 
-// block writes a block of the model, with what is added to it: more functions, and
-// the variables of the data that are not given, which are not data any more.
-func (e *emitter) block(out *strings.Builder, b *ast.Block) {
-	text := strings.TrimSuffix(strings.TrimRight(printer.String(b), "\n"), "}")
-	switch b.Kind {
-	case ast.Functions:
-		text += e.functions.String()
-	case ast.Data:
-		known := &ast.Block{Kind: b.Kind}
-		filled := ""
-		for _, s := range b.Stmts {
-			d, ok := s.(*ast.VarDecl)
-			if v := e.info.Defs[s]; !ok || !e.unknown[v] {
-				known.Stmts = append(known.Stmts, s)
-			} else {
-				sizes, t := sizesOf(d.Type, v.Type)
-				filled += fmt.Sprintf("  %s %s;\n", declared(t, sizes), v.Name)
-			}
-		}
-		text = strings.TrimSuffix(strings.TrimRight(printer.String(known), "\n"), "}")
-		if filled != "" && e.tree.Block(ast.TransformedData) == nil {
-			out.WriteString(text + "}\ntransformed data {\n" + filled + "}\n")
-			return
-		}
-		e.filled = filled
-	case ast.TransformedData:
-		head, rest, _ := strings.Cut(text, "\n")
-		text = head + "\n" + e.filled + rest
+// file is a program of some blocks of the model and a last one, if not nil, with what is added to
+// them: more functions, and the variables of the data that are not given, which are not
+// data any more.
+func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
+	blocks := map[ast.BlockKind][]ast.Stmt{}
+	for _, b := range e.tree.Blocks {
+		blocks[b.Kind] = b.Stmts
 	}
-	out.WriteString(text + "}\n")
+	blocks[ast.Functions] = append(slices.Clip(blocks[ast.Functions]), e.functions...)
+	var known, filled []ast.Stmt
+	for _, s := range blocks[ast.Data] {
+		d, ok := s.(*ast.VarDecl)
+		if v := e.info.Defs[s]; !ok || !e.unknown[v] {
+			known = append(known, s)
+		} else {
+			filled = append(filled, declare(typeExpr(v.Type, sizesOf(d.Type, v.Type)), v.Name, nil))
+		}
+	}
+	blocks[ast.Data] = known
+	blocks[ast.TransformedData] = append(filled, blocks[ast.TransformedData]...)
+	f := &ast.File{}
+	for _, kind := range kinds {
+		if len(blocks[kind]) > 0 || e.tree.Block(kind) != nil {
+			f.Blocks = append(f.Blocks, &ast.Block{Kind: kind, Stmts: blocks[kind]})
+		}
+	}
+	if last != nil {
+		f.Blocks = append(f.Blocks, last)
+	}
+	return f
+}
+
+// text is the text of a derived program.
+func (e *emitter) text(f *ast.File) string {
+	return printer.Commented(f, func(s ast.Stmt) []string {
+		if c := e.comments[s]; c != "" {
+			return []string{c}
+		}
+		return nil
+	}) + "\n"
 }
 
 // outputs names the outputs.
@@ -312,14 +280,12 @@ func (e *emitter) outputs() {
 }
 
 // declarations declares the outputs.
-func (e *emitter) declarations() string {
-	var b strings.Builder
+func (e *emitter) declarations() (out []ast.Stmt) {
 	for _, v := range e.variables {
-		decl := v.Decl.(*ast.VarDecl)
-		sizes, t := sizesOf(decl.Type, v.Type)
+		sizes := sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)
 		name := e.names[v]
 		if e.kind == Replicated {
-			fmt.Fprintf(&b, "  %s %s = %s;\n", declared(t, sizes), name, v.Name)
+			out = append(out, declare(typeExpr(v.Type, sizes), name, variable(v.Name)))
 			continue
 		}
 		sizes = sizes[:e.dims[v]]
@@ -327,127 +293,92 @@ func (e *emitter) declarations() string {
 		if e.kind == Terms {
 			elem = types.IntType
 		}
+		zero := literal(0)
 		switch {
 		case len(sizes) == 0:
-			fmt.Fprintf(&b, "  %s %s = 0;\n", elem, name)
 		case len(sizes) == 1 && e.kind != Terms:
-			fmt.Fprintf(&b, "  vector[%s] %s = rep_vector(0, %s);\n", sizes[0], name, sizes[0])
+			elem = types.VectorType
+			zero = call("rep_vector", zero, sizes[0])
 		default:
-			zero := "0"
 			if e.kind != Terms {
-				zero = "0.0"
+				zero = &ast.RealLit{Text: "0.0"}
 			}
 			for i := len(sizes) - 1; i >= 0; i -= 3 {
-				zero = fmt.Sprintf("rep_array(%s, %s)", zero, strings.Join(sizes[max(0, i-2):i+1], ", "))
+				zero = call("rep_array", append([]ast.Expr{zero}, sizes[max(0, i-2):i+1]...)...)
 			}
-			fmt.Fprintf(&b, "  array[%s] %s %s = %s;\n", strings.Join(sizes, ", "), elem, name, zero)
+			elem = elem.Array(len(sizes))
 		}
+		out = append(out, declare(typeExpr(elem, sizes), name, zero))
 	}
-	return b.String()
+	return out
 }
 
-// sizesOf lists the sizes of a declared variable, outermost first, and its type
-// without constraint.
-func sizesOf(t *ast.TypeExpr, plain types.Type) ([]string, types.Type) {
-	var sizes []string
-	for _, d := range t.ArrayDims {
-		sizes = append(sizes, printer.String(d))
+// sizesOf lists the sizes of a declared variable, outermost first.
+func sizesOf(t *ast.TypeExpr, plain types.Type) []ast.Expr {
+	sizes := slices.Concat(t.ArrayDims, t.Sizes)
+	if n := len(t.Sizes); n == 1 && plain.Kind == types.Matrix { // cov_matrix[K]
+		sizes = append(sizes, t.Sizes[0])
 	}
-	for _, s := range t.Sizes {
-		sizes = append(sizes, printer.String(s))
-	}
-	if n := len(t.Sizes); n > 0 && plain.Kind == types.Matrix && n == 1 { // cov_matrix[K]
-		sizes = append(sizes, printer.String(t.Sizes[0]))
-	}
-	return sizes, plain
+	return sizes
 }
 
-// declared writes a type with its sizes.
-func declared(t types.Type, sizes []string) string {
-	text := ""
-	if t.Dims > 0 {
-		text = "array[" + strings.Join(sizes[:t.Dims], ", ") + "] "
-	}
-	text += t.Kind.String()
-	if len(sizes) > t.Dims {
-		text += "[" + strings.Join(sizes[t.Dims:], ", ") + "]"
-	}
-	return text
+// typeExpr is a type with its sizes.
+func typeExpr(t types.Type, sizes []ast.Expr) *ast.TypeExpr {
+	return &ast.TypeExpr{ArrayDims: sizes[:t.Dims], Elem: t.Kind.String(), Sizes: sizes[t.Dims:]}
 }
 
-// stmt writes what has become of a statement of the model.
-func (e *emitter) stmt(s ast.Stmt) {
-	body := func(head string, args []any, s ast.Stmt) {
-		e.line(head+" {", args...)
-		e.indent++
-		e.stmts(s)
-		e.indent--
+// stmts is what has become of statements of the model.
+func (e *emitter) stmts(list []ast.Stmt) (out []ast.Stmt) {
+	for _, s := range list {
+		out = append(out, e.stmt(s)...)
 	}
+	return out
+}
+
+// stmt is what has become of a statement of the model.
+func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 	switch s := s.(type) {
 	case *ast.BlockStmt:
-		body("", nil, s)
-		e.line("}")
+		return []ast.Stmt{&ast.BlockStmt{Stmts: e.stmts(s.Stmts)}}
 	case *ast.Profile:
-		body("", nil, s.Body)
-		e.line("}")
-	case *ast.For:
-		body("for (%s in %s:%s)", []any{s.Var.Name, e.now.text(s.From), e.now.text(s.To)}, s.Body)
-		e.line("}")
-	case *ast.ForEach:
-		body("for (%s in %s)", []any{s.Var.Name, e.now.text(s.Over)}, s.Body)
-		e.line("}")
-	case *ast.While:
-		body("while (%s)", []any{e.now.text(s.Cond)}, s.Body)
-		e.line("}")
-	case *ast.If:
-		body("if (%s)", []any{e.now.text(s.Cond)}, s.Then)
-		if s.Else != nil {
-			e.line("} else {")
-			e.indent++
-			e.stmts(s.Else)
-			e.indent--
-		}
-		e.line("}")
+		return e.stmt(s.Body)
 	case *ast.Tilde, *ast.TargetPlus:
 		if e.kind.isPrior() {
-			e.priorStmt(s)
-			return
+			return e.priorStmt(s)
 		}
+		var out []ast.Stmt
 		for _, t := range e.findings[s].terms {
-			e.term(&t)
+			out = append(out, e.term(&t)...)
 		}
+		return out
 	case *ast.CallStmt:
 		if e.kind.isPrior() {
-			e.priorStmt(s)
-			return
+			return e.priorStmt(s)
 		}
-		if !strings.HasSuffix(s.Call.Func.Name, "_lp") {
-			e.lines(printer.String(e.now.simple(s)))
+		if strings.HasSuffix(s.Call.Func.Name, "_lp") {
+			return nil
 		}
 	case *ast.Print, *ast.Empty:
-	default:
-		e.lines(printer.String(e.now.simple(s)))
+		return nil
 	}
-}
-
-// stmts writes a statement that a loop or condition governs, without braces of
-// its own.
-func (e *emitter) stmts(s ast.Stmt) {
-	if b, ok := s.(*ast.BlockStmt); ok {
-		for _, s := range b.Stmts {
-			e.stmt(s)
+	return []ast.Stmt{ast.Map(s, func(n ast.Node) ast.Node {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			return &ast.BlockStmt{Stmts: e.stmts(n.Stmts)}
+		case ast.Stmt:
+			return &ast.BlockStmt{Stmts: e.stmt(n)}
 		}
-		return
-	}
-	e.stmt(s)
+		return e.now.node(n)
+	}).(ast.Stmt)}
 }
 
-// term writes what a term has become.
-func (e *emitter) term(t *term) {
-	e.line("// line %d: %s", t.at.Span().Begin().Line, oneLine(printer.String(t.at)))
+// term is what a term has become.
+func (e *emitter) term(t *term) []ast.Stmt {
+	out := e.logDensity
 	if e.kind == Replicated {
-		e.draw(t)
-		return
+		out = e.draw
 	}
-	e.logDensity(t)
+	list := out(t)
+	e.comments[list[0]] = fmt.Sprintf("line %d: %s", t.at.Span().Begin().Line, printer.Line(t.at))
+	return list
 }

@@ -1,27 +1,17 @@
 package predict
 
 import (
-	"fmt"
-	"strings"
-
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// argument is an argument of a density, as text.
+// argument is an argument of a density.
 type argument struct {
-	text string
+	expr ast.Expr
 	typ  types.Type
-	// elem gives the argument for observation i where there is no text for all of
+	// elem gives the argument for observation i where there is no expression for all of
 	// them together; typ is then that of an array of them.
-	elem func(i string) string
-}
-
-// operand is the text of an argument such that an index may follow.
-func (x argument) operand() string {
-	if strings.ContainsAny(x.text, " +-*/'?") && !(strings.HasPrefix(x.text, "(") && strings.HasSuffix(x.text, ")")) {
-		return "(" + x.text + ")"
-	}
-	return x.text
+	elem func(i ast.Expr) ast.Expr
 }
 
 // linear are the distributions whose mean is linear in covariates, by what they
@@ -49,27 +39,27 @@ func plain(dist string, variate types.Type, args []argument) (string, []argument
 		if scalar && (x.typ.Kind == types.Matrix || !alpha.typ.IsScalar()) {
 			return dist, args, false
 		}
-		mean := argument{text: fmt.Sprintf("%s + %s * %s", alpha.operand(), x.operand(), beta.operand()), typ: types.VectorType}
+		mean := argument{expr: binary("+", alpha.expr, binary("*", x.expr, beta.expr)), typ: types.VectorType}
 		if x.typ.Kind == types.RowVector && alpha.typ.IsScalar() {
 			mean.typ = types.RealType
 		}
 		out := append([]argument{}, args[:l.before]...)
 		return l.dist, append(append(out, mean), args[l.before+3:]...), true
 	}
-	each := func(x argument, f func(row string) string) (argument, bool) {
+	each := func(x argument, f func(row ast.Expr) ast.Expr) (argument, bool) {
 		if x.typ.Kind == types.RowVector {
-			return argument{text: f(x.operand()), typ: types.VectorType}, true
+			return argument{expr: f(x.expr), typ: types.VectorType}, true
 		}
-		return argument{typ: types.VectorType.Array(1), elem: func(i string) string { return f(x.operand() + "[" + i + "]") }}, !scalar
+		return argument{typ: types.VectorType.Array(1), elem: func(i ast.Expr) ast.Expr { return f(element(x.expr, i)) }}, !scalar
 	}
 	switch {
 	case dist == "categorical_logit_glm" && len(args) == 3:
-		eta, ok := each(args[0], func(row string) string {
-			return fmt.Sprintf("%s + (%s * %s)'", args[1].operand(), row, args[2].operand())
+		eta, ok := each(args[0], func(row ast.Expr) ast.Expr {
+			return binary("+", args[1].expr, transposed(binary("*", row, args[2].expr)))
 		})
 		return "categorical_logit", []argument{eta}, ok
 	case dist == "ordered_logistic_glm" && len(args) == 3:
-		eta := argument{text: args[0].operand() + " * " + args[1].operand(), typ: types.VectorType}
+		eta := argument{expr: binary("*", args[0].expr, args[1].expr), typ: types.VectorType}
 		if args[0].typ.Kind == types.RowVector {
 			eta.typ = types.RealType
 		}
@@ -78,19 +68,18 @@ func plain(dist string, variate types.Type, args []argument) (string, []argument
 	return dist, args, true
 }
 
-// generator writes the call that draws a variate of a distribution given its
-// arguments. variate is the text of the observation, for its sizes; "" if there
-// is no generator.
-func generator(dist, variate string, args []string) (name string, all []string, wrap string) {
+// generator is the call that draws a variate of a distribution given its arguments.
+// variate is the observation, for its sizes.
+func generator(dist string, variate ast.Expr, args []ast.Expr) ast.Expr {
 	switch dist {
 	case "multinomial", "multinomial_logit", "dirichlet_multinomial":
-		return dist + "_rng", append(args, "sum("+variate+")"), "%s"
+		args = append(args, call("sum", variate))
 	case "lkj_corr", "lkj_corr_cholesky":
-		return dist + "_rng", append([]string{"rows(" + variate + ")"}, args...), "%s"
+		args = append([]ast.Expr{call("rows", variate)}, args...)
 	case "binomial_logit":
-		return "binomial_rng", []string{args[0], "inv_logit(" + args[1] + ")"}, "%s"
+		dist, args = "binomial", []ast.Expr{args[0], call("inv_logit", args[1])}
 	case "multi_normal_prec":
-		return "multi_normal_rng", []string{args[0], "inverse_spd(" + args[1] + ")"}, "%s"
+		dist, args = "multi_normal", []ast.Expr{args[0], call("inverse_spd", args[1])}
 	}
-	return dist + "_rng", args, "%s"
+	return call(dist+"_rng", args...)
 }

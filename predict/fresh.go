@@ -1,8 +1,8 @@
 package predict
 
 import (
+	"cmp"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -58,31 +58,20 @@ func (e *emitter) scope(write func()) {
 	}
 }
 
-// renamed is Stan source in which local names are fresh. The order of locals decides which names
+// renamed is a tree in which local names are fresh. The order of locals decides which names
 // they get.
-func (e *emitter) renamed(text string, locals []string) string {
-	var out strings.Builder
+func (e *emitter) renamed(tree *ast.File, locals []string) *ast.File {
 	to := map[string]string{}
 	for _, l := range locals {
 		to[l] = e.fresh(l)
 	}
-	word := func(r rune) bool {
-		return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	for text != "" {
-		n := strings.IndexFunc(text, func(r rune) bool { return !word(r) })
-		switch {
-		case n < 0:
-			n = len(text)
-		case n == 0:
-			n = 1
+	return ast.Rewrite(tree, nil, func(n ast.Node) ast.Node {
+		switch n := n.(type) {
+		case *ast.Ident:
+			return &ast.Ident{Base: n.Base, Name: cmp.Or(to[n.Name], n.Name)}
+		case *ast.VarExpr:
+			return &ast.VarExpr{Base: n.Base, Name: cmp.Or(to[n.Name], n.Name)}
 		}
-		if w := text[:n]; slices.Contains(locals, w) {
-			out.WriteString(to[w])
-		} else {
-			out.WriteString(w)
-		}
-		text = text[n:]
-	}
-	return out.String()
+		return n
+	}).(*ast.File)
 }

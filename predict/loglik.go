@@ -1,108 +1,95 @@
 package predict
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// logDensity writes the statements that add a term to the log likelihood of its
+// logDensity are the statements that add a term to the log likelihood of its
 // observations, or count it.
-func (e *emitter) logDensity(t *term) {
-	sign := "+="
+func (e *emitter) logDensity(t *term) []ast.Stmt {
+	op := "+="
 	if t.negative && e.kind == LogLikelihood {
-		sign = "-="
+		op = "-="
 	}
-	add := func(i, value string) {
+	add := func(i, value ast.Expr) []ast.Stmt {
 		if e.kind == Terms {
-			value = "1"
+			value = literal(1)
 		}
-		e.line("%s%s %s %s;", e.names[t.place.v], t.place.at(nil, i, e.dims[t.place.v]), sign, value)
+		place := indexed(variable(e.names[t.place.v]), t.place.at(nil, i, e.dims[t.place.v]))
+		return []ast.Stmt{assign(place, op, value)}
 	}
 	if t.function == "" {
-		add("", e.now.text(t.value))
-		return
+		return add(nil, e.now.expr(t.value))
 	}
 	p := e.plans[planKey{t.at, t.variate}]
-	e.each(t, &p, func(i, variate string, args []string) {
-		add(i, e.density(t, &p, variate, args))
+	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
+		return add(i, e.density(t, &p, variate, args))
 	})
 }
 
-// each writes a loop over the observations of a term, or nothing around body if
-// there is one only. body is given the text of the number of the observation, of
-// its variate and of its arguments.
-func (e *emitter) each(t *term, p *plan, body func(i, variate string, args []string)) {
-	texts := func(i string) []string {
-		var out []string
+// each is a loop over the observations of a term, or what body gives alone if
+// there is one only. body is given the number of the observation, its variate and
+// its arguments.
+func (e *emitter) each(t *term, p *plan, body func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt) (out []ast.Stmt) {
+	argsOf := func(i ast.Expr) []ast.Expr {
+		var out []ast.Expr
 		for k, a := range p.args {
 			switch {
 			case !p.each || !p.split[k]:
-				out = append(out, a.text)
+				out = append(out, a.expr)
 			case a.elem != nil:
 				out = append(out, a.elem(i))
 			default:
-				out = append(out, a.operand()+"["+i+"]")
+				out = append(out, element(a.expr, i))
 			}
 		}
 		return out
 	}
-	variate := rename(nil).operand(t.variate)
+	variate := rename(nil).expr(t.variate)
 	if !p.each {
-		body("", rename(nil).text(t.variate), texts(""))
-		return
+		return body(nil, variate, argsOf(nil))
 	}
 	e.scope(func() {
-		i := e.fresh("i")
-		e.line("for (%s in 1:size(%s)) {", i, rename(nil).text(t.variate))
-		e.indent++
-		body(i, variate+"["+i+"]", texts(i))
-		e.indent--
-		e.line("}")
+		name := e.fresh("i")
+		i := variable(name)
+		out = []ast.Stmt{loop(name, call("size", variate), body(i, element(variate, i), argsOf(i)))}
 	})
+	return out
 }
 
-// density writes the log density of one observation.
-func (e *emitter) density(t *term, p *plan, variate string, args []string) string {
-	call := func(function, of string) string {
-		if len(args) == 0 {
-			return fmt.Sprintf("%s(%s | )", function, of)
-		}
-		return fmt.Sprintf("%s(%s | %s)", function, of, strings.Join(args, ", "))
-	}
-	value := call(p.function, variate)
+// density is the log density of one observation.
+func (e *emitter) density(t *term, p *plan, variate ast.Expr, args []ast.Expr) ast.Expr {
+	value := given(p.function, variate, args)
 	if t.trunc == nil {
 		return value
 	}
 	dist, _ := density(p.function)
-	lower, upper := t.trunc.Lower, t.trunc.Upper
-	below := func() string { // the largest value below the lower bound
-		b := rename(nil).operand(lower)
+	lower, upper := rename(nil).expr(t.trunc.Lower), rename(nil).expr(t.trunc.Upper)
+	below := func() ast.Expr { // the largest value below the lower bound
 		if e.typeOf(t.variate).Kind == types.Int {
-			b += " - 1"
+			return binary("-", lower, literal(1))
 		}
-		return b
+		return lower
 	}
-	var outside []string
+	var outside ast.Expr
 	switch {
 	case lower != nil && upper != nil:
-		value += fmt.Sprintf(" - log_diff_exp(%s, %s)", call(dist+"_lcdf", rename(nil).text(upper)), call(dist+"_lcdf", below()))
+		value = binary("-", value, call("log_diff_exp", given(dist+"_lcdf", upper, args), given(dist+"_lcdf", below(), args)))
+		outside = binary("||", binary("<", variate, lower), binary(">", variate, upper))
 	case lower != nil:
-		value += " - " + call(dist+"_lccdf", below())
+		value = binary("-", value, given(dist+"_lccdf", below(), args))
+		outside = binary("<", variate, lower)
 	case upper != nil:
-		value += " - " + call(dist+"_lcdf", rename(nil).text(upper))
+		value = binary("-", value, given(dist+"_lcdf", upper, args))
+		outside = binary(">", variate, upper)
 	default:
 		return value
 	}
-	if lower != nil {
-		outside = append(outside, variate+" < "+rename(nil).operand(lower))
-	}
-	if upper != nil {
-		outside = append(outside, variate+" > "+rename(nil).operand(upper))
-	}
-	return strings.Join(outside, " || ") + " ? negative_infinity() : " + value
+	return &ast.Cond{Cond: outside, Then: call("negative_infinity"), Else: value}
 }
 
 // discrete reports a distribution of integers.

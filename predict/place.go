@@ -1,9 +1,6 @@
 package predict
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -97,10 +94,9 @@ func (a *analysis) placeOfCall(e *ast.CallExpr) *place {
 	}
 	from := a.typeOf(e.Args[0])
 	plus := func(x, y ast.Expr, minus int64) ast.Expr { // x + y - minus
-		var s ast.Expr = &ast.Binary{Op: "+", X: paren(x), Y: paren(y)}
-		return &ast.Binary{Op: "-", X: s, Y: literal(minus)}
+		return binary("-", binary("+", x, y), literal(minus))
 	}
-	size := &ast.CallExpr{Func: ast.Ident{Name: "size"}, Args: e.Args[:1]}
+	size := call("size", e.Args[0])
 	add := func(x index) *place {
 		for _, y := range p.indices {
 			if !y.single {
@@ -125,8 +121,7 @@ func (a *analysis) placeOfCall(e *ast.CallExpr) *place {
 	case name == "head" && len(args) == 1:
 		return add(index{a: literal(1), b: args[0]})
 	case name == "tail" && len(args) == 1:
-		from := &ast.Binary{Op: "+", X: &ast.Binary{Op: "-", X: size, Y: paren(args[0])}, Y: literal(1)}
-		return add(index{a: from})
+		return add(index{a: binary("+", binary("-", size, args[0]), literal(1))})
 	case name == "row" && len(args) == 1:
 		return add(index{single: true, a: args[0]})
 	case name == "col" && len(args) == 1 && len(p.indices) == 0:
@@ -137,16 +132,6 @@ func (a *analysis) placeOfCall(e *ast.CallExpr) *place {
 		return p
 	}
 	return nil
-}
-
-func literal(n int64) ast.Expr { return &ast.IntLit{Text: fmt.Sprint(n), Value: n} }
-
-func paren(e ast.Expr) ast.Expr {
-	switch e.(type) {
-	case *ast.VarExpr, *ast.IntLit, *ast.Paren, *ast.CallExpr:
-		return e
-	}
-	return &ast.Paren{X: e}
 }
 
 // free are the dimensions of the variable along which the place has several
@@ -174,59 +159,59 @@ func (p *place) unit() bool {
 	return p.flat == "" && (singles > 0 || p.v.Type.Rank() == 0)
 }
 
-// at writes the indices of element i of the place along its first dimension, of
-// dims dimensions of the variable; i is "" for a place that is one element, or
+// at are the indices of element i of the place along its first dimension, of
+// dims dimensions of the variable; i is nil for a place that is one element, or
 // whose elements are taken together. Further dimensions along which it has
 // several elements are selected as the place selects them.
-func (p *place) at(r rename, i string, dims int) string {
+func (p *place) at(r rename, i ast.Expr, dims int) []ast.Index {
 	if p.flat != "" {
-		sizes, _ := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)
-		size := "(" + sizes[map[string]int{"columns": 0, "rows": 1}[p.flat]] + ")"
-		fast, slow := fmt.Sprintf("(%s - 1) %% %s + 1", i, size), fmt.Sprintf("(%s - 1) %%/%% %s + 1", i, size)
-		if p.flat == "columns" {
-			return "[" + fast + ", " + slow + "]"
+		sizes := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)
+		size := sizes[map[string]int{"columns": 0, "rows": 1}[p.flat]]
+		part := func(op string) ast.Index { // (i - 1) op size + 1
+			return &ast.Single{X: binary("+", binary(op, binary("-", i, literal(1)), size), literal(1))}
 		}
-		return "[" + slow + ", " + fast + "]"
+		fast, slow := part("%"), part("%/%")
+		if p.flat == "columns" {
+			return []ast.Index{fast, slow}
+		}
+		return []ast.Index{slow, fast}
 	}
-	var parts []string
+	var out []ast.Index
 	for d := range dims {
 		x := index{}
 		if d < len(p.indices) {
 			x = p.indices[d]
 		}
-		text := ""
+		a := r.expr(x.a)
 		switch {
-		case x.single:
-			text = r.text(x.a)
-		case i == "" && x.many:
-			text = r.text(x.a)
-		case i == "":
-			text = ":"
-			if x.a != nil {
-				text = r.text(x.a) + ":"
-			}
-			if x.b != nil {
-				text += r.text(x.b)
-			}
+		case x.single || i == nil && x.many:
+			out = append(out, &ast.Single{X: a})
+			continue
+		case i == nil:
+			out = append(out, &ast.Range{From: a, To: r.expr(x.b)})
+			continue
 		case x.many:
-			text, i = r.operand(x.a)+"["+i+"]", ""
-		case x.a != nil:
-			text, i = r.operand(x.a)+" + "+i+" - 1", ""
-		default:
-			text, i = i, ""
+			i = element(a, i)
+		case a != nil:
+			i = binary("-", binary("+", a, i), literal(1))
 		}
-		parts = append(parts, text)
+		out = append(out, &ast.Single{X: i})
+		i = nil
 	}
-	for len(parts) > 0 && parts[len(parts)-1] == ":" {
-		parts = parts[:len(parts)-1]
+	for len(out) > 0 {
+		last, ok := out[len(out)-1].(*ast.Range)
+		if !ok || last.From != nil || last.To != nil {
+			break
+		}
+		out = out[:len(out)-1]
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return out
 }
 
 // same reports whether two places are the same elements as they are written.
 func (p *place) same(q *place) bool {
-	return p.v == q.v && p.flat == q.flat && p.at(nil, "", len(p.indices)) == q.at(nil, "", len(q.indices))
+	at := func(p *place) ast.Node {
+		return &ast.IndexExpr{X: variable(p.v.Name), Indices: p.at(nil, nil, len(p.indices))}
+	}
+	return p.v == q.v && p.flat == q.flat && (p.flat != "" || ast.Equal(at(p), at(q)))
 }

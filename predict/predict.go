@@ -102,7 +102,10 @@ func (l Left) String() string {
 // quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
-	e := &emitter{analysis: analyse(tree, info), kind: kind, used: namesOf(tree), dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
+	e := &emitter{
+		analysis: analyse(tree, info), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{},
+	}
 	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
 			return nil, err
@@ -121,22 +124,19 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		}
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
-	var text string
-	var err error
+	var derived *ast.File
 	switch kind {
 	case Prior, TopLevel:
-		text, err = e.priorProgram()
+		derived = e.priorProgram()
 	case Forward:
 		var reason string
-		if text, reason = e.forwardProgram(); reason != "" {
+		if derived, reason = e.forwardProgram(); reason != "" {
 			return nil, &NotForwardError{reason}
 		}
 	default:
-		text, err = e.program()
+		derived = e.program()
 	}
-	if err != nil {
-		return nil, err
-	}
+	text := e.text(derived)
 	d := &Derived{Text: text, Left: e.left, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
 		if kind.isPrior() {
@@ -255,7 +255,7 @@ func (e *emitter) gather() {
 			e.findings[s] = f
 			e.order = append(e.order, s)
 			for _, reason := range f.left {
-				e.left = append(e.left, Left{s.Span(), oneLine(printer.String(s)), reason})
+				e.left = append(e.left, Left{s.Span(), printer.Line(s), reason})
 			}
 			return false
 		}, nil)
@@ -276,14 +276,12 @@ func (e *emitter) clear() {
 		case e.kind.isPrior():
 			if e.doubt == nil {
 				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",
-					brief(printer.String(s)), s.Span().Begin().File, s.Span().Begin().Line)
+					brief(s), s.Span().Begin().File, s.Span().Begin().Line)
 			}
 		case len(e.variables) == 0 || f.readsData:
 			f.left = append(f.left, f.unclear)
-			e.left = append(e.left, Left{s.Span(), oneLine(printer.String(s)), f.unclear})
+			e.left = append(e.left, Left{s.Span(), printer.Line(s), f.unclear})
 		}
 		e.findings[s] = f
 	}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -11,72 +11,66 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// priorProgram writes the program of the prior: the model without what it says
+// priorProgram is the program of the prior: the model without what it says
 // about data.
-func (e *emitter) priorProgram() (string, error) {
-	e.indent = 1
-	e.b.Reset()
-	for _, s := range e.model {
-		e.stmt(s)
+func (e *emitter) priorProgram() *ast.File {
+	var model *ast.Block
+	if e.tree.Block(ast.Model) != nil {
+		model = &ast.Block{Kind: ast.Model, Stmts: e.stmts(e.model)}
 	}
-	var out strings.Builder
-	for _, b := range e.tree.Blocks {
-		switch b.Kind {
-		case ast.GeneratedQuantities:
-		case ast.Model:
-			out.WriteString("model {\n" + e.b.String() + "}\n")
-		default:
-			e.block(&out, b)
-		}
-	}
-	return out.String(), nil
+	return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
 }
 
-// priorStmt writes a statement that adds to the target, without what it says
-// about data.
-func (e *emitter) priorStmt(s ast.Stmt) {
+// priorStmt is a statement that adds to the target, without what it says about data.
+func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 	if e.kind == TopLevel {
-		e.topStmt(s)
-		return
+		return e.topStmt(s)
 	}
 	f := e.findings[s]
 	switch s := s.(type) {
 	case *ast.Tilde:
-		if f.prior {
-			e.lines(printer.String(s))
+		if !f.prior {
+			return nil
 		}
 	case *ast.TargetPlus:
 		if len(f.terms) == 0 && len(f.left) == 0 {
-			e.lines(printer.String(s))
-			return
+			break
 		}
 		// Those addends of a sum that are about parameters alone.
+		var out []ast.Stmt
 		for _, p := range addends(s.Value, false, nil) {
 			var one finding
 			e.addend(&one, s, p, false)
 			if one.prior {
-				sign := ""
-				if p.negative {
-					sign = "-"
-				}
-				e.line("target += %s%s;", sign, rename(nil).operand(p.value))
+				out = append(out, p.added())
 			}
 		}
+		return out
 	case *ast.CallStmt:
-		if len(f.left) == 0 {
-			e.lines(printer.String(s))
+		if len(f.left) > 0 {
+			return nil
 		}
 	}
+	return []ast.Stmt{s}
 }
 
-// forwardProgram writes a program without parameters whose generated quantities
+// added is the statement that adds a part of a sum to the target.
+func (p part) added() ast.Stmt {
+	value := rename(nil).expr(p.value)
+	if p.negative {
+		value = &ast.Unary{Op: "-", X: value}
+	}
+	return &ast.TargetPlus{Value: value}
+}
+
+// forwardProgram is a program without parameters whose generated quantities
 // are the parameters of the model, drawn from their priors, each after those
 // that its prior depends on. reason says why that is not possible; the prior must
 // then be sampled as any density.
-func (e *emitter) forwardProgram() (text, reason string) {
+func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 	block := e.tree.Block(ast.Parameters)
 	if block == nil || len(block.Stmts) == 0 {
-		return "", "the model has no parameters"
+		return nil, "the model has no parameters"
 	}
 	var params []*check.Var
 	for _, s := range block.Stmts {
@@ -92,14 +86,14 @@ func (e *emitter) forwardProgram() (text, reason string) {
 		case isTilde && f.prior && len(f.left) == 0:
 			v := e.wholeParameter(d.Variate)
 			if v == nil {
-				return "", fmt.Sprintf("the left side of `%s` is not a whole parameter", oneLine(printer.String(d)))
+				return nil, fmt.Sprintf("the left side of `%s` is not a whole parameter", printer.Line(d))
 			}
 			if priors[v] != nil {
-				return "", fmt.Sprintf("%s has two priors", v.Name)
+				return nil, fmt.Sprintf("%s has two priors", v.Name)
 			}
 			priors[v] = d
 		case f.prior || e.adds(s):
-			return "", fmt.Sprintf("`%s` is more than one statement with ~ about one parameter", brief(printer.String(s)))
+			return nil, fmt.Sprintf("`%s` is more than one statement with ~ about one parameter", brief(s))
 		}
 	}
 	var order []*check.Var
@@ -153,46 +147,31 @@ func (e *emitter) forwardProgram() (text, reason string) {
 	}
 	for _, v := range params {
 		if reason := visit(v); reason != "" {
-			return "", reason
+			return nil, reason
 		}
 	}
 	e.now = rename{}
 	e.observed = map[*check.Var][]string{}
 	e.plans = map[planKey]plan{}
-	e.b.Reset()
-	e.indent = 1
+	var quantities []ast.Stmt
 	for _, v := range params {
-		sizes, t := sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)
-		e.line("%s %s;", declared(t, sizes), v.Name)
+		quantities = append(quantities, declare(typeExpr(v.Type, sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)), v.Name, nil))
 		e.names[v] = v.Name
 	}
 	for _, v := range order {
-		if reason := e.drawParameter(v, priors[v]); reason != "" {
-			return "", reason
+		drawn, reason := e.drawParameter(v, priors[v])
+		if reason != "" {
+			return nil, reason
 		}
+		quantities = append(quantities, drawn...)
 	}
-	quantities := e.b.String()
-	var out strings.Builder
-	for _, b := range e.tree.Blocks {
-		switch b.Kind {
-		case ast.Functions, ast.Data, ast.TransformedData:
-			e.block(&out, b)
-		}
-	}
-	if e.tree.Block(ast.Functions) == nil && e.functions.Len() > 0 {
-		head := "functions {\n" + e.functions.String() + "}\n"
-		if !strings.HasPrefix(out.String(), head) {
-			rest := out.String()
-			out.Reset()
-			out.WriteString(head + rest)
-		}
-	}
-	out.WriteString("generated quantities {\n" + quantities + "}\n")
-	return out.String(), ""
+	last := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: quantities}
+	return e.file(last, ast.Functions, ast.Data, ast.TransformedData), ""
 }
 
-func brief(s string) string {
-	s = oneLine(s)
+// brief is the beginning of a statement, as messages quote it.
+func brief(n ast.Node) string {
+	s := printer.Line(n)
 	if len(s) > 60 {
 		s = s[:57] + "…"
 	}
@@ -233,16 +212,15 @@ func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	return nil
 }
 
-// drawParameter writes how a parameter is drawn from its prior; a reason if that
-// is not possible.
-func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (reason string) {
+// drawParameter draws a parameter from its prior; a reason if that is not possible.
+func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, reason string) {
 	decl := v.Decl.(*ast.VarDecl)
-	call := e.info.Calls[s]
-	t := term{at: s, place: &place{v: v}, function: call.Name, user: call.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
+	resolved := e.info.Calls[s]
+	t := term{at: s, place: &place{v: v}, function: resolved.Name, user: resolved.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
 	if _, ok := ast.Unparen(s.Variate).(*ast.CallExpr); ok {
 		t.place.flat = "columns"
 	}
-	dist, _ := density(call.Name)
+	dist, _ := density(resolved.Name)
 	bound := map[string]ast.Expr{}
 	for _, b := range decl.Type.Bounds {
 		if b.Kind == "lower" || b.Kind == "upper" {
@@ -262,28 +240,28 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (reason string) {
 		}
 		for _, a := range s.Args {
 			if !e.typeOf(a).IsScalar() {
-				return fmt.Sprintf("the elements of %s, which are ordered, have different priors", v.Name)
+				return nil, fmt.Sprintf("the elements of %s, which are ordered, have different priors", v.Name)
 			}
 		}
 		if v.Type.Dims > 0 {
-			return fmt.Sprintf("%s is an array of ordered vectors", v.Name)
+			return nil, fmt.Sprintf("%s is an array of ordered vectors", v.Name)
 		}
 	case k == types.Unconstrained || k == types.LowerUpper || k == types.OffsetMultiplier:
 	case slices.Contains(structured[k], dist) && !t.user:
 	default:
-		return fmt.Sprintf("%s is a %s with a prior that is not drawn so", v.Name, k)
+		return nil, fmt.Sprintf("%s is a %s with a prior that is not drawn so", v.Name, k)
 	}
 	if len(bound) > 0 {
 		if s.Trunc != nil {
-			return fmt.Sprintf("%s has bounds and a truncated prior", v.Name)
+			return nil, fmt.Sprintf("%s has bounds and a truncated prior", v.Name)
 		}
 		for _, b := range bound {
 			if !(e.synthetic(b) || e.typeOf(b).IsScalar()) {
-				return fmt.Sprintf("%s has several bounds", v.Name)
+				return nil, fmt.Sprintf("%s has several bounds", v.Name)
 			}
 		}
 		// Bounds that the distribution keeps by itself need no truncation.
-		if d := distOf(call.Name); d == nil || !inside(d.Support, d.Variate, bound) {
+		if d := distOf(resolved.Name); d == nil || !inside(d.Support, d.Variate, bound) {
 			// The density does not divide by the probability between the bounds. Where
 			// that is no constant, it is a factor of the prior of what it depends on.
 			parts := slices.Clone(s.Args)
@@ -292,20 +270,20 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (reason string) {
 			}
 			for _, x := range parts {
 				if e.reads(x, isParameter) {
-					return fmt.Sprintf("%s is cut off by its bounds, at a probability that depends on other parameters", v.Name)
+					return nil, fmt.Sprintf("%s is cut off by its bounds, at a probability that depends on other parameters", v.Name)
 				}
 			}
 			t.trunc = &ast.Truncation{Lower: bound["lower"], Upper: bound["upper"]}
 		}
 	}
 	if reason := e.planWith(&t, Replicated); reason != "" {
-		return fmt.Sprintf("%s cannot be drawn from its prior: %s", v.Name, reason)
+		return nil, fmt.Sprintf("%s cannot be drawn from its prior: %s", v.Name, reason)
 	}
-	e.draw(&t)
+	out = e.draw(&t)
 	if sorted {
-		e.line("%s = sort_asc(%s);", v.Name, v.Name)
+		out = append(out, assign(variable(v.Name), "=", call("sort_asc", variable(v.Name))))
 	}
-	return ""
+	return out, ""
 }
 
 // synthetic reports an expression that no checker has seen.
@@ -320,24 +298,21 @@ func inside(support, variate types.Constraint, bound map[string]ast.Expr) bool {
 	if support.Text == "" {
 		support = variate
 	}
-	value := func(x ast.Expr) (float64, bool) {
-		switch x := ast.Unparen(x).(type) {
-		case *ast.IntLit:
-			return float64(x.Value), true
-		case *ast.RealLit:
-			return x.Value, true
-		}
-		return 0, false
-	}
 	if b := bound["lower"]; b != nil {
-		if v, ok := value(b); !ok || support.Lo < v {
+		if v, ok := number(b); !ok || support.Lo < v {
 			return false
 		}
 	}
 	if b := bound["upper"]; b != nil {
-		if v, ok := value(b); !ok || support.Hi > v {
+		if v, ok := number(b); !ok || support.Hi > v {
 			return false
 		}
 	}
 	return true
+}
+
+// number is the value of an expression that consists of numbers alone.
+func number(e ast.Expr) (float64, bool) {
+	n, ok := (*check.Info)(nil).Number(e, nil)
+	return n.Val, ok
 }

@@ -21,7 +21,7 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	if t.place.of != "" && t.place.inverse == "pow3" {
 		return "the inverse of " + t.place.of + " is not known"
 	}
-	p.dist, p.wrap = dist, "%s"
+	p.dist = dist
 	var args []types.Type
 	for k, a := range p.args {
 		at := a.typ
@@ -48,7 +48,7 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	switch {
 	case result.Equal(observation):
 	case result.Kind == types.Vector && observation.Kind == types.RowVector && result.Dims == 0 && observation.Dims == 0:
-		p.wrap = "%s'"
+		p.transposed = true
 	case !result.Equal(observation) && result.Rank() != observation.Rank():
 		return "one observation has several distributions"
 	default:
@@ -123,14 +123,14 @@ func (e *emitter) observedBy(t *term) {
 	}
 }
 
-// draw writes the statements that draw the observations of a term.
-func (e *emitter) draw(t *term) {
+// draw are the statements that draw the observations of a term.
+func (e *emitter) draw(t *term) (out []ast.Stmt) {
 	p := e.plans[planKey{t.at, t.variate}]
 	// Once more, with the names of what has been drawn.
 	dist, _ := density(t.function)
 	args := make([]argument, len(t.args))
 	for i, a := range t.args {
-		args[i] = argument{text: e.now.text(a), typ: e.typeOf(a)}
+		args[i] = argument{expr: e.now.expr(a), typ: e.typeOf(a)}
 	}
 	if !t.user {
 		_, args, _ = plain(dist, e.typeOf(t.variate), args)
@@ -139,46 +139,43 @@ func (e *emitter) draw(t *term) {
 	name := e.names[t.place.v]
 	rank := t.place.v.Type.Rank()
 	if strings.HasPrefix(p.dist, "multi_gp") && !t.user {
-		e.scope(func() { e.drawRows(t, &p, name) })
-		return
+		e.scope(func() { out = []ast.Stmt{e.drawRows(t, &p, name)} })
+		return out
 	}
-	e.each(t, &p, func(i, variate string, args []string) {
-		value := ""
-		if t.trunc != nil {
+	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
+		var value ast.Expr
+		switch {
+		case t.trunc != nil:
 			value = e.drawTruncated(t, &p, args)
-		} else {
-			f, all, _ := generator(p.dist, variate, args)
-			if t.user {
-				f, all = p.random, args
-			}
-			value = fmt.Sprintf("%s(%s)", f, strings.Join(all, ", "))
+		case t.user:
+			value = call(p.random, args...)
+		default:
+			value = generator(p.dist, variate, args)
 		}
-		value = fmt.Sprintf(p.wrap, value)
+		if p.transposed {
+			value = transposed(value)
+		}
 		if t.place.of != "" {
-			value = t.place.inverse + "(" + value + ")"
+			value = call(t.place.inverse, value)
 		}
-		e.line("%s%s = %s;", name, t.place.at(e.now, i, rank), value)
+		return []ast.Stmt{assign(indexed(variable(name), t.place.at(e.now, i, rank)), "=", value)}
 	})
 }
 
 // drawRows draws the rows of a matrix of Gaussian processes, each with its own
 // scale of the precision.
-func (e *emitter) drawRows(t *term, p *plan, name string) {
-	k, y := e.fresh("i"), rename(nil).operand(t.variate)
-	rows := fmt.Sprintf("rep_vector(0, cols(%s))", y)
-	w := p.args[1].operand() + "[" + k + "]"
-	value := fmt.Sprintf("multi_normal_rng(%s, %s / %s)", rows, p.args[0].operand(), w)
+func (e *emitter) drawRows(t *term, p *plan, name string) ast.Stmt {
+	i, y := e.fresh("i"), rename(nil).expr(t.variate)
+	zero := call("rep_vector", literal(0), call("cols", y))
+	w := element(p.args[1].expr, variable(i))
+	value := call("multi_normal_rng", zero, binary("/", p.args[0].expr, w))
 	if p.dist == "multi_gp_cholesky" {
-		value = fmt.Sprintf("multi_normal_cholesky_rng(%s, %s / sqrt(%s))", rows, p.args[0].operand(), w)
+		value = call("multi_normal_cholesky_rng", zero, binary("/", p.args[0].expr, call("sqrt", w)))
 	}
 	matrix := e.fresh("drawn")
-	e.line("{")
-	e.indent++
-	e.line("matrix[rows(%s), cols(%s)] %s;", y, y, matrix)
-	e.line("for (%s in 1:rows(%s)) {", k, y)
-	e.line("  %s[%s] = %s';", matrix, k, value)
-	e.line("}")
-	e.line("%s%s = %s;", name, t.place.at(e.now, "", t.place.v.Type.Rank()), matrix)
-	e.indent--
-	e.line("}")
+	return &ast.BlockStmt{Stmts: []ast.Stmt{
+		declare(typeExpr(types.MatrixType, []ast.Expr{call("rows", y), call("cols", y)}), matrix, nil),
+		loop(i, call("rows", y), []ast.Stmt{assign(element(variable(matrix), variable(i)), "=", transposed(value))}),
+		assign(indexed(variable(name), t.place.at(e.now, nil, t.place.v.Type.Rank())), "=", variable(matrix)),
+	}}
 }

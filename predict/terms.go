@@ -291,7 +291,7 @@ func (a *analysis) why(variate ast.Expr) string {
 	if !a.reads(variate, a.observable) {
 		return "its left side is a constant and no variable of the data"
 	}
-	return "its left side, `" + printer.String(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
+	return "its left side, `" + printer.Line(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
 }
 
 // target says what target += value is about.

@@ -2,7 +2,6 @@ package predict
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -18,14 +17,18 @@ import (
 // lprior is the name by which brms and priorsense know the sum of the priors.
 const lprior = "lprior"
 
-// topStmt writes what a statement says about parameters at the top level, and notes what it
+// topStmt is what a statement says about parameters at the top level; it notes what it
 // leaves out.
-func (e *emitter) topStmt(s ast.Stmt) {
+func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 	f := e.findings[s]
-	keep := func(top bool, text string, write func()) {
+	keep := func(top bool, s ast.Stmt) {
+		text := printer.Line(s)
+		if _, isTarget := s.(*ast.TargetPlus); isTarget {
+			text = strings.TrimSuffix(text, ";")
+		}
 		if top {
 			e.scaled = append(e.scaled, text)
-			write()
+			out = append(out, s)
 		} else {
 			e.unscaled = append(e.unscaled, text)
 		}
@@ -44,7 +47,7 @@ func (e *emitter) topStmt(s ast.Stmt) {
 					}
 				}
 			}
-			keep(e.top(s.Dist.Name, s.Variate, given), oneLine(printer.String(s)), func() { e.lines(printer.String(s)) })
+			keep(e.top(s.Dist.Name, s.Variate, given), s)
 		}
 	case *ast.TargetPlus:
 		for _, p := range addends(s.Value, false, nil) {
@@ -53,20 +56,16 @@ func (e *emitter) topStmt(s ast.Stmt) {
 			if !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, isParameter) {
 				continue
 			}
-			sign := ""
-			if p.negative {
-				sign = "-"
-			}
-			text := "target += " + sign + rename(nil).operand(p.value)
-			keep(e.topAddend(p.value), oneLine(text), func() { e.line("%s;", text) })
+			keep(e.topAddend(p.value), p.added())
 		}
 	case *ast.CallStmt:
 		if strings.HasSuffix(s.Call.Func.Name, "_lp") {
-			e.unscaled = append(e.unscaled, oneLine(printer.String(s)))
-			return
+			e.unscaled = append(e.unscaled, printer.Line(s))
+			return nil
 		}
-		e.lines(printer.String(s))
+		out = append(out, s)
 	}
+	return out
 }
 
 // topAddend reports an addend of the log density at the top level: a density whose arguments
@@ -115,14 +114,14 @@ func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	return !standardised
 }
 
-// isNumber reports a literal of a value.
+// isNumber reports an expression of numbers with a value.
 func isNumber(n ast.Node, value float64) bool {
 	e, ok := n.(ast.Expr)
 	if !ok {
 		return false
 	}
-	x, err := strconv.ParseFloat(printer.String(e), 64)
-	return err == nil && x == value
+	x, ok := number(e)
+	return ok && x == value
 }
 
 // multiplied reports a parameter that is multiplied by others somewhere, as standardised

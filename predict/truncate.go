@@ -5,26 +5,30 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // unbounded stands for a bound of integers that there is none of.
 const unbounded = 1 << 30
 
-// drawTruncated writes the call of a function that draws one observation of a
+// drawTruncated is the call of a function that draws one observation of a
 // truncated distribution, which is added to the program.
-func (e *emitter) drawTruncated(t *term, p *plan, args []string) string {
+func (e *emitter) drawTruncated(t *term, p *plan, args []ast.Expr) ast.Expr {
 	f := e.truncatedGenerator(p.function)
-	lower, upper := "negative_infinity()", "positive_infinity()"
+	lower, upper := call("negative_infinity"), call("positive_infinity")
 	if discrete(p.function) {
-		lower, upper = fmt.Sprint(-unbounded), fmt.Sprint(unbounded)
+		lower, upper = literal(-unbounded), literal(unbounded)
 	}
 	if t.trunc.Lower != nil {
-		lower = e.now.text(t.trunc.Lower)
+		lower = e.now.expr(t.trunc.Lower)
 	}
 	if t.trunc.Upper != nil {
-		upper = e.now.text(t.trunc.Upper)
+		upper = e.now.expr(t.trunc.Upper)
 	}
-	return fmt.Sprintf("%s(%s)", f, strings.Join(append([]string{lower, upper}, args...), ", "))
+	return call(f, append([]ast.Expr{lower, upper}, args...)...)
 }
 
 // truncatedGenerator adds the generator of a truncated distribution to the
@@ -89,7 +93,8 @@ func (e *emitter) truncatedGenerator(function string) string {
 		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
 		"LEAST", number(support.Lo), "MOST", number(support.Hi), "UNBOUNDED", fmt.Sprint(unbounded),
 	).Replace(text)
-	e.scope(func() { e.functions.WriteString(e.renamed(function, locals)) })
+	tree, _ := lang.Parse(source.NewFile(name, "functions {"+function+"}")) // tests draw from every distribution
+	e.scope(func() { e.functions = append(e.functions, e.renamed(tree, locals).Blocks[0].Stmts...) })
 	return name
 }
 

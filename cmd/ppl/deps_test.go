@@ -114,7 +114,7 @@ compile/internal/plan:
 compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
-predict:                 compile lang/source lang/ast lang/printer lang/check lang/types stdlib
+predict:                 compile lang lang/source lang/ast lang/printer lang/check lang/types stdlib
 
 infer:
 infer/internal/quick:

@@ -57,6 +57,7 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 }
 
 func (p *printer) bound(b *ast.Bound) doc {
+	b = complete(p, b)
 	return concat{p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value)}
 }
 
@@ -119,8 +120,9 @@ func (p *printer) operand(e ast.Expr) doc {
 	return d
 }
 
-// expr writes an expression. Parentheses are nodes of the tree.
+// expr writes an expression.
 func (p *printer) expr(e ast.Expr) doc {
+	e = complete(p, e)
 	pos := e.Span().Start
 	switch e := e.(type) {
 	case *ast.IntLit:
@@ -213,6 +215,7 @@ func (p *printer) binary(e *ast.Binary) doc {
 		if !ok || ast.Strength(b.Op) != strength || b.Op == "^" || b.Op == ".^" {
 			return concat{p.operand(x)}
 		}
+		b = complete(p, b)
 		out := chain(b.X, strength)
 		before := p.before(b.OpPos.Start)
 		// What follows the operator on its line ends the line before it.

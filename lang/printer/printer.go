@@ -57,17 +57,17 @@ func Commented(n ast.Node, before func(ast.Stmt) []string) string { return bare(
 
 func bare(n ast.Node, width int, before func(ast.Stmt) []string) string {
 	p := &printer{noSource: true, note: before, w: writer{width: width}}
-	p.node(ast.Rewrite(n, nil, complete))
+	p.node(n)
 	return strings.TrimRight(string(p.w.b), "\n")
 }
 
-// complete adds to a node the parentheses and braces that its text needs.
-func complete(n ast.Node) ast.Node {
-	if i, ok := n.(*ast.If); ok && i.Else != nil && endsInIf(i.Then) {
-		// No source text gives this tree: the else would join the inner if.
-		return &ast.If{Base: i.Base, Cond: i.Cond, Then: &ast.BlockStmt{Stmts: []ast.Stmt{i.Then}}, Else: i.Else}
+// complete is a node with the parentheses that its text needs; those of a source are
+// nodes of their own.
+func complete[N ast.Node](p *printer, n N) N {
+	if p.noSource {
+		return ast.Parenthesise(n).(N)
 	}
-	return ast.Parenthesise(n)
+	return n
 }
 
 // endsInIf reports whether an else after s would belong to an if within it.

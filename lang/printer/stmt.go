@@ -274,7 +274,12 @@ func (p *printer) value(e ast.Expr) doc {
 
 func (p *printer) ifStmt(s *ast.If) {
 	p.out(p.leaf(s.Pos.Start, "if"), text(" ("), nest{p.expr(s.Cond), continued}, text(")"))
-	p.nested(s.Then)
+	then := s.Then
+	if s.Else != nil && p.noSource && endsInIf(then) {
+		// No source text gives this tree: the else would join the inner if.
+		then = &ast.BlockStmt{Stmts: []ast.Stmt{then}}
+	}
+	p.nested(then)
 	if s.Else == nil {
 		return
 	}
@@ -287,7 +292,7 @@ func (p *printer) ifStmt(s *ast.If) {
 		p.trailing(from, word, false)
 	}
 	_, more := p.next(word)
-	b, ok := s.Then.(*ast.BlockStmt)
+	b, ok := then.(*ast.BlockStmt)
 	if ok && p.braced(b) && !more && len(p.w.pending) == 0 && p.w.col > 0 {
 		p.out(text(" else"))
 	} else {
