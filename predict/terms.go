@@ -75,7 +75,7 @@ func analyse(tree *ast.File, info *check.Info) *analysis {
 	}
 	for _, kind := range []ast.BlockKind{ast.TransformedData, ast.TransformedParameters, ast.Model} {
 		if b := tree.Block(kind); b != nil {
-			a.context(b.Stmts, nil, nil)
+			a.context(b)
 			if kind == ast.Model {
 				a.model = b.Stmts
 			}
@@ -97,54 +97,56 @@ func analyse(tree *ast.File, info *check.Info) *analysis {
 	return a
 }
 
-// context notes the loops and conditions around statements, and assignments.
-func (a *analysis) context(list []ast.Stmt, loops []ast.Stmt, under []ast.Expr) {
-	for _, s := range list {
-		a.loops[s], a.under[s] = loops, under
-		one := func(s ast.Stmt, loops []ast.Stmt, under []ast.Expr) {
-			if s != nil {
-				a.context([]ast.Stmt{s}, loops, under)
+// context notes the loops and conditions around the statements of a block, and what they
+// assign.
+func (a *analysis) context(b *ast.Block) {
+	type around struct {
+		loops []ast.Stmt
+		under []ast.Expr
+	}
+	outer := []around{{}}
+	ast.Inspect(b, func(n ast.Node) bool {
+		s, ok := n.(ast.Stmt)
+		if !ok {
+			return n == b
+		}
+		at := outer[len(outer)-1]
+		a.loops[s], a.under[s] = at.loops, at.under
+		if isLoop(s) {
+			at.loops = append(slices.Clip(at.loops), s)
+		}
+		for c := range ast.Children(s) {
+			if e, ok := c.(ast.Expr); ok {
+				at.under = append(slices.Clip(at.under), e)
 			}
 		}
-		inner := append(slices.Clip(loops), s)
+		outer = append(outer, at)
 		switch s := s.(type) {
-		case *ast.For:
-			one(s.Body, inner, append(slices.Clip(under), s.From, s.To))
-		case *ast.ForEach:
-			one(s.Body, inner, append(slices.Clip(under), s.Over))
-		case *ast.While:
-			one(s.Body, inner, append(slices.Clip(under), s.Cond))
-		case *ast.If:
-			within := append(slices.Clip(under), s.Cond)
-			one(s.Then, loops, within)
-			one(s.Else, loops, within)
-		case *ast.BlockStmt:
-			a.context(s.Stmts, loops, under)
-		case *ast.Profile:
-			a.context(s.Body.Stmts, loops, under)
 		case *ast.VarDecl:
 			if v := a.info.Defs[s]; v != nil && s.Init != nil {
 				a.assigned[v] = append(a.assigned[v], assignment{s, s.Init})
 			}
 		case *ast.Assign:
-			ast.Inspect(s.LHS, func(n ast.Node) bool {
-				if x, ok := n.(*ast.IndexExpr); ok {
-					ast.Inspect(x.X, func(n ast.Node) bool { a.assignTo(n, s); return true }, nil)
-					return false
+			for x := range ast.Targets(s.LHS) {
+				if v := a.info.Uses[x]; v != nil {
+					a.assigned[v] = append(a.assigned[v], assignment{s, s.RHS})
 				}
-				a.assignTo(n, s)
-				return true
-			}, nil)
+			}
 		}
-	}
+		return true
+	}, func(n ast.Node) {
+		if _, ok := n.(ast.Stmt); ok {
+			outer = outer[:len(outer)-1]
+		}
+	})
 }
 
-func (a *analysis) assignTo(n ast.Node, s *ast.Assign) {
-	if x, ok := n.(*ast.VarExpr); ok {
-		if v := a.info.Uses[x]; v != nil {
-			a.assigned[v] = append(a.assigned[v], assignment{s, s.RHS})
-		}
+func isLoop(s ast.Stmt) bool {
+	switch s.(type) {
+	case *ast.For, *ast.ForEach, *ast.While:
+		return true
 	}
+	return false
 }
 
 func (a *analysis) typeOf(e ast.Expr) types.Type { return a.info.Types[e].Type }

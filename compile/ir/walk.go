@@ -45,6 +45,19 @@ func Stmts(s Stmt) iter.Seq[Stmt] {
 	}
 }
 
+// Inner gives the statements directly within a statement: the body of a loop, the
+// branches of a conditional, the statements of a block.
+func Inner(s Stmt) iter.Seq[Stmt] {
+	return func(yield func(Stmt) bool) {
+		done := false
+		s.children(func(n Node) {
+			if t, ok := n.(Stmt); ok && !done {
+				done = !yield(t)
+			}
+		})
+	}
+}
+
 // Exprs gives the expressions that a statement evaluates itself, not those of the
 // statements in it.
 func Exprs(s Stmt) iter.Seq[Expr] {

@@ -98,15 +98,21 @@ func TestInspect(t *testing.T) {
 	if got != "xyy" {
 		t.Errorf("read are %s", got)
 	}
-	all, own := 0, 0
+	all, own, inner := 0, 0, 0
 	for range ir.Stmts(s) {
 		all++
 	}
 	for range ir.Exprs(s.Stmts[0]) {
 		own++
 	}
-	if all != 5 || own != 1 {
-		t.Errorf("%d statements, %d expressions of the conditional", all, own)
+	for range ir.Inner(s.Stmts[0]) {
+		inner++
+	}
+	if all != 5 || own != 1 || inner != 2 {
+		t.Errorf("%d statements, %d expressions of the conditional, %d branches", all, own, inner)
+	}
+	for range ir.Inner(s) {
+		break
 	}
 	for range ir.Vars(s) {
 		break

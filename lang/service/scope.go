@@ -85,15 +85,14 @@ func (v *visibility) stmt(st ast.Stmt) {
 		v.loop(st, st.To, st.Body)
 	case *ast.ForEach:
 		v.loop(st, st.Over, st.Body)
-	case *ast.While:
-		v.inner(st.Body)
-	case *ast.If:
-		v.inner(st.Then)
-		v.inner(st.Else)
 	case *ast.BlockStmt:
 		v.stmts(st.Stmts)
-	case *ast.Profile:
-		v.inner(st.Body)
+	default:
+		for c := range ast.Children(st) {
+			if inner, ok := c.(ast.Stmt); ok {
+				v.inner(inner)
+			}
+		}
 	}
 }
 
@@ -106,7 +105,7 @@ func (v *visibility) loop(n ast.Node, header ast.Expr, body ast.Stmt) {
 
 // inner enters a statement within another if the place is in it.
 func (v *visibility) inner(st ast.Stmt) {
-	if b, ok := st.(*ast.BlockStmt); st == nil || ok && b == nil {
+	if st == nil {
 		return
 	}
 	if p := st.Span(); p.Start <= v.at && v.at <= p.End {

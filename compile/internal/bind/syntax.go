@@ -53,17 +53,27 @@ func leaves(s ir.Stmt) bool { return jumpsOut(s, false) }
 // jumpsOut reports whether a statement holds a jump out of it, or, without continues,
 // one of another kind.
 func jumpsOut(s ir.Stmt, continues bool) bool {
-	switch s := s.(type) {
+	switch s.(type) {
 	case *ir.Continue:
 		return continues
 	case *ir.Break, *ir.Return:
 		return true
-	case *ir.Block:
-		return slices.ContainsFunc(s.Stmts, func(s ir.Stmt) bool { return jumpsOut(s, continues) })
-	case *ir.If:
-		return jumpsOut(s.Then, continues) || s.Else != nil && jumpsOut(s.Else, continues)
-	case *ir.For, *ir.ForEach, *ir.While:
+	}
+	if isLoop(s) {
 		return has(s, isReturn)
+	}
+	for t := range ir.Inner(s) {
+		if jumpsOut(t, continues) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLoop(s ir.Stmt) bool {
+	switch s.(type) {
+	case *ir.For, *ir.ForEach, *ir.While:
+		return true
 	}
 	return false
 }

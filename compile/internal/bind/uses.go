@@ -242,10 +242,6 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 		in.uses(e)
 	}
 	switch s := s.(type) {
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			in.withinStmt(t)
-		}
 	case *ir.If:
 		cond, ok := in.lookInt(s.Cond)
 		side := func(s ir.Stmt, then bool) {
@@ -260,15 +256,13 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 		}
 		side(s.Then, true)
 		side(s.Else, false)
-	case *ir.For:
-		in.withinStmt(s.Body)
-	case *ir.ForEach:
-		in.withinStmt(s.Body)
-	case *ir.While:
-		in.withinStmt(s.Body)
 	case *ir.Declare:
 		for _, e := range s.Var.Sizes {
 			in.size(e)
+		}
+	default:
+		for t := range ir.Inner(s) {
+			in.withinStmt(t)
 		}
 	}
 }
