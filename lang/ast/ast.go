@@ -1,10 +1,3 @@
-// Package ast is the syntax tree of a model: what the user wrote, resolved to
-// nothing.
-//
-// Nodes are sealed: [Expr], [Stmt] and [Index] are closed sets, listed in this
-// file, so a switch over them can be complete. Trees are immutable after
-// parsing; facts about nodes (types, resolved calls) live in check.Info, keyed
-// by node. Every node knows its Span.
 package ast
 
 import "github.com/ppl-lang/ppl/lang/source"

@@ -1,0 +1,97 @@
+// Package ast is the syntax tree of a model: what the user wrote, resolved to
+// nothing.
+//
+//	ast.go     the types of nodes
+//	walk.go    the children of each; Inspect, Children, Map, Rewrite, Targets
+//	parens.go  how strongly operators bind; parentheses that a tree needs
+//	equal.go   whether two trees say the same
+//
+// Nodes are sealed: [Expr], [Stmt] and [Index] are closed sets, listed in ast.go, so
+// a switch over them can be complete. Trees are immutable after parsing; facts about
+// nodes (types, resolved calls) live in check.Info, keyed by node. Every node knows
+// its Span.
+//
+// # Going over trees
+//
+// Code that looks for something in a tree, or replaces something, goes by [Inspect],
+// [Children], [Map] or [Rewrite], on the typed program by ir.Inspect and its like. A
+// new type of node is one entry in walk.go. A switch over the types of nodes is for
+// code that gives each type a meaning of its own. These functions have one over four
+// or more types of this package or of compile/ir; TestSwitches compares the list.
+//
+// The tree and the typed program themselves:
+//
+//	lang/ast.Parenthesise                       the operands of each operator
+//	lang/internal/grammar.notAssignable         what can be on the left of an assignment
+//	lang.upgrader.node                          what older versions wrote otherwise
+//	lang/format.bare                            where parentheses help to read
+//	lang/printer.printer.node                   text: any node
+//	lang/printer.printer.stmt                   text: statements
+//	lang/printer.printer.expr                   text: expressions
+//	lang/printer.endsInIf                       text: an else that would join another if
+//	compile/ir.expr                             text of the typed program: expressions
+//	compile/ir.printer.stmt                     text of the typed program: statements
+//	compile/ir.verifier.expr                    invariants of expressions
+//	compile/ir.verifier.stmt                    invariants of statements
+//
+// Types, control flow and warnings:
+//
+//	lang/check.checker.stmt                     rules of statements
+//	lang/check.checker.untypedExpr              types of expressions
+//	lang/check.checker.lvalue                   types of places that are assigned to
+//	lang/check.checker.varies                   which integers depend on parameters
+//	lang/check.flow                             how control leaves a statement
+//	lang/check.escapes                          after which statements nothing runs
+//	lang/check.Info.Number                      values that are known before a run
+//	lang/check.checker.reach                    intervals of values
+//	lang/check.checker.ofParameter              smooth functions of parameters
+//	lang/check.checker.decisions                where parameters decide
+//	lang/check.tracer.trace                     what statements say about parameters
+//	lang/check.tracer.term                      addends of the target
+//
+// Editors:
+//
+//	lang/service.Snapshot.Hints                 which nodes have a hint
+//	lang/service.Snapshot.shape                 shapes of values
+//	lang/service.Snapshot.bindings              which nodes declare or use a name
+//	lang/service.Snapshot.nodeSymbol            what a name at a place is
+//	lang/service.Snapshot.references            which names are the same
+//
+// Lowering to the typed program:
+//
+//	compile/ir.lowerer.stmt                     statements
+//	compile/ir.lowerer.expr                     expressions
+//	compile/ir.lowerer.places                   leaves of places that are assigned to
+//	compile/ir.lowerer.acts                     what may not be evaluated twice
+//	compile/ir.repeatable                       what may be evaluated twice
+//	compile/ir.alike                            what has the same value
+//
+// Evaluation. Each evaluator says for itself what a node means, so that tests that
+// compare them find a mistake of one:
+//
+//	compile/internal/interp.scope.stmt          interpreter: statements
+//	compile/internal/interp.scope.expr          interpreter: expressions
+//	compile/internal/direct.run.exec            oracle: statements
+//	compile/internal/direct.run.eval            oracle: expressions
+//	compile/internal/direct.run.levels          oracle: autodiff levels
+//	compile/internal/bind.binder.exec           binding: statements
+//	compile/internal/bind.binder.eval           binding: expressions
+//	compile/internal/bind.binder.paramLevels    binding: autodiff levels
+//	compile/internal/bind.binder.effectsIn      binding: side effects
+//	compile/internal/bind.neverGoesOn           binding: control flow
+//	compile/internal/bind.variablesOf           binding: what statements declare and assign
+//	compile/internal/bind.sizing.stmt           binding: which sizes differ
+//	compile/internal/bind.follower.exec         binding: integers of loops, statements
+//	compile/internal/bind.follower.number       binding: integers of loops, expressions
+//	compile/internal/bind.inspection.stmt       binding: units of a loop
+//	compile/internal/bind.inspection.unit       binding: what a unit uses
+//	compile/internal/bind.inspection.uses       binding: what an expression uses
+//	compile/internal/bind.inspection.isKnown    binding: what data decide
+//
+// Programs made from programs:
+//
+//	predict.emitter.stmt                        statements of derived models
+//	predict.analysis.placeOf                    which data a variate is
+//	compile/internal/contest.site.inside        where a program can be mutated
+//	compile/internal/contest.site.exprs         which expressions can be mutated
+package ast
