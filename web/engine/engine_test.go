@@ -361,6 +361,12 @@ func TestGenerate(t *testing.T) {
 	if g.Ints["N"] != 5 || g.Ints["K"] != 3 || !strings.Contains(g.Summary, "has drawn y") || !strings.Contains(g.Summary, "x: 5 × 4") {
 		t.Errorf("%+v", g)
 	}
+	// Sizes are computed as the language computes ints.
+	do(t, New(), "generate", Settings{Model: "data { int N; vector[N / 2] x; array[max(N, 7)] real y; } parameters { real b; } model { b ~ normal(0, 1); }",
+		Data: `{"N": 5}`}, &g, nil)
+	if !strings.Contains(g.Summary, "x: 2") || !strings.Contains(g.Summary, "y: 7") {
+		t.Errorf("%+v", g)
+	}
 	if f := refused(t, New(), "generate", Settings{Model: "parameters { real x; } model { x ~ normal(0, 1); }"}); !strings.Contains(f.Message, "no data") {
 		t.Errorf("%+v", f)
 	}
