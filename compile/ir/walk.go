@@ -7,10 +7,7 @@ import (
 )
 
 // Node is a statement or an expression. Its children are listed in this file.
-type Node interface {
-	Span() source.Span
-	children(visit func(Node))
-}
+type Node interface{ Span() source.Span }
 
 // Inspect visits n and the nodes below it; the children of a node are skipped if pre
 // returns false for it. Nothing is below nil.
@@ -19,16 +16,10 @@ type Node interface {
 // Value, and Index.After is the A of another index. Functions and variables are no
 // nodes, but Declare has the sizes of its variable as children.
 func Inspect(n Node, pre func(Node) bool) {
-	if n == nil {
-		return
+	if n != nil {
+		w := walker{pre: pre}
+		w.visit(n)
 	}
-	var visit func(Node)
-	visit = func(n Node) {
-		if pre(n) {
-			n.children(visit)
-		}
-	}
-	visit(n)
 }
 
 // Stmts gives a statement and the statements within it.
@@ -50,11 +41,13 @@ func Stmts(s Stmt) iter.Seq[Stmt] {
 func Inner(s Stmt) iter.Seq[Stmt] {
 	return func(yield func(Stmt) bool) {
 		done := false
-		s.children(func(n Node) {
+		w := walker{pre: func(n Node) bool {
 			if t, ok := n.(Stmt); ok && !done {
 				done = !yield(t)
 			}
-		})
+			return false
+		}}
+		w.children(s)
 	}
 }
 
@@ -63,11 +56,13 @@ func Inner(s Stmt) iter.Seq[Stmt] {
 func Exprs(s Stmt) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
 		done := false
-		s.children(func(n Node) {
+		w := walker{pre: func(n Node) bool {
 			if e, ok := n.(Expr); ok && !done {
 				done = !yield(e)
 			}
-		})
+			return false
+		}}
+		w.children(s)
 	}
 }
 
@@ -84,61 +79,97 @@ func Vars(n Node) iter.Seq[*Var] {
 	}
 }
 
-func inExprs(visit func(Node), list ...Expr) {
+// walker visits nodes and those below them.
+type walker struct{ pre func(Node) bool }
+
+func (w *walker) visit(n Node) {
+	if w.pre(n) {
+		w.children(n)
+	}
+}
+
+func (w *walker) exprs(list ...Expr) {
 	for _, e := range list {
 		if e != nil {
-			visit(e)
+			w.visit(e)
 		}
 	}
 }
 
-func inIndices(visit func(Node), list []Index) {
+func (w *walker) indices(list []Index) {
 	for i := range list {
-		inExprs(visit, list[i].A, list[i].B)
+		w.exprs(list[i].A, list[i].B)
 	}
 }
 
-func inStmts(visit func(Node), list ...Stmt) {
+func (w *walker) stmts(list ...Stmt) {
 	for _, s := range list {
 		if s != nil {
-			visit(s)
+			w.visit(s)
 		}
 	}
 }
 
-// The children of every type of node. TestChildren finds fields that are forgotten here.
-
-func (s *Declare) children(visit func(Node))  { inExprs(visit, s.Var.Sizes...); inExprs(visit, s.Init) }
-func (s *Unpack) children(visit func(Node))   { inExprs(visit, s.Value) }
-func (s *Assign) children(visit func(Node))   { inExprs(visit, s.Value); inIndices(visit, s.Indices) }
-func (s *Target) children(visit func(Node))   { inExprs(visit, s.Value) }
-func (s *Tilde) children(visit func(Node))    { inExprs(visit, s.Density) }
-func (s *CallStmt) children(visit func(Node)) { inExprs(visit, s.Call) }
-func (s *For) children(visit func(Node))      { inExprs(visit, s.From, s.To); inStmts(visit, s.Body) }
-func (s *ForEach) children(visit func(Node))  { inExprs(visit, s.Over); inStmts(visit, s.Body) }
-func (s *While) children(visit func(Node))    { inExprs(visit, s.Cond); inStmts(visit, s.Body) }
-func (s *If) children(visit func(Node))       { inExprs(visit, s.Cond); inStmts(visit, s.Then, s.Else) }
-func (s *Block) children(visit func(Node))    { inStmts(visit, s.Stmts...) }
-func (s *Break) children(func(Node))          {}
-func (s *Continue) children(func(Node))       {}
-func (s *Return) children(visit func(Node))   { inExprs(visit, s.Value) }
-func (s *Print) children(visit func(Node))    { inExprs(visit, s.Args...) }
-func (s *Reject) children(visit func(Node))   { inExprs(visit, s.Args...) }
-
-func (e *IntLit) children(func(Node))             {}
-func (e *RealLit) children(func(Node))            {}
-func (e *StringLit) children(func(Node))          {}
-func (e *VarRef) children(func(Node))             {}
-func (e *Operand) children(func(Node))            {}
-func (e *Call) children(visit func(Node))         { inExprs(visit, e.Args...) }
-func (e *UserCall) children(visit func(Node))     { inExprs(visit, e.Args...) }
-func (e *IndexExpr) children(visit func(Node))    { inExprs(visit, e.X); inIndices(visit, e.Indices) }
-func (e *Cond) children(visit func(Node))         { inExprs(visit, e.Cond, e.Then, e.Else) }
-func (e *And) children(visit func(Node))          { inExprs(visit, e.X, e.Y) }
-func (e *Or) children(visit func(Node))           { inExprs(visit, e.X, e.Y) }
-func (e *ArrayLit) children(visit func(Node))     { inExprs(visit, e.Elems...) }
-func (e *RowVectorLit) children(visit func(Node)) { inExprs(visit, e.Elems...) }
-func (e *Promote) children(visit func(Node))      { inExprs(visit, e.X) }
-func (e *Tuple) children(visit func(Node))        { inExprs(visit, e.Elems...) }
-func (e *Member) children(visit func(Node))       { inExprs(visit, e.X) }
-func (e *TargetValue) children(func(Node))        {}
+// children visits the children of a node. This is the only place that lists them;
+// TestChildren finds fields that are forgotten here.
+func (w *walker) children(n Node) {
+	switch n := n.(type) {
+	case *Declare:
+		w.exprs(n.Var.Sizes...)
+		w.exprs(n.Init)
+	case *Unpack:
+		w.exprs(n.Value)
+	case *Assign:
+		w.exprs(n.Value)
+		w.indices(n.Indices)
+	case *Target:
+		w.exprs(n.Value)
+	case *Tilde:
+		w.exprs(n.Density)
+	case *CallStmt:
+		w.exprs(n.Call)
+	case *For:
+		w.exprs(n.From, n.To)
+		w.stmts(n.Body)
+	case *ForEach:
+		w.exprs(n.Over)
+		w.stmts(n.Body)
+	case *While:
+		w.exprs(n.Cond)
+		w.stmts(n.Body)
+	case *If:
+		w.exprs(n.Cond)
+		w.stmts(n.Then, n.Else)
+	case *Block:
+		w.stmts(n.Stmts...)
+	case *Return:
+		w.exprs(n.Value)
+	case *Print:
+		w.exprs(n.Args...)
+	case *Reject:
+		w.exprs(n.Args...)
+	case *Call:
+		w.exprs(n.Args...)
+	case *UserCall:
+		w.exprs(n.Args...)
+	case *IndexExpr:
+		w.exprs(n.X)
+		w.indices(n.Indices)
+	case *Cond:
+		w.exprs(n.Cond, n.Then, n.Else)
+	case *And:
+		w.exprs(n.X, n.Y)
+	case *Or:
+		w.exprs(n.X, n.Y)
+	case *ArrayLit:
+		w.exprs(n.Elems...)
+	case *RowVectorLit:
+		w.exprs(n.Elems...)
+	case *Promote:
+		w.exprs(n.X)
+	case *Tuple:
+		w.exprs(n.Elems...)
+	case *Member:
+		w.exprs(n.X)
+	}
+}

@@ -3,10 +3,7 @@ package ast
 import "github.com/ppl-lang/ppl/lang/source"
 
 // Node is any part of the tree. Its children are listed in walk.go.
-type Node interface {
-	Span() source.Span
-	children(*cursor) Node
-}
+type Node interface{ Span() source.Span }
 
 // Base carries the span of a node; it is embedded in every one.
 type Base struct{ Pos source.Span }

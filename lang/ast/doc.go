@@ -21,6 +21,8 @@
 //
 // The tree and the typed program themselves:
 //
+//	lang/ast.cursor.children                    the children of each node
+//	compile/ir.walker.children                  the same of the typed program
 //	lang/ast.Parenthesise                       the operands of each operator
 //	lang/internal/grammar.notAssignable         what can be on the left of an assignment
 //	lang.upgrader.node                          what older versions wrote otherwise

@@ -13,30 +13,18 @@ import (
 // of a call) are visited as *Ident. A type that several declarations share is
 // visited with each. Comments are not visited. Nothing is below nil.
 func Inspect(n Node, pre func(Node) bool, post func(Node)) {
-	if n == nil {
-		return
+	if n != nil {
+		c := cursor{pre: pre, post: post}
+		c.visit(n)
 	}
-	var c cursor
-	c.visit = func(n Node) Node {
-		if pre == nil || pre(n) {
-			n.children(&c)
-		}
-		if post != nil {
-			post(n)
-		}
-		return n
-	}
-	c.visit(n)
 }
 
 // Children gives the nodes directly below n in the order of the source text.
 func Children(n Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		done := false
-		n.children(&cursor{visit: func(c Node) Node {
-			done = done || !yield(c)
-			return c
-		}})
+		c := cursor{child: func(c Node) { done = done || !yield(c) }}
+		c.children(n)
 	}
 }
 
@@ -50,19 +38,16 @@ func Children(n Node) iter.Seq[Node] {
 func Map(n Node, f func(Node) Node) Node {
 	var now []Node
 	changed := false
-	n.children(&cursor{visit: func(c Node) Node {
-		to := f(c)
-		now, changed = append(now, to), changed || to != c
-		return c
-	}})
+	c := cursor{child: func(n Node) {
+		to := f(n)
+		now, changed = append(now, to), changed || to != n
+	}}
+	c.children(n)
 	if !changed {
 		return n
 	}
-	return n.children(&cursor{write: true, visit: func(Node) Node {
-		to := now[0]
-		now = now[1:]
-		return to
-	}})
+	c = cursor{write: true, now: now}
+	return c.children(n)
 }
 
 // Rewrite is the tree n with its nodes replaced, children first: post returns what
@@ -117,11 +102,35 @@ func Unparen(e Expr) Expr {
 	}
 }
 
-// cursor goes over the children of a node: it passes each to visit and, to write,
-// stores what visit returns in the child's place.
+// cursor goes over the children of a node: it visits them, or stores others in their
+// places.
 type cursor struct {
-	visit func(Node) Node
+	child func(Node) // nil: pre and post, with the nodes below
+	pre   func(Node) bool
+	post  func(Node)
+
 	write bool
+	now   []Node // what to store
+}
+
+func (c *cursor) visit(n Node) {
+	if c.child != nil {
+		c.child(n)
+		return
+	}
+	if c.pre == nil || c.pre(n) {
+		c.children(n)
+	}
+	if c.post != nil {
+		c.post(n)
+	}
+}
+
+// next is the node to store in place of the next child.
+func (c *cursor) next() Node {
+	n := c.now[0]
+	c.now = c.now[1:]
+	return n
 }
 
 // own is the node whose children the cursor may store: n itself if nothing is
@@ -134,56 +143,92 @@ func own[N any](c *cursor, n *N) *N {
 	return &m
 }
 
-// one visits an optional child.
-func one[N interface {
-	comparable
-	Node
-}](c *cursor, p *N) {
-	var none N
-	if *p == none {
-		return
-	}
-	to := c.visit(*p)
+// The places of children, one method for each of their types.
+
+func (c *cursor) expr(p *Expr) {
 	switch {
-	case !c.write:
-	case to == nil:
-		*p = none
+	case *p == nil:
+	case c.write:
+		*p, _ = store[Expr](c.next())
 	default:
-		*p = to.(N)
+		c.visit(*p)
 	}
 }
 
-// list visits children; sizes of types that are not written are nil and stay so.
-func list[N interface {
-	comparable
+func (c *cursor) stmt(p *Stmt) {
+	switch {
+	case *p == nil:
+	case c.write:
+		*p, _ = store[Stmt](c.next())
+	default:
+		c.visit(*p)
+	}
+}
+
+// store is a node as what its place holds; ok is false if the place becomes empty.
+func store[N any](n Node) (out N, ok bool) {
+	if n == nil {
+		return out, false
+	}
+	return n.(N), true
+}
+
+// part visits an optional child of one type.
+func part[T any, P interface {
+	*T
 	Node
-}](c *cursor, p *[]N) {
-	var none N
-	if !c.write {
-		for _, n := range *p {
-			if n != none {
-				c.visit(n)
-			}
-		}
+}](c *cursor, p *P) {
+	switch {
+	case *p == nil:
+	case c.write:
+		*p, _ = store[P](c.next())
+	default:
+		c.visit(*p)
+	}
+}
+
+// exprs visits a list; the sizes of types that are not written are nil and stay so.
+func (c *cursor) exprs(p *[]Expr) {
+	if c.write {
+		rewriteList(c, p, func(e Expr) bool { return e == nil })
 		return
 	}
+	for _, e := range *p {
+		if e != nil {
+			c.visit(e)
+		}
+	}
+}
+
+// list visits a list of children of other types.
+func list[N Node](c *cursor, p *[]N) {
+	if c.write {
+		rewriteList(c, p, func(N) bool { return false })
+		return
+	}
+	for _, n := range *p {
+		c.visit(n)
+	}
+}
+
+func rewriteList[N Node](c *cursor, p *[]N, empty func(N) bool) {
 	var out []N
 	for _, n := range *p {
-		if n != none {
-			one(c, &n)
-			if n == none {
-				continue
-			}
+		if empty(n) {
+			out = append(out, n)
+		} else if to, ok := store[N](c.next()); ok {
+			out = append(out, to)
 		}
-		out = append(out, n)
 	}
 	*p = out
 }
 
 // name visits an identifier, which is a part of its node.
 func (c *cursor) name(p *Ident) {
-	if to := c.visit(p); c.write {
-		*p = *to.(*Ident)
+	if c.write {
+		*p = *c.next().(*Ident)
+	} else {
+		c.visit(p)
 	}
 }
 
@@ -192,147 +237,187 @@ func (c *cursor) bounds(p *[]Bound) {
 		*p = slices.Clone(*p)
 	}
 	for i := range *p {
-		if to := c.visit(&(*p)[i]); c.write {
-			(*p)[i] = *to.(*Bound)
+		if c.write {
+			(*p)[i] = *c.next().(*Bound)
+		} else {
+			c.visit(&(*p)[i])
 		}
 	}
 }
 
-// The children of every type of node, in the order of the source text. This is the
-// only place that lists them: Equal goes by reflection, everything else by Inspect,
-// Map and Rewrite. TestChildren finds fields that are forgotten here.
+// children visits the children of a node, or stores others in a copy, which it returns.
+// Their order is that of the source text. This is the only place that lists them: Equal
+// goes by reflection, everything else by Inspect, Children, Map and Rewrite. TestChildren
+// finds fields that are forgotten here. (A switch, unlike methods, lets the compiler
+// see that cursors and the functions in them need no memory of their own.)
+func (c *cursor) children(n Node) Node {
+	switch n := n.(type) {
+	case *File:
+		n = own(c, n)
+		list(c, &n.Blocks)
+		return n
+	case *Block:
+		n = own(c, n)
+		list(c, &n.Stmts)
+		return n
+	case *TypeExpr:
+		n = own(c, n)
+		c.exprs(&n.ArrayDims)
+		c.bounds(&n.Bounds)
+		c.exprs(&n.Sizes)
+		list(c, &n.Members)
+		return n
+	case *Bound:
+		n = own(c, n)
+		c.expr(&n.Value)
+		return n
+	case *Param:
+		n = own(c, n)
+		part(c, &n.Type)
+		c.name(&n.Name)
+		return n
+	case *Truncation:
+		n = own(c, n)
+		c.expr(&n.Lower)
+		c.expr(&n.Upper)
+		return n
 
-func (n *File) children(c *cursor) Node  { n = own(c, n); list(c, &n.Blocks); return n }
-func (n *Block) children(c *cursor) Node { n = own(c, n); list(c, &n.Stmts); return n }
-func (n *Ident) children(*cursor) Node   { return n }
+	// Statements.
+	case *VarDecl:
+		n = own(c, n)
+		part(c, &n.Type)
+		c.name(&n.Name)
+		c.expr(&n.Init)
+		return n
+	case *FunctionDecl:
+		n = own(c, n)
+		part(c, &n.Result)
+		c.name(&n.Name)
+		list(c, &n.Params)
+		part(c, &n.Body)
+		return n
+	case *Assign:
+		n = own(c, n)
+		c.expr(&n.LHS)
+		c.expr(&n.RHS)
+		return n
+	case *TargetPlus:
+		n = own(c, n)
+		c.expr(&n.Value)
+		return n
+	case *Tilde:
+		n = own(c, n)
+		c.expr(&n.Variate)
+		c.name(&n.Dist)
+		c.exprs(&n.Args)
+		part(c, &n.Trunc)
+		return n
+	case *CallStmt:
+		n = own(c, n)
+		part(c, &n.Call)
+		return n
+	case *For:
+		n = own(c, n)
+		c.name(&n.Var)
+		c.expr(&n.From)
+		c.expr(&n.To)
+		c.stmt(&n.Body)
+		return n
+	case *ForEach:
+		n = own(c, n)
+		c.name(&n.Var)
+		c.expr(&n.Over)
+		c.stmt(&n.Body)
+		return n
+	case *While:
+		n = own(c, n)
+		c.expr(&n.Cond)
+		c.stmt(&n.Body)
+		return n
+	case *If:
+		n = own(c, n)
+		c.expr(&n.Cond)
+		c.stmt(&n.Then)
+		c.stmt(&n.Else)
+		return n
+	case *BlockStmt:
+		n = own(c, n)
+		list(c, &n.Stmts)
+		return n
+	case *Profile:
+		n = own(c, n)
+		part(c, &n.Body)
+		return n
+	case *Print:
+		n = own(c, n)
+		c.exprs(&n.Args)
+		return n
+	case *Reject:
+		n = own(c, n)
+		c.exprs(&n.Args)
+		return n
+	case *Return:
+		n = own(c, n)
+		c.expr(&n.Value)
+		return n
 
-func (n *TypeExpr) children(c *cursor) Node {
-	n = own(c, n)
-	list(c, &n.ArrayDims)
-	c.bounds(&n.Bounds)
-	list(c, &n.Sizes)
-	list(c, &n.Members)
+	// Expressions.
+	case *CallExpr:
+		n = own(c, n)
+		c.name(&n.Func)
+		c.exprs(&n.Args)
+		return n
+	case *Unary:
+		n = own(c, n)
+		c.expr(&n.X)
+		return n
+	case *Binary:
+		n = own(c, n)
+		c.expr(&n.X)
+		c.expr(&n.Y)
+		return n
+	case *IndexExpr:
+		n = own(c, n)
+		c.expr(&n.X)
+		list(c, &n.Indices)
+		return n
+	case *Cond:
+		n = own(c, n)
+		c.expr(&n.Cond)
+		c.expr(&n.Then)
+		c.expr(&n.Else)
+		return n
+	case *TupleMember:
+		n = own(c, n)
+		c.expr(&n.X)
+		return n
+	case *ArrayExpr:
+		n = own(c, n)
+		c.exprs(&n.Elems)
+		return n
+	case *RowVectorExpr:
+		n = own(c, n)
+		c.exprs(&n.Elems)
+		return n
+	case *TupleExpr:
+		n = own(c, n)
+		c.exprs(&n.Elems)
+		return n
+	case *Paren:
+		n = own(c, n)
+		c.expr(&n.X)
+		return n
+
+	// Indices.
+	case *Single:
+		n = own(c, n)
+		c.expr(&n.X)
+		return n
+	case *Range:
+		n = own(c, n)
+		c.expr(&n.From)
+		c.expr(&n.To)
+		return n
+	}
 	return n
 }
-
-func (n *Bound) children(c *cursor) Node { n = own(c, n); one(c, &n.Value); return n }
-func (n *Param) children(c *cursor) Node { n = own(c, n); one(c, &n.Type); c.name(&n.Name); return n }
-
-func (n *Truncation) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Lower)
-	one(c, &n.Upper)
-	return n
-}
-
-// Statements.
-
-func (n *VarDecl) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Type)
-	c.name(&n.Name)
-	one(c, &n.Init)
-	return n
-}
-
-func (n *FunctionDecl) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Result)
-	c.name(&n.Name)
-	list(c, &n.Params)
-	one(c, &n.Body)
-	return n
-}
-
-func (n *Assign) children(c *cursor) Node     { n = own(c, n); one(c, &n.LHS); one(c, &n.RHS); return n }
-func (n *TargetPlus) children(c *cursor) Node { n = own(c, n); one(c, &n.Value); return n }
-
-func (n *Tilde) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Variate)
-	c.name(&n.Dist)
-	list(c, &n.Args)
-	one(c, &n.Trunc)
-	return n
-}
-
-func (n *CallStmt) children(c *cursor) Node { n = own(c, n); one(c, &n.Call); return n }
-
-func (n *For) children(c *cursor) Node {
-	n = own(c, n)
-	c.name(&n.Var)
-	one(c, &n.From)
-	one(c, &n.To)
-	one(c, &n.Body)
-	return n
-}
-
-func (n *ForEach) children(c *cursor) Node {
-	n = own(c, n)
-	c.name(&n.Var)
-	one(c, &n.Over)
-	one(c, &n.Body)
-	return n
-}
-
-func (n *While) children(c *cursor) Node { n = own(c, n); one(c, &n.Cond); one(c, &n.Body); return n }
-
-func (n *If) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Cond)
-	one(c, &n.Then)
-	one(c, &n.Else)
-	return n
-}
-
-func (n *BlockStmt) children(c *cursor) Node { n = own(c, n); list(c, &n.Stmts); return n }
-func (n *Profile) children(c *cursor) Node   { n = own(c, n); one(c, &n.Body); return n }
-func (n *Print) children(c *cursor) Node     { n = own(c, n); list(c, &n.Args); return n }
-func (n *Reject) children(c *cursor) Node    { n = own(c, n); list(c, &n.Args); return n }
-func (n *Break) children(*cursor) Node       { return n }
-func (n *Continue) children(*cursor) Node    { return n }
-func (n *Return) children(c *cursor) Node    { n = own(c, n); one(c, &n.Value); return n }
-func (n *Empty) children(*cursor) Node       { return n }
-
-// Expressions.
-
-func (n *IntLit) children(*cursor) Node    { return n }
-func (n *RealLit) children(*cursor) Node   { return n }
-func (n *ImagLit) children(*cursor) Node   { return n }
-func (n *StringLit) children(*cursor) Node { return n }
-func (n *VarExpr) children(*cursor) Node   { return n }
-func (n *CallExpr) children(c *cursor) Node {
-	n = own(c, n)
-	c.name(&n.Func)
-	list(c, &n.Args)
-	return n
-}
-func (n *Target) children(*cursor) Node   { return n }
-func (n *Unary) children(c *cursor) Node  { n = own(c, n); one(c, &n.X); return n }
-func (n *Binary) children(c *cursor) Node { n = own(c, n); one(c, &n.X); one(c, &n.Y); return n }
-func (n *IndexExpr) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.X)
-	list(c, &n.Indices)
-	return n
-}
-
-func (n *Cond) children(c *cursor) Node {
-	n = own(c, n)
-	one(c, &n.Cond)
-	one(c, &n.Then)
-	one(c, &n.Else)
-	return n
-}
-
-func (n *TupleMember) children(c *cursor) Node   { n = own(c, n); one(c, &n.X); return n }
-func (n *ArrayExpr) children(c *cursor) Node     { n = own(c, n); list(c, &n.Elems); return n }
-func (n *RowVectorExpr) children(c *cursor) Node { n = own(c, n); list(c, &n.Elems); return n }
-func (n *TupleExpr) children(c *cursor) Node     { n = own(c, n); list(c, &n.Elems); return n }
-func (n *Paren) children(c *cursor) Node         { n = own(c, n); one(c, &n.X); return n }
-
-// Indices.
-
-func (n *Single) children(c *cursor) Node { n = own(c, n); one(c, &n.X); return n }
-func (n *Range) children(c *cursor) Node  { n = own(c, n); one(c, &n.From); one(c, &n.To); return n }
-func (n *All) children(*cursor) Node      { return n }
