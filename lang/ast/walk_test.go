@@ -164,6 +164,32 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// A tree whose leaves are all replaced by copies is an equal tree, with no node of the
+// original.
+func TestRewriteAll(t *testing.T) {
+	tree := everything(t)
+	was := map[ast.Node]bool{}
+	ast.Inspect(tree, func(n ast.Node) bool { was[n] = true; return true }, nil)
+	got := ast.Rewrite(tree, nil, func(n ast.Node) ast.Node {
+		for range ast.Children(n) {
+			return n
+		}
+		c := reflect.New(reflect.TypeOf(n).Elem())
+		c.Elem().Set(reflect.ValueOf(n).Elem())
+		return c.Interface().(ast.Node)
+	})
+	if !ast.Equal(got, tree) {
+		t.Errorf("got\n%s", printer.String(got))
+	}
+	ast.Inspect(got, func(n ast.Node) bool {
+		if was[n] {
+			t.Errorf("the %T at %v is of the original", n, n.Span().Begin())
+		}
+		return true
+	}, nil)
+	ast.Inspect(nil, func(ast.Node) bool { t.Error("nil is visited"); return true }, nil)
+}
+
 func TestTargets(t *testing.T) {
 	tree := parsed(t, "model { x = 1; (a[i], (b.1, c[j[k]])) = f(); }")
 	var got []string

@@ -1,6 +1,7 @@
 package printer_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -52,5 +53,50 @@ func TestPrintAddsParentheses(t *testing.T) {
 	bound := &ast.Bound{Kind: "lower", Value: bin("<", a, b)}
 	if got := printer.String(bound); got != "lower=(a < b)" {
 		t.Error(got)
+	}
+}
+
+func TestNodes(t *testing.T) {
+	n := &ast.VarExpr{Name: "n"}
+	tests := []struct {
+		n    ast.Node
+		want string
+	}{
+		{&ast.Ident{Name: "f"}, "f"},
+		{&ast.TypeExpr{ArrayDims: []ast.Expr{n}, Elem: "vector", Bounds: []ast.Bound{{Kind: "lower", Value: n}}, Sizes: []ast.Expr{n}}, "array[n] vector<lower=n>[n]"},
+		{&ast.Param{DataOnly: true, Type: &ast.TypeExpr{Elem: "real"}, Name: ast.Ident{Name: "x"}}, "data real x"},
+		{&ast.Truncation{Upper: n}, "T[, n]"},
+		{&ast.Range{From: n}, "n:"},
+		{&ast.Block{Kind: ast.Model, Stmts: []ast.Stmt{&ast.Empty{}}}, "model {\n  ;\n}"},
+		{&ast.Return{Value: n}, "return n;"},
+	}
+	for _, test := range tests {
+		if got := printer.String(test.n); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
+
+// A statement on several lines is one in messages; comments precede their statements.
+func TestLineAndCommented(t *testing.T) {
+	var sum ast.Expr = &ast.VarExpr{Name: "a_long_name_of_a_variable"}
+	for range 4 {
+		sum = &ast.Binary{Op: "+", X: sum, Y: &ast.VarExpr{Name: "a_long_name_of_a_variable"}}
+	}
+	inner := &ast.TargetPlus{Value: sum}
+	s := &ast.While{Cond: &ast.IntLit{Text: "1", Value: 1}, Body: &ast.BlockStmt{Stmts: []ast.Stmt{&ast.Break{}, inner}}}
+	const name = "a_long_name_of_a_variable"
+	if got, want := printer.Line(s), "while (1) { break; target += "+name+" + "+name+" + "+name+" + "+name+" + "+name+"; }"; got != want {
+		t.Errorf("got %s", got)
+	}
+	got := printer.Commented(s, func(s ast.Stmt) []string {
+		if s == inner {
+			return []string{"what is", "added"}
+		}
+		return nil
+	})
+	want := "while (1) {\n  break;\n  // what is\n  // added\n  target +=\n      " + name + "\n        + " + name + "\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s", got)
 	}
 }
