@@ -83,9 +83,6 @@ func settled(tree *ast.File, o Options) string {
 // rounds bounds how often a program is formatted; one is nearly always enough.
 const rounds = 8
 
-// Tree formats a tree that was parsed without errors.
-func Tree(f *ast.File) string { return laidOut(f, Options{}) }
-
 func laidOut(f *ast.File, o Options) string {
 	return printer.File(f, printer.Options{Width: o.Width, Braces: o.Braces})
 }
