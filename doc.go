@@ -10,10 +10,10 @@
 //	           a context, [CompileContext], [CompileFileContext]
 //	           [Model.Bind]: a Model and data ([JSON], [DataFile], values of Go, or what
 //	           [ReadData] makes of them) to a [Posterior], with [BindOptions]
-//	           [Posterior]: log density, gradient, constrained values
+//	           [Posterior]: log density, gradient, constrained values; [Posterior.Trusted], one whose
+//	           log density was compared with the reference evaluator
 //	           [Version]: which ppl this is, for those who keep results
 //	sample.go  [Sample]: a Posterior and [Options] to a [Fit]
-//	selfcheck.go whether the compiled log density of a run agrees with the reference evaluator
 //	record.go  what becomes of draws while they are made: files, journals to resume from
 //	gather.go  [Gather], [Gathered]: a run whose chains are drawn by processes of their own
 //	fit.go     [Fit]: draws, summary, what to make of it

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // Fit is the outcome of [Sample]. Only that makes one: the methods of a nil Fit, or
@@ -229,7 +230,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	f.rejecting(found)
 	found = f.approximationFindings(found)
 	// First what explains the others.
-	return slices.Insert(found, 0, slices.Concat(f.densityFindings(), f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
 }
 
 // Checked says what a run without findings was checked for, and what no check can see.
@@ -370,4 +371,16 @@ func (f *Fit) displayed() diagnose.Draws {
 		}
 	}
 	return d
+}
+
+// DensityCheck is what came of comparing the compiled log density with the reference evaluator;
+// nil where nothing is known of it: of a run of an older version, or of draws without their run.
+func (f *Fit) DensityCheck() *folder.Density {
+	switch {
+	case f == nil:
+		return nil
+	case f.density == nil && f.record != nil:
+		return f.record.Density
+	}
+	return f.density
 }

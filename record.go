@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // recorder takes in the draws of a run: it stores them, and writes them where
@@ -22,7 +23,8 @@ import (
 type recorder struct {
 	left      int64 // bytes that draws may still take, unless they are read back from journals
 	posterior *Posterior
-	check     *densityCheck
+	check     *selfcheck.Check
+	options   *Options
 	fit       *Fit
 	out       drawOutput // nil: none
 
@@ -202,8 +204,8 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 		if err := r.add(session, d); err != nil {
 			return err
 		}
-		if r.check.draw(d) {
-			return errWrongDensity
+		if r.check.Draw(d.Chain, d.Warmup, d.Position) {
+			return selfcheck.ErrWrong
 		}
 	}
 	r.mu.Lock()
@@ -327,6 +329,9 @@ func (r *recorder) removeJournals() error {
 	for i, j := range r.journals {
 		j.Close()
 		errs = append(errs, draws.RemoveJournal(r.bases[i]))
+	}
+	if r.journals != nil {
+		errs = append(errs, r.options.removeVerdict())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &OutputError{err}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // Options say how [Sample] runs. The zero value is that of the command: the sampler that
@@ -154,23 +157,79 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
 		return nil, fmt.Errorf("ppl: %w", err)
 	}
-	check := newDensityCheck(p, &o)
+	check := selfcheck.New(p.bound, p.values, o.Seed, o.Chains, o.Parallel)
+	if err := o.restoreVerdict(ctx, check); err != nil {
+		return nil, err
+	}
 	watch := watchAgain(&o)
 	var fit *Fit
 	for {
-		if !check.start() {
+		if !check.Start() {
 			var err error
-			if fit, err = check.sample(ctx, o); !errors.Is(err, errWrongDensity) {
+			if fit, err = sample(ctx, p.With(check.Bound()), o, check); !errors.Is(err, selfcheck.ErrWrong) {
 				return fit, err
 			}
 			o.Watch = watch
 		}
-		if err := check.replace(ctx); err != nil {
+		if err := check.Replace(ctx); err != nil {
 			return fit, &InterruptedError{Cause: err}
 		}
 		// What was drawn, now or before the run was resumed, is of another density.
 		o.Resumable, o.Resume = o.Resumable || o.Resume, false
+		if err := o.keepVerdict(check); err != nil {
+			return fit, err
+		}
 	}
+}
+
+// verdictPath is the file that says which program a run trusts that may be resumed, if that is not
+// the one that was compiled.
+func (o *Options) verdictPath() string { return o.Output + ".density" }
+
+// restoreVerdict takes up what the run to resume has found, and forgets what another has.
+func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) error {
+	if !o.Resume {
+		if o.Resumable {
+			return o.removeVerdict()
+		}
+		return nil
+	}
+	b, err := files.ReadFile(o.verdictPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = check.Restore(ctx, b)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &InterruptedError{Cause: err}
+	case err != nil:
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// keepVerdict writes it.
+func (o *Options) keepVerdict(check *selfcheck.Check) error {
+	if !o.Resumable {
+		return nil
+	}
+	b, err := check.Verdict()
+	if err == nil {
+		err = files.Replace(o.verdictPath(), b)
+	}
+	if err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+func (o *Options) removeVerdict() error {
+	if err := files.Remove(o.verdictPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &OutputError{err}
+	}
+	return nil
 }
 
 // watchAgain makes Options.Watch see the last of several attempts, though it is called once. It
@@ -189,9 +248,8 @@ func watchAgain(o *Options) func(func() *Fit) {
 }
 
 // sample makes one attempt at the run, with the program that is trusted so far. The error is
-// errWrongDensity where that turns out to be wrong.
-func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
-	p := c.posterior
+// selfcheck.ErrWrong where that turns out to be wrong.
+func sample(ctx context.Context, p *Posterior, o Options, check *selfcheck.Check) (*Fit, error) {
 	config := o.config()
 	if o.Watch != nil {
 		config.TablesEvery = tablesEvery
@@ -199,7 +257,7 @@ func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
 			config.TablesEvery = o.tablesEvery
 		}
 	}
-	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: c}
+	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: check, options: &o}
 	if o.TargetESS > 0 {
 		config.Enough = func(n int) bool {
 			ess, rhat := r.precision(n)
@@ -255,12 +313,12 @@ func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
 	}
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)
-	if ctx.Err() == nil && !errors.Is(err, errWrongDensity) && c.end(ctx) {
-		err = errWrongDensity
+	if ctx.Err() == nil && !errors.Is(err, selfcheck.ErrWrong) && check.End(ctx) {
+		err = selfcheck.ErrWrong
 	}
-	r.fit.Report, r.fit.density = session.Report(), c.finish()
-	if errors.Is(err, errWrongDensity) {
-		return r.fit, errors.Join(errWrongDensity, r.removeJournals())
+	r.fit.Report, r.fit.density = session.Report(), check.Record()
+	if errors.Is(err, selfcheck.ErrWrong) {
+		return r.fit, errors.Join(selfcheck.ErrWrong, r.removeJournals())
 	}
 	if r.out == nil {
 		return r.fit, err

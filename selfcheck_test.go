@@ -2,14 +2,17 @@ package ppl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/internal/planted"
@@ -94,6 +97,64 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 				if err != nil || len(read.DensityCheck().Wrong) != 1 || read.Findings()[0].Code != "density-wrong" {
 					t.Errorf("%+v, %v", read.DensityCheck(), err)
 				}
+			}
+		})
+	}
+}
+
+// TestResumedRunKeepsItsProgram: a run that went on with another program, and was interrupted, is
+// resumed with that program, and its draws go on.
+func TestResumedRunKeepsItsProgram(t *testing.T) {
+	model, err := ppl.Compile("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, pass, instead string
+	}{
+		{"without a pass", "choose", "the program without the compiler's pass choose"},
+		{"the reference", planted.Bind, "the reference evaluator"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := model.BindContext(planted.With(context.Background(), &planted.Fault{Pass: c.pass, Change: flattened(5)}), nil, ppl.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			output := filepath.Join(t.TempDir(), "fit")
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			o := ppl.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3, Output: output, Resumable: true, SnapshotEvery: -1, Parallel: 1, Refresh: 1}
+			// In the middle of the draws of the second attempt.
+			o.Progress = func(p infer.Progress) {
+				if _, err := os.Stat(output + ".density"); err == nil && p.Chain == 0 && p.Iteration == 500 {
+					cancel()
+				}
+			}
+			begun, err := ppl.Sample(ctx, p, o)
+			var interrupted *ppl.InterruptedError
+			if !errors.As(err, &interrupted) || begun.Draws.Len(0) < 150 {
+				t.Fatalf("%v", err)
+			}
+			o.Progress, o.Resume = nil, true
+			fit, err := ppl.Sample(context.Background(), p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range begun.Draws.Len(0) {
+				_, a := begun.Draws.Draw(0, i)
+				_, b := fit.Draws.Draw(0, i)
+				if a[0] != b[0] {
+					t.Fatalf("draw %d was made again", i)
+				}
+			}
+			if row := fit.Summary()[0]; fit.Draws.Len(1) != 500 || math.Abs(row.Mean-10) > 0.2 || math.Abs(row.SD-1) > 0.15 {
+				t.Errorf("%d draws, mean %v, standard deviation %v", fit.Draws.Len(1), row.Mean, row.SD)
+			}
+			if d := fit.DensityCheck(); len(d.Wrong) != 1 || d.Wrong[0].Instead != c.instead {
+				t.Errorf("%+v", *d)
+			}
+			if left, _ := filepath.Glob(output + "*"); len(left) != 2 {
+				t.Errorf("files %v", left)
 			}
 		})
 	}

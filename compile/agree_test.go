@@ -233,6 +233,53 @@ func TestAgreeEndsInTime(t *testing.T) {
 	}
 }
 
+// TestSuspicionIsFollowed: what looks wrong is looked at to the end, also where the time is over.
+func TestSuspicionIsFollowed(t *testing.T) {
+	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
+	set := parsed(t, fmt.Sprintf(`{"N": 3000, "x": [%s1], "y": [%[1]s1.5]}`, strings.Repeat("1,", 2999)))
+	for _, c := range []struct {
+		change  func(g *ad.Graph)
+		verdict compile.Verdict
+	}{
+		{func(g *ad.Graph) { g.Outputs[0] = g.Scale(1+1e-6, g.Outputs[0]) }, compile.Differs},
+		{func(g *ad.Graph) {}, compile.Agrees},
+	} {
+		fault := &planted.Fault{Pass: "unroll", Change: func(made any) any {
+			g := made.(*ad.Graph).Fork()
+			c.change(g)
+			return g
+		}}
+		m, err := prog.BindContext(planted.With(context.Background(), fault), set, compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, allowed := range []time.Duration{-1, 200 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, time.Hour} {
+			a, err := m.Agree([]float64{0.3, -0.2, 0.4}, rand.New(rand.NewPCG(1, 1)), allowed)
+			if err != nil || a.Verdict != c.verdict && a.Verdict != compile.TooLong || allowed == time.Hour && (a.Verdict != c.verdict || a.Verdict == compile.Agrees && (!a.Sloped || a.Evaluations != 2)) {
+				t.Errorf("%v allowed, want %v: %+v, %v", allowed, c.verdict, a, err)
+			}
+		}
+	}
+}
+
+// TestIteratedMap: where the log density oscillates within the steps of differences, no slope is
+// called wrong.
+func TestIteratedMap(t *testing.T) {
+	prog, _ := compile.Compile(source.NewFile("map.stan", "data { int N; } parameters { real a; } model { real m = a; for (n in 1:N) m = log(0.1 + square(m)); target += m; }"))
+	for n := 8; n < 40; n += 4 {
+		m, err := prog.Bind(parsed(t, fmt.Sprintf(`{"N": %d}`, n)), compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(200) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			if a, err := m.Agree([]float64{2*rng.Float64() - 1}, rng, time.Hour); err != nil || a.Wrong() {
+				t.Fatalf("%d iterations: %+v, %v", n, a, err)
+			}
+		}
+	}
+}
+
 // TestAgreePart: of a program whose reference takes too long, the statements are compared that
 // come before the long one, a fault in them is noticed.
 func TestAgreePart(t *testing.T) {

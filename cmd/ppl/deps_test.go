@@ -47,7 +47,7 @@ compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
-.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/cputime internal/clients/rules internal/planted
+.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/cputime internal/clients/rules internal/planted internal/selfcheck
 folder:     folder compile infer lang/source internal/files
 folds:      . folds infer
 report:     . report infer criticise internal/files plot
@@ -56,12 +56,13 @@ web:        . web report examples internal/files lang stdlib compile/data infer/
 cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
-internal/cmdstan: . internal/cmdstan internal/clients/rules internal/files lang stdlib compile infer pflag
+internal/cmdstan: . internal/cmdstan internal/clients/rules internal/files internal/planted internal/selfcheck lang ad stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files: sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/selfcheck: folder compile infer internal/cputime
 internal/web:   internal/web sync
 internal/serve: internal/web internal/serve sys
 internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
@@ -156,6 +157,7 @@ internal/files:          sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/selfcheck:      folder compile compile/data infer/diagnose internal/cputime
 examples:                *
 internal/web:            sync
 internal/serve:          internal/web sys
@@ -163,7 +165,7 @@ internal/lsp:            lang lang/source lang/diag lang/ast lang/service compil
 internal/clients/rules:
 internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
-internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
+internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files internal/planted internal/selfcheck ad compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
 internal/cmdstan/stanc:  . internal/cmdstan/stan internal/files compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
 internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
 internal/cmdstan/home:   . internal/files internal/cmdstan/stan internal/cmdstan/stanc internal/cmdstan/executable internal/cmdstan/tools

@@ -21,6 +21,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // Version is that of BridgeStan's interface which is followed.
@@ -140,6 +141,10 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 		}
 	}
 	bound, err := m.program.BindContext(context.Background(), m.values, o)
+	if err != nil {
+		return nil, told(err)
+	}
+	bound, _, err = selfcheck.Trusted(context.Background(), bound, m.values, m.options.Seed)
 	if err != nil {
 		return nil, told(err)
 	}

@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/clients/rules"
+	"github.com/ppl-lang/ppl/internal/planted"
 )
 
 // coin is a model whose posterior is known: a beta distribution.
@@ -63,10 +65,14 @@ func (f *folder) write(name, text string) {
 
 // run runs a program; @ in the arguments is the folder.
 func (f *folder) run(program, line string) (code int, stdout, stderr string) {
+	return f.runContext(context.Background(), program, line)
+}
+
+func (f *folder) runContext(ctx context.Context, program, line string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
 	args := strings.Fields(strings.ReplaceAll(line, "@", f.dir+string(filepath.Separator)))
 	p := &Program{Name: "coin_model", File: "coin.stan", Text: program}
-	code = Run(context.Background(), "./coin", p, args, Streams{Out: &out, Err: &wrong, Getenv: func(name string) string { return f.env[name] }})
+	code = Run(ctx, "./coin", p, args, Streams{Out: &out, Err: &wrong, Getenv: func(name string) string { return f.env[name] }})
 	return code, out.String(), wrong.String()
 }
 
@@ -153,6 +159,40 @@ func (f *folder) files() string {
 		}
 	}
 	return strings.Join(names, " ")
+}
+
+// TestWrongDensity: a fault of the compiler is found, and the results are of a program without it.
+func TestWrongDensity(t *testing.T) {
+	program := "parameters { real x; } model { x ~ normal(10, 1); }"
+	wide := func(from float64) func(any) any { // from a point on
+		return func(made any) any {
+			g := made.(*ad.Graph).Fork()
+			lp, x := g.Outputs[0], g.Reshape(g.Inputs[0], nil)
+			g.Outputs[0] = g.Select(g.Less(g.Const(from), x), g.Scale(0.25, lp), lp)
+			return g
+		}
+	}
+	for _, from := range []float64{-1e9, 5} {
+		f := newFolder(t)
+		ctx := planted.With(context.Background(), &planted.Fault{Pass: "choose", Change: wide(from)})
+		code, _, stderr := f.runContext(ctx, program, "sample num_samples=500 num_warmup=300 random seed=4 output file=@o.csv")
+		x := f.table("o.csv").column("x")
+		variance := 0.0
+		for _, v := range x {
+			variance += (v - average(x)) * (v - average(x)) / float64(len(x))
+		}
+		// The wrong density has a standard deviation of 2.
+		if code != 0 || len(x) != 500 || math.Abs(average(x)-10) > 0.3 || math.Abs(math.Sqrt(variance)-1) > 0.2 || !strings.Contains(stderr, "without the compiler's pass choose") {
+			t.Errorf("exit code %d, %d draws, mean %v, standard deviation %v\n%s", code, len(x), average(x), math.Sqrt(variance), stderr)
+		}
+	}
+	f := newFolder(t)
+	f.write("x.json", `{"x": 11}`)
+	ctx := planted.With(context.Background(), &planted.Fault{Pass: "choose", Change: wide(-1e9)})
+	code, _, stderr := f.runContext(ctx, program, "log_prob constrained_params=@x.json output file=@o.csv")
+	if lp := f.table("o.csv").column("lp__"); code != 0 || len(lp) != 1 || lp[0] != -0.5 || !strings.Contains(stderr, "without the compiler's pass choose") {
+		t.Errorf("exit code %d, log density %v\n%s", code, lp, stderr)
+	}
 }
 
 // The file and the console of the sampler, line by line, after the description of

@@ -19,10 +19,12 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -217,10 +219,28 @@ func (r *run) rebind(o ppl.BindOptions) (*ppl.Posterior, error) {
 	o.Memory = r.memory
 	o.Print = func(s string) { r.say("%s", s) }
 	p, err := r.model.BindContext(r.ctx, r.data, o)
-	if err == nil {
-		p.SetWorkers(r.threads()) // evaluations by itself; chains have clones
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	if r.config.Text("method") != "sample" { // which compares at its draws, too
+		trusted, record, err := p.Trusted(r.ctx, r.config.Seed())
+		if err != nil {
+			return nil, err
+		}
+		p = trusted
+		r.tellDensity(selfcheck.Findings(record))
+	}
+	p.SetWorkers(r.threads()) // evaluations by itself; chains have clones
+	return p, nil
+}
+
+// tellDensity says where the log density was found to be wrong.
+func (r *run) tellDensity(findings []diagnose.Finding) {
+	for _, f := range findings {
+		if f.Severity == diagnose.Problem {
+			r.complain("%s\n%s", f.Summary, f.Advice)
+		}
+	}
 }
 
 // say prints a line of the console; complain one of the errors.

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // checkSample looks at what can be wrong with the arguments of sample together.
@@ -52,7 +53,26 @@ type sampleFile struct {
 	diagnostic *diagnosticFile
 }
 
+// sample draws; it begins again with another program where the log density turns out to be wrong.
 func (r *run) sample(p *ppl.Posterior) error {
+	check := selfcheck.New(p.Compiled(), r.data, r.config.Seed(), r.chains, r.threads())
+	for {
+		if !check.Start() {
+			if err := r.sampleWith(p, check); !errors.Is(err, selfcheck.ErrWrong) {
+				return err
+			}
+		}
+		if err := check.Replace(r.ctx); err != nil {
+			return err
+		}
+		record := check.Record()
+		record.Wrong = record.Wrong[len(record.Wrong)-1:]
+		r.tellDensity(selfcheck.Findings(record))
+	}
+}
+
+// sampleWith draws from the program that is trusted so far.
+func (r *run) sampleWith(p *ppl.Posterior, check *selfcheck.Check) error {
 	c, err := r.sampler(p.Dim())
 	if err != nil {
 		return err
@@ -98,11 +118,11 @@ func (r *run) sample(p *ppl.Posterior) error {
 		at.Positions = append(at.Positions, x)
 	}
 	config.Init = at
-	session, err := infer.NewSession(p, config)
+	session, err := infer.NewSession(check.Bound(), config)
 	if err != nil {
 		return err
 	}
-	if err := s.draw(session); err != nil {
+	if err := s.draw(session, check); err != nil {
 		return err
 	}
 	report := session.Report()
@@ -221,7 +241,7 @@ func (s *sampling) close() {
 }
 
 // draw takes in the draws of a session.
-func (s *sampling) draw(session *infer.Session) error {
+func (s *sampling) draw(session *infer.Session, check *selfcheck.Check) error {
 	var failures []error
 	flushed := time.Now()
 	for d, err := range session.Draws(s.ctx) {
@@ -243,6 +263,9 @@ func (s *sampling) draw(session *infer.Session) error {
 				return err
 			}
 		}
+		if check.Draw(d.Chain, d.Warmup, d.Position) {
+			return selfcheck.ErrWrong
+		}
 		if time.Since(flushed) > time.Second {
 			flushed = time.Now()
 			if err := f.Flush(); err != nil {
@@ -255,6 +278,9 @@ func (s *sampling) draw(session *infer.Session) error {
 		return context.Cause(s.ctx)
 	}
 	if len(failures) == 0 {
+		if check.End(s.ctx) {
+			return selfcheck.ErrWrong
+		}
 		return nil
 	}
 	s.tellRejections(session.Report())

@@ -6,7 +6,8 @@
 // Sources are models (templates that look like what statisticians write),
 // programs (anything that is well typed), statements (loops whose statements are drawn
 // one by one), thresholds (models and statements with sizes on both sides of those at which
-// passes begin to act), mutants (models with statements
+// passes begin to act), rows (several short loops over one set of rows, of such sizes, which share
+// index arrays and read what others leave), mutants (models with statements
 // dropped, repeated, moved, put under conditions or in loops, indices and bounds
 // shifted) and real (mutants of the benchmark suite, of the programs in the
 // folders of -models, and of those of posteriordb where PPL_POSTERIORDB names the
@@ -49,6 +50,7 @@ type options struct {
 	from    uint64
 	count   uint64
 	full    uint64
+	plain   uint64
 	shrink  time.Duration
 	limit   time.Duration
 	models  string
@@ -63,10 +65,11 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder for the state and the faults")
-	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, mutants or real")
+	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, rows, mutants or real")
 	flag.Uint64Var(&o.from, "from", 0, "first seed; 0: where the last run of this source ended")
 	flag.Uint64Var(&o.count, "count", 1000, "programs to run; functions with -stan")
 	flag.Uint64Var(&o.full, "full", 50, "every so many programs, all ways are compared; 0: never")
+	flag.Uint64Var(&o.plain, "plain", 1, "every so many programs, the plain interpreter is the oracle; the others are compared with the evaluator that runs check themselves with, ten times as fast")
 	flag.DurationVar(&o.shrink, "shrink", 20*time.Second, "time to shrink a fault")
 	flag.DurationVar(&o.limit, "limit", time.Hour, "time of the run")
 	flag.StringVar(&o.models, "models", "", "folders with programs for -source real, each NAME.stan or NAME.model with NAME.data.json or NAME.json, separated by commas")
@@ -106,7 +109,8 @@ type result struct {
 	Vague       int  `json:",omitempty"`
 	Unsupported string
 	Wrong       string
-	Signature   string // of the shrunk program
+	Signature   string   // of the shrunk program
+	Kinds       []string `json:",omitempty"` // of statements, or templates, that were compared
 	Seconds     float64
 }
 
@@ -125,6 +129,7 @@ type state struct {
 	Faults      map[string]int
 	Unsupported map[string]int
 	Signatures  map[string]int
+	Kinds       map[string]int // programs with such statements that were compared
 	Seconds     float64
 }
 
@@ -144,7 +149,7 @@ func (o options) readState() (*state, error) {
 	} else if os.IsNotExist(err) {
 		err = nil
 	}
-	for _, m := range []*map[string]int{&s.Faults, &s.Unsupported, &s.Signatures} {
+	for _, m := range []*map[string]int{&s.Faults, &s.Unsupported, &s.Signatures, &s.Kinds} {
 		if *m == nil {
 			*m = map[string]int{}
 		}
@@ -199,7 +204,7 @@ func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 		return err
 	}
 	c := exec.Command(self, "-worker", "-dir", o.dir, "-source", o.source, "-from", fmt.Sprint(s.Next), "-count", fmt.Sprint(end-s.Next),
-		"-full", fmt.Sprint(o.full), "-shrink", o.shrink.String(), "-models", o.models)
+		"-full", fmt.Sprint(o.full), "-plain", fmt.Sprint(o.plain), "-shrink", o.shrink.String(), "-models", o.models)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -259,8 +264,8 @@ func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 
 // fault records that the next program ended its process.
 func (s *state) fault(o options, kind, text string) {
-	if p, values, err := o.program(s.Next); err == nil {
-		o.writeFault(s.Next, p, values, kind+"\n"+text+"\n")
+	if p, err := o.program(s.Next); err == nil {
+		o.writeFault(s.Next, p.Text, p.Data, kind+"\n"+text+"\n")
 	}
 	s.add(result{Seed: s.Next, Wrong: kind, Signature: fmt.Sprint(kind, s.Next)})
 }
@@ -280,6 +285,9 @@ func (s *state) add(r result) {
 	s.Compared += r.Compared
 	s.Rejected += r.Rejected
 	s.Vague += r.Vague
+	for _, k := range r.Kinds {
+		s.Kinds[k]++
+	}
 	if r.Compared == 0 {
 		s.NotCompared++
 	}
@@ -298,7 +306,7 @@ func (s *state) print(w io.Writer) {
 	for _, m := range []struct {
 		what   string
 		counts map[string]int
-	}{{"faults", s.Faults}, {"not supported", s.Unsupported}} {
+	}{{"faults", s.Faults}, {"not supported", s.Unsupported}, {"programs with", s.Kinds}} {
 		for _, k := range slices.Sorted(maps.Keys(m.counts)) {
 			fmt.Fprintf(w, "%s: %d %s\n", m.what, m.counts[k], k)
 		}

@@ -11,17 +11,17 @@ import (
 // TestSources: each source has programs, a seed always the same one, and the
 // counts of a run are read again by the next.
 func TestSources(t *testing.T) {
-	o := options{dir: t.TempDir(), full: 3, shrink: time.Second, library: &library{folders: filepath.Join("..", "..", "..", "..", "examples")}}
-	for _, o.source = range []string{"models", "mutants", "real", "programs", "statements"} {
+	o := options{dir: t.TempDir(), full: 3, plain: 2, shrink: time.Second, library: &library{folders: filepath.Join("..", "..", "..", "..", "examples")}}
+	for _, o.source = range []string{"models", "mutants", "real", "programs", "statements", "rows"} {
 		s, err := o.readState()
 		if err != nil || s.Next != 1 {
 			t.Fatal(s, err)
 		}
 		s.Runs = append(s.Runs, span{From: 1})
 		for seed := uint64(1); seed <= 3; seed++ {
-			text, values, err := o.program(seed)
-			again, same, _ := o.program(seed)
-			if err == nil && (text != again || values != same) {
+			p, err := o.program(seed)
+			again, _ := o.program(seed)
+			if err == nil && (p.Text != again.Text || p.Data != again.Data) {
 				t.Errorf("%s: seed %d gives two programs", o.source, seed)
 			}
 			r := o.evaluate(seed)
@@ -41,7 +41,7 @@ func TestSources(t *testing.T) {
 		}
 	}
 	o.source = "others"
-	if _, _, err := o.program(1); err == nil {
+	if _, err := o.program(1); err == nil {
 		t.Error("a source that is not there")
 	}
 }

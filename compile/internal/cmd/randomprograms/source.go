@@ -9,39 +9,39 @@ import (
 
 // program is the program of a seed, with its data as JSON. The error says why
 // there is none: a mutation gave nothing that compiles.
-func (o options) program(seed uint64) (text, values string, err error) {
+func (o options) program(seed uint64) (p proggen.Program, err error) {
 	switch o.source {
 	case "models":
-		p := proggen.NewModel(seed)
-		return p.Text, p.Data, nil
+		return proggen.NewModel(seed), nil
 	case "programs":
-		p := proggen.New(seed)
-		return p.Text, p.Data, nil
+		return proggen.New(seed), nil
 	case "statements":
-		p := proggen.NewStatements(seed)
-		return p.Text, p.Data, nil
+		return proggen.NewStatements(seed), nil
 	case "thresholds":
-		p := proggen.NewLarge(seed)
-		return p.Text, p.Data, nil
+		return proggen.NewLarge(seed), nil
+	case "rows":
+		return proggen.NewRows(seed), nil
 	case "mutants":
-		p := proggen.NewModel(seed)
-		text, ok := contest.Mutate(p.Text, seed)
-		if !ok {
-			return "", "", fmt.Errorf("seed %d: no mutant", seed)
+		p = proggen.NewModel(seed)
+		var ok bool
+		if p.Text, ok = contest.Mutate(p.Text, seed); !ok {
+			return p, fmt.Errorf("seed %d: no mutant", seed)
 		}
-		return text, p.Data, nil
+		return p, nil
 	case "real":
-		return o.library.real(seed)
+		p.Seed = seed
+		p.Text, p.Data, err = o.library.real(seed)
+		return p, err
 	}
-	return "", "", fmt.Errorf("there is no source %q", o.source)
+	return p, fmt.Errorf("there is no source %q", o.source)
 }
 
 // show prints the program of a seed, its data in the first line.
 func show(o options) error {
-	text, values, err := o.program(o.from)
+	p, err := o.program(o.from)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("// DATA %s\n%s", values, text)
+	fmt.Printf("// DATA %s\n%s", p.Data, p.Text)
 	return nil
 }

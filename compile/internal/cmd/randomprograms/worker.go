@@ -40,11 +40,12 @@ func work(o options, w io.Writer) error {
 // evaluate compares the ways on the program of a seed.
 func (o options) evaluate(seed uint64) (r result) {
 	r.Seed = seed
-	text, values, err := o.program(seed)
+	p, err := o.program(seed)
 	if err != nil {
 		r.Skipped = true
 		return r
 	}
+	text, values := p.Text, p.Data
 	r.Full = o.full > 0 && seed%o.full == 0
 	try := func(text, values string) contest.Report {
 		set, err := data.ParseJSON("data.json", []byte(values))
@@ -52,10 +53,13 @@ func (o options) evaluate(seed uint64) (r result) {
 			return contest.Report{}
 		}
 		var rep contest.Report
-		if r.Full {
+		switch {
+		case r.Full:
 			rep = contest.Contend(text, "random.model", set, seed, 2)
-		} else {
+		case o.plain > 0 && seed%o.plain == 0:
 			rep = contest.Quick(text, "random.model", set, seed, 2)
+		default:
+			rep = contest.Fast(text, "random.model", set, seed)
 		}
 		if rep.Bind+rep.Evaluate > slow && rep.Wrong == nil {
 			rep.Wrong = &contest.Disagreement{Kind: "slow", Text: fmt.Sprintf("Bind takes %v of processor time, a gradient %v", rep.Bind, rep.Evaluate)}
@@ -66,6 +70,9 @@ func (o options) evaluate(seed uint64) (r result) {
 	rep := try(text, values)
 	r.Seconds = time.Since(begin).Seconds()
 	r.Compared, r.Rejected, r.Vague, r.Unsupported = rep.Compared, rep.Rejected, rep.Vague, rep.Unsupported
+	if rep.Compared > 0 {
+		r.Kinds = p.Patterns
+	}
 	if rep.Wrong == nil {
 		return r
 	}
@@ -74,7 +81,7 @@ func (o options) evaluate(seed uint64) (r result) {
 		again := try(text, values)
 		return again.Wrong != nil && again.Wrong.Kind == r.Wrong
 	}
-	if r.Wrong != "slow" {
+	if r.Wrong != "slow" && r.Wrong != "program" { // a shorter text that does not compile is another fault
 		text = proggen.Shrink(text, func(text string) bool { return fails(text, values) }, o.shrink)
 		values = contest.Reduce(text, values, func(values string) bool { return fails(text, values) }, o.shrink/2)
 		text = proggen.Shrink(text, func(text string) bool { return fails(text, values) }, o.shrink)
