@@ -71,6 +71,7 @@ const (
 	Differs          // the log density is wrong
 	Slopes           // its gradient is wrong
 	Rejected         // the reference rejects the point, and the compiled program does not
+	Refused          // the compiled program rejects the point, or gives no number, and the reference does not
 )
 
 // Agreement is a comparison of the compiled log density with the reference at a point.
@@ -198,11 +199,22 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		a.Verdict, a.Reason = Vague, reason
 		return nil
 	}
-	switch {
-	case errCompiled != nil:
-		return unknown("the compiled program rejects the point: " + errCompiled.Error())
-	case !finite(lp):
-		return unknown(fmt.Sprintf("the log density is %v", lp))
+	if errCompiled != nil || !finite(lp) {
+		reason := fmt.Sprintf("the log density is %v", lp)
+		if errCompiled != nil {
+			reason = "the compiled program rejects the point: " + errCompiled.Error()
+		}
+		if errWant == nil && finite(want.Density) {
+			refused, err := c.refused(x, rng)
+			if err != nil {
+				return err
+			}
+			if refused {
+				a.Verdict, a.Reason, a.Compiled = Refused, reason, 0
+				return nil
+			}
+		}
+		return unknown(reason)
 	}
 	sum := max(1, want.Magnitude)
 	expected := agreeSum * sum
@@ -220,10 +232,7 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	}
 	var gradients [][]float64 // of the compiled program at points a few roundings away
 	for range 2 {
-		near := slices.Clone(x)
-		for i, v := range near {
-			near[i] = v + (2*float64(rng.IntN(2))-1)*ulps*0x1p-52*max(1, math.Abs(v))
-		}
+		near := roundedAway(x, rng)
 		g := make([]float64, len(x))
 		if _, err := c.m.LogDensityGrad(near, g); err == nil {
 			gradients = append(gradients, g)
@@ -274,6 +283,40 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		noise = max(noise, agreeSolver*sum)
 	}
 	return c.slope(x, grad, gradients, noise, rng)
+}
+
+// refused reports whether the compiled program has no log density a few roundings around x, where
+// the reference has one. Solvers may fail by roundings.
+func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
+	if c.m.iterates() {
+		return false, nil
+	}
+	c.allowed = max(c.allowed, suspicious)
+	unused := make([]float64, len(x))
+	for range 3 {
+		near := roundedAway(x, rng)
+		lp, err := c.m.LogDensityGrad(near, unused)
+		if err := stoppedOnly(err); err != nil {
+			return false, err
+		}
+		want, errWant := c.reference(near)
+		if err := stoppedOnly(errWant); err != nil {
+			return false, err
+		}
+		if err == nil && finite(lp) || errWant != nil || !finite(want.Density) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// roundedAway is a point a few roundings away.
+func roundedAway(x []float64, rng *rand.Rand) []float64 {
+	near := slices.Clone(x)
+	for i, v := range near {
+		near[i] = v + (2*float64(rng.IntN(2))-1)*ulps*0x1p-52*max(1, math.Abs(v))
+	}
+	return near
 }
 
 // drawDirection draws a direction, in which every coordinate moves, and gives the derivative of the compiled
@@ -596,5 +639,5 @@ func (m *Model) Rebind(ctx context.Context, d *data.Set, without ...string) (*Mo
 
 // String is the verdict in a few words.
 func (v Verdict) String() string {
-	return [...]string{"agrees", "says nothing", "too long", "the log density differs", "the gradient differs", "rejected by the reference alone"}[v]
+	return [...]string{"agrees", "says nothing", "too long", "the log density differs", "the gradient differs", "rejected by the reference alone", "rejected by the compiled program alone"}[v]
 }

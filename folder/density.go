@@ -18,14 +18,14 @@ type Density struct {
 // WrongDensity is a point at which a compiled program computes another log density, or another
 // gradient, than the reference evaluator.
 type WrongDensity struct {
-	What      string    `json:"what"`                // that is wrong: DensityValue, DensityGradient or DensityRejection
+	What      string    `json:"what"`                // that is wrong: DensityValue, DensityGradient, DensityRejection or DensityRefusal
 	When      string    `json:"when"`                // before the first draw, at the end of warm-up, at the end of a chain
 	Compiled  float64   `json:"compiled"`            // log density, or its slope along Direction
 	Reference float64   `json:"reference"`           // the same of the reference
 	Tolerance float64   `json:"tolerance"`           // what rounding explains
 	Point     []float64 `json:"point"`               // unconstrained
 	Direction []float64 `json:"direction,omitempty"` // of the slopes
-	Message   string    `json:"message,omitempty"`   // with which the reference rejects the point
+	Message   string    `json:"message,omitempty"`   // with which one of the two rejects the point
 
 	Pass    string `json:"pass,omitempty"` // of the compiler, without which the program is right; "": none alone
 	Instead string `json:"instead"`        // what the draws are from instead
@@ -36,7 +36,8 @@ type WrongDensity struct {
 const (
 	DensityValue     = "log density"
 	DensityGradient  = "gradient"
-	DensityRejection = "rejection"
+	DensityRejection = "rejection" // by the reference alone
+	DensityRefusal   = "refusal"   // by the compiled program alone
 )
 
 // Together is what comparisons of several runs of one program come to; nil where there are none.

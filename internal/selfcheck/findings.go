@@ -16,7 +16,10 @@ func Findings(d *folder.Density) []diagnose.Finding {
 	var found []diagnose.Finding
 	for _, w := range d.Wrong {
 		what := fmt.Sprintf("another %s than the model says: %.10g at one point, and not %.10g", w.What, w.Compiled, w.Reference)
-		if w.What == folder.DensityRejection {
+		switch w.What {
+		case folder.DensityRefusal:
+			what = fmt.Sprintf("no log density where the model has one of %.10g: %s", w.Reference, w.Message)
+		case folder.DensityRejection:
 			what = fmt.Sprintf("a log density of %.10g where the model rejects the point (%s)", w.Compiled, w.Message)
 		}
 		done := "The draws are from " + w.Instead + "."

@@ -222,6 +222,8 @@ func (c *Check) Replace(ctx context.Context) error {
 		w.Compiled, w.Reference, w.Tolerance = finiteOr0(c.wrong.CompiledSlope), c.wrong.ReferenceSlope, c.wrong.SlopeTolerance
 	case compile.Rejected:
 		w.What = folder.DensityRejection
+	case compile.Refused:
+		w.What = folder.DensityRefusal
 	}
 	agrees := func(m *compile.Model) bool {
 		a, err := m.Agree(c.point, c.rng, checkTrust)
