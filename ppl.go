@@ -273,7 +273,8 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if ctx == nil {
 		return nil, ErrNoContext
 	}
-	set, err := readData(values, o.Memory)
+	memory := compile.MemoryOr(o.Memory)
+	set, err := readData(values, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +283,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 		return nil, err
 	}
 	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
-		Memory:     o.Memory,
+		Memory:     memory,
 		Statements: o.Statements,
 		Seed:       o.Seed,
 		NoPropto:   o.NoPropto,

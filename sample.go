@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -356,7 +355,7 @@ func (o *Options) withinMemory(p *Posterior) error {
 		return nil
 	}
 	const usual = 4 // as infer.Config has it
-	all, chains := compile.MemoryOr(p.Options().Memory), cmp.Or(max(o.Chains, 0), usual)
+	all, chains := p.MemoryLimit(), cmp.Or(max(o.Chains, 0), usual)
 	fit := int(max(all/each, 1))
 	pool, ok := o.Sampler.(infer.Pooled)
 	if together := o.TargetESS > 0 || ok && pool.Pooled(); together && chains > fit {

@@ -111,8 +111,9 @@ var errLong = errors.New("the reference evaluation took longer than was allowed"
 type agreeing struct {
 	m       *Model
 	plain   *interp.Model
-	env     ad.Env
+	outer   *ad.Env // of the model that is compared
 	a       *Agreement
+	began   time.Duration
 	allowed time.Duration
 }
 
@@ -120,51 +121,80 @@ type agreeing struct {
 // worth more than to keep to the time.
 const suspicious = time.Minute
 
-// Agree compares the log density, and its slope along a random direction, with the reference
-// evaluator at the unconstrained point x. It takes two evaluations of the reference where they
-// agree to the last digits, up to seventeen elsewhere, and ends soon after the processor time allowed is over: before log densities were compared
-// with the verdict TooLong, later without slopes. An evaluation is left only in the midst of long
-// loops, so that log densities of short programs are compared whatever the time. What the program
-// prints is not shown.
-func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
-	if err := m.at(x); err != nil {
-		return nil, err
-	}
+// Comparer compares a model with the reference evaluator. It keeps what both need between
+// comparisons. It is for one goroutine at a time, and evaluates a clone of the model.
+type Comparer struct {
+	m     *Model
+	quiet *Model // the clone
+	plain *interp.Model
+	now   *agreeing // the comparison under way
+}
+
+// Comparer makes one.
+func (m *Model) Comparer() (*Comparer, error) {
 	plain, err := m.plain()
 	if err != nil {
 		return nil, err
 	}
+	c := &Comparer{m: m, quiet: m.Clone().(*Model), plain: plain}
+	c.quiet.prints, c.quiet.env = nil, &ad.Env{Stop: func() error { return c.now.stop() }}
+	return c, nil
+}
+
+// Agree compares the log density, and its slope along a random direction, with the reference
+// evaluator at the unconstrained point x. It takes two evaluations of the reference where they
+// agree to the last digits, up to seventeen elsewhere, and ends soon after the processor time
+// allowed is over: before log densities were compared with the verdict TooLong, later without
+// slopes. What looks wrong has a minute more. An evaluation is left only in the midst of long
+// loops, so that log densities of short programs are compared whatever the time. What the program
+// prints is not shown.
+func (c *Comparer) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
+	if err := c.m.at(x); err != nil {
+		return nil, err
+	}
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
-	began := cputime.Thread()
-	quiet := m.Clone().(*Model)
-	c := &agreeing{m: quiet, plain: plain, a: &Agreement{}, allowed: allowed}
-	quiet.prints, quiet.env = nil, &c.env
-	c.env.Stop = func() error {
-		if m.env.Stop != nil {
-			if err := m.env.Stop(); err != nil {
-				return err
-			}
-		}
-		if cputime.Thread()-began > c.allowed {
-			return errLong
-		}
-		return nil
-	}
-	err = c.compare(x, rng)
-	c.a.Elapsed = cputime.Thread() - began
+	now := &agreeing{m: c.quiet, plain: c.plain, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
+	c.now = now
+	err := now.compare(x, rng)
+	now.a.Elapsed = cputime.Thread() - now.began
 	if errors.Is(err, errLong) {
-		if c.a.Tolerance == 0 {
-			c.a.Verdict, c.a.Reason = TooLong, errLong.Error()
+		if now.a.Tolerance == 0 {
+			now.a.Verdict, now.a.Reason = TooLong, errLong.Error()
 		}
 		err = nil
 	}
-	return c.a, err
+	return now.a, err
+}
+
+// Agree is [Comparer.Agree] for one comparison.
+func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
+	if err := m.at(x); err != nil {
+		return nil, err
+	}
+	c, err := m.Comparer()
+	if err != nil {
+		return nil, err
+	}
+	return c.Agree(x, rng, allowed)
+}
+
+// stop ends evaluations that take too long, and those of a run that was interrupted.
+func (c *agreeing) stop() error {
+	if c.outer.Stop != nil {
+		if err := c.outer.Stop(); err != nil {
+			return err
+		}
+	}
+	if cputime.Thread()-c.began > c.allowed {
+		return errLong
+	}
+	return nil
 }
 
 // reference evaluates the reference.
 func (c *agreeing) reference(x []float64) (interp.Value, error) {
-	v, err := c.plain.Density(c.m.split(x), &c.env)
+	v, err := c.plain.Density(c.m.split(x), c.m.env)
 	if err == nil || !errors.Is(err, errLong) {
 		c.a.Evaluations++
 	}
@@ -337,7 +367,7 @@ func (c *agreeing) difference(x, direction []float64, h float64) (float64, error
 	var ends [2]float64
 	moved := make([]float64, len(x))
 	for k, step := range []float64{h, -h} {
-		if err := c.env.Stop(); err != nil {
+		if err := c.stop(); err != nil {
 			return 0, err
 		}
 		for i, v := range x {
@@ -377,7 +407,7 @@ func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err err
 			return true, nil
 		}
 		if k == 1 {
-			if err := c.env.Stop(); err != nil {
+			if err := c.stop(); err != nil {
 				return false, err
 			}
 		}
@@ -505,7 +535,7 @@ func (c *agreeing) rounding(x []float64) (float64, error) {
 	if err == nil {
 		return rounding, nil
 	}
-	if err := c.env.Stop(); err != nil && !errors.Is(err, errLong) {
+	if err := c.stop(); err != nil && !errors.Is(err, errLong) {
 		return 0, err // the run was interrupted
 	}
 	return 0, nil

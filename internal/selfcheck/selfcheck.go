@@ -42,7 +42,8 @@ var ErrWrong = errors.New("ppl: the compiled log density is wrong")
 // Check is the comparisons of one run.
 type Check struct {
 	bound    *compile.Model // the program that is trusted so far
-	values   *data.Set      // to which it is bound
+	comparer *compile.Comparer
+	values   *data.Set // to which it is bound
 	rng      *rand.Rand
 	record   folder.Density
 	began    time.Time
@@ -102,7 +103,14 @@ func (c *Check) at(x []float64, when string) bool {
 	if c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
 		return c.wrong != nil
 	}
-	a, err := c.bound.Agree(x, c.rng, allowed)
+	var err error
+	if c.comparer == nil {
+		c.comparer, err = c.bound.Comparer()
+	}
+	var a *compile.Agreement
+	if err == nil {
+		a, err = c.comparer.Agree(x, c.rng, allowed)
+	}
 	if err != nil {
 		c.record.Reason = err.Error()
 		return false
@@ -235,48 +243,65 @@ func (c *Check) Replace(ctx context.Context) error {
 		}
 		return a.Verdict == compile.Agrees && (a.Sloped || c.wrong.Verdict != compile.Slopes)
 	}
-	var instead *compile.Model
-	for _, without := range c.programs() {
-		m, err := c.bound.Rebind(ctx, c.values, without...)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err == nil && agrees(m) {
-			c.without = append(c.without, without...)
-			if instead = m; len(without) == 1 {
-				w.Pass = without[0]
-				w.Instead = fmt.Sprintf("the program without the compiler's pass %s", w.Pass)
-			} else {
-				w.Instead = "the program without the compiler's passes"
-			}
-			break
-		}
+	instead, without, err := c.rightProgram(ctx, agrees)
+	switch {
+	case err != nil:
+		return err
+	case len(without) == 1:
+		w.Pass = without[0]
+		w.Instead = fmt.Sprintf("the program without the compiler's pass %s", w.Pass)
+	case instead != nil:
+		w.Instead = "the program without the compiler's passes"
 	}
+	c.without = append(c.without, without...)
 	if instead == nil {
 		instead, w.Instead, c.trusted = c.bound.Reference(), "the reference evaluator", true
 	}
 	c.record.Wrong = append(c.record.Wrong, w)
-	c.bound, c.wrong, c.point = instead, nil, nil
+	c.bound, c.comparer, c.wrong, c.point = instead, nil, nil, nil
 	c.last, c.begun, c.long = nil, nil, 0
 	return nil
 }
 
-// programs are the passes to leave out, program by program. After one program that was trusted
-// and wrong, only that without any pass is tried.
-func (c *Check) programs() (list [][]string) {
-	if c.bound.Interpreted() {
-		return nil
+// rightProgram is a program that agrees with the reference, and the passes that it is without: one, or
+// else all; nil where there is none. After one program that was trusted and wrong, only that
+// without any pass is tried. That is tried first: where the fault is not in a pass, no pass alone
+// is to be looked at.
+func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bool) (right *compile.Model, without []string, err error) {
+	if c.bound.Interpreted() || len(c.record.Wrong) > 1 {
+		return nil, nil, nil
 	}
 	all := compile.Passes()
+	try := func(without ...string) (m *compile.Model, agreed, bound bool) {
+		m, err := c.bound.Rebind(ctx, c.values, without...)
+		return m, err == nil && agrees(m), err == nil
+	}
+	bare, agreed, bound := try(all...)
+	if bound && !agreed {
+		return nil, nil, contextError(ctx)
+	}
 	if len(c.record.Wrong) == 0 {
 		for _, name := range all {
-			list = append(list, []string{name})
+			if err := contextError(ctx); err != nil {
+				return nil, nil, err
+			}
+			if m, agreed, _ := try(name); agreed {
+				return m, []string{name}, nil
+			}
 		}
 	}
-	if len(c.record.Wrong) < 2 {
-		list = append(list, all)
+	if !agreed {
+		return nil, nil, contextError(ctx)
 	}
-	return list
+	return bare, all, contextError(ctx)
+}
+
+// contextError is the cause of the end of a context, nil before it.
+func contextError(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 func finiteOr0(v float64) float64 {
