@@ -215,7 +215,7 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	if stopped(errCompiled) {
 		return errCompiled
 	}
-	if errCompiled == nil && finite(lp) && !c.m.iterates() {
+	if errCompiled == nil && finite(lp) {
 		if done, err := c.atOnce(x, grad, rng); done || err != nil {
 			return err
 		}
@@ -389,7 +389,10 @@ func (c *agreeing) difference(x, direction []float64, h float64) (float64, error
 // it takes two evaluations of the reference, and mostly shows that the two agree. done is false
 // where it does not: the rest of the comparison finds out why.
 func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err error) {
-	const h = 5e-5
+	h, digits, relative := 5e-5, agreeSum, agreeSlope
+	if c.m.iterates() {
+		h, digits, relative = 1e-3, agreeSum+agreeSolver, solverSlope
+	}
 	direction, slope, size := drawDirection(grad, rng)
 	if !finite(slope) {
 		return false, nil
@@ -422,14 +425,14 @@ func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err err
 		if err != nil {
 			return false, stoppedOnly(err)
 		}
-		tolerance := agreeSum * max(1, want.Magnitude)
+		tolerance := digits * max(1, want.Magnitude)
 		if !(math.Abs(lp-want.Density) <= tolerance) {
 			return false, nil
 		}
 		a.Compiled, a.Reference, a.Tolerance, ends[k] = lp, want.Density, tolerance, want.Density
 	}
 	d := (ends[0] - ends[1]) / (2 * h)
-	if tolerance := agreeSlope * size; math.Abs(d-slope) <= tolerance {
+	if tolerance := relative * size; math.Abs(d-slope) <= tolerance {
 		a.Sloped, a.Direction, a.CompiledSlope, a.ReferenceSlope, a.SlopeTolerance = true, direction, slope, d, tolerance
 		return true, nil
 	}

@@ -41,6 +41,12 @@
 //	drawnstmt.go    statements
 //	drawnfunc.go    functions, and what reduce_sum and map_rect call
 //
+// NewRows's are several short loops over one set of rows, of sizes on both sides of the compiler's
+// thresholds, which share index arrays and read what earlier loops leave.
+//
+//	rows.go         NewRows: sizes, data, blocks
+//	rowstatement.go variables, loops, statements, expressions
+//
 // Programs are well typed and, New's, total: indices are in range for the generated
 // data, variables are assigned before they are read, loops end, and numbers stay
 // small enough that rounding errors do (every expression carries a bound of its

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -30,6 +31,8 @@ func main() {
 	radius := flag.Float64("radius", 1, "coordinates are drawn from -radius to radius")
 	allowed := flag.Duration("allowed", time.Minute, "time of a comparison")
 	only := flag.String("only", "", "posteriors whose names have this part")
+	gradients := flag.Float64("gradients", 20000, "gradients of a run, all chains together: a twentieth of their time is what a run may spend")
+	limit := flag.Duration("limit", 10*time.Hour, "no further posterior is begun after this time; those with few data come first")
 	flag.Parse()
 	var list []contest.Posterior
 	for _, w := range benchsuite.All() {
@@ -49,10 +52,16 @@ func main() {
 	} else {
 		log.Print("posteriordb is left out: PPL_POSTERIORDB does not name a checkout's folder posterior_database")
 	}
-	s := &summary{}
+	slices.SortStableFunc(list, func(a, b contest.Posterior) int { return cmp.Compare(len(a.Data), len(b.Data)) })
+	s := &summary{perRun: *gradients}
+	begin := time.Now()
 	fmt.Println("posterior\tdimension\tbind ms\tgradient µs\treference ms\tcomparison ms\tverdicts\texcess")
 	for _, p := range list {
-		if strings.Contains(p.Name, *only) {
+		switch {
+		case !strings.Contains(p.Name, *only):
+		case time.Since(begin) > *limit:
+			s.left = append(s.left, p.Name)
+		default:
 			s.posterior(p, *points, *radius, *allowed)
 		}
 	}
@@ -61,8 +70,10 @@ func main() {
 
 // summary is what came of all posteriors.
 type summary struct {
+	perRun                              float64 // gradients
 	posteriors, wrong, compared, within int
 	reference, comparison, gradients    []float64
+	over, left                          []string // that take longer than a run has time for; that were left out
 }
 
 // atOnce is what a run may spend on its first comparison.
@@ -140,8 +151,10 @@ func (s *summary) posterior(p contest.Posterior, points int, radius float64, all
 	if good {
 		s.compared++
 	}
-	if len(each) > 0 && median(each) < 1e3*atOnce.Seconds() {
+	if budget := max(1e3*atOnce.Seconds(), 0.05*s.perRun*gradient/1e3); len(took) > 0 && median(took) <= budget && good {
 		s.within++
+	} else {
+		s.over = append(s.over, fmt.Sprintf("%s (%.0f of %.0f ms)", p.Name, median(took), budget))
 	}
 	s.reference, s.comparison = append(s.reference, median(each)), append(s.comparison, median(took))
 	s.gradients = append(s.gradients, 1e3*median(took)/gradient)
@@ -151,7 +164,9 @@ func (s *summary) print() {
 	if s.posteriors == 0 {
 		return
 	}
-	fmt.Printf("%d posteriors, %d of them compared, %d with one evaluation of the reference in %v; %d disagree\n", s.posteriors, s.compared, s.within, atOnce, s.wrong)
+	fmt.Printf("%d posteriors, %d of them compared, %d (%.1f %%) whole in %v or a twentieth of %.0f gradients; %d disagree\n",
+		s.posteriors, s.compared, s.within, 100*float64(s.within)/float64(s.posteriors), atOnce, s.perRun, s.wrong)
+	fmt.Printf("not whole: %s\nleft out: %s\n", strings.Join(s.over, ", "), strings.Join(s.left, ", "))
 	fmt.Printf("one evaluation of the reference: median %.3f ms, at most %.1f ms\n", median(s.reference), slices.Max(s.reference))
 	fmt.Printf("a comparison: median %.3f ms, at most %.1f ms; in gradients: median %.0f, at most %.0f\n", median(s.comparison), slices.Max(s.comparison), median(s.gradients), slices.Max(s.gradients))
 }
