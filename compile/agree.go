@@ -49,6 +49,8 @@ const (
 	agreeSum    = 1e-10
 	agreeNoise  = 1000
 	agreeSolver = 1e-5
+	// solverNoise is by how much, of that sum, neighbouring solutions differ beyond their slope.
+	solverNoise = 1e-6
 	// agreeRounding is the number of roundings in an operation: functions have errors of a few
 	// units.
 	agreeRounding = 16
@@ -310,7 +312,7 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		return nil
 	}
 	if c.m.iterates() { // a small move may change the number of steps
-		noise = max(noise, agreeSolver*sum)
+		noise = max(noise, solverNoise*sum)
 	}
 	return c.slope(x, grad, gradients, noise, rng)
 }
@@ -476,7 +478,11 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 	for _, v := range x {
 		farthest = max(farthest, math.Abs(v))
 	}
-	for _, h := range []float64{1e-3, 5e-5, 2.5e-6} {
+	steps := []float64{1e-3, 5e-5, 2.5e-6}
+	if c.m.iterates() { // noise hides the differences of short steps
+		steps = []float64{1e-2, 1e-3}
+	}
+	for _, h := range steps {
 		if h < leastStep*0x1p-52*farthest {
 			break
 		}
