@@ -106,8 +106,11 @@ func (a *Agreement) Excess() float64 {
 	return e
 }
 
-// errLong ends an evaluation of the reference.
-var errLong = errors.New("the reference evaluation took longer than was allowed")
+// What ends an evaluation of the reference: the time, or the model's own stop.
+var (
+	errLong        = errors.New("the reference evaluation took longer than was allowed")
+	errInterrupted = errors.New("the comparison was interrupted")
+)
 
 // agreeing is a comparison under way.
 type agreeing struct {
@@ -185,7 +188,7 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 func (c *agreeing) stop() error {
 	if c.outer.Stop != nil {
 		if err := c.outer.Stop(); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errInterrupted, err)
 		}
 	}
 	if cputime.Thread()-c.began > c.allowed {
@@ -206,7 +209,7 @@ func (c *agreeing) reference(x []float64) (interp.Value, error) {
 // stopped reports whether an error of the reference ends the comparison.
 func stopped(err error) bool {
 	var fatal interface{ Fatal() bool }
-	return errors.Is(err, errLong) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+	return errors.Is(err, errLong) || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.As(err, new(*ad.LimitError)) || errors.As(err, &fatal) && fatal.Fatal()
 }
 

@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -263,6 +264,30 @@ func TestSuspicionIsFollowed(t *testing.T) {
 			if err != nil || a.Verdict != c.verdict && a.Verdict != compile.TooLong || allowed == time.Hour && (a.Verdict != c.verdict || a.Verdict == compile.Agrees && (!a.Sloped || a.Evaluations != 2)) {
 				t.Errorf("%v allowed, want %v: %+v, %v", allowed, c.verdict, a, err)
 			}
+		}
+	}
+}
+
+// TestComparisonStopsAnywhere: a comparison that is stopped ends with the error, wherever it is, also
+// within the derivatives that the reference's solvers of stiff equations take.
+func TestComparisonStopsAnywhere(t *testing.T) {
+	text, values := everydayModel(t, "everyday/stiff_reaction")
+	m := bound(t, "stiff_reaction", text, parsed(t, values))
+	x := make([]float64, m.Dim())
+	stop, calls, most := errors.New("stop"), 0, math.MaxInt
+	m.SetStop(func() error {
+		if calls++; calls > most {
+			return stop
+		}
+		return nil
+	})
+	if a, err := m.Agree(x, rand.New(rand.NewPCG(1, 1)), time.Hour); err != nil || a.Verdict != compile.Agrees || calls < 20 {
+		t.Fatal(calls, err)
+	}
+	for all, k := calls, 0; k < all; k++ {
+		calls, most = 0, k
+		if a, err := m.Agree(x, rand.New(rand.NewPCG(1, 1)), time.Hour); !errors.Is(err, stop) {
+			t.Fatalf("stopped after %d calls: %+v, %v", k, a, err)
 		}
 	}
 }

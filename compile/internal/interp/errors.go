@@ -112,6 +112,15 @@ func caught(err *error) {
 	case nil:
 	case *Error:
 		*err = p
+	case *ad.BuildError:
+		if p.Err == nil {
+			panic(p)
+		}
+		// A budget, or who is to stop the evaluation, ended the making of a record.
+		var limit *ad.LimitError
+		e := &Error{Err: p.Err, stopped: !errors.As(p.Err, &limit)}
+		e.Diagnostic.Summary = p.Err.Error()
+		*err = e
 	default:
 		panic(p)
 	}

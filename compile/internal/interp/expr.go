@@ -439,11 +439,15 @@ func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *
 		return zeros
 	}
 	g := inner.g
-	j := g.Jacobian(g.Broadcast(r, []int{rows}), in, false)
-	if j == none {
+	g.Outputs = m.catch(site.at, func() []ad.Ref {
+		if j := g.Jacobian(g.Broadcast(r, []int{rows}), in, false); j != none {
+			return []ad.Ref{g.Transpose(j)}
+		}
+		return nil
+	})
+	if g.Outputs == nil {
 		return zeros
 	}
-	g.Outputs = []ad.Ref{g.Transpose(j)}
 	values, err := g.Eval(inputs, &ad.Env{Rand: m.opts.Rand, Stop: m.opts.Stop})
 	if err != nil {
 		m.rejected(site.at, err)
