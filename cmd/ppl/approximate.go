@@ -21,6 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // This file: what the commands optimize, laplace, pathfinder and variational share.
@@ -67,6 +68,16 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	l, err := a.load(cmd.Context(), model, a.stderr)
 	if err != nil {
 		return nil, err
+	}
+	trusted, record, err := l.posterior.Trusted(cmd.Context(), a.seed)
+	if err != nil {
+		return nil, err
+	}
+	l.posterior = trusted
+	for _, f := range selfcheck.Findings(record) {
+		if f.Severity == diagnose.Problem {
+			fmt.Fprintf(a.stderr, "%s %s\n", f.Summary, f.Advice)
+		}
 	}
 	a.tell("%s: %s, %s, seed %d", folder.BaseName(model), cmd.Name(), count(l.posterior.Dim(), "unconstrained parameter", "unconstrained parameters"), a.seed)
 	return l, nil

@@ -53,7 +53,7 @@ folds:      . folds infer
 report:     . report infer criticise internal/files plot
 study:      . lang compile infer predict criticise internal/files gonum yaml
 web:        . web report examples internal/files lang stdlib compile/data infer/sampler infer
-cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
+cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/selfcheck internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
 internal/cmdstan: . internal/cmdstan internal/clients/rules internal/files internal/planted internal/selfcheck lang ad stdlib compile infer pflag
@@ -165,7 +165,7 @@ internal/lsp:            lang lang/source lang/diag lang/ast lang/service compil
 internal/clients/rules:
 internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
-internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files internal/planted internal/selfcheck ad compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
+internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files internal/planted internal/selfcheck ad compile compile/data infer infer/diagnose infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
 internal/cmdstan/stanc:  . internal/cmdstan/stan internal/files compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
 internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
 internal/cmdstan/home:   . internal/files internal/cmdstan/stan internal/cmdstan/stanc internal/cmdstan/executable internal/cmdstan/tools

@@ -22,9 +22,9 @@ func Findings(d *folder.Density) []diagnose.Finding {
 		case folder.DensityRejection:
 			what = fmt.Sprintf("a log density of %.10g where the model rejects the point (%s)", w.Compiled, w.Message)
 		}
-		done := "The draws are from " + w.Instead + "."
+		done := "The results are from " + w.Instead + "."
 		if w.Begun {
-			done = "The draws made until then were discarded; those of this run are from " + w.Instead + "."
+			done = "The draws made until then were discarded; the results are from " + w.Instead + "."
 		}
 		found = append(found, diagnose.Finding{
 			Code: "density-wrong", Severity: diagnose.Problem,
