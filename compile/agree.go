@@ -43,8 +43,9 @@ import (
 // they are there to prevent false alarms.
 //
 // The slope is compared with central differences of the reference along one direction, in which
-// every coordinate moves. Their error is measured by two step sizes; where it is more than a part
-// maxVague of the slope, nothing is concluded.
+// every coordinate moves. Mostly one difference agrees with it. Otherwise the error of differences
+// is measured by two step sizes; where it is more than a part maxVague of the slope, nothing is
+// concluded.
 const (
 	agreeSum    = 1e-10
 	agreeNoise  = 1000
@@ -354,8 +355,8 @@ func roundedAway(x []float64, rng *rand.Rand) []float64 {
 	return near
 }
 
-// drawDirection draws a direction, in which every coordinate moves, and gives the derivative of the compiled
-// log density along it, and a measure of its terms.
+// drawDirection draws a direction in which every coordinate moves. slope is the derivative of the
+// compiled log density along it, size a measure of its terms.
 func drawDirection(grad []float64, rng *rand.Rand) (direction []float64, slope, size float64) {
 	direction = make([]float64, len(grad))
 	for i := range direction {

@@ -73,8 +73,8 @@ func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel i
 	return &Check{bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
-// Trusted is a program whose log density agrees with the reference near the origin: bound itself, or
-// what takes its place. It is for those who evaluate log densities and make no draws.
+// Trusted is a program whose log density agrees with the reference near the origin: bound itself,
+// or what takes its place. It is for those who evaluate log densities and make no draws.
 func Trusted(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*compile.Model, *folder.Density, error) {
 	c := New(bound, values, seed, 1, 1)
 	for c.Start() {
@@ -138,8 +138,8 @@ func (c *Check) at(x []float64, when string) bool {
 	return false
 }
 
-// Start compares near the origin, before the first draw. It reports whether the log density is wrong;
-// then, as after Draw and End, the caller calls Replace and begins again.
+// Start compares near the origin, before the first draw. It reports whether the log density is
+// wrong; then, as after Draw and End, the caller calls Replace and begins again.
 func (c *Check) Start() bool {
 	for range checkStarts {
 		x := make([]float64, c.bound.Dim())
@@ -263,8 +263,8 @@ func (c *Check) Replace(ctx context.Context) error {
 	return nil
 }
 
-// rightProgram is a program that agrees with the reference, and the passes that it is without: one, or
-// else all; nil where there is none. After one program that was trusted and wrong, only that
+// rightProgram is a program that agrees with the reference, and the passes that it is without: one,
+// or else all; nil where there is none. After one program that was trusted and wrong, only that
 // without any pass is tried. That is tried first: where the fault is not in a pass, no pass alone
 // is to be looked at.
 func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bool) (right *compile.Model, without []string, err error) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestRowsWellTyped: programs of loops over rows pass the checker, a seed always gives the same one,
-// and every kind of statement occurs.
+// TestRowsWellTyped: programs of loops over rows pass the checker, a seed always gives the same
+// one, and every kind of statement occurs.
 func TestRowsWellTyped(t *testing.T) {
 	used := map[string]int{}
 	for seed := range uint64(300) {
