@@ -252,6 +252,9 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		}
 		return unknown(reason)
 	}
+	if !allFinite(grad) {
+		return c.notFinite(x, grad, rng, errWant)
+	}
 	sum := max(1, want.Magnitude)
 	expected := agreeSum * sum
 	if c.m.iterates() {
@@ -344,6 +347,40 @@ func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// notFinite looks at a gradient that is not finite where the log density is: it is wrong if that of
+// what the reference executes is, at x and a few roundings away.
+func (c *agreeing) notFinite(x, grad []float64, rng *rand.Rand, errWant error) error {
+	a := c.a
+	a.Verdict, a.Reason = Vague, "the gradient is not finite"
+	if errWant != nil {
+		return nil
+	}
+	c.allowed = max(c.allowed, suspicious)
+	reference := c.m.Reference()
+	reference.env.Stop = c.stop
+	again, want := make([]float64, len(x)), make([]float64, len(x))
+	for _, at := range [][]float64{roundedAway(x, rng), x} {
+		_, err := c.m.LogDensityGrad(at, again)
+		_, errWant := reference.LogDensityGrad(at, want)
+		if err := errors.Join(stoppedOnly(err), stoppedOnly(errWant)); err != nil {
+			return err
+		}
+		if err != nil || errWant != nil || allFinite(again) || !allFinite(want) {
+			return nil
+		}
+	}
+	direction, _, _ := drawDirection(grad, rng)
+	a.Verdict, a.Sloped, a.Direction, a.CompiledSlope = Slopes, true, direction, math.NaN()
+	for i, d := range direction {
+		a.ReferenceSlope += d * want[i]
+	}
+	return nil
+}
+
+func allFinite(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return !finite(v) })
 }
 
 // roundedAway is a point a few roundings away.

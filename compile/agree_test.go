@@ -180,6 +180,11 @@ func TestFaultIsNoticed(t *testing.T) {
 			return g
 		}}, compile.Slopes, true},
 		{&planted.Fault{Pass: planted.Bind, Change: scaled(1.01)}, compile.Differs, false},
+		{&planted.Fault{Pass: "slices", Change: func(made any) any {
+			g := made.(*ad.Graph).Fork()
+			g.Outputs[2] = g.Add(g.Outputs[2], g.Log(g.Const(0)))
+			return g
+		}}, compile.Slopes, true},
 		{&planted.Fault{Pass: "choose", Change: func(made any) any {
 			g := made.(*ad.Graph).Fork()
 			g.Outputs[0] = g.Add(g.Outputs[0], g.Log(g.Sub(g.Const(-1), g.Square(g.Outputs[0]))))
