@@ -112,7 +112,7 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 	for _, c := range []struct {
 		name, pass, instead string
 	}{
-		{"without a pass", "choose", "the program without the compiler's pass choose"},
+		{"without a pass", "if-convert", "the program without the compiler's pass if-convert"},
 		{"the reference", planted.Bind, "the reference evaluator"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
 	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -185,7 +186,7 @@ func TestFaultIsNoticed(t *testing.T) {
 			g.Outputs[2] = g.Add(g.Outputs[2], g.Log(g.Const(0)))
 			return g
 		}}, compile.Slopes, true},
-		{&planted.Fault{Pass: "choose", Change: func(made any) any {
+		{&planted.Fault{Pass: "if-convert", Change: func(made any) any {
 			g := made.(*ad.Graph).Fork()
 			g.Outputs[0] = g.Add(g.Outputs[0], g.Log(g.Sub(g.Const(-1), g.Square(g.Outputs[0]))))
 			return g
@@ -276,7 +277,10 @@ func TestSuspicionIsFollowed(t *testing.T) {
 // TestComparisonStopsAnywhere: a comparison that is stopped ends with the error, wherever it is, also
 // within the derivatives that the reference's solvers of stiff equations take.
 func TestComparisonStopsAnywhere(t *testing.T) {
-	text, values := everydayModel(t, "everyday/stiff_reaction")
+	text, values, err := contest.EverydayModel{Name: "everyday/stiff_reaction"}.Read("..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := bound(t, "stiff_reaction", text, parsed(t, values))
 	x := make([]float64, m.Dim())
 	stop, calls, most := errors.New("stop"), 0, math.MaxInt

@@ -174,7 +174,7 @@ func TestWrongDensity(t *testing.T) {
 	}
 	for _, from := range []float64{-1e9, 5} {
 		f := newFolder(t)
-		ctx := planted.With(context.Background(), &planted.Fault{Pass: "choose", Change: wide(from)})
+		ctx := planted.With(context.Background(), &planted.Fault{Pass: "if-convert", Change: wide(from)})
 		code, _, stderr := f.runContext(ctx, program, "sample num_samples=500 num_warmup=300 random seed=4 output file=@o.csv")
 		x := f.table("o.csv").column("x")
 		variance := 0.0
@@ -182,15 +182,15 @@ func TestWrongDensity(t *testing.T) {
 			variance += (v - average(x)) * (v - average(x)) / float64(len(x))
 		}
 		// The wrong density has a standard deviation of 2.
-		if code != 0 || len(x) != 500 || math.Abs(average(x)-10) > 0.3 || math.Abs(math.Sqrt(variance)-1) > 0.2 || !strings.Contains(stderr, "without the compiler's pass choose") {
+		if code != 0 || len(x) != 500 || math.Abs(average(x)-10) > 0.3 || math.Abs(math.Sqrt(variance)-1) > 0.2 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
 			t.Errorf("exit code %d, %d draws, mean %v, standard deviation %v\n%s", code, len(x), average(x), math.Sqrt(variance), stderr)
 		}
 	}
 	f := newFolder(t)
 	f.write("x.json", `{"x": 11}`)
-	ctx := planted.With(context.Background(), &planted.Fault{Pass: "choose", Change: wide(-1e9)})
+	ctx := planted.With(context.Background(), &planted.Fault{Pass: "if-convert", Change: wide(-1e9)})
 	code, _, stderr := f.runContext(ctx, program, "log_prob constrained_params=@x.json output file=@o.csv")
-	if lp := f.table("o.csv").column("lp__"); code != 0 || len(lp) != 1 || lp[0] != -0.5 || !strings.Contains(stderr, "without the compiler's pass choose") {
+	if lp := f.table("o.csv").column("lp__"); code != 0 || len(lp) != 1 || lp[0] != -0.5 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
 		t.Errorf("exit code %d, log density %v\n%s", code, lp, stderr)
 	}
 }
