@@ -178,6 +178,7 @@ const (
 	OpLbeta
 	OpLchoose
 	OpLmultichoose    // (x, n): log Γ(x+n)/(Γ(x) Γ(n+1)), for n of x kinds with repetition
+	OpLogRising       // (x, n): log |Γ(x+n)/Γ(x)|, with relative accuracy for small n
 	OpPolygammaRise   // (n, x, d): polygamma(n, x+d) - polygamma(n, x); n a constant ≥ 1
 	OpDigammaRise     // (x, d): digamma(x+d) - digamma(x)
 	OpXLogY           // x log y, 0 where x is 0

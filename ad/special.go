@@ -71,7 +71,7 @@ func specialOps() map[OpCode]Op {
 		OpLogExpModCDF: {Name: "log_exp_mod_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogExpModCDF, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {-2, 0.01}, {-1, 0.7}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				r := g.Exp(g.Sub(g.Do(OpLogExpModTail, nil, a...), out))
+				r := expModRatio(g, out, a[0], a[1])
 				return []Ref{g.Mul(a[1], r), g.Mul(r, g.Do(OpPhiExcess, nil, g.Sub(a[0], a[1])))}
 			}},
 		OpInvPhi: points(un("inv_Phi", routines.InvPhi,
@@ -145,6 +145,11 @@ func specialOps() map[OpCode]Op {
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{rise(g, 0, a[0], a[1]), rise(g, 0, g.Add(a[1], one(g)), g.Sub(a[0], one(g)))}
 			}},
+		OpLogRising: {Name: "log_rising", Class: Elementwise, Arity: 2, F2: kernel.LogRising, Domain: positive,
+			Points: [][]float64{{0.1, 3}, {3, 0.25}, {30, 40}, {2.5, 1e-9}, {-1.5, 4}, {5, -2.5}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{rise(g, 0, a[0], a[1]), digamma(g, g.Add(a[0], a[1]))}
+			}},
 		OpXLogY: {Name: "x_log_y", Class: Elementwise, Arity: 2, F2: kernel.XLogY, Domain: positive,
 			// ∂y = x/y, 0 where x is 0 even if y is too.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
@@ -169,6 +174,21 @@ func specialOps() map[OpCode]Op {
 	maps.Copy(rows, inverseOps())
 	maps.Copy(rows, diffusionOps())
 	return rows
+}
+
+// expModRatio is exp(LogExpModTail(z, v)) over the distribution function, of which out is the
+// logarithm. Far to the left, where both logarithms are so large that their difference has few
+// digits, it is h(z)/(h(z-v) - h(z)), h = φ/Φ, by three terms of its expansion for large -z.
+func expModRatio(g *Graph, out, z, v Ref) Ref {
+	const far = -1000
+	left := g.Less(z, g.Const(far))
+	s := g.Neg(g.Do(OpMin, nil, z, g.Const(far)))
+	inner, outer := g.Inv(s), g.Inv(g.Add(s, v))
+	ratio := g.Mul(inner, outer)
+	sum := g.Add(g.Add(g.Square(inner), ratio), g.Square(outer))
+	difference := g.Mul(v, g.Add(g.Sub(g.Const(1), ratio), g.Scale(2, g.Mul(ratio, sum))))
+	near := g.Exp(g.Sub(g.Do(OpLogExpModTail, nil, z, v), out))
+	return g.Select(left, g.Div(g.Do(OpPhiRatio, nil, g.Neg(s)), difference), near)
 }
 
 // points adds arguments for the tests to the row of a function of one number.

@@ -22,14 +22,13 @@ var betaBinomial = Dist{
 		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
 		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		n, a, b := p[0], p[1], p[2]
-		// Outside 0..N the count is replaced by 0, and -Inf is added.
-		zero := g.Const(0)
-		out := g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
-		y = g.Select(out, zero, y)
-		// B(y+α, N-y+β)/B(α, β), by ratios that do not cancel for large α and β.
-		kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
-		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}, outside(g, out)}
+		y, out := betaBinomialCount(g, y, p[0])
+		mass, sets := betaBinomialMass(g, y, p[0], p[1], p[2]), logCombinations(g, y, p[0])
+		return []Term{sets, {Value: g.Sub(mass, sets.Make()), Of: always}, outside(g, out)}
+	},
+	Whole: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		y, out := betaBinomialCount(g, y, p[0])
+		return []Term{{Value: betaBinomialMass(g, y, p[0], p[1], p[2])}, outside(g, out)}
 	},
 	CDFVariate: types.NotNaN,
 	CDFCounts:  true,
@@ -49,6 +48,13 @@ var betaBinomial = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return randBinomial(rng, p[0], randBeta(rng, p[1], p[2]))
 	},
+}
+
+// betaBinomialCount is y, or 0 where it is not in 0..N, which out says.
+func betaBinomialCount(g *ad.Graph, y, n ad.Ref) (count, out ad.Ref) {
+	zero := g.Const(0)
+	out = g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
+	return g.Select(out, zero, y), out
 }
 
 // betaBinomialMass is the logarithm of the mass at y, by numbers of multisets,
@@ -237,7 +243,11 @@ var yuleSimon = Dist{
 	},
 }
 
-// yuleSimonTail is log n B(n, α+1).
+// yuleSimonTail is log n B(n, α+1), for small α, of which it is about a multiple, by
+// logarithms that are small, too.
 func yuleSimonTail(g *ad.Graph, n, alpha ad.Ref) ad.Ref {
-	return g.Neg(g.Do(ad.OpLchoose, nil, g.Add(n, alpha), n))
+	rising := op2(ad.OpLogRising)
+	one := g.Const(1)
+	small := g.Sub(rising(g, one, alpha), rising(g, plus(g, n, 1), alpha))
+	return g.Select(g.Less(alpha, one), small, g.Neg(g.Do(ad.OpLchoose, nil, g.Add(n, alpha), n)))
 }

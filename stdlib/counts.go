@@ -310,6 +310,13 @@ func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
 	return g.Add(g.Do(ad.OpLmultichoose, nil, x, n), g.Lgamma(plus(g, n, 1)))
 }
 
+// log1pRatio is log(1 + x/y) for positive numbers: where the quotient is large, without it, as
+// it or its derivative may be beyond the doubles.
+func log1pRatio(g *ad.Graph, x, y ad.Ref) ad.Ref {
+	large := g.Less(y, x)
+	return g.Select(large, g.Sub(g.Log(g.Add(x, y)), g.Log(y)), g.Do(ad.OpLog1p, nil, g.Div(g.Select(large, y, x), y)))
+}
+
 // failures is the log probability of at most y failures before r successes, or
 // of more, for the probability p of success and that of failure, q = 1-p: from
 // the lesser of them, of which the other's difference from 1 has lost the digits.
@@ -328,19 +335,19 @@ var negBinomial = Dist{
 	Params: []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := p[0], p[1]
-		kernel := g.Add(g.Mul(a, g.Do(ad.OpLog1p, nil, g.Inv(b))), g.Mul(y, g.Do(ad.OpLog1p, nil, b)))
+		kernel := g.Add(g.Mul(a, log1pRatio(g, g.Const(1), b)), g.Mul(y, g.Do(ad.OpLog1p, nil, b)))
 		return []Term{combinations(g, y, a, of1st), {Value: kernel, Weight: -1, Of: always}}
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[0], g.Do(ad.OpLog1p, nil, g.Inv(p[1])))) }, func() ad.Ref {
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[0], log1pRatio(g, g.Const(1), p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
 				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), true)
 			})
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[0], g.Do(ad.OpLog1p, nil, g.Inv(p[1])))) }, func() ad.Ref {
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[0], log1pRatio(g, g.Const(1), p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
 				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), false)
 			})
@@ -365,14 +372,14 @@ var negBinomial2 = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[1], g.Do(ad.OpLog1p, nil, g.Div(p[0], p[1])))) }, func() ad.Ref {
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[1], log1pRatio(g, p[0], p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
 				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), true)
 			})
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[1], g.Do(ad.OpLog1p, nil, g.Div(p[0], p[1])))) }, func() ad.Ref {
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[1], log1pRatio(g, p[0], p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
 				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), false)
 			})

@@ -74,9 +74,9 @@ func special() []Func {
 				return g.Select(inside, power, polynomial)
 			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
-		binary("log_rising_factorial", "log |Γ(x + n)/Γ(x)|.", logGammaRatio, shape, shape).example("log_rising_factorial(2, -1)", "0").checking(argCheck{"first argument", types.Positive}),
+		binary("log_rising_factorial", "log |Γ(x + n)/Γ(x)|.", op2(ad.OpLogRising), shape, shape).example("log_rising_factorial(2, -1)", "0").checking(argCheck{"first argument", types.Positive}),
 		binary("log_falling_factorial", "log |Γ(x + 1)/Γ(x - n + 1)|.", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			return logGammaRatio(g, plus(g, g.Sub(x, n), 1), n)
+			return g.Do(ad.OpLogRising, nil, plus(g, g.Sub(x, n), 1), n)
 		}, types.Between(6, 9), shape).example("log_falling_factorial(2, -1)", "-log(3)").checking(argCheck{"first argument", types.Positive}),
 	}
 }
@@ -143,18 +143,6 @@ func logBesselIFrom(g *ad.Graph, v, x ad.Ref) ad.Ref {
 	below := g.Do(ad.OpLogAddExp, nil, logBesselI(g, plus(g, v, 2), x),
 		g.Add(g.Log(g.Div(g.Scale(2, next), x)), logBesselI(g, next, x)))
 	return g.Select(g.Less(v, g.Const(0)), below, i)
-}
-
-// logGammaRatio is log |Γ(x+n)/Γ(x)|, for n of either sign. Where both arguments of Γ are
-// positive, the lesser one and the step from it to the other avoid the cancellation of two
-// large logarithms.
-func logGammaRatio(g *ad.Graph, x, n ad.Ref) ad.Ref {
-	zero, end := g.Const(0), g.Add(x, n)
-	down := g.Less(n, zero)
-	least := g.Select(down, end, x)
-	ratio := logRising(g, least, g.Select(down, g.Neg(n), n)) // not |n|, whose derivative at 0 is 0
-	ratio = g.Select(down, g.Neg(ratio), ratio)
-	return g.Select(g.Less(zero, least), ratio, g.Sub(g.Lgamma(end), g.Lgamma(x)))
 }
 
 // buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2), for known n

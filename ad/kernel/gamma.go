@@ -131,6 +131,21 @@ func powInt(x float64, n int) float64 {
 	return p
 }
 
+// LogRising is log |Γ(x+n)/Γ(x)|, with relative accuracy where n is small.
+func LogRising(x, n float64) float64 {
+	switch end := x + n; {
+	case !(x > 0) || !(end > 0) || math.IsInf(end, 1):
+		return Lgamma(end) - Lgamma(x)
+	case n < 0:
+		return -LogRising(end, -n)
+	case n <= 1 && x > 1e-300:
+		return logRise(x, n)
+	case x > 1e15:
+		return n*math.Log(x) + logRiseOver(x, n)
+	}
+	return Lmultichoose(x, n) + Lgamma(n+1)
+}
+
 // stirlingRest is log Γ(x) - ((x-½) log x - x + ½ log 2π) for x ≥ 10: the
 // rest Σ B₂ₖ/(2k(2k-1) x²ᵏ⁻¹) of Stirling's series (DLMF 5.11.1).
 func stirlingRest(x float64) float64 {

@@ -102,6 +102,9 @@ func wienerDomain(u, w float64) bool { return u > 0 && w > 0 && w < 1 && !math.I
 
 // LogWiener is the logarithm of the density of that time.
 func LogWiener(u, w float64) float64 {
+	if math.IsInf(u, 1) && w > 0 && w < 1 {
+		return math.Inf(-1)
+	}
 	if !wienerDomain(u, w) {
 		return math.NaN()
 	}
