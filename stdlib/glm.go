@@ -186,7 +186,7 @@ func categoricalLogitGLM(b *Builder, a []Arg) []ad.Ref {
 	check(g, b.Name, "categorical outcome out of support", types.Between(1, float64(beta[1])), a[0].Ref)
 	n := s[0]
 	if len(b.shape(a[0])) > 0 {
-		if n != 1 && n != b.size(a[0]) {
+		if a[1].Type.Kind == types.Matrix && n != b.size(a[0]) {
 			b.Fail("there are %d outcomes, but x has %d rows", b.size(a[0]), n)
 		}
 		n = b.size(a[0])
