@@ -139,8 +139,9 @@ func elementwiseOps() map[OpCode]Op {
 				return []Ref{dx, dp}
 			}},
 		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
-			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				return []Ref{g.Const(1), g.Neg(g.Do(OpTrunc, nil, g.Div(a[0], a[1])))}
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				// A whole number but for rounding; x/y may round to the next one.
+				return []Ref{g.Const(1), g.Neg(g.Do(OpRound, nil, g.Div(g.Sub(a[0], out), a[1])))}
 			}},
 		OpFloor:  flat1("floor", math.Floor),
 		OpDetach: flat1("detach", func(x float64) float64 { return x }),

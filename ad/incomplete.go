@@ -40,7 +40,7 @@ func incompleteOps() map[OpCode]Op {
 	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
 		log, zero := g.Do(tail, nil, x, a, b), g.Const(0)
 		inside := g.Mul(g.Less(g.Const(math.Inf(-1)), log), g.Less(x, g.Const(1)))
-		x = g.Select(inside, g.Do(OpMax, nil, x, g.Const(1e-300)), g.Const(0.5))
+		x = g.Select(inside, g.Do(OpMax, nil, x, g.Const(3e-308)), g.Const(0.5))
 		l := g.Sub(g.Do(OpLogBetaTerm, nil, x, a, b), g.Select(inside, log, zero))
 		return g.Select(inside, g.Exp(g.Sub(l, g.Add(g.Log(x), g.Do(OpLog1m, nil, x)))), zero)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
 // TriAttr says what a triangular solve solves: op(A) X = B, or with Right
@@ -418,7 +419,7 @@ func matrixOps() map[OpCode]Op {
 				factorLU(work[:n*n], work[n*n:], n)
 				dst[0] = 0
 				for i := range n {
-					dst[0] += math.Log(math.Abs(work[i*n+i]))
+					dst[0] += routines.Log(math.Abs(work[i*n+i]))
 				}
 				return nil
 			},

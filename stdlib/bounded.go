@@ -76,6 +76,11 @@ var beta = Dist{
 	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
 }
 
+// proportions are the shapes of a beta distribution with mean mu and precision kappa.
+func proportions(g *ad.Graph, p []ad.Ref) (a, b ad.Ref) {
+	return g.Mul(p[0], p[1]), g.Mul(g.Sub(g.Const(1), p[0]), p[1])
+}
+
 var betaProportion = Dist{
 	Name: "beta_proportion", Doc: "the beta distribution with mean mu and precision kappa.",
 	Formula:     "y^(mu * kappa - 1) * (1 - y)^((1 - mu) * kappa - 1) / exp(lbeta(mu * kappa, (1 - mu) * kappa))",
@@ -84,23 +89,21 @@ var betaProportion = Dist{
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},
 		{Name: "kappa", Is: "Precision parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		mu, kappa := p[0], p[1]
-		a := g.Mul(mu, kappa)
-		b := g.Sub(kappa, a)
+		a, b := proportions(g, p)
 		kernel := g.Add(g.Mul(plus(g, a, -1), g.Log(y)), g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
 		return []Term{
-			{Value: g.Lgamma(kappa), Of: of2nd},
+			{Value: g.Lgamma(p[1]), Of: of2nd},
 			{Value: g.Add(g.Lgamma(a), g.Lgamma(b)), Weight: -1, Of: of1st | of2nd},
 			{Value: kernel, Of: always},
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		a := g.Mul(p[0], p[1])
-		return logBetaI(g, y, a, g.Sub(p[1], a))
+		a, b := proportions(g, p)
+		return logBetaI(g, y, a, b)
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		a := g.Mul(p[0], p[1])
-		return log1mBetaI(g, y, a, g.Sub(p[1], a))
+		a, b := proportions(g, p)
+		return log1mBetaI(g, y, a, b)
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0]*p[1], p[1]-p[0]*p[1]) },
 }

@@ -149,8 +149,11 @@ var betaNegBinomial = Dist{
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
-		logOdds := randLogGamma(rng, p[2]) - randLogGamma(rng, p[1]) // of failure
-		return randPoisson(rng, math.Exp(logOdds+randLogGamma(rng, p[0])))
+		logRate := randLogOdds(rng, p[2], p[1]) + randLogGamma(rng, p[0])
+		if math.IsNaN(logRate) { // large odds of failure, and a tiny draw for their number
+			logRate = moreOften(rng, p[0], p[1])
+		}
+		return randPoisson(rng, math.Exp(logRate))
 	},
 }
 

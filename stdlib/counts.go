@@ -342,14 +342,14 @@ var negBinomial = Dist{
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[0], log1pRatio(g, g.Const(1), p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), true)
+				return failures(g, y, p[0], g.Div(p[1], plus(g, p[1], 1)), g.Inv(plus(g, p[1], 1)), true)
 			})
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[0], log1pRatio(g, g.Const(1), p[1]))) }, func() ad.Ref {
 			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), false)
+				return failures(g, y, p[0], g.Div(p[1], plus(g, p[1], 1)), g.Inv(plus(g, p[1], 1)), false)
 			})
 		})
 	},
@@ -363,7 +363,7 @@ var negBinomial2 = Dist{
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
-		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
+		kernel := g.Add(g.Mul(phi, log1pRatio(g, mu, phi)), g.Mul(y, g.Log(g.Add(mu, phi))))
 		return []Term{
 			combinations(g, y, phi, of2nd),
 			{Value: g.Mul(y, g.Log(mu)), Of: of1st},

@@ -122,7 +122,8 @@ var studentT = Dist{
 		return g.Add(p[1], g.Mul(p[2], g.Do(ad.OpStudentQuantile, nil, q, p[0])))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
-		return p[1] + p[2]*rng.NormFloat64()/math.Sqrt(2*randGamma(rng, p[0]/2)/p[0])
+		z := rng.NormFloat64()
+		return p[1] + p[2]*(z*math.Exp(0.5*(math.Log(p[0]/2)-randLogGamma(rng, p[0]/2))))
 	},
 	Examples: []Example{{Call: "student_t_lpdf(0 | 1, 0, 1)", Value: "-log(pi())"}},
 }
@@ -304,15 +305,20 @@ var vonMises = Dist{
 	},
 	// Best & Fisher 1979.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
-		kappa, mu := p[1], p[0]-2*math.Pi*math.Floor(p[0]/(2*math.Pi))
-		if kappa < 1e-8 {
+		kappa, mu := p[1], math.Mod(p[0], 2*math.Pi)
+		if mu < 0 {
+			mu += 2 * math.Pi
+		}
+		if kappa < 1e-100 {
 			return mu + math.Pi*(2*uniformOpen(rng)-1)
 		}
 		if kappa > 1e8 { // normal up to 1/κ, while r is 1 up to rounding
 			return mu + rng.NormFloat64()/math.Sqrt(kappa)
 		}
-		tau := 1 + math.Sqrt(1+4*kappa*kappa)
-		rho := (tau - math.Sqrt(2*tau)) / (2 * kappa)
+		root := math.Sqrt(1 + 4*kappa*kappa)
+		// With τ = 1 + root, ρ = (τ - √2τ)/2κ, in which nothing cancels for small κ so.
+		sqrtTau := math.Sqrt(1 + root)
+		rho := 2 * kappa / (1 + root) * sqrtTau / (sqrtTau + math.Sqrt2)
 		r := (1 + rho*rho) / (2 * rho)
 		for {
 			z := math.Cos(math.Pi * uniformOpen(rng))

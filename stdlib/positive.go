@@ -66,7 +66,9 @@ var exponential = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[0], y)))
+		hazard := g.Mul(p[0], y)
+		rare := g.Less(hazard, g.Const(1e-20)) // and may have underflowed
+		return g.Select(rare, g.Add(g.Log(p[0]), g.Log(y)), g.Do(ad.OpLog1mExp, nil, g.Neg(g.Select(rare, g.Const(1), hazard))))
 	},
 	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[0], y)) },
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Div(waiting(g, q), p[0]) },
@@ -178,20 +180,20 @@ var scaledInvChiSquare = Dist{
 			{Value: g.Sub(g.Mul(half, g.Log(half)), g.Lgamma(half)), Of: of1st},
 			{Value: g.Mul(nu, g.Log(s)), Of: of1st | of2nd},
 			{Value: g.Mul(plus(g, half, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
-			{Value: g.Mul(g.Mul(half, g.Square(s)), g.Inv(y)), Weight: -1, Of: always},
+			{Value: g.Mul(half, g.Mul(s, g.Mul(s, g.Inv(y)))), Weight: -1, Of: always},
 		}
 	},
 	CDFVariate: types.NonNegative,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		half := g.Scale(0.5, p[0])
-		return logGammaQ(g, half, g.Div(g.Mul(half, g.Square(p[1])), y))
+		return logGammaQ(g, half, g.Mul(half, g.Mul(p[1], g.Div(p[1], y))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		half := g.Scale(0.5, p[0])
-		return logGammaP(g, half, g.Div(g.Mul(half, g.Square(p[1])), y))
+		return logGammaP(g, half, g.Mul(half, g.Mul(p[1], g.Div(p[1], y))))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
-		return p[0] * p[1] * p[1] * 0.5 * math.Exp(-randLogGamma(rng, p[0]/2))
+		return math.Exp(math.Log(p[0]/2) + 2*math.Log(p[1]) - randLogGamma(rng, p[0]/2))
 	},
 }
 

@@ -46,13 +46,32 @@ func randLogGamma(rng *rand.Rand, shape float64) float64 {
 // randBeta draws from the beta distribution; from logarithms, so that small
 // parameters give 0 or 1 and not 0/0.
 func randBeta(rng *rand.Rand, a, b float64) float64 {
-	x, y := randLogGamma(rng, a), randLogGamma(rng, b)
-	return 1 / (1 + math.Exp(y-x))
+	return 1 / (1 + math.Exp(-randLogOdds(rng, a, b)))
+}
+
+// randLogOdds is the logit of a draw from the beta distribution.
+func randLogOdds(rng *rand.Rand, a, b float64) float64 {
+	x := randLogGamma(rng, a) - randLogGamma(rng, b)
+	if math.IsNaN(x) { // both are beyond the doubles; of the shapes, the greater makes the odds
+		return moreOften(rng, a, b)
+	}
+	return x
+}
+
+// moreOften is positive infinity with probability a/(a+b), else negative infinity.
+func moreOften(rng *rand.Rand, a, b float64) float64 {
+	if uniformOpen(rng)*(1+b/a) < 1 {
+		return math.Inf(1)
+	}
+	return math.Inf(-1)
 }
 
 // randPoisson draws from the Poisson distribution: by multiplication of
 // uniforms below 10, otherwise by transformed rejection (Hörmann 1993, PTRS).
 func randPoisson(rng *rand.Rand, lambda float64) float64 {
+	if !(lambda <= math.MaxFloat64) { // no int: the draw is refused
+		return lambda
+	}
 	if lambda < 10 {
 		limit, p, k := math.Exp(-lambda), 1.0, -1.0
 		for {
@@ -93,6 +112,8 @@ func randBinomial(rng *rand.Rand, n, p float64) float64 {
 		return n - randBinomial(rng, n, 1-p)
 	case n == 0 || p == 0:
 		return 0
+	case math.IsNaN(p): // no int: the draw is refused
+		return p
 	case n*p < 10:
 		// Waiting times between successes are geometric.
 		logQ, k, at := math.Log1p(-p), 0.0, 0.0

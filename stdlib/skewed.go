@@ -103,9 +103,9 @@ var skewDoubleExponential = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		x := rng.ExpFloat64() / 2
 		if rng.Float64() < p[2] {
-			return p[0] - p[1]*x/(1-p[2])
+			return p[0] - p[1]*(x/(1-p[2]))
 		}
-		return p[0] + p[1]*x/p[2]
+		return p[0] + p[1]*(x/p[2])
 	},
 }
 

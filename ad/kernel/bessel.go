@@ -32,7 +32,7 @@ func LogBesselI(v, x float64) float64 {
 		u2 := q * (81 + q*(-462+q*385)) / 1152
 		u3 := p * q * (30375 + q*(-369603+q*(765765-q*425425))) / 414720
 		series := (u1 + (u2+u3/v)/v) / v
-		return v*(v/(h+x)) - v*math.Asinh(v/x) - 0.5*math.Log(2*math.Pi) - 0.5*math.Log(h) + math.Log1p(series)
+		return v*(v/(h+x)) - v*math.Asinh(v/x) - 0.5*routines.Log(2*math.Pi) - 0.5*routines.Log(h) + math.Log1p(series)
 	case x > 40+2*v*v:
 		sum, term := 1.0, 1.0
 		for k := 1.; k < 100; k++ {
@@ -43,7 +43,7 @@ func LogBesselI(v, x float64) float64 {
 				break
 			}
 		}
-		return math.Log(sum) - 0.5*math.Log(2*math.Pi*x)
+		return routines.Log(sum) - 0.5*routines.Log(2*math.Pi*x)
 	}
 	peak := math.Floor((math.Hypot(v, x) - v) / 2)
 	q := x * x / 4
@@ -63,7 +63,7 @@ func LogBesselI(v, x float64) float64 {
 		}
 	}
 	// The greatest term is a product of two Poisson probabilities.
-	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + math.Log(sum)
+	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + routines.Log(sum)
 }
 
 // LogBesselIv is the derivative of log I_v(x) by v, for v ≥ 0 and x ≥ 0: that of the
@@ -116,7 +116,7 @@ func LogBesselIv(v, x float64) float64 {
 			break
 		}
 	}
-	return math.Log(x/2) - routines.Digamma(peak+v+1) - slope/sum
+	return routines.Log(x/2) - routines.Digamma(peak+v+1) - slope/sum
 }
 
 // LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second
@@ -153,7 +153,7 @@ func LogBesselK(v, x float64) float64 {
 			break
 		}
 	}
-	return peak + math.Log(sum*step)
+	return peak + routines.Log(sum*step)
 }
 
 // BesselJ and BesselY are the Bessel functions of the first and the second kind
@@ -161,7 +161,7 @@ func LogBesselK(v, x float64) float64 {
 func BesselJ(n, x float64) float64 {
 	// |J_n(x)| ≤ (|x|/2)^n/n!. Recurrences take n steps to find out that this is 0.
 	if m := math.Abs(n); m > 100 && m > math.Abs(x) {
-		if factorial, _ := math.Lgamma(m + 1); m*math.Log(math.Abs(x)/2)-factorial < -750 {
+		if factorial, _ := math.Lgamma(m + 1); m*routines.Log(math.Abs(x)/2)-factorial < -750 {
 			return 0
 		}
 	}

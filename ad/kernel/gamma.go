@@ -135,15 +135,15 @@ func powInt(x float64, n int) float64 {
 func LogRising(x, n float64) float64 {
 	switch end := x + n; {
 	case !(x > 0) || !(end > 0) || math.IsInf(end, 1):
-		return Lgamma(end) - Lgamma(x)
+		return routines.Lgamma(end) - routines.Lgamma(x)
 	case n < 0:
 		return -LogRising(end, -n)
 	case n <= 1 && x > 1e-300:
 		return logRise(x, n)
 	case x > 1e15:
-		return n*math.Log(x) + logRiseOver(x, n)
+		return n*routines.Log(x) + logRiseOver(x, n)
 	}
-	return Lmultichoose(x, n) + Lgamma(n+1)
+	return routines.Lmultichoose(x, n) + routines.Lgamma(n+1)
 }
 
 // stirlingRest is log Γ(x) - ((x-½) log x - x + ½ log 2π) for x ≥ 10: the
@@ -165,7 +165,7 @@ func XLogY(x, y float64) float64 {
 	if x == 0 && !math.IsNaN(y) {
 		return 0
 	}
-	return x * math.Log(y)
+	return x * routines.Log(y)
 }
 
 // XLog1mY is x·log(1-y), and 0 where x is 0.

@@ -20,9 +20,9 @@ func LogBetaTerm(x, a, b float64) float64 {
 // logs are log x and log y for x + y = 1, of which the lesser is exact.
 func logs(x, y float64) (logX, logY float64) {
 	if x > y {
-		return math.Log1p(-y), math.Log(y)
+		return math.Log1p(-y), routines.Log(y)
 	}
-	return math.Log(x), math.Log1p(-x)
+	return routines.Log(x), math.Log1p(-x)
 }
 
 // fromMean is (a+b)x - a = b - (a+b)y for x + y = 1, of which the lesser is exact, in twice
@@ -49,12 +49,12 @@ func logBetaTerm(x, y, a, b, d float64) float64 {
 	n := a + b
 	part := func(a, d, x float64) float64 {
 		if d < -0.6*a { // d/a is rounded to near -1
-			return a*math.Log(x*(n/a)) - d
+			return a*routines.Log(x*(n/a)) - d
 		}
 		return a * log1pMinus(d/a)
 	}
 	rest := stirlingRest(n) - stirlingRest(a) - stirlingRest(b)
-	return part(a, d, x) + part(b, -d, y) + 0.5*math.Log(a/n*b) - logSqrt2Pi + rest
+	return part(a, d, x) + part(b, -d, y) + 0.5*routines.Log(a/n*b) - logSqrt2Pi + rest
 }
 
 // incompleteBeta is log I_x(a, b), the regularised incomplete beta function,
@@ -76,15 +76,15 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 			return upper.complement()
 		}
 	}
-	term := logBetaTerm(x, y, a, b, fromMean(x, y, a, b)) - math.Log(a)
+	term := logBetaTerm(x, y, a, b, fromMean(x, y, a, b)) - routines.Log(a)
 	if !shapes {
 		h, _ := betaFractionValue(x, a, b)
-		return dual{term + math.Log(h)}
+		return dual{term + routines.Log(h)}
 	}
 	h, _ := betaFraction(x, a, b)
 	logX, logY := logs(x, y)
 	return dual{
-		term + math.Log(h[0]),
+		term + routines.Log(h[0]),
 		logX - 1/a + PolygammaRise(0, a, b) + h[1]/h[0],
 		logY + PolygammaRise(0, b, a) + h[2]/h[0],
 	}
@@ -179,18 +179,18 @@ func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 		}
 	}
 	// l is log xᵃ/(aB(a, b)).
-	l := dual{a*math.Log(x) + logRise(b, a) - lgammaNear1(a), 0, routines.DigammaRise(b, a)}
+	l := dual{a*routines.Log(x) + logRise(b, a) - lgammaNear1(a), 0, routines.DigammaRise(b, a)}
 	if b < 100 {
-		l[1] = math.Log(x) + routines.Digamma(a+b) - routines.Digamma(a+1)
+		l[1] = routines.Log(x) + routines.Digamma(a+b) - routines.Digamma(a+1)
 	} else {
-		l[0] = a*math.Log(x*b) + logRiseOver(b, a) - lgammaNear1(a)
-		l[1] = math.Log(x*(a+b)) + digammaMinusLog(a+b) - routines.Digamma(a+1)
+		l[0] = a*routines.Log(x*b) + logRiseOver(b, a) - lgammaNear1(a)
+		l[1] = routines.Log(x*(a+b)) + digammaMinusLog(a+b) - routines.Digamma(a+1)
 	}
 	s := 1 + sum[0]
-	lower = dual{l[0] + math.Log(s), l[1] + sum[1]/s, l[2] + sum[2]/s}
+	lower = dual{l[0] + routines.Log(s), l[1] + sum[1]/s, l[2] + sum[2]/s}
 	q := -math.Expm1(l[0]) - math.Exp(l[0])*sum[0]
 	f := -math.Exp(lower[0]) / q
-	upper = dual{math.Log(q), f * lower[1], f * lower[2]}
+	upper = dual{routines.Log(q), f * lower[1], f * lower[2]}
 	return lower, upper, int(k)
 }
 
@@ -208,7 +208,7 @@ func logRise(b, a float64) float64 {
 	for ; b < 10; b++ {
 		p += (1 + p) * (a / b)
 	}
-	return a*math.Log(b) + logRiseOver(b, a) - math.Log1p(p)
+	return a*routines.Log(b) + logRiseOver(b, a) - math.Log1p(p)
 }
 
 // logRiseOver is log Γ(b+a)/(Γ(b)bᵃ) for 0 ≤ a ≤ 1 and b ≥ 10.

@@ -80,13 +80,13 @@ func log1pMinus(x float64) float64 {
 // logPoisson is a log x - x - log Γ(a+1), for large a without cancellation.
 func logPoisson(a, x float64) float64 {
 	if a < 10 {
-		return a*math.Log(x) - x - routines.Lgamma(a+1)
+		return a*routines.Log(x) - x - routines.Lgamma(a+1)
 	}
 	main := a * log1pMinus((x-a)/a)
 	if x < 0.4*a {
 		main = a*logRatio(x, a) - (x - a) // (x-a)/a is rounded to near -1
 	}
-	return main - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
+	return main - 0.5*routines.Log(2*math.Pi*a) - stirlingRest(a)
 }
 
 // LogPoisson is the logarithm of xᵃ e⁻ˣ/Γ(a+1), the mass at a of the Poisson
@@ -104,9 +104,9 @@ func logRatio(x, a float64) float64 {
 		return math.Log1p(d / a)
 	}
 	if r := x / a; r > 1e-300 && r < 1e300 {
-		return math.Log(r)
+		return routines.Log(r)
 	}
-	return math.Log(x) - math.Log(a)
+	return routines.Log(x) - routines.Log(a)
 }
 
 // digammaMinusLog is ψ(a) - log a for a ≥ 10 (DLMF 5.11.2).
@@ -127,7 +127,7 @@ func powerOverGamma(n int, a, x, c float64) series {
 	case n > 0 && a >= 10: // large logarithms would cancel
 		s[1] = logRatio(x, a) - digammaMinusLog(a) - 1/a
 	case n > 0:
-		s[1] = math.Log(x) - routines.Digamma(a+1)
+		s[1] = routines.Log(x) - routines.Digamma(a+1)
 	}
 	for k, f := 2, -2.0; k <= n; k, f = k+1, f*float64(k+1) {
 		s[k] = Polygamma(float64(k-1), a+1) / f
@@ -154,7 +154,7 @@ var zeta = [...]float64{1.6449340668482264, 1.2020569031595942, 1.08232323371113
 // function of a: Q = -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log
 // Γ(1+a) (DLMF 8.7.1), the sum from k = 1.
 func smallGamma(n int, a, x float64) series {
-	l := powerOverGamma(n, a, x, a*math.Log(x)-lgamma1p(a))
+	l := powerOverGamma(n, a, x, a*routines.Log(x)-lgamma1p(a))
 	sum, term := series{}, 1.0
 	for k := 1.; k < 40; k++ {
 		term *= -x / k
@@ -204,7 +204,7 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	if a <= 0.2 && x < a+1 {
 		q := smallGamma(n, a, x)
 		if upper {
-			return q.log(n, math.Log(q[0]))[n]
+			return q.log(n, routines.Log(q[0]))[n]
 		}
 		if q[0] < 0.5 { // otherwise 1 - q cancels
 			p := q.scale(-1)
@@ -229,7 +229,10 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	}
 	if upper == (method == byUpperFraction) {
 		if n == 0 {
-			return logPoisson(a, x) + math.Log(factor[0])
+			if factor[0] == 0 { // a over a large x
+				return logPoisson(a, x) + routines.Log(a) - routines.Log(x)
+			}
+			return logPoisson(a, x) + routines.Log(factor[0])
 		}
 		return powerOverGamma(n, a, x, 0)[n] + factor.log(n, 0)[n]
 	}

@@ -77,12 +77,12 @@ func InvBetaI(p, a, b float64) float64 {
 	if upper {
 		p, a, b = 1-p, b, a
 	}
-	logP := math.Log(p)
+	logP := routines.Log(p)
 	t := rootOf(-745*max(1, 1/a), 40, func(t float64) (float64, float64) {
 		logX, logY := -Log1pExp(-t), -Log1pExp(t)
 		x := math.Exp(logX)
 		if x == 0 { // the leading term
-			return a*logX - math.Log(a) - lbeta - logP, a
+			return a*logX - routines.Log(a) - lbeta - logP, a
 		}
 		l := incompleteBeta(x, math.Exp(logY), a, b, false)[0]
 		return l - logP, math.Exp(a*logX + b*logY - lbeta - l)
@@ -114,18 +114,18 @@ func StudentQuantile(p, nu float64) float64 {
 	// In s = log(-t). Near the centre from 1 - 2p, which is exact there, as
 	// I_y(½, ν/2) with y = t²/(ν+t²).
 	if p > 0.25 {
-		logC := math.Log(1 - 2*p)
+		logC := routines.Log(1 - 2*p)
 		s := rootOf(-745, 710, func(s float64) (float64, float64) {
 			t2 := math.Exp(2 * s)
 			if t2 == 0 {
-				return s - 0.5*math.Log(nu) + math.Ln2 - routines.Lbeta(nu/2, 0.5) - logC, 1
+				return s - 0.5*routines.Log(nu) + math.Ln2 - routines.Lbeta(nu/2, 0.5) - logC, 1
 			}
 			y, x := t2/(nu+t2), nu/(nu+t2)
 			if math.IsInf(t2, 1) {
 				y, x = 1, 0
 			}
 			l := incompleteBeta(y, x, 0.5, nu/2, false)[0]
-			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - routines.Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
+			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - routines.Lbeta(nu/2, 0.5) - 0.5*routines.Log(nu) - l)
 			return l - logC, d
 		})
 		if s < 354 { // t² is a number
@@ -133,16 +133,16 @@ func StudentQuantile(p, nu float64) float64 {
 		}
 	}
 	// The tail is ½ I_x(ν/2, ½), x = 1 - y.
-	logP := math.Log(p)
+	logP := routines.Log(p)
 	s := rootOf(-745, 710, func(s float64) (float64, float64) {
 		t := math.Exp(s)
 		l, _ := studentTail(t, nu)
 		// The density of the logarithm over the tail.
 		log1p := math.Log1p(t * t / nu)
 		if math.IsInf(t*t, 1) {
-			log1p = 2*s - math.Log(nu)
+			log1p = 2*s - routines.Log(nu)
 		}
-		d := math.Exp(s - 0.5*(nu+1)*log1p - routines.Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
+		d := math.Exp(s - 0.5*(nu+1)*log1p - routines.Lbeta(nu/2, 0.5) - 0.5*routines.Log(nu) - l)
 		return logP - l, d
 	})
 	return -math.Exp(s)

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // LambertW0 is the principal branch of the inverse of w eʷ: w ≥ -1 for
 // x ≥ -1/e, NaN for other x.
@@ -22,8 +26,8 @@ func LambertW0(x float64) float64 {
 		w = math.Log1p(x)
 		w *= 1 - math.Log1p(w)/(2+w)
 	default:
-		l := math.Log(x)
-		w = l - math.Log(l)
+		l := routines.Log(x)
+		w = l - routines.Log(l)
 	}
 	return lambertRefine(x, w)
 }
@@ -44,8 +48,8 @@ func LambertWm1(x float64) float64 {
 	if x < -0.25 {
 		w = lambertSeries(-math.Sqrt(p2))
 	} else {
-		l := math.Log(-x)
-		w = l - math.Log(-l)
+		l := routines.Log(-x)
+		w = l - routines.Log(-l)
 	}
 	return lambertRefine(x, w)
 }
@@ -78,7 +82,7 @@ func lambertRefine(x, w float64) float64 {
 		if w == 0 {
 			return w
 		}
-		z := math.Log(x/w) - w
+		z := routines.Log(x/w) - w
 		if math.Abs(x) < 1e-3 && w > -0.5 { // log(x/w) cancels w
 			z = math.Log1p((x - w) / w)
 			z -= w

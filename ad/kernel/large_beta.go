@@ -108,7 +108,7 @@ func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 		down += w * p
 		up += w * q
 	}
-	value := logBetaTerm(x, y, a, b, d) + math.Log(end*whole)
+	value := logBetaTerm(x, y, a, b, d) + routines.Log(end*whole)
 	if !shapes {
 		return dual{value}
 	}
@@ -122,13 +122,13 @@ func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 // logOverMean is log x + ψ(n) - ψ(a), d being nx - a.
 func logOverMean(x, a, n, d float64) float64 {
 	if a < 10 {
-		return math.Log(x*n) + digammaMinusLog(n) - routines.Digamma(a)
+		return routines.Log(x*n) + digammaMinusLog(n) - routines.Digamma(a)
 	}
 	l := 0.0
 	if math.Abs(d) < 0.5*a {
 		l = math.Log1p(d / a)
 	} else {
-		l = math.Log(x * (n / a))
+		l = routines.Log(x * (n / a))
 	}
 	return l + digammaMinusLog(n) - digammaMinusLog(a)
 }

@@ -16,6 +16,9 @@ func LogExpModCDF(z, v float64) float64 {
 	case math.IsInf(z, -1):
 		return z
 	case v > 0.5*max(1, math.Abs(z)):
+		if z < 0 && math.IsInf(z*z, 1) {
+			return math.Inf(-1)
+		}
 		if z > 0 {
 			return routines.Log1mExp(LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)))
 		}
@@ -33,7 +36,7 @@ func LogExpModCDF(z, v float64) float64 {
 			sum += gauss10Weights[k] * math.Exp(routines.LogExpModTail(z, d)-routines.LogPhi(z)) * routines.PhiExcess(z-d)
 		}
 	}
-	return routines.LogPhi(z) + math.Log(0.5*v*sum)
+	return routines.LogPhi(z) + routines.Log(0.5*v*sum)
 }
 
 // The positive nodes of Gauss's rule of ten points on [-1, 1], and their weights.

@@ -11,7 +11,7 @@ import (
 // exponential at a is taken out of it, so that nothing underflows.
 func owensRest(h, a float64) float64 {
 	if h == 0 {
-		return math.Log(math.Atan2(1, a) / math.Pi)
+		return routines.Log(math.Atan2(1, a) / math.Pi)
 	}
 	if math.IsInf(a, 1) {
 		return math.Inf(-1)
@@ -28,7 +28,7 @@ func owensRest(h, a float64) float64 {
 		x := a + u
 		return math.Exp(-h2*u*(a+0.5*u)) / (1 + x*x)
 	})
-	return -0.5*h2*(1+a*a) + math.Log(i/math.Pi)
+	return -0.5*h2*(1+a*a) + routines.Log(i/math.Pi)
 }
 
 // OwensT is Owen's function T(h, a) = 1/(2π) ∫_0^a exp(-½h²(1+x²))/(1+x²) dx.
@@ -70,9 +70,9 @@ func LogSkewNormalCDF(z, a float64) float64 {
 		if z > 1 {
 			return math.Log1p(math.Exp(rest) - 2*routines.Phi(-z))
 		}
-		return math.Log(math.Erf(z/math.Sqrt2) + math.Exp(rest))
+		return routines.Log(math.Erf(z/math.Sqrt2) + math.Exp(rest))
 	case z < 0:
-		return math.Log(2*routines.Phi(z) - math.Exp(rest))
+		return routines.Log(2*routines.Phi(z) - math.Exp(rest))
 	}
 	return math.Log1p(-math.Exp(rest))
 }

@@ -15,15 +15,15 @@ func studentTail(t, nu float64) (l, dnu float64) {
 		return -math.Ln2, 0
 	case math.IsInf(s, 1) && math.IsInf(t*t, 1) && t > 1e10*math.Sqrt(nu):
 		// t² overflows: the leading term of the tail, which is proportional to t^-ν.
-		log := math.Log(t) - 0.5*math.Log(nu)
-		return -math.Log(nu) - routines.Lbeta(nu/2, 0.5) - nu*log, 0.5 - 1/nu + 0.5*routines.DigammaRise(nu/2, 0.5) - log
+		log := routines.Log(t) - 0.5*routines.Log(nu)
+		return -routines.Log(nu) - routines.Lbeta(nu/2, 0.5) - nu*log, 0.5 - 1/nu + 0.5*routines.DigammaRise(nu/2, 0.5) - log
 	case nu >= 2*largeBeta:
 		return largeStudentTail(t, nu)
 	}
 	x, y := nu/s, t*t/s
 	i := incompleteBeta(x, y, nu/2, 0.5, true)
 	// ∂I/∂x·dx/dν, with y^(-½) cancelled against dx/dν = y/s.
-	dx := math.Exp((nu/2-1)*math.Log(x)+0.5*math.Log(y)-routines.Lbeta(nu/2, 0.5)-i[0]) / s
+	dx := math.Exp((nu/2-1)*routines.Log(x)+0.5*routines.Log(y)-routines.Lbeta(nu/2, 0.5)-i[0]) / s
 	return i[0] - math.Ln2, 0.5*i[1] + dx
 }
 
@@ -51,7 +51,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 		}
 		f := t * math.Exp(-routines.Lbeta(nu/2, 0.5)) / math.Sqrt(nu)
 		tail := 0.5 - f*whole
-		return math.Log(tail), -f * scored / tail
+		return routines.Log(tail), -f * scored / tail
 	}
 	s := nu + t*t
 	x, y := nu/s, t/s*t
@@ -67,7 +67,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 		whole += w
 		scored += w * score(t*t/nu*math.Exp(v))
 	}
-	return logBetaTerm(x, y, a, b, d) + math.Log(end*whole) - math.Ln2, scored / whole
+	return logBetaTerm(x, y, a, b, d) + routines.Log(end*whole) - math.Ln2, scored / whole
 }
 
 // LogStudentCDF is the logarithm of the distribution function of Student's

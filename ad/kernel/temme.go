@@ -172,7 +172,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 		tail[k] /= float64(k)
 	}
 	tail = tail.add(sum.scale(sign))
-	log := math.Log(tail[0])
+	log := routines.Log(tail[0])
 	if upper != (sign > 0) {
 		log = math.Log1p(-tail[0])
 		tail = tail.scale(-1)
@@ -221,7 +221,7 @@ func temmeFirst(n int, a, eta float64, rows [][]float64, upper bool) float64 {
 	lesser := upper == (eta >= 0)
 	if n == 0 {
 		if lesser {
-			return math.Log(tail)
+			return routines.Log(tail)
 		}
 		return math.Log1p(-tail)
 	}

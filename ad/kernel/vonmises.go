@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // vonMisesMoment is ∫_{-π}^{x} (cos t)ⁿ exp(κ(cos t - cos x)) dt for x ≤ 0.
 func vonMisesMoment(n, x, kappa float64) float64 {
@@ -37,7 +41,7 @@ func LogVonMisesCDF(x, kappa float64) float64 {
 		return math.Log1p(-math.Exp(LogVonMisesCDF(-x, kappa)))
 	}
 	s := math.Sin(x / 2)
-	return math.Log(vonMisesMoment(0, x, kappa)) - 2*kappa*s*s - math.Log(2*math.Pi) - LogBesselI(0, kappa)
+	return routines.Log(vonMisesMoment(0, x, kappa)) - 2*kappa*s*s - routines.Log(2*math.Pi) - LogBesselI(0, kappa)
 }
 
 // VonMisesMoment is the mean of (cos t)ⁿ for an angle t of that distribution

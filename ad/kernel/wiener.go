@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
 
 // wiener is the n-th derivative with respect to w, 0 < w < 1, of the density at
 // u > 0 of the time at which a Wiener process without drift that starts at w
@@ -17,7 +21,7 @@ func wiener(n int, u, w float64) (derivative, density, logFactor float64) {
 		return derivative, density, -math.Pi * math.Pi * u / 2
 	}
 	derivative, density = wienerByImages(n, u, w)
-	return derivative, density, -w*w/(2*u) - math.Log(u) - logSqrt2Pi
+	return derivative, density, -w*w/(2*u) - routines.Log(u) - logSqrt2Pi
 }
 
 // wienerByFunctions is the second form; the exponentials of the terms are products of one,
@@ -109,7 +113,7 @@ func LogWiener(u, w float64) float64 {
 		return math.NaN()
 	}
 	_, v, l := wiener(0, u, w)
-	return math.Log(v) + l
+	return routines.Log(v) + l
 }
 
 // WienerRatio is the n-th derivative with respect to w of that density, over
