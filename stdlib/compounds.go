@@ -23,12 +23,13 @@ var betaBinomial = Dist{
 		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		y, out := betaBinomialCount(g, y, p[0])
-		mass, sets := betaBinomialMass(g, y, p[0], p[1], p[2]), logCombinations(g, y, p[0])
-		return []Term{sets, {Value: g.Sub(mass, sets.Make()), Of: always}, outside(g, out)}
+		sets := logCombinations(g, y, p[0])
+		terms := append(betaBinomialTerms(g, y, p[0], p[1], p[2]), outside(g, out), sets)
+		return append(terms, Term{Value: sets.Make(), Weight: -1, Of: always})
 	},
 	Whole: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		y, out := betaBinomialCount(g, y, p[0])
-		return []Term{{Value: betaBinomialMass(g, y, p[0], p[1], p[2])}, outside(g, out)}
+		return append(betaBinomialTerms(g, y, p[0], p[1], p[2]), outside(g, out))
 	},
 	CDFVariate: types.NotNaN,
 	CDFCounts:  true,
@@ -57,11 +58,21 @@ func betaBinomialCount(g *ad.Graph, y, n ad.Ref) (count, out ad.Ref) {
 	return g.Select(out, zero, y), out
 }
 
-// betaBinomialMass is the logarithm of the mass at y, by numbers of multisets,
-// which do not cancel.
-func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
+// betaBinomialTerms are the addends of the logarithm of the mass at y: of numbers of multisets,
+// which cancel less than gamma functions.
+func betaBinomialTerms(g *ad.Graph, y, n, a, b ad.Ref) []Term {
 	sets := op2(ad.OpLmultichoose)
-	return g.Sub(g.Add(sets(g, a, y), sets(g, b, g.Sub(n, y))), sets(g, g.Add(a, b), n))
+	return []Term{
+		{Value: sets(g, a, y), Of: always},
+		{Value: sets(g, b, g.Sub(n, y)), Of: always},
+		{Value: sets(g, g.Add(a, b), n), Weight: -1, Of: always},
+	}
+}
+
+// betaBinomialMass is their sum.
+func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
+	t := betaBinomialTerms(g, y, n, a, b)
+	return g.Sub(g.Add(t[0].Value, t[1].Value), t[2].Value)
 }
 
 func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {

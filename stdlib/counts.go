@@ -363,7 +363,7 @@ var negBinomial2 = Dist{
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
-		kernel := g.Add(g.Mul(phi, log1pRatio(g, mu, phi)), g.Mul(y, g.Log(g.Add(mu, phi))))
+		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
 		return []Term{
 			combinations(g, y, phi, of2nd),
 			{Value: g.Mul(y, g.Log(mu)), Of: of1st},

@@ -164,7 +164,11 @@ var cauchy = Dist{
 // ½ - atan(z)/π = atan2(1, z)/π; on the left by that of less.
 func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
 	part := func(z ad.Ref) ad.Ref { return g.Scale(1/math.Pi, g.Do(ad.OpAtan2, nil, g.Const(1), z)) }
-	return g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(z))), g.Log(part(z)))
+	far := g.Less(g.Const(1e9), z) // where it is 1/πz, without the square of z
+	distance := g.Select(far, z, g.Const(1))
+	near := g.Select(far, g.Const(1), z)
+	tail := g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(near))), g.Log(part(near)))
+	return g.Select(far, plus(g, g.Neg(g.Log(distance)), -math.Log(math.Pi)), tail)
 }
 
 var doubleExponential = Dist{

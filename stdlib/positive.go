@@ -26,6 +26,25 @@ func logGammaP(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaP, ni
 
 func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, nil, g.Const(0), a, x) }
 
+// gammaTail is log P(a, x) or, with upper, log Q(a, x), for a product or quotient x that may be
+// too small for a double: where it is small, P is xᵃ/Γ(a+1), from its logarithm.
+func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
+	small := g.Less(x, g.Const(1e-30))
+	far := g.Sub(g.Mul(a, logX), g.Lgamma(plus(g, a, 1)))
+	if upper { // of which for small a the relative error counts
+		tiny := g.Less(a, g.Const(1e-4))
+		b := g.Select(tiny, a, g.Const(0))
+		// log Γ(1+a) over a (DLMF 5.7.3).
+		series := plus(g, g.Mul(b, plus(g, g.Scale(-0.40068563438653143, b), 0.8224670334241132)), -0.57721566490153286)
+		far = g.Select(tiny, g.Mul(b, g.Sub(logX, series)), far)
+	}
+	x = g.Select(small, g.Const(1), x)
+	if upper {
+		return g.Select(small, g.Do(ad.OpLog1mExp, nil, g.Select(small, far, g.Const(-1))), logGammaQ(g, a, x))
+	}
+	return g.Select(small, far, logGammaP(g, a, x))
+}
+
 var lognormal = Dist{
 	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
 	Formula:     "exp(-((log(y) - mu) / sigma)^2 / 2) / (y * sigma * sqrt(2 * pi()))",
@@ -92,9 +111,13 @@ var gamma = Dist{
 		}
 	},
 	CDFVariate: types.NonNegative,
-	LogCDF:     func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaP(g, p[0], g.Mul(p[1], y)) },
-	LogCCDF:    func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaQ(g, p[0], g.Mul(p[1], y)) },
-	Rand:       func(rng *rand.Rand, p []float64) float64 { return randGamma(rng, p[0]) / p[1] },
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return gammaTail(g, false, p[0], g.Mul(p[1], y), g.Add(g.Log(p[1]), g.Log(y)))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return gammaTail(g, true, p[0], g.Mul(p[1], y), g.Add(g.Log(p[1]), g.Log(y)))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randGamma(rng, p[0]) / p[1] },
 }
 
 var invGamma = Dist{
@@ -113,9 +136,13 @@ var invGamma = Dist{
 		}
 	},
 	CDFVariate: types.NonNegative,
-	LogCDF:     func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaQ(g, p[0], g.Div(p[1], y)) },
-	LogCCDF:    func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaP(g, p[0], g.Div(p[1], y)) },
-	Rand:       func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return gammaTail(g, true, p[0], g.Div(p[1], y), g.Sub(g.Log(p[1]), g.Log(y)))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return gammaTail(g, false, p[0], g.Div(p[1], y), g.Sub(g.Log(p[1]), g.Log(y)))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
 }
 
 // halfDegrees is log Γ(ν/2) + ½ν log 2, the normalisation of χ².
@@ -160,12 +187,18 @@ var invChiSquare = Dist{
 	},
 	CDFVariate: types.NonNegative,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logGammaQ(g, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)))
+		return gammaTail(g, true, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)), plus(g, g.Neg(g.Log(y)), -math.Ln2))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logGammaP(g, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)))
+		return gammaTail(g, false, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)), plus(g, g.Neg(g.Log(y)), -math.Ln2))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return 0.5 * math.Exp(-randLogGamma(rng, p[0]/2)) },
+}
+
+// scaledRatio is νs²/2y and its logarithm.
+func scaledRatio(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, logX ad.Ref) {
+	half := g.Scale(0.5, p[0])
+	return g.Mul(half, g.Mul(p[1], g.Div(p[1], y))), g.Sub(g.Add(g.Log(half), g.Scale(2, g.Log(p[1]))), g.Log(y))
 }
 
 var scaledInvChiSquare = Dist{
@@ -185,12 +218,12 @@ var scaledInvChiSquare = Dist{
 	},
 	CDFVariate: types.NonNegative,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		half := g.Scale(0.5, p[0])
-		return logGammaQ(g, half, g.Mul(half, g.Mul(p[1], g.Div(p[1], y))))
+		x, logX := scaledRatio(g, y, p)
+		return gammaTail(g, true, g.Scale(0.5, p[0]), x, logX)
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		half := g.Scale(0.5, p[0])
-		return logGammaP(g, half, g.Mul(half, g.Mul(p[1], g.Div(p[1], y))))
+		x, logX := scaledRatio(g, y, p)
+		return gammaTail(g, false, g.Scale(0.5, p[0]), x, logX)
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return math.Exp(math.Log(p[0]/2) + 2*math.Log(p[1]) - randLogGamma(rng, p[0]/2))

@@ -142,16 +142,19 @@ func LogBesselK(v, x float64) float64 {
 	peak := exponent(top)
 	step := min(0.2, 0.5/math.Sqrt(math.Hypot(v, x)))
 	sum := 0.0
-	for k := 0.; ; k++ {
+	add := func(k float64) (more bool) {
 		t := k * step
 		term := math.Exp(exponent(t)-peak) * (1 + math.Exp(-2*v*t)) / 2
 		if k == 0 {
 			term /= 2
 		}
 		sum += term
-		if t > top && term < 1e-18*sum {
-			break
-		}
+		return term >= 1e-18*sum
+	}
+	first := math.Ceil(top / step)
+	for k := first; add(k); k++ {
+	}
+	for k := first - 1; k >= 0 && add(k); k-- {
 	}
 	return peak + routines.Log(sum*step)
 }

@@ -22,7 +22,7 @@ func LogExpModCDF(z, v float64) float64 {
 		if z > 0 {
 			return routines.Log1mExp(LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)))
 		}
-		return LogDiffExp(routines.LogPhi(z), routines.LogExpModTail(z, v))
+		return routines.LogPhi(z) + math.Log1p(-routines.PhiRatio(z)/routines.PhiRatio(z-v)) // the logarithms may be equal
 	}
 	if z > 0 {
 		if upper := LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)); upper < -math.Ln2 {

@@ -32,7 +32,6 @@ func farParameters(c types.Constraint, whole bool) []float64 {
 // only to become shorter.
 var farExceptions = map[string]string{
 	"exp_mod_normal": "the product of rate and scale underflows in the distribution function",
-	"gamma":          "the product of rate and variate underflows in the distribution function",
 }
 
 // TestFarGenerators: at parameters that span their domains, generators give numbers of the

@@ -41,7 +41,7 @@ def lPhi(z): return normal(z)[0]
 
 def decay(h):
     """The integral of exp(-h(v)) from 0 to infinity, for a convex h that grows from 0."""
-    end = mpf(2) ** -600
+    end = mpf(2) ** -2400
     while h(end) < 2.5 * mp.dps:
         end *= 2
     while h(end) > 5 * mp.dps:

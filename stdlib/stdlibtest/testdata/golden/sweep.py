@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes sweep.txt: values and first derivatives of log densities, log tails and special
 functions of numbers at arguments far apart, in high precision (mpmath). From ordinary points,
-one argument at a time is multiplied by powers of ten, or moved to the next double; counts are
-0, 1, 2 and 1000.
+one, two or all arguments are multiplied by powers of ten, moved to the next doubles, or, in the
+unit interval, moved close to 1; counts are 0, 1, 2, 1000 and more.
 
     /usr/bin/python3 sweep.py             # what is not in the file yet; can be stopped and resumed
     /usr/bin/python3 sweep.py 'gamma_.*'  # only functions whose name matches
@@ -20,39 +20,82 @@ import mpmath
 from mpmath import mp, mpf
 import main
 
-POWERS = [-200, -60, -16, -8, -3, 3, 8, 16, 60, 200]
+POWERS = [-200, -60, -16, -8, -3, 3, 8, 16, 60, 200]  # of one argument
+FURTHER = [-300, -100, -30, 30, 100, 300]  # of one argument, too
+TOGETHER = [-300, -150, -30, -8, 0, 8, 30, 150, 300]  # of several
 COUNTS = [0, 1, 2, 1000]
+LARGE = [1000000, 2**31 - 1]
+COMBINATIONS = 40  # most points of a function in which several arguments are extreme
 SLOW = ("skew_normal", "von_mises", "owens_t", "inv_inc_beta", "student_t_qf", "wiener")
-PERIODIC = ("sin", "cos", "tan", "fmod", "bessel_first_kind", "bessel_second_kind")
-SECONDS = 60
+PERIODIC = ("sin", "cos", "tan", "fmod", "bessel_first_kind", "bessel_second_kind", "von_mises_lpdf")
+SECONDS = 10
 
 
-def points(kinds, given):
+def single(b, i, kind):
+    """Extreme values of argument i of point b."""
+    if kind == "i":
+        return COUNTS
+    return [b[i] * 10.0 ** e for e in POWERS] + [math.nextafter(b[i], math.inf)]
+
+
+def near_one(x): return [1 - 1e-8, 1 - 2.0**-53] if 0 < x < 1 else []
+
+
+def further(b, i, kind):
+    if kind == "i":
+        return LARGE
+    return [b[i] * 10.0 ** e for e in FURTHER] + [math.nextafter(b[i], -math.inf)] + near_one(b[i])
+
+
+def several(b, kinds, rng):
+    """A point in which at least two arguments are extreme."""
+    moved = rng.sample(range(len(kinds)), 2 if rng.random() < 0.5 else len(kinds))
+    p = list(b)
+    for i in moved:
+        if kinds[i] == "i":
+            p[i] = rng.choice(COUNTS + LARGE)
+        else:
+            p[i] = rng.choice([b[i] * 10.0 ** e for e in TOGETHER] + near_one(b[i]))
+    return tuple(p)
+
+
+def points(name, kinds, given):
+    """Those of one extreme argument, and the others."""
     base = [p for p in given if p is not None][:2]
-    out = []
-    for b in base:
-        for i, k in enumerate(kinds):
-            if k == "i":
-                values = COUNTS
-            else:
-                values = [b[i] * 10.0 ** e for e in POWERS] + [math.nextafter(b[i], math.inf)]
-            for v in values:
-                p = tuple(b[:i]) + (v,) + tuple(b[i + 1:])
-                if p not in out and (k == "i" or v != 0 and math.isfinite(v)):
-                    out.append(p)
-    return out
+    first, rest = [], []
+
+    def add(out, p):
+        if name == "von_mises_lpdf" and max(abs(p[0]), abs(p[1])) > 1e5:  # y - mu is rounded
+            return
+        if name.startswith("bessel") and p[0] > 1000:  # by recurrences
+            return
+        if name == "uniform_lcdf" and p[0] in p[1:]:  # an end
+            return
+        if p not in first + rest and all(k == "i" or v != 0 and math.isfinite(v) for b in base for k, v, o in zip(kinds, p, b) if v != o):
+            out.append(p)
+    for out, values in ((first, single), (rest, further)):
+        for b in base:
+            for i, k in enumerate(kinds):
+                for v in values(b, i, k):
+                    add(out, tuple(b[:i]) + (v,) + tuple(b[i + 1:]))
+    rng = random.Random(name)
+    for n in range(COMBINATIONS if len(kinds) > 1 else 0):
+        add(rest, several(base[n % len(base)], kinds, rng))
+    for ps in (first, rest):
+        random.Random(name).shuffle(ps)
+    return first, rest
 
 
-def gradient(f, kinds, args, digits):
+def gradient(f, kinds, args, digits, periodic):
     reals = [i for i, k in enumerate(kinds) if k == "r"]
     sizes = [0] + [int(abs(mpmath.log10(abs(args[i])))) for i in reals if args[i] != 0]
-    mp.dps = digits + 2 * max(sizes)
-    h = mpf(10) ** -20
+    mp.dps = digits + (4 if periodic else 2) * max(sizes)
+    h = mpf(10) ** -(30 + (2 * max(sizes) if periodic else 0))  # much less than a period
     as_list = lambda v: list(v) if isinstance(v, (list, tuple)) else [v]
     rows = [[v] for v in as_list(f(*args))]
     for i in reals:
         up, down = list(args), list(args)
-        step = abs(args[i]) * h
+        step = (abs(args[i]) if args[i] != 0 else min([mpf(1)] + [abs(a) for a in args if a != 0])) * h
         up[i] += step
         down[i] -= step
         for row, u, d in zip(rows, as_list(f(*up)), as_list(f(*down))):
@@ -72,10 +115,12 @@ def compute(job):
     args = [mpf(v) for v in point]
     last = None
     try:
-        for digits in (60, 110, 200, 380):
-            new = gradient(f, kinds, args, digits)
+        for digits in (70, 120, 200, 380):
+            new = gradient(f, kinds, args, digits, names[0] in PERIODIC)
             mp.dps = 40
             flat = [v for r in new for v in r]
+            if names[0] == "fmod" and flat[0] == 0:
+                return job, "a jump", []
             if any(mpmath.isnan(v) or abs(mpmath.im(v)) > 0 for v in flat):
                 return job, "not a real number", []
             flat = [+mpmath.re(v) for v in flat]
@@ -101,19 +146,13 @@ if __name__ == "__main__":
                 done.add((w[0], tuple(float(v) for v in w[2:2 + len(w[1])])))
     jobs = []
     for row, (names, kinds, f, given) in enumerate(main.table()):
-        if names[0] in PERIODIC:  # a step would be many periods
-            continue
         if names[0] == "discrete_range_lcdf":  # its formula is for counts in the range
-            continue
-        if names[0].startswith(SLOW) and not names[0].endswith("pdf"):
             continue
         if len(sys.argv) > 1 and not re.fullmatch(sys.argv[1], names[0]):
             continue
-        ps = points(kinds, given)
-        if names[0] == "von_mises_lpdf":
-            ps = [p for p in ps if max(abs(p[0]), abs(p[1])) < 1e10]
-        random.Random(names[0]).shuffle(ps)
-        jobs += [(i, row, p) for i, p in enumerate(ps) if (names[0], tuple(float(v) for v in p)) not in done]
+        slow = names[0].startswith(SLOW) and not names[0].endswith("pdf")
+        for kind, ps in enumerate(points(names[0], kinds, given)):
+            jobs += [((slow, i, kind), row, p) for i, p in enumerate(ps) if (names[0], tuple(float(v) for v in p)) not in done]
     # In turn, so that a run that is stopped leaves a part that covers all functions.
     jobs = [job[1:] for job in sorted(jobs, key=lambda job: job[0])]
     print(len(jobs), "points to compute", file=sys.stderr)
