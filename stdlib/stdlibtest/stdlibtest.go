@@ -5,10 +5,13 @@
 //	functions_test.go derivatives, lanes, element by element, executed examples
 //	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
 //	arguments_test.go arguments that are not allowed, against testdata/arguments.txt of real Stan
+//	sizes_test.go     sizes of arguments that do not fit
 //	random_test.go    generators against their densities
+//	far_generators_test.go generators at parameters that span their domains
 //	matrices_test.go  generators of vectors and matrices, factors, hidden Markov chains
 //	golden_test.go    values and derivatives in high precision, extreme arguments included;
 //	                  testdata/golden/main.py computes them
+//	sweep_test.go     the same at arguments that span the doubles; testdata/golden/sweep.py
 //	coverage_test.go  every function has such values, or recorded ones of real Stan
 //	stan_test.go      values of real Stan
 //	special_test.go   the same at ends of domains, infinities and NaN
