@@ -16,6 +16,7 @@ type pairs struct {
 	steps, changes [][]float64
 
 	settled    bool // at a draw from a normal distribution that fits there
+	mouth      bool // where a climb should have ended, see chain.mouth
 	position   []float64
 	logDensity float64
 	normal     infer.Metric // about its mean; without a Kind: none

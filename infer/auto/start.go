@@ -26,7 +26,11 @@ const (
 	// dimension and so many of its standard deviations.
 	farthest  = 8
 	nearMeans = 0.6 // largest effect that a climb starts from, in units of its scale
-	tries     = 2   // points to climb from, until one leads to where a normal distribution fits
+	// A climb that has lost this much mass, in nats and for each dimension, has ended in a neck.
+	neckMargin, neckPerDim = 5, 0.1
+	// A step of a climb that has seen less than this share of the curvature at the end.
+	flatter = 0.2
+	tries   = 2 // points to climb from, until one leads to where a normal distribution fits
 )
 
 // start moves the chain to the typical set: up by L-BFGS and, in few dimensions, on by
@@ -50,7 +54,7 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) { // the density is zero there
 			break
 		}
-		if err != nil || p.settled {
+		if err != nil || p.settled || p.mouth {
 			return p, err
 		}
 		for i := range from {
@@ -112,17 +116,19 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 			if gain <= float64(d) {
 				floats.Add(m.Mean, step)
 			}
+			end := newMode(m, centre+0.5*min(gain, float64(d)))
+			if end == nil {
+				break
+			}
+			if begin, err := w.mouth(a, end); err != nil {
+				return p, err
+			} else if begin != nil {
+				return pairs{mouth: true}, w.move(begin)
+			}
 			drawn, err := w.draw(m, draw, next)
 			if err != nil || drawn {
-				p.settled, p.hasMass, p.normal, p.peak = drawn, drawn, m, centre+0.5*min(gain, float64(d))
-				// Half the logarithm of the determinant of the covariance.
-				p.mass = centre + 0.5*min(gain, float64(d))
-				for _, v := range m.Inverse[:d] {
-					p.mass += math.Log(v)
-				}
-				for _, v := range m.Inverse[d : d+(len(m.Inverse)-d)/(d+1)] {
-					p.mass += 0.5 * math.Log(v)
-				}
+				p.settled, p.hasMass, p.normal, p.peak = drawn, drawn, m, end.logDensity
+				p.mass = end.mass
 				return p, err
 			}
 			break // the density is not like a normal one there
@@ -138,23 +144,78 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	return pairs{}, w.move(origin)
 }
 
+// climb is where a climb has led, and by which points.
+type climb struct {
+	*optimize.Approach
+	path [][]float64 // its origin first
+}
+
+// mouth is the place where a climb should have ended, if it has lost mass since: where the density is
+// high only because the volume is small, as in the neck of a funnel; nil: it has not. The mass of
+// a place is that of the normal distribution with the second derivatives there, the absolute values
+// of their eigenvalues: density times volume. Second derivatives on the way are only taken if a step
+// of the climb has seen a curvature much smaller than that at its end; of a normal distribution the
+// two are equal.
+func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
+	d := len(c.X)
+	y := make([]float64, d)
+	bent := false
+	for k, step := range c.Steps {
+		for i, v := range step {
+			y[i] = end.metric.Mean[i] + v
+		}
+		bent = bent || -floats.Dot(step, c.Changes[k]) < flatter*end.distance(y)
+	}
+	if !bent {
+		return nil, nil
+	}
+	was := infer.NewPoint(d)
+	was.CopyFrom(w.Point)
+	defer w.Point.CopyFrom(was)
+	scale := make([]float64, d)
+	for i, v := range variances(end.metric) {
+		scale[i] = math.Sqrt(v)
+	}
+	var best []float64
+	most := end.mass + neckMargin + neckPerDim*float64(d)
+	for _, share := range []int{0, 1, 2, 4} { // of eighths of the way; a neck is long
+		x := c.path[share*(len(c.path)-1)/8]
+		if err := w.move(x); err != nil {
+			return nil, err
+		}
+		here, err := w.curved(x, w.Point.LogDensity, scale)
+		if err != nil {
+			return nil, err
+		}
+		if here == nil {
+			continue
+		}
+		here.to.Pull(w.Point.Gradient, y)
+		if mass := here.mass + 0.5*min(floats.Dot(y, y), float64(d)); mass > most {
+			best, most = x, mass
+		}
+	}
+	return best, nil
+}
+
 // ascend is optimize.FindTypical, from points ever nearer to zero if it does not get
 // anywhere.
-func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a *optimize.Approach, err error) {
+func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a climb, err error) {
 	x := slices.Clone(origin)
 	most := climbs + int(2*math.Sqrt(float64(len(x))))
 	for _, shrink := range []float64{1, 0.3, 0.1, 0} {
 		for i, v := range origin {
 			x[i] = shrink * v
 		}
-		next, err := optimize.FindTypical(ctx, w.Target, x, rng, most, nil)
-		if none := (*infer.InitError)(nil); errors.As(err, &none) && a != nil {
+		next := climb{path: [][]float64{slices.Clone(x)}}
+		next.Approach, err = optimize.FindTypical(ctx, w.Target, x, rng, most, func(x []float64) { next.path = append(next.path, slices.Clone(x)) })
+		if none := (*infer.InitError)(nil); errors.As(err, &none) && a.Approach != nil {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return climb{}, err
 		}
-		if a == nil || next.LogDensity > a.LogDensity {
+		if a.Approach == nil || next.LogDensity > a.LogDensity {
 			a = next
 		}
 		if next.Climbed {
