@@ -30,7 +30,7 @@ import (
 const (
 	spacing      = 0.5
 	mostStretch  = 4
-	mostHalvings = 6
+	mostHalvings = 10
 )
 
 // stretch is that of a step size; the tree must still have a leaf or two.
