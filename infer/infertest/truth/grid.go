@@ -190,7 +190,7 @@ func (p posterior) target(name string, class Class) *Target {
 				p.rest(rng, x)
 			}
 		},
-		quantities: sync.OnceValue(func() []Quantity { return p.quantities(made()) }),
+		quantities: sync.OnceValue(func() []Quantity { return p.quantities(made()) }), integral: &p,
 	}
 }
 

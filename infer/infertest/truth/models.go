@@ -13,7 +13,7 @@ import (
 func hierarchy(y []float64, s, spread float64, centred bool) posterior {
 	const wide = 5
 	d := len(y)
-	p := posterior{dim: 2 + d, core: 2, box: []axis{{-25, 25, 121}, {-8 * spread, 8 * spread, 141}}}
+	p := posterior{dim: 2 + d, core: 2, box: []axis{{-25, 25, 801}, {-8 * spread, 8 * spread, 141}}}
 	p.joint = func() evaluator {
 		return func(x, grad []float64) float64 {
 			mu, tau := x[0], math.Exp(x[1])

@@ -53,6 +53,7 @@ type Target struct {
 	Normalised bool
 
 	quantities func() []Quantity
+	integral   *posterior // nil: its figures are not those of quadrature
 	modes      []Quantity // the indicators of modes, whose Truth may be missing
 }
 
