@@ -131,7 +131,12 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 			break
 		}
 		if summary, quantities := c.find(e); summary != "" {
-			findings = append(findings, Finding{c.code, c.severity, summary, c.advice, c.settings,
+			severity, advice := c.severity, c.advice
+			if c.code == "treedepth" && mixes(e) {
+				// It costs effective draws, but biases nothing (Stan's guide to warnings).
+				severity, advice = Note, depthIsHarmless
+			}
+			findings = append(findings, Finding{c.code, severity, summary, advice, c.settings,
 				quantities[:min(len(quantities), options.Quantities)]})
 		}
 	}
@@ -300,6 +305,19 @@ func findTreeDepth(e *evidence) (string, []string) {
 	}
 	return fmt.Sprintf("%d of %d trajectories (%s %%) reached the maximum tree depth %d, in %s.",
 		count, total, percent(count, total), limit, lower(chainList(chains))), nil
+}
+
+// depthIsHarmless is the advice of a finding on tree depths where nothing else is wrong.
+const depthIsHarmless = "Trajectories were cut short: valid but inefficient draws. There are enough of them, and the chains agree. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
+
+// mixes reports whether R-hat, effective sample sizes and energies were computed and find nothing.
+func mixes(e *evidence) bool {
+	for _, find := range []func(*evidence) (string, []string){findRhat, findESS, findEBFMI} {
+		if summary, _ := find(e); summary != "" {
+			return false
+		}
+	}
+	return slices.ContainsFunc(e.rows, func(r Row) bool { return r.Rhat > 0 && r.ESSBulk > 0 })
 }
 
 func findAcceptance(e *evidence) (string, []string) {

@@ -273,7 +273,8 @@ func TestChecks(t *testing.T) {
 		damage     func(draw [][][]float64, statistics map[string][][]float64) [][][]float64
 		options    Options
 		arrivals   []int
-		summary    string // a part of it
+		summary    string   // a part of it
+		severity   Severity // "": any
 		quantities []string
 	}{
 		{code: ""},
@@ -299,7 +300,13 @@ func TestChecks(t *testing.T) {
 			s["divergent__"][0][5], s["divergent__"][3][6] = 1, 1
 			return draw
 		}, summary: "2 of 1600 transitions diverged (0.12 %), in chains 1, 4."},
-		{code: "treedepth", options: Options{MaxTreeDepth: 3}, summary: "1600 of 1600 trajectories (100 %) reached the maximum tree depth 3"},
+		{code: "treedepth", options: Options{MaxTreeDepth: 3}, summary: "1600 of 1600 trajectories (100 %) reached the maximum tree depth 3", severity: Note},
+		{code: "treedepth", also: []string{"rhat", "ess"}, options: Options{MaxTreeDepth: 3}, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
+			for i := range draw[3] {
+				draw[3][i][0] += 2
+			}
+			return draw
+		}, severity: Problem},
 		{code: "", options: Options{MaxTreeDepth: -1}},
 		{code: "acceptance", damage: func(draw [][][]float64, s map[string][][]float64) [][][]float64 {
 			for i := range s["accept_stat__"][1] {
@@ -366,6 +373,9 @@ func TestChecks(t *testing.T) {
 			switch {
 			case f.Code == c.code:
 				found = true
+				if c.severity != "" && f.Severity != c.severity {
+					t.Errorf("%s: severity %q, want %q", c.code, f.Severity, c.severity)
+				}
 				if !strings.Contains(f.Summary, c.summary) {
 					t.Errorf("%s: summary %q lacks %q", c.code, f.Summary, c.summary)
 				}
