@@ -15,7 +15,7 @@
 //	temper.go   parallel tempering, where chains do not get from one mode to another
 //	race.go     the race between kernels, by GP-UCB
 //	reward.go   what a batch of the race is worth
-//	spare.go    what becomes of the transitions that warm-up has not needed
+//	spare.go    how many transitions make a draw
 //
 // A chain is never moved to where another one is: chains share what is learnt, so that R-hat
 // compares independent arrivals.
@@ -41,8 +41,8 @@
 // bayesopt, in batches that all chains make together. A static kernel has to be
 // 1.15 times as good as NUTS.
 //
-// Where one transition is worth little, those that warm-up has left are made between draws,
-// and up to four to a draw where it is worth next to nothing.
+// Where one transition is worth little a draw is made of several, up to eight where it is worth
+// next to nothing.
 //
 // What was chosen, and why, is told by ChainReport.Notes. After warm-up nothing is
 // adapted.

@@ -2,47 +2,47 @@ package auto
 
 import "fmt"
 
-// Transitions of NUTS that are worth less than poor effective draws, of the poorest quantity,
-// are made several to a draw: those that warm-up has left or, where they are worth less than
-// poorest, mostPerDraw. Four chains of 1000 draws then have several times the 400 that
-// R-hat and quantiles need, though the estimate, from few transitions of which many had another
-// metric, may be three times too large. Per gradient nothing is lost: below poor a second
-// transition adds nearly as much as the first, and warm-up counts for less.
+// A draw is made of several transitions of NUTS where one is worth little: of as many as make it
+// worth wanted effective draws, and mostPerDraw at most. Four chains of 1000 draws then have several
+// times the 400 effective draws that R-hat and quantiles need, though the estimate, from few
+// transitions of which many had another metric, may be three times too large. Per gradient little
+// is lost: below that worth a second transition adds nearly as much as the first, and warm-up
+// counts for less.
 const (
-	poor        = 0.3
-	poorest     = 0.125
-	mostPerDraw = 4
+	wanted      = 0.5
+	mostPerDraw = 8
 )
 
-// spend gives the transitions that warm-up has not needed to draws that are worth little,
-// and more where that does not do. (A target far from normal often has a short warm-up here and short
-// trajectories, worth more per gradient than longer ones, but less per draw.) Chains that are in different
-// places are not brought together by more of the same. Static kernels, which are
-// chosen where draws are worth much, are helped only where they were asked for on
-// another target.
+// spend decides how many transitions make a draw. Chains that are in different places are not
+// brought together by more of the same: they get what warm-up has left at most. Static kernels are chosen where draws are worth much;
+// only where they were asked for on another target do they get the transitions that warm-up has left.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
 	}
-	left := w.length - w.made
-	perDraw := 1 + max(0, float64(left))/float64(w.length)
-	why, from := "the target is not quite normal", fmt.Sprintf(" and warm-up has left %d transitions of its %d", left, w.length)
-	if w.kernel.setting.Kind == NUTS {
-		if v.worth >= poor {
-			return
+	spared := 1 + float64(max(0, w.length-w.made))/float64(w.length)
+	perDraw, why := 1.0, "the target is not quite normal"
+	switch {
+	case w.kernel.setting.Kind == NUTS:
+		perDraw = transitionsFor(v.worth)
+		if v.rhat >= apart {
+			perDraw = min(perDraw, spared)
 		}
 		why = fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
-		if v.worth < poorest && v.rhat < apart {
-			perDraw, from = mostPerDraw, ""
-		}
-	} else if v.near() {
-		return
+	case !v.near():
+		perDraw = spared
 	}
 	if perDraw == 1 {
 		return
 	}
 	w.kernel.spare = perDraw - 1
-	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as %s%s.", perDraw, why, from))
+	w.note(fmt.Sprintf("Draws: of %.2g transitions each on average, as %s.", perDraw, why))
+}
+
+// transitionsFor is the number of transitions for a draw, on average, if one is worth so many
+// effective draws.
+func transitionsFor(worth float64) float64 {
+	return min(max(wanted/worth, 1), mostPerDraw)
 }
 
 // worthOf estimates the effective draws per transition of the poorest of coordinates, of

@@ -146,11 +146,11 @@ func TestSpend(t *testing.T) {
 		verdict *verdict
 		want    float64
 	}{
-		"worth much":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.35, 1), 1},
-		"worth little":                    {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.2, 1), 1.8},
-		"none left":                       {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.2, 1), 1},
-		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 1), mostPerDraw},
-		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), mostPerDraw},
+		"worth much":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.6, 1), 1},
+		"worth as much as wanted":         {Sampler{}, Setting{Kind: NUTS}, 200, worth(wanted, 1), 1},
+		"worth less":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.25, 1), 2},
+		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.25, 1), 2},
+		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), mostPerDraw},
 		"chains in different places":      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8},
 		"switched off":                    {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1},
 		"all of warm-up":                  {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1},
