@@ -39,6 +39,10 @@ type Sampler struct {
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
 	RaceLength int  // batches; 0: 8
 
+	// Threshold names one of [Thresholds] that is multiplied by Factor, to see what depends on it.
+	Threshold string
+	Factor    float64
+
 	raises bool // the target of the acceptance, where there are divergences
 }
 
@@ -86,6 +90,9 @@ func (s Sampler) Validate() error {
 	if _, _, err := s.fixedRecentring(); err != nil {
 		return err
 	}
+	if err := s.checkThreshold(); err != nil {
+		return err
+	}
 	err := infer.CheckOptions(map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength, "steps": s.Steps, "max-depth": s.MaxDepth})
 	if err == nil {
 		err = infer.CheckOptions(map[string]float64{"stepsize": s.StepSize, "delta": s.Delta, "max-energy-error": s.MaxEnergyError, "refine": s.Refine})
@@ -117,7 +124,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}
 	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s, target), StepSize: cmp.Or(s.StepSize, 1)}
 	if n > 0 {
-		plan.Stages = []infer.Stage{course{options: s, length: n}}
+		plan.Stages = []infer.Stage{course{options: s, at: s.limits(), length: n}}
 	}
 	return plan, nil
 }

@@ -13,17 +13,15 @@ import (
 // course is the stage that is all of warm-up.
 type course struct {
 	options Sampler
+	at      *limits
 	length  int // transitions at most
 }
 
 // The constants of warm-up.
 const (
-	roundGrowth   = 1.5
 	fewestNear    = 2 // rounds of a target that is close to normal
-	fewestRounds  = 5
-	apart         = 1.5 // R-hat of chains that are in different places, where each needs a step size of its own
-	firstRounds   = 2   // in which the metric is a guess, and steps on the way to the typical set are not worth refining
-	firstMaxDepth = 6   // of trees in the first of them
+	firstRounds   = 2 // in which the metric is a guess, and steps on the way to the typical set are not worth refining
+	firstMaxDepth = 6 // of trees in the first of them
 )
 
 // averaging is dual averaging for short rounds that begin with a step size that is
@@ -241,10 +239,10 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 			}
 		}
 		w.delta, unripe = v.delta, v.unripe
-		if v.rhat < apart || v.done || again {
+		if v.rhat < p.at.apart || v.done || again {
 			w.StepSize = v.stepSize
 		}
-		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > apart {
+		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
 			split++
 			found, err := w.occupied(v, modes)
 			if err != nil {
@@ -279,7 +277,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 			}
 			return v, nil
 		}
-		length *= roundGrowth
+		length *= p.at.roundGrowth
 	}
 }
 

@@ -12,20 +12,6 @@ import (
 // is stays its own affair: it may start again, from a random point that it draws itself,
 // and nothing of its draws is ever replaced.
 
-const (
-	// farBelow is how much lower the log density of a chain is, in itself and in distances
-	// between quartiles, where nothing of the distribution is.
-	farBelow = 10
-
-	// In a chain that is stuck more than this share of the transitions diverges, while in
-	// half of the chains less than moving does.
-	stuck, moving = 0.5, 0.2
-
-	// patience is the number of rounds after its restart in which a chain may be useless
-	// before it is dropped.
-	patience = 2
-)
-
 // standing is what has become of a chain.
 type standing struct {
 	restarted bool
@@ -55,10 +41,10 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 	}
 	d := float64(len(now[0].draws[0]))
 	width = min(width, 3*math.Sqrt(d)) // but for chains on their way
-	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < moving
+	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < v.at.moving
 	healthy := 0
 	for i := range now {
-		now[i].useless = middle[i] < best-farBelow-farBelow*width || calm && share[i] > stuck
+		now[i].useless = middle[i] < best-v.at.farBelow-v.at.farBelow*width || calm && share[i] > v.at.stuck
 		if !now[i].useless {
 			healthy++
 		}
@@ -86,7 +72,7 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 			v.restarts = append(v.restarts, chain)
 		default:
 			s.useless++
-			s.dropped = s.useless >= patience
+			s.dropped = s.useless >= int(v.at.patience)
 			v.wavering = v.wavering || !s.dropped
 		}
 	}

@@ -17,11 +17,6 @@ import (
 // each mode and those of a normal distribution that fits there.
 
 const (
-	// farApart is the distance between the means of two chains, in standard deviations
-	// within them, from which on they may be in different modes. Means of the later half of
-	// warm-up are known to about a third of one.
-	farApart = 2
-
 	// bridged is the number of draws of a chain, and of the normal distribution, that the
 	// masses are estimated from.
 	bridged = 60
@@ -30,12 +25,8 @@ const (
 	bridgeRounds = 100
 
 	// Between two groups a normal distribution is looked at in so many steps, by so many
-	// draws at each; its mass has to fall by massBarrier nats for the groups to be modes.
+	// draws at each.
 	between, betweenDraws = 8, 15
-	massBarrier           = 5
-
-	// smallMass is the estimated mass from which on a mode without draws is reported.
-	smallMass = 0.01
 )
 
 // group is the chains that are in one place.
@@ -48,7 +39,7 @@ type group struct {
 }
 
 // groupsOf are the groups of chains by their draws.
-func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
+func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 	d := len(recent[0].draws[0])
 	n := len(recent)
 	means, sds := make([][]float64, n), make([][]float64, n)
@@ -74,7 +65,7 @@ func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 	}
 	near := func(a, b int) bool {
 		for j := range d + 1 {
-			if math.Abs(means[a][j]-means[b][j]) > farApart*max(sds[a][j], sds[b][j]) {
+			if math.Abs(means[a][j]-means[b][j]) > at.farApart*max(sds[a][j], sds[b][j]) {
 				return false
 			}
 		}
@@ -122,11 +113,11 @@ func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 
 // groups is the number of groups of chains.
 func (v *verdict) groups(to *whiten.Map, recent []record) int {
-	return len(groupsOf(slices.Repeat([]bool{true}, len(recent)), recent, to))
+	return len(v.at.groupsOf(slices.Repeat([]bool{true}, len(recent)), recent, to))
 }
 
 // approximate fits a normal distribution to the draws of the group.
-func (g *group) approximate() bool {
+func (g *group) approximate(at *limits) bool {
 	d := len(g.fit.Draws[0])
 	kind := infer.LowRank
 	if d <= mostDense && len(g.fit.Draws) >= 3*d {
@@ -136,10 +127,10 @@ func (g *group) approximate() bool {
 	if err != nil {
 		m = varianceOf(g.fit)
 	}
-	if len(g.fit.Draws) >= mostTrusted {
+	if len(g.fit.Draws) >= int(at.mostTrusted) {
 		widen(&m, g.fit)
 	}
-	g.normal = newMode(m, 0)
+	g.normal = at.newMode(m, 0)
 	return g.normal != nil
 }
 
@@ -175,10 +166,10 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	groups := groupsOf(here, recent, to)
+	groups := w.at.groupsOf(here, recent, to)
 	for i := range groups {
 		groups[i].level /= float64(len(groups[i].chains))
-		if !groups[i].approximate() {
+		if !groups[i].approximate(w.at) {
 			return false, nil
 		}
 	}
@@ -195,7 +186,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	}
 	m := parts.(*masses)
 	if len(m.normals) > 1 {
-		w.kernel.modes = newCensus(m.with(w.elsewhere(candidates, groups)))
+		w.kernel.modes = newCensus(m.with(w.elsewhere(candidates, groups), w.at.smallMass))
 		return true, nil
 	}
 	return false, nil
@@ -213,7 +204,7 @@ func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 		taken := slices.ContainsFunc(groups, func(g group) bool {
 			near := d + 4*math.Sqrt(2*d) + 4
 			scales := math.Abs(m.to.LogScale() - g.normal.to.LogScale())
-			return scales < (d+1)*math.Log(otherScale) && (g.normal.distance(m.metric.Mean) < near || m.distance(g.normal.metric.Mean) < near)
+			return scales < (d+1)*math.Log(w.at.otherScale) && (g.normal.distance(m.metric.Mean) < near || m.distance(g.normal.metric.Mean) < near)
 		})
 		if !taken {
 			out = append(out, m)
@@ -307,7 +298,7 @@ func (w *chain) separated(a, b *group) (bool, error) {
 		slices.Sort(logs)
 		levels = append(levels, logs[len(logs)/2]+volume)
 	}
-	return slices.Min(levels[1:between]) < min(levels[0], levels[between])-massBarrier, nil
+	return slices.Min(levels[1:between]) < min(levels[0], levels[between])-w.at.massBarrier, nil
 }
 
 // masses are those of modes.
@@ -319,8 +310,8 @@ type masses struct {
 	laplace int       // the last so many are candidates, whose mass is that of the normal distribution
 }
 
-// with are the masses with those of candidates.
-func (m *masses) with(candidates []*mode) *masses {
+// with are the masses with those of candidates whose mass is not small.
+func (m *masses) with(candidates []*mode, small float64) *masses {
 	if len(candidates) == 0 {
 		return m
 	}
@@ -337,7 +328,7 @@ func (m *masses) with(candidates []*mode) *masses {
 	}
 	for i, c := range candidates {
 		mass := math.Exp(logs[1+i] - total)
-		if mass < smallMass {
+		if mass < small {
 			continue
 		}
 		out.normals, out.mass, out.errors = append(out.normals, c.metric), append(out.mass, mass), append(out.errors, 0)
@@ -502,7 +493,7 @@ func newCensus(m *masses) *census {
 func (c *census) prepare() bool {
 	c.modes = nil
 	for _, m := range c.Normals {
-		n := newMode(m, 0)
+		n := (*limits)(nil).newMode(m, 0)
 		if n == nil {
 			return false
 		}

@@ -28,14 +28,6 @@ const (
 	mostSurveyed    = 1024
 )
 
-// nearlyNormal is the divergence that a metric may reach at best, below which a target
-// is taken for normal in some coordinates. By worthTrying more than twice that, other
-// metrics must have for one to be tried that takes more time to learn, and by
-// worthWaiting more for warm-up to go on until there are draws enough for a dense one; or by
-// less where the target is normal as far as scores tell and this metric does not show it: in
-// 500 dimensions a divergence of 0.1 may be that of one direction that nothing moves along.
-const nearlyNormal, worthWaiting, worthTrying = 0.1, 0.5, 0.02
-
 // fewestOfMetric is how many a metric is learnt from at least, all chains together: two in each
 // half have a variance.
 const fewestOfMetric = 4
@@ -66,7 +58,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 	parts := folds(recent)
 	v.attainable = whiten.Attainable(sampleOf(parts[0]), sampleOf(parts[1]))
-	normal := v.attainable < nearlyNormal // as far as the draws tell: scores are linear, and need no shrinkage
+	normal := v.attainable < p.at.nearlyNormal // as far as the draws tell: scores are linear, and need no shrinkage
 	inUse, ofInUse := infer.Metric{}, infinity
 	if normal && same && p.options.Metric == "" {
 		inUse, ofInUse = centred(p.metric, recent)
@@ -100,7 +92,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	best, least := 0, infinity
 	divergences := make([]float64, len(candidates))
 	for i, c := range candidates {
-		if c.costly && min(least, ofInUse) < 2*v.attainable+worthTrying {
+		if c.costly && min(least, ofInUse) < 2*v.attainable+p.at.worthTrying {
 			divergences[i] = infinity
 			continue
 		}
@@ -139,17 +131,17 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		}
 	}
 	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
-	if ofInUse < muchBetter*v.divergence-0.005 {
+	if ofInUse < p.at.muchBetter*v.divergence-0.005 {
 		v.take(inUse, ofInUse)
 		v.kept = n < 2*d
 		return
 	}
-	v.unripe = v.unripe && (v.divergence > 2*v.attainable+worthWaiting || isNear(v.attainable, d) && !v.near())
-	if v.divergence > hopeless && !normal && p.options.Metric == "" {
+	v.unripe = v.unripe && (v.divergence > 2*v.attainable+p.at.worthWaiting || p.at.near(v.attainable, d) && !v.near())
+	if v.divergence > p.at.hopeless && !normal && p.options.Metric == "" {
 		// Scores of a way to the typical set, or of a funnel's neck, mislead.
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
 	}
-	if !v.near() && !isNear(v.attainable, d) && p.options.Metric == "" && n >= mostTrusted {
+	if !v.near() && !p.at.near(v.attainable, d) && p.options.Metric == "" && n >= int(p.at.mostTrusted) {
 		// Scores are largest in the bulk: of long tails they make too little.
 		wide := v.metric
 		wide.Inverse = slices.Clone(wide.Inverse)
@@ -190,9 +182,6 @@ func kindName(m infer.Metric) string {
 	}
 	return "diagonal"
 }
-
-// muchBetter is by how much.
-const muchBetter = 0.5
 
 // centred gives the metric in use the mean that suits it best, and its divergence by draws
 // that it was not learnt from.
@@ -252,15 +241,6 @@ func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	}
 	return all.(infer.Metric), nil
 }
-
-// hopeless is a held-out divergence per dimension above which the variance of the
-// draws is used, as Stan has it.
-const hopeless = 5
-
-// mostTrusted is the number of draws from which on, on a target that is far from
-// normal, each coordinate has the variance of the draws and scores only tell how
-// coordinates go together.
-const mostTrusted = 100
 
 // widen gives each coordinate the variance of the draws.
 func widen(m *infer.Metric, s whiten.Sample) {

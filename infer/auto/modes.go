@@ -19,64 +19,26 @@ import (
 // what is known. The chains then agree on a list of modes and on who begins in which.
 
 const (
-	// searched is the number of climbs of all chains together, with those of their starts.
-	// Of two modes with equal basins, 32 climbs miss one with probability 2⁻³¹.
-	searched = 32
-
 	// loneClimbs is that of a chain that learns alone.
 	loneClimbs = 8
 
-	// shareOfSearch is the share of the gradients of a run that the search may take after
-	// firstClimbs climbs of a chain, as long as only one mode is known: of transitionsOf,
-	// and of gradientsOf for each, in units of the fourth root of the dimension.
-	shareOfSearch = 0.05
-	firstClimbs   = 2
+	// firstClimbs is the number of climbs of a chain that the search makes at least.
+	firstClimbs = 2
 
-	// mostOfSearch times that share the search takes where there are several modes.
-	mostOfSearch = 4
-
-	// margin, and marginPerDim for each dimension, is how much lower the logarithm of the mass of a
-	// mode may be than that of the largest, by normal approximations, for a chain to
-	// begin in it: masses below 10⁻³ do not matter, the rest is for the error of approximations.
-	margin       = 12
-	marginPerDim = 0.1
-
-	// surprise is how much the log density at the mean of a normal approximation may be
-	// above what it promises, in itself and relative to the gain, for the mean to be its top.
-	surprise = 2
-
-	// otherScale is the ratio of scales, in each dimension, from which on two modes at the
-	// same place are two.
-	otherScale = 3
-
-	// exact is the same below which the mean is the top as it is.
+	// exact, and exactShare for each dimension, is how little the log density at the mean of a normal
+	// approximation may differ from what it promises for the mean to be its top as it is.
 	exact, exactShare = 0.1, 0.01
 
-	// slack is how much a log density may differ from that of a normal approximation, in
-	// itself and relative to the distance, where a climb has got to a mode that is known.
-	slack      = 0.5
-	slackShare = 0.1
-
-	// A ray from a mode goes out in shells, each so much farther than the one before. The
-	// mass has to fall by dip nats before it rises for another scale to be there.
+	// A ray from a mode goes out in shells, each so much farther than the one before.
 	shells, shellGrowth = 12, 2.0
-	dip                 = 3
 
 	// In up to mostRefined dimensions, and of mostModes modes at most, second derivatives are taken
 	// where there are several modes.
 	mostRefined, mostModes = 1024, 8
 
-	// trailing, and trailingPerDim for each dimension, is how far below the others a chain
-	// is that has yet to climb to where they are.
-	trailing, trailingPerDim = 100, 10
-
-	// moreTries is the number of random points that such a chain begins from anew before it climbs
-	// on from where it is.
+	// moreTries is the number of random points that a chain far below the others begins from anew
+	// before it climbs on from where it is.
 	moreTries = 3
-
-	// barrier is how much lower the log density has to be between two modes than at the
-	// lower one.
-	barrier = 1
 )
 
 // radii are those of random starts, one for each climb of a chain in turn.
@@ -84,6 +46,7 @@ var radii = []float64{2, 1, 4, 8, 2, 16, 4, 32}
 
 // mode is a place where the density is largest, with the normal distribution that fits there.
 type mode struct {
+	at         *limits
 	metric     infer.Metric // about the mode
 	logDensity float64      // at the mode, or what the normal distribution has there
 	mass       float64      // logarithm, but for a constant
@@ -92,7 +55,7 @@ type mode struct {
 }
 
 // newMode is a mode with its mass; nil: there is no normal distribution.
-func newMode(m infer.Metric, logDensity float64) *mode {
+func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 	to, err := whiten.NewMap(m)
 	if m.Kind == "" || err != nil {
 		return nil
@@ -101,7 +64,7 @@ func newMode(m infer.Metric, logDensity float64) *mode {
 	if math.IsNaN(mass) || math.IsInf(mass, 0) {
 		return nil
 	}
-	return &mode{metric: m, logDensity: logDensity, mass: mass, to: to}
+	return &mode{at: at, metric: m, logDensity: logDensity, mass: mass, to: to}
 }
 
 // distance is the squared distance of x from the mode, in its own standard deviations.
@@ -115,7 +78,7 @@ func (m *mode) distance(x []float64) float64 {
 func (m *mode) has(x []float64, logDensity float64) bool {
 	r := m.distance(x)
 	d := float64(len(x))
-	return r < d+4*math.Sqrt(2*d)+4 && math.Abs(logDensity-(m.logDensity-0.5*r)) < slack+slackShare*0.5*r
+	return r < d+4*math.Sqrt(2*d)+4 && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
 }
 
 // same reports whether two modes are one, of the same scale.
@@ -123,7 +86,7 @@ func (m *mode) same(other *mode) bool {
 	d := float64(m.metric.Dim)
 	near := 0.1 + 0.05*d
 	return min(m.distance(other.metric.Mean), other.distance(m.metric.Mean)) < near &&
-		math.Abs(m.to.LogScale()-other.to.LogScale()) < (d+1)*math.Log(otherScale)
+		math.Abs(m.to.LogScale()-other.to.LogScale()) < (d+1)*math.Log(m.at.otherScale)
 }
 
 // normalDraw is a draw from the normal distribution of the mode.
@@ -213,7 +176,7 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	if err != nil || len(modes) == 0 {
 		return nil, err
 	}
-	climbs := searched / len(parts)
+	climbs := int(w.at.searched) / len(parts)
 	if w.options.NoPool {
 		climbs = loneClimbs
 	}
@@ -295,11 +258,11 @@ func (w *chain) around(m *mode) (*mode, error) {
 			first = mass
 		}
 		least = min(least, mass)
-		if mass > least+dip && mass > best {
+		if mass > least+w.at.dip && mass > best {
 			best, at, level = mass, r, lp
 		}
 	}
-	if best < first-margin-marginPerDim*float64(d) {
+	if best < first-w.at.margin-w.at.marginPerDim*float64(d) {
 		return nil, nil
 	}
 	wide := m.metric
@@ -310,7 +273,7 @@ func (w *chain) around(m *mode) (*mode, error) {
 	default:
 		floats.Scale(at*at, wide.Inverse)
 	}
-	return newMode(wide, level+0.5*float64(d)), nil
+	return w.at.newMode(wide, level+0.5*float64(d)), nil
 }
 
 // refine takes second derivatives at the modes where there are several in more dimensions than a
@@ -384,7 +347,7 @@ func mattering(modes []*mode) []*mode {
 	}
 	var out []*mode
 	for _, m := range modes {
-		if m.mass >= best-margin-marginPerDim*d {
+		if m.mass >= best-m.at.margin-m.at.marginPerDim*d {
 			out = append(out, m)
 		}
 	}
@@ -449,7 +412,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 			level = max(level, f.level)
 		}
 	}
-	if !(w.Point.LogDensity < level-trailing-trailingPerDim*float64(w.Target.Dim())) {
+	if !(w.Point.LogDensity < level-w.at.trailing-w.at.trailingPerDim*float64(w.Target.Dim())) {
 		return nil
 	}
 	from := slices.Clone(w.Point.Position)
@@ -471,7 +434,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 		if none := (*infer.InitError)(nil); err != nil && !errors.As(err, &none) {
 			return err
 		}
-		if p.settled && w.Point.LogDensity >= level-trailing {
+		if p.settled && w.Point.LogDensity >= level-w.at.trailing {
 			return nil
 		}
 	}
@@ -522,7 +485,7 @@ func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err e
 		return nil, nil, err
 	}
 	if math.Abs(lp-start.peak) < exact+exactShare*float64(d) {
-		return newMode(m, lp), nil, nil
+		return w.at.newMode(m, lp), nil, nil
 	}
 	a, err := optimize.FindTop(ctx, w.Target, m.Mean, w.mostEvaluations(), never)
 	if none := (*infer.InitError)(nil); errors.As(err, &none) || err == nil && !a.Climbed {
@@ -531,11 +494,11 @@ func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.LogDensity < start.peak+surprise+slackShare*float64(d) {
+	if a.LogDensity < start.peak+w.at.surprise+w.at.slackShare*float64(d) {
 		m.Mean = a.X
-		return newMode(m, a.LogDensity), nil, nil
+		return w.at.newMode(m, a.LogDensity), nil, nil
 	}
-	top = newMode(m, start.peak)
+	top = w.at.newMode(m, start.peak)
 	inner, err = w.modeAt(a)
 	return top, inner, err
 }
@@ -554,7 +517,7 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 		}
 		m := a.Normal
 		m.Mean = a.X
-		return newMode(m, a.LogDensity), nil
+		return w.at.newMode(m, a.LogDensity), nil
 	}
 	return w.curved(a.X, a.LogDensity, a.Scale)
 }
@@ -590,7 +553,7 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 		}
 	}
 	m.Mean = slices.Clone(x)
-	return newMode(m, logDensity), nil
+	return w.at.newMode(m, logDensity), nil
 }
 
 // climbs makes n climbs, of which all that ends in modes that are known end early.
@@ -599,10 +562,10 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 	d := w.Target.Dim()
 	begun := w.Target.Gradients()
 	lost := 0 // climbs that have ended nowhere
-	most := int64(shareOfSearch * w.plannedGradients())
+	most := int64(w.at.shareOfSearch * w.plannedGradients())
 	for k := range n {
 		spent := w.Target.Gradients() - begun
-		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || spent >= mostOfSearch*most) {
+		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || float64(spent) >= w.at.mostOfSearch*float64(most)) {
 			break
 		}
 		w.kernel.told["search_climbs"] = float64(k + 1)
@@ -667,7 +630,7 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	x, g := make([]float64, d), make([]float64, d)
 	for _, m := range known {
 		low := false
-		least := min(a.LogDensity, m.logDensity) - barrier
+		least := min(a.LogDensity, m.logDensity) - w.at.barrier
 		for _, t := range []float64{0.5, 0.25, 0.75} {
 			for i := range x {
 				x[i] = (1-t)*a.X[i] + t*m.metric.Mean[i]
@@ -680,7 +643,7 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 				break
 			}
 		}
-		if !low && a.LogDensity < m.logDensity+surprise+slackShare*float64(d) {
+		if !low && a.LogDensity < m.logDensity+w.at.surprise+w.at.slackShare*float64(d) {
 			return false, nil
 		}
 	}

@@ -109,6 +109,7 @@ type pool struct {
 
 // verdict is what becomes of a round.
 type verdict struct {
+	at     *limits
 	rounds [][]record // of the pool, with this one
 
 	standing    []standing // by chain
@@ -161,7 +162,7 @@ const (
 
 // judge makes the verdict of a round.
 func (p *pool) judge(parts []any, last bool) *verdict {
-	v := &verdict{delta: p.options.Delta}
+	v := &verdict{at: p.at, delta: p.options.Delta}
 	var now []record
 	for _, part := range parts {
 		if r, ok := part.(record); ok {
@@ -234,21 +235,21 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 			}
 		}
 	}
-	fewest := fewestRounds
+	fewest := int(p.at.fewestRounds)
 	if before != nil && v.near() && before.near() {
 		fewest = fewestNear
 	}
 	settled := before != nil && len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
-		(math.Abs(math.Log(v.stepSize/before.stepSize)) < 0.5 || v.near() && before.near()) &&
+		(math.Abs(math.Log(v.stepSize/before.stepSize)) < p.at.settledStep || v.near() && before.near()) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
-		v.rhat < 1.05+4/float64(count/len(now)) && v.delta == before.delta
-	v.split = len(v.rounds) >= fewestRounds && v.rhat > apart && before.rhat > apart && v.groups(to, recent) > 1
+		v.rhat < 1+p.at.settledRhat+4/float64(count/len(now)) && v.delta == before.delta
+	v.split = len(v.rounds) >= int(p.at.fewestRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
 	v.extremes(to, recent)
 	if v.split {
-		v.worth = worthOf(usable(later(v.rounds)))
+		v.worth = worthOf(v.usable(later(v.rounds)))
 	}
 	if v.done = last || settled && !p.options.NoEarlyEnd; v.done {
-		v.worth = worthOf(usable(later(v.rounds)))
+		v.worth = worthOf(v.usable(later(v.rounds)))
 	}
 	if last && !settled && !p.options.NoEarlyEnd {
 		v.unsettled = true
@@ -288,20 +289,18 @@ func later(rounds [][]record) []record {
 }
 
 const (
-	// How much larger the divergence may be in the coordinates learnt, which are better
-	// where the draws have hardly been; and by some more where the metric is learnt from draws
-	// in either. (Where that is allowed of all, good metrics, from second derivatives, are given up for coordinates that
-	// differ by chance: three of six runs of radon_all_hierarchical_intercept had 36,000 gradients of warm-up in place of 13,000.)
-	mostWorse = 1.1
-	// The divergence above which non-centred effects are tried too: what the data tell
-	// may be far from constant.
-	poorCoordinates = 1
+// How much larger the divergence may be in the coordinates learnt, which are better
+// where the draws have hardly been; and by some more where the metric is learnt from draws
+// in either. (Where that is allowed of all, good metrics, from second derivatives, are given up for coordinates that
+// differ by chance: three of six runs of radon_all_hierarchical_intercept had 36,000 gradients of warm-up in place of 13,000.)
+// The divergence above which non-centred effects are tried too: what the data tell
+// may be far from constant.
 )
 
 // chooseCoordinates learns coordinates of effects, and the metric in the better ones of
 // them and those in use, in which it returns the draws.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
-	learn := usable(original)
+	learn := v.usable(original)
 	if p.chart == nil {
 		v.choose(p, learn, true)
 		return original
@@ -312,7 +311,7 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	if !p.learns {
 		return recent
 	}
-	v.effects = learnEvidence(p.chart, learn)
+	v.effects = learnEvidence(p.chart, learn, p.at.vanishing)
 	v.vanishes = v.effects != nil && v.effects.vanishes
 	if n := len(p.history); n > 0 && p.history[n-1].effects != nil {
 		v.vanishes = v.vanishes || p.history[n-1].effects.vanishes
@@ -337,21 +336,21 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	plain := infer.Centred(0, len(v.effects.logScale))
 	begins := slices.Equal(now, plain)
 	if !v.effects.similar(now) {
-		most := mostWorse * v.divergence
+		most := p.at.mostWorse * v.divergence
 		if !v.kept {
 			most += 0.02
 		}
 		try(v.effects.of, most)
 	}
-	if !begins && v.divergence > poorCoordinates {
-		try(plain, v.divergence/mostWorse)
+	if !begins && v.divergence > p.at.poorCoordinates {
+		try(plain, v.divergence/p.at.mostWorse)
 	}
 	return recent
 }
 
 // usable are the draws to learn from: not those of chains that were useless then, nor
 // those on the way to the typical set.
-func usable(recent []record) []record {
+func (v *verdict) usable(recent []record) []record {
 	n := 0
 	for _, r := range recent {
 		n += len(r.logDensity)
@@ -369,7 +368,7 @@ func usable(recent []record) []record {
 	}
 	slices.Sort(levels)
 	n = len(levels)
-	least := levels[n/2] - below - below*(levels[n*3/4]-levels[n/4])
+	least := levels[n/2] - v.at.below - v.at.below*(levels[n*3/4]-levels[n/4])
 	var out []record
 	for _, r := range recent {
 		n := len(r.logDensity)
@@ -393,7 +392,6 @@ func usable(recent []record) []record {
 // distances between quartiles, for a metric to be learnt from it: a
 // normal distribution has one in a million such draws in 4 dimensions. Scores out there may
 // be thousands of times as large as elsewhere, and would decide alone.
-const below = 5
 
 // How many tails are looked at, and how much farther out than the draws, in the
 // coordinate that makes them extreme.

@@ -13,14 +13,10 @@ import (
 
 // The constants of the race.
 const (
-	nearNormal    = 0.1  // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
-	advantage     = 1.15 // what a static kernel must be worth, in units of NUTS
-	fewestBatches = 4    // that tell anything
+	fewestBatches = 4 // that tell anything
 	finals        = 3 * 2
 	tailTries     = 6   // of a static kernel at a tail
 	gentler       = 2   // how often steps that tails reject are halved
-	tailAccept    = 0.4 // least mean acceptance there
-	leastAccept   = 0.4 // mean acceptance, in any chain, of a static kernel
 	raceNoise     = 0.4 // variance of a batch's reward in units in which the rewards' range is 4
 )
 
@@ -43,11 +39,11 @@ var firstArms = map[Kind][][2]float64{
 // known from trying them. One direction that is far from normal is enough to doubt
 // it; the divergence is a mean over all.
 func (v *verdict) near() bool {
-	return isNear(v.divergence, v.metric.Dim)
+	return v.at.near(v.divergence, v.metric.Dim)
 }
 
-func isNear(divergence float64, d int) bool {
-	return divergence*math.Sqrt(float64(d)) < nearNormal
+func (at *limits) near(divergence float64, d int) bool {
+	return divergence*math.Sqrt(float64(d)) < at.nearNormal
 }
 
 // ofRace is the number of transitions that the race takes: of NUTS, of its batches, and of
@@ -183,7 +179,7 @@ func (w *chain) race(v *verdict) error {
 		w.StepSize = x[0]
 		return w.share(o, 2*n, func(infer.Info) {})
 	}
-	refused := func(r outcome) bool { return r.divergent > 0 || r.accept < leastAccept }
+	refused := func(r outcome) bool { return r.divergent > 0 || r.accept < w.at.leastAccept }
 	// The best of each is tried once more: its reward so far is the largest of noisy
 	// figures. The better family comes first; the other one need not be tried if it is far
 	// behind, unless the first is refused.
@@ -216,13 +212,13 @@ func (w *chain) race(v *verdict) error {
 		return err
 	}
 	// Where tails would reject it the same length in smaller steps may do.
-	for k, x := 0, setting; k < gentler && w.options.Kind == "" && tail < tailAccept && ratio >= advantage; k++ {
+	for k, x := 0, setting; k < gentler && w.options.Kind == "" && tail < w.at.tailAccept && ratio >= w.at.advantage; k++ {
 		x[0], x[1] = x[0]/2, 2*x[1]
 		t, err := w.acceptInTails(v, chosen.kind, x)
 		if err != nil {
 			return err
 		}
-		if t < tailAccept {
+		if t < w.at.tailAccept {
 			continue
 		}
 		if of, err = final(chosen.kind, x); err != nil {
@@ -237,9 +233,9 @@ func (w *chain) race(v *verdict) error {
 		switch {
 		case refused(of):
 			return keep("trajectories of fixed length are rejected too often somewhere")
-		case ratio >= advantage && tail < tailAccept:
+		case ratio >= w.at.advantage && tail < w.at.tailAccept:
 			return keep("trajectories of fixed length would be rejected in the tails")
-		case ratio < advantage:
+		case ratio < w.at.advantage:
 			return keep(fmt.Sprintf("the best trajectories of fixed length are worth %.2g times as much per gradient", ratio))
 		}
 	}

@@ -79,7 +79,6 @@ const (
 	fewestDraws           = 40
 	mostSeen              = 1 << 21  // of all effects together, which take 40 bytes each
 	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
-	vanishing             = -0.6     // the skewness of the logarithm of a scale that may be 0; an exponential tail has -2
 	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
 )
 
@@ -101,7 +100,7 @@ type evidence struct {
 // where other effects take θ's place, as in pilots.)
 // Effects of higher levels are in their own coordinates there, which go with θ, so that what the data tell of θ by
 // them counts; chains among those of the same level do that in the map. It is nil of too few draws.
-func learnEvidence(c *infer.Chart, recent []record) *evidence {
+func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence {
 	n := 0
 	for _, r := range recent {
 		n += len(r.draws)

@@ -2,20 +2,16 @@ package auto
 
 import "fmt"
 
-// A draw is made of several transitions of NUTS where one is worth little: of as many as make it
-// worth wanted effective draws, and mostPerDraw at most. Four chains of 1000 draws then have several
-// times the 400 effective draws that R-hat and quantiles need, though the estimate, from few
-// transitions of which many had another metric, may be three times too large. Per gradient little
-// is lost: below that worth a second transition adds nearly as much as the first, and warm-up
-// counts for less.
-const (
-	wanted      = 0.5
-	mostPerDraw = 8
-)
-
-// spend decides how many transitions make a draw. Chains that are in different places are not
-// brought together by more of the same: they get what warm-up has left at most. Static kernels are chosen where draws are worth much;
-// only where they were asked for on another target do they get the transitions that warm-up has left.
+// spend decides how many transitions make a draw: where one of NUTS is worth little, as many as
+// make it worth wanted effective draws, and mostPerDraw at most (thresholds.go). Four chains of
+// 1000 draws then have several times the 400 effective draws that R-hat and quantiles need, though
+// the estimate, from few transitions of which many had another metric, may be three times too
+// large. Per gradient little is lost: below that worth a second transition adds nearly as much as
+// the first, and warm-up counts for less.
+//
+// Chains that are in different places are not brought together by more of the same: they get what
+// warm-up has left at most. Static kernels are chosen where draws are worth much; only where they
+// were asked for on another target do they get the transitions that warm-up has left.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
@@ -24,8 +20,8 @@ func (w *chain) spend(v *verdict) {
 	perDraw, why := 1.0, "the target is not quite normal"
 	switch {
 	case w.kernel.setting.Kind == NUTS:
-		perDraw = transitionsFor(v.worth)
-		if v.rhat >= apart {
+		perDraw = w.at.transitionsFor(v.worth)
+		if v.rhat >= w.at.apart {
 			perDraw = min(perDraw, spared)
 		}
 		why = fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
@@ -41,8 +37,8 @@ func (w *chain) spend(v *verdict) {
 
 // transitionsFor is the number of transitions for a draw, on average, if one is worth so many
 // effective draws.
-func transitionsFor(worth float64) float64 {
-	return min(max(wanted/worth, 1), mostPerDraw)
+func (at *limits) transitionsFor(worth float64) float64 {
+	return min(max(at.wanted/worth, 1), at.mostPerDraw)
 }
 
 // worthOf estimates the effective draws per transition of the poorest of coordinates, of

@@ -78,7 +78,7 @@ func TestSpare(t *testing.T) {
 		k.spare = spare
 		return k, h, z, rand.New(rand.NewPCG(3, 4))
 	}
-	const draws = 400
+	const draws, mostPerDraw = 400, 8
 	k, h, z, rng := begin(0)
 	var single [][]float64
 	steps := []int{0} // so far
@@ -132,12 +132,12 @@ func TestSpare(t *testing.T) {
 
 // How many transitions a draw has.
 func TestSpend(t *testing.T) {
-	static := Setting{Leapfrog, 2}
+	static, at := Setting{Leapfrog, 2}, Sampler{}.limits()
 	normal := func(divergence float64) *verdict {
-		return &verdict{worth: 0.9, rhat: 1, divergence: divergence, metric: hmc.Identity(infer.Dense, 4)}
+		return &verdict{at: at, worth: 0.9, rhat: 1, divergence: divergence, metric: hmc.Identity(infer.Dense, 4)}
 	}
 	worth := func(worth, rhat float64) *verdict {
-		return &verdict{worth: worth, rhat: rhat, divergence: 1, metric: hmc.Identity(infer.Dense, 4)}
+		return &verdict{at: at, worth: worth, rhat: rhat, divergence: 1, metric: hmc.Identity(infer.Dense, 4)}
 	}
 	for name, c := range map[string]struct {
 		options Sampler
@@ -147,17 +147,17 @@ func TestSpend(t *testing.T) {
 		want    float64
 	}{
 		"worth much":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.6, 1), 1},
-		"worth as much as wanted":         {Sampler{}, Setting{Kind: NUTS}, 200, worth(wanted, 1), 1},
+		"worth as much as wanted":         {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted, 1), 1},
 		"worth less":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.25, 1), 2},
 		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.25, 1), 2},
-		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), mostPerDraw},
+		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.mostPerDraw},
 		"chains in different places":      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8},
 		"switched off":                    {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1},
 		"all of warm-up":                  {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1},
 		"a static kernel":                 {Sampler{}, static, 200, normal(0.01), 1},
 		"a static kernel that was wanted": {Sampler{Kind: Leapfrog}, static, 200, normal(0.2), 1.8},
 	} {
-		w := &chain{course: course{options: c.options, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults(), nil), made: c.made}
+		w := &chain{course: course{options: c.options, at: at, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults(), nil), made: c.made}
 		w.kernel.use(c.setting)
 		w.spend(c.verdict)
 		if got := 1 + w.kernel.spare; math.Abs(got-c.want) > 1e-12 {

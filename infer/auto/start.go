@@ -26,11 +26,7 @@ const (
 	// dimension and so many of its standard deviations.
 	farthest  = 8
 	nearMeans = 0.6 // largest effect that a climb starts from, in units of its scale
-	// A climb that has lost this much mass, in nats and for each dimension, has ended in a neck.
-	neckMargin, neckPerDim = 5, 0.1
-	// A step of a climb that has seen less than this share of the curvature at the end.
-	flatter = 0.2
-	tries   = 2 // points to climb from, until one leads to where a normal distribution fits
+	tries     = 2   // points to climb from, until one leads to where a normal distribution fits
 )
 
 // start moves the chain to the typical set: up by L-BFGS and, in few dimensions, on by
@@ -116,7 +112,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 			if gain <= float64(d) {
 				floats.Add(m.Mean, step)
 			}
-			end := newMode(m, centre+0.5*min(gain, float64(d)))
+			end := w.at.newMode(m, centre+0.5*min(gain, float64(d)))
 			if end == nil {
 				break
 			}
@@ -164,7 +160,7 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 		for i, v := range step {
 			y[i] = end.metric.Mean[i] + v
 		}
-		bent = bent || -floats.Dot(step, c.Changes[k]) < flatter*end.distance(y)
+		bent = bent || -floats.Dot(step, c.Changes[k]) < w.at.flatter*end.distance(y)
 	}
 	if !bent {
 		return nil, nil
@@ -177,7 +173,7 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 		scale[i] = math.Sqrt(v)
 	}
 	var best []float64
-	most := end.mass + neckMargin + neckPerDim*float64(d)
+	most := end.mass + w.at.neckMargin + w.at.neckPerDim*float64(d)
 	for _, share := range []int{0, 1, 2, 4} { // of eighths of the way; a neck is long
 		x := c.path[share*(len(c.path)-1)/8]
 		if err := w.move(x); err != nil {

@@ -13,16 +13,8 @@ import (
 // has its own ladder of replicas, whose draws have the right share of each mode.
 
 const (
-	// mostTempered is the largest number of gradients that the draws of a chain may take by
-	// tempering, as far as the last scans of warm-up tell; beyond it the run ends with its modes
-	// apart, and reports that. Two million gradients of one microsecond take two seconds.
-	mostTempered = 2e6
-
-	// earlyTempered times that may be in the first rounds, in which little is learnt yet.
+	// earlyTempered times the gradients allowed may be planned in the first rounds, in which little is learnt yet.
 	earlyTempered = 3
-
-	// fewestScans is the number of transitions of warm-up that a ladder has to be learnt from.
-	fewestScans = 200
 )
 
 // temper replaces the kernel by a ladder, if there are modes apart, enough of warm-up is left and
@@ -30,7 +22,7 @@ const (
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made
-	if c == nil || w.options.NoTemper || w.options.Kind != "" || left < fewestScans {
+	if c == nil || w.options.NoTemper || w.options.Kind != "" || left < int(w.at.fewestScans) {
 		return false, nil
 	}
 	start := tempered.Start{At: slices.Clone(w.Point.Position)}
@@ -56,7 +48,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		if n == 0 {
 			continue
 		}
-		allowed := mostTempered
+		allowed := w.at.mostTempered
 		if i+2 < len(stages)/2 { // steps and metrics are still poor
 			allowed *= earlyTempered
 		}

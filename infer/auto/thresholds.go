@@ -1,0 +1,145 @@
+package auto
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Threshold is a number that the algorithm decides by.
+type Threshold struct {
+	Name    string
+	Value   float64
+	Unit    string
+	File    string // where it is used first
+	Decides string
+
+	// Effect is what halving and doubling it changed, as the command truth --sensitivity found; "":
+	// it has not been measured.
+	Effect string
+
+	at func(*limits) *float64
+}
+
+// Thresholds is the table of all of them. The page doc/auto.md shows it; a test compares the two.
+// Numbers that only bound rounding or work are constants where they are used.
+func Thresholds() []Threshold {
+	return []Threshold{
+		{"roundGrowth", 1.5, "ratio", "course.go", "length of a round of warm-up over that of the one before", "", func(l *limits) *float64 { return &l.roundGrowth }},
+		{"fewestRounds", 5, "rounds", "pool.go", "warm-up of a target that is not close to normal has at least so many", "", func(l *limits) *float64 { return &l.fewestRounds }},
+		{"apart", 1.5, "R-hat", "course.go", "chains are in different places", "", func(l *limits) *float64 { return &l.apart }},
+		{"settledStep", 0.5, "log ratio", "pool.go", "warm-up may end when the step size changes by less", "", func(l *limits) *float64 { return &l.settledStep }},
+		{"settledRhat", 0.05, "R-hat minus 1", "pool.go", "warm-up may end below it, plus 4 over the draws of a chain", "", func(l *limits) *float64 { return &l.settledRhat }},
+		{"neckMargin", 5, "nats", "start.go", "a climb that has lost so much mass has ended in a neck", "", func(l *limits) *float64 { return &l.neckMargin }},
+		{"neckPerDim", 0.1, "nats per dimension", "start.go", "added to neckMargin", "", func(l *limits) *float64 { return &l.neckPerDim }},
+		{"flatter", 0.2, "ratio", "start.go", "a climb is examined for a neck if one of its steps saw less of the curvature at the end", "", func(l *limits) *float64 { return &l.flatter }},
+		{"searched", 32, "climbs", "modes.go", "climbs of all chains together; of two equal basins 32 miss one with probability 2⁻³¹", "", func(l *limits) *float64 { return &l.searched }},
+		{"shareOfSearch", 0.05, "share of gradients", "modes.go", "gradients of the search in a cheap run, while one mode is known", "", func(l *limits) *float64 { return &l.shareOfSearch }},
+		{"mostOfSearch", 4, "ratio", "modes.go", "gradients of the search where several modes are known, over those where one is", "", func(l *limits) *float64 { return &l.mostOfSearch }},
+		{"margin", 12, "nats", "modes.go", "a mode whose normal approximation has so much less mass than the largest does not matter", "", func(l *limits) *float64 { return &l.margin }},
+		{"marginPerDim", 0.1, "nats per dimension", "modes.go", "added to margin", "", func(l *limits) *float64 { return &l.marginPerDim }},
+		{"surprise", 2, "nats", "modes.go", "a place so far above what a normal approximation promises is another mode", "", func(l *limits) *float64 { return &l.surprise }},
+		{"slack", 0.5, "nats", "modes.go", "a climb has reached a known mode if the log density is so close to the approximation's", "", func(l *limits) *float64 { return &l.slack }},
+		{"slackShare", 0.1, "ratio", "modes.go", "added to slack, times half the squared distance", "", func(l *limits) *float64 { return &l.slackShare }},
+		{"barrier", 1, "nats", "modes.go", "log density falls by so much between two local maxima", "", func(l *limits) *float64 { return &l.barrier }},
+		{"otherScale", 3, "ratio per dimension", "modes.go", "two parts with one centre are two modes if their scales differ by more", "", func(l *limits) *float64 { return &l.otherScale }},
+		{"dip", 3, "nats", "modes.go", "the mass of shells falls by so much between two scales", "", func(l *limits) *float64 { return &l.dip }},
+		{"trailing", 100, "nats", "modes.go", "a chain without a mode that is so far below the others begins from other points", "", func(l *limits) *float64 { return &l.trailing }},
+		{"trailingPerDim", 10, "nats per dimension", "modes.go", "added to trailing", "", func(l *limits) *float64 { return &l.trailingPerDim }},
+		{"farBelow", 10, "nats, and quartile distances", "health.go", "a chain so far below the best one, in density times volume, is useless for learning", "", func(l *limits) *float64 { return &l.farBelow }},
+		{"stuck", 0.5, "share of transitions", "health.go", "a chain that diverges more often is useless, if others diverge less often than moving", "", func(l *limits) *float64 { return &l.stuck }},
+		{"moving", 0.2, "share of transitions", "health.go", "see stuck", "", func(l *limits) *float64 { return &l.moving }},
+		{"patience", 2, "rounds", "health.go", "a chain that is useless so long after its restart is dropped", "", func(l *limits) *float64 { return &l.patience }},
+		{"nearlyNormal", 0.1, "Fisher divergence", "metric.go", "a target whose best metric has less is normal in some coordinates", "", func(l *limits) *float64 { return &l.nearlyNormal }},
+		{"worthWaiting", 0.5, "Fisher divergence", "metric.go", "warm-up waits for draws enough for a dense metric if the best one is worse by more", "", func(l *limits) *float64 { return &l.worthWaiting }},
+		{"worthTrying", 0.02, "Fisher divergence", "metric.go", "a costly metric is tried if the best cheap one is worse by more", "", func(l *limits) *float64 { return &l.worthTrying }},
+		{"muchBetter", 0.5, "ratio", "metric.go", "the metric in use stays if the divergence of the best new one exceeds its own by the inverse", "", func(l *limits) *float64 { return &l.muchBetter }},
+		{"hopeless", 5, "Fisher divergence", "metric.go", "above it scores mislead, and the variance of the draws is the metric", "", func(l *limits) *float64 { return &l.hopeless }},
+		{"mostTrusted", 100, "draws", "metric.go", "from so many draws on, coordinates of a target far from normal have the variance of the draws", "", func(l *limits) *float64 { return &l.mostTrusted }},
+		{"below", 5, "nats, and quartile distances", "pool.go", "draws so far below the median are not learnt from", "", func(l *limits) *float64 { return &l.below }},
+		{"mostWorse", 1.1, "ratio", "pool.go", "coordinates of effects that were learnt may have so much more divergence than those in use", "", func(l *limits) *float64 { return &l.mostWorse }},
+		{"poorCoordinates", 1, "Fisher divergence", "pool.go", "above it non-centred effects are tried again", "", func(l *limits) *float64 { return &l.poorCoordinates }},
+		{"vanishing", -0.6, "skewness", "recentre.go", "the logarithm of a scale that may be 0 has less", "", func(l *limits) *float64 { return &l.vanishing }},
+		{"farApart", 2, "standard deviations", "masses.go", "chains whose means differ by more are compared", "", func(l *limits) *float64 { return &l.farApart }},
+		{"massBarrier", 5, "nats", "masses.go", "the mass of a normal distribution led from one mode to another falls by more", "", func(l *limits) *float64 { return &l.massBarrier }},
+		{"smallMass", 0.01, "share", "masses.go", "a mode without draws is reported if its estimated mass is larger", "", func(l *limits) *float64 { return &l.smallMass }},
+		{"mostTempered", 2e6, "gradients", "temper.go", "tempering is given up if the draws of a chain would take more", "", func(l *limits) *float64 { return &l.mostTempered }},
+		{"fewestScans", 200, "transitions", "temper.go", "tempering needs so many of warm-up", "", func(l *limits) *float64 { return &l.fewestScans }},
+		{"nearNormal", 0.1, "Fisher divergence·√d", "race.go", "trajectories of fixed length are tried below it", "", func(l *limits) *float64 { return &l.nearNormal }},
+		{"advantage", 1.15, "ratio", "race.go", "a static kernel must be worth so much more than NUTS", "", func(l *limits) *float64 { return &l.advantage }},
+		{"leastAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in every chain", "", func(l *limits) *float64 { return &l.leastAccept }},
+		{"tailAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in the tails", "", func(l *limits) *float64 { return &l.tailAccept }},
+		{"wanted", 0.5, "effective draws", "spare.go", "a draw is made of so many transitions of NUTS that it is worth them", "", func(l *limits) *float64 { return &l.wanted }},
+		{"mostPerDraw", 8, "transitions", "spare.go", "a draw is made of so many at most", "", func(l *limits) *float64 { return &l.mostPerDraw }},
+	}
+}
+
+// limits are the values of the thresholds in a run.
+type limits struct {
+	roundGrowth     float64
+	fewestRounds    float64
+	apart           float64
+	settledStep     float64
+	settledRhat     float64
+	neckMargin      float64
+	neckPerDim      float64
+	flatter         float64
+	searched        float64
+	shareOfSearch   float64
+	mostOfSearch    float64
+	margin          float64
+	marginPerDim    float64
+	surprise        float64
+	slack           float64
+	slackShare      float64
+	barrier         float64
+	otherScale      float64
+	dip             float64
+	trailing        float64
+	trailingPerDim  float64
+	farBelow        float64
+	stuck           float64
+	moving          float64
+	patience        float64
+	nearlyNormal    float64
+	worthWaiting    float64
+	worthTrying     float64
+	muchBetter      float64
+	hopeless        float64
+	mostTrusted     float64
+	below           float64
+	mostWorse       float64
+	poorCoordinates float64
+	vanishing       float64
+	farApart        float64
+	massBarrier     float64
+	smallMass       float64
+	mostTempered    float64
+	fewestScans     float64
+	nearNormal      float64
+	advantage       float64
+	leastAccept     float64
+	tailAccept      float64
+	wanted          float64
+	mostPerDraw     float64
+}
+
+// limits are those of the table, with the one that the options scale.
+func (s Sampler) limits() *limits {
+	l := &limits{}
+	for _, t := range Thresholds() {
+		*t.at(l) = t.Value
+		if t.Name == s.Threshold {
+			*t.at(l) *= s.Factor
+		}
+	}
+	return l
+}
+
+// checkThreshold says what is wrong with the options of a threshold.
+func (s Sampler) checkThreshold() error {
+	known := slices.ContainsFunc(Thresholds(), func(t Threshold) bool { return t.Name == s.Threshold })
+	if s.Threshold != "" && (!known || !(s.Factor > 0)) {
+		return fmt.Errorf("auto: threshold %q with factor %v: the name must be one of the table, and the factor positive", s.Threshold, s.Factor)
+	}
+	return nil
+}
