@@ -56,200 +56,284 @@ func (w *chain) race(v *verdict) error {
 	if err != nil {
 		return err
 	}
+	r := &race{chain: w, verdict: v, watched: o}
 	n := w.options.RaceBatch
-	// NUTS, whose step size is adapted to the metric in use.
-	w.kernel.use(Setting{Kind: NUTS})
-	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
-	adapt := func(info infer.Info) { w.StepSize = avg.Update(info.AcceptStat) }
 	left := w.length - w.made
 	length := min(2*n, left)
-	batches := min(w.options.RaceLength, (left-length)/n-finals)
-	short := batches < min(fewestBatches, w.options.RaceLength)
-	ofNUTS, err := w.share(o, length, adapt)
-	if err != nil {
+	r.batches = min(w.options.RaceLength, (left-length)/n-finals)
+	if err := r.runNUTS(length); err != nil {
+		return err
+	}
+	if why := r.noRace(); why != "" {
+		return r.keepNUTS(why)
+	}
+	if r.short() || w.options.Steps > 0 && w.options.StepSize > 0 {
+		return r.takeGiven()
+	}
+	if err := r.enter(); err != nil {
+		return err
+	}
+	if err := r.heats(); err != nil {
+		return err
+	}
+	if err := r.decide(); err != nil {
+		return err
+	}
+	if err := r.tryTails(); err != nil {
+		return err
+	}
+	if why := r.refusal(); why != "" {
+		return r.keepNUTS(why)
+	}
+	return r.takeWinner()
+}
+
+// race is the contest of a static kernel with NUTS: what is tried, and what it came to.
+type race struct {
+	*chain
+	verdict *verdict
+	watched *watched
+	batches int // that there is time for
+
+	nutsStep float64
+	ofNUTS   outcome
+
+	entries []*entry // the families of static kernels
+
+	// The winner of them.
+	kind    Kind
+	setting [2]float64 // step size and number of steps
+	of      outcome
+	tail    float64 // its least mean acceptance in tails
+	ratio   float64 // of its reward to that of NUTS
+}
+
+// entry is a family of static kernels in the race.
+type entry struct {
+	kind  Kind
+	tuner *bayesopt.Tuner
+	first [][2]float64 // settings that are tried first
+	tried int
+}
+
+// best is the best reward so far.
+func (e *entry) best() float64 {
+	if _, r, ok := e.tuner.Best(); ok {
+		return r
+	}
+	return 0
+}
+
+// short reports whether there are too few batches for them to tell anything.
+func (r *race) short() bool { return r.batches < min(fewestBatches, r.options.RaceLength) }
+
+// runNUTS makes transitions of NUTS, whose step size is adapted to the metric in use.
+func (r *race) runNUTS(length int) error {
+	r.kernel.use(Setting{Kind: NUTS})
+	avg := warmup.NewDualAveraging(r.averaging(r.delta), r.StepSize)
+	var err error
+	if r.ofNUTS, err = r.share(r.watched, length, func(info infer.Info) { r.StepSize = avg.Update(info.AcceptStat) }); err != nil {
 		return err
 	}
 	if length > 0 {
-		w.StepSize = avg.Final()
+		r.StepSize = avg.Final()
 	}
-	if w.StepSize, err = w.meanStep(); err != nil {
+	if r.StepSize, err = r.meanStep(); err != nil {
 		return err
 	}
-	nutsStep := w.StepSize
-	keep := func(why string) error {
-		w.kernel.use(Setting{Kind: NUTS})
-		w.StepSize = nutsStep
-		if err := w.rest(w.options.StepSize == 0); err != nil {
-			return err
-		}
-		nutsStep = w.StepSize
-		w.note(fmt.Sprintf("Kernel: NUTS with step size %.3g%s; %s.", nutsStep, w.ofSteps(v), why))
-		return nil
-	}
-	switch k := w.options.Kind; {
+	r.nutsStep = r.StepSize
+	return nil
+}
+
+// noRace is the reason why NUTS is the kernel without a race; "": there is none.
+func (r *race) noRace() string {
+	switch k, v := r.options.Kind, r.verdict; {
 	case k == NUTS:
-		nutsStep = cmp.Or(w.options.StepSize, nutsStep)
-		return keep("it was asked for")
-	case k == "" && short:
-		return keep("warm-up was too short to try others")
-	case k == "" && !v.near():
-		return keep("the target is too far from normal for trajectories of fixed length")
-	case k == "" && v.vanishes:
+		r.nutsStep = cmp.Or(r.options.StepSize, r.nutsStep)
+		return "it was asked for"
+	case k != "":
+	case r.short():
+		return "warm-up was too short to try others"
+	case !v.near():
+		return "the target is too far from normal for trajectories of fixed length"
+	case v.vanishes:
 		// The logarithm of such a scale has an exponential tail, which they walk through slowly.
-		return keep("scales of effects may be 0, where trajectories of fixed length stay long")
-	case k == "" && v.divergences >= fewDivergent:
-		return keep("there were divergences")
+		return "scales of effects may be 0, where trajectories of fixed length stay long"
+	case v.divergences >= fewDivergent:
+		return "there were divergences"
 	}
-	given := w.options.Steps > 0 && w.options.StepSize > 0
-	if short || given {
-		x := firstArms[w.options.Kind][0]
-		use := Setting{w.options.Kind, cmp.Or(w.options.Steps, int(x[1]))}
-		w.kernel.use(use)
-		w.StepSize = cmp.Or(w.options.StepSize, x[0])
-		why := "warm-up was too short to try others"
-		if given {
-			why = "it was asked for"
-		}
-		w.note(fmt.Sprintf("Kernel: %v of size %.3g; %s.", use, w.StepSize, why))
-		return w.rest(false)
+	return ""
+}
+
+// keepNUTS makes NUTS the kernel.
+func (r *race) keepNUTS(why string) error {
+	r.kernel.use(Setting{Kind: NUTS})
+	r.StepSize = r.nutsStep
+	if err := r.rest(r.options.StepSize == 0); err != nil {
+		return err
 	}
-	type entry struct {
-		kind  Kind
-		tuner *bayesopt.Tuner
-		first [][2]float64
-		tried int
+	r.note(fmt.Sprintf("Kernel: NUTS with step size %.3g%s; %s.", r.StepSize, r.ofSteps(r.verdict), why))
+	return nil
+}
+
+// takeGiven makes the static kernel that was asked for the kernel, with the setting that was given or,
+// where there is no time for a race, that which is best in theory.
+func (r *race) takeGiven() error {
+	x := firstArms[r.options.Kind][0]
+	use := Setting{r.options.Kind, cmp.Or(r.options.Steps, int(x[1]))}
+	r.kernel.use(use)
+	why := "warm-up was too short to try others"
+	if r.options.Steps > 0 && r.options.StepSize > 0 {
+		why = "it was asked for"
 	}
-	var entries []*entry
+	r.StepSize = cmp.Or(r.options.StepSize, x[0])
+	r.note(fmt.Sprintf("Kernel: %v of size %.3g; %s.", use, r.StepSize, why))
+	return r.rest(false)
+}
+
+// enter makes the families that take part.
+func (r *race) enter() error {
 	for _, kind := range []Kind{ExactNormal, Leapfrog} {
-		if w.options.Kind != "" && w.options.Kind != kind {
+		if r.options.Kind != "" && r.options.Kind != kind {
 			continue
 		}
 		grid := arms[kind]
-		if s := w.options.Steps; s > 0 {
+		if s := r.options.Steps; s > 0 {
 			grid = bayesopt.Grid{grid[0], {Values: []float64{float64(s)}, Log: true}}
 		}
-		if eps := w.options.StepSize; eps > 0 {
+		if eps := r.options.StepSize; eps > 0 {
 			grid = bayesopt.Grid{{Values: []float64{eps}, Log: true}, grid[1]}
 		}
 		tuner, err := bayesopt.NewTuner(grid, bayesopt.Options{Scale: bayesopt.ScaleRange, NoiseVariance: raceNoise, LengthScale: 0.3}, 0, 0, 1)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, &entry{kind: kind, tuner: tuner, first: firstArms[kind]})
+		r.entries = append(r.entries, &entry{kind: kind, tuner: tuner, first: firstArms[kind]})
 	}
-	play := func(e *entry, point int, n int) (outcome, error) {
-		x := e.tuner.Grid().Point(point)
-		w.kernel.use(Setting{e.kind, int(x[1])})
-		w.StepSize = x[0]
-		return w.share(o, n, func(infer.Info) {})
+	return nil
+}
+
+// play makes transitions with a static kernel; with NUTS for every reliefEvery-th of them, if it is
+// tried as it would be used.
+func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error) {
+	r.kernel.use(Setting{kind, int(x[1])})
+	if asUsed && r.options.Kind == "" {
+		r.kernel.relief = r.nutsStep
 	}
-	// Batches go to the family that has the better best so far, each having had its
-	// first arms.
-	best := func(e *entry) float64 {
-		if _, r, ok := e.tuner.Best(); ok {
-			return r
-		}
-		return 0
-	}
-	for batch := range batches {
-		e := entries[batch%len(entries)]
-		if len(entries) == 2 && entries[0].tried >= 3 && entries[1].tried >= 2 {
-			e = entries[0]
-			if best(entries[1]) > best(entries[0]) {
-				e = entries[1]
+	r.StepSize = x[0]
+	return r.share(r.watched, n, func(infer.Info) {})
+}
+
+// heats makes the batches. They go to the family that has the better best so far, each having had
+// its first arms.
+func (r *race) heats() error {
+	for batch := range r.batches {
+		e := r.entries[batch%len(r.entries)]
+		if len(r.entries) == 2 && r.entries[0].tried >= 3 && r.entries[1].tried >= 2 {
+			e = r.entries[0]
+			if r.entries[1].best() > r.entries[0].best() {
+				e = r.entries[1]
 			}
 		}
 		if e.tried < len(e.first) {
 			first := e.first[e.tried]
 			e.tuner.Use(e.tuner.Grid().Nearest(first[0], first[1]))
 		}
-		result, err := play(e, e.tuner.Point(), n)
+		x := e.tuner.Grid().Point(e.tuner.Point())
+		result, err := r.play(e.kind, [2]float64{x[0], x[1]}, r.options.RaceBatch, false)
 		if err != nil {
 			return err
 		}
 		e.tried++
 		e.tuner.End(result.reward, true, 0)
 	}
-	// final tries a setting at greater length, as it would be used.
-	final := func(kind Kind, x [2]float64) (outcome, error) {
-		w.kernel.use(Setting{kind, int(x[1])})
-		if w.options.Kind == "" {
-			w.kernel.relief = nutsStep
-		}
-		w.StepSize = x[0]
-		return w.share(o, 2*n, func(infer.Info) {})
-	}
-	refused := func(r outcome) bool { return r.divergent > 0 || r.accept < w.at.leastAccept }
-	// The best of each is tried once more: its reward so far is the largest of noisy
-	// figures. The better family comes first; the other one need not be tried if it is far
-	// behind, unless the first is refused.
-	slices.SortStableFunc(entries, func(a, b *entry) int { return cmp.Compare(best(b), best(a)) })
+	return nil
+}
+
+// refused reports whether a static kernel must not be used, whatever its reward.
+func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.leastAccept }
+
+// decide tries the best of each family once more: its reward so far is the largest of noisy figures.
+// The better family comes first; the other one need not be tried if it is far behind, unless the
+// first is refused.
+func (r *race) decide() error {
+	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
 	var chosen *entry
-	var of outcome
-	var setting [2]float64
-	for _, e := range entries {
-		if e.tried == 0 {
-			continue
-		}
-		if chosen != nil && !refused(of) && best(e) < 0.7*best(chosen) {
+	for _, e := range r.entries {
+		if e.tried == 0 || chosen != nil && !r.refused(r.of) && e.best() < 0.7*chosen.best() {
 			continue
 		}
 		e.tuner.Freeze()
-		x := e.tuner.Grid().Point(e.tuner.Point())
-		result, err := final(e.kind, [2]float64{x[0], x[1]})
+		point := e.tuner.Grid().Point(e.tuner.Point())
+		x := [2]float64{point[0], point[1]}
+		result, err := r.play(e.kind, x, 2*r.options.RaceBatch, true)
 		if err != nil {
 			return err
 		}
-		if chosen == nil || refused(of) && !refused(result) || refused(of) == refused(result) && result.reward > of.reward {
-			chosen, of = e, result
-			setting = [2]float64{x[0], x[1]}
+		if chosen == nil || r.refused(r.of) && !r.refused(result) || r.refused(r.of) == r.refused(result) && result.reward > r.of.reward {
+			chosen = e
+			r.kind, r.setting, r.of = e.kind, x, result
 		}
 	}
-	over := func(r outcome) float64 { return r.reward / max(ofNUTS.reward, 1e-12) }
-	ratio := over(of)
-	tail, err := w.acceptInTails(v, chosen.kind, setting)
-	if err != nil {
+	r.ratio = r.overNUTS(r.of)
+	return nil
+}
+
+// overNUTS is what an outcome is worth per gradient, in units of NUTS.
+func (r *race) overNUTS(o outcome) float64 { return o.reward / max(r.ofNUTS.reward, 1e-12) }
+
+// tryTails tries the winner where it may be rejected for ever. Where tails would reject it, the same
+// length in smaller steps may do.
+func (r *race) tryTails() error {
+	var err error
+	if r.tail, err = r.acceptInTails(r.verdict, r.kind, r.setting); err != nil {
 		return err
 	}
-	// Where tails would reject it the same length in smaller steps may do.
-	for k, x := 0, setting; k < gentler && w.options.Kind == "" && tail < w.at.tailAccept && ratio >= w.at.advantage; k++ {
+	for k, x := 0, r.setting; k < gentler && r.options.Kind == "" && r.tail < r.at.tailAccept && r.ratio >= r.at.advantage; k++ {
 		x[0], x[1] = x[0]/2, 2*x[1]
-		t, err := w.acceptInTails(v, chosen.kind, x)
+		tail, err := r.acceptInTails(r.verdict, r.kind, x)
 		if err != nil {
 			return err
 		}
-		if t < w.at.tailAccept {
+		if tail < r.at.tailAccept {
 			continue
 		}
-		if of, err = final(chosen.kind, x); err != nil {
+		if r.of, err = r.play(r.kind, x, 2*r.options.RaceBatch, true); err != nil {
 			return err
 		}
-		tail, setting, ratio = t, x, over(of)
+		r.tail, r.setting, r.ratio = tail, x, r.overNUTS(r.of)
 	}
-	w.kernel.told["race_ratio"] = ratio
-	w.kernel.told["tail_acceptance"] = tail
-	use := Setting{chosen.kind, int(setting[1])}
-	if w.options.Kind == "" {
-		switch {
-		case refused(of):
-			return keep("trajectories of fixed length are rejected too often somewhere")
-		case ratio >= w.at.advantage && tail < w.at.tailAccept:
-			return keep("trajectories of fixed length would be rejected in the tails")
-		case ratio < w.at.advantage:
-			return keep(fmt.Sprintf("the best trajectories of fixed length are worth %.2g times as much per gradient", ratio))
-		}
+	r.kernel.told["race_ratio"] = r.ratio
+	r.kernel.told["tail_acceptance"] = r.tail
+	return nil
+}
+
+// refusal is the reason why the winner is not the kernel; "": it is.
+func (r *race) refusal() string {
+	switch {
+	case r.options.Kind != "":
+	case r.refused(r.of):
+		return "trajectories of fixed length are rejected too often somewhere"
+	case r.ratio >= r.at.advantage && r.tail < r.at.tailAccept:
+		return "trajectories of fixed length would be rejected in the tails"
+	case r.ratio < r.at.advantage:
+		return fmt.Sprintf("the best trajectories of fixed length are worth %.2g times as much per gradient", r.ratio)
 	}
-	w.kernel.use(use)
-	if w.options.Kind == "" {
-		w.kernel.relief = nutsStep
-	}
-	w.StepSize = setting[0]
+	return ""
+}
+
+// takeWinner makes the winner the kernel.
+func (r *race) takeWinner() error {
+	use := Setting{r.kind, int(r.setting[1])}
+	r.kernel.use(use)
+	r.StepSize = r.setting[0]
 	with := ""
-	if w.kernel.relief > 0 {
-		with = fmt.Sprintf(", with NUTS of step size %.3g for every %dth transition", nutsStep, reliefEvery)
+	if r.options.Kind == "" {
+		r.kernel.relief = r.nutsStep
+		with = fmt.Sprintf(", with NUTS of step size %.3g for every %dth transition", r.nutsStep, reliefEvery)
 	}
-	w.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, setting[0], with, ratio))
-	return w.rest(false)
+	r.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, r.setting[0], with, r.ratio))
+	return r.rest(false)
 }
 
 // rest makes what the race has not needed of its transitions, if all of warm-up was asked for, with

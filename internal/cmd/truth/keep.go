@@ -33,6 +33,7 @@ type row struct {
 	Findings  []string      `json:"findings,omitempty"` // codes; notes in brackets
 	Error     string        `json:"error,omitempty"`
 	Gradients int64         `json:"gradients"`
+	ESS       float64       `json:"ess,omitempty"` // the smallest that the run claims for a quantity
 	Notes     []string      `json:"notes,omitempty"`
 	Scores    []truth.Score `json:"scores,omitempty"`
 	Tempering *tempering    `json:"tempering,omitempty"` // of runs of parallel tempering

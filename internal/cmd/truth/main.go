@@ -8,7 +8,8 @@
 // --tempering makes another table of the same runs, of the sampler tempered alone: shares of modes,
 // log Z and restarts.
 //
-// With --write doc/trust.md the tables go into that page. Each run is appended to the file of
+// With --write doc/trust.md the tables go into that page. --sensitivity halves and doubles the
+// thresholds of auto. Each run is appended to the file of
 // --keep as it ends. A later call with the same file goes on where the first was stopped: runs of
 // the same target, sampler, seed and version of the code are not made again. The version is that of
 // the checked-out commit; with changes that are not committed, name one by --version.
@@ -17,6 +18,7 @@
 //	keep.go      the file of runs
 //	verdicts.go  runs that are judged, and their tables
 //	tempering.go shares of modes, log Z and restarts of tempered runs
+//	sensitivity.go  what halving and doubling the thresholds of auto changes
 //	ess.go       claimed effective sample sizes over true ones
 package main
 
@@ -107,6 +109,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	list := flags.Bool("list", false, "list the targets")
 	temper := flags.Bool("tempering", false, "show shares of modes, log Z and restarts of --sampler tempered")
 	ess := flags.Bool("ess", false, "compare effective sample sizes that runs claim with true ones")
+	sensitivity := flags.String("sensitivity", "", "halve and double those thresholds of auto whose names match this `regexp`, on ten posteriors, and report what changes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -170,9 +173,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *temper {
 		table = s.temperingTable
 	}
-	if *ess {
+	switch {
+	case *sensitivity != "":
+		var thresholds *regexp.Regexp
+		if thresholds, err = regexp.Compile(*sensitivity); err == nil {
+			text, err = measureSensitivity(ctx, s, thresholds, k)
+		}
+	case *ess:
 		text, err = measureESS(ctx, s, wanted, k)
-	} else {
+	default:
 		text, err = judge(ctx, s, wanted, k, table)
 	}
 	if err != nil {

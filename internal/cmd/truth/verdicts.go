@@ -93,6 +93,11 @@ func rowOf(j job, o *truth.Outcome) row {
 	if worst, ok := o.Worst(); ok {
 		r.Worst, r.Off, r.Value, r.Truth = worst.Quantity.Name, min(worst.Off(), 1e9), worst.Value, worst.Quantity.Truth
 	}
+	for i, e := range o.Estimates {
+		if i == 0 || e.ESS < r.ESS {
+			r.ESS = e.ESS
+		}
+	}
 	for _, f := range o.Findings {
 		code := f.Code
 		if f.Severity == diagnose.Note {
