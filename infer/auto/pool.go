@@ -112,33 +112,59 @@ type verdict struct {
 	at     *limits
 	rounds [][]record // of the pool, with this one
 
-	standing    []standing // by chain
-	restarts    []int      // chains that start again
-	wavering    bool       // a chain that has done so is useless again, and not dropped yet
-	evidence    []float64  // the coordinates of effects, see infer.Recentring; nil: the target's own
-	effects     *evidence  // what was learnt of them last; nil: nothing
-	vanishes    bool       // scales of effects may be 0, as was seen in this round or the one before
-	kept        bool       // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
-	metric      infer.Metric
-	why         string
-	split       bool    // chains are in different places, and have been in the round before
-	unsettled   bool    // all of warm-up was made, and it has not settled
-	divergence  float64 // held-out, of the metric chosen
-	attainable  float64 // the least that a metric may have
-	unripe      bool    // a metric that needs more draws than there are would have a much lower one
+	crew
+	coordinates
+	choice
+	steps
+	mixing
+
+	split     bool // chains are in different places, and have been in the round before
+	unsettled bool // all of warm-up was made, and it has not settled
+	done      bool
+	err       error
+}
+
+// crew is the chains of the run and what has become of each.
+type crew struct {
+	chains   int        // of the run
+	standing []standing // by chain
+	restarts []int      // chains that start again
+	wavering bool       // a chain that has done so is useless again, and not dropped yet
+}
+
+// coordinates are those of effects.
+type coordinates struct {
+	evidence []float64 // see infer.Recentring; nil: the target's own
+	effects  *evidence // what was learnt of them last; nil: nothing
+	vanishes bool      // scales of effects may be 0, as was seen in this round or the one before
+}
+
+// choice is the metric.
+type choice struct {
+	metric     infer.Metric
+	why        string
+	kept       bool    // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
+	divergence float64 // held-out, of the metric chosen
+	attainable float64 // the least that a metric may have
+	unripe     bool    // a metric that needs more draws than there are would have a much lower one
+}
+
+// steps are those of NUTS in the last round.
+type steps struct {
 	stepSize    float64 // of all chains
 	delta       float64
-	divergent   float64 // share of the transitions of the last round
+	divergent   float64 // share of the transitions
 	divergences int
-	refined     float64 // share of ways from leaf to leaf that were made of smaller steps, likewise
-	rhat        float64 // largest
-	worth       float64 // effective draws per transition of NUTS, of the poorest quantity
-	scales      []float64
-	slow        []int       // whitened coordinates, the slowest first
-	tails       [][]float64 // positions where a coordinate is as extreme as a longer run may be
-	chains      int         // of the run
-	done        bool
-	err         error
+	refined     float64 // share of ways from leaf to leaf that were made of smaller steps
+}
+
+// mixing is how the chains explore what they have seen.
+type mixing struct {
+	rhat   float64 // largest
+	worth  float64 // effective draws per transition of NUTS, of the poorest quantity
+	scales []float64
+	slow   []int       // whitened coordinates, the slowest first
+	tails  [][]float64 // positions where a coordinate is as extreme as a longer run may be
 }
 
 func (p *pool) adopt(v *verdict) {
@@ -162,55 +188,23 @@ const (
 
 // judge makes the verdict of a round.
 func (p *pool) judge(parts []any, last bool) *verdict {
-	v := &verdict{at: p.at, delta: p.options.Delta}
-	var now []record
-	for _, part := range parts {
-		if r, ok := part.(record); ok {
-			now = append(now, r)
-		}
-	}
+	v := &verdict{at: p.at, steps: steps{delta: p.options.Delta}}
+	now := v.muster(parts, p.before())
 	if len(now) == 0 {
 		v.err = errNoChains
 		return v
-	}
-	v.chains = len(parts)
-	v.standing = make([]standing, len(parts))
-	if n := len(p.history); n > 0 {
-		copy(v.standing, p.history[n-1].standing)
-	}
-	for chain, part := range parts {
-		_, v.standing[chain].present = part.(record)
 	}
 	v.rounds = append(slices.Clone(p.rounds), now)
 	if !p.options.NoPool {
 		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
 	recent := v.present(parts, later(v.rounds))
-	v.stepSize = 0
-	divergent, count := 0, 0
-	kept := 0
-	for _, r := range now {
-		if !r.useless {
-			v.stepSize += math.Log(r.stepSize)
-			kept++
-		}
-	}
-	v.stepSize = math.Exp(v.stepSize / float64(max(1, kept)))
+	draws := 0 // of a chain, on average
 	for _, r := range recent {
-		count += len(r.draws)
+		draws += len(r.draws)
 	}
-	total := 0
-	finer, ways := int64(0), int64(0)
-	for _, r := range now {
-		if r.useless {
-			continue
-		}
-		finer, ways = finer+r.finer, ways+r.ways
-		divergent += r.divergent
-		total += len(r.draws)
-	}
-	v.divergent, v.divergences = float64(divergent)/float64(total), divergent
-	v.refined = float64(finer) / float64(max(1, ways))
+	draws /= len(now)
+	v.countSteps(v.rounds[len(v.rounds)-1])
 	recent = v.chooseCoordinates(p, recent)
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
@@ -218,16 +212,72 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		return v
 	}
 	v.diagnose(to, recent)
-	var before *verdict
-	if len(p.history) > 0 {
-		before = p.history[len(p.history)-1]
+	v.raiseDelta(p)
+	settled := v.settled(p, draws)
+	before := p.before()
+	v.split = len(v.rounds) >= int(p.at.fewestRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
+	v.extremes(to, recent)
+	v.done = last || settled && !p.options.NoEarlyEnd
+	v.unsettled = last && !settled && !p.options.NoEarlyEnd
+	if v.split || v.done {
+		v.worth = worthOf(v.usable(later(v.rounds)))
 	}
+	return v
+}
+
+// before is the verdict of the round before; nil: there is none.
+func (p *pool) before() *verdict {
+	if len(p.history) == 0 {
+		return nil
+	}
+	return p.history[len(p.history)-1]
+}
+
+// muster notes which chains are still there, and returns what these have seen.
+func (v *verdict) muster(parts []any, before *verdict) []record {
+	var now []record
+	v.chains, v.standing = len(parts), make([]standing, len(parts))
 	if before != nil {
+		copy(v.standing, before.standing)
+	}
+	for chain, part := range parts {
+		r, ok := part.(record)
+		v.standing[chain].present = ok
+		if ok {
+			now = append(now, r)
+		}
+	}
+	return now
+}
+
+// countSteps puts the steps of the chains together, but for those that are useless.
+func (v *verdict) countSteps(now []record) {
+	kept, total := 0, 0
+	finer, ways := int64(0), int64(0)
+	v.stepSize = 0
+	for _, r := range now {
+		if r.useless {
+			continue
+		}
+		kept++
+		v.stepSize += math.Log(r.stepSize)
+		finer, ways = finer+r.finer, ways+r.ways
+		v.divergences += r.divergent
+		total += len(r.draws)
+	}
+	v.stepSize = math.Exp(v.stepSize / float64(max(1, kept)))
+	v.divergent = float64(v.divergences) / float64(total)
+	v.refined = float64(finer) / float64(max(1, ways))
+}
+
+// raiseDelta raises the acceptance that NUTS aims at where transitions diverge: a step size at which
+// nothing diverges is worth more than one that is optimal elsewhere. (The first rounds come from
+// outside.)
+func (v *verdict) raiseDelta(p *pool) {
+	if before := p.before(); before != nil {
 		v.delta = before.delta
 	}
-	// A step size at which nothing diverges is worth more than one that is optimal
-	// elsewhere. (The first rounds come from outside.)
-	if v.rhat < 1.2 && len(v.rounds) >= ripeRound && divergent >= fewDivergent && p.options.raises {
+	if v.rhat < 1.2 && len(v.rounds) >= ripeRound && v.divergences >= fewDivergent && p.options.raises {
 		for i, d := range deltas {
 			if v.delta < d && v.divergent > deltaFrom[i] {
 				v.delta = d
@@ -235,26 +285,24 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 			}
 		}
 	}
+}
+
+// settled reports whether another round would change little: of step size, divergence and means, which
+// chains of so many draws have.
+func (v *verdict) settled(p *pool, draws int) bool {
+	before := p.before()
+	if before == nil {
+		return false
+	}
+	near := v.near() && before.near()
 	fewest := int(p.at.fewestRounds)
-	if before != nil && v.near() && before.near() {
+	if near {
 		fewest = fewestNear
 	}
-	settled := before != nil && len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
-		(math.Abs(math.Log(v.stepSize/before.stepSize)) < p.at.settledStep || v.near() && before.near()) &&
+	return len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
+		(near || math.Abs(math.Log(v.stepSize/before.stepSize)) < p.at.settledStep) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
-		v.rhat < 1+p.at.settledRhat+4/float64(count/len(now)) && v.delta == before.delta
-	v.split = len(v.rounds) >= int(p.at.fewestRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
-	v.extremes(to, recent)
-	if v.split {
-		v.worth = worthOf(v.usable(later(v.rounds)))
-	}
-	if v.done = last || settled && !p.options.NoEarlyEnd; v.done {
-		v.worth = worthOf(v.usable(later(v.rounds)))
-	}
-	if last && !settled && !p.options.NoEarlyEnd {
-		v.unsettled = true
-	}
-	return v
+		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta
 }
 
 // later is the later half of all transitions, by chain.
@@ -313,8 +361,8 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	}
 	v.effects = learnEvidence(p.chart, learn, p.at.vanishing)
 	v.vanishes = v.effects != nil && v.effects.vanishes
-	if n := len(p.history); n > 0 && p.history[n-1].effects != nil {
-		v.vanishes = v.vanishes || p.history[n-1].effects.vanishes
+	if before := p.before(); before != nil && before.effects != nil {
+		v.vanishes = v.vanishes || before.effects.vanishes
 	}
 	now := v.evidence
 	if now == nil {

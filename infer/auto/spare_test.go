@@ -134,10 +134,10 @@ func TestSpare(t *testing.T) {
 func TestSpend(t *testing.T) {
 	static, at := Setting{Leapfrog, 2}, Sampler{}.limits()
 	normal := func(divergence float64) *verdict {
-		return &verdict{at: at, worth: 0.9, rhat: 1, divergence: divergence, metric: hmc.Identity(infer.Dense, 4)}
+		return &verdict{at: at, mixing: mixing{worth: 0.9, rhat: 1}, choice: choice{divergence: divergence, metric: hmc.Identity(infer.Dense, 4)}}
 	}
 	worth := func(worth, rhat float64) *verdict {
-		return &verdict{at: at, worth: worth, rhat: rhat, divergence: 1, metric: hmc.Identity(infer.Dense, 4)}
+		return &verdict{at: at, mixing: mixing{worth: worth, rhat: rhat}, choice: choice{divergence: 1, metric: hmc.Identity(infer.Dense, 4)}}
 	}
 	for name, c := range map[string]struct {
 		options Sampler
