@@ -176,12 +176,17 @@ func TestDelta(t *testing.T) {
 
 // Where a transition is worth little a draw is made of several, unless that is switched off.
 func TestSpareTransitions(t *testing.T) {
-	gradients := map[bool]int64{}
+	gradients, wanted := map[bool]int64{}, 0.0
+	for _, t := range auto.Thresholds() {
+		if t.Name == "wanted" {
+			wanted = t.Value
+		}
+	}
 	for _, off := range []bool{false, true} {
 		_, report := drawn(t, infertest.StudentT{D: 2, Nu: 3}, infer.Config{Sampler: auto.Sampler{NoSpare: off}, Seed: 2, Draws: 400})
 		c := report.Chains[0]
 		per, told := c.Adapted["transitions_per_draw"]
-		if told == off || told != strings.Contains(strings.Join(c.Notes, " "), "Draws: of") || !off && math.Abs(per*c.Adapted["worth"]-0.5) > 1e-9 {
+		if told == off || told != strings.Contains(strings.Join(c.Notes, " "), "Draws: of") || !off && math.Abs(per*c.Adapted["worth"]-wanted) > 1e-9 {
 			t.Errorf("switched off %v: %v, %v transitions per draw, of which one is worth %v", off, c.Notes, per, c.Adapted["worth"])
 		}
 		gradients[off] = c.Sampling.Gradients

@@ -166,8 +166,18 @@ func (w *chain) search(ctx context.Context, given bool) error {
 	return nil
 }
 
-// advance makes n transitions that adapt the step size, and records them.
-func (w *chain) advance(n int, maxDepth int) error {
+// advance makes the n transitions of a round, which adapt the step size, and records them. In the first
+// rounds trees are small and steps are not refined; trees are small too where scores alone tell what
+// the metric is.
+func (w *chain) advance(n, round int, small bool) error {
+	maxDepth := w.options.MaxDepth
+	if round <= firstRounds {
+		maxDepth = firstMaxDepth + 2*(round-1)
+		w.kernel.nuts.Refine = 0
+	}
+	if small {
+		maxDepth = firstMaxDepth
+	}
 	w.record = record{}
 	w.kernel.nuts.MaxDepth = min(maxDepth, w.options.MaxDepth)
 	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
@@ -184,7 +194,7 @@ func (w *chain) advance(n int, maxDepth int) error {
 	w.record.stepSize = w.StepSize
 	w.record.finer, w.record.ways = w.kernel.nuts.Refined()
 	w.record.finer, w.record.ways = w.record.finer-finer, w.record.ways-ways
-	w.kernel.nuts.MaxDepth = w.options.MaxDepth
+	w.kernel.nuts.MaxDepth, w.kernel.nuts.Refine = w.options.MaxDepth, w.options.Refine
 	w.made += n
 	return nil
 }
@@ -193,23 +203,13 @@ func (w *chain) advance(n int, maxDepth int) error {
 func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
 	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
 	length := float64(w.options.FirstRound)
-	split := 0                                            // times that chains in different places have been looked at
-	unripe, surveys, surveyed := false, 0, []float64(nil) // the last in these coordinates
+	split := 0 // times that chains in different places have been looked at
+	var surveys surveys
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
-		n := min(int(length), ofRounds-w.made)
-		depth := w.options.MaxDepth
-		if round <= firstRounds {
-			depth = firstMaxDepth + 2*(round-1)
-			w.kernel.nuts.Refine = 0
-		}
-		if unripe { // scores tell what the metric is, however near to each other the draws are
-			depth = firstMaxDepth
-		}
-		if err := w.advance(n, depth); err != nil {
+		if err := w.advance(min(int(length), ofRounds-w.made), round, surveys.wanted); err != nil {
 			return nil, err
 		}
-		w.kernel.nuts.Refine = w.options.Refine
 		last := w.made >= ofRounds
 		p.metric = w.h.Metric()
 		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last) })
@@ -221,26 +221,8 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 			return nil, v.err
 		}
 		p.adopt(v)
-		if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
-			if err := w.recentre(v.evidence); err != nil {
-				return nil, err
-			}
-		}
-		again := slices.Contains(v.restarts, w.place(v.chains))
-		if again {
-			w.emit(infer.EventRestart, infer.Figures{"iterations": float64(w.made)})
-			if err := w.restart(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if !given {
-			if err := w.h.SetMetric(v.metric); err != nil {
-				return nil, err
-			}
-		}
-		w.delta, unripe = v.delta, v.unripe
-		if v.rhat < p.at.apart || v.done || again {
-			w.StepSize = v.stepSize
+		if err := w.follow(ctx, v, given); err != nil {
+			return nil, err
 		}
 		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
 			split++
@@ -253,32 +235,84 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 				return v, nil
 			}
 		}
-		if v.unripe && round > 1 && !v.done && (surveys == 0 || surveys < mostSurveys && !slices.Equal(surveyed, v.evidence)) {
-			surveys, surveyed, unripe = surveys+1, v.evidence, false
-			m, err := w.survey(v)
-			if err != nil {
-				return nil, err
-			}
-			if err := w.h.SetMetric(m); err != nil {
-				return nil, err
-			}
-			if err := (warmup.Search{}).Run(ctx, w.State); err != nil {
+		if surveys.due(v, round) {
+			if err := w.takeSurvey(ctx, v); err != nil {
 				return nil, err
 			}
 		}
 		if v.done {
-			w.tellEffects(v.effects)
-			w.note(fmt.Sprintf("Metric: %s.", v.why))
-			if v.unsettled {
-				w.emit(infer.EventUnsettled, infer.Figures{"rhat": v.rhat, "divergent": v.divergent})
-			}
-			if v.standing[w.place(v.chains)].lost {
-				w.emit(infer.EventDropped, infer.Figures{"iterations": float64(w.made)})
-			}
+			w.conclude(v)
 			return v, nil
 		}
 		length *= p.at.roundGrowth
 	}
+}
+
+// follow makes what a verdict says the chain's own: coordinates, a restart, metric and step size.
+func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
+	if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
+		if err := w.recentre(v.evidence); err != nil {
+			return err
+		}
+	}
+	again := slices.Contains(v.restarts, w.place(v.chains))
+	if again {
+		w.emit(infer.EventRestart, infer.Figures{"iterations": float64(w.made)})
+		if err := w.restart(ctx); err != nil {
+			return err
+		}
+	}
+	if !given {
+		if err := w.h.SetMetric(v.metric); err != nil {
+			return err
+		}
+	}
+	w.delta = v.delta
+	if v.rhat < w.at.apart || v.done || again {
+		w.StepSize = v.stepSize
+	}
+	return nil
+}
+
+// conclude reports what the last verdict has found.
+func (w *chain) conclude(v *verdict) {
+	w.tellEffects(v.effects)
+	w.note(fmt.Sprintf("Metric: %s.", v.why))
+	if v.unsettled {
+		w.emit(infer.EventUnsettled, infer.Figures{"rhat": v.rhat, "divergent": v.divergent})
+	}
+	if v.standing[w.place(v.chains)].lost {
+		w.emit(infer.EventDropped, infer.Figures{"iterations": float64(w.made)})
+	}
+}
+
+// surveys decides when second derivatives are taken.
+type surveys struct {
+	wanted bool // by the last verdict, and not taken: scores tell what the metric is, however near to each other the draws are
+	taken  int
+	in     []float64 // the last in these coordinates
+}
+
+// due reports whether they are to be taken after a round, and notes that they are.
+func (s *surveys) due(v *verdict, round int) bool {
+	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < mostSurveys && !slices.Equal(s.in, v.evidence))
+	s.wanted = v.unripe && !due
+	if due {
+		s.taken, s.in = s.taken+1, v.evidence
+	}
+	return due
+}
+
+// takeSurvey gives the chain the metric of all second derivatives, and a step size for it.
+func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
+	m, err := w.survey(v)
+	if err != nil {
+		return err
+	}
+	if err := w.h.SetMetric(m); err != nil {
+		return err
+	}
+	return (warmup.Search{}).Run(ctx, w.State)
 }
 
 // mostSurveys is how often second derivatives are taken: again where other coordinates have
