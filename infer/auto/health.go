@@ -120,14 +120,8 @@ func (w *chain) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := w.ascend(ctx, x, rng)
-	if err != nil {
-		return err
-	}
-	if a.Draw != nil {
-		x = a.Draw
-	}
-	return w.move(x)
+	_, err = w.startFrom(ctx, x, false)
+	return err
 }
 
 // restartRadius is that of Stan's random starts.

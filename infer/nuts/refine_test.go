@@ -3,6 +3,7 @@ package nuts
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -176,5 +177,29 @@ func TestRefinedDivergence(t *testing.T) {
 	}
 	if !info.Divergent || next.Position[0] != 0 || info.Leapfrogs > 2<<mostHalvings {
 		t.Errorf("at %v: %+v", next.Position, info.Stats)
+	}
+}
+
+// A step size for the wide end of a funnel is a thousand times too large in the neck, four standard deviations
+// down: steps are halved as often as that takes, and nothing diverges.
+func TestRefineInNeck(t *testing.T) {
+	target := infertest.Funnel{D: 2}
+	h, err := hmc.NewWhitened(target, hmc.Identity(infer.Diagonal, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := infer.NewPoint(2)
+	z.Position[0], z.Position[1] = -12, 0.5*math.Exp(-6)
+	if err := h.Reset(z); err != nil {
+		t.Fatal(err)
+	}
+	k := &Kernel{Refine: 2}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range 20 {
+		next, info, err := k.Transition(rng, h, 1, z)
+		if err != nil || info.Divergent {
+			t.Fatalf("transition %d from %v: divergent %v, %v", i, z.Position, info.Divergent, err)
+		}
+		z = next
 	}
 }
