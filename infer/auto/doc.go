@@ -2,20 +2,37 @@
 // metric from the draws of all chains with their scores, and chooses between kernels
 // and their settings by trying them.
 //
-//	auto.go     Sampler: the options; the plan of a chain
-//	kernel.go   Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
-//	course.go   warm-up of a chain: start, modes, rounds, kernel, in this order
-//	start.go    the climb to the typical set
-//	modes.go    the search for modes, and in which of them chains begin
-//	pool.go     what the chains make of their draws together: whether there is enough
-//	health.go   which chains are useless for learning, and what becomes of them
-//	metric.go   the metric that the draws tell of
-//	recentre.go coordinates of the effects of hierarchical models
-//	masses.go   which chains are in different modes, and the masses of these
-//	temper.go   parallel tempering, where chains do not get from one mode to another
-//	race.go     the race between kernels, by GP-UCB
-//	reward.go   what a batch of the race is worth
-//	spare.go    how many transitions make a draw
+//	auto.go        Sampler: the options; the plan of a chain
+//	thresholds.go  the numbers that it decides by, in one table
+//	course.go      warm-up of a chain, as a course of steps
+//
+// Start, of which the output is where a chain begins and what its climb has learnt:
+//
+//	start.go       the climb to the typical set, and where it has gone too far
+//	modes.go       the search for modes, and in which of them chains begin
+//
+// Rounds, of which each turns records of all chains into a verdict:
+//
+//	rounds.go      the transitions of a round, and what a chain does after a verdict
+//	pool.go        the verdict: what the chains make of their draws together
+//	health.go      which chains are useless for learning, and what becomes of them
+//	recentre.go    coordinates of the effects of hierarchical models
+//
+// Metric:
+//
+//	metric.go      the metric that the draws tell of
+//
+// Kernel:
+//
+//	kernel.go      Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
+//	race.go        the race between kernels, by GP-UCB
+//	reward.go      what a batch of the race is worth
+//	masses.go      which chains are in different modes, and the masses of these
+//	temper.go      parallel tempering, where chains do not get from one mode to another
+//
+// End:
+//
+//	spare.go       how many transitions make a draw
 //
 // A chain is never moved to where another one is: chains share what is learnt, so that R-hat
 // compares independent arrivals.
@@ -26,7 +43,8 @@
 // the typical set, where a draw is made from the normal distribution that it has found
 // on the way (package optimize, FindTypical). Its steps give the first metric; in up to
 // 100 dimensions that is learnt from second derivatives by differences, with which the
-// climb goes on if L-BFGS has stopped short.
+// climb goes on if L-BFGS has stopped short. A climb into the neck of a funnel loses mass, density
+// times volume: the chain begins at the place on the way that has most.
 //
 // Rounds: NUTS, of 15, 20, 30, 45, … transitions. After each the chains pool the later
 // half of their draws. A diagonal metric, some of low rank and, where there are

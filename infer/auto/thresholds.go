@@ -24,9 +24,9 @@ type Threshold struct {
 // Numbers that only bound rounding or work are constants where they are used.
 func Thresholds() []Threshold {
 	return []Threshold{
-		{"roundGrowth", 1.5, "ratio", "course.go", "length of a round of warm-up over that of the one before", "", func(l *limits) *float64 { return &l.roundGrowth }},
+		{"roundGrowth", 1.5, "ratio", "rounds.go", "length of a round of warm-up over that of the one before", "", func(l *limits) *float64 { return &l.roundGrowth }},
 		{"fewestRounds", 5, "rounds", "pool.go", "warm-up of a target that is not close to normal has at least so many", "", func(l *limits) *float64 { return &l.fewestRounds }},
-		{"apart", 1.5, "R-hat", "course.go", "chains are in different places", "", func(l *limits) *float64 { return &l.apart }},
+		{"apart", 1.5, "R-hat", "rounds.go", "chains are in different places", "", func(l *limits) *float64 { return &l.apart }},
 		{"settledStep", 0.5, "log ratio", "pool.go", "warm-up may end when the step size changes by less", "", func(l *limits) *float64 { return &l.settledStep }},
 		{"settledRhat", 0.05, "R-hat minus 1", "pool.go", "warm-up may end below it, plus 4 over the draws of a chain", "", func(l *limits) *float64 { return &l.settledRhat }},
 		{"neckMargin", 5, "nats", "start.go", "a climb that has lost so much mass has ended in a neck", "", func(l *limits) *float64 { return &l.neckMargin }},

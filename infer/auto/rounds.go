@@ -1,0 +1,204 @@
+package auto
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// This file: the rounds of warm-up. A round is made of transitions of NUTS that adapt the step size;
+// its input is the metric and the coordinates in use, its output a [record], which the pool judges
+// with those of the other chains (pool.go). What follows from the verdict is the chain's own to do.
+
+// The constants of the rounds.
+const (
+	fewestNear    = 2 // rounds of a target that is close to normal
+	firstRounds   = 2 // in which the metric is a guess, and steps on the way to the typical set are not worth refining
+	firstMaxDepth = 6 // of trees in the first of them
+)
+
+// averaging is dual averaging for short rounds that begin with a step size that is
+// nearly right: it shrinks towards twice that, not ten times.
+func (c course) averaging(delta float64) warmup.Averaging {
+	return warmup.Averaging{Delta: delta, Reach: 2}
+}
+
+// record is what a chain has seen in a round.
+type record struct {
+	draws, scores [][]float64 // in the target's own coordinates
+	logDensity    []float64
+	divergent     int
+	finer, ways   int64 // from leaf to leaf of NUTS: those made of smaller steps, and all
+	stepSize      float64
+	unused        []bool // of draws put together, from the last one back: made when the chain was useless
+	useless       bool   // to learn from: the chain was not where the others were, or did not move
+}
+
+func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
+	d := len(z.Position)
+	row := append(append(make([]float64, 0, 2*d), z.Position...), z.Gradient...)
+	if c != nil {
+		_ = c.Scores(z.Position, z.Gradient, row[:d], row[d:]) // what is not finite is not used
+	}
+	r.draws, r.scores = append(r.draws, row[:d:d]), append(r.scores, row[d:])
+	r.logDensity = append(r.logDensity, z.LogDensity)
+	if info.Divergent {
+		r.divergent++
+	}
+}
+
+// advance makes the n transitions of a round, which adapt the step size, and records them. In the first
+// rounds trees are small and steps are not refined; trees are small too where scores alone tell what
+// the metric is.
+func (w *chain) advance(n, round int, small bool) error {
+	maxDepth := w.options.MaxDepth
+	if round <= firstRounds {
+		maxDepth = firstMaxDepth + 2*(round-1)
+		w.kernel.nuts.Refine = 0
+	}
+	if small {
+		maxDepth = firstMaxDepth
+	}
+	w.record = record{}
+	w.kernel.nuts.MaxDepth = min(maxDepth, w.options.MaxDepth)
+	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
+	finer, ways := w.kernel.nuts.Refined()
+	for range n {
+		info, err := w.Advance()
+		if err != nil {
+			return err
+		}
+		w.StepSize = avg.Update(info.AcceptStat)
+		w.record.take(w.Chart, w.Point, info)
+	}
+	w.StepSize = avg.Final()
+	w.record.stepSize = w.StepSize
+	w.record.finer, w.record.ways = w.kernel.nuts.Refined()
+	w.record.finer, w.record.ways = w.record.finer-finer, w.record.ways-ways
+	w.kernel.nuts.MaxDepth, w.kernel.nuts.Refine = w.options.MaxDepth, w.options.Refine
+	w.made += n
+	return nil
+}
+
+// rounds makes the rounds and returns the last verdict.
+func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
+	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
+	length := float64(w.options.FirstRound)
+	split := 0 // times that chains in different places have been looked at
+	var surveys surveys
+	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
+	for round := 1; ; round++ {
+		if err := w.advance(min(int(length), ofRounds-w.made), round, surveys.wanted); err != nil {
+			return nil, err
+		}
+		last := w.made >= ofRounds
+		p.metric = w.h.Metric()
+		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last) })
+		if err != nil {
+			return nil, err
+		}
+		v := all.(*verdict)
+		if v.err != nil {
+			return nil, v.err
+		}
+		p.adopt(v)
+		if err := w.follow(ctx, v, given); err != nil {
+			return nil, err
+		}
+		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
+			split++
+			found, err := w.occupied(v, modes)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				w.note(fmt.Sprintf("Metric: %s.", v.why))
+				return v, nil
+			}
+		}
+		if surveys.due(v, round) {
+			if err := w.takeSurvey(ctx, v); err != nil {
+				return nil, err
+			}
+		}
+		if v.done {
+			w.conclude(v)
+			return v, nil
+		}
+		length *= p.at.roundGrowth
+	}
+}
+
+// follow makes what a verdict says the chain's own: coordinates, a restart, metric and step size.
+func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
+	if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
+		if err := w.recentre(v.evidence); err != nil {
+			return err
+		}
+	}
+	again := slices.Contains(v.restarts, w.place(v.chains))
+	if again {
+		w.emit(infer.EventRestart, infer.Figures{"iterations": float64(w.made)})
+		if err := w.restart(ctx); err != nil {
+			return err
+		}
+	}
+	if !given {
+		if err := w.h.SetMetric(v.metric); err != nil {
+			return err
+		}
+	}
+	w.delta = v.delta
+	if v.rhat < w.at.apart || v.done || again {
+		w.StepSize = v.stepSize
+	}
+	return nil
+}
+
+// conclude reports what the last verdict has found.
+func (w *chain) conclude(v *verdict) {
+	w.tellEffects(v.effects)
+	w.note(fmt.Sprintf("Metric: %s.", v.why))
+	if v.unsettled {
+		w.emit(infer.EventUnsettled, infer.Figures{"rhat": v.rhat, "divergent": v.divergent})
+	}
+	if v.standing[w.place(v.chains)].lost {
+		w.emit(infer.EventDropped, infer.Figures{"iterations": float64(w.made)})
+	}
+}
+
+// surveys decides when second derivatives are taken.
+type surveys struct {
+	wanted bool // by the last verdict, and not taken: scores tell what the metric is, however near to each other the draws are
+	taken  int
+	in     []float64 // the last in these coordinates
+}
+
+// due reports whether they are to be taken after a round, and notes that they are.
+func (s *surveys) due(v *verdict, round int) bool {
+	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < mostSurveys && !slices.Equal(s.in, v.evidence))
+	s.wanted = v.unripe && !due
+	if due {
+		s.taken, s.in = s.taken+1, v.evidence
+	}
+	return due
+}
+
+// takeSurvey gives the chain the metric of all second derivatives, and a step size for it.
+func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
+	m, err := w.survey(v)
+	if err != nil {
+		return err
+	}
+	if err := w.h.SetMetric(m); err != nil {
+		return err
+	}
+	return (warmup.Search{}).Run(ctx, w.State)
+}
+
+// mostSurveys is how often second derivatives are taken: again where other coordinates have
+// been learnt since.
+const mostSurveys = 3
