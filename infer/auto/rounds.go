@@ -128,7 +128,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 			w.conclude(v)
 			return v, nil
 		}
-		length *= p.at.roundGrowth
+		length *= 1 + p.at.roundGrowth
 	}
 }
 

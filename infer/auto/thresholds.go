@@ -24,7 +24,7 @@ type Threshold struct {
 // Numbers that only bound rounding or work are constants where they are used.
 func Thresholds() []Threshold {
 	return []Threshold{
-		{"roundGrowth", 1.5, "ratio", "rounds.go", "length of a round of warm-up over that of the one before", "", func(l *limits) *float64 { return &l.roundGrowth }},
+		{"roundGrowth", 0.5, "ratio minus 1", "rounds.go", "length of a round of warm-up over that of the one before", "", func(l *limits) *float64 { return &l.roundGrowth }},
 		{"fewestRounds", 5, "rounds", "pool.go", "warm-up of a target that is not close to normal has at least so many", "", func(l *limits) *float64 { return &l.fewestRounds }},
 		{"apart", 1.5, "R-hat", "rounds.go", "chains are in different places", "", func(l *limits) *float64 { return &l.apart }},
 		{"settledStep", 0.5, "log ratio", "pool.go", "warm-up may end when the step size changes by less", "", func(l *limits) *float64 { return &l.settledStep }},

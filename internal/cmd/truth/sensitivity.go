@@ -89,7 +89,7 @@ func change(made []row, runs map[key]row, name string) string {
 		n++
 		gradients += math.Log(float64(r.Gradients) / float64(was.Gradients))
 		worth += math.Log(r.ESS / was.ESS)
-		if r.Gradients != was.Gradients || r.ESS != was.ESS {
+		if r.Gradients != was.Gradients || r.ESS != was.ESS || r.Verdict != was.Verdict {
 			changed++
 		}
 		rank := func(r row) int { return slices.Index(truth.Verdicts(), truth.Verdict(r.Verdict)) }
