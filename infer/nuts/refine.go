@@ -26,11 +26,13 @@ import (
 // of time at least: with fewer, an oscillation where the scale is 1 would not be seen to turn.
 
 // spacing is the largest time from leaf to leaf, if the step size is not larger; mostStretch is
-// the largest stretch, and mostHalvings how often steps may be halved.
+// the largest stretch, and mostHalvings how often steps may be halved: eight times reach three and a
+// half standard deviations down the neck of a funnel whose logarithm of the scale has 1.5. Each more
+// doubles what a leaf costs where a density jumps, which no step is small enough for.
 const (
 	spacing      = 0.5
 	mostStretch  = 4
-	mostHalvings = 10
+	mostHalvings = 8
 )
 
 // stretch is that of a step size; the tree must still have a leaf or two.
