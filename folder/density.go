@@ -18,18 +18,21 @@ type Density struct {
 // WrongDensity is a point at which a compiled program computes another log density, or another
 // gradient, than the reference evaluator.
 type WrongDensity struct {
-	What      string    `json:"what"`                // that is wrong: DensityValue, DensityGradient, DensityRejection or DensityRefusal
-	When      string    `json:"when"`                // before the first draw, at the end of warm-up, at the end of a chain
-	Compiled  float64   `json:"compiled"`            // log density, or its slope along Direction
+	// that is wrong: DensityValue, DensityGradient, DensityRejection or DensityRefusal
+	What string `json:"what"`
+	// before the first draw, at the end of warm-up, at the end of a chain
+	When      string    `json:"when"`
+	Compiled  float64   `json:"compiled"`            // log density, or its slope along direction
 	Reference float64   `json:"reference"`           // the same of the reference
 	Tolerance float64   `json:"tolerance"`           // what rounding explains
 	Point     []float64 `json:"point"`               // unconstrained
 	Direction []float64 `json:"direction,omitempty"` // of the slopes
 	Message   string    `json:"message,omitempty"`   // with which one of the two rejects the point
 
-	Pass    string `json:"pass,omitempty"` // of the compiler, without which the program is right; "": none alone
-	Instead string `json:"instead"`        // what the draws are from instead
-	Begun   bool   `json:"begun"`          // draws had been made, and were discarded
+	// of the compiler, without which the program is right; "": none alone
+	Pass    string `json:"pass,omitempty"`
+	Instead string `json:"instead"` // what the draws are from instead
+	Begun   bool   `json:"begun"`   // draws had been made, and were discarded
 }
 
 // What can be wrong.

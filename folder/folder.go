@@ -29,6 +29,10 @@ import (
 // RecordFile is the file in an output folder that says how the run was made.
 const RecordFile = "run.json"
 
+// RecordVersion is the version of the format of records. It is raised when a field changes
+// its meaning or goes away.
+const RecordVersion = 1
+
 // ReportFile is the file in an output folder that shows the run, see package report.
 const ReportFile = "report.html"
 
@@ -43,7 +47,9 @@ const dataFile = "data.json"
 // needed to resume it, to look at it again, and to derive from it what the
 // model implies, wherever the folder is moved.
 type Record struct {
-	Program string `json:"program"` // that made it, with its version
+	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
+
+	Program string `json:"program"` // program that made the run, with its version
 
 	// Processors are the instructions that models were evaluated with, as ppl version tells
 	// them: draws are the same to the last bit for the same ones. There are several, in this
@@ -51,13 +57,15 @@ type Record struct {
 	Processors []string `json:"processors,omitempty"`
 
 	// The model and the data as they were named, and the SHA-256 of the files.
-	Model       string `json:"model"`
-	ModelSHA256 string `json:"model_sha256"`
-	Data        string `json:"data,omitempty"`
-	DataSHA256  string `json:"data_sha256,omitempty"`
 
-	Options  map[string][]string `json:"options"` // of the command line, those that may be repeated with all their values
-	Complete bool                `json:"complete"`
+	Model       string `json:"model"`                 // path of the model
+	ModelSHA256 string `json:"model_sha256"`          // SHA-256 of the model
+	Data        string `json:"data,omitempty"`        // path of the data
+	DataSHA256  string `json:"data_sha256,omitempty"` // SHA-256 of the data
+
+	// options of the command line, with all values of those that may be repeated
+	Options  map[string][]string `json:"options"`
+	Complete bool                `json:"complete"` // whether the run reached its end
 
 	// Name begins the names of the files of draws: Name_1.csv, …
 	Name string `json:"name,omitempty"`
@@ -67,10 +75,11 @@ type Record struct {
 
 	// Texts are the model, first, and what it includes. DataFile is the data as
 	// JSON; "" if there are none or they are too large, so that Data must be read.
-	Texts          []Text   `json:"texts,omitempty"`
-	DataFile       string   `json:"data_file,omitempty"`
-	DataFileSHA256 string   `json:"data_file_sha256,omitempty"` // "" in records of older versions
-	Counts         []string `json:"counts,omitempty"`           // what was counted in a table, N or J=column
+	Texts          []Text `json:"texts,omitempty"`
+	DataFile       string `json:"data_file,omitempty"`        // file of the data in the folder
+	DataFileSHA256 string `json:"data_file_sha256,omitempty"` // SHA-256 of that file
+	// what was counted in a table, N or J=column
+	Counts []string `json:"counts,omitempty"`
 
 	// Levels are the texts of the columns of a table that are factors, that of 1 first.
 	Levels map[string][]string `json:"levels,omitempty"`
@@ -79,9 +88,10 @@ type Record struct {
 	Zeros map[string][]string `json:"levels_from_0,omitempty"`
 
 	// How the model was compiled and bound.
-	Legacy     bool   `json:"legacy,omitempty"`
-	Seed       uint64 `json:"seed,omitempty"`
-	StanCompat string `json:"stan_compat,omitempty"`
+
+	Legacy     bool   `json:"legacy,omitempty"`      // whether the model was read with --legacy
+	Seed       uint64 `json:"seed,omitempty"`        // seed of the random numbers
+	StanCompat string `json:"stan_compat,omitempty"` // version of Stan whose transforms are used
 
 	// PlanFaults are the parts of the model that are interpreted by a fault of this
 	// program, see the finding "plan-fault".
@@ -91,10 +101,11 @@ type Record struct {
 	// records of older versions.
 	Density *Density `json:"density,omitempty"`
 
-	// At the end of the run: what chains have adapted and where they have ended,
-	// what a later run can start from; how they have fared.
+	// The rest is known at the end of the run.
+
+	// Chains are what the chains adapted and where they ended, from which a later run can start.
 	Chains  []infer.Adapted `json:"chains,omitempty"`
-	Reports []Chain         `json:"reports,omitempty"`
+	Reports []Chain         `json:"reports,omitempty"` // what happened in each chain
 	Elapsed float64         `json:"elapsed,omitempty"` // seconds on the clock
 }
 
@@ -107,33 +118,35 @@ type Source struct {
 
 // Text is a source text of the model in an output folder.
 type Text struct {
-	Name   string `json:"name"`             // of the file, or as an #include line has it
-	File   string `json:"file"`             // in the folder
-	SHA256 string `json:"sha256,omitempty"` // "" in records of older versions
+	Name   string `json:"name"`             // name of the file, or as an #include line has it
+	File   string `json:"file"`             // file in the folder
+	SHA256 string `json:"sha256,omitempty"` // SHA-256 of the text
 }
 
 // Chain is how a chain has fared.
 type Chain struct {
-	ID         int            `json:"id"`
-	Arrival    int            `json:"arrival,omitempty"` // the same for chains that began at the same place; 0: alone
-	Warmup     Phase          `json:"warmup"`
-	Sampling   Phase          `json:"sampling"`
-	Rejected   int            `json:"rejected,omitempty"` // evaluations
-	Rejections map[string]int `json:"rejections,omitempty"`
-	Error      string         `json:"error,omitempty"`
+	ID int `json:"id"` // number of the chain, from 1
+	// the same for chains that began at the same place; 0: alone
+	Arrival    int            `json:"arrival,omitempty"`
+	Warmup     Phase          `json:"warmup"`               // account of warm-up
+	Sampling   Phase          `json:"sampling"`             // account of sampling
+	Rejected   int            `json:"rejected,omitempty"`   // evaluations that the model rejected
+	Rejections map[string]int `json:"rejections,omitempty"` // number of rejections by message
+	Error      string         `json:"error,omitempty"`      // why the chain failed
 
-	Ungenerated       int    `json:"ungenerated,omitempty"` // draws whose generated quantities could not be computed
-	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
+	// draws whose generated quantities could not be computed
+	Ungenerated       int    `json:"ungenerated,omitempty"`
+	UngeneratedReason string `json:"ungenerated_reason,omitempty"` // why not
 
 	Events []infer.Event `json:"events,omitempty"` // what its draws do not show
 }
 
 // Phase is the account of warm-up or sampling.
 type Phase struct {
-	Transitions int     `json:"transitions"`
-	Gradients   int64   `json:"gradients"`
-	Divergences int     `json:"divergences"`
-	Seconds     float64 `json:"seconds"`
+	Transitions int     `json:"transitions"` // number of transitions
+	Gradients   int64   `json:"gradients"`   // evaluations of the gradient
+	Divergences int     `json:"divergences"` // divergent transitions
+	Seconds     float64 `json:"seconds"`     // seconds
 }
 
 // Read reads the record in an output folder. With an error that says that
@@ -147,6 +160,9 @@ func Read(dir string) (*Record, error) {
 	r := &Record{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.SchemaVersion > RecordVersion {
+		return nil, fmt.Errorf("%s was written by a newer program (%s), whose records have version %d; this one reads up to %d. Update ppl", path, r.Program, r.SchemaVersion, RecordVersion)
 	}
 	if err := r.local(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -180,6 +196,7 @@ func (r *Record) Write(dir string) error {
 	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
 		r.Processors = append(r.Processors, now)
 	}
+	r.SchemaVersion = RecordVersion
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err

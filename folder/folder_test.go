@@ -131,3 +131,21 @@ func TestBaseName(t *testing.T) {
 		}
 	}
 }
+
+// TestVersion: the record of a newer program is refused, one without a version is read.
+func TestVersion(t *testing.T) {
+	for text, reads := range map[string]bool{
+		`{"model": "m.stan"}`:                                           true,
+		`{"schema_version": 1, "model": "m.stan"}`:                      true,
+		`{"schema_version": 99, "program": "ppl 9", "model": "m.stan"}`: false,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, folder.RecordFile), files.Seal([]byte(text)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := folder.Read(dir)
+		if (err == nil) != reads || err != nil && !strings.Contains(err.Error(), "newer program (ppl 9)") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -10,8 +10,8 @@ import (
 // what, the figures how much; commands have the words for it. Events of all chains
 // are kept with the draws, in every format, so that later commands report them too.
 type Event struct {
-	Code    string  `json:"code"`
-	Figures Figures `json:"figures,omitempty"`
+	Code    string  `json:"code"`              // what happened, see the codes
+	Figures Figures `json:"figures,omitempty"` // figures by name
 }
 
 // Codes of events. Their figures:

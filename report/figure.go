@@ -5,22 +5,22 @@ import "math"
 // Figure is a plot as data: what its axes say and what is drawn between them. The
 // script of the page and package plotfile draw the same figures.
 type Figure struct {
-	Kind   string   `json:"kind"`           // of [Kinds]
+	Kind   string   `json:"kind"`           // kind of the plot
 	Of     []string `json:"of,omitempty"`   // quantities, a variable, or a chain
-	X      Axis     `json:"x"`              //
-	Y      Axis     `json:"y"`              //
+	X      Axis     `json:"x"`              // horizontal axis
+	Y      Axis     `json:"y"`              // vertical axis
 	Layers []Layer  `json:"layers"`         // the first below the others
-	Alt    string   `json:"alt,omitempty"`  // what is to be seen, for those who do not see it
+	Alt    string   `json:"alt,omitempty"`  // description for readers who do not see it
 	Note   string   `json:"note,omitempty"` // what is left out, or why there is nothing
 }
 
 // Axis is one of the two axes of a figure.
 type Axis struct {
-	Label string   `json:"label"`
-	Log   bool     `json:"log,omitempty"`
-	Zero  bool     `json:"zero,omitempty"`  // begins at zero
+	Label string   `json:"label"`           // label
+	Log   bool     `json:"log,omitempty"`   // whether it is logarithmic
+	Zero  bool     `json:"zero,omitempty"`  // whether it begins at zero
 	Names []string `json:"names,omitempty"` // of the positions 0, 1, …, instead of numbers
-	Range []Number `json:"range,omitempty"` // the least and the largest value; else those drawn
+	Range []Number `json:"range,omitempty"` // the smallest and the largest value; else those drawn
 }
 
 // Mark is how a layer is drawn.
@@ -57,23 +57,23 @@ const (
 
 // Layer is a set of marks. Where X is nil, its values are From, From+Step, …
 type Layer struct {
-	Mark  Mark    `json:"mark"`
-	Role  Role    `json:"role"`
+	Mark  Mark    `json:"mark"`            // how it is drawn
+	Role  Role    `json:"role"`            // its role, which decides its colour
 	Chain int     `json:"chain,omitempty"` // its place in the run, from 1
-	Label string  `json:"label,omitempty"` // in the legend; "": not there
-	From  float64 `json:"from,omitempty"`
-	Step  float64 `json:"step,omitempty"`
-	X     Values  `json:"x,omitempty"`
-	Y     Values  `json:"y,omitempty"`
-	Low   Values  `json:"low,omitempty"`
-	High  Values  `json:"high,omitempty"`
-	Z     Values  `json:"z,omitempty"`
+	Label string  `json:"label,omitempty"` // text in the legend
+	From  float64 `json:"from,omitempty"`  // first x, if there is no x
+	Step  float64 `json:"step,omitempty"`  // distance of x, if there is no x
+	X     Values  `json:"x,omitempty"`     // horizontal coordinates
+	Y     Values  `json:"y,omitempty"`     // vertical coordinates
+	Low   Values  `json:"low,omitempty"`   // lower ends
+	High  Values  `json:"high,omitempty"`  // upper ends
+	Z     Values  `json:"z,omitempty"`     // values shown by colour
 
 	// XOf and YOf name quantities whose draws are the values: those of Chain, of all
 	// chains if it is 0, or of the transitions that diverged if that is the role. They
 	// take the place of X and Y, so that the page has draws once.
 	XOf string `json:"x_of,omitempty"`
-	YOf string `json:"y_of,omitempty"`
+	YOf string `json:"y_of,omitempty"` // name of the quantity whose draws are y
 
 	Names []string `json:"names,omitempty"` // of the points
 }

@@ -14,9 +14,9 @@ const (
 
 // Kind is a plot that reports have.
 type Kind struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	Scope Scope  `json:"scope"`
+	Name  string `json:"name"`  // name of the plot
+	Title string `json:"title"` // its title
+	Scope Scope  `json:"scope"` // what it is of
 
 	// Shows says what is to be seen and how to read it.
 	Shows string `json:"shows"`

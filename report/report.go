@@ -47,11 +47,11 @@ const DefaultSize = 8 << 20
 
 // Report is all that is shown of a run, as data.
 type Report struct {
-	Title    string    `json:"title"`
-	Program  string    `json:"program"`
-	Made     time.Time `json:"made"`
-	Run      Run       `json:"run"`
-	Findings []Finding `json:"findings"`
+	Title    string    `json:"title"`    // title of the report
+	Program  string    `json:"program"`  // program that made it, with its version
+	Made     time.Time `json:"made"`     // when it was made
+	Run      Run       `json:"run"`      // how the run was made
+	Findings []Finding `json:"findings"` // problems and remarks
 
 	// Choose is the command that makes plots of the quantities named behind it; "": there is
 	// none, see [Options.Words].
@@ -61,8 +61,8 @@ type Report struct {
 	Summary Summary `json:"summary"`
 
 	Tables  []Table  `json:"tables"`  // chains, predictive checks, estimates
-	Kinds   []Kind   `json:"kinds"`   // of plots
-	Figures []Figure `json:"figures"` // of the run, its variables and its data
+	Kinds   []Kind   `json:"kinds"`   // kinds of plots
+	Figures []Figure `json:"figures"` // plots of the run, its variables and its data
 
 	// Kept says which draws Quantities have: of chain i the first, and each Every-th
 	// after it, Counts[i] in all.
@@ -71,7 +71,7 @@ type Report struct {
 	// Divergent are the transitions that diverged, of many some.
 	Divergent []Transition `json:"divergent"`
 
-	Quantities []Quantity `json:"quantities"`
+	Quantities []Quantity `json:"quantities"` // quantities with their plots
 
 	// Notes say what is left out, and why.
 	Notes []string `json:"notes"`
@@ -81,47 +81,47 @@ type Report struct {
 
 // Run is how the run was made.
 type Run struct {
-	Sampler     string `json:"sampler,omitempty"`
-	Seed        string `json:"seed,omitempty"`   // a text, as JSON's numbers end at 2⁵³
-	Warmup      int    `json:"warmup,omitempty"` // transitions per chain
-	Draws       int    `json:"draws"`            // of all chains
-	Divergences *int   `json:"divergences"`      // null: the sampler does not report them
-	Gradients   int64  `json:"gradients"`
-	Seconds     Number `json:"seconds"`
-	Interrupted bool   `json:"interrupted"`
-	Running     bool   `json:"running"`
-	Method      string `json:"method,omitempty"` // of an approximation
-	Chains      []int  `json:"chains"`           // their numbers in files
+	Sampler     string `json:"sampler,omitempty"` // name of the sampler
+	Seed        string `json:"seed,omitempty"`    // a text, as JSON's numbers end at 2⁵³
+	Warmup      int    `json:"warmup,omitempty"`  // transitions of warm-up per chain
+	Draws       int    `json:"draws"`             // draws of all chains
+	Divergences *int   `json:"divergences"`       // null: the sampler does not report them
+	Gradients   int64  `json:"gradients"`         // evaluations of the gradient
+	Seconds     Number `json:"seconds"`           // seconds on the clock
+	Interrupted bool   `json:"interrupted"`       // whether it was interrupted
+	Running     bool   `json:"running"`           // whether it is going on
+	Method      string `json:"method,omitempty"`  // of an approximation
+	Chains      []int  `json:"chains"`            // their numbers in files
 }
 
 // Finding is a finding, with the plot that shows it.
 type Finding struct {
 	diagnose.Finding
-	Plot string `json:"plot,omitempty"` // a kind
+	Plot string `json:"plot,omitempty"` // kind of the plot that shows it
 }
 
 // Summary is the table of quantities by column.
 type Summary struct {
-	Name     []string `json:"name"`
-	Label    []string `json:"label,omitempty"` // what their indices stand for, where the data tell
-	Mean     []Number `json:"mean"`
-	MCSEMean []Number `json:"mcse_mean"`
-	SD       []Number `json:"sd"`
-	Q5       []Number `json:"q5"`
-	Q50      []Number `json:"q50"`
-	Q95      []Number `json:"q95"`
-	ESSBulk  []Number `json:"ess_bulk"`
-	ESSTail  []Number `json:"ess_tail"`
-	Rhat     []Number `json:"rhat"`
+	Name     []string `json:"name"`            // name of each quantity
+	Label    []string `json:"label,omitempty"` // what the indices mean, where the data say
+	Mean     []Number `json:"mean"`            // means
+	MCSEMean []Number `json:"mcse_mean"`       // Monte Carlo standard errors of the means
+	SD       []Number `json:"sd"`              // standard deviations
+	Q5       []Number `json:"q5"`              // 5 % quantiles
+	Q50      []Number `json:"q50"`             // medians
+	Q95      []Number `json:"q95"`             // 95 % quantiles
+	ESSBulk  []Number `json:"ess_bulk"`        // bulk effective sample sizes
+	ESSTail  []Number `json:"ess_tail"`        // tail effective sample sizes
+	Rhat     []Number `json:"rhat"`            // rank-normalised split R-hats
 }
 
 // Table is a small table of texts and numbers.
 type Table struct {
-	Kind    string   `json:"kind"` // chains, checks, loo
-	Title   string   `json:"title"`
-	Columns []Column `json:"columns"`
-	Rows    [][]any  `json:"rows"` // strings and Numbers
-	Note    string   `json:"note,omitempty"`
+	Kind    string   `json:"kind"`           // chains, checks or loo
+	Title   string   `json:"title"`          // title
+	Columns []Column `json:"columns"`        // its columns
+	Rows    [][]any  `json:"rows"`           // texts and numbers
+	Note    string   `json:"note,omitempty"` // note below it
 
 	// Decimals of the rows, for columns that leave them to these; -1: five significant
 	// digits.
@@ -131,33 +131,33 @@ type Table struct {
 // Column says how the numbers of a column are shown: with Decimals or, if it is -1, those
 // of the row.
 type Column struct {
-	Name     string `json:"name"`
-	Decimals int    `json:"decimals"`
+	Name     string `json:"name"`     // heading
+	Decimals int    `json:"decimals"` // decimals shown; -1: those of the row
 }
 
 // Kept says which draws a report has.
 type Kept struct {
-	Every  int   `json:"every"`
-	Counts []int `json:"counts"` // by chain
+	Every  int   `json:"every"`  // every how many draws one is kept
+	Counts []int `json:"counts"` // draws kept, by chain
 }
 
 // Transition is a draw of a chain, both counted from 0.
 type Transition struct {
-	Chain int `json:"chain"`
-	Draw  int `json:"draw"`
+	Chain int `json:"chain"` // from 0
+	Draw  int `json:"draw"`  // from 0
 }
 
 // Quantity is one of the model's values with its plots.
 type Quantity struct {
-	Row  int    `json:"row"` // in the summary, from 0
-	Name string `json:"name"`
+	Row  int    `json:"row"`  // row in the summary, from 0
+	Name string `json:"name"` // name of the quantity
 
 	// Draws are those of [Report.Kept], chain after chain, and Divergent those of
 	// [Report.Divergent]; Centre is to be added to each.
 	Centre    Number   `json:"centre"`
-	Draws     Packed   `json:"draws"`
-	Divergent Packed   `json:"divergent"`
-	Figures   []Figure `json:"figures"`
+	Draws     Packed   `json:"draws"`     // base64 of little-endian float32
+	Divergent Packed   `json:"divergent"` // base64 of little-endian float32
+	Figures   []Figure `json:"figures"`   // its plots
 
 	// Kept is that of this quantity, of a run that goes on; else it is the report's.
 	Kept *Kept `json:"kept,omitempty"`

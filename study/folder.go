@@ -20,11 +20,17 @@ const (
 	DrawsName   = "draws.zarr"  // draws that were kept
 )
 
+// RecordVersion is the version of the format of records. It is raised when a field changes
+// its meaning or goes away.
+const RecordVersion = 1
+
 // Record is what the folder of a study keeps of it beside its results.
 type Record struct {
-	Program  string `json:"program"`
-	Fits     int    `json:"fits"`
-	Complete bool   `json:"complete"`
+	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
+
+	Program  string `json:"program"`  // program that made the study, with its version
+	Fits     int    `json:"fits"`     // number of fits
+	Complete bool   `json:"complete"` // whether all fits are done
 }
 
 // IsFolder reports whether a folder is that of a study.
@@ -47,12 +53,15 @@ func ReadRecord(dir string) (*Record, error) {
 	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if r.SchemaVersion > RecordVersion {
+		return nil, fmt.Errorf("%s was written by a newer program (%s), whose records have version %d; this one reads up to %d. Update ppl", path, r.Program, r.SchemaVersion, RecordVersion)
+	}
 	return r, files.CheckSeal(path, []byte(text))
 }
 
 // writeRecord replaces the record, and the plan beside it.
 func (r *run) writeRecord(complete bool) error {
-	text, err := json.Marshal(Record{Program: "ppl " + ppl.Version(), Fits: r.progress.Total, Complete: complete})
+	text, err := json.Marshal(Record{SchemaVersion: RecordVersion, Program: "ppl " + ppl.Version(), Fits: r.progress.Total, Complete: complete})
 	if err != nil {
 		return err
 	}

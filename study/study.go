@@ -33,17 +33,18 @@ type RunOptions struct {
 
 // Progress is how far a study is. It is JSON as it stands.
 type Progress struct {
-	Total    int     `json:"total"`
-	Done     int     `json:"done"`   // those of earlier runs among them
-	Reused   int     `json:"reused"` // of earlier runs
-	Problems int     `json:"problems"`
-	Failed   int     `json:"failed"`
-	Seconds  float64 `json:"seconds"`           // since the start
-	Rate     float64 `json:"fits_per_second"`   // of late
-	Left     float64 `json:"seconds_left"`      // -1: not known yet
-	Sampling float64 `json:"sampling_seconds"`  // of the processors, in the fits of this run
-	Busy     float64 `json:"fitting_seconds"`   // likewise, with all that belongs to a fit
-	Finished bool    `json:"finished,omitzero"` // the last that is told
+	Total    int     `json:"total"`           // number of fits
+	Done     int     `json:"done"`            // fits done, those of earlier runs included
+	Reused   int     `json:"reused"`          // fits of earlier runs
+	Problems int     `json:"problems"`        // fits with problems
+	Failed   int     `json:"failed"`          // fits that failed
+	Seconds  float64 `json:"seconds"`         // seconds since the start
+	Rate     float64 `json:"fits_per_second"` // recent rate
+	Left     float64 `json:"seconds_left"`    // -1: not known yet
+	// processor seconds of sampling, in the fits of this run
+	Sampling float64 `json:"sampling_seconds"`
+	Busy     float64 `json:"fitting_seconds"`   // processor seconds of all fits of this run
+	Finished bool    `json:"finished,omitzero"` // whether this is the last line
 }
 
 // InterruptedError says that a study was stopped before its end.

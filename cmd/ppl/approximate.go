@@ -221,25 +221,26 @@ func option(name string, value, standard any) draws.Setting {
 
 // estimateJSON is the summary of one quantity of an approximation; a stable format.
 type estimateJSON struct {
-	Name string `json:"name"`
-	Mean number `json:"mean"`
-	SD   number `json:"sd"`
-	Q5   number `json:"q5"`
-	Q50  number `json:"q50"`
-	Q95  number `json:"q95"`
+	Name string `json:"name"` // name of the quantity, with . between indices
+	Mean number `json:"mean"` // mean over the draws
+	SD   number `json:"sd"`   // standard deviation
+	Q5   number `json:"q5"`   // 5 % quantile
+	Q50  number `json:"q50"`  // median
+	Q95  number `json:"q95"`  // 95 % quantile
 }
 
 // approximationJSON is what laplace, pathfinder and variational print with --json; a
 // stable format.
 type approximationJSON struct {
-	Method      string             `json:"method"`
-	Draws       int                `json:"draws"`
-	Summary     []estimateJSON     `json:"summary"`
+	Method  string         `json:"method"`  // laplace, pathfinder or variational
+	Draws   int            `json:"draws"`   // number of draws
+	Summary []estimateJSON `json:"summary"` // one entry per quantity
+	// of the importance weights; above 0.7 the approximation is poor
 	ParetoK     number             `json:"pareto_k"`
-	Evaluations int64              `json:"evaluations"`
-	Findings    []diagnose.Finding `json:"findings"`
-	Files       []string           `json:"files"`
-	Details     any                `json:"details"` // of the method
+	Evaluations int64              `json:"evaluations"` // evaluations of the log density
+	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
+	Files       []string           `json:"files"`       // files written, with --out
+	Details     any                `json:"details"`     // what is particular to the method
 }
 
 // summary has a row per quantity. Weights, nil for equal ones, are those of the rows.

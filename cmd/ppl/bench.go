@@ -19,10 +19,13 @@ import (
 
 // timings is what bench prints; a stable format.
 type timings struct {
-	MinNS              number `json:"min_ns"`
-	MedianNS           number `json:"median_ns"`
+	// nanoseconds per gradient in the fastest batch
+	MinNS number `json:"min_ns"`
+	// nanoseconds per gradient in the median batch
+	MedianNS number `json:"median_ns"`
+	// milliseconds to bind the model to its data
 	BindMS             number `json:"bind_ms"`
-	AllocsPerGradient  number `json:"allocs_per_gradient"`
+	AllocsPerGradient  number `json:"allocs_per_gradient"` // allocations per gradient
 	evaluationsInTotal int
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"runtime/debug"
 
@@ -97,10 +96,7 @@ func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
 	if !asJSON {
 		return diag.Render(stderr, wordedList(list), diagOptions(stderr))
 	}
-	e := json.NewEncoder(stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(messages(wordedList(list)))
+	return writeJSON(stdout, checkJSON{messages(wordedList(list))})
 }
 
 // messages gives diagnostics as JSON has them.
@@ -119,32 +115,38 @@ func messages(list diag.List) []jsonMessage {
 	return out
 }
 
-// jsonMessage is a diagnostic in the output of check --json.
+// checkJSON is what check prints with --json; a stable format.
+type checkJSON struct {
+	Messages []jsonMessage `json:"messages"` // errors and warnings, by file and place
+}
+
+// jsonMessage is an error or a warning.
 type jsonMessage struct {
-	Severity string   `json:"severity"`
-	Code     string   `json:"code,omitempty"`
-	Summary  string   `json:"summary"`
-	Detail   string   `json:"detail,omitempty"`
-	Help     string   `json:"help,omitempty"`
-	Settings []string `json:"settings,omitempty"` // of serve: what Help is about, see diag.Diagnostic
+	Severity string `json:"severity"`         // error or warning
+	Code     string `json:"code,omitempty"`   // see ppl explain-error
+	Summary  string `json:"summary"`          // the message in one line
+	Detail   string `json:"detail,omitempty"` // the message at greater length
+	Help     string `json:"help,omitempty"`   // what to do about it
+	// of serve: the names of the settings that help is about
+	Settings []string `json:"settings,omitempty"`
 	jsonPlace
 	jsonEnd
-	Notes []jsonNote `json:"notes,omitempty"`
+	Notes []jsonNote `json:"notes,omitempty"` // other places that matter
 }
 
 type jsonPlace struct {
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
+	File   string `json:"file,omitempty"`   // name of the file
+	Line   int    `json:"line,omitempty"`   // line, from 1
+	Column int    `json:"column,omitempty"` // column in characters, from 1
 }
 
 type jsonEnd struct {
-	Line   int `json:"endLine,omitempty"`
-	Column int `json:"endColumn,omitempty"`
+	Line   int `json:"endLine,omitempty"`   // line of the end, from 1
+	Column int `json:"endColumn,omitempty"` // column after the last character
 }
 
 type jsonNote struct {
-	Message string `json:"message"`
+	Message string `json:"message"` // what to see there
 	jsonPlace
 }
 

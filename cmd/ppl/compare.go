@@ -24,13 +24,14 @@ type comparing struct {
 
 // comparedJSON is a model in what compare prints with --json; a stable format.
 type comparedJSON struct {
-	Model  string     `json:"model"`
-	ELPD   estimateOf `json:"elpd"`
-	Diff   estimateOf `json:"elpd_diff"`
-	PWorse number     `json:"p_worse"` // null where the model is not told from the best
-	Weight number     `json:"stacking_weight"`
+	Model string     `json:"model"`     // name of the folder or file
+	ELPD  estimateOf `json:"elpd"`      // expected log predictive density
+	Diff  estimateOf `json:"elpd_diff"` // difference from the best model, at most 0
+	// probability of predicting worse than the best; NaN without a verdict of worse
+	PWorse number `json:"p_worse"`
+	Weight number `json:"stacking_weight"` // weight by stacking
 
-	Verdict verdict `json:"verdict"`
+	Verdict verdict `json:"verdict"` // best, worse, cannot be told apart, or not comparable
 }
 
 // verdict is what can be said of a model, compared with the best.
@@ -59,10 +60,10 @@ func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 
 // comparisonJSON is all of it.
 type comparisonJSON struct {
-	Method       string             `json:"method"`
-	Observations int                `json:"observations"`
-	Models       []comparedJSON     `json:"models"`
-	Findings     []diagnose.Finding `json:"findings"`
+	Method       string             `json:"method"`       // loo or cv
+	Observations int                `json:"observations"` // number of observations
+	Models       []comparedJSON     `json:"models"`       // the best first
+	Findings     []diagnose.Finding `json:"findings"`     // problems and remarks
 }
 
 // predictions are those of one model.

@@ -14,9 +14,9 @@ import (
 
 // findingsJSON is what diagnose --json prints of a run.
 type findingsJSON struct {
-	Findings    []diagnose.Finding `json:"findings"`
-	Diagnostics []chainJSON        `json:"diagnostics"`
-	Divergent   []divergence       `json:"divergent"`
+	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
+	Diagnostics []chainJSON        `json:"diagnostics"` // one entry per chain
+	Divergent   []divergence       `json:"divergent"`   // divergent transitions
 }
 
 func diagnoseCommand() *cobra.Command {

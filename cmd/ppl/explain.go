@@ -18,80 +18,84 @@ import (
 // computed per evaluation. Lines of the source count from 1; 0 is what comes
 // from no line.
 type explained struct {
-	NS          number          `json:"ns"`
-	MemoryBytes int             `json:"memory_bytes"`
-	Lines       []explainedLine `json:"lines"`  // by time, longest first
-	Blocks      []explainedPart `json:"blocks"` // in order of execution
-	Loops       explainedLoops  `json:"loops"`
-	Effects     []explainedSite `json:"effects"` // that can be centred or not, see the sampler auto
-	Passes      []explainedPass `json:"passes"`  // in order
-	Program     string          `json:"program"` // empty if the log density is interpreted
+	NS          number          `json:"ns"`           // nanoseconds per gradient
+	MemoryBytes int             `json:"memory_bytes"` // memory of an evaluation, data aside
+	Lines       []explainedLine `json:"lines"`        // lines of the source by time, longest first
+	// blocks of the program, in order of execution
+	Blocks []explainedPart `json:"blocks"`
+	Loops  explainedLoops  `json:"loops"` // how loops are evaluated
+	// groups of effects that the sampler auto can centre
+	Effects []explainedSite `json:"effects"`
+	Passes  []explainedPass `json:"passes"` // passes of the compiler, in order
+	// text of the program; empty if the log density is interpreted
+	Program string `json:"program"`
 }
 
 type explainedLine struct {
-	Line  int    `json:"line"`
-	Text  string `json:"text"`
-	NS    number `json:"ns"`
-	Share number `json:"share"`
-	Ops   number `json:"ops"`
+	Line  int    `json:"line"`  // line, from 1; 0 for what comes from no line
+	Text  string `json:"text"`  // text of the line
+	NS    number `json:"ns"`    // nanoseconds per gradient
+	Share number `json:"share"` // share of the time, from 0 to 1
+	Ops   number `json:"ops"`   // numbers computed per gradient
 }
 
 type explainedPart struct {
-	Title string `json:"title"`
-	NS    number `json:"ns"`
-	Share number `json:"share"`
-	Ops   number `json:"ops"`
-	Bytes number `json:"bytes"`
-	Lines []int  `json:"lines"`
+	Title string `json:"title"` // what the block does
+	NS    number `json:"ns"`    // nanoseconds per gradient
+	Share number `json:"share"` // share of the time, from 0 to 1
+	Ops   number `json:"ops"`   // numbers computed per gradient
+	Bytes number `json:"bytes"` // memory that the block touches
+	Lines []int  `json:"lines"` // lines that it comes from
 }
 
 // explainedSite is a group of effects with location and scale.
 type explainedSite struct {
-	Line    int      `json:"line"`
-	Density string   `json:"density"`
-	Centred bool     `json:"centred"` // as it is written
-	Names   []string `json:"names"`   // unconstrained
+	Line    int      `json:"line"`    // line of the statement, from 1
+	Density string   `json:"density"` // distribution of the effects
+	Centred bool     `json:"centred"` // whether the model has them centred
+	Names   []string `json:"names"`   // unconstrained names of the effects
 	text    string
 }
 
 type explainedLoops struct {
-	Laned        int             `json:"laned"`
-	Scanned      int             `json:"scanned"`
+	Laned   int `json:"laned"`   // loops evaluated for all iterations at once
+	Scanned int `json:"scanned"` // loops evaluated step by step
+	// loops evaluated step by step, with whole variables
 	Carried      int             `json:"carried"`
-	Iterated     int             `json:"iterated"`
-	Unrolled     int             `json:"unrolled"`
-	Conditionals int             `json:"conditionals"`
-	Notes        []string        `json:"notes"`
-	Plans        []explainedPlan `json:"plans"`
+	Iterated     int             `json:"iterated"`     // loops whose length depends on parameters
+	Unrolled     int             `json:"unrolled"`     // loops that are unrolled, which is slow
+	Conditionals int             `json:"conditionals"` // conditionals that depend on parameters
+	Notes        []string        `json:"notes"`        // remarks
+	Plans        []explainedPlan `json:"plans"`        // one entry per loop
 }
 
 // explainedPlan is how a loop is evaluated.
 type explainedPlan struct {
-	Line       int                 `json:"line"`
-	Way        string              `json:"way"`
-	Iterations int                 `json:"iterations"`
-	Lanes      int                 `json:"lanes"`
-	Parts      []explainedPlanPart `json:"parts"`
-	Why        []string            `json:"why"`
+	Line       int                 `json:"line"`       // line of the loop, from 1
+	Way        string              `json:"way"`        // how it is evaluated
+	Iterations int                 `json:"iterations"` // number of iterations
+	Lanes      int                 `json:"lanes"`      // iterations evaluated at once
+	Parts      []explainedPlanPart `json:"parts"`      // parts of the loop
+	Why        []string            `json:"why"`        // why it is not laned
 	text       string
 }
 
 type explainedPlanPart struct {
-	Way        string   `json:"way"`
-	Iterations int      `json:"iterations"`
-	Lines      []int    `json:"lines"`
-	Variables  []string `json:"variables"`
+	Way        string   `json:"way"`        // how it is evaluated
+	Iterations int      `json:"iterations"` // number of iterations
+	Lines      []int    `json:"lines"`      // lines of its statements
+	Variables  []string `json:"variables"`  // variables that it assigns
 }
 
 type explainedPass struct {
-	Name       string `json:"name"`
-	Doc        string `json:"doc"`
-	Off        bool   `json:"off"`
-	OpsBefore  int    `json:"ops_before"` // in the program's text
-	OpsAfter   int    `json:"ops_after"`
-	WorkBefore number `json:"work_before"` // numbers computed per evaluation
-	WorkAfter  number `json:"work_after"`
-	Blocks     int    `json:"blocks"` // after it; 0 where there are none yet
+	Name       string `json:"name"`        // name of the pass
+	Doc        string `json:"doc"`         // what it does
+	Off        bool   `json:"off"`         // whether it is switched off
+	OpsBefore  int    `json:"ops_before"`  // operations in the program before it
+	OpsAfter   int    `json:"ops_after"`   // operations after it
+	WorkBefore number `json:"work_before"` // numbers computed per gradient before it
+	WorkAfter  number `json:"work_after"`  // numbers computed per gradient after it
+	Blocks     int    `json:"blocks"`      // blocks after it; 0 before there are any
 }
 
 // explainTime is how long explain measures.

@@ -42,12 +42,12 @@ func (o *quantityOptions) flags(cmd *cobra.Command) {
 
 // quantitiesJSON is what these commands print as JSON.
 type quantitiesJSON struct {
-	Summary  []summaryJSON `json:"summary"`
-	Draws    int           `json:"draws"`
-	Failed   int           `json:"failed"`
-	Files    []string      `json:"files"`
-	Notes    []string      `json:"notes"`
-	Warnings []string      `json:"warnings"`
+	Summary  []summaryJSON `json:"summary"`  // one entry per quantity
+	Draws    int           `json:"draws"`    // number of draws
+	Failed   int           `json:"failed"`   // draws whose quantities could not be computed
+	Files    []string      `json:"files"`    // files written, with --out
+	Notes    []string      `json:"notes"`    // what could not be derived, and why
+	Warnings []string      `json:"warnings"` // problems, in words
 }
 
 // show summarises quantities and writes their files.

@@ -31,11 +31,12 @@ type laplacing struct {
 
 // laplaceJSON is the details of laplace with --json; a stable format.
 type laplaceJSON struct {
-	Mode         []exact   `json:"mode"` // unconstrained
-	LogDensity   exact     `json:"lp_mode"`
-	GradientNorm number    `json:"gradient_norm"`
-	Hessian      [][]exact `json:"hessian"`
-	Exact        bool      `json:"exact_hessian"`
+	Mode         []exact   `json:"mode"`          // the unconstrained mode
+	LogDensity   exact     `json:"lp_mode"`       // log density at the mode
+	GradientNorm number    `json:"gradient_norm"` // norm of the gradient at the mode
+	Hessian      [][]exact `json:"hessian"`       // Hessian of the log density at the mode
+	// whether the Hessian is exact, not by finite differences
+	Exact bool `json:"exact_hessian"`
 }
 
 func laplaceCommand() *cobra.Command {

@@ -15,11 +15,14 @@ import (
 
 // densities is what logdensity prints; a stable format.
 type densities struct {
-	UnconstrainedNames []string  `json:"unconstrained_names"`
-	LogDensity         []exact   `json:"log_density"`
-	Gradient           [][]exact `json:"gradient"`
-	ConstrainedNames   []string  `json:"constrained_names"`
-	Constrained        [][]exact `json:"constrained"`
+	// names of the unconstrained parameters
+	UnconstrainedNames []string `json:"unconstrained_names"`
+	LogDensity         []exact  `json:"log_density"` // one per point
+	// one per point, by the unconstrained parameters
+	Gradient [][]exact `json:"gradient"`
+	// names of parameters and transformed parameters
+	ConstrainedNames []string  `json:"constrained_names"`
+	Constrained      [][]exact `json:"constrained"` // their values, one list per point
 }
 
 func logDensityCommand() *cobra.Command {

@@ -27,8 +27,8 @@ import (
 
 // estimateOf is a sum over observations with its standard error, in JSON.
 type estimateOf struct {
-	Estimate number `json:"estimate"`
-	SE       number `json:"se"`
+	Estimate number `json:"estimate"` // the estimate
+	SE       number `json:"se"`       // its standard error over observations
 }
 
 func estimated(values []float64) estimateOf {
@@ -38,28 +38,33 @@ func estimated(values []float64) estimateOf {
 
 // pointwiseJSON is figures by observation.
 type pointwiseJSON struct {
-	Name    []string `json:"name"`
-	ELPD    []number `json:"elpd"`
-	MCSE    []number `json:"mcse"`
-	P       []number `json:"p,omitempty"`
-	ParetoK []number `json:"pareto_k,omitempty"`
-	ESS     []number `json:"ess,omitempty"`
-	WAIC    []number `json:"elpd_waic,omitempty"`
+	Name    []string `json:"name"`                // name of each observation
+	ELPD    []number `json:"elpd"`                // expected log predictive density
+	MCSE    []number `json:"mcse"`                // Monte Carlo standard error of elpd
+	P       []number `json:"p,omitempty"`         // effective number of parameters
+	ParetoK []number `json:"pareto_k,omitempty"`  // Pareto k
+	ESS     []number `json:"ess,omitempty"`       // effective sample size of the weighted draws
+	WAIC    []number `json:"elpd_waic,omitempty"` // expected log predictive density by WAIC
 }
 
 // looJSON is what loo and cv print with --json, which compare reads; a stable format.
 type looJSON struct {
-	Method       string                `json:"method"`
-	Draws        int                   `json:"draws"`
-	Observations int                   `json:"observations"`
-	Source       string                `json:"source"`
-	Estimates    map[string]estimateOf `json:"estimates"`
-	MCSE         number                `json:"mcse"`
-	Limit        number                `json:"pareto_k_limit"`
-	Moved        []string              `json:"moved"`
-	Refitted     []string              `json:"refitted"`
-	Pointwise    pointwiseJSON         `json:"pointwise"`
-	Findings     []diagnose.Finding    `json:"findings"`
+	Method       string `json:"method"`       // loo or cv
+	Draws        int    `json:"draws"`        // draws used, of each fit
+	Observations int    `json:"observations"` // number of observations
+	Source       string `json:"source"`       // where the log likelihood is from
+	// elpd_loo, p_loo, looic, elpd_waic, p_waic, waic; or elpd_cv, cvic
+	Estimates map[string]estimateOf `json:"estimates"`
+	MCSE      number                `json:"mcse"` // Monte Carlo standard error of elpd
+	// Pareto k above which an estimate is unreliable; 0 with cv
+	Limit number `json:"pareto_k_limit"`
+	// observations for which draws were moved
+	Moved []string `json:"moved"`
+	// observations without which the model was fitted again
+	Refitted []string `json:"refitted"`
+	// figures of each observation, by column
+	Pointwise pointwiseJSON      `json:"pointwise"`
+	Findings  []diagnose.Finding `json:"findings"` // problems and remarks
 }
 
 // judging is a run of loo.

@@ -52,6 +52,7 @@
 //	study_engine.go where the fits of a study are made; study_progress.go: how far it is; study_report.go: what it has come to
 //	report.go    the report as a page; watch.go: live, while a run goes on
 //	terminal.go  what the terminal can show
+//	documents.go the JSON that commands print, with its schemas in doc/json
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do
@@ -94,6 +95,32 @@ func execute(args []string, stdout, stderr io.Writer) int {
 
 // executeIn is execute in a context.
 func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := &checkedWriter{Writer: stdout}
+	root := rootCommand(out)
+	root.SetArgs(args)
+	root.SetErr(stderr)
+	// A word that is no command is told of before the options after it.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
+		if found, _, err := root.Find(args); err != nil || found == root {
+			text := fmt.Sprintf("unknown command %q", args[0])
+			if help := commandHelp(root, args[0], args); help != "" {
+				text += "; " + help
+			}
+			return fail(stderr, root, usagef("%s", text))
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd, err := root.ExecuteContextC(ctx)
+	// Not every way to print tells what came of it: help texts, tables.
+	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
+		err = fmt.Errorf("cannot write to standard output: %w", out.err)
+	}
+	return fail(stderr, cmd, err)
+}
+
+// rootCommand is the program with all its commands, which print to out.
+func rootCommand(out *checkedWriter) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ppl",
 		Short: "Run models written in Stan's language",
@@ -114,11 +141,8 @@ from their posterior, without a C++ compiler.
 		}
 		return cmd.Help()
 	}
-	out := &checkedWriter{Writer: stdout}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return neededOutput(cmd, out) }
-	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), reportCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
@@ -126,24 +150,7 @@ from their posterior, without a C++ compiler.
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(), reportBugCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
-	// A word that is no command is told of before the options after it.
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
-		if found, _, err := root.Find(args); err != nil || found == root {
-			text := fmt.Sprintf("unknown command %q", args[0])
-			if help := commandHelp(root, args[0], args); help != "" {
-				text += "; " + help
-			}
-			return fail(stderr, root, usagef("%s", text))
-		}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd, err := root.ExecuteContextC(ctx)
-	// Not every way to print tells what came of it: help texts, tables.
-	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
-		err = fmt.Errorf("cannot write to standard output: %w", out.err)
-	}
-	return fail(stderr, cmd, err)
+	return root
 }
 
 // checkedWriter keeps the first error of writing, after which it writes no more.

@@ -20,11 +20,15 @@ import (
 
 // metrics is what metric prints; a stable format.
 type metrics struct {
-	UnconstrainedNames []string    `json:"unconstrained_names"`
-	Kind               string      `json:"kind"`
-	Metric             [][][]exact `json:"metric"`
-	LogDeterminant     []exact     `json:"log_determinant"` // NaN where not positive definite
-	LeftOut            []string    `json:"left_out"`
+	// names of the unconstrained parameters
+	UnconstrainedNames []string `json:"unconstrained_names"`
+	Kind               string   `json:"kind"` // fisher, softabs or user
+	// a matrix per point, as a list of rows
+	Metric [][][]exact `json:"metric"`
+	// one per point; NaN where not positive definite
+	LogDeterminant []exact `json:"log_determinant"`
+	// statements that contribute nothing, with the reason
+	LeftOut []string `json:"left_out"`
 }
 
 func metricCommand() *cobra.Command {

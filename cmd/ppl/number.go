@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
 	"math"
 	"strconv"
 )
@@ -39,11 +37,4 @@ func exacts(values []float64) []exact {
 		out[i] = exact(v)
 	}
 	return out
-}
-
-// writeJSON writes v and a line break.
-func writeJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
 }

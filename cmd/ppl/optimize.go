@@ -79,26 +79,28 @@ type optimizing struct {
 
 // optimumJSON is what optimize prints with --json; a stable format.
 type optimumJSON struct {
-	Method        string             `json:"method"`
-	Algorithm     string             `json:"algorithm"`
-	Jacobian      bool               `json:"jacobian"`
-	LogDensity    exact              `json:"lp"`
-	Converged     bool               `json:"converged"`
-	Code          int                `json:"code"`
-	Reason        string             `json:"reason"`
-	Iterations    int                `json:"iterations"`
-	Evaluations   int64              `json:"evaluations"`
-	GradientNorm  number             `json:"gradient_norm"`
-	Estimates     []valueJSON        `json:"estimates"`
+	Method     string `json:"method"`    // always optimize
+	Algorithm  string `json:"algorithm"` // lbfgs, bfgs or newton
+	Jacobian   bool   `json:"jacobian"`  // whether Jacobians are included
+	LogDensity exact  `json:"lp"`        // log density at the optimum
+	// whether a criterion of convergence was met
+	Converged    bool        `json:"converged"`
+	Code         int         `json:"code"`          // CmdStan's number of the reason
+	Reason       string      `json:"reason"`        // why the optimisation ended
+	Iterations   int         `json:"iterations"`    // iterations made
+	Evaluations  int64       `json:"evaluations"`   // evaluations of the log density
+	GradientNorm number      `json:"gradient_norm"` // norm of the gradient at the end
+	Estimates    []valueJSON `json:"estimates"`     // value of each quantity at the optimum
+	// the optimum on the unconstrained scale
 	Unconstrained []exact            `json:"unconstrained"`
-	Findings      []diagnose.Finding `json:"findings"`
-	Files         []string           `json:"files"`
+	Findings      []diagnose.Finding `json:"findings"` // problems and remarks
+	Files         []string           `json:"files"`    // files written, with --out
 }
 
 // valueJSON is a quantity at a point.
 type valueJSON struct {
-	Name  string `json:"name"`
-	Value exact  `json:"value"`
+	Name  string `json:"name"`  // name of the quantity, with . between indices
+	Value exact  `json:"value"` // its value
 }
 
 func optimizeCommand() *cobra.Command {

@@ -23,13 +23,13 @@ type pathfinding struct {
 
 // pathJSON is a path of pathfinder with --json; a stable format.
 type pathJSON struct {
-	ID          int    `json:"id"`
-	ELBO        number `json:"elbo"`
-	Best        int    `json:"best_iteration"`
-	Iterations  int    `json:"iterations"`
-	Evaluations int64  `json:"evaluations"`
-	Reason      string `json:"reason"`
-	Error       string `json:"error,omitempty"`
+	ID          int    `json:"id"`              // number of the path, from 1
+	ELBO        number `json:"elbo"`            // evidence lower bound of the chosen approximation
+	Best        int    `json:"best_iteration"`  // iteration that was chosen
+	Iterations  int    `json:"iterations"`      // iterations of L-BFGS
+	Evaluations int64  `json:"evaluations"`     // evaluations of the log density
+	Reason      string `json:"reason"`          // why the path ended
+	Error       string `json:"error,omitempty"` // why the path failed
 }
 
 func pathfinderCommand() *cobra.Command {

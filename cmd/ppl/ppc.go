@@ -20,44 +20,47 @@ type checking struct {
 
 // ppcJSON is what ppc prints with --json; a stable format.
 type ppcJSON struct {
-	Method    string             `json:"method"`
-	Prior     bool               `json:"prior"` // the draws are of the prior
-	Variables []ppcVariable      `json:"variables"`
-	Findings  []diagnose.Finding `json:"findings"`
+	Method    string             `json:"method"`    // always ppc
+	Prior     bool               `json:"prior"`     // whether the draws are of the prior
+	Variables []ppcVariable      `json:"variables"` // data that the model replicates
+	Findings  []diagnose.Finding `json:"findings"`  // problems and remarks
 }
 
 type ppcVariable struct {
-	Name         string      `json:"name"`
-	Observations int         `json:"observations"`
-	Partial      bool        `json:"partly_replicated"` // nothing is compared
-	Checks       []ppcCheck  `json:"checks"`
-	LOOPIT       *pitSummary `json:"loo_pit"`
+	Name         string `json:"name"`         // name of the variable
+	Observations int    `json:"observations"` // number of observations
+	// whether only a part is replicated, so that nothing is compared
+	Partial bool       `json:"partly_replicated"`
+	Checks  []ppcCheck `json:"checks"` // one entry per statistic
+	// leave-one-out probability integral transform; null if not computed
+	LOOPIT *pitSummary `json:"loo_pit"`
 }
 
 type ppcCheck struct {
-	Statistic string `json:"statistic"`
-	Observed  number `json:"observed"`
-	Mean      number `json:"mean"`
-	SD        number `json:"sd"`
-	Q5        number `json:"q5"`
-	Q50       number `json:"q50"`
-	Q95       number `json:"q95"`
-	P         number `json:"p"`
+	Statistic string `json:"statistic"` // mean, sd, min, max …
+	Observed  number `json:"observed"`  // its value in the data
+	Mean      number `json:"mean"`      // its mean over replications
+	SD        number `json:"sd"`        // its standard deviation over replications
+	Q5        number `json:"q5"`        // its 5 % quantile
+	Q50       number `json:"q50"`       // its median
+	Q95       number `json:"q95"`       // its 95 % quantile
+	P         number `json:"p"`         // share of replications with a larger value
 }
 
 // pitSummary is uniformity, with what a plot of it needs.
 type pitSummary struct {
-	N          int      `json:"n"`
-	P          number   `json:"p"`
-	Mean       number   `json:"mean"`
-	Variance   number   `json:"variance"`
-	Coverage50 number   `json:"coverage_50"`
-	Coverage90 number   `json:"coverage_90"`
-	Points     []number `json:"points"`
+	N          int      `json:"n"`           // number of values
+	P          number   `json:"p"`           // p value of the test of uniformity
+	Mean       number   `json:"mean"`        // mean of the values
+	Variance   number   `json:"variance"`    // variance of the values
+	Coverage50 number   `json:"coverage_50"` // share of observations in their 50 % intervals
+	Coverage90 number   `json:"coverage_90"` // share of observations in their 90 % intervals
+	Points     []number `json:"points"`      // where the distribution function is evaluated
+	// empirical distribution function minus the uniform one, at points
 	Difference []number `json:"ecdf_difference"`
-	Lower      []number `json:"lower"`
-	Upper      []number `json:"upper"`
-	Values     []number `json:"values"`
+	Lower      []number `json:"lower"`  // simultaneous 95 % band of the difference
+	Upper      []number `json:"upper"`  // simultaneous 95 % band of the difference
+	Values     []number `json:"values"` // one per observation
 }
 
 func newPITSummary(values []float64, u *criticise.Uniformity) *pitSummary {

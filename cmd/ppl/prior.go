@@ -210,10 +210,16 @@ refused, unless --simulator has a program that makes them.`,
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		if o.json {
-			return writeJSON(cmd.OutOrStdout(), map[string]any{"files": written, "notes": []string{how}})
+			return writeJSON(cmd.OutOrStdout(), simulatedJSON{written, []string{how}})
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\nData: %s\n", how, filesText(written))
 		return nil
 	}
 	return cmd
+}
+
+// simulatedJSON is what simulate prints with --json; a stable format.
+type simulatedJSON struct {
+	Files []string `json:"files"` // files written: data sets, and the parameters of each
+	Notes []string `json:"notes"` // where the parameters are from
 }

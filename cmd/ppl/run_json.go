@@ -9,85 +9,105 @@ import (
 
 // runJSON is what run --json prints; a stable format.
 type runJSON struct {
-	Summary     []summaryJSON `json:"summary"`
-	Sampler     string        `json:"sampler"`
-	Chains      int           `json:"chains"`
-	Divergences int           `json:"divergences"`
-	Gradients   struct {
-		Warmup   int64 `json:"warmup"`
-		Sampling int64 `json:"sampling"`
+	Summary []summaryJSON `json:"summary"` // one entry per quantity
+	Sampler string        `json:"sampler"` // name of the sampler; empty if not known
+	Chains  int           `json:"chains"`  // number of chains
+	// divergent transitions after warm-up, of all chains
+	Divergences int `json:"divergences"`
+	// Gradients are evaluations of the gradient, of all chains.
+	Gradients struct {
+		Warmup   int64 `json:"warmup"`   // in warm-up
+		Sampling int64 `json:"sampling"` // after warm-up
 	} `json:"gradients"`
+	// Seconds on the clock, shared between warm-up and sampling by the times of the chains.
 	Seconds struct {
-		Bind     number `json:"bind"`
-		Warmup   number `json:"warmup"`
-		Sampling number `json:"sampling"`
+		Bind     number `json:"bind"`     // to bind the model to its data
+		Warmup   number `json:"warmup"`   // in warm-up
+		Sampling number `json:"sampling"` // after warm-up
 	} `json:"seconds"`
 	Notes    []string           `json:"notes,omitempty"` // what the sampler chose, and why
-	Warnings []string           `json:"warnings"`
-	Findings []diagnose.Finding `json:"findings"`
+	Warnings []string           `json:"warnings"`        // problems, in words
+	Findings []diagnose.Finding `json:"findings"`        // problems and remarks
 
+	// Efficiency is about the quantity with the smallest effective sample size.
 	Efficiency struct {
-		MinESSBulk     number `json:"min_ess_bulk"`
-		MinESSTail     number `json:"min_ess_tail"`
-		MinESSSquares  number `json:"min_ess_squares"`
-		PerGradient    number `json:"per_gradient"`
-		PerSecond      number `json:"per_second"`
+		// smallest bulk effective sample size
+		MinESSBulk number `json:"min_ess_bulk"`
+		// smallest tail effective sample size
+		MinESSTail number `json:"min_ess_tail"`
+		// smallest effective sample size of squares
+		MinESSSquares number `json:"min_ess_squares"`
+		// bulk effective draws per gradient after warm-up
+		PerGradient number `json:"per_gradient"`
+		// bulk effective draws per second after warm-up
+		PerSecond number `json:"per_second"`
+		// bulk effective draws per gradient, warm-up included
 		PerGradientAll number `json:"per_gradient_with_warmup"`
-		PerSecondAll   number `json:"per_second_with_warmup"`
+		// bulk effective draws per second, warm-up included
+		PerSecondAll number `json:"per_second_with_warmup"`
 	} `json:"efficiency"`
-	Diagnostics []chainJSON  `json:"diagnostics"`
-	Divergent   []divergence `json:"divergent"`
+	Diagnostics []chainJSON  `json:"diagnostics"` // one entry per chain
+	Divergent   []divergence `json:"divergent"`   // divergent transitions
 }
 
 // chainJSON is how the sampler of a chain has fared.
 type chainJSON struct {
-	Chain           int    `json:"chain"`
-	Draws           int    `json:"draws"`
-	Divergences     int    `json:"divergences"`
-	MaxTreeDepth    int    `json:"max_treedepth"`
-	AcceptStat      number `json:"accept_stat"`
+	Chain       int `json:"chain"`       // number of the chain, from 1
+	Draws       int `json:"draws"`       // number of draws
+	Divergences int `json:"divergences"` // divergent transitions after warm-up
+	// transitions that reached the limit of the tree depth
+	MaxTreeDepth int    `json:"max_treedepth"`
+	AcceptStat   number `json:"accept_stat"` // mean acceptance statistic
+	// energy Bayesian fraction of missing information
 	EBFMI           number `json:"ebfmi"`
-	StepSize        number `json:"stepsize"`
-	GradientsWarmup int64  `json:"gradients_warmup"`
-	Gradients       int64  `json:"gradients_sampling"`
-	SecondsWarmup   number `json:"seconds_warmup"`
-	Seconds         number `json:"seconds_sampling"`
+	StepSize        number `json:"stepsize"`           // step size after warm-up
+	GradientsWarmup int64  `json:"gradients_warmup"`   // gradients in warm-up
+	Gradients       int64  `json:"gradients_sampling"` // gradients after warm-up
+	SecondsWarmup   number `json:"seconds_warmup"`     // seconds of warm-up
+	Seconds         number `json:"seconds_sampling"`   // seconds after warm-up
 
-	Kernel   map[string]float64 `json:"kernel,omitempty"`
-	Chosen   string             `json:"chosen,omitempty"` // the kernel, by a sampler that chooses
+	Kernel map[string]float64 `json:"kernel,omitempty"` // figures of the kernel, by name
+	Chosen string             `json:"chosen,omitempty"` // kernel, of a sampler that chooses one
+	// figures of a Riemannian metric, by name
 	Geometry map[string]float64 `json:"geometry,omitempty"`
 }
 
 // divergence is a divergent transition: chain and draw, both from 1, as they
 // are found in the CSV files.
 type divergence struct {
-	Chain int `json:"chain"`
-	Draw  int `json:"draw"`
+	Chain int `json:"chain"` // chain, from 1
+	Draw  int `json:"draw"`  // draw, from 1, as in the CSV files
 }
 
 type summaryJSON struct {
-	Name     string `json:"name"`
-	Mean     number `json:"mean"`
-	MCSEMean number `json:"mcse_mean"`
-	SD       number `json:"sd"`
-	Q5       number `json:"q5"`
-	Q50      number `json:"q50"`
-	Q95      number `json:"q95"`
-	ESSBulk  number `json:"ess_bulk"`
-	ESSTail  number `json:"ess_tail"`
-	Rhat     number `json:"rhat"`
+	Name     string `json:"name"`      // name of the quantity, with . between indices
+	Mean     number `json:"mean"`      // posterior mean
+	MCSEMean number `json:"mcse_mean"` // Monte Carlo standard error of the mean
+	SD       number `json:"sd"`        // posterior standard deviation
+	Q5       number `json:"q5"`        // 5 % quantile
+	Q50      number `json:"q50"`       // median
+	Q95      number `json:"q95"`       // 95 % quantile
+	ESSBulk  number `json:"ess_bulk"`  // bulk effective sample size
+	ESSTail  number `json:"ess_tail"`  // tail effective sample size
+	Rhat     number `json:"rhat"`      // rank-normalised split R-hat
 
-	MCSESD        number `json:"mcse_sd"`
-	MCSEQ5        number `json:"mcse_q5"`
-	MCSEQ50       number `json:"mcse_q50"`
-	MCSEQ95       number `json:"mcse_q95"`
-	ESSSquares    number `json:"ess_squares"`
-	Geyer         number `json:"ess_geyer"`
+	// Monte Carlo standard error of the standard deviation
+	MCSESD number `json:"mcse_sd"`
+	// Monte Carlo standard error of the 5 % quantile
+	MCSEQ5  number `json:"mcse_q5"`
+	MCSEQ50 number `json:"mcse_q50"` // Monte Carlo standard error of the median
+	// Monte Carlo standard error of the 95 % quantile
+	MCSEQ95    number `json:"mcse_q95"`
+	ESSSquares number `json:"ess_squares"` // effective sample size of squares
+	// effective sample size by Geyer's sequence, of all chains as one
+	Geyer number `json:"ess_geyer"`
+	// the same without the limit for antithetic chains
 	GeyerUncapped number `json:"ess_geyer_uncapped"`
 
-	Percentiles map[string]number `json:"percentiles,omitempty"` // those asked for, if others than 5, 50 and 95
+	// those of --percentiles, by percentage
+	Percentiles map[string]number `json:"percentiles,omitempty"`
 
-	Label string `json:"label,omitempty"` // what its indices stand for, where the data tell
+	Label string `json:"label,omitempty"` // what the indices mean, where the data say
 }
 
 // choose keeps some rows of the summary, in an order, with the percentiles asked
@@ -123,6 +143,9 @@ func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
 
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
+	if r := s.fit.Record(); j.Sampler == "" && r != nil {
+		j.Sampler = r.Option("sampler")
+	}
 	j.Notes = s.notes()
 	names := s.fit.Names()
 	precision, labels := s.fit.Precision(), s.fit.Labels()

@@ -30,22 +30,23 @@ type calibrating struct {
 
 // sbcJSON is what sbc prints with --json; a stable format.
 type sbcJSON struct {
-	Method      string             `json:"method"`
-	Simulations int                `json:"simulations"`
-	Failed      int                `json:"failed"`
-	Draws       int                `json:"draws"`
-	Parameters  []sbcParameter     `json:"parameters"`
-	Findings    []diagnose.Finding `json:"findings"`
+	Method      string             `json:"method"`      // always sbc
+	Simulations int                `json:"simulations"` // number of simulated data sets
+	Failed      int                `json:"failed"`      // fits that failed
+	Draws       int                `json:"draws"`       // draws of a fit that ranks are taken among
+	Parameters  []sbcParameter     `json:"parameters"`  // one entry per parameter
+	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
 }
 
 type sbcParameter struct {
-	Name       string   `json:"name"`
-	P          number   `json:"p"`
-	Ranks      []int    `json:"ranks"`
-	Points     []number `json:"points"`
+	Name   string   `json:"name"`   // name of the parameter
+	P      number   `json:"p"`      // p value of the test of uniformity
+	Ranks  []int    `json:"ranks"`  // rank of the true value, by simulation
+	Points []number `json:"points"` // where the distribution function is evaluated
+	// empirical distribution function minus the uniform one, at points
 	Difference []number `json:"ecdf_difference"`
-	Lower      []number `json:"lower"`
-	Upper      []number `json:"upper"`
+	Lower      []number `json:"lower"` // simultaneous 95 % band of the difference
+	Upper      []number `json:"upper"` // simultaneous 95 % band of the difference
 }
 
 func sbcCommand() *cobra.Command {

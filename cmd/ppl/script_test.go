@@ -77,7 +77,7 @@ func signalled() {
 //
 //	exits CODE COMMAND…   run a command that ends with this exit code
 //	wait-for GLOB [SIZE]  until there is such a file, of so many bytes at least
-//	json FILE KEY…        the file is a JSON object with exactly these keys
+//	json FILE KEY…        the file is a JSON object with exactly these keys and schema_version
 //	flip FILE BYTE        change a bit of a file
 //	truncate FILE SIZE    cut a file off, as a process that is killed may leave it
 //
@@ -186,7 +186,7 @@ func jsonKeys(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var object map[string]json.RawMessage
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &object))
-	for _, key := range args[1:] {
+	for _, key := range append([]string{versionKey}, args[1:]...) {
 		if _, ok := object[key]; !ok {
 			ts.Fatalf("there is no %q in %s", key, args[0])
 		}

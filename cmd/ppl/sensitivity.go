@@ -23,20 +23,24 @@ type scaling struct {
 
 // sensitivityJSON is what sensitivity prints with --json; a stable format.
 type sensitivityJSON struct {
-	Method      string             `json:"method"`
-	Quantities  []scaledJSON       `json:"quantities"`
-	PriorK      number             `json:"prior_pareto_k"`
-	LikelihoodK number             `json:"likelihood_pareto_k"`
-	Scaled      []string           `json:"prior_statements"` // what the prior is made of; null with --prior all
-	Unscaled    []string           `json:"not_scaled"`
-	Findings    []diagnose.Finding `json:"findings"`
+	Method     string       `json:"method"`     // always sensitivity
+	Quantities []scaledJSON `json:"quantities"` // one entry per quantity
+	// Pareto k of the weights when the prior is scaled
+	PriorK number `json:"prior_pareto_k"`
+	// Pareto k of the weights when the likelihood is scaled
+	LikelihoodK number `json:"likelihood_pareto_k"`
+	// statements scaled as the prior; empty with --prior all
+	Scaled []string `json:"prior_statements"`
+	// statements about parameters that were not scaled
+	Unscaled []string           `json:"not_scaled"`
+	Findings []diagnose.Finding `json:"findings"` // problems and remarks
 }
 
 type scaledJSON struct {
-	Name       string `json:"name"`
-	Prior      number `json:"prior"`
-	Likelihood number `json:"likelihood"`
-	Diagnosis  string `json:"diagnosis"`
+	Name       string `json:"name"`       // name of the quantity, with . between indices
+	Prior      number `json:"prior"`      // sensitivity to the prior
+	Likelihood number `json:"likelihood"` // sensitivity to the likelihood
+	Diagnosis  string `json:"diagnosis"`  // what the two mean; - for nothing
 }
 
 func sensitivityCommand() *cobra.Command {
@@ -133,7 +137,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
-	var quantities []scaledJSON
+	quantities := []scaledJSON{}
 	suspects := map[string][]string{}
 	for i, name := range s.Names {
 		if !chosen(name) {
@@ -168,7 +172,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 			Advice:  "If this is about data, figures of prior and likelihood are not what they should be."})
 	}
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), s.Scaled, s.Unscaled, findings})
+		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), findings})
 	}
 	// The most sensitive to the prior first.
 	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {

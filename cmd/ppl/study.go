@@ -128,23 +128,23 @@ type studying struct {
 
 // studyJSON is what study prints with --json; a stable format.
 type studyJSON struct {
-	Fits     int            `json:"fits"`
-	OK       int            `json:"ok"`
-	Problems int            `json:"problems"`
-	Failed   int            `json:"failed"`
-	Reused   int            `json:"reused"`
-	Seconds  number         `json:"seconds"`
-	Sampling number         `json:"sampling_seconds"`
-	Findings map[string]int `json:"findings"` // fits by the code of a finding
-	Failures []failureJSON  `json:"failures"` // the first
-	Out      string         `json:"out"`
+	Fits     int            `json:"fits"`             // number of fits
+	OK       int            `json:"ok"`               // fits without problems
+	Problems int            `json:"problems"`         // fits with problems
+	Failed   int            `json:"failed"`           // fits that failed
+	Reused   int            `json:"reused"`           // fits made earlier
+	Seconds  number         `json:"seconds"`          // seconds on the clock
+	Sampling number         `json:"sampling_seconds"` // processor seconds of sampling
+	Findings map[string]int `json:"findings"`         // number of fits by code of a finding
+	Failures []failureJSON  `json:"failures"`         // the first failures
+	Out      string         `json:"out"`              // folder of the study
 }
 
 type failureJSON struct {
-	Fit     int    `json:"fit"`
-	Model   string `json:"model"`
-	Data    string `json:"data"`
-	Message string `json:"message"`
+	Fit     int    `json:"fit"`     // number of the fit, from 1
+	Model   string `json:"model"`   // name of the model
+	Data    string `json:"data"`    // name of the data set
+	Message string `json:"message"` // why it failed
 }
 
 // shownFailures is how many fits that failed are listed.

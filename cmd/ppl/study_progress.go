@@ -49,7 +49,7 @@ func (t *studyProgress) note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.json {
-		writeJSON(t.w, map[string]string{"note": text})
+		writeJSON(t.w, studyNote{text})
 		return
 	}
 	if t.shown {
@@ -108,3 +108,8 @@ func studyLine(p study.Progress) string {
 }
 
 func clockOf(seconds float64) string { return clock(duration(seconds)) }
+
+// studyNote is a remark among the lines of --progress json.
+type studyNote struct {
+	Note string `json:"note"` // the remark
+}

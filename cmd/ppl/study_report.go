@@ -18,11 +18,11 @@ import (
 
 // spreadJSON is how figures are distributed over fits.
 type spreadJSON struct {
-	Min    number `json:"min"`
-	Q5     number `json:"q5"`
-	Median number `json:"median"`
-	Q95    number `json:"q95"`
-	Max    number `json:"max"`
+	Min    number `json:"min"`    // minimum
+	Q5     number `json:"q5"`     // 5 % quantile
+	Median number `json:"median"` // median
+	Q95    number `json:"q95"`    // 95 % quantile
+	Max    number `json:"max"`    // maximum
 }
 
 func spreadOf(s study.Spread) spreadJSON {
@@ -31,46 +31,47 @@ func spreadOf(s study.Spread) spreadJSON {
 
 // studyReportJSON is what report prints of a study with --json; a stable format.
 type studyReportJSON struct {
-	Fits       int                 `json:"fits"`
-	OK         int                 `json:"ok"`
-	Problems   int                 `json:"problems"`
-	Failed     int                 `json:"failed"`
-	Findings   map[string]int      `json:"findings"`
-	Failures   []studyFailureJSON  `json:"failures"`
-	Quantities []studyQuantityJSON `json:"quantities"`
-	Densities  []studyDensityJSON  `json:"held_out"`
-	Seconds    number              `json:"fitting_seconds"`
-	Sampling   number              `json:"sampling_seconds"`
-	Time       spreadJSON          `json:"seconds_of_a_fit"`
-	CPUs       map[string]int      `json:"cpus"`
+	Fits       int                 `json:"fits"`       // number of fits
+	OK         int                 `json:"ok"`         // fits without problems
+	Problems   int                 `json:"problems"`   // fits with problems
+	Failed     int                 `json:"failed"`     // fits that failed
+	Findings   map[string]int      `json:"findings"`   // number of fits by code of a finding
+	Failures   []studyFailureJSON  `json:"failures"`   // failures by message
+	Quantities []studyQuantityJSON `json:"quantities"` // one entry per model and quantity
+	// how well data that were held out are predicted
+	Densities []studyDensityJSON `json:"held_out"`
+	Seconds   number             `json:"fitting_seconds"`  // processor seconds of all fits
+	Sampling  number             `json:"sampling_seconds"` // processor seconds of sampling
+	Time      spreadJSON         `json:"seconds_of_a_fit"` // seconds of a fit
+	CPUs      map[string]int     `json:"cpus"`             // number of fits by kind of processor
 }
 
 type studyFailureJSON struct {
-	Message string `json:"message"`
-	Fits    int    `json:"fits"`
-	First   int    `json:"first"`
-	Data    string `json:"data"`
+	Message string `json:"message"` // the message
+	Fits    int    `json:"fits"`    // number of fits that failed with it
+	First   int    `json:"first"`   // number of the first of these fits, from 1
+	Data    string `json:"data"`    // data set of the first of these fits
 }
 
 type studyQuantityJSON struct {
-	Model      string     `json:"model"`
-	Name       string     `json:"name"`
-	Fits       int        `json:"fits"`
-	Rhat       spreadJSON `json:"rhat"`
-	HighRhat   int        `json:"high_rhat"`
-	ESSBulk    spreadJSON `json:"ess_bulk"`
-	ESSTail    spreadJSON `json:"ess_tail"`
-	Ranked     int        `json:"ranked"`
-	Coverage50 number     `json:"coverage_50"`
-	Coverage90 number     `json:"coverage_90"`
-	Ranks      []int      `json:"ranks"`
-	Uniform    number     `json:"p_uniform"`
+	Model      string     `json:"model"`       // name of the model
+	Name       string     `json:"name"`        // name of the quantity
+	Fits       int        `json:"fits"`        // fits that have the quantity
+	Rhat       spreadJSON `json:"rhat"`        // R-hat over fits
+	HighRhat   int        `json:"high_rhat"`   // fits with an R-hat above 1.01
+	ESSBulk    spreadJSON `json:"ess_bulk"`    // bulk effective sample size over fits
+	ESSTail    spreadJSON `json:"ess_tail"`    // tail effective sample size over fits
+	Ranked     int        `json:"ranked"`      // fits with a rank of the true value
+	Coverage50 number     `json:"coverage_50"` // share of true values in their 50 % intervals
+	Coverage90 number     `json:"coverage_90"` // share of true values in their 90 % intervals
+	Ranks      []int      `json:"ranks"`       // histogram of the ranks
+	Uniform    number     `json:"p_uniform"`   // p value of the test of uniformity
 }
 
 type studyDensityJSON struct {
-	Model        string `json:"model"`
-	Observations int    `json:"observations"`
-	ELPD         number `json:"elpd"`
+	Model        string `json:"model"`        // name of the model
+	Observations int    `json:"observations"` // number of observations held out
+	ELPD         number `json:"elpd"`         // their log predictive density
 }
 
 // shownQuantities is how many quantities are shown of a study, unless they are chosen.

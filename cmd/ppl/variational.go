@@ -21,13 +21,13 @@ type varying struct {
 
 // variationalJSON is the details of variational with --json; a stable format.
 type variationalJSON struct {
-	Family     string  `json:"family"`
-	ELBO       number  `json:"elbo"`
-	Eta        number  `json:"eta"`
-	Converged  bool    `json:"converged"`
-	Iterations int     `json:"iterations"`
-	Mean       []exact `json:"mean"` // of the unconstrained parameters
-	SD         []exact `json:"sd"`
+	Family     string  `json:"family"`     // meanfield or fullrank
+	ELBO       number  `json:"elbo"`       // evidence lower bound at the end
+	Eta        number  `json:"eta"`        // scale of the steps
+	Converged  bool    `json:"converged"`  // whether the bound settled
+	Iterations int     `json:"iterations"` // iterations made
+	Mean       []exact `json:"mean"`       // mean of the unconstrained parameters
+	SD         []exact `json:"sd"`         // standard deviation of the unconstrained parameters
 }
 
 func variationalCommand() *cobra.Command {

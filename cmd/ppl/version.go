@@ -49,12 +49,12 @@ of a run keeps them in run.json.`,
 
 // versionJSON is what version prints as JSON.
 type versionJSON struct {
-	Version   string `json:"version"`
-	Commit    string `json:"commit"`
-	Changed   bool   `json:"changed"`
-	Time      string `json:"time"`
-	OS        string `json:"os"`
-	Arch      string `json:"arch"`
-	Go        string `json:"go"`
-	Processor string `json:"processor"`
+	Version   string `json:"version"`   // version of the program
+	Commit    string `json:"commit"`    // commit that it was built from; empty if not known
+	Changed   bool   `json:"changed"`   // whether files differed from the commit
+	Time      string `json:"time"`      // time of the commit
+	OS        string `json:"os"`        // operating system
+	Arch      string `json:"arch"`      // architecture
+	Go        string `json:"go"`        // version of Go that built it
+	Processor string `json:"processor"` // instructions used for models
 }

@@ -39,12 +39,12 @@ const (
 // a program: Settings has the names, such as "warmup" or "delta=0.95", and each front end its
 // own words for them.
 type Finding struct {
-	Code       string   `json:"code"` // stable, such as "rhat"; see the table of checks
-	Severity   Severity `json:"severity"`
-	Summary    string   `json:"summary"`              // what, in one line, with figures
+	Code       string   `json:"code"`                 // stable, such as rhat
+	Severity   Severity `json:"severity"`             // problem or note
+	Summary    string   `json:"summary"`              // the finding in one line, with figures
 	Advice     string   `json:"advice"`               // what to do about it
-	Settings   []string `json:"settings,omitempty"`   // what to set for that: "name" or "name=value"
-	Quantities []string `json:"quantities,omitempty"` // the worst first
+	Settings   []string `json:"settings,omitempty"`   // what to set for that: name, or name=value
+	Quantities []string `json:"quantities,omitempty"` // quantities concerned, the worst first
 }
 
 // Options says what a check cannot see in the draws.

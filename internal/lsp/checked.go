@@ -20,8 +20,8 @@ type checkMessage struct {
 // checkedWithData publishes what a check has found beyond what is known from the text
 // alone.
 func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, error) {
-	var list []checkMessage
-	if err := json.Unmarshal([]byte(result.Output), &list); err != nil {
+	var output struct{ Messages []checkMessage }
+	if err := json.Unmarshal([]byte(result.Output), &output); err != nil {
 		s.show(messageError, firstLine(result.Output))
 		return result, nil
 	}
@@ -33,7 +33,7 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 	found := checked{}
 	files := map[string]*source.File{}
 	errors := 0
-	for _, m := range list {
+	for _, m := range output.Messages {
 		if m.Severity == "error" {
 			errors++
 		}
@@ -77,7 +77,7 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 	if errors == 0 {
 		s.show(messageInfo, filepath.Base(path)+" and its data fit together")
 	} else {
-		s.show(messageError, firstLine(list[0].Summary))
+		s.show(messageError, firstLine(output.Messages[0].Summary))
 	}
 	return result, nil
 }

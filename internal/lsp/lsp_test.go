@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			io.WriteString(os.Stdout, line)
 		}
 	case "check":
-		fmt.Println(`[{"severity":"error","code":"E0701","summary":"y has 2 values, but N is 3","help":"give more","file":"m.data.json","line":1,"column":9,"endLine":1,"endColumn":10}]`)
+		fmt.Println(`{"schema_version":1,"messages":[{"severity":"error","code":"E0701","summary":"y has 2 values, but N is 3","help":"give more","file":"m.data.json","line":1,"column":9,"endLine":1,"endColumn":10}]}`)
 		os.Exit(1)
 	case "run":
 		model, _ := io.ReadAll(os.Stdin)

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/report"
+	"github.com/ppl-lang/ppl/study"
+)
+
+//go:generate go test -run ^TestSchemas$ -update .
+
+// document is a kind of JSON that ppl prints or writes. Its schema in doc/json is made from
+// the type and the comments of its fields by go generate.
+type document struct {
+	name    string       // of the schema: doc/json/NAME.schema.json
+	version int          // raised when a field changes its meaning or goes away
+	from    []string     // commands, options, files
+	title   string       // one sentence
+	typ     reflect.Type // a struct
+}
+
+// documents are all of them.
+var documents = []document{
+	{"approximation", 1, []string{"laplace", "pathfinder", "variational"}, "An approximation of the posterior.", reflect.TypeFor[approximationJSON]()},
+	{"bench", 1, []string{"bench"}, "Times of the gradient.", reflect.TypeFor[timings]()},
+	{"check", 1, []string{"check"}, "Errors and warnings about models.", reflect.TypeFor[checkJSON]()},
+	{"compare", 1, []string{"compare"}, "Models compared by how well they predict.", reflect.TypeFor[comparisonJSON]()},
+	{"diagnose", 1, []string{"diagnose"}, "What is wrong with a run; an object per run.", reflect.TypeFor[findingsJSON]()},
+	{"explain", 1, []string{"explain"}, "How the gradient is evaluated, and where its time goes.", reflect.TypeFor[explained]()},
+	{"logdensity", 1, []string{"logdensity"}, "Log density and gradient at given points.", reflect.TypeFor[densities]()},
+	{"loo", 1, []string{"loo", "cv"}, "How well a model predicts.", reflect.TypeFor[looJSON]()},
+	{"metric", 1, []string{"metric"}, "The metric at given points.", reflect.TypeFor[metrics]()},
+	{"optimize", 1, []string{"optimize"}, "A mode of the posterior.", reflect.TypeFor[optimumJSON]()},
+	{"ppc", 1, []string{"ppc"}, "Predictive checks.", reflect.TypeFor[ppcJSON]()},
+	{"quantities", 1, []string{"generate", "predict", "prior"}, "Quantities computed at draws.", reflect.TypeFor[quantitiesJSON]()},
+	{"report", 1, []string{"report"}, "The data of the report of a run.", reflect.TypeFor[report.Report]()},
+	{"report-study", 1, []string{"report"}, "The results of a study.", reflect.TypeFor[studyReportJSON]()},
+	{"run", 1, []string{"run", "summary"}, "Summary and diagnostics of a run; an object per run.", reflect.TypeFor[runJSON]()},
+	{"run-record", folder.RecordVersion, []string{folder.RecordFile}, "How a run was made.", reflect.TypeFor[folder.Record]()},
+	{"sbc", 1, []string{"sbc"}, "Simulation-based calibration.", reflect.TypeFor[sbcJSON]()},
+	{"sensitivity", 1, []string{"sensitivity"}, "Sensitivity to prior and likelihood.", reflect.TypeFor[sensitivityJSON]()},
+	{"simulate", 1, []string{"simulate"}, "Data sets that were simulated.", reflect.TypeFor[simulatedJSON]()},
+	{"study", 1, []string{"study"}, "Outcome of a study.", reflect.TypeFor[studyJSON]()},
+	{"study-note", 1, []string{"--progress json"}, "A remark while a study runs; a line each.", reflect.TypeFor[studyNote]()},
+	{"study-progress", 1, []string{"--progress json"}, "Progress of a study; a line each.", reflect.TypeFor[study.Progress]()},
+	{"study-record", study.RecordVersion, []string{study.RecordName}, "How a study was made.", reflect.TypeFor[study.Record]()},
+	{"version", 1, []string{"version"}, "The version of this program.", reflect.TypeFor[versionJSON]()},
+}
+
+// versionKey is the member of every document that has its version.
+const versionKey = "schema_version"
+
+// documentOf finds the document of a type.
+func documentOf(t reflect.Type) (document, bool) {
+	for _, d := range documents {
+		if d.typ == t {
+			return d, true
+		}
+	}
+	return document{}, false
+}
+
+// writeJSON writes a document, v or what v points to, and a line break.
+func writeJSON(w io.Writer, v any) error {
+	d, ok := documentOf(reflect.Indirect(reflect.ValueOf(v)).Type())
+	if !ok {
+		return fmt.Errorf("%T is not in the table of documents", v)
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, `{"%s":%d,%s`, versionKey, d.version, b.Bytes()[1:])
+	return err
+}
