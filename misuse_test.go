@@ -173,18 +173,18 @@ func TestMisuse(t *testing.T) {
 		"user's short":          {func() error { return posterior.Compiled().UserMetricTraceGrad(x, square, nil) }, "a gradient of length 0"},
 		"unknown metric":        {func() error { return posterior.Compiled().MetricError("?") }, ""},
 		"unconstrain nothing":   {func() error { _, err := posterior.Unconstrain(nil); return err }, ""},
-		"unconstrain short":     {func() error { _, err := posterior.Unconstrain(map[string]any{"s": []float64{1}}); return err }, "sizes"},
-		"unconstrain scalar":    {func() error { _, err := posterior.Unconstrain(map[string]any{"s": 1.0}); return err }, "sizes"},
-		"unconstrain outside":   {func() error { _, err := posterior.Unconstrain(map[string]any{"s": []float64{-1, 1}}); return err }, "outside"},
+		"unconstrain short":     {func() error { _, err := posterior.Unconstrain(map[string]any{"s": []float64{1}}); return err }, "wrong size"},
+		"unconstrain scalar":    {func() error { _, err := posterior.Unconstrain(map[string]any{"s": 1.0}); return err }, "wrong size"},
+		"unconstrain outside":   {func() error { _, err := posterior.Unconstrain(map[string]any{"s": []float64{-1, 1}}); return err }, "must be greater than 0"},
 		"unconstrain a simplex": {func() error { _, err := posterior.Unconstrain(map[string]any{"p": []float64{2, 2, 2}}); return err }, ""},
-		"unconstrain an empty":  {func() error { _, err := posterior.Unconstrain(map[string]any{"p": []float64{}}); return err }, "sizes"},
-		"unconstrain complex":   {func() error { _, err := posterior.Unconstrain(map[string]any{"z": 1.0}); return err }, "sizes"},
-		"unconstrain complex 3": {func() error { _, err := posterior.Unconstrain(map[string]any{"z": []float64{1, 2, 3}}); return err }, "sizes"},
+		"unconstrain an empty":  {func() error { _, err := posterior.Unconstrain(map[string]any{"p": []float64{}}); return err }, "wrong size"},
+		"unconstrain complex":   {func() error { _, err := posterior.Unconstrain(map[string]any{"z": 1.0}); return err }, "wrong size"},
+		"unconstrain complex 3": {func() error { _, err := posterior.Unconstrain(map[string]any{"z": []float64{1, 2, 3}}); return err }, "wrong size"},
 		"unconstrain a tuple":   {func() error { _, err := posterior.Unconstrain(map[string]any{"t": 1.0}); return err }, ""},
 		"unconstrain its member": {func() error {
 			_, err := posterior.Unconstrain(map[string]any{"t": map[string]any{"1": 1.0, "2": 1.0}})
 			return err
-		}, "sizes"},
+		}, "wrong size"},
 		"unconstrain a matrix": {func() error {
 			_, err := posterior.Unconstrain(map[string]any{"C": [][]float64{{1, 2}, {2, 1}}})
 			return err

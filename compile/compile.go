@@ -12,7 +12,8 @@
 // Map of the package:
 //
 //	compile.go      Compile: text to a typed program
-//	model.go        Bind, Model: log density, outputs, inverse
+//	model.go        Bind, Model: log density, outputs
+//	initial.go      from initial values to the point where a chain starts
 //	pipeline.go     the stages from a graph to what runs; what is made when first used
 //	interpreted.go  models, or parts of them, that have no graph
 //	rows.go         which variable of the data is the number of observations

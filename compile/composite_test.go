@@ -151,7 +151,7 @@ func TestCompositeInits(t *testing.T) {
 			t.Errorf("%s is %v, not %v", m.ConstrainedNames()[i], out[i], want[i])
 		}
 	}
-	if _, err := m.Unconstrain(parsed(t, `{"b": {"1": [3, 4], "2": {"1": 5, "2": [6, 7, 8]}}}`)); err == nil || !strings.Contains(err.Error(), "1:40: the initial value of b.2.2 has sizes [3]") {
+	if _, err := m.Unconstrain(parsed(t, `{"b": {"1": [3, 4], "2": {"1": 5, "2": [6, 7, 8]}}}`)); err == nil || !strings.Contains(err.Error(), "1:40: error: the initial value of `b.2.2` has the wrong size: 3 elements, but is declared with 2 elements") {
 		t.Error(err)
 	}
 }

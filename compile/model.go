@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -20,7 +18,6 @@ import (
 	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
-	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
@@ -389,89 +386,6 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 	}
 	copy(dst, mc.Output(0))
 	return nil
-}
-
-// Unconstrain finds the unconstrained point of parameters given by name.
-// Coordinates of parameters that are not given are NaN.
-func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
-	if d == nil {
-		d = data.Empty()
-	}
-	x := make([]float64, m.dim)
-	known := func(yield func(string) bool) {
-		for _, p := range m.bound.Params {
-			if !yield(p.Name) {
-				return
-			}
-		}
-	}
-	for _, name := range d.Names() { // other quantities of a former run may stand beside the parameters
-		if near := diag.Nearest(name, known); near != "" && near != name && !slices.Contains(m.variables(), name) {
-			return nil, d.Errorf(name, -1, "there is no parameter %s; did you mean %s?", name, near)
-		}
-	}
-	var leaves [][]float64
-	given := make([]bool, len(m.bound.Params)) // in all its parts
-	for i, p := range m.bound.Params {
-		given[i] = true
-		for _, leaf := range p.Leaves {
-			size := 1
-			for _, n := range leaf.Shape {
-				size *= n
-			}
-			in := slices.Repeat([]float64{math.NaN()}, size)
-			leaves = append(leaves, in)
-			v, ok := d.Get(leaf.Name)
-			if e := d.Fault(leaf.Name); e != nil {
-				return nil, e
-			}
-			given[i] = given[i] && (ok || len(in) == 0)
-			shape := leaf.Shape
-			if leaf.Part != types.NotComplex {
-				shape = append(slices.Clone(shape), 2)
-			}
-			switch {
-			case !ok:
-				continue
-			case !slices.Equal(v.Shape, shape):
-				return nil, d.Errorf(leaf.Name, -1, "the initial value of %s has sizes %v, but the parameter has %v", leaf.Name, v.Shape, shape)
-			case leaf.Part != types.NotComplex:
-				v = v.Half(int(leaf.Part - types.RealPart))
-			}
-			copy(in, v.Reals)
-		}
-	}
-	plain, err := m.plain()
-	if err != nil {
-		return nil, err
-	}
-	parts, err := plain.Unconstrain(leaves)
-	if err != nil {
-		return nil, m.rejection(err)
-	}
-	for i, p := range m.bound.Params {
-		copy(x[m.offsets[i]:], parts[i])
-		if !given[i] {
-			continue
-		}
-		for k, u := range parts[i] {
-			if math.IsNaN(u) || math.IsInf(u, 0) {
-				return nil, d.Errorf(p.Name, -1, "the initial value of %s is outside its declared bounds", p.Names[k])
-			}
-		}
-	}
-	return x, nil
-}
-
-// variables are the names of all quantities, without indices.
-func (m *Model) variables() []string {
-	var names []string
-	for _, n := range m.bound.Names {
-		base, _, _ := strings.Cut(n, ".")
-		base, _, _ = strings.Cut(base, ":")
-		names = append(names, base)
-	}
-	return names
 }
 
 // DensityGraph is what LogDensityGrad computes, as a graph: one input for each

@@ -243,8 +243,8 @@ func TestInitialValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"s": [0.333333, 0.333333, 0.333333], "S": [[2, 1], [1, 2]]}`, ""},
 		{`{"s": [0.333333, 0.333333, 0.333333]}`, ""}, // S is not given
-		{`{"s": [0.33, 0.33, 0.33]}`, "the initial value of s must be a valid simplex, but its elements sum to 0.99"},
-		{`{"S": [[1, 2], [2, 1]]}`, "the initial value of S must be symmetric and positive definite"},
+		{`{"s": [0.33, 0.33, 0.33]}`, "the initial value of `s` must be a valid simplex, but its elements sum to 0.99"},
+		{`{"S": [[1, 2], [2, 1]]}`, "the initial value of `S` must be symmetric and positive definite"},
 	} {
 		set, err := data.ParseJSON("init.json", []byte(c.text))
 		if err != nil {

@@ -72,7 +72,7 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 	if strings.ContainsRune(f.Text, 0) {
 		d := diag.Errorf(diag.InvalidCharacter, source.Span{File: f}, "this is not a text file")
 		d.Fix = "give the file with the program's text"
-		if strings.HasPrefix(f.Text, "\xff\xfe") || strings.HasPrefix(f.Text, "\xfe\xff") {
+		if source.UTF16(f.Text) {
 			d.Summary, d.Fix = "this text is in UTF-16", "save the file in UTF-8"
 		}
 		whole := source.Span{File: f, End: len(f.Text)}

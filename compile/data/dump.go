@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // R's dump format, as rstan::stan_rdump and R's dump write it, and older CmdStan
 // read it: assignments name <- value, where a value is a number, c(…), a range
-// 1:10, integer(0), numeric(n), or structure(c(…), .Dim = c(…)), whose elements
-// stand in column-major order. A number is an integer if it is written without
-// point and exponent, or with L. Arrays with dimensions are turned into row-major
+// 1:10, integer(0), numeric(n), NULL, or structure(c(…), .Dim = c(…)), whose elements
+// are in column-major order. Elements of c(…) may have names, which say nothing. A number
+// is an integer if it is whole and written without a point, or with L, or in hexadecimal
+// digits (R writes 1e+05 for 100000). Arrays with dimensions are turned into row-major
 // order. TRUE and FALSE are 1 and 0. A structure with levels (.Label) is a factor; its
 // other attributes say nothing about numbers. What is no number, or is still to be
 // computed, matters only to those who ask for it.
@@ -22,6 +24,7 @@ import (
 // ParseDump reads data in R's dump format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
 func ParseDump(file, text string, o Options) (*Set, error) {
+	text = strings.TrimPrefix(text, "\ufeff")
 	memory, err := o.allow(file, len(text))
 	if err != nil {
 		return nil, err
@@ -52,7 +55,8 @@ type dump struct {
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
 	f := source.NewFile(p.set.file, p.text)
-	return newError(source.Span{File: f, Start: at, End: min(at+1, len(p.text))}, p.name, fmt.Sprintf(format, args...), fix)
+	_, n := utf8.DecodeRuneInString(p.text[at:])
+	return newError(source.Span{File: f, Start: at, End: at + n}, p.name, fmt.Sprintf(format, args...), fix)
 }
 
 // space skips blanks, line breaks, semicolons and comments.
@@ -273,8 +277,14 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			return nil, l.add(math.NaN(), false)
 		case "Inf":
 			return nil, l.add(math.Inf(1), false)
+		case "NULL":
+			l.shape = true
+			return nil, nil
 		case "NA", "NA_integer_", "NA_real_":
 			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as data of their own", "%s has a missing value, and the language has none", p.name)
+		}
+		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf { // a bracket that looks like one
+			start = p.pos
 		}
 		return nil, p.errorf(start, "", "a number, c(…) or structure(…) is wanted here")
 	}
@@ -293,12 +303,15 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 				return nil, p.errorf(p.pos, "", "`,` or `)` is wanted here")
 			}
 			if first || !p.take(")") {
+				p.elementName()
 				if _, err := p.elements(l); err != nil {
 					return nil, err
 				}
 			}
 		}
-	case "integer", "double", "numeric":
+	case "list":
+		return nil, p.errorf(start, "give its members one by one", "%s is a list, but data are numbers", p.name)
+	case "integer", "double", "numeric", "logical", "character":
 		n := &list{v: Value{IsInt: true}, memory: p.memory, more: p.more}
 		if err := p.number(n); err != nil {
 			return nil, err
@@ -306,11 +319,14 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		if !p.take(")") || len(n.v.Reals) != 1 || !(n.v.Reals[0] >= 0) || n.v.Reals[0] != math.Trunc(n.v.Reals[0]) {
 			return nil, p.errorf(start, "", "%s(n) is wanted here", word)
 		}
+		if word == "character" && n.v.Reals[0] > 0 {
+			return nil, p.errorf(start, "number the different texts from 1", "%s has texts, but data are numbers", p.name)
+		}
 		if err := p.stands(start, n.v.Reals[0]); err != nil {
 			return nil, err
 		}
 		for range int(n.v.Reals[0]) {
-			if err := l.add(0, word == "integer"); err != nil {
+			if err := l.add(0, word == "integer" || word == "logical"); err != nil {
 				return nil, err
 			}
 		}
@@ -414,7 +430,7 @@ func (p *dump) literal() (x float64, isInt bool, err error) {
 	}
 	for p.pos < len(p.text) {
 		c := p.text[p.pos]
-		if isWordByte(c) || (c == '-' || c == '+') && strings.IndexByte("eE", p.text[p.pos-1]) >= 0 {
+		if isWordByte(c) || (c == '-' || c == '+') && strings.IndexByte(exponent(p.text[start:p.pos]), p.text[p.pos-1]) >= 0 {
 			p.pos++
 			continue
 		}
@@ -426,10 +442,59 @@ func (p *dump) literal() (x float64, isInt bool, err error) {
 	case "Inf":
 		return math.Inf(1 - 2*strings.Count(body, "-")), false, nil
 	}
-	x, err = strconv.ParseFloat(body, 64)
-	if err != nil && !math.IsInf(x, 0) || strings.ContainsAny(body, "xX_pP") {
+	hex := isHex(body)
+	digits := body
+	if hex && !strings.ContainsAny(body, "pP") {
+		digits += "p0"
+	}
+	x, err = strconv.ParseFloat(digits, 64)
+	if err != nil && !math.IsInf(x, 0) || strings.Contains(body, "_") {
 		return 0, false, p.errorf(start, "", "%q is not a number", text)
 	}
-	isInt = (long || !strings.ContainsAny(body, ".eE")) && math.Abs(x) < 1<<53 && x == math.Trunc(x)
+	isInt = (long || hex || !strings.Contains(body, ".")) && math.Abs(x) < 1<<53 && x == math.Trunc(x)
 	return x, isInt, nil
+}
+
+// isHex reports whether a number is written in hexadecimal digits.
+func isHex(text string) bool {
+	text = strings.TrimLeft(text, "+-")
+	return strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")
+}
+
+// exponent are the letters that begin the exponent of a number that begins with text.
+func exponent(text string) string {
+	if isHex(text) {
+		return "pP"
+	}
+	return "eE"
+}
+
+// elementName skips the name that an element of c(…) may have.
+func (p *dump) elementName() {
+	p.space()
+	start := p.pos
+	if start == len(p.text) {
+		return
+	}
+	if quote := p.text[start]; strings.IndexByte("\"'`", quote) >= 0 {
+		p.pos++
+		for p.pos < len(p.text) && p.text[p.pos] != quote {
+			if p.text[p.pos] == '\\' {
+				p.pos++
+			}
+			p.pos++
+		}
+		if p.pos >= len(p.text) {
+			p.pos = start // the element says what is wrong
+			return
+		}
+		p.pos++
+	} else if !isNameByte(quote) && quote != '.' {
+		return
+	} else {
+		p.word()
+	}
+	if p.space(); strings.HasPrefix(p.text[p.pos:], "==") || !p.take("=") {
+		p.pos = start
+	}
 }

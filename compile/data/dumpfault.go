@@ -27,6 +27,9 @@ func (p *dump) fault(name string, start int, err error) error {
 	if !ok || e.Path == "" || p.beyond || !p.skip() || p.pos == start {
 		return err
 	}
+	if p.pos < len(p.text) && strings.IndexByte(")]}", p.text[p.pos]) >= 0 { // that nothing opens
+		return err
+	}
 	p.set.addFault(name, e)
 	return nil
 }

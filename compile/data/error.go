@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -41,9 +42,16 @@ func (e *Error) Diagnostic() diag.Diagnostic {
 	return diag.Diagnostic{Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
 }
 
+// newError is an error at a place. Characters that look like those that belong there are what
+// is wrong.
 func newError(span source.Span, path, message, fix string) *Error {
+	const longest = 40 // what advice repeats
 	e := &Error{Path: path, Message: message, Fix: fix, span: span}
 	if span.IsValid() {
+		text := span.Text()
+		if plain, ok := source.PlainText(text[:min(len(text), longest)]); ok && len(text) < longest && strings.IndexByte("\"'", text[0]) < 0 {
+			e.Fix = "write `" + plain + "`, with the characters of the keyboard"
+		}
 		p := span.Begin()
 		e.File, e.Line, e.Column = p.File, p.Line, p.Column
 	}

@@ -61,10 +61,10 @@ func TestParseTable(t *testing.T) {
 		counts     []Count
 	}{
 		{"", "d.csv: the file is empty", nil},
-		{"a,b\n1\n", "d.csv:2:1: this row has another number of fields than the header", nil},
+		{"a,b\n1\n", "d.csv:2:1: this row has 1 field, but the header has 2", nil},
 		{"a,a\n1,2\n", "d.csv:1:1: columns 1 and 2 are both called a", nil},
 		{"1,2\n3,4\n", "d.csv:1:1: the first line has numbers and no names: 1", nil},
-		{"a,b\n\"1,2\n", "d.csv:2:6: extraneous or missing \" in quoted-field", nil},
+		{"a,b\n\"1,2\n", "d.csv:2:6: the quotes of a field do not end, or text follows them", nil},
 		{"a,b\n1,2\n", "d.csv: there is a column a already", []Count{{"a", ""}}},
 		{"a,b\n1,2\n", "d.csv: there is no column c whose levels could be counted", []Count{{"N", "c"}}},
 		{"a,b\n1.5,2\n", "d.csv: the column a has real numbers: it has no levels", []Count{{"N", "a"}}},
@@ -139,6 +139,17 @@ table <- structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(NULL, c("a", "b")))
 group <- structure(c(2L, 1L, 2L), .Label = c("it's", "a \"b\""), class = "factor")
 kind <- structure(c(1L, 1L), levels = "only", class = "factor")
 other <- structure(c(1L, 3L), levels = c("a", "b"))
+a <- c(a = 1, 'b c' = 2.5, "d" = 3)
+aa <-
+structure(c(0x1.8p+0, 0x1p+1, -0x1.1p-3, 0x1p-1074), dim = c(2L,
+2L), dimnames = list(NULL, c("a", "b")))
+whole <- c(0x1p+1, 0xFFL, 1e+05, 1e5L, 2L)
+logic <- logical(0)
+null <- NULL
+texts <- character(0)
+flags <- c(yes = TRUE, no = FALSE)
+range <- -3:-5
+neg <- -1.5e-7
 `
 	want := `N: [] int [8]
 y: [5] real [28 8 -3 7.5 100]
@@ -158,7 +169,16 @@ named: [2] int [1 2]
 table: [2 2] int [1 3 2 4]
 group: [3] int [2 1 2] of it's|a "b"
 kind: [2] int [1 1] of only
-other: [2] int [1 3]`
+other: [2] int [1 3]
+a: [3] real [1 2.5 3]
+aa: [2 2] real [1.5 -0.1328125 2 5e-324]
+whole: [5] int [2 255 100000 100000 2]
+logic: [0] int []
+null: [0] int []
+texts: [0] int []
+flags: [2] int [1 0]
+range: [3] int [-3 -4 -5]
+neg: [] real [-1.5e-07]`
 	s, err := ParseDump("d.R", text, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -192,14 +212,18 @@ func TestDumpFaults(t *testing.T) {
 		{"c(\"a # \\\" )\",\n 'b')", "d.R:2:8: x has a text, but data are numbers"},
 		{"rnorm(3)", "d.R:2:6: the function rnorm is not known in data"},
 		{"structure(1:6, .Dim = c(2, 2))", "d.R:2:35: x has 6 elements, but its dimensions [2 2] are those of 4"},
-		{"0x1F", "d.R:2:6: \"0x1F\" is not a number"},
+		{"0x1G", "d.R:2:6: \"0x1G\" is not a number"},
+		{"0x1p", "d.R:2:6: \"0x1p\" is not a number"},
+		{"c(a = NA)", "d.R:2:12: x has a missing value, and the language has none"},
+		{"c(a == 1)", "d.R:2:8: a number, c(…) or structure(…) is wanted here"},
+		{"character(2)", "d.R:2:6: x has texts, but data are numbers"},
 		{"factor(1)", "d.R:2:6: the function factor is not known in data"},
-		{"1:1e9", "d.R:2:8: a range is one of integers, such as 1:10"},
+		{"1:1.5", "d.R:2:8: a range is one of integers, such as 1:10"},
 		{"N + 1 +\n  2", "d.R:2:6: a number, c(…) or structure(…) is wanted here"},
 		{"3 * # three\n  N", "d.R:2:8: x is still to be computed"},
 		{"c(1, 2)[1]", "d.R:2:13: x is still to be computed"},
 		{"c(1, 2 * 3)", "d.R:2:13: `,` or `)` is wanted here"},
-		{"structure(list(a = 1, b = \"x\"), class = \"data.frame\")", "d.R:2:16: the function list is not known in data"},
+		{"structure(list(a = 1, b = \"x\"), class = \"data.frame\")", "d.R:2:16: x is a list, but data are numbers"},
 		{"structure(c(1L, NA), levels = \"a\", class = \"factor\")", "d.R:2:22: x has a missing value, and the language has none"},
 		{"structure(1L, levels = list(1))", "d.R:2:29: a text in quotes is wanted here"},
 		{"structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:2:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
@@ -381,7 +405,7 @@ func TestDecodedMap(t *testing.T) {
 
 // What is no text is told as that, and a mistake without a span says where it is.
 func TestNoText(t *testing.T) {
-	for name, text := range map[string]string{"a.csv": "\xff\xfea\x00,\x00b\x00", "program": "\x7fELF\x02\x01\x00"} {
+	for name, text := range map[string]string{"a.csv": "a,b\n1\x00,2\x00", "program": "\x7fELF\x02\x01\x00"} {
 		_, err := Parse(name, text, Options{})
 		var e *Error
 		if !errors.As(err, &e) || !strings.HasPrefix(e.Diagnostic().Summary, name+": this is no text") || e.Fix == "" {
@@ -392,5 +416,63 @@ func TestNoText(t *testing.T) {
 	var e *Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Diagnostic().Summary, "q.csv:2:") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestEncodings: a byte order mark is no text, UTF-16 is named, and characters that look like
+// others are too, in every format.
+func TestEncodings(t *testing.T) {
+	for name, text := range map[string]string{"d.json": `{"y": [1, 2]}`, "d.csv": "y\n1\n2\n", "d.R": "y <- c(1, 2)\n"} {
+		for _, mark := range []string{"", "\ufeff"} {
+			s, err := Parse(name, mark+text, Options{})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if v, ok := s.Get("y"); !ok || len(v.Reals) != 2 {
+				t.Errorf("%s: %s", name, described(s))
+			}
+		}
+		var wide strings.Builder
+		for _, c := range []byte(text) {
+			wide.WriteString(string([]byte{c, 0}))
+		}
+		for _, mark := range []string{"", "\xff\xfe"} {
+			if _, err := Parse(name, mark+wide.String(), Options{}); err == nil || !strings.Contains(err.Error(), "this text is in UTF-16") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	const keyboard = ", with the characters of the keyboard"
+	for _, c := range []struct{ name, text, message, fix string }{
+		{"d.json", `{“y”: 1}`, "d.json:1:2: expected the name", "write `\"y\"`" + keyboard},
+		{"d.json", `{"y"：1}`, "d.json:1:5: expected a colon", "write `:1`" + keyboard},
+		{"d.json", `{"y": −1}`, "d.json:1:7: y is −1", "write `-1`" + keyboard},
+		{"d.json", `{"y": "it’s"}`, `d.json:1:7: y is the string "it’s"`, `data are numbers; only "NaN", "Infinity" and "-Infinity" may be strings`},
+		{"d.R", "y <- c（1)", "d.R:1:7: a number, c(…) or structure(…) is wanted here", "write `(`" + keyboard},
+		{"d.R", "y <- 1；", "d.R:1:7: a variable is wanted here", "write `;`" + keyboard},
+		{"d.csv", "x，y\n1，2\n", "d.csv:1:1: the first line has no comma", "write `,` or `;` between columns" + keyboard},
+		{"d.csv", "y\n−1\n２\n", "d.csv:2:1: y is −1 in row 1, which is no number", "write `-1`" + keyboard},
+		{"d.csv", "x;y\n1;1,5\n2;0,125\n", "d.csv:2:3: y is 1,5 in row 1, which is no number", "write a decimal point: 1.5"},
+		{"d.csv", "y\n\"1,234\"\n\"2,345.5\"\n", "d.csv:2:1: y is 1,234 in row 1, which is no number", "write the number alone: 1234"},
+		{"d.csv", "y\n5 %\n6.5%\n", "d.csv:2:1: y is 5 % in row 1, which is no number", "write the number alone: 5"},
+		{"d.csv", "y\n$5\n$6\n", "d.csv:2:1: y is $5 in row 1, which is no number", "write the number alone: 5"},
+		{"d.csv", "x,y\n1\n", "d.csv:2:1: this row has 1 field, but the header has 2", "write one field for each column, in quotes if it holds a comma"},
+		{"d.csv", "x\n1\n\"2\n", "d.csv:3:4: the quotes of a field do not end, or text follows them", `put the whole field in quotes, and write quotes within it twice: "a ""b"" c"`},
+	} {
+		s, err := Parse(c.name, c.text, Options{})
+		var e *Error
+		if err == nil {
+			e = s.Fault("y")
+		} else if !errors.As(err, &e) {
+			t.Fatal(err)
+		}
+		if e == nil || !strings.HasPrefix(e.Error(), c.message) || c.fix != "" && e.Fix != c.fix {
+			t.Errorf("%s: %+v", c.text, e)
+		}
+	}
+	// Texts that are levels stay levels.
+	for _, text := range []string{"y\na\nb\n", "y\n1,2,3\n2,3,4\n", "y\n“a”\n”b”\n", "y\n10-19\n20-29\n"} {
+		if s, err := ParseTable("d.tsv", text, Options{}); err != nil || s.Levels("y") == nil {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -140,8 +140,8 @@ func (p *parser) peek() byte {
 func (p *parser) file() error {
 	p.text = strings.TrimPrefix(p.text, "\ufeff")
 	p.set.text = p.text
-	if strings.HasPrefix(p.text, "\xff\xfe") || strings.HasPrefix(p.text, "\xfe\xff") {
-		return newError(source.Span{}, "", p.set.file+" is encoded as UTF-16", "save it as UTF-8")
+	if source.UTF16(p.text) {
+		return inUTF16(p.set.file)
 	}
 	p.space()
 	if p.peek() != '{' {
@@ -631,7 +631,7 @@ func (p *parser) word() error {
 		return p.errorAt(start, start+1, "write an array in square brackets: [1.5, 2, 0.1]",
 			"%s is an object, which stands for a tuple, but its neighbours are numbers", p.path())
 	case word == "null" || word == "NA" || word == "None":
-		return p.errorAt(start, end, "data have no missing values: leave them out, or model them as parameters",
+		return p.errorAt(start, end, "the language has no missing values: leave them out, or model them as parameters",
 			"%s is %s", p.path(), word)
 	case word == "true" || word == "false" || word == "True" || word == "False" || word == "TRUE" || word == "FALSE":
 		return p.errorAt(start, end, "write 1 for true and 0 for false", "%s is %s, but data are numbers", p.path(), word)

@@ -70,6 +70,9 @@ func Parse(file, text string, o Options) (*Set, error) {
 		text = plain
 		name = strings.TrimSuffix(name, ".gz")
 	}
+	if source.UTF16(text) {
+		return nil, inUTF16(file)
+	}
 	if strings.Contains(text[:min(len(text), 4096)], "\x00") {
 		return nil, &Error{File: file, Message: "this is no text, or not in UTF-8", Fix: "give JSON, CSV or an R dump; a table of a spreadsheet is saved as CSV, in UTF-8"}
 	}
@@ -90,6 +93,10 @@ func Parse(file, text string, o Options) (*Set, error) {
 		return ParseTable(file, text, o)
 	}
 	return parseOther(file, text, o)
+}
+
+func inUTF16(file string) *Error {
+	return &Error{File: file, Message: "this text is in UTF-16", Fix: "save the file in UTF-8"}
 }
 
 // parseOther reads JSON, in which there is nothing to count.

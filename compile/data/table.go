@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,10 +55,13 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		return nil, &Error{File: file, Message: "the file is empty", Fix: "write a header line with the names of the columns, then a line for each row"}
 	}
 	if err != nil {
-		return nil, tableError(file, err)
+		return nil, tableError(file, err, 0, 0)
 	}
 	if err := memory.take(variableSize * int64(len(header))); err != nil {
 		return nil, err
+	}
+	if plain, ok := source.PlainText(header[0]); ok && len(header) == 1 && strings.ContainsAny(plain, ",;") {
+		return nil, fail(1, "write `,` or `;` between columns, with the characters of the keyboard", "the first line has no comma: %s", clip(header[0]))
 	}
 	columns := make([]column, len(header))
 	used := map[string]int{}
@@ -94,7 +98,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			break
 		}
 		if err != nil {
-			return nil, tableError(file, err)
+			return nil, tableError(file, err, len(fields), len(header))
 		}
 		for i, f := range fields {
 			line, at := r.FieldPos(i)
@@ -179,14 +183,22 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	return s, nil
 }
 
-func tableError(file string, err error) error {
+// tableError says what is wrong with a row, which has so many fields.
+func tableError(file string, err error, fields, columns int) error {
 	e := &Error{File: file, Message: err.Error()}
 	var p *csv.ParseError
-	if errors.As(err, &p) {
-		e.Line, e.Column, e.Message = p.Line, max(p.Column, 1), p.Err.Error()
-		if errors.Is(p.Err, csv.ErrFieldCount) {
-			e.Message, e.Fix = "this row has another number of fields than the header", "write one field for each column, in quotes if it holds a comma"
-		}
+	if !errors.As(err, &p) {
+		return e
+	}
+	e.Line, e.Column, e.Message = p.Line, max(p.Column, 1), p.Err.Error()
+	switch {
+	case errors.Is(p.Err, csv.ErrFieldCount):
+		e.Message = fmt.Sprintf("this row has %d %s, but the header has %d", fields, map[bool]string{true: "field", false: "fields"}[fields == 1], columns)
+		e.Fix = "write one field for each column, in quotes if it holds a comma"
+	case errors.Is(p.Err, csv.ErrQuote):
+		e.Message, e.Fix = "the quotes of a field do not end, or text follows them", `put the whole field in quotes, and write quotes within it twice: "a ""b"" c"`
+	case errors.Is(p.Err, csv.ErrBareQuote):
+		e.Message, e.Fix = "a quote within a field that is not in quotes", `put the whole field in quotes, and write quotes within it twice: "a ""b"" c"`
 	}
 	return e
 }
@@ -258,7 +270,7 @@ type column struct {
 	firstReal                 int      // the first that is no integer
 	count                     int      // of numbers
 	text                      string   // the first that is none
-	textRow, textLine         int      // where it stands
+	textRow, textLine, textAt int      // its place
 	given                     []string // the levels that it must have; nil: those that it has
 	levels                    []string // of a factor
 	fault                     *Error
@@ -312,12 +324,36 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	if isNumber {
 		c.count++
 	} else if c.textRow == 0 {
-		c.text, c.textRow, c.textLine = strings.Clone(field), row, line
+		c.text, c.textRow, c.textLine, c.textAt = strings.Clone(field), row, line, at
 	}
 	c.integers, c.numbers, c.truths = c.integers && isInteger, c.numbers && isNumber, c.truths && isTruth
 	c.reals = append(c.reals, x)
 	return nil
 }
+
+// rewritten says how a text is written as a number, if it is one in another notation: with a
+// decimal comma, commas between thousands, a currency or percent sign, or characters that
+// look like those of numbers. It is "" for other texts.
+func rewritten(text string) string {
+	plain, found := source.PlainText(text)
+	plain = strings.TrimSpace(plain)
+	if _, ok := tableNumber(plain); ok && found {
+		return "write `" + plain + "`, with the characters of the keyboard"
+	}
+	if decimalComma.MatchString(plain) {
+		return "write a decimal point: " + strings.Replace(plain, ",", ".", 1)
+	}
+	bare := strings.TrimSpace(strings.Trim(plain, "%$€£ "))
+	if _, ok := tableNumber(strings.ReplaceAll(bare, ",", "")); ok && (bare != plain || thousands.MatchString(bare)) {
+		return "write the number alone: " + strings.ReplaceAll(bare, ",", "")
+	}
+	return ""
+}
+
+var (
+	decimalComma = regexp.MustCompile(`^[+-]?([0-9]*,[0-9]{1,2}|[0-9]*,[0-9]{4,}|0,[0-9]+)([eE][+-]?[0-9]+)?$`)
+	thousands    = regexp.MustCompile(`^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
+)
 
 // factor reports whether a column has texts, whose levels are to be counted.
 func (c *column) factor() bool {
@@ -332,6 +368,12 @@ func levels(memory *allowance, r *csv.Reader, columns []column) error {
 	for i := range columns {
 		c := &columns[i]
 		if !c.factor() {
+			continue
+		}
+		if fix := rewritten(c.text); c.given == nil && fix != "" {
+			c.fault = &Error{Line: c.textLine, Column: c.textAt, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
+				Message: fmt.Sprintf("%s is %s in row %d, which is no number", c.name, clip(c.text), c.textRow), Fix: fix}
+			c.faultLength = len(c.text)
 			continue
 		}
 		if c.given == nil && c.count > len(c.reals)/2 {

@@ -95,7 +95,7 @@ func TestConstrain(t *testing.T) {
 	for name, err := range map[string]error{
 		"rng is null":         m.Constrain(false, true, x, make([]float64, 3), nil),
 		"outside":             m.Unconstrain([]float64{2}, x),
-		"outside its":         m.UnconstrainJSON(`{"p": 2}`, x),
+		"be less than 1":      m.UnconstrainJSON(`{"p": 2}`, x),
 		"no value of the par": m.UnconstrainJSON(`{}`, x),
 		"parameters:1":        m.UnconstrainJSON(`{`, x),
 		"point of":            m.Constrain(true, false, []float64{1, 2}, make([]float64, 2), nil),

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib/transform"
@@ -31,11 +32,32 @@ func (m *Model) UnconstrainRounded(leaves [][]float64, digits int) (x [][]float6
 	return m.invert(leaves, digits)
 }
 
+// WrongValue says what is wrong with a value that a chain is to start at.
+type WrongValue struct {
+	Leaf    int     // its place among the values
+	Element int     // the first number that is wrong, or of the item that is
+	Var     *ir.Var // that it is a value of
+	Name    string  // of the number, or of the item
+	Text    string  // after the name: is -1, but must be greater than 0
+}
+
+// Start is Unconstrain, with all values that are not of their type.
+func (m *Model) Start(leaves [][]float64) (x [][]float64, wrong []WrongValue, err error) {
+	x, err = m.invertTo(leaves, 0, &wrong)
+	return x, wrong, err
+}
+
 // exactDigits is the number of significant digits from which on numbers are exact.
 const exactDigits = 17
 
 // invert is Unconstrain; where digits is not 0, of values that were rounded to so many.
 func (m *Model) invert(leaves [][]float64, digits int) (x [][]float64, err error) {
+	return m.invertTo(leaves, digits, nil)
+}
+
+// invertTo is invert. With wrong, it appends the values that are not of their type to it, and
+// goes on.
+func (m *Model) invertTo(leaves [][]float64, digits int, wrong *[]WrongValue) (x [][]float64, err error) {
 	defer caught(&err)
 	o := m.options(&ad.Env{})
 	f := m.begin(&o, nil)
@@ -51,7 +73,19 @@ func (m *Model) invert(leaves [][]float64, digits int) (x [][]float64, err error
 				what = "the value of "
 				l.settle(f, a, digits)
 			}
-			l.checkInitial(f.m, a, what)
+			switch w := l.wrong(f, a, wrong != nil); {
+			case w == nil:
+			case wrong == nil:
+				text := what + w.Name + " " + w.Text
+				e := f.m.fail(l.v.Span, diag.Rejected, "%s", text)
+				e.Err = &ad.RejectError{Message: text}
+				e.throw()
+			default:
+				w.Leaf = next - 1
+				*wrong = append(*wrong, *w)
+				l.store(f, a)
+				continue
+			}
 			l.store(f, a)
 			for k, u := range l.unconstrain(f, a) {
 				out[l.places[k]] = u
@@ -122,26 +156,36 @@ func roundedUp(x float64, digits int) float64 {
 	return 0.5 * math.Pow(10, power+float64(1-digits))
 }
 
-// checkInitial rejects a value, called what in the message, that is not of its constrained type.
-func (l *leaf) checkInitial(m *machine, a *array, what string) {
+// wrong is what is wrong with a value that is not of its constrained type; nil if nothing is,
+// or the value is not given. Bounds are checked if that is asked for.
+func (l *leaf) wrong(f *frame, a *array, bounds bool) *WrongValue {
 	v, kind := l.v, l.v.Constraint.Kind
-	if kind < types.Ordered {
-		return
-	}
-	item := l.shape[v.Type.Dims:]
-	n := count(item)
-	work := make([]float64, n)
-	if len(a.reals) == 0 || math.IsNaN(a.reals[0]) {
-		return
-	}
-	for k := range count(l.shape[:v.Type.Dims]) {
-		if wrong := kind.Wrong(item, a.reals[k*n:(k+1)*n], work, initialTolerance); wrong != "" {
-			text := what + ItemName(v, l.shape, k) + " must be " + kind.Text() + ", but " + wrong
-			e := m.fail(v.Span, diag.Rejected, "%s", text)
-			e.Err = &ad.RejectError{Message: text}
-			e.throw()
+	switch {
+	case len(a.reals) == 0 || math.IsNaN(a.reals[0]):
+	case kind >= types.Ordered:
+		item := l.shape[v.Type.Dims:]
+		n := count(item)
+		work := make([]float64, n)
+		for k := range count(l.shape[:v.Type.Dims]) {
+			if wrong := kind.Wrong(item, a.reals[k*n:(k+1)*n], work, initialTolerance); wrong != "" {
+				return &WrongValue{Element: k * n, Var: v, Name: ItemName(v, l.shape, k), Text: "must be " + kind.Text() + ", but " + wrong}
+			}
+		}
+	case bounds && kind == types.LowerUpper:
+		args, lower, upper := l.arguments(f, a)
+		for i, x := range a.reals {
+			text := ""
+			if lower > 0 && x <= at(args[lower], i) { // on a bound, the unconstrained value is infinite
+				text = "greater than " + ad.FormatNumber(at(args[lower], i))
+			} else if upper > 0 && x >= at(args[upper], i) {
+				text = "less than " + ad.FormatNumber(at(args[upper], i))
+			}
+			if text != "" {
+				return &WrongValue{Element: i, Var: v, Name: elementName(v.Name, l.shape, i), Text: "is " + ad.FormatNumber(x) + ", but must be " + text}
+			}
 		}
 	}
+	return nil
 }
 
 // unconstrain applies the inverse of a transform.

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
-	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -46,7 +45,7 @@ func (r *run) starts(p *ppl.Posterior) (*starting, error) {
 	for i, values := range files {
 		x, err := p.Unconstrain(values)
 		if err != nil {
-			s.failed[i] = unfit(err, values)
+			s.failed[i] = unfit(err)
 			continue
 		}
 		for _, v := range x {
@@ -58,16 +57,14 @@ func (r *run) starts(p *ppl.Posterior) (*starting, error) {
 }
 
 // unfit adds to the error of values that cannot be started from what CmdStan says of it.
-func unfit(err error, values *data.Set) error {
-	var e *data.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Message, "outside its declared bounds") {
-		return err
+func unfit(err error) error {
+	bounded := regexp.MustCompile("^the initial value of .* is (.*), but must be (greater|less) than ")
+	for _, d := range ppl.Diagnostics(err) {
+		if m := bounded.FindStringSubmatch(d.Summary); m != nil {
+			return fmt.Errorf("Exception: Bounded variable is %s, but must be within its bounds\n%w", m[1], err)
+		}
 	}
-	v, _ := values.Get(e.Path)
-	if v.Size() != 1 {
-		return err
-	}
-	return fmt.Errorf("Exception: Bounded variable is %v, but must be within its bounds\n%w", v.Reals[0], err)
+	return err
 }
 
 // find tries starts of a chain until the density is finite there, and says what was

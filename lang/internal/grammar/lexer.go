@@ -372,6 +372,10 @@ func (s *scanner) invalid() {
 	for n < len(rest) && rest[n] >= utf8.RuneSelf { // the rest of a foreign word is one mistake
 		n++
 	}
+	plain, isPlain := "", false
+	if first >= utf8.RuneSelf {
+		plain, isPlain = source.Plain(first)
+	}
 	d := diag.Errorf(diag.InvalidCharacter, s.span(s.pos, s.pos+n), "`%s` has no meaning here", rest[:n])
 	switch {
 	case first == utf8.RuneError:
@@ -401,20 +405,16 @@ func (s *scanner) invalid() {
 		d.Fix = "write `_` to part the words of a name; members of tuples are numbers, as in `x.1`"
 	case first == '$' || first == '@':
 		d.Fix = "names hold letters, digits and underscores only"
+	case isPlain:
+		d.Fix = "write `" + plain + "`"
 	case first >= utf8.RuneSelf:
 		d.Detail = "Outside comments and strings only ASCII characters are used; write out Greek letters, as in `alpha`."
 	}
-	if plain, ok := plainSigns[first]; ok && n == one {
+	if isPlain && n == one {
 		d.Replace(plain)
 	}
 	s.diags.Add(d)
 	s.emit(tokBad, n)
-}
-
-// plainSigns are the characters of the language for some that look like them.
-var plainSigns = map[rune]string{
-	'‘': "'", '’': "'", '´': "'", '−': "-", '–': "-", '—': "-", '×': "*", '·': "*", '\u00a0': " ", '\u200b': " ", '\u3000': " ",
-	'∼': "~", '˜': "~", '～': "~", '≤': "<=", '≥': ">=", '≠': "!=",
 }
 
 // lineLength is the number of bytes before the line break.
