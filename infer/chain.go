@@ -384,7 +384,11 @@ func (c *chain) sample() error {
 	round := nextRound(max(0, c.phase.Transitions-1))
 	for c.phase.Transitions < c.cfg.Draws {
 		if c.cfg.Enough != nil && c.phase.Transitions == round {
-			if enough, err := c.wait(round); enough || err != nil {
+			enough, err := c.wait(round)
+			if enough && err == nil && c.cfg.Progress != nil {
+				c.tellOf(c.phase, c.state.Iteration)
+			}
+			if enough || err != nil {
 				return err
 			}
 			round = nextRound(round)
@@ -561,10 +565,19 @@ func (c *chain) tell(p *Phase) {
 	if n := p.Transitions; n != 1 && n != last && n%c.cfg.Refresh != 0 {
 		return
 	}
+	total := c.cfg.Warmup + c.cfg.Draws
+	if !c.warmup { // which may have ended early
+		total = c.report.Warmup.Transitions + c.cfg.Draws
+	}
+	c.tellOf(p, total)
+}
+
+// tellOf reports progress.
+func (c *chain) tellOf(p *Phase, total int) {
 	c.flush(&Progress{
 		Chain:       c.report.Chain,
 		Iteration:   c.state.Iteration,
-		Total:       c.cfg.Warmup + c.cfg.Draws,
+		Total:       total,
 		Warmup:      c.warmup,
 		Divergences: p.Divergences,
 		Gradients:   c.meter.gradients - c.gradients,

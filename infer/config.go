@@ -139,7 +139,7 @@ type Draw struct {
 type Progress struct {
 	Chain       int
 	Iteration   int // transitions made
-	Total       int // transitions planned, warm-up included
+	Total       int // transitions planned, warm-up included: those that it took, once it has ended
 	Warmup      bool
 	Divergences int   // in this phase
 	Gradients   int64 // in this phase

@@ -238,7 +238,15 @@ func TestEnough(t *testing.T) {
 	cfg.Snapshot = func(s *infer.Snapshot) { snapshots[s.Chain] = append(snapshots[s.Chain], through(t, s)) }
 	cfg.SnapshotEvery = -1
 	target := infertest.AR1(2, 0.5)
+	var last [3]infer.Progress
+	cfg.Progress = func(p infer.Progress) { last[p.Chain] = p }
 	want, report := drawn(t, target, cfg)
+	for _, p := range last {
+		if p.Iteration != 403 || p.Total != 403 {
+			t.Errorf("progress ends at %+v", p)
+		}
+	}
+	cfg.Progress = nil
 	for _, chain := range want {
 		seen += len(chain)
 	}

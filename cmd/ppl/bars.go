@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,6 @@ type bars struct {
 
 	mu     sync.Mutex
 	chains []barState
-	total  int // transitions per chain
 	eta    *eta
 	frame  []int
 	closed bool
@@ -49,7 +49,7 @@ type barState struct {
 const frameTime = 100 * time.Millisecond
 
 func newBars(w io.Writer, title string, e *eta) *bars {
-	return &bars{w: w, title: title, unicode: unicodeTerminal(), color: colored(w), chains: make([]barState, len(e.chains)), total: e.warmup + e.draws, eta: e}
+	return &bars{w: w, title: title, unicode: unicodeTerminal(), color: colored(w), chains: make([]barState, len(e.chains)), eta: e}
 }
 
 func (b *bars) start() {
@@ -169,7 +169,7 @@ func (b *bars) line(i, width int) (string, int) {
 	phase, style := "waiting ", "2"
 	switch {
 	case c.begun.IsZero():
-	case c.Iteration == b.total:
+	case c.Iteration == c.Total:
 		phase, style = "done    ", "32"
 	case c.Warmup:
 		phase, style = "warm-up ", "33"
@@ -178,9 +178,9 @@ func (b *bars) line(i, width int) (string, int) {
 	}
 	digits := len(fmt.Sprint(len(b.chains)))
 	label := fmt.Sprintf("chain %*d ", digits, i+1)
-	percent := fmt.Sprintf(" %3d %%", 100*c.Iteration/max(b.total, 1))
+	percent := fmt.Sprintf(" %3d %%", 100*c.Iteration/max(c.Total, 1))
 	var extra string
-	if c.Iteration == b.total && !c.begun.IsZero() {
+	if c.Iteration == c.Total && !c.begun.IsZero() {
 		extra = "  " + clock(c.updated.Sub(c.begun))
 	}
 	if c.Divergences > 0 && !c.Warmup {
@@ -196,19 +196,20 @@ func (b *bars) line(i, width int) (string, int) {
 		extra = ""
 	}
 	length := min(barMax, width-fixed-max(len(extra), min(24, width-fixed-barMin)))
-	bar, filled := b.bar(length, c.Iteration)
+	bar, filled := b.bar(length, c.Iteration, c.Total)
 	n := fixed + length + len(extra)
 	return label + b.paint(style, phase) + " " + b.paint(style, bar[:filled]) + b.paint("2", bar[filled:]) + percent + extra, n
 }
 
 // summary shows all chains in one line.
 func (b *bars) summary(width int) (string, int) {
-	sum, done, running, divergent := 0, 0, 0, 0
+	done, running, divergent := 0, 0, 0
+	sum := 0.0 // of shares
 	for i := range b.chains {
 		c := &b.chains[i]
-		sum += c.Iteration
+		sum += float64(c.Iteration) / float64(max(c.Total, 1))
 		switch {
-		case c.Iteration == b.total && !c.begun.IsZero():
+		case c.Iteration == c.Total && !c.begun.IsZero():
 			done++
 		case !c.begun.IsZero():
 			running++
@@ -217,7 +218,7 @@ func (b *bars) summary(width int) (string, int) {
 			divergent += c.Divergences
 		}
 	}
-	text := fmt.Sprintf("%d chains: %d done, %d running, %d %%", len(b.chains), done, running, 100*sum/max(1, b.total*len(b.chains)))
+	text := fmt.Sprintf("%d chains: %d done, %d running, %.0f %%", len(b.chains), done, running, math.Floor(100*sum/float64(len(b.chains))))
 	if divergent > 0 {
 		text += fmt.Sprintf(", %d divergent", divergent)
 	}
@@ -227,14 +228,14 @@ func (b *bars) summary(width int) (string, int) {
 
 // bar draws a bar of some columns; filled is the length in bytes of its filled
 // part.
-func (b *bars) bar(columns, iteration int) (bar string, filled int) {
+func (b *bars) bar(columns, iteration, total int) (bar string, filled int) {
 	full, empty := "#", "."
 	if b.unicode {
 		full, empty = "━", "─"
 	}
 	n := 0
-	if b.total > 0 {
-		n = min(columns, columns*iteration/b.total)
+	if total > 0 {
+		n = min(columns, columns*iteration/total)
 	}
 	bar = strings.Repeat(full, n)
 	return bar + strings.Repeat(empty, columns-n), len(bar)
@@ -247,7 +248,7 @@ func (b *bars) left() string {
 		return ""
 	}
 	for i := range b.chains {
-		if b.chains[i].Iteration != b.total {
+		if c := &b.chains[i]; c.begun.IsZero() || c.Iteration != c.Total {
 			return b.eta.text(now)
 		}
 	}

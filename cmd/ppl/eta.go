@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -16,6 +17,7 @@ type eta struct {
 	warmup, draws int // transitions of a chain
 	parallel      int // chains that run at a time
 	target        float64
+	early         bool // warm-up may end early
 	chains        []etaChain
 
 	looked    bool // the effective sample size has been looked at
@@ -44,6 +46,8 @@ func newETA(o *runOptions) *eta {
 	if e.target > 0 {
 		e.parallel = o.chains // all run at a time
 	}
+	all := o.samplerFlags.values["no-early-end"]
+	e.early = o.samplerFlags.name == "auto" && (all == nil || all.text != "true")
 	return e
 }
 
@@ -57,7 +61,10 @@ func (e *eta) update(p infer.Progress, now time.Time) {
 	c.done = p.Iteration == p.Total
 	n := p.Iteration
 	if !p.Warmup {
-		n -= e.warmup
+		n -= p.Total - e.draws // transitions of warm-up, which may have ended early
+		if p.Total == p.Iteration {
+			n = e.draws // of all that are needed
+		}
 	}
 	c.points = append(c.points, etaPoint{now, n, p.Gradients})
 }
@@ -187,7 +194,11 @@ func (e *eta) text(now time.Time) string {
 		so += "; "
 	}
 	if left, ok := e.left(now); ok {
-		return so + "about " + clock(max(left, time.Second).Round(time.Second)) + " left"
+		most := ""
+		if e.early && slices.ContainsFunc(e.chains, func(c etaChain) bool { return !c.begun || c.warm }) {
+			most = "at most "
+		}
+		return so + most + "about " + clock(max(left, time.Second).Round(time.Second)) + " left"
 	}
 	return so + "time left not known yet"
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,42 @@ func TestETA(t *testing.T) {
 	gradients = 0
 	to(1, 0, 500, 10, true)
 	about("the other chain, by the trees of the first", 5+5)
+}
+
+// TestETAOfEarlyEnd: a warm-up that ends early makes the run shorter, to 100 %.
+func TestETAOfEarlyEnd(t *testing.T) {
+	o := &runOptions{chains: 1, warmup: 1000, draws: 1000}
+	o.samplerFlags.name = "auto"
+	e := newETA(o)
+	now := time.Unix(0, 0)
+	step := func(p infer.Progress) {
+		now = now.Add(100 * time.Millisecond)
+		e.update(p, now)
+	}
+	for i := 10; i <= 140; i += 10 {
+		step(infer.Progress{Iteration: i, Total: 2000, Warmup: true, Gradients: int64(10 * i)})
+	}
+	if text := e.text(now); text != "at most about 19 s left" {
+		t.Error(text)
+	}
+	for i := 10; i <= 900; i += 10 {
+		step(infer.Progress{Iteration: 140 + i, Total: 1140, Gradients: int64(10 * i)})
+	}
+	if text := e.text(now); text != "about 1.0 s left" {
+		t.Error(text)
+	}
+	step(infer.Progress{Iteration: 1140, Total: 1140, Gradients: 10000})
+	if left, ok := e.left(now); !ok || left != 0 {
+		t.Error(left, ok)
+	}
+	b := newBars(io.Discard, "", e)
+	b.chains[0] = barState{Progress: infer.Progress{Iteration: 1140, Total: 1140}, begun: now, updated: now}
+	if text, _ := b.line(0, 100); !strings.HasPrefix(text, "chain 1 done") || !strings.Contains(text, "100 %") {
+		t.Error(text)
+	}
+	if text, _ := b.summary(100); text != "1 chains: 1 done, 0 running, 100 %" {
+		t.Error(text)
+	}
 }
 
 // The time to a target follows the effective sample size.

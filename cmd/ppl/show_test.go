@@ -18,14 +18,14 @@ import (
 // No line of a frame is wider than the window, and its length is told right,
 // since the cursor goes up by it.
 func TestBarsFit(t *testing.T) {
-	b := &bars{chains: make([]barState, 12), total: 2000, unicode: true}
+	b := &bars{chains: make([]barState, 12), unicode: true}
 	b.began = time.Now().Add(-time.Hour)
 	for i := range b.chains {
 		if i == 0 {
 			continue // not begun
 		}
 		b.chains[i] = barState{
-			Progress: infer.Progress{Iteration: min(2000, 190*i), Warmup: 190*i < 1000, Divergences: 100 * i},
+			Progress: infer.Progress{Iteration: min(2000, 190*i), Total: 2000, Warmup: 190*i < 1000, Divergences: 100 * i},
 			begun:    b.began,
 			updated:  time.Now(),
 		}

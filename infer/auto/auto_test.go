@@ -89,6 +89,23 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// TestProgress: where warm-up ends early, progress still ends at the total.
+func TestProgress(t *testing.T) {
+	ends := make([]infer.Progress, 2)
+	_, report := drawn(t, infertest.AR1(5, 0.5), infer.Config{Sampler: auto.Sampler{}, Seed: 1, Warmup: 1000, Draws: 250, Chains: 2,
+		Progress: func(p infer.Progress) {
+			if p.Iteration > p.Total {
+				t.Errorf("%+v", p)
+			}
+			ends[p.Chain] = p
+		}})
+	for i, p := range ends {
+		if n := report.Chains[i].Warmup.Transitions; n >= 1000 || p.Iteration != n+250 || p.Total != n+250 {
+			t.Errorf("%d transitions of warm-up, progress ends at %+v", n, p)
+		}
+	}
+}
+
 // All of warm-up is made if that is asked for, no more and no less, whatever kernel is chosen and
 // however it came to that, and the draws do not depend on how many chains run at a time.
 func TestNoEarlyEnd(t *testing.T) {

@@ -410,11 +410,13 @@ func (s *sampling) prefix(chain int) string {
 // refresh-th of it, and the last of all.
 func (s *sampling) progress(p infer.Progress) {
 	within, phase, total := p.Iteration, "Warmup", s.warmup+s.draws
-	if p.Iteration > s.warmup {
-		within, phase = p.Iteration-s.warmup, "Sampling"
+	at := within
+	if !p.Warmup { // warm-up may have ended early, which these lines cannot say
+		within, phase = p.Iteration-(p.Total-s.draws), "Sampling"
+		at = s.warmup + within
 	}
-	if within != 1 && within%s.refresh() != 0 && p.Iteration != total {
+	if within != 1 && within%s.refresh() != 0 && at != total {
 		return
 	}
-	s.say("%sIteration: %*d / %d [%3d%%]  (%s)", s.prefix(p.Chain), len(strconv.Itoa(total)), p.Iteration, total, 100*p.Iteration/total, phase)
+	s.say("%sIteration: %*d / %d [%3d%%]  (%s)", s.prefix(p.Chain), len(strconv.Itoa(total)), at, total, 100*at/total, phase)
 }
