@@ -28,7 +28,7 @@ func TestAdvice(t *testing.T) {
 		{"model { vector[r] v; }", "3:16", "the size of a vector must be int", "declare it as int"},
 		{"model { mu ~ normal(y[z[1]], 1); }", "3:23", "an index must be int", "declare it as array[…] int"},
 		{"model { for (i in 1:N) mu ~ normal(0, 1); y[i] ~ normal(0, 1); }", "3:45", "`i` is not visible here", "if this belongs to the loop"},
-		{"model { mu ~ normal(z - X, 1); }", "3:23", "operator - does not take", "arithmetic is for scalars"},
+		{"model { mu ~ normal(z - X, 1); }", "3:23", "operator - does not take", "operators are for scalars, vectors and matrices, and not for arrays"},
 		{"model { mu ~ normal(b - X, 1); }", "3:23", "operator - does not take", "use rep_matrix(v, n)"},
 		{"model { mu ~ normal(r %/% 2, 1); }", "3:23", "operator %/% does not take", "it divides integers"},
 		{"model { 3 ~ poisson_log(mu) T[0, ]; }", "3:29", "poisson_log cannot be truncated", "write poisson(exp(…))"},

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -16,7 +15,7 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 		return
 	}
 	if _, ok := types.Promotable(from, to); !ok {
-		advice := conversion(from, to)
+		advice := c.conversion(from, to)
 		if e, ok := at.(ast.Expr); ok && from.IsScalar() && to.Rank() > 0 {
 			if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && strings.HasSuffix(call.Func.Name, "_rng") {
 				advice = "A generator draws one number, unless an argument is a container: draw the elements in a loop."
@@ -24,39 +23,6 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 		}
 		c.report(diag.Errorf(diag.TypeMismatch, at.Span(), "a value of type %s %s, which is %s", from, what, to), advice, notes...)
 	}
-}
-
-// conversion is advice how to make one type from another; "" if there is none.
-func conversion(from, to types.Type) string {
-	scalars := func(t types.Type) bool { return t.IsScalar() }
-	switch {
-	case from.Scalar() == types.Complex && to.Scalar() != types.Complex:
-		if back, ok := from.WithElem(types.Real); ok && back.Equal(to) {
-			return "Use get_real(…) for the real part, abs(…) for the modulus."
-		}
-		return ""
-	case to.Equal(types.IntType) && from.Equal(types.RealType):
-		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."
-	case to.Equal(types.VectorType) && from.Equal(types.RowVectorType), to.Equal(types.RowVectorType) && from.Equal(types.VectorType):
-		return "Transpose it with '."
-	case from.Kind == types.Tuple && from.Dims == 0 && to.Kind != types.Tuple:
-		return "Round brackets make tuples: write [a, b]' for a vector, {a, b} for an array."
-	case to.Equal(types.VectorType) && from.Rank() > 0:
-		return "Use to_vector(…)."
-	case to.Equal(types.RowVectorType) && from.Rank() == 1:
-		return "Use to_row_vector(…)."
-	case to.Equal(types.MatrixType) && from.Rank() == 2:
-		return "Use to_matrix(…)."
-	case to.Equal(types.RealType.Array(1)) && (from.Kind == types.Vector || from.Kind == types.RowVector) && from.Dims == 0:
-		return "Use to_array_1d(…)."
-	case scalars(from) && to.Dims == 0 && to.Rank() == 1:
-		return fmt.Sprintf("Use rep_%s(…, n) to repeat a scalar.", to.Kind)
-	case scalars(from) && to.Dims > 0 && to.Kind.String() == from.Kind.String():
-		return "Use rep_array(…, n) to repeat a scalar."
-	case scalars(to) && from.Rank() > 0:
-		return "Index the value, or reduce it, as with sum(…)."
-	}
-	return ""
 }
 
 // assign checks `lhs op rhs`.
@@ -83,7 +49,7 @@ func (c *checker) assign(s *ast.Assign) {
 		c.badOperator(s.RHS.Span(), s.Op, args, fail)
 	case !m.Result.Equal(lhs):
 		c.report(diag.Errorf(diag.TypeMismatch, s.RHS.Span(), "%s %s %s gives %s, which cannot be stored in %s", lhs, s.Op, rhs.Type, m.Result, lhs),
-			conversion(m.Result, lhs))
+			c.conversion(m.Result, lhs))
 	case lhs.IsScalar() && strings.HasPrefix(s.Op, "."):
 		c.report(diag.Errorf(diag.BadOperand, s.RHS.Span(), "%s is for containers, but this is %s", s.Op, lhs),
 			"Use "+s.Op[1:]+" for scalars.")

@@ -116,7 +116,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			argument(name, best.Fault.Arg, skip), name, wanted(best.Fault), ts[best.Fault.Arg])
 		d.Detail = best.Overload.String()
 		if best.Fault.Type.Kind != types.Invalid {
-			if advice := conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
+			if advice := c.conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
 				d.Fix = strings.ToLower(advice[:1]) + strings.TrimSuffix(advice[1:], ".")
 			}
 			if (name == "max" || name == "min") && ts[best.Fault.Arg].Equal(types.RealType) {
@@ -420,34 +420,7 @@ func (c *checker) badOperator(at source.Span, op string, ts []types.Type, fail *
 		d = diag.Errorf(diag.AmbiguousCall, at, "%s %s %s is ambiguous", ts[0], op, ts[1])
 	default:
 		d = diag.Errorf(diag.BadOperand, at, "operator %s does not take %s and %s", op, ts[0], ts[1])
-		d.Fix = operatorAdvice(op, ts[0], ts[1])
+		d.Fix = c.operatorAdvice(op, ts[0], ts[1])
 	}
 	c.diags.Add(d)
-}
-
-// operatorAdvice is advice for operands that are often confused.
-func operatorAdvice(op string, x, y types.Type) string {
-	vec := func(t types.Type) bool { return t.Dims == 0 && (t.Kind == types.Vector || t.Kind == types.RowVector) }
-	op = strings.TrimSuffix(op, "=")
-	switch {
-	case x.Dims > 0 || y.Dims > 0:
-		return "arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop"
-	case op == "*" && vec(x) && vec(y):
-		return "use .* for the product of elements, dot_product(x, y) for their sum"
-	case op == "*" && x.Dims == 0 && y.Dims == 0 && (x.Kind == types.Vector && y.Kind == types.Matrix || x.Kind == types.Matrix && y.Kind == types.RowVector):
-		return "a row_vector stands to the left of a matrix, a vector to its right: swap the operands, or transpose the vector with '"
-	case op == "/" && vec(y):
-		return "use ./ to divide element by element"
-	case (op == "+" || op == "-" || op == ".*" || op == "./") && vec(x) && vec(y):
-		return "transpose one of them with '"
-	case (op == "+" || op == "-") && (vec(x) && y.Kind == types.Matrix || vec(y) && x.Kind == types.Matrix):
-		return "use rep_matrix(v, n) to make a matrix of n copies of the vector"
-	case op == "%/%" && (x.Kind == types.Real || y.Kind == types.Real):
-		return "it divides integers: use / for reals"
-	case op == "%" && (x.Kind == types.Real || y.Kind == types.Real):
-		return "use fmod(x, y) for reals"
-	case comparison(op) && (x.Rank() > 0 || y.Rank() > 0):
-		return "compare element by element in a loop"
-	}
-	return ""
 }

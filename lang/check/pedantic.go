@@ -181,7 +181,7 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 		case !r.bounded() && t.used[v] && !t.own[v]:
 			d := diag.Warnf(diag.NoPriorOfItsOwn, v.Ident.Span(), "the parameter `%s` has no prior", v.Name)
 			d.Detail = "It is flat, which is improper: the posterior is what the data say alone, if it exists."
-			d.Fix = "give it a distribution, such as " + v.Name + " ~ " + likely(r)
+			d.Fix = "give it a distribution, such as " + v.Name + " ~ " + likely(r) + " if values of about 1 are plausible, as for standardised data; else put the plausible size in place of the 1"
 			c.diags.Add(d)
 		case r.bounded() && !t.used[v]:
 			c.report(diag.Warnf(diag.OnlyBounds, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
