@@ -326,6 +326,30 @@ func TestFisherSquares(t *testing.T) {
 	}
 }
 
+// TestFisherOfLeaves: parameters of which each has several leaves count as those of their leaves do.
+func TestFisherOfLeaves(t *testing.T) {
+	const model = "model { Z ~ normal(0, 2); target += -0.5 * square(X - Y); W ~ normal(X, exp(Y)); }"
+	plain := boundText(t, "parameters { real a; real b; real c; real d; }"+strings.NewReplacer("Z", "a", "X", "b", "Y", "c", "W", "d").Replace(model), map[string]any{})
+	at := []float64{0.3, -0.4, 0.5, 0.7}
+	want := metricAt(t, plain.FisherMetric, at)
+	for _, c := range []struct{ declared, names string }{
+		{"tuple(tuple(real, real), real, real) x;", "Z x.1.1 X x.1.2 Y x.2 W x.3"},
+		{"complex z; complex w;", "Z get_real(z) X get_imag(z) Y get_real(w) W get_imag(w)"},
+	} {
+		m := boundText(t, "parameters { "+c.declared+" }"+strings.NewReplacer(strings.Fields(c.names)...).Replace(model), map[string]any{})
+		got := metricAt(t, m.FisherMetric, at)
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+				t.Errorf("%s: element %d is %v, want %v", c.declared, i, got[i], want[i])
+			}
+		}
+		few := boundText(t, "parameters { "+c.declared+" } model { target += "+strings.NewReplacer(strings.Fields(c.names)...).Replace("-square(Z)")+"; }", map[string]any{})
+		if _, err := few.Map(); err != nil {
+			t.Errorf("%s: %v", c.declared, err)
+		}
+	}
+}
+
 // TestFisherAlong: products with a vector are those of the matrix, and the gradient of a square
 // is that of the trace of its outer product.
 func TestFisherAlong(t *testing.T) {

@@ -39,11 +39,11 @@ func (f *Func) OfLeaves(b *Builder, a []Arg, params []types.Type, result types.T
 		return f.Leaves(b, a)
 	}
 	var out []ad.Ref
-	for k := range result.Leaves() {
+	for k := range result.NumLeaves() {
 		var args []Arg
 		rest := a
 		for _, p := range params {
-			n := len(p.Leaves())
+			n := p.NumLeaves()
 			args = append(args, rest[min(k, n-1)])
 			rest = rest[n:]
 		}

@@ -100,7 +100,7 @@ func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 			from := leaf
 			for i, m := range t.Members {
 				l.add(m, name+subscripts(is)+":"+strconv.Itoa(i+1), from, append(at[:len(at):len(at)], is...))
-				from += len(m.Leaves())
+				from += m.NumLeaves()
 			}
 		})
 		return

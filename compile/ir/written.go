@@ -185,7 +185,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 			out.Intrinsic, out.Of = Jacobian, byName[of]
 			k, _ := strconv.Atoi(arg)
 			for _, p := range fn.Params[:k] {
-				out.Arg += len(p.Type.Leaves())
+				out.Arg += p.Type.NumLeaves()
 			}
 		}
 		if !slices.Contains(t.passed, out) {

@@ -1,5 +1,7 @@
 package types
 
+import "slices"
+
 // ComplexPart tells the parts of a complex number from what is none.
 type ComplexPart uint8
 
@@ -20,22 +22,38 @@ type Leaf struct {
 // Leaves are the leaves of a type in order: members from first to last, real
 // before imaginary parts. A simple type is its own leaf.
 func (t Type) Leaves() []Leaf {
+	return t.leaves(make([]Leaf, 0, t.NumLeaves()), nil, 0)
+}
+
+// leaves appends the leaves of a member of something with so many more array dimensions.
+func (t Type) leaves(out []Leaf, path []int, dims int) []Leaf {
 	switch {
 	case t.Kind == Tuple:
-		var out []Leaf
 		for i, m := range t.Members {
-			for _, leaf := range m.Leaves() {
-				leaf.Type = leaf.Type.Array(t.Dims)
-				leaf.Path = append([]int{i + 1}, leaf.Path...)
-				out = append(out, leaf)
-			}
+			out = m.leaves(out, append(path, i+1), dims+t.Dims)
 		}
 		return out
 	case t.Scalar() == Complex:
 		r, _ := t.WithElem(Real)
-		return []Leaf{{Type: r, Part: RealPart}, {Type: r, Part: ImagPart}}
+		r, path = r.Array(dims), slices.Clone(path)
+		return append(out, Leaf{r, path, RealPart}, Leaf{r, path, ImagPart})
 	}
-	return []Leaf{{Type: t}}
+	return append(out, Leaf{Type: t.Array(dims), Path: slices.Clone(path)})
+}
+
+// NumLeaves is the number of leaves.
+func (t Type) NumLeaves() int {
+	switch {
+	case t.Kind == Tuple:
+		n := 0
+		for _, m := range t.Members {
+			n += m.NumLeaves()
+		}
+		return n
+	case t.Scalar() == Complex:
+		return 2
+	}
+	return 1
 }
 
 // Composite reports a type whose values are several leaves.
@@ -44,7 +62,7 @@ func (t Type) Composite() bool { return t.Kind == Tuple || t.Scalar() == Complex
 // LeafRange is the range of the leaves of a tuple that those of its member i are.
 func (t Type) LeafRange(i int) (from, to int) {
 	for k, m := range t.Members {
-		n := len(m.Leaves())
+		n := m.NumLeaves()
 		if k == i {
 			return from, from + n
 		}

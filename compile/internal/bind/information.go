@@ -167,7 +167,7 @@ func (b *binder) statements() *Information {
 	total := g.Outputs[0]
 	reasons := b.left // of densities that may or may not be part of the log density
 	b.left = nil
-	params := g.Inputs[:len(b.prog.Parameters)]
+	params := g.Inputs[:len(ir.Declared(b.prog.Parameters))]
 	wrt := slices.Clone(params)
 	for _, d := range b.densities {
 		wrt = append(wrt, d.input)

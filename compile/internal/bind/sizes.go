@@ -249,7 +249,7 @@ func (b *binder) sizesOf(f *ir.Function) sizes {
 func (d sizes) args(e *ir.UserCall) (list []ir.Expr) {
 	k := 0
 	for _, a := range e.Args {
-		n := len(a.Type().Leaves())
+		n := a.Type().NumLeaves()
 		if slices.Contains(d.decides[k:k+n], true) {
 			list = append(list, a)
 		}
@@ -261,7 +261,7 @@ func (d sizes) args(e *ir.UserCall) (list []ir.Expr) {
 // argument is the argument of a call for the k-th parameter, an integer.
 func argument(e *ir.UserCall, k int) ir.Expr {
 	for _, a := range e.Args {
-		n := len(a.Type().Leaves())
+		n := a.Type().NumLeaves()
 		if k < n {
 			return a
 		}

@@ -430,7 +430,7 @@ func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal bool)
 		}
 		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: stdlib.FormOf(a.Type())})
 		parts = append(parts, s.expr(a).parts())
-		n += len(a.Type().Leaves())
+		n += a.Type().NumLeaves()
 	}
 	return func(f *frame) {
 		var shapes []ad.Type
