@@ -395,3 +395,21 @@ func TestManyStrings(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestBidiControls: characters that change the order in which text is shown are warned of, in
+// comments and strings, and no others.
+func TestBidiControls(t *testing.T) {
+	controls := "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+	for _, c := range controls {
+		for _, text := range []string{"// é " + string(c) + "\nmodel { }\n", "/* a\n" + string(c) + "\n*/ model { }\n", "model { print(\"x" + string(c) + "\"); }\n"} {
+			f := source.NewFile("m.stan", text)
+			_, list := lang.Parse(f)
+			if len(list) != 1 || list[0].Code != diag.BidiControl || list[0].Severity != diag.Warning || list[0].Span.Text() != string(c) {
+				t.Errorf("%q: %v", text, list)
+			}
+		}
+	}
+	if _, list := lang.Parse(source.NewFile("m.stan", "// “é” → ∑ ─ \u200f\nmodel { print(\"“é”\"); }\n")); len(list) > 0 {
+		t.Error(list)
+	}
+}

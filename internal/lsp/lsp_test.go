@@ -765,3 +765,17 @@ func TestLatency(t *testing.T) {
 	}
 	c.end()
 }
+
+// TestBidiControls: editors are told of characters that show the text in another order.
+func TestBidiControls(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, "")
+	c.begin(dir)
+	uri := uriOf(filepath.Join(dir, "m.stan"))
+	c.open(uri, "parameters { real x; }\nmodel { x ~ normal(0, 1); } // \u202e a\n")
+	list := c.diagnostics(uri, func(l []Diagnostic) bool { return len(l) == 1 })
+	if list[0].Code != "W0102" || list[0].Severity != 2 || list[0].Range != (Range{Position{1, 31}, Position{1, 32}}) {
+		t.Errorf("%+v", list)
+	}
+	c.end()
+}

@@ -132,6 +132,24 @@ const (
 	//	}
 	InvalidCharacter Code = "E0105"
 
+	// BidiControl: a comment or string has a control character of bidirectional text.
+	//
+	// Editors show the text after it in another order than the compiler reads it, so that a
+	// program can look as if it did something else.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real mu; // the ⁦mean⁩
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu; // the mean
+	//	}
+	BidiControl Code = "W0102"
+
 	// HashComment: # does not begin a comment.
 	//
 	// It once did.

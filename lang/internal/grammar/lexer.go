@@ -244,11 +244,39 @@ func (s *scanner) next() {
 func (s *scanner) comment(n int) {
 	s.comments = append(s.comments, ast.Comment{Base: ast.Base{Pos: s.span(s.pos, s.pos+n)}})
 	text := s.text[s.pos : s.pos+n]
+	s.bidi("comment", text)
 	s.line += strings.Count(text, "\n")
 	if k := strings.LastIndexByte(text, '\n'); k >= 0 {
 		s.begin = s.pos + k + 1
 	}
 	s.pos += n
+}
+
+// bidiControls are the characters that change the order in which text is shown.
+var bidiControls = map[rune]string{
+	'\u202a': "left-to-right embedding", '\u202b': "right-to-left embedding", '\u202c': "pop directional formatting",
+	'\u202d': "left-to-right override", '\u202e': "right-to-left override",
+	'\u2066': "left-to-right isolate", '\u2067': "right-to-left isolate", '\u2068': "first strong isolate", '\u2069': "pop directional isolate",
+}
+
+// bidi warns of such characters in the text of a comment or string that begins here.
+func (s *scanner) bidi(what, text string) {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], 0xe2) // all of them begin so
+		if i < 0 {
+			return
+		}
+		at += i
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if name, ok := bidiControls[r]; ok {
+			d := diag.Warnf(diag.BidiControl, s.span(s.pos+at, s.pos+at+n), "this %s has the invisible character U+%04X (%s)", what, r, name)
+			d.Detail = "Text after it is shown in another order than it is read."
+			d.Fix = "remove it"
+			d.Replace("")
+			s.diags.Add(d)
+		}
+		at += n
+	}
 }
 
 // number reads a literal; the longest that fits, so that 1.*x is 1. times x.
@@ -328,6 +356,7 @@ func (s *scanner) str() {
 	rest := s.text[s.pos:]
 	// Not to the end of the line first: it may be long, and have many strings.
 	if n := strings.IndexAny(rest[1:], "\"\n"); n >= 0 && rest[1+n] == '"' {
+		s.bidi("string", rest[:n+2])
 		s.emit(tokString, n+2)
 		return
 	}
