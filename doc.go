@@ -47,7 +47,7 @@
 //	           datasets.go: these as files
 //	approximate.go draws of approximations, and what to make of them
 //	errors.go  [Diagnostics]: errors with the places that they are about; [InterruptedError],
-//	           which leaves draws, [OutputError], where files could not be written, [DrawsError], where draws do not fit into memory, [DamagedError], where some draws can be saved
+//	           which leaves draws, [OutputError], where files could not be written, [DrawsError], where draws do not fit into memory, [NoDataError], where the data lack a variable, [DamagedError], where some draws can be saved
 //
 // Each type is what one of these functions takes or gives. What only the command, the
 // authors of samplers or other programs of this module need lives elsewhere: the record of

@@ -145,7 +145,10 @@ func (m *Model) alike(name string) ([]string, error) {
 // for each row, in the order of the values.
 func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	v, ok := h.values.Get(name)
-	if !ok || len(v.Shape) != 1 || v.Shape[0] != h.N {
+	if !ok {
+		return nil, nil, fmt.Errorf("groups by %s: %w", name, noData(h.values, name))
+	}
+	if len(v.Shape) != 1 || v.Shape[0] != h.N {
 		return nil, nil, fmt.Errorf("groups by %s: it must be data with a number for each of the %d observations", name, h.N)
 	}
 	values := slices.Clone(v.Reals)
@@ -175,7 +178,10 @@ func groupName(values *data.Set, variable string, x float64) string {
 // Values are the numbers of a variable of the data, one for each row.
 func (h *Holdout) Values(name string) ([]float64, error) {
 	v, ok := h.values.Get(name)
-	if !ok || len(v.Shape) != 1 || v.Shape[0] != h.N {
+	if !ok {
+		return nil, noData(h.values, name)
+	}
+	if len(v.Shape) != 1 || v.Shape[0] != h.N {
 		return nil, fmt.Errorf("%s must be data with a number for each of the %d observations", name, h.N)
 	}
 	return v.Reals, nil

@@ -163,7 +163,7 @@ func (l *LogLik) by(name string) error {
 	}
 	v, ok := values.Get(name)
 	if !ok {
-		return fmt.Errorf("groups by %s: the data have no %s", name, name)
+		return fmt.Errorf("groups by %s: %w", name, noData(values, name))
 	}
 	if !v.IsInt || len(v.Shape) != 1 {
 		return fmt.Errorf("groups by %s: it must be an array of integers, a group for each observation", name)

@@ -138,7 +138,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			}
 			l, err := fit.LogLik(ctx, o.LogLikOptions)
 			if err != nil {
-				return fmt.Errorf("%s: %w", arg, err)
+				return fmt.Errorf("%s: %w", arg, keptOnly(err, fit))
 			}
 			r, err := l.LOO(ctx, memory)
 			if err != nil {

@@ -26,6 +26,7 @@ type validating struct {
 	firstShare            float64
 	chains, warmup, draws int
 	bindSeed              uint64
+	fit                   *ppl.Fit // whose folder is given
 	pointwise             string
 	json                  bool
 }
@@ -89,7 +90,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	}
 	folds, err := study.NewFolds(h, study.FoldOptions{K: o.folds, By: o.by, Time: o.time, First: o.firstShare, Seed: o.seed})
 	if err != nil {
-		return err
+		return keptOnly(err, o.fit)
 	}
 	folds.Seed = o.bindSeed
 	for i := range folds.Folds {
@@ -148,6 +149,7 @@ func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *stu
 		if err != nil {
 			return nil, nil, nil, err
 		}
+		o.fit = fit
 		h, m, own, err := holdout(cmd.Context(), fit)
 		if err != nil {
 			return nil, nil, nil, err

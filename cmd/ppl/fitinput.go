@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,4 +122,16 @@ func (in *fitInput) posterior(cmd *cobra.Command, fit *ppl.Fit) (*ppl.Posterior,
 		err = fit.Of(l.posterior)
 	}
 	return l.posterior, err
+}
+
+// keptOnly adds to the error of data that a fit lacks how its folder keeps them.
+func keptOnly(err error, fit *ppl.Fit) error {
+	missing := (*ppl.NoDataError)(nil)
+	if fit == nil || !errors.As(err, &missing) {
+		return err
+	}
+	if r := fit.Record(); r == nil || r.Option("keep-data") == "all" {
+		return err
+	}
+	return fmt.Errorf("%w; the folder keeps the variables that the model declares. If %s is a column of the data, make the run again with --keep-data all", err, missing.Name)
 }

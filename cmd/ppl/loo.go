@@ -154,7 +154,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	}
 	l, err := fit.LogLik(cmd.Context(), o.LogLikOptions)
 	if err != nil {
-		return ended(cmd.Context(), cmd.ErrOrStderr(), err)
+		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(err, fit))
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
