@@ -56,6 +56,9 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 		return nil, err
 	}
 	f, err := o.draws(dir, record)
+	if err != nil && !record.Complete { // its draws are in journals, from which they become files at the end
+		return nil, fmt.Errorf("the run in %s is not complete: %w\nIf no process is at it, go on with it by: ppl run --resume %s", dir, err, dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +116,13 @@ func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
 	if record.Format == string(Zarr) {
 		path := filepath.Join(dir, name+".zarr")
 		if !zarr.Is(path) {
-			return nil, fmt.Errorf("the run in %s has no draws: there is no store %s.zarr", dir, name)
+			return nil, fmt.Errorf("there are no draws: no store %s", path)
 		}
 		return o.Zarr(path)
 	}
 	paths := chainFiles(dir, name)
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
+		return nil, fmt.Errorf("there are no draws: no file %s", filepath.Join(dir, name+"_1.csv"))
 	}
 	return o.CSV(paths...)
 }
