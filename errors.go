@@ -12,9 +12,11 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/predict"
 )
 
