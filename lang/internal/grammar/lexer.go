@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -259,23 +260,33 @@ var bidiControls = map[rune]string{
 	'\u2066': "left-to-right isolate", '\u2067': "right-to-left isolate", '\u2068': "first strong isolate", '\u2069': "pop directional isolate",
 }
 
-// bidi warns of such characters in the text of a comment or string that begins here.
+// bidi warns of such characters in the text of a comment or string that begins here: once, with
+// all of them.
 func (s *scanner) bidi(what, text string) {
+	var d diag.Diagnostic
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], 0xe2) // all of them begin so
 		if i < 0 {
-			return
+			break
 		}
 		at += i
 		r, n := utf8.DecodeRuneInString(text[at:])
 		if name, ok := bidiControls[r]; ok {
-			d := diag.Warnf(diag.BidiControl, s.span(s.pos+at, s.pos+at+n), "this %s has the invisible character U+%04X (%s)", what, r, name)
-			d.Detail = "Text after it is shown in another order than it is read."
-			d.Fix = "remove it"
-			d.Replace("")
-			s.diags.Add(d)
+			span := s.span(s.pos+at, s.pos+at+n)
+			if d.Code == "" {
+				d = diag.Warnf(diag.BidiControl, span, "this %s has the invisible character U+%04X (%s)", what, r, name)
+				d.Detail = "Text after it is shown in another order than it is read."
+				d.Fix = "remove it"
+			}
+			d.Edits = append(d.Edits, diag.Edit{Span: span})
 		}
 		at += n
+	}
+	if d.Code != "" {
+		if len(d.Edits) > 1 {
+			d.Summary += fmt.Sprintf(", and %d more such characters", len(d.Edits)-1)
+		}
+		s.diags.Add(d)
 	}
 }
 
