@@ -12,11 +12,9 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
-	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/warmup"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -29,26 +27,6 @@ func (e *InterruptedError) Error() string {
 }
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
-
-// NoDataError says that the data, of a run for instance, lack a variable that was asked for.
-// A folder keeps the variables that the model declares, unless it was made otherwise.
-type NoDataError struct {
-	Name string
-	Near string // a variable that the data have with a similar name; "" if there is none
-}
-
-func (e *NoDataError) Error() string {
-	text := "the data have no " + e.Name
-	if e.Near != "" {
-		text += "; did you mean " + e.Near + "?"
-	}
-	return text
-}
-
-// noData is a [NoDataError].
-func noData(values *data.Set, name string) error {
-	return &NoDataError{name, diag.Nearest(name, slices.Values(values.Names()))}
-}
 
 // DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they
 // are read back from files instead.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -273,4 +274,24 @@ func (h *HeldOut) Joint() (elpd, mcse float64) {
 		}
 	}
 	return (&HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
+}
+
+// NoDataError says that the data, of a run for instance, lack a variable that was asked for.
+// A folder keeps the variables that the model declares, unless it was made otherwise.
+type NoDataError struct {
+	Name string
+	Near string // a variable that the data have with a similar name; "" if there is none
+}
+
+func (e *NoDataError) Error() string {
+	text := "the data have no " + e.Name
+	if e.Near != "" {
+		text += "; did you mean " + e.Near + "?"
+	}
+	return text
+}
+
+// noData is a [NoDataError].
+func noData(values *data.Set, name string) error {
+	return &NoDataError{name, diag.Nearest(name, slices.Values(values.Names()))}
 }

@@ -1,16 +1,13 @@
 package ppl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/internal/selfcheck"
 )
 
 // Posterior is a model bound to data: a log density over an unconstrained
@@ -178,24 +175,6 @@ func (p *Posterior) Compiled() *compile.Model {
 		return nil
 	}
 	return p.bound
-}
-
-// Trusted compares the log density with the reference evaluator near the origin, as [Sample] does
-// before it begins, and returns a posterior whose program agrees: p itself, or one without the
-// compiler's pass that is wrong. It is for those who evaluate the log density themselves. The
-// seed decides the points; it takes 20 ms at most where nothing is wrong.
-func (p *Posterior) Trusted(ctx context.Context, seed uint64) (*Posterior, *folder.Density, error) {
-	if err := p.Err(); err != nil {
-		return nil, nil, err
-	}
-	if ctx == nil {
-		return nil, nil, ErrNoContext
-	}
-	bound, record, err := selfcheck.Trusted(ctx, p.bound, p.values, seed)
-	if err != nil || bound == p.bound {
-		return p, record, err
-	}
-	return p.With(bound), record, nil
 }
 
 // Unwrap implements [infer.Wrapper]: samplers look for derivatives in what Compiled
