@@ -47,3 +47,13 @@ func TestDocIndex(t *testing.T) {
 		}
 	}
 }
+
+// read is the text of a file.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -21,15 +22,15 @@ func BenchmarkEightSchools(b *testing.B) {
 }
 
 func eightSchools(b *testing.B, keep study.Keep) {
-	m, err := ppl.CompileFile("../examples/eight_schools/eight_schools.model")
+	m, err := model.CompileFile("../examples/eight_schools/eight_schools.model")
 	if err != nil {
 		b.Fatal(err)
 	}
-	model, err := study.NewModel("eight_schools", m, false)
+	text, err := study.NewModel("eight_schools", m, false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	simulator, err := m.Simulator(context.Background(), ppl.DataFile{Path: "../examples/eight_schools/eight_schools.data.json"}, b.N, 1, ppl.SimulatorOptions{})
+	simulator, err := assess.NewSimulator(context.Background(), m, model.DataFile{Path: "../examples/eight_schools/eight_schools.data.json"}, b.N, 1, assess.SimulatorOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func eightSchools(b *testing.B, keep study.Keep) {
 	p, err := study.Run(context.Background(), &study.Plan{
 		Seed:  1,
 		Keep:  keep,
-		Parts: []study.Part{{Models: []*study.Model{model}, Source: &study.Simulated{Simulator: simulator, Count: b.N, Seed: 1}}},
+		Parts: []study.Part{{Models: []*study.Model{text}, Source: &study.Simulated{Simulator: simulator, Count: b.N, Seed: 1}}},
 	}, study.RunOptions{Folder: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)

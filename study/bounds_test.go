@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
 // Numbers whose product is no number of fits that anyone means are refused before anything
 // runs.
 func TestTooManyFits(t *testing.T) {
-	m, err := ppl.Compile("m", "parameters { real a; } model { a ~ normal(0, 1); }")
+	m, err := model.Compile("m", "parameters { real a; } model { a ~ normal(0, 1); }")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func TestTooManyFits(t *testing.T) {
 			t.Errorf("%d times: %v", repeat, err)
 		}
 	}
-	if _, err := m.Simulator(t.Context(), nil, math.MaxInt64, 1, ppl.SimulatorOptions{}); err == nil || !strings.Contains(err.Error(), "data sets") {
+	if _, err := assess.NewSimulator(t.Context(), m, nil, math.MaxInt64, 1, assess.SimulatorOptions{}); err == nil || !strings.Contains(err.Error(), "data sets") {
 		t.Errorf("data sets without end: %v", err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // The files in the folder of a study, beside journalFolder.
@@ -61,7 +61,7 @@ func ReadRecord(dir string) (*Record, error) {
 
 // writeRecord replaces the record, and the plan beside it.
 func (r *run) writeRecord(complete bool) error {
-	text, err := json.Marshal(Record{SchemaVersion: RecordVersion, Program: "ppl " + ppl.Version(), Fits: r.progress.Total, Complete: complete})
+	text, err := json.Marshal(Record{SchemaVersion: RecordVersion, Program: "ppl " + model.Version(), Fits: r.progress.Total, Complete: complete})
 	if err != nil {
 		return err
 	}

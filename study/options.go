@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // Options are the options of a fit, as ppl run has them, by name: sampler, chains, warmup,
@@ -27,8 +28,8 @@ type option struct {
 
 // settings are options that have been read.
 type settings struct {
-	run    ppl.Options
-	bind   ppl.BindOptions
+	run    fit.Options
+	bind   model.BindOptions
 	radius float64
 }
 
@@ -66,7 +67,7 @@ func whole(least int, set func(*settings, int)) func(*settings, string) error {
 	}
 }
 
-// orNone is a number of transitions as [ppl.Options] has it, where 0 is the default.
+// orNone is a number of transitions as [fit.Options] has it, where 0 is the default.
 func orNone(n int) int {
 	if n == 0 {
 		return -1

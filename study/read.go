@@ -13,12 +13,13 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // ReadOptions are options of [ReadPlan]. The zero value is the default.
@@ -27,10 +28,10 @@ type ReadOptions struct {
 	// results are those in the plan, so that these do not depend on it.
 	Dir string
 
-	Compile ppl.CompileOptions
+	Compile model.CompileOptions
 
 	// Warn, if not nil, is given each model as it is compiled, with its warnings.
-	Warn func(*ppl.Model)
+	Warn func(*model.Model)
 }
 
 // ReadPlan reads a plan in YAML or JSON; name is that of its file, for messages. It
@@ -239,7 +240,7 @@ func (r *reader) model(n *yaml.Node, name, path string) (*Model, error) {
 	if _, err := os.Stat(full); err != nil {
 		return nil, r.errorf(n, "", "cannot read the model %s: %v", path, reason(err))
 	}
-	m, err := await(r.ctx, func() (*ppl.Model, error) { return ppl.CompileFileContext(r.ctx, full, r.options.Compile) })
+	m, err := await(r.ctx, func() (*model.Model, error) { return model.CompileFileContext(r.ctx, full, r.options.Compile) })
 	if err != nil {
 		return nil, err // with its own places
 	}
@@ -400,7 +401,7 @@ func (r *reader) set(n *yaml.Node) (*data.Set, error) {
 	case n == nil:
 		return nil, nil
 	case n.Kind == yaml.ScalarNode:
-		set, err := readData(r.ctx, ppl.DataFile{Path: r.path(n.Value)})
+		set, err := readData(r.ctx, model.DataFile{Path: r.path(n.Value)})
 		return set, r.at(n, err)
 	}
 	return r.values(n)
@@ -455,7 +456,7 @@ func (r *reader) simulated(s *sourceFields) error {
 	if s.seed == 0 {
 		seed = r.plan.Seed
 	}
-	options := ppl.SimulatorOptions{Bind: ppl.BindOptions{Seed: seed}}
+	options := assess.SimulatorOptions{Bind: model.BindOptions{Seed: seed}}
 	if params != nil {
 		options.Params = params
 	}
@@ -468,7 +469,7 @@ func (r *reader) simulated(s *sourceFields) error {
 		makers, each = []*Model{m}, false
 	}
 	for _, m := range makers {
-		simulator, err := m.compiled.Simulator(r.ctx, values, max(s.sets, 1), seed, options)
+		simulator, err := assess.NewSimulator(r.ctx, m.compiled, values, max(s.sets, 1), seed, options)
 		if err != nil {
 			return r.located(s.node, err)
 		}
@@ -505,7 +506,7 @@ func (r *reader) folded(s *sourceFields) error {
 		}
 	}
 	for _, m := range r.models {
-		h, err := m.compiled.Holdout(r.ctx, values, ppl.BindOptions{Seed: o.Seed, StanCompat: r.plan.Options["stan-compat"]})
+		h, err := assess.NewHoldout(r.ctx, m.compiled, values, model.BindOptions{Seed: o.Seed, StanCompat: r.plan.Options["stan-compat"]})
 		if err != nil {
 			return r.located(s.node, err)
 		}

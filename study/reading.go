@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // await returns what f returns, or why ctx has ended. A read that the system does not let go
@@ -37,13 +37,13 @@ func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 }
 
 // readData reads a file of data once.
-func readData(ctx context.Context, file ppl.DataFile) (*data.Set, error) {
-	return await(ctx, func() (*data.Set, error) { return ppl.ReadData(file) })
+func readData(ctx context.Context, file model.DataFile) (*data.Set, error) {
+	return await(ctx, func() (*data.Set, error) { return model.ReadData(file) })
 }
 
 // readAgain reads a file of data that is read more than once, which pipes and devices cannot
 // be: for the fit, and when its result is collected.
-func readAgain(ctx context.Context, file ppl.DataFile) (*data.Set, error) {
+func readAgain(ctx context.Context, file model.DataFile) (*data.Set, error) {
 	return await(ctx, func() (*data.Set, error) {
 		if info, err := os.Stat(file.Path); err == nil && !info.Mode().IsRegular() {
 			kind := "a device"
@@ -57,7 +57,7 @@ func readAgain(ctx context.Context, file ppl.DataFile) (*data.Set, error) {
 			}
 			return nil, fmt.Errorf("%s is %s, but a study reads its data more than once: write them to a file", file.Path, kind)
 		}
-		return ppl.ReadData(file)
+		return model.ReadData(file)
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // Status is what has become of a fit.
@@ -71,7 +71,7 @@ func failed(key, code string, err error) *Result {
 // messageOf says in a line what is wrong, with its place in the model or in the file of
 // data; where data have become bytes of their own, there is none that is known to people.
 func messageOf(err error) string {
-	list := ppl.Diagnostics(err)
+	list := model.Diagnostics(err)
 	if len(list) == 0 {
 		return strings.ReplaceAll(err.Error(), "\n", "; ")
 	}

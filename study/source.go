@@ -8,16 +8,17 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/model"
 )
 
-// Files are data sets in files, in any of the formats that [ppl.DataFile] knows.
+// Files are data sets in files, in any of the formats that [model.DataFile] knows.
 type Files struct {
 	Dir    string // that the paths are relative to; "": the working folder
 	Paths  []string
-	Counts []string  // what is counted in tables, see [ppl.DataFile]
+	Counts []string  // what is counted in tables, see [model.DataFile]
 	With   *data.Set // values that all have, those of the file before them; nil: none
 }
 
@@ -28,7 +29,7 @@ func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for _, path := range f.Paths {
 			set := DataSet{Name: filepath.ToSlash(path)}
-			set.Values, set.Err = readAgain(ctx, ppl.DataFile{Path: f.path(path), Counts: f.Counts})
+			set.Values, set.Err = readAgain(ctx, model.DataFile{Path: f.path(path), Counts: f.Counts})
 			if set.Err == nil && f.With != nil {
 				for _, name := range set.Values.Names() {
 					if e := set.Values.Fault(name); e != nil {
@@ -70,7 +71,7 @@ func (v *Values) Sets(context.Context) iter.Seq[DataSet] {
 // Simulated are data sets that a model makes, as ppl simulate does, with the parameters
 // that they are made from: the fits are then calibrated or not.
 type Simulated struct {
-	Simulator *ppl.Simulator
+	Simulator *assess.Simulator
 	Count     int
 	Seed      uint64
 }
@@ -99,7 +100,7 @@ type Fold struct {
 
 // Folds are data without some of the observations, whose predictive density is computed.
 type Folds struct {
-	Holdout *ppl.Holdout
+	Holdout *assess.Holdout
 	Folds   []Fold
 	Seed    uint64 // of random numbers in transformed data
 }
@@ -114,7 +115,7 @@ type FoldOptions struct {
 }
 
 // NewFolds divides observations.
-func NewFolds(h *ppl.Holdout, o FoldOptions) (*Folds, error) {
+func NewFolds(h *assess.Holdout, o FoldOptions) (*Folds, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x666f6c6473))
 	k := o.K
 	if k == 0 {

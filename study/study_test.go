@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -217,26 +218,26 @@ func TestFullDisk(t *testing.T) {
 // Draws that were kept are those of the fit, and the summary of a fit is that of ppl.Sample
 // with its seed.
 func TestResult(t *testing.T) {
-	m, err := ppl.Compile("line", lineModel)
+	m, err := model.Compile("line", lineModel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := study.NewModel("line", m, false)
+	text, err := study.NewModel("line", m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{"N": 3, "y": []float64{1, 2, 4}}
-	set, err := ppl.ReadData(values)
+	set, err := model.ReadData(values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{model}, Source: &study.Values{Name: "v", Set: set}}}, Options: study.Options{"draws": "100"}, Keep: study.Keep{Draws: []string{"tau"}}}
+	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{text}, Source: &study.Values{Name: "v", Set: set}}}, Options: study.Options{"draws": "100"}, Keep: study.Keep{Draws: []string{"tau"}}}
 	_, err = study.Run(context.Background(), p, study.RunOptions{Each: func(u *study.Unit, r *study.Result) error {
-		posterior, err := m.BindContext(t.Context(), values, ppl.BindOptions{Seed: u.Spec.Seed})
+		posterior, err := m.BindContext(t.Context(), values, model.BindOptions{Seed: u.Spec.Seed})
 		if err != nil {
 			return err
 		}
-		fit, err := ppl.Sample(context.Background(), posterior, ppl.Options{Draws: 100, Seed: u.Spec.Seed})
+		fit, err := fit.Sample(context.Background(), posterior, fit.Options{Draws: 100, Seed: u.Spec.Seed})
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // Table is the rows of a CSV table, in groups that have the same values in some columns:
@@ -261,7 +261,7 @@ func (t *Table) group(g tableGroup) DataSet {
 		}
 		values[count.Name] = n
 	}
-	set, err := ppl.ReadData(values)
+	set, err := model.ReadData(values)
 	if out.Err = err; err == nil && t.with != nil {
 		set = t.with.Replace(set, nil)
 	}

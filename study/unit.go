@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // version is part of every key: it changes when the same specification gives other results.
@@ -110,14 +110,14 @@ type modelText struct {
 type Model struct {
 	Name string // in the results
 
-	compiled *ppl.Model
+	compiled *model.Model
 	blob     []byte
 	digest   string
 	needs    []string // variables of the data
 }
 
-// NewModel makes a model of a study. legacy is that of [ppl.CompileOptions].
-func NewModel(name string, m *ppl.Model, legacy bool) (*Model, error) {
+// NewModel makes a model of a study. legacy is that of [model.CompileOptions].
+func NewModel(name string, m *model.Model, legacy bool) (*Model, error) {
 	included := m.Included()
 	if len(included) == 0 {
 		included = nil
@@ -134,15 +134,15 @@ func NewModel(name string, m *ppl.Model, legacy bool) (*Model, error) {
 }
 
 // Compiled is the model.
-func (m *Model) Compiled() *ppl.Model { return m.compiled }
+func (m *Model) Compiled() *model.Model { return m.compiled }
 
 // compileBlob makes a model of its bytes.
-func compileBlob(blob []byte) (*ppl.Model, error) {
+func compileBlob(blob []byte) (*model.Model, error) {
 	var t modelText
 	if err := json.Unmarshal(blob, &t); err != nil {
 		return nil, fmt.Errorf("a model of the study is damaged: %w", err)
 	}
-	return ppl.CompileContext(context.Background(), t.Name, t.Text, ppl.CompileOptions{Included: t.Included, Legacy: t.Legacy})
+	return model.CompileContext(context.Background(), t.Name, t.Text, model.CompileOptions{Included: t.Included, Legacy: t.Legacy})
 }
 
 // textOf writes a set as bytes, those of equal sets alike.

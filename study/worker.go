@@ -11,11 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
-	"github.com/ppl-lang/ppl/predict"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // Worker does units. It compiles each model once. Its methods may be called by several
@@ -38,11 +40,11 @@ type Worker struct {
 // compiledModel is a model, and what is derived from it when it is first needed.
 type compiledModel struct {
 	once  sync.Once
-	model *ppl.Model
+	model *model.Model
 	err   error
 
 	logLik    sync.Once
-	derived   *ppl.Derived
+	derived   *model.Derived
 	derivedEr error
 }
 
@@ -160,7 +162,7 @@ func (w *Worker) do(ctx context.Context, u *Unit, r *Result) error {
 	}
 	w.once.Do(func() { w.summarizer.Parallel = max(w.Chains, 1) })
 	s.run.Seed, s.run.Parallel = u.Spec.Seed, max(w.Chains, 1)
-	fit, err := ppl.Sample(ctx, posterior, s.run)
+	fit, err := fit.Sample(ctx, posterior, s.run)
 	if err != nil {
 		return in("sampling", err)
 	}
@@ -199,7 +201,7 @@ func (u *Unit) set(digest string) (*data.Set, error) {
 
 // rows summarises what is to be kept and the parameters, tells what is wrong with these,
 // and ranks the parameters that made the data.
-func (w *Worker) rows(u *Unit, p *ppl.Posterior, fit *ppl.Fit, r *Result) error {
+func (w *Worker) rows(u *Unit, p *model.Posterior, fit *fit.Fit, r *Result) error {
 	parameters := map[string]bool{}
 	for _, n := range p.ParameterNames() {
 		parameters[n] = true
@@ -254,7 +256,7 @@ func (w *Worker) rows(u *Unit, p *ppl.Posterior, fit *ppl.Fit, r *Result) error 
 }
 
 // keep keeps draws.
-func (r *Result) keep(fit *ppl.Fit, names []string) {
+func (r *Result) keep(fit *fit.Fit, names []string) {
 	if names == nil {
 		return
 	}
@@ -285,7 +287,7 @@ func (r *Result) keep(fit *ppl.Fit, names []string) {
 }
 
 // quantities computes generated quantities of another model at the draws.
-func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *settings, fit *ppl.Fit, r *Result) error {
+func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *settings, f *fit.Fit, r *Result) error {
 	m, err := w.model(u.Spec.Quantities)
 	if err != nil {
 		return err
@@ -294,7 +296,7 @@ func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *s
 	if err != nil {
 		return err
 	}
-	g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: u.Spec.Seed, Parallel: 1})
+	g, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Seed: u.Spec.Seed, Parallel: 1})
 	if err != nil {
 		return err
 	}
@@ -319,7 +321,7 @@ func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *s
 }
 
 // heldOut computes how well the observations are predicted that were left out.
-func (w *Worker) heldOut(ctx context.Context, u *Unit, m *compiledModel, s *settings, fit *ppl.Fit, r *Result) error {
+func (w *Worker) heldOut(ctx context.Context, u *Unit, m *compiledModel, s *settings, fit *fit.Fit, r *Result) error {
 	test, err := u.set(u.Spec.Test)
 	if err != nil {
 		return err
@@ -328,7 +330,7 @@ func (w *Worker) heldOut(ctx context.Context, u *Unit, m *compiledModel, s *sett
 	if m.derivedEr != nil {
 		return m.derivedEr
 	}
-	held, err := m.derived.HeldOut(ctx, fit, test, u.Spec.TestRows, s.bind)
+	held, err := assess.PredictHeldOut(ctx, m.derived, fit, test, u.Spec.TestRows, s.bind)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file: draws that were kept, as a Zarr store. Fits whose quantities have the same
@@ -55,7 +55,7 @@ func (o *drawsOutput) add(u *Unit, d *Draws) error {
 			return err
 		}
 		o.store.Attributes["inference_library"] = "ppl"
-		o.store.Attributes["inference_library_version"] = ppl.Version()
+		o.store.Attributes["inference_library_version"] = model.Version()
 		o.groups, o.named = map[string]*drawsGroup{}, map[string]int{}
 	}
 	signature := fmt.Sprint(u.Model, "\x00", d.Chains, d.Count, strings.Join(d.Names, " "))

@@ -14,14 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/files"
-	"github.com/ppl-lang/ppl/internal/selfcheck"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file: what the commands optimize, laplace, pathfinder and variational share.
@@ -69,7 +70,7 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	if err != nil {
 		return nil, err
 	}
-	trusted, record, err := l.posterior.Trusted(cmd.Context(), a.seed)
+	trusted, record, err := fit.Trusted(cmd.Context(), l.posterior, a.seed)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +92,13 @@ func (a *approximation) tell(format string, args ...any) {
 }
 
 // starts reads --init for n starting points.
-func (a *approximation) starts(ctx context.Context, p *ppl.Posterior, n int) (infer.Init, error) {
+func (a *approximation) starts(ctx context.Context, p *model.Posterior, n int) (infer.Init, error) {
 	o := runOptions{input: a.input, init: a.init, chains: n}
 	return o.inits(ctx, p, func(s string) { a.tell("%s", s) })
 }
 
 // start finds a starting point with a finite density.
-func (a *approximation) start(ctx context.Context, p *ppl.Posterior) ([]float64, error) {
+func (a *approximation) start(ctx context.Context, p *model.Posterior) ([]float64, error) {
 	init, err := a.starts(ctx, p, 1)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ type result struct {
 
 // generate computes parameters, transformed parameters and generated quantities, unless
 // ctx ends before.
-func (a *approximation) generate(ctx context.Context, p *ppl.Posterior, points [][]float64) (*result, error) {
+func (a *approximation) generate(ctx context.Context, p *model.Posterior, points [][]float64) (*result, error) {
 	r := &result{names: p.OutputNames()}
 	p.SetStop(asked(ctx))
 	for i, x := range points {
@@ -156,7 +157,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 		}
 	}
 	record := &folder.Record{
-		Program: "ppl " + ppl.Version(), Model: absolute(a.model), ModelSHA256: files.Digest(a.source.Text), Name: name,
+		Program: "ppl " + model.Version(), Model: absolute(a.model), ModelSHA256: files.Digest(a.source.Text), Name: name,
 		Seed: a.seed, StanCompat: a.stanCompat, Legacy: a.compile.Legacy, Complete: true,
 	}
 	if a.data != "" {
@@ -171,7 +172,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
 	}
 	file, err := draws.Create(path, draws.Header{Columns: columns, SigFigs: a.sigFigs, Config: draws.Configuration{
-		Model: l.model.Name(), DataFile: l.values.File(), Program: "ppl " + ppl.Version(),
+		Model: l.model.Name(), DataFile: l.values.File(), Program: "ppl " + model.Version(),
 		Method: method, Init: a.init, Seed: a.seed, SigFigs: a.sigFigs, Started: a.started,
 	}.Settings(path)})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -104,7 +104,7 @@ func (b *bars) message(text string) {
 	b.draw()
 }
 
-func (b *bars) stop(*ppl.Fit, bool) {
+func (b *bars) stop(*fit.Fit, bool) {
 	if b.done == nil {
 		return
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/internal/cputime"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // timings is what bench prints; a stable format.
@@ -91,7 +91,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 
 // randomPoints finds n points where the log density is finite, or fewer if they are
 // rare. stop ends an evaluation early.
-func randomPoints(p *ppl.Posterior, seed uint64, n int, stop func() error) ([][]float64, error) {
+func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([][]float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var points [][]float64
 	grad := make([]float64, p.Dim())
@@ -132,7 +132,7 @@ func randomPoints(p *ppl.Posterior, seed uint64, n int, stop func() error) ([][]
 }
 
 // measure times the gradient by the time that now tells, unless ctx ends before.
-func measure(ctx context.Context, p *ppl.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
+func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
 	grad := make([]float64, p.Dim())
 	next := 0
 	batch := func(n int) time.Duration {

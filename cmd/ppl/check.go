@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 )
 
 func checkCommand() *cobra.Command {
@@ -77,7 +77,7 @@ place after the last character. Keys without a value are left out.`,
 }
 
 // checkFile checks a model that has been read.
-func checkFile(f *source.File, name string, o ppl.CompileOptions, pedantic bool) diag.List {
+func checkFile(f *source.File, name string, o model.CompileOptions, pedantic bool) diag.List {
 	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
 	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
@@ -86,7 +86,7 @@ func checkFile(f *source.File, name string, o ppl.CompileOptions, pedantic bool)
 func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
 	in.quiet = true // its warnings are told already
 	_, err := in.load(ctx, name, io.Discard)
-	if list := ppl.Diagnostics(err); list != nil {
+	if list := model.Diagnostics(err); list != nil {
 		return list, nil
 	}
 	return nil, err

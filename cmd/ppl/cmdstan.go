@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
-	"github.com/ppl-lang/ppl/internal/cmdstan/executable"
-	"github.com/ppl-lang/ppl/internal/cmdstan/home"
-	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
+	"github.com/ppl-lang/ppl/front/cmdstan/executable"
+	"github.com/ppl-lang/ppl/front/cmdstan/home"
+	"github.com/ppl-lang/ppl/front/cmdstan/stan"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // cmdstanProgram runs this program as what front ends of CmdStan have called: an
@@ -80,7 +80,7 @@ with its options: ` + executable.EngineVariable + `="ahmc batches=20".`,
 
 // buildOptions are the options of build.
 type buildOptions struct {
-	ppl.CompileOptions
+	model.CompileOptions
 	output     string
 	name       string
 	threads    bool
@@ -113,7 +113,7 @@ ppl that carries the model: 20 MB, and needs nothing else.`,
 }
 
 func (o *buildOptions) run(cmd *cobra.Command, path string) error {
-	model, err := ppl.CompileFileContext(context.Background(), path, o.CompileOptions)
+	model, err := model.CompileFileContext(context.Background(), path, o.CompileOptions)
 	if err != nil {
 		return err
 	}

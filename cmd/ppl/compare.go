@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
 )
@@ -136,7 +137,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			l, err := fit.LogLik(ctx, o.LogLikOptions)
+			l, err := assess.LogLikOf(ctx, fit, o.LogLikOptions)
 			if err != nil {
 				return fmt.Errorf("%s: %w", arg, keptOnly(err, fit))
 			}

@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/study"
@@ -22,7 +23,7 @@ import (
 func groupsFlag(f *pflag.FlagSet, groups *[]string) {
 	text := "`groups` to add to a Zarr store, separated by commas, or none, or all:"
 	var standard []string
-	for _, g := range ppl.ZarrGroups() {
+	for _, g := range assess.ZarrGroups() {
 		text += fmt.Sprintf("\n%s: %s", g.Name, g.Doc)
 		if g.Default {
 			standard = append(standard, g.Name)
@@ -34,7 +35,7 @@ func groupsFlag(f *pflag.FlagSet, groups *[]string) {
 // chosenGroups are the groups of a Zarr store that --groups names.
 func chosenGroups(names []string) ([]string, error) {
 	var all, out []string
-	for _, g := range ppl.ZarrGroups() {
+	for _, g := range assess.ZarrGroups() {
 		all = append(all, g.Name)
 	}
 	for _, n := range names {
@@ -54,11 +55,11 @@ func chosenGroups(names []string) ([]string, error) {
 // checkFormat looks at --format and --groups.
 func (o *runOptions) checkFormat(groups bool) error {
 	switch {
-	case !slices.Contains([]ppl.Format{ppl.CSV, ppl.Zarr}, ppl.Format(o.format)):
+	case !slices.Contains([]fit.Format{fit.CSV, fit.Zarr}, fit.Format(o.format)):
 		return usagef("--format must be csv or zarr, but is %s; ppl convert makes others of a run", o.format)
-	case o.format != string(ppl.CSV) && o.out == "":
+	case o.format != string(fit.CSV) && o.out == "":
 		return usagef("--format %s needs --out, the folder for the draws", o.format)
-	case groups && o.format != string(ppl.Zarr):
+	case groups && o.format != string(fit.Zarr):
 		return usagef("--groups are those of a Zarr store: give --format zarr too")
 	}
 	_, err := chosenGroups(o.groups)
@@ -66,14 +67,14 @@ func (o *runOptions) checkFormat(groups bool) error {
 }
 
 // addGroups adds what follows from the draws of a complete run to its store.
-func (o *running) addGroups(ctx context.Context, fit *ppl.Fit, tell func(string)) error {
+func (o *running) addGroups(ctx context.Context, f *fit.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
-	if o.format != string(ppl.Zarr) || err != nil || len(groups) == 0 || len(fit.Files) == 0 || fit.Report.Interrupted {
+	if o.format != string(fit.Zarr) || err != nil || len(groups) == 0 || len(f.Files) == 0 || f.Report.Interrupted {
 		return err
 	}
 	ctx, stop := interruptible(ctx, nil)
 	defer stop()
-	notes, err := fit.AddZarrGroups(ctx, fit.Files[0], ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed})
+	notes, err := assess.AddZarrGroups(ctx, f, f.Files[0], assess.ZarrGroupOptions{Groups: groups, Seed: o.seed})
 	if err != nil && ctx.Err() != nil {
 		why := "Interrupted"
 		if timeUp(ctx) != nil {
@@ -103,7 +104,7 @@ type conversion struct {
 // conversions are the formats that a run can be converted to.
 var conversions = []struct {
 	name string
-	make func(o *conversion, ctx context.Context, fit *ppl.Fit, name string) (files, notes []string, err error)
+	make func(o *conversion, ctx context.Context, fit *fit.Fit, name string) (files, notes []string, err error)
 }{
 	{"zarr", (*conversion).zarr},
 	{"csv", (*conversion).csv},
@@ -204,7 +205,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 }
 
 // nameOf is what the files of a run are named after.
-func nameOf(fit *ppl.Fit) string {
+func nameOf(fit *fit.Fit) string {
 	if r := fit.Record(); r != nil && r.Name != "" {
 		return r.Name
 	}
@@ -216,7 +217,7 @@ func nameOf(fit *ppl.Fit) string {
 }
 
 // zarr writes a store beside its place, so that there is a whole one or none.
-func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (written, notes []string, err error) {
+func (o *conversion) zarr(ctx context.Context, fit *fit.Fit, _ string) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
 		return nil, nil, err
 	}
@@ -236,7 +237,7 @@ func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (written,
 		if len(groups) > 0 {
 			notes = append(notes, "The store has the draws only: which model and data they are of is not known; --model and --data say it.")
 		}
-	} else if notes, err = fit.AddZarrGroups(ctx, beside, ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed, PriorDraws: o.priorDraws}); err != nil {
+	} else if notes, err = assess.AddZarrGroups(ctx, fit, beside, assess.ZarrGroupOptions{Groups: groups, Seed: o.seed, PriorDraws: o.priorDraws}); err != nil {
 		return nil, nil, err
 	}
 	store, err := zarr.Open(beside)
@@ -268,7 +269,7 @@ func (o *conversion) free(is func(string) bool) error {
 }
 
 // csv writes a file per chain.
-func (o *conversion) csv(_ context.Context, fit *ppl.Fit, name string) (files, notes []string, err error) {
+func (o *conversion) csv(_ context.Context, fit *fit.Fit, name string) (files, notes []string, err error) {
 	folder := quantityOptions{out: o.out, overwrite: o.overwrite}
 	if err := folder.makeFolder(name + "_[0-9]*.csv"); err != nil {
 		return nil, nil, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -22,7 +22,7 @@ func (c *criticised) flags(cmd *cobra.Command) {
 }
 
 // read reads one run, with the model and the data that belong to it.
-func (c *criticised) read(cmd *cobra.Command, args []string) (*ppl.Fit, error) {
+func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	runs, err := runsOf(args)
 	if err != nil {
 		return nil, err

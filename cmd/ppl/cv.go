@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -26,7 +27,7 @@ type validating struct {
 	firstShare            float64
 	chains, warmup, draws int
 	bindSeed              uint64
-	fit                   *ppl.Fit // whose folder is given
+	fit                   *fit.Fit // whose folder is given
 	pointwise             string
 	json                  bool
 }
@@ -142,7 +143,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 }
 
 // prepare reads a folder, or a model with its data.
-func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *study.Model, study.Options, error) {
+func (o *validating) prepare(cmd *cobra.Command, arg string) (*assess.Holdout, *study.Model, study.Options, error) {
 	given := study.Options{"chains": strconv.Itoa(o.chains), "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.draws), "stan-compat": o.stanCompat}
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		fit, err := openFit(cmd.Context(), []string{arg}, &o.memory)
@@ -166,7 +167,7 @@ func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *stu
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	h, err := l.model.Holdout(cmd.Context(), l.values, o.bindOptions())
+	h, err := assess.NewHoldout(cmd.Context(), l.model, l.values, o.bindOptions())
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -216,7 +217,7 @@ func (o *validating) arrange(j *looJSON, folds []study.Fold, elpd, mcse []float6
 	j.Estimates = map[string]estimateOf{"elpd_cv": estimated(all), "cvic": estimated(twice(all))}
 }
 
-func (o *validating) show(w io.Writer, h *ppl.Holdout, j *looJSON, fits int) error {
+func (o *validating) show(w io.Writer, h *assess.Holdout, j *looJSON, fits int) error {
 	var b strings.Builder
 	writeParagraph(&b, "", fmt.Sprintf("%s of %d observations of %s, %d draws each. Left out together: the rows of %s.",
 		count(fits, "fold", "folds"), j.Observations, h.Variable, j.Draws, strings.Join(h.Rows, ", ")), lineWidth(w))

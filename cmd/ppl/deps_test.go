@@ -26,17 +26,16 @@ const module = "github.com/ppl-lang/ppl"
 // folder and all below it; a package belongs to the longest that fits. The
 // standard library is open to all.
 //
-// Package infer and what is below it, and ad, can be used without the language; what writes
-// files there does so by internal/files, which knows the disk alone;
-// lang does not know the library of functions but is handed a Universe; compile
-// and infer do not know each other; predict derives programs and draws nothing
-// itself. What looks like CmdStan is beside the command, which is thin: the grammar of
-// its arguments and its files are nobody else's business. What serves strangers knows no models: their
-// processes do, which cmd/ppl makes. What a folder keeps of a run is written and read by
-// package folder, which knows neither the root's models nor its fits. Of compile, only the executor uses gonum, for
-// its matrix products, and the passes, for a factorisation. Reports and examples alone
-// draw, and only who writes plots as files depends on fonts and images. The playground's
-// engine has nothing that a page would download in vain: no plots as files, no server.
+// The floors, from the ground: lang, ad and infer know none of each other; stdlib stands on ad and
+// lang/types; compile on lang, stdlib and ad; model on compile and infer; fit on model; assess on
+// fit; study and front on assess; cmd/ppl on all. No import runs up. The root is a façade of model
+// and fit for programs that embed ppl; nothing but examples imports it.
+//
+// What writes files in infer does so by internal/files, which knows the disk alone. lang is handed
+// the library of functions as a Universe. model/predict derives programs and draws nothing. Of
+// compile, the executor uses gonum for matrix products, and the passes for a factorisation. Only
+// front/report/plotfile depends on fonts and images. front/serve knows no models: its processes do,
+// which cmd/ppl starts. The playground's engine has no plots as files and no server.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -45,27 +44,26 @@ stdlib:     stdlib ad ad/kernel lang/types gonum
 compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
-predict:    predict lang compile stdlib
-criticise:  criticise infer gonum
-.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/cputime internal/clients/rules internal/planted internal/selfcheck
-folder:     folder compile infer lang/source internal/files
-folds:      . folds infer
-report:     . report infer criticise internal/files plot
-study:      . lang compile infer predict criticise internal/files gonum yaml
-web:        . web report examples internal/files lang stdlib compile/data infer/sampler infer
-cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/selfcheck internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
-libppl:     internal
-examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
-internal/cmdstan: . internal/cmdstan internal/clients/rules internal/files internal/planted internal/selfcheck lang ad stdlib compile infer pflag
-internal:   . internal lang ad stdlib compile infer predict criticise gonum
+model:      model lang stdlib compile infer internal/buildinfo
+fit:        fit model lang stdlib ad compile infer internal/files internal/cputime internal/clients/rules internal/planted
+assess:     assess fit model lang stdlib compile infer internal/files gonum
+study:      study assess fit model lang compile infer internal/files gonum yaml
+front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
+front/report: front/report assess fit model infer internal/files plot
+front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
+front/lsp:  front/lsp lang stdlib compile/data jrpc2
+front/httpd: front/httpd sync
+front/serve: front/httpd front/serve sys
+front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
+front/bridge: front/bridge fit model lang compile infer
+.:          . model fit infer lang compile/data internal/buildinfo
+cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files cobra pflag term sys
+examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
+internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/files: sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
-internal/selfcheck: folder compile infer internal/cputime
-internal/web:   internal/web sync
-internal/serve: internal/web internal/serve sys
-internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -115,8 +113,6 @@ compile/internal/plan:
 compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
-predict:                 compile lang lang/source lang/ast lang/printer lang/check lang/types stdlib
-
 infer:
 infer/internal/quick:
 infer/whiten:            infer gonum
@@ -137,38 +133,47 @@ infer/psis:
 infer/zarr:              internal/files
 infer/optimize:          infer infer/psis gonum
 
-criticise:               infer/psis infer/diagnose gonum
+model/predict:           compile lang lang/printer lang/source lang/ast lang/check lang/types stdlib
+model:                   model/predict compile compile/data infer lang lang/source lang/diag internal/buildinfo
 
-report:                  . criticise infer infer/diagnose infer/psis infer/sampler
-report/plotfile:         report internal/files plot
+fit/folder:              compile compile/data infer infer/draws infer/zarr lang/source internal/files
+fit/selfcheck:           fit/folder compile compile/data infer/diagnose internal/cputime
+fit/arrays:              compile/ir infer/draws infer/sampler infer/zarr lang/types
+fit/fittest:             fit model infer/draws
+fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files lang/diag
 
-study:                   . lang compile compile/data infer infer/diagnose infer/sampler infer/zarr predict criticise internal/files gonum yaml
-web:                     . report examples internal/files
-web/engine:              . report lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib compile/data predict infer infer/sampler
-web/wasm:                web/engine
-web/build:               web
+assess/criticise:        infer/psis infer/diagnose gonum
+assess/folds:            model infer infer/ahmc
+assess:                  assess/criticise fit fit/arrays model model/predict compile compile/data compile/ir infer/diagnose infer/draws infer/psis infer/zarr internal/files lang/diag lang/types
 
-.:                       *
-folder:                  compile compile/data infer infer/draws infer/zarr lang/source internal/files
-folds:                   . infer infer/ahmc
+study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files gonum yaml
+
+front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
+front/report/plotfile:   front/report internal/files plot
+front/web:               front/report model examples internal/files
+front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
+front/web/wasm:          front/web/engine
+front/web/build:         front/web
+front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
+front/httpd:             sync
+front/serve:             front/httpd sys
+front/bridge:            fit/selfcheck model compile compile/data lang/source
+front/bridge/libppl:     front/bridge
+front/cmdstan/stan:
+front/cmdstan/grammar:   infer/sampler infer/draws
+front/cmdstan/executable: fit fit/selfcheck model ad internal/planted infer/diagnose front/cmdstan/grammar front/cmdstan/stan internal/files compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
+front/cmdstan/stanc:     model front/cmdstan/stan internal/files compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
+front/cmdstan/tools:     model compile front/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
+front/cmdstan/home:      model internal/files front/cmdstan/stan front/cmdstan/stanc front/cmdstan/executable front/cmdstan/tools
+
+.:                       model fit infer infer/diagnose lang/diag compile/data internal/buildinfo
 cmd/ppl:                 *
-libppl:                  internal/bridge
 internal/files:          sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
-internal/selfcheck:      folder compile compile/data infer/diagnose internal/cputime
 examples:                *
-internal/web:            sync
-internal/serve:          internal/web sys
-internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 internal/clients/rules:
-internal/cmdstan/stan:
-internal/cmdstan/grammar: infer/sampler infer/draws
-internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files internal/planted internal/selfcheck ad compile compile/data infer infer/diagnose infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
-internal/cmdstan/stanc:  . internal/cmdstan/stan internal/files compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
-internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
-internal/cmdstan/home:   . internal/files internal/cmdstan/stan internal/cmdstan/stanc internal/cmdstan/executable internal/cmdstan/tools
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -36,7 +36,7 @@ one per chain.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var found []diagnose.Finding
-		err := eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+		err := eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
 			found = append(found, fit.Findings()...)
 			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
@@ -59,11 +59,11 @@ func TestFormulas(t *testing.T) {
 
 // atZero is the log density of a program at 0.
 func atZero(program string) (float64, error) {
-	m, err := ppl.Compile("test", program)
+	m, err := model.Compile("test", program)
 	if err != nil {
 		return 0, err
 	}
-	p, err := m.Bind(ppl.JSON("{}"))
+	p, err := m.Bind(model.JSON("{}"))
 	if err != nil {
 		return 0, err
 	}

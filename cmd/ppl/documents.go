@@ -7,8 +7,8 @@ import (
 	"io"
 	"reflect"
 
-	"github.com/ppl-lang/ppl/folder"
-	"github.com/ppl-lang/ppl/report"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/study"
 )
 

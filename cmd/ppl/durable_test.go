@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/internal/files"
 )
@@ -151,7 +151,7 @@ func (d *tried) empty(t *testing.T) {
 func (d *tried) run(args []string) (int, string) {
 	var out bytes.Buffer
 	d.phase.set("start")
-	ctx := context.WithValue(context.Background(), adjustKey{}, func(o *ppl.Options) {
+	ctx := context.WithValue(context.Background(), adjustKey{}, func(o *fit.Options) {
 		if d.calm {
 			return
 		}
@@ -164,7 +164,7 @@ func (d *tried) run(args []string) (int, string) {
 			}
 		}
 		complete := o.Complete
-		o.Complete = func(f *ppl.Fit) error {
+		o.Complete = func(f *fit.Fit) error {
 			d.phase.set("clean-up")
 			return complete(f)
 		}
@@ -509,7 +509,7 @@ func TestSyncs(t *testing.T) {
 	for format, most := range map[string]int{"csv": 20, "zarr": 30} {
 		t.Chdir(inMemory(t))
 		c := &counting{n: map[files.Kind]int{}}
-		ctx := context.WithValue(context.Background(), adjustKey{}, func(o *ppl.Options) { o.SyncEvery = time.Hour })
+		ctx := context.WithValue(context.Background(), adjustKey{}, func(o *fit.Options) { o.SyncEvery = time.Hour })
 		var out bytes.Buffer
 		restore := files.Install(c)
 		code := executeIn(ctx, []string{"run", example + ".model", "-d", example + ".data.json", "-q", "--seed", "1", "--out", "o", "--format", format}, &out, &out)

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // The exit codes.
@@ -76,7 +77,7 @@ const maxShown = 10
 
 // showError shows an error, with the source lines that it is about.
 func showError(w io.Writer, err error) {
-	if list := ppl.Diagnostics(err); list != nil {
+	if list := model.Diagnostics(err); list != nil {
 		shown := min(len(list), maxShown)
 		diag.Render(w, wordedList(list[:shown]), diagOptions(w))
 		if more := len(list) - shown; more > 0 {
@@ -85,6 +86,9 @@ func showError(w io.Writer, err error) {
 		return
 	}
 	fmt.Fprintf(w, "error: %s\n", shown(w, err.Error()))
+	if unfinished, ok := errors.AsType[*fit.UnfinishedError](err); ok {
+		fmt.Fprintf(w, "If no process is at it, resume it: %s\n", shown(w, "ppl run --resume "+unfinished.Folder))
+	}
 }
 
 // diagOptions fits messages to where they are shown.

@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // fitInput is the options of the commands that look at runs again: an output
@@ -68,14 +70,14 @@ func drawFiles(dir string) []string {
 
 // openFit reads a run: a folder, which may be a Zarr store, or CSV files. It returns when
 // ctx ends, at the latest.
-func openFit(ctx context.Context, paths []string, memory *byteSize) (*ppl.Fit, error) {
+func openFit(ctx context.Context, paths []string, memory *byteSize) (*fit.Fit, error) {
 	if err := limitMemory(memory); err != nil {
 		return nil, err
 	}
-	return files.Until(ctx, func() (*ppl.Fit, error) { return readRun(paths, ppl.ReadOptions{Memory: int64(*memory)}) })
+	return files.Until(ctx, func() (*fit.Fit, error) { return readRun(paths, fit.ReadOptions{Memory: int64(*memory)}) })
 }
 
-func readRun(paths []string, o ppl.ReadOptions) (*ppl.Fit, error) {
+func readRun(paths []string, o fit.ReadOptions) (*fit.Fit, error) {
 	if len(paths) == 1 && zarr.Is(paths[0]) {
 		return o.Zarr(paths[0])
 	}
@@ -106,7 +108,7 @@ func readRun(paths []string, o ppl.ReadOptions) (*ppl.Fit, error) {
 
 // posterior is the model of a run bound to its data: those that the folder keeps
 // or, of CSV files, those that --model and --data give.
-func (in *fitInput) posterior(cmd *cobra.Command, fit *ppl.Fit) (*ppl.Posterior, error) {
+func (in *fitInput) posterior(cmd *cobra.Command, fit *fit.Fit) (*model.Posterior, error) {
 	if in.model == "" {
 		if fit.Record() == nil {
 			return nil, usagef("the draws do not say of which model they are: give it by --model, and the data by --data")
@@ -125,8 +127,8 @@ func (in *fitInput) posterior(cmd *cobra.Command, fit *ppl.Fit) (*ppl.Posterior,
 }
 
 // keptOnly adds to the error of data that a fit lacks how its folder keeps them.
-func keptOnly(err error, fit *ppl.Fit) error {
-	missing := (*ppl.NoDataError)(nil)
+func keptOnly(err error, fit *fit.Fit) error {
+	missing := (*assess.NoDataError)(nil)
 	if fit == nil || !errors.As(err, &missing) {
 		return err
 	}

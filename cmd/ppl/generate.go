@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // quantityOptions are what the commands that compute quantities at draws share.
@@ -51,7 +52,7 @@ type quantitiesJSON struct {
 }
 
 // show summarises quantities and writes their files.
-func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *ppl.Generated, notes []string) error {
+func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Generated, notes []string) error {
 	fit := g.Fit()
 	var files []string
 	if o.out != "" {
@@ -168,12 +169,12 @@ must be among the draws, in the same sizes.`,
 		if err := o.rows.check(); err != nil {
 			return err
 		}
-		fit, err := openFit(cmd.Context(), strings.Split(from, ","), &o.memory)
+		f, err := openFit(cmd.Context(), strings.Split(from, ","), &o.memory)
 		if err != nil {
 			return err
 		}
 		o.print = printer(cmd.ErrOrStderr())
-		var p *ppl.Posterior
+		var p *model.Posterior
 		var name string
 		if len(args) == 1 {
 			name = folder.BaseName(args[0])
@@ -184,23 +185,23 @@ must be among the draws, in the same sizes.`,
 			if err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
-			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
+			if p, err = o.boundTo(cmd.Context(), model, f); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		} else {
-			model, err := fit.Model()
+			model, err := f.Model()
 			if err != nil {
 				return err
 			}
 			name = folder.BaseName(model.Name())
 			o.readData(cmd.Context())
-			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
+			if p, err = o.boundTo(cmd.Context(), model, f); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
-		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+		g, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
@@ -218,7 +219,7 @@ func printer(w io.Writer) func(string) {
 }
 
 // given are the data that --data gives, else those of the run.
-func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
+func (o *quantityOptions) given(fit *fit.Fit) (*data.Set, error) {
 	if o.data == "" {
 		return fit.Data()
 	}
@@ -235,7 +236,7 @@ func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
 }
 
 // boundTo binds a model to the data that are given, else to those of the run.
-func (o *quantityOptions) boundTo(ctx context.Context, model *ppl.Model, fit *ppl.Fit) (*ppl.Posterior, error) {
+func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit) (*model.Posterior, error) {
 	values, err := o.given(fit)
 	if err != nil {
 		return nil, err
@@ -251,7 +252,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *ppl.Model, fit *pp
 }
 
 // leftNotes tell of what could not be derived.
-func leftNotes(d *ppl.Derived, what string) []string {
+func leftNotes(d *model.Derived, what string) []string {
 	var notes []string
 	for _, l := range d.Left {
 		notes = append(notes, fmt.Sprintf("no %s from %s.", what, l))

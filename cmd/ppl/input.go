@@ -16,19 +16,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // input is the options about model and data that the commands share.
 type input struct {
 	data       string
-	compile    ppl.CompileOptions
+	compile    model.CompileOptions
 	noPropto   bool
 	noJacobian bool
 	seed       uint64
@@ -90,7 +90,7 @@ func limitMemory(limit *byteSize) error {
 }
 
 // compileFlags declares the options about reading models.
-func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
+func compileFlags(cmd *cobra.Command, o *model.CompileOptions) {
 	cmd.Flags().StringArrayVar(&o.IncludePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
 	cmd.Flags().BoolVar(&o.Legacy, "legacy", false, "read the syntax of older versions of Stan, with warnings")
 	cmd.Flags().Var((*byteSize)(&o.MaxSource), "max-source", "read models, with what they include, up to this `size` (default 1MiB)")
@@ -202,8 +202,8 @@ func modelFolder(name string) string {
 
 // loaded is a model bound to data, and how long that took.
 type loaded struct {
-	model     *ppl.Model
-	posterior *ppl.Posterior
+	model     *model.Model
+	posterior *model.Posterior
 	compile   time.Duration
 	values    *data.Set
 	read      time.Duration // of the data
@@ -278,17 +278,17 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 
 // compiled compiles the model that has been read, or that the folder of a run
 // keeps. Warnings are shown on stderr.
-func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (m *ppl.Model, err error) {
+func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m *model.Model, err error) {
 	if in.record != nil {
 		var s *folder.Source
 		if s, err = in.record.ReadModel(in.recordDir); err == nil {
-			m, err = ppl.CompileContext(ctx, s.Name, s.Text,
-				ppl.CompileOptions{Legacy: in.record.Legacy, Included: s.Included, IncludePaths: s.IncludePaths})
+			m, err = model.CompileContext(ctx, s.Name, s.Text,
+				model.CompileOptions{Legacy: in.record.Legacy, Included: s.Included, IncludePaths: s.IncludePaths})
 		}
 	} else {
 		o := in.compile
-		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
-		m, err = ppl.CompileContext(ctx, in.source.Name, in.source.Text, o)
+		o.IncludePaths = append([]string{modelFolder(text)}, o.IncludePaths...)
+		m, err = model.CompileContext(ctx, in.source.Name, in.source.Text, o)
 	}
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (
 const simulatorHelp = "`file` of a program that makes the data, where the model's statements do not tell how, as\nof censored ones: with the model's parameters, and generated quantities with the names\nof data"
 
 // simulator compiles the program of --simulator; nil if there is none.
-func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*ppl.Model, error) {
+func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*model.Model, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -357,8 +357,8 @@ func collectWithin(bytes int64) {
 }
 
 // bindOptions are those that say how the model is bound, within the limits.
-func (in *input) bindOptions() ppl.BindOptions {
-	return ppl.BindOptions{
+func (in *input) bindOptions() model.BindOptions {
+	return model.BindOptions{
 		Memory:     int64(in.memory),
 		Statements: in.statements,
 		Seed:       in.seed,

@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/criticise"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // laplacing is a run of laplace.
@@ -114,7 +114,7 @@ func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r
 	var findings []diagnose.Finding
 	if !o.noLP {
 		_, k = r.Weights()
-		findings = worded(criticise.Approximation(len(r.Points), k), "")
+		findings = worded(fit.ApproximationFindings(len(r.Points), k), "")
 	}
 	if gain := r.Gain(); gain > 1e-3 {
 		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,
@@ -151,7 +151,7 @@ func pairs(a, b []float64) [][]float64 {
 }
 
 // readMode reads --mode.
-func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
+func (o *laplacing) readMode(p *model.Posterior) ([]float64, error) {
 	path := o.mode
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		record, err := folder.Read(path)
@@ -167,7 +167,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 	var values any
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(path), "{"):
-		values = ppl.JSON(path)
+		values = model.JSON(path)
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		last, err := lastDraw(path, o.memory)
 		if err != nil {
@@ -178,7 +178,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("--mode %s: neither a folder nor a file nor parameters as JSON", o.mode)
 		}
-		values = ppl.DataFile{Path: path}
+		values = model.DataFile{Path: path}
 	}
 	x, err := p.Unconstrain(values)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // densities is what logdensity prints; a stable format.
@@ -70,7 +70,7 @@ reason is told on stderr.`,
 
 // evaluate computes everything at each point. The error is one that would come at every
 // other point too: the time is up, or a limit is passed.
-func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
+func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
 	d := &densities{
 		UnconstrainedNames: notNil(p.UnconstrainedNames()),
 		LogDensity:         []exact{},

@@ -13,15 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/criticise"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/psis"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -81,7 +83,7 @@ type judging struct {
 
 // likelihood is the options about the log likelihoods of observations.
 type likelihood struct {
-	ppl.LogLikOptions
+	assess.LogLikOptions
 	rows byteSize // memory for them; 0: a GiB
 }
 
@@ -152,7 +154,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := fit.LogLik(cmd.Context(), o.LogLikOptions)
+	l, err := assess.LogLikOf(cmd.Context(), fit, o.LogLikOptions)
 	if err != nil {
 		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(err, fit))
 	}
@@ -207,7 +209,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 
 // moveDraws improves the estimates of the bad observations by moment matching; it
 // returns those that are good enough now.
-func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
+func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *assess.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	line := &overwritten{w: stderr}
 	_, err := l.MatchMoments(ctx, r, bad, func(n, i int) {
@@ -230,7 +232,7 @@ func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik
 }
 
 // refit computes the predictive densities of the bad observations exactly.
-func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
+func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *fit.Fit, l *assess.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	if len(bad) == 0 {
 		return nil, nil
@@ -268,7 +270,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *
 }
 
 // bindSeed is the seed that the data of a fit were bound with.
-func bindSeed(fit *ppl.Fit) uint64 {
+func bindSeed(fit *fit.Fit) uint64 {
 	if record := fit.Record(); record != nil {
 		return record.Seed
 	}
@@ -276,7 +278,7 @@ func bindSeed(fit *ppl.Fit) uint64 {
 }
 
 // holdout prepares refits as the fit was made.
-func holdout(ctx context.Context, fit *ppl.Fit) (*ppl.Holdout, *study.Model, study.Options, error) {
+func holdout(ctx context.Context, fit *fit.Fit) (*assess.Holdout, *study.Model, study.Options, error) {
 	m, err := fit.Model()
 	if err != nil {
 		return nil, nil, nil, err
@@ -286,7 +288,7 @@ func holdout(ctx context.Context, fit *ppl.Fit) (*ppl.Holdout, *study.Model, stu
 		return nil, nil, nil, err
 	}
 	c := fit.Config()
-	bind := ppl.BindOptions{Seed: bindSeed(fit)}
+	bind := model.BindOptions{Seed: bindSeed(fit)}
 	o := study.Options{"chains": strconv.Itoa(max(c.Chains, 1)), "draws": strconv.Itoa(fit.Draws.Len(0) * max(c.Thin, 1)), "thin": strconv.Itoa(max(c.Thin, 1))}
 	if c.Warmup > 0 {
 		o["warmup"] = strconv.Itoa(c.Warmup)
@@ -319,7 +321,7 @@ func holdout(ctx context.Context, fit *ppl.Fit) (*ppl.Holdout, *study.Model, stu
 			o["warmup"] = record.Option("warmup")
 		}
 	}
-	h, err := m.Holdout(ctx, values, bind)
+	h, err := assess.NewHoldout(ctx, m, values, bind)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -348,7 +350,7 @@ func totalMCSE(r *criticise.Result) float64 {
 	return math.Sqrt(sum)
 }
 
-func newLooJSON(l *ppl.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) looJSON {
+func newLooJSON(l *assess.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) looJSON {
 	return looJSON{Method: "loo", Draws: r.Draws, Observations: len(r.ELPD), Source: l.Source,
 		Estimates: map[string]estimateOf{
 			"elpd_loo": estimated(r.ELPD), "p_loo": estimated(r.P), "looic": estimated(twice(r.ELPD)),
@@ -359,7 +361,7 @@ func newLooJSON(l *ppl.LogLik, r *criticise.Result, moved, refitted []string, fi
 	}
 }
 
-func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
+func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
 	var b strings.Builder
 	writeParagraph(&b, "", fmt.Sprintf("%d draws, %d %s; log likelihood %s.", r.Draws, len(r.ELPD), l.What(), l.Source), lineWidth(w))
 	b.WriteString("\n")

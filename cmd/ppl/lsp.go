@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/internal/lsp"
+	"github.com/ppl-lang/ppl/front/lsp"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
@@ -45,7 +45,7 @@ editor has ended the session as the protocol asks for.`,
 			}
 			err = lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
 				Library:      stdlib.Language(),
-				Version:      ppl.Version(),
+				Version:      model.Version(),
 				IncludePaths: includePaths,
 				Command: func(ctx context.Context, args ...string) *exec.Cmd {
 					c := exec.CommandContext(ctx, program, args...)

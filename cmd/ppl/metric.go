@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // metrics is what metric prints; a stable format.
@@ -106,7 +106,7 @@ func metricKinds() []string {
 }
 
 // metricsAt evaluates the metric at each point.
-func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float64, stderr io.Writer) (*metrics, error) {
+func metricsAt(p *model.Posterior, kind riemann.Kind, alpha float64, xs [][]float64, stderr io.Writer) (*metrics, error) {
 	m := &metrics{UnconstrainedNames: notNil(p.UnconstrainedNames()), Kind: string(kind), Metric: [][][]exact{}, LogDeterminant: []exact{}, LeftOut: []string{}}
 	metric, err := riemann.FromTarget(kind, p, alpha)
 	if err != nil {
@@ -147,7 +147,7 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 
 // metricNotes says why a run can have no metric of its kind, and tells what is
 // not part of it. Metrics of large models are planned for seconds, unless ctx ends.
-func (o *running) metricNotes(ctx context.Context, p *ppl.Posterior, tell func(string)) error {
+func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func(string)) error {
 	g, ok := o.sampler.(sampler.Geometric)
 	if !ok {
 		return nil

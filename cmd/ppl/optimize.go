@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // climbing is the options of L-BFGS that optimize and pathfinder share.
@@ -187,7 +187,7 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 
 // climb runs the optimisation and tells of its iterations. Of trace, each row is
 // lp__, converged__ and the point.
-func (o *optimizing) climb(ctx context.Context, p *ppl.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
+func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
 	var trace [][]float64
 	var last *optimize.Iteration
 	line := func(i *optimize.Iteration) {
@@ -301,7 +301,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 }
 
 // findings says what is wrong with an optimum.
-func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
+func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if !r.Reason.Converged() && len(r.X) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "not-converged", Severity: diagnose.Problem,
@@ -323,7 +323,7 @@ func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result,
 
 // atBounds names the unconstrained coordinates that are so far out that their
 // constrained values do not change any more.
-func (o *optimizing) atBounds(p *ppl.Posterior, x []float64) []string {
+func (o *optimizing) atBounds(p *model.Posterior, x []float64) []string {
 	const far = 15 // on the log and logit scales: 3e-7 from the bound
 	var names []string
 	base, err := p.Constrain(x)
@@ -352,7 +352,7 @@ func (o *optimizing) atBounds(p *ppl.Posterior, x []float64) []string {
 }
 
 // modeOf finds the mode of the unconstrained parameters, for laplace.
-func (a *approximation) modeOf(ctx context.Context, p *ppl.Posterior) ([]float64, error) {
+func (a *approximation) modeOf(ctx context.Context, p *model.Posterior) ([]float64, error) {
 	start, err := a.start(ctx, p)
 	if err != nil {
 		return nil, err

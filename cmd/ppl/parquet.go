@@ -15,10 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	durable "github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -43,7 +44,7 @@ type parquetColumn struct {
 // parquet writes a file with a row for each draw: columns .chain, .iteration and .draw,
 // as R's package posterior has them, the statistics of the sampler, then the quantities,
 // theta[1].
-func (o *conversion) parquet(ctx context.Context, fit *ppl.Fit, _ string) (files, notes []string, err error) {
+func (o *conversion) parquet(ctx context.Context, fit *fit.Fit, _ string) (files, notes []string, err error) {
 	return o.parquetFile(ctx, func(w *bufio.Writer) error { return writeParquetRows(ctx, w, fit) })
 }
 
@@ -82,7 +83,7 @@ func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) 
 
 // writeParquetHeader writes the first line of the input of the program.
 func writeParquetHeader(w *bufio.Writer, h parquetHeader) error {
-	h.Version, h.Metadata = 1, map[string]string{"inference_library": "ppl", "inference_library_version": ppl.Version()}
+	h.Version, h.Metadata = 1, map[string]string{"inference_library": "ppl", "inference_library_version": model.Version()}
 	line, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (o *conversion) study(cmd *cobra.Command, dir string) error {
 }
 
 // writeParquetRows writes the input of the program.
-func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *ppl.Fit) error {
+func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *fit.Fit) error {
 	var h parquetHeader
 	for _, name := range []string{".chain", ".iteration", ".draw"} {
 		h.Columns = append(h.Columns, parquetColumn{name, "int64"})

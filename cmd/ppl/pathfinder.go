@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -106,7 +106,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	findings := criticise.Approximation(len(r.Candidates.Points), r.K)
+	findings := fit.ApproximationFindings(len(r.Candidates.Points), r.K)
 	details := []pathJSON{}
 	var evaluations int64
 	var failed []string

@@ -18,10 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/front/httpd"
+	"github.com/ppl-lang/ppl/front/serve"
+	playground "github.com/ppl-lang/ppl/front/web"
 	durable "github.com/ppl-lang/ppl/internal/files"
-	"github.com/ppl-lang/ppl/internal/serve"
-	"github.com/ppl-lang/ppl/internal/web"
-	playground "github.com/ppl-lang/ppl/web"
 )
 
 func playgroundCommand() *cobra.Command {
@@ -42,14 +42,14 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			exported := cmd.Flags().Changed("export")
-			var server *web.Server
+			var server *httpd.Server
 			if exported {
 				if err := exportable(export); err != nil {
 					return err
 				}
 			} else {
 				var err error
-				if server, err = web.Listen(web.Options{Address: address, Grace: time.Second}); err != nil {
+				if server, err = httpd.Listen(httpd.Options{Address: address, Grace: time.Second}); err != nil {
 					return err
 				}
 				defer server.Close()
@@ -99,7 +99,7 @@ func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, 
 }
 
 // servePlayground has the server answer with the files.
-func servePlayground(server *web.Server, files map[string][]byte) {
+func servePlayground(server *httpd.Server, files map[string][]byte) {
 	answer := func(name string) http.Handler {
 		kind := mime.TypeByExtension(path.Ext(name))
 		switch path.Ext(name) { // the same on every system

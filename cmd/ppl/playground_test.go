@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ppl-lang/ppl/internal/web"
+	"github.com/ppl-lang/ppl/front/httpd"
 )
 
 // builtPlayground builds the playground once for all tests.
@@ -25,7 +25,7 @@ func playgroundAt(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := web.Listen(web.Options{Address: "127.0.0.1:0"})
+	server, err := httpd.Listen(httpd.Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -106,7 +107,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	p, err := fit.Predictive(ctx, o.seed)
+	p, err := assess.PredictiveOf(ctx, fit, o.seed)
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 )
 
 func predictCommand() *cobra.Command {
@@ -39,26 +39,26 @@ those observed.
 		if err := o.rows.check(); err != nil {
 			return err
 		}
-		fit, err := openFit(cmd.Context(), args, &o.memory)
+		f, err := openFit(cmd.Context(), args, &o.memory)
 		if err != nil {
 			return err
 		}
 		if model != "" {
 			in := fitInput{input: o.input, model: model}
-			if _, err := in.posterior(cmd, fit); err != nil {
+			if _, err := in.posterior(cmd, f); err != nil {
 				return err
 			}
 		}
-		m, err := fit.Model()
+		m, err := f.Model()
 		if err != nil {
 			return usagef("%v: give it by --model", err)
 		}
 		if model == "" {
 			o.readData(cmd.Context())
 		}
-		values, err := fit.Data()
+		values, err := f.Data()
 		if model == "" || err != nil {
-			values, err = o.given(fit)
+			values, err = o.given(f)
 		}
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ those observed.
 			return err
 		}
 		bind := o.bindOptions()
-		if r := fit.Record(); r != nil {
+		if r := f.Record(); r != nil {
 			bind.Seed = r.Seed
 			bind.StanCompat = r.StanCompat
 		}
@@ -82,7 +82,7 @@ those observed.
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
-		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+		g, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // priorOptions are those of the commands that draw from the prior.
@@ -28,7 +30,7 @@ func (o *priorOptions) flags(cmd *cobra.Command) {
 }
 
 // load compiles the model and reads the data.
-func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer) (*ppl.Model, *data.Set, error) {
+func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer) (*model.Model, *data.Set, error) {
 	if err := o.read(ctx, model); err != nil {
 		return nil, nil, err
 	}
@@ -46,9 +48,9 @@ func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer)
 }
 
 // sample draws the parameters from the prior.
-func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Set) (*ppl.Prior, string, error) {
+func (o *priorOptions) sample(ctx context.Context, m *model.Model, values *data.Set) (*assess.Prior, string, error) {
 	bind := o.bindOptions()
-	prior, err := m.SamplePrior(ctx, values, bind, ppl.Options{
+	prior, err := assess.SamplePrior(ctx, m, values, bind, fit.Options{
 		Chains: o.chains, Draws: orNone(o.draws), Warmup: orNone(o.warmup), Seed: o.seed, Parallel: o.parallel,
 	})
 	if err != nil {
@@ -66,7 +68,7 @@ func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Se
 
 // drawn refuses --vars that name a quantity of the model that is not drawn, and says how
 // it is computed.
-func (o *priorOptions) drawn(m *ppl.Model, all *ppl.Generated) error {
+func (o *priorOptions) drawn(m *model.Model, all *fit.Generated) error {
 	err := o.rows.known(all.Draws.Names())
 	if err == nil {
 		return nil
@@ -120,7 +122,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		notes := []string{how}
-		all := &ppl.Generated{Draws: prior.Draws, Prior: true}
+		all := &fit.Generated{Draws: prior.Draws, Prior: true}
 		d, err := m.DeriveReplicated(values)
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")
@@ -129,7 +131,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			if err != nil {
 				return ended(ctx, cmd.ErrOrStderr(), err)
 			}
-			g, err := p.GenerateFrom(ctx, prior.Fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+			g, err := fit.Generate(ctx, p, prior.Fit, fit.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 			if err != nil {
 				return ended(ctx, cmd.ErrOrStderr(), err)
 			}
@@ -182,7 +184,7 @@ refused, unless --simulator has a program that makes them.`,
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
-		options := ppl.SimulatorOptions{Warmup: orNone(o.warmup), Bind: o.bindOptions()}
+		options := assess.SimulatorOptions{Warmup: orNone(o.warmup), Bind: o.bindOptions()}
 		if options.Program, err = o.simulator(ctx, program, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
@@ -192,7 +194,7 @@ refused, unless --simulator has a program that makes them.`,
 				return err
 			}
 		}
-		simulator, err := m.Simulator(ctx, values, sets, o.seed, options)
+		simulator, err := assess.NewSimulator(ctx, m, values, sets, o.seed, options)
 		switch {
 		case err != nil:
 			return ended(ctx, cmd.ErrOrStderr(), err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -18,7 +18,7 @@ type progress interface {
 	update(infer.Progress)
 	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
 	message(string)                       // a line of the model's print statements, or a remark
-	stop(fit *ppl.Fit, interrupted bool)
+	stop(fit *fit.Fit, interrupted bool)
 }
 
 // newProgress chooses bars for terminals and lines for everything else.
@@ -46,7 +46,7 @@ func (silent) update(infer.Progress) {}
 
 func (silent) reached(int, float64, float64) {}
 func (s silent) message(text string)         { fmt.Fprintln(s.w, shown(s.w, text)) }
-func (silent) stop(_ *ppl.Fit, _ bool)       {}
+func (silent) stop(_ *fit.Fit, _ bool)       {}
 
 // lines tells progress as plain lines, for files and pipes: per chain a line at
 // the start and at the end, and between them one per tenth of the way, but no
@@ -112,7 +112,7 @@ func (l *lines) message(text string) {
 	fmt.Fprintln(l.w, shown(l.w, text))
 }
 
-func (l *lines) stop(fit *ppl.Fit, interrupted bool) {
+func (l *lines) stop(fit *fit.Fit, interrupted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !interrupted && fit != nil {

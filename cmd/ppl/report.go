@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/front/report/plotfile"
 	"github.com/ppl-lang/ppl/internal/files"
-	"github.com/ppl-lang/ppl/report"
-	"github.com/ppl-lang/ppl/report/plotfile"
 	"github.com/ppl-lang/ppl/study"
 )
 

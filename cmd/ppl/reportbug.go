@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -70,30 +70,30 @@ this command makes them however long they take.`,
 }
 
 // bugReport compares the model of a run, or a model with data.
-func (o *pointed) bugReport(cmd *cobra.Command, of string) (*ppl.BugReport, error) {
+func (o *pointed) bugReport(cmd *cobra.Command, of string) (*fit.BugReport, error) {
 	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
 	if !isFolder(of) {
 		l, xs, err := o.load(ctx, of, stderr)
 		if err != nil {
 			return nil, err
 		}
-		r, err := l.posterior.BugReport(ctx, xs, nil)
+		r, err := fit.NewBugReport(ctx, l.posterior, xs, nil)
 		return r, ended(ctx, stderr, err)
 	}
-	fit, err := openFit(ctx, []string{of}, &o.memory)
+	f, err := openFit(ctx, []string{of}, &o.memory)
 	if err != nil {
 		return nil, ended(ctx, stderr, err)
 	}
-	p, err := fit.Posterior(ctx)
+	p, err := f.Posterior(ctx)
 	if err != nil {
 		return nil, ended(ctx, stderr, err)
 	}
 	var xs [][]float64
-	for i := range fit.Report.Chains {
-		if x := fit.Report.Chains[i].Last; len(x) == p.Dim() {
+	for i := range f.Report.Chains {
+		if x := f.Report.Chains[i].Last; len(x) == p.Dim() {
 			xs = append(xs, x)
 		}
 	}
-	r, err := p.BugReport(ctx, xs, fit.DensityCheck())
+	r, err := fit.NewBugReport(ctx, p, xs, f.DensityCheck())
 	return r, ended(ctx, stderr, err)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit/folder"
 )
 
 // TestOtherProgram: a run that another version of the program has begun goes on, and it is said.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
@@ -60,7 +60,7 @@ const maxRows = 200
 
 // table writes the summary table. width is that of the terminal, 0 if it is
 // none.
-func (o *rowOptions) table(b io.Writer, fit *ppl.Fit, width int) error {
+func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	chosen, err := o.choose(fit)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (o *rowOptions) table(b io.Writer, fit *ppl.Fit, width int) error {
 }
 
 // rows adds the percentiles to the rows of some quantities.
-func (o *rowOptions) rows(fit *ppl.Fit, chosen []int) []row {
+func (o *rowOptions) rows(fit *fit.Fit, chosen []int) []row {
 	var out []row
 	summary, labels := fit.Summary(), fit.Labels()
 	var draws []float64
@@ -119,7 +119,7 @@ func (o *rowOptions) rows(fit *ppl.Fit, chosen []int) []row {
 }
 
 // choose lists the quantities to show, in order.
-func (o *rowOptions) choose(fit *ppl.Fit) ([]int, error) {
+func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	summary := fit.Summary()
 	var chosen []int
 	wanted, err := selectors(o.vars)
@@ -227,7 +227,7 @@ func natural(a, b string) int {
 
 // digest tells of many quantities: how many there are with which problems, the
 // worst of them, and each variable in one line.
-func (o *rowOptions) digest(b io.Writer, fit *ppl.Fit, chosen []int, width int) {
+func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) {
 	const worst = 10
 	summary := fit.Summary()
 	rhat, ess, chains := 0, 0, max(fit.Draws.Chains(), 1)

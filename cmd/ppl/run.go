@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/files"
@@ -119,7 +119,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
 	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
-	f.StringVar(&o.format, "format", string(ppl.CSV), "`format` of the draws: csv, or zarr, one store for all chains that ArviZ reads and that\ncan be read while it is written")
+	f.StringVar(&o.format, "format", string(fit.CSV), "`format` of the draws: csv, or zarr, one store for all chains that ArviZ reads and that\ncan be read while it is written")
 	groupsFlag(f, &o.groups)
 	f.IntVar(&o.sigFigs, "sig-figs", 0, "significant digits in the CSV files, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
@@ -248,7 +248,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if name == "" {
 		name = folder.BaseName(o.model)
 	}
-	options := ppl.Options{
+	options := fit.Options{
 		Sampler:    o.sampler,
 		Chains:     o.chains,
 		Warmup:     orNone(o.warmup),
@@ -258,7 +258,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		SaveWarmup: o.saveWarmup,
 		Parallel:   o.parallel,
 		SigFigs:    o.sigFigs,
-		Format:     ppl.Format(o.format),
+		Format:     fit.Format(o.format),
 		TargetESS:  o.targetESS,
 		Resumable:  o.out != "",
 		Resume:     o.saved != nil,
@@ -347,7 +347,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	complete := false
 	if o.out != "" {
 		// The run becomes complete by the record that is written here.
-		options.Complete = func(fit *ppl.Fit) error {
+		options.Complete = func(fit *fit.Fit) error {
 			if err := o.addGroups(limited, fit, shown.message); err != nil {
 				return err
 			}
@@ -358,52 +358,52 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	shown.start()
-	if set, ok := limited.Value(adjustKey{}).(func(*ppl.Options)); ok {
+	if set, ok := limited.Value(adjustKey{}).(func(*fit.Options)); ok {
 		set(&options)
 	}
-	fit, err := ppl.Sample(ctx, l.posterior, options)
-	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted
+	f, err := fit.Sample(ctx, l.posterior, options)
+	interrupted := ctx.Err() != nil && f != nil && f.Report.Interrupted
 	quiet()
-	shown.stop(fit, interrupted)
-	if fit == nil {
+	shown.stop(f, interrupted)
+	if f == nil {
 		if o.out != "" && o.saved == nil { // nothing was drawn
 			o.made.Remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
 		}
-		if errors.As(err, new(*ppl.DrawsError)) {
+		if errors.As(err, new(*fit.DrawsError)) {
 			err = withFolder(err)
 		}
-		if errors.As(err, new(*ppl.DamagedError)) {
+		if errors.As(err, new(*fit.DamagedError)) {
 			err = fmt.Errorf("%w\nGo on with what is whole by: ppl run --resume %s --salvage", err, o.out)
 		}
 		return err
 	}
 	switch {
 	case o.out == "":
-		if errors.As(err, new(*ppl.DrawsError)) {
+		if errors.As(err, new(*fit.DrawsError)) {
 			err = withFolder(err)
 		}
 	case complete: // as far as it could be
 		if err != nil {
 			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}
-	case o.saved == nil && len(fit.Files) == 0 && !interrupted && !errors.As(err, new(*ppl.OutputError)):
+	case o.saved == nil && len(f.Files) == 0 && !interrupted && !errors.As(err, new(*fit.OutputError)):
 		o.made.Remove(o.out) // a failure of all chains, before any draw, leaves nothing behind
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-		o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, err)
-		o.made.Density = fit.DensityCheck()
+		o.made.Finish(f.Report, l.posterior.Compiled().Loops().Faults, err)
+		o.made.Density = f.DensityCheck()
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}
 		switch {
 		case full:
 			err = fmt.Errorf("%w\nThe draws till then are in %s. Make room, and go on with: ppl run --resume %s", err, o.out, o.out)
-		case errors.As(err, new(*ppl.OutputError)):
+		case errors.As(err, new(*fit.OutputError)):
 			err = fmt.Errorf("%w\nThe draws till then are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}
 	}
-	s := newSession(o.runOptions, l, fit, interrupted, err)
+	s := newSession(o.runOptions, l, f, interrupted, err)
 	s.timeUp = timeUp(ctx)
 	if watched == nil {
 		return s.report(stdout, stderr)
@@ -411,7 +411,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	told := s.report(stdout, stderr)
 	making, stop := interruptible(context.WithoutCancel(limited), nil)
 	defer stop()
-	if err := watched.finish(making, fit, stderr); err != nil {
+	if err := watched.finish(making, f, stderr); err != nil {
 		if err = ended(making, stderr, err); !errors.As(err, new(exitCode)) {
 			showError(stderr, err)
 		}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // Options that concern how a run is shown and how long it may take, not what it
@@ -23,12 +24,12 @@ var passing = []string{"json", "fail-on", "vars", "sort", "limit", "percentiles"
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 
 // newRecord describes a run by its command line and what was read for it.
-func newRecord(model string, in *input, flags *pflag.FlagSet) *folder.Record {
+func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record {
 	m := &folder.Record{
-		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(model),
+		Program: "ppl " + model.Version(), Model: absolute(compiled), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(compiled),
 		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Legacy: in.compile.Legacy, Counts: in.counts,
 	}
-	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(ppl.CSV) {
+	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(fit.CSV) {
 		m.Format = f.Value.String()
 	}
 	if in.data != "" {
@@ -56,7 +57,7 @@ func newRecord(model string, in *input, flags *pflag.FlagSet) *folder.Record {
 }
 
 // sourceOf is the text of a model, for the folder of a run.
-func sourceOf(m *ppl.Model) *folder.Source {
+func sourceOf(m *model.Model) *folder.Source {
 	return &folder.Source{Name: m.Name(), Text: m.Text(), Included: m.Included()}
 }
 

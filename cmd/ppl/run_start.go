@@ -10,15 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess/folds"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/folder"
-	"github.com/ppl-lang/ppl/folds"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file: what a run starts from, --init and --metric-file.
@@ -27,7 +28,7 @@ import (
 const initRadius = 2
 
 // inits reads --init. What is to be known of it is told.
-func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+func (o *runOptions) inits(ctx context.Context, p *model.Posterior, tell func(string)) (infer.Init, error) {
 	if o.init == "pathfinder" {
 		return o.initByPathfinder(ctx, p, tell)
 	}
@@ -68,7 +69,7 @@ func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(stri
 }
 
 // initFrom starts the chains at the values in a file.
-func (o *runOptions) initFrom(ctx context.Context, p *ppl.Posterior) (infer.Init, error) {
+func (o *runOptions) initFrom(ctx context.Context, p *model.Posterior) (infer.Init, error) {
 	text, err := o.readText(ctx, o.init, "--init")
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (o *runOptions) initFrom(ctx context.Context, p *ppl.Posterior) (infer.Init
 }
 
 // initByPathfinder starts chains at draws of Pathfinder.
-func (o *runOptions) initByPathfinder(ctx context.Context, p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+func (o *runOptions) initByPathfinder(ctx context.Context, p *model.Posterior, tell func(string)) (infer.Init, error) {
 	r, err := optimize.Pathfinder(ctx, p, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Draws: 250}, Paths: max(4, o.chains), NoResample: true, Seed: o.seed, Init: infer.Uniform{Radius: initRadius},
 	})
@@ -95,7 +96,7 @@ func (o *runOptions) initByPathfinder(ctx context.Context, p *ppl.Posterior, tel
 }
 
 // initAtEnd starts the chains where those of an earlier run have ended.
-func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
+func (o *runOptions) initAtEnd(p *model.Posterior) (infer.Init, error) {
 	record, err := folder.Read(o.init)
 	if record == nil {
 		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
@@ -135,7 +136,7 @@ func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossVali
 }
 
 // lastDraw gives the values of the last draw of a CSV file, as JSON.
-func lastDraw(path string, memory byteSize) (ppl.JSON, error) {
+func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	c, err := draws.ReadFile(path, &draws.Room{Limit: compile.MemoryOr(int64(memory))})
 	if err != nil {
 		return nil, err
@@ -234,7 +235,7 @@ func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]s
 
 // startFrom fills in what chains start with; there may be more or fewer of them
 // than in the earlier run.
-func (o *running) startFrom(options *ppl.Options, p *ppl.Posterior) error {
+func (o *running) startFrom(options *fit.Options, p *model.Posterior) error {
 	recentred := false
 	for i := range o.chains {
 		if len(o.adapted) == 0 {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/criticise"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -109,7 +109,7 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Program: program, Bind: o.bindOptions()})
+	simulator, err := assess.NewSimulator(ctx, l.model, l.values, o.simulations, o.seed, assess.SimulatorOptions{Program: program, Bind: o.bindOptions()})
 	if err != nil {
 		return ended(ctx, stderr, err)
 	}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/report"
 )
 
 var update = flag.Bool("update", false, "write the schemas in doc/json")

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -89,7 +89,7 @@ func diagnosis(prior, likelihood float64) string {
 }
 
 // scaled says what was scaled as the prior.
-func scaled(s *ppl.Sensitivity, prior string) string {
+func scaled(s *assess.Sensitivity, prior string) string {
 	text := "Scaled as the prior: " + statements(s.Scaled) + "."
 	switch {
 	case prior == "all":
@@ -133,7 +133,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	s, err := fit.Sensitivity(ctx, ppl.SensitivityOptions{All: o.prior == "all"})
+	s, err := assess.SensitivityOf(ctx, fit, assess.SensitivityOptions{All: o.prior == "all"})
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}

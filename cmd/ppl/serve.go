@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/internal/serve"
-	"github.com/ppl-lang/ppl/internal/web"
+	"github.com/ppl-lang/ppl/front/httpd"
+	"github.com/ppl-lang/ppl/front/serve"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -25,7 +25,7 @@ const tokenVariable = "PPL_TOKEN"
 
 // serveOptions are the options of serve.
 type serveOptions struct {
-	web       web.Options
+	web       httpd.Options
 	limits    serve.Limits
 	processes int
 	short     int
@@ -152,7 +152,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	if o.sandbox && !walls.Confined() {
 		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs seccomp of Linux, on amd64 or arm64; doc/serve.md says what a model could then do")
 	}
-	w, err := web.Listen(o.web)
+	w, err := httpd.Listen(o.web)
 	if err != nil {
 		return err
 	}

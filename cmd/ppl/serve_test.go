@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ppl-lang/ppl/internal/serve"
+	"github.com/ppl-lang/ppl/front/serve"
 )
 
 const testToken = "a token of the tests"

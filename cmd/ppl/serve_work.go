@@ -16,16 +16,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/front/serve"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
-	"github.com/ppl-lang/ppl/internal/serve"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file: what the processes of ppl serve do. They read and write no files.
@@ -162,7 +163,7 @@ func failed(err error) error {
 		return refusedf("%s", strings.ReplaceAll(err.Error(), "--", "")) // options are keys here
 	}
 	f := &serve.Failure{Kind: "model", Message: err.Error()}
-	list := ppl.Diagnostics(err)
+	list := model.Diagnostics(err)
 	if list != nil {
 		f.Messages = messages(list[:min(len(list), maxMessages)])
 	}
@@ -208,7 +209,7 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 	l := &loaded{values: data.Empty()}
 	in.seed, in.stanCompat = *r.Seed, r.StanCompat
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileContext(ctx, r.Name, r.Model, ppl.CompileOptions{Legacy: r.Legacy})
+		l.model, err = model.CompileContext(ctx, r.Name, r.Model, model.CompileOptions{Legacy: r.Legacy})
 		return err
 	})
 	if err != nil {
@@ -401,7 +402,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if err := o.metricNotes(ctx, l.posterior, p.print); err != nil {
 		return nil, failed(err)
 	}
-	options := ppl.Options{
+	options := fit.Options{
 		Sampler: o.sampler, Chains: o.chains, Warmup: orNone(o.warmup), Draws: orNone(o.draws), Thin: o.thin, Seed: o.seed,
 		TargetESS: o.targetESS, Refresh: max(1, (o.warmup+o.draws)/100),
 	}
@@ -421,7 +422,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &timeLimitError{limit})
 		defer cancel()
 	}
-	fit, err := ppl.Sample(ctx, l.posterior, options)
+	fit, err := fit.Sample(ctx, l.posterior, options)
 	if fit == nil {
 		return nil, failed(err)
 	}
@@ -445,7 +446,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 }
 
 // inits reads where chains start: a radius, or values of parameters.
-func (r *runRequest) inits(p *ppl.Posterior) (infer.Init, error) {
+func (r *runRequest) inits(p *model.Posterior) (infer.Init, error) {
 	if len(r.Init) == 0 || string(r.Init) == "null" {
 		return nil, nil
 	}

@@ -10,15 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // session is a finished run that is reported.
 type session struct {
 	options     *runOptions
 	loaded      *loaded
-	fit         *ppl.Fit
+	fit         *fit.Fit
 	interrupted bool
 	timeUp      *timeLimitError // by --time-limit, as was asked for; nil: not
 	err         error           // of ppl.Sample
@@ -30,7 +31,7 @@ type session struct {
 	rejections             []infer.Rejection
 }
 
-func newSession(o *runOptions, l *loaded, fit *ppl.Fit, interrupted bool, err error) *session {
+func newSession(o *runOptions, l *loaded, fit *fit.Fit, interrupted bool, err error) *session {
 	s := &session{options: o, loaded: l, fit: fit, interrupted: interrupted, err: err}
 	var warm, samp time.Duration
 	index := map[string]int{}
@@ -161,7 +162,7 @@ func (s *session) failures() []error {
 	var failed []*failure
 	var out []error
 	for _, err := range all {
-		if _, ok := err.(*ppl.InterruptedError); ok {
+		if _, ok := err.(*fit.InterruptedError); ok {
 			continue
 		}
 		var c *infer.ChainError
@@ -170,7 +171,7 @@ func (s *session) failures() []error {
 			continue
 		}
 		key := c.Phase + c.Err.Error()
-		if list := ppl.Diagnostics(err); list != nil { // the numbers in messages differ
+		if list := model.Diagnostics(err); list != nil { // the numbers in messages differ
 			key = fmt.Sprint(c.Phase, list[0].Span.Begin())
 		}
 		i := slices.IndexFunc(failed, func(f *failure) bool { return f.key == key })
@@ -260,7 +261,7 @@ func (s *session) inexact() string {
 			return "The log density is not, to the last digit, what it was when the run was stopped (another processor?): the draws from there on are valid, but not those that the run would have made."
 		}
 	}
-	if own := "ppl " + ppl.Version(); s.options.begunBy != "" && s.options.begunBy != own {
+	if own := "ppl " + model.Version(); s.options.begunBy != "" && s.options.begunBy != own {
 		return fmt.Sprintf("The run was begun by %s and has gone on with %s: the draws from there on are valid, but may not be those that the run would have made.", s.options.begunBy, own)
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
@@ -56,7 +56,7 @@ func (s *session) show(w io.Writer) error {
 }
 
 // writeFindingsOf reports what is wrong with a run or, if nothing is, what was checked.
-func writeFindingsOf(b *strings.Builder, fit *ppl.Fit, width int) {
+func writeFindingsOf(b *strings.Builder, fit *fit.Fit, width int) {
 	findings := fit.Findings()
 	if len(findings) > 0 {
 		writeFindings(b, findings, width)

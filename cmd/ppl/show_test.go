@@ -10,9 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // No line of a frame is wider than the window, and its length is told right,
@@ -103,7 +104,7 @@ tiny                     1.5e-09  2e-11  1e-10   1e-09  1.5e-09   2e-09       10
 }
 
 func TestSelect(t *testing.T) {
-	model, err := ppl.Compile("m", "parameters { vector[300] a; real b; array[3] matrix[2, 12] c; tuple(real, vector[2]) t; } model { a ~ std_normal(); b ~ std_normal(); for (i in 1:3) to_vector(c[i]) ~ std_normal(); t.1 ~ std_normal(); t.2 ~ std_normal(); }")
+	model, err := model.Compile("m", "parameters { vector[300] a; real b; array[3] matrix[2, 12] c; tuple(real, vector[2]) t; } model { a ~ std_normal(); b ~ std_normal(); for (i in 1:3) to_vector(c[i]) ~ std_normal(); t.1 ~ std_normal(); t.2 ~ std_normal(); }")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestSelect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
+	fit, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

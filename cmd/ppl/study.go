@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -112,7 +112,7 @@ func studyFolder(dir string) error {
 // studying is a run of study.
 type studying struct {
 	studyOptions
-	compile   ppl.CompileOptions
+	compile   model.CompileOptions
 	data      []string
 	grid      []string
 	counts    []string
@@ -229,7 +229,7 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *ppl.Model) {
+	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *model.Model) {
 		if w := m.Warnings(); len(w) > 0 && !o.quiet {
 			diag.Render(stderr, wordedList(w), diagOptions(stderr))
 		}

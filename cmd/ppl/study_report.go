@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
-	"github.com/ppl-lang/ppl/report"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -167,7 +167,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 
 // studyPage is the page of a study.
 func studyPage(r *study.Report, title string) *report.Study {
-	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + ppl.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
+	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + model.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
 	s.Verdict = fmt.Sprintf("%s: %d in order, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
 	if r.Seconds > 0 {
 		s.Facts = []report.Fact{{Name: "A fit takes", Value: seconds(r.Time.Median)}, {Name: "95 % at most", Value: seconds(r.Time.Q95)},

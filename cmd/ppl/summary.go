@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 )
 
 func summaryCommand() *cobra.Command {
@@ -36,7 +36,7 @@ ppl run --json.`,
 	memoryFlag(cmd, &memory)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &o, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+		return eachFit(cmd, args, &o, &memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
 			s := newSession(&runOptions{rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)
@@ -53,7 +53,7 @@ ppl run --json.`,
 
 // eachFit reads the runs that arguments name and calls show for each. name is ""
 // if there is only one.
-func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *ppl.Fit) error) error {
+func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *fit.Fit) error) error {
 	if len(args) == 0 {
 		return usagef("DIR is missing: the folder of a run (--out), or CSV files of draws")
 	}

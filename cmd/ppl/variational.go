@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -119,7 +119,7 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	}
 	o.showRejections(r.Rejections, r.Evaluations)
 	_, k := r.Weights()
-	findings := criticise.Approximation(len(r.Points), k)
+	findings := fit.ApproximationFindings(len(r.Points), k)
 	if !r.Converged || r.Receded {
 		summary := fmt.Sprintf("The fit has not converged in %d iterations.", r.Iterations)
 		if r.Receded {

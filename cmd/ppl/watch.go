@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/front/httpd"
+	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/internal/web"
-	"github.com/ppl-lang/ppl/report"
 )
 
 // watching shows a run in a browser while it goes on. Its methods may be called by
@@ -26,7 +26,7 @@ type watching struct {
 	title   string
 	options report.Options
 	out     string // the folder of the run; "": none
-	server  *web.Server
+	server  *httpd.Server
 	stop    func() // the run
 	live    report.Live
 	ended   chan struct{} // closed when the server has
@@ -39,7 +39,7 @@ type watching struct {
 	total     int // transitions per chain
 	stopping  bool
 	finishing bool
-	sofar     func() *ppl.Fit
+	sofar     func() *fit.Fit
 	viewers   int
 	version   int
 	text      []byte        // the report of that version
@@ -76,7 +76,7 @@ const (
 
 // watch opens the address. Pages are answered from now on.
 func (o *runOptions) watchAt(address, title string, stop func()) (*watching, error) {
-	server, err := web.Listen(web.Options{Address: address, Token: os.Getenv(tokenVariable), Grace: 5 * time.Second})
+	server, err := httpd.Listen(httpd.Options{Address: address, Token: os.Getenv(tokenVariable), Grace: 5 * time.Second})
 	if err != nil {
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
@@ -142,7 +142,7 @@ func (w *watching) reached(draws int, ess, rhat float64) {
 }
 
 // follow takes in where the fit so far is to be had.
-func (w *watching) follow(sofar func() *ppl.Fit) {
+func (w *watching) follow(sofar func() *fit.Fit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sofar, w.began = sofar, time.Now()
@@ -163,7 +163,7 @@ func (w *watching) state() watchedRun {
 func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
 	w.change(func() { w.viewers++ })
 	defer w.change(func() { w.viewers-- })
-	stream := web.NewStream(rw)
+	stream := httpd.NewStream(rw)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	seen := 0
@@ -239,7 +239,7 @@ func (w *watching) report(rw http.ResponseWriter, _ *http.Request) {
 	text := w.text
 	w.mu.Unlock()
 	if text == nil {
-		web.Fail(rw, &web.Error{Status: http.StatusNotFound, Kind: "request", Message: "there are no draws yet"})
+		httpd.Fail(rw, &httpd.Error{Status: http.StatusNotFound, Kind: "request", Message: "there are no draws yet"})
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json")
@@ -250,21 +250,21 @@ func (w *watching) quantity(rw http.ResponseWriter, r *http.Request) {
 	row, err := strconv.Atoi(r.URL.Query().Get("row"))
 	q, ok := w.live.Quantity(row)
 	if err != nil || !ok {
-		web.Fail(rw, &web.Error{Status: http.StatusNotFound, Kind: "request", Message: "there is no such quantity"})
+		httpd.Fail(rw, &httpd.Error{Status: http.StatusNotFound, Kind: "request", Message: "there is no such quantity"})
 		return
 	}
-	web.Answer(rw, http.StatusOK, q)
+	httpd.Answer(rw, http.StatusOK, q)
 }
 
 func (w *watching) stopRun(rw http.ResponseWriter, _ *http.Request) {
 	w.change(func() { w.stopping = true })
 	w.stop()
-	web.Answer(rw, http.StatusOK, map[string]bool{"stopping": true})
+	httpd.Answer(rw, http.StatusOK, map[string]bool{"stopping": true})
 }
 
 // finish makes the report of the run, writes it to a file, shows it in the pages that
 // are open, and ends the server.
-func (w *watching) finish(ctx context.Context, fit *ppl.Fit, stderr io.Writer) error {
+func (w *watching) finish(ctx context.Context, fit *fit.Fit, stderr io.Writer) error {
 	w.change(func() { w.finishing = true })
 	defer w.end()
 	r, err := report.New(ctx, fit, w.options)

@@ -15,17 +15,17 @@ var writers = []string{"WriteFile", "Create", "CreateTemp", "OpenFile", "Rename"
 
 // exempt is what may call them, and why: the beginning of the names of files.
 var exempt = map[string]string{
-	"internal/files/":       "the one place",
-	"internal/cmd/":         "commands of developers, which write what they can make again",
-	"compile/internal/cmd/": "the same",
-	"internal/figures/":     "the same: figures in pages",
-	"examples/":             "programs of their own",
-	"web/build/":            "the same",
-	"internal/serve/confine_linux.go WriteFile": "the limits of processes, which are files of the kernel",
-	"web/engine.go RemoveAll":                   "a folder for the time being",
-	"internal/lsp/commands.go RemoveAll":        "the same",
-	"internal/cmdstan/home/home.go Link":        "programs of Windows, which are copies of this one",
-	"internal/cmdstan/home/home.go Remove":      "the same",
+	"internal/files/":                        "the one place",
+	"internal/cmd/":                          "commands of developers, which write what they can make again",
+	"compile/internal/cmd/":                  "the same",
+	"internal/figures/":                      "the same: figures in pages",
+	"examples/":                              "programs of their own",
+	"front/web/build/":                       "the same",
+	"front/serve/confine_linux.go WriteFile": "the limits of processes, which are files of the kernel",
+	"front/web/engine.go RemoveAll":          "a folder for the time being",
+	"front/lsp/commands.go RemoveAll":        "the same",
+	"front/cmdstan/home/home.go Link":        "programs of Windows, which are copies of this one",
+	"front/cmdstan/home/home.go Remove":      "the same",
 }
 
 // All files are written in one way.

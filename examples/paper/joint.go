@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -396,7 +397,7 @@ func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 	if w.report || len(done) >= n.simulations {
 		return done, nil
 	}
-	simulator, err := m.Simulator(ctx, values, n.simulations, masterSeed, ppl.SimulatorOptions{})
+	simulator, err := assess.NewSimulator(ctx, m, values, n.simulations, masterSeed, assess.SimulatorOptions{})
 	if err != nil {
 		return nil, err
 	}

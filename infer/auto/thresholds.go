@@ -13,7 +13,7 @@ type Threshold struct {
 	File    string // where it is used first
 	Decides string
 
-	// Effect is what halving and doubling it changed, as the command truth --sensitivity found; "":
+	// Effect is what halving and doubling it changed, as internal/cmd/truth found; "":
 	// it has not been measured.
 	Effect string
 

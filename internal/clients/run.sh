@@ -29,7 +29,7 @@ root=$1
 shift
 (($# > 0)) || set -- python r brms readers arviz pages
 : "${SOURCES:?set SOURCES to the folder with cmdstanpy, cmdstanr and stanio}"
-version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/internal/cmdstan/stan/stan.go" | tr -d '\n')
+version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/front/cmdstan/stan/stan.go" | tr -d '\n')
 home=/home/tester/.cmdstan/cmdstan-$version # where front ends look by themselves
 
 packages=(make git dpkg-dev

@@ -92,8 +92,8 @@
 //
 // Programs made from programs:
 //
-//	predict.emitter.stmt                        statements of derived models
-//	predict.analysis.placeOf                    which data a variate is
+//	model/predict.emitter.stmt                  statements of derived models
+//	model/predict.analysis.placeOf              which data a variate is
 //	compile/internal/contest.site.inside        where a program can be mutated
 //	compile/internal/contest.site.exprs         which expressions can be mutated
 package ast

@@ -18,8 +18,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // stanVersion is the version of Stan that the figures come from; its transforms
@@ -230,12 +230,12 @@ func floats(v []number) []float64 {
 }
 
 // compile compiles the model, in the older syntax if it is not in today's.
-func (s *subject) compile() (m *ppl.Model, legacy bool, err error) {
-	m, err = ppl.Compile(s.model, s.text)
+func (s *subject) compile() (m *model.Model, legacy bool, err error) {
+	m, err = model.Compile(s.model, s.text)
 	if err == nil {
 		return m, false, nil
 	}
-	old, errLegacy := ppl.CompileContext(context.Background(), s.model, s.text, ppl.CompileOptions{Legacy: true})
+	old, errLegacy := model.CompileContext(context.Background(), s.model, s.text, model.CompileOptions{Legacy: true})
 	if errLegacy != nil {
 		return nil, true, errLegacy
 	}
@@ -244,7 +244,7 @@ func (s *subject) compile() (m *ppl.Model, legacy bool, err error) {
 
 // says puts an error into one line, with its place in the model.
 func says(err error) string {
-	if list := ppl.Diagnostics(err).Errors(); len(list) > 0 {
+	if list := model.Diagnostics(err).Errors(); len(list) > 0 {
 		return oneLine(list[0])
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

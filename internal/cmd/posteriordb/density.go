@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // The largest errors that count as agreement: differences relative to the sum of
@@ -37,13 +37,13 @@ var callsODE = regexp.MustCompile(`\b(integrate_ode|ode)_(rk45|bdf|adams|ckrk)`)
 // form is one of the forms of the log density that Stan's figures have.
 type form struct {
 	name    string
-	options ppl.BindOptions
+	options model.BindOptions
 }
 
 var forms = []form{
-	{"propto", ppl.BindOptions{StanCompat: stanVersion}},
-	{"full", ppl.BindOptions{StanCompat: stanVersion, NoPropto: true}},
-	{"no Jacobian", ppl.BindOptions{StanCompat: stanVersion, NoPropto: true, NoJacobian: true}},
+	{"propto", model.BindOptions{StanCompat: stanVersion}},
+	{"full", model.BindOptions{StanCompat: stanVersion, NoPropto: true}},
+	{"no Jacobian", model.BindOptions{StanCompat: stanVersion, NoPropto: true, NoJacobian: true}},
 }
 
 // densityRow is what the check of densities finds of a posterior.
@@ -120,10 +120,10 @@ func density(db database, name string) (row densityRow) {
 		return row
 	}
 	row.CompileMS = milliseconds(t)
-	var bound [3]*ppl.Posterior
+	var bound [3]*model.Posterior
 	for i, f := range forms {
 		t := time.Now()
-		if bound[i], err = m.BindContext(context.Background(), ppl.JSON(s.data), f.options); err != nil {
+		if bound[i], err = m.BindContext(context.Background(), model.JSON(s.data), f.options); err != nil {
 			row.fail(notBound, "%s", says(err))
 			return row
 		}
@@ -146,7 +146,7 @@ func density(db database, name string) (row densityRow) {
 func milliseconds(since time.Time) float64 { return float64(time.Since(since)) / 1e6 }
 
 // compare fills in the errors at Stan's points.
-func (s *subject) compare(row *densityRow, bound [3]*ppl.Posterior) {
+func (s *subject) compare(row *densityRow, bound [3]*model.Posterior) {
 	names := append(slices.Clone(s.stan.Params), s.stan.TParams...)
 	switch {
 	case s.stan.Dim != row.Dim:
@@ -195,7 +195,7 @@ type comparison struct {
 	worst  float64 // so far
 	where  string
 	graphs map[string]*compile.Model // bound again where terms are needed
-	tight  []*ppl.Posterior          // of ODE models: the forms with tight tolerances
+	tight  []*model.Posterior        // of ODE models: the forms with tight tolerances
 }
 
 // limit is the largest error that counts as agreement.
@@ -218,7 +218,7 @@ func (c *comparison) bindTight() error {
 		return err
 	}
 	for _, f := range forms {
-		p, err := m.BindContext(context.Background(), ppl.JSON(c.data), f.options)
+		p, err := m.BindContext(context.Background(), model.JSON(c.data), f.options)
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (c *comparison) against(stan []float64, tight func() ([]float64, error)) ([
 }
 
 // point compares at one of Stan's points.
-func (c *comparison) point(k int, bound [3]*ppl.Posterior) error {
+func (c *comparison) point(k int, bound [3]*model.Posterior) error {
 	p := c.stan.Points[k]
 	x, grad := floats(p.X), make([]float64, len(p.X))
 	want := []number{p.Propto, p.Full, p.FullNoJac}

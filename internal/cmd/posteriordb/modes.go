@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/model"
 )
 
 const (
@@ -100,7 +100,7 @@ func (w *modesRow) measure(db database, folder string) error {
 	}
 	options := forms[0].options
 	options.NoJacobian = true
-	p, err := m.BindContext(context.Background(), ppl.JSON(s.data), options)
+	p, err := m.BindContext(context.Background(), model.JSON(s.data), options)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (w *modesRow) measure(db database, folder string) error {
 }
 
 // compare counts a start.
-func (w *modesRow) compare(p *ppl.Posterior, here *optimize.Result, err error, there stanOptimum) {
+func (w *modesRow) compare(p *model.Posterior, here *optimize.Result, err error, there stanOptimum) {
 	w.Starts++
 	w.StanSteps += there.Iterations
 	at, errThere := p.LogDensity(floats(there.X))

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 const (
@@ -126,7 +127,7 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	if err != nil {
 		return err
 	}
-	p, err := m.Bind(ppl.JSON(s.data))
+	p, err := m.Bind(model.JSON(s.data))
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	for row.Runs < o.runs {
 		row.Runs++
 		t := time.Now()
-		fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: o.seed + uint64(row.Runs-1), Warmup: o.draws, Draws: o.draws})
+		fit, err := fit.Sample(context.Background(), p, fit.Options{Seed: o.seed + uint64(row.Runs-1), Warmup: o.draws, Draws: o.draws})
 		if err != nil {
 			return err
 		}
@@ -151,7 +152,7 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 }
 
 // compare takes in the draws of a run.
-func (row *posteriorRow) compare(fit *ppl.Fit, ref reference) error {
+func (row *posteriorRow) compare(fit *fit.Fit, ref reference) error {
 	row.Z, row.Draws, row.Divergences, row.Rhat = nil, 0, 0, 0
 	row.LeastESS = number(math.Inf(1))
 	for _, c := range fit.Sampling() {

@@ -13,12 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // What counts as a failure, of ppl's runs and of Stan's.
@@ -162,7 +163,7 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 	if err != nil {
 		return err
 	}
-	p, err := m.Bind(ppl.JSON(s.data))
+	p, err := m.Bind(model.JSON(s.data))
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 			run := samplingRun{Seed: o.seed + uint64(i)}
 			ctx, cancel := limited(o.runLimit)
 			begun := cputime.Process()
-			fit, err := ppl.Sample(ctx, p, ppl.Options{Seed: run.Seed, Sampler: with, Draws: o.draws, Warmup: o.draws, Parallel: o.parallel})
+			fit, err := fit.Sample(ctx, p, fit.Options{Seed: run.Seed, Sampler: with, Draws: o.draws, Warmup: o.draws, Parallel: o.parallel})
 			run.Seconds = (cputime.Process() - begun).Seconds()
 			if ctx.Err() != nil {
 				err = fmt.Errorf("not done within %v", o.runLimit)
@@ -239,7 +240,7 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 }
 
 // measure takes in a fit, which is nil where there is none.
-func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref reference, known bool) {
+func (r *samplingRun) measure(fit *fit.Fit, params map[string]bool, ref reference, known bool) {
 	nan := number(math.NaN())
 	r.ESS, r.Rhat, r.Z = nan, nan, nan
 	if fit == nil {

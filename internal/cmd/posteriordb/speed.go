@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 const (
@@ -89,16 +89,16 @@ func (r *speedReport) line() string {
 }
 
 // bind is the posterior that Stan's points belong to.
-func (s *subject) bind() (*ppl.Posterior, error) {
+func (s *subject) bind() (*model.Posterior, error) {
 	m, _, err := s.compile()
 	if err != nil {
 		return nil, err
 	}
-	return m.BindContext(context.Background(), ppl.JSON(s.data), forms[0].options)
+	return m.BindContext(context.Background(), model.JSON(s.data), forms[0].options)
 }
 
 // open reads and binds a posterior and returns Stan's points.
-func (db database) open(name string) (*subject, *ppl.Posterior, [][]float64, error) {
+func (db database) open(name string) (*subject, *model.Posterior, [][]float64, error) {
 	s, err := db.load(name)
 	if err != nil {
 		return nil, nil, nil, err

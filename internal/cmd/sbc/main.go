@@ -34,10 +34,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 //go:embed models/*.stan
@@ -135,7 +135,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		model, err := ppl.Compile(e.Name(), string(text))
+		model, err := model.Compile(e.Name(), string(text))
 		if err != nil {
 			return err
 		}

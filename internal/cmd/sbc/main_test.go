@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // A model is calibrated, and not if its prior is not what parameters are drawn
@@ -34,7 +34,7 @@ func TestCalibration(t *testing.T) {
 		if c.fault != "" && changed == string(text) {
 			t.Fatalf("%s: nothing has changed", c.fault)
 		}
-		model, err := ppl.Compile("normal.stan", changed)
+		model, err := model.Compile("normal.stan", changed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := ppl.Compile(e.Name(), string(text))
+		model, err := model.Compile(e.Name(), string(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,9 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/figures"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // classes is the number of classes of ranks for the test by chi-square.
@@ -49,7 +50,7 @@ func (r ranked) key() string { return fmt.Sprintf("%s, seed %d", r.Of, r.Seed) }
 
 // calibrate finds the ranks in every replicate, on some processors; the result does not depend
 // on their number. What is kept is not found again.
-func calibrate(ctx context.Context, name string, model *ppl.Model, s settings, kept *figures.Kept[ranked]) (calibration, error) {
+func calibrate(ctx context.Context, name string, model *model.Model, s settings, kept *figures.Kept[ranked]) (calibration, error) {
 	ranks := make([][]int, s.replicates) // by replicate and quantity
 	divergent := make([]bool, s.replicates)
 	var names []string
@@ -107,9 +108,9 @@ func (s settings) seedOf(r int) uint64 { return s.seed<<32 + uint64(r) }
 
 // replicate draws parameters and data, then from the posterior, and counts for
 // each quantity the draws below.
-func replicate(ctx context.Context, name string, model *ppl.Model, s settings, r int) (ranked, error) {
+func replicate(ctx context.Context, name string, m *model.Model, s settings, r int) (ranked, error) {
 	out := ranked{Of: s.of(name), Seed: s.seedOf(r)}
-	p, err := model.BindContext(ctx, nil, ppl.BindOptions{Seed: out.Seed})
+	p, err := m.BindContext(ctx, nil, model.BindOptions{Seed: out.Seed})
 	if err != nil {
 		return out, err
 	}
@@ -117,7 +118,7 @@ func replicate(ctx context.Context, name string, model *ppl.Model, s settings, r
 	if warmup == 0 {
 		warmup = -1
 	}
-	fit, err := ppl.Sample(ctx, p, ppl.Options{
+	fit, err := fit.Sample(ctx, p, fit.Options{
 		Sampler: s.sampler, Chains: s.chains, Parallel: 1, Warmup: warmup, Draws: s.draws / s.chains * s.thin, Thin: s.thin, Seed: out.Seed,
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
@@ -48,7 +48,7 @@ func measureSensitivity(ctx context.Context, s settings, only *regexp.Regexp, k 
 		}
 	}
 	made, err := s.each(ctx, s.jobs(targets, "verdict"), k, func(j job) (row, error) {
-		o, err := j.target.Run(ctx, truth.Options{Sampler: j.sampler, Seed: j.key.Seed, Parallel: 1, Findings: ppl.RunFindings})
+		o, err := j.target.Run(ctx, truth.Options{Sampler: j.sampler, Seed: j.key.Seed, Parallel: 1, Findings: fit.RunFindings})
 		if err != nil {
 			return row{}, fmt.Errorf("%s, %s, seed %d: %w", j.key.Target, j.key.Sampler, j.key.Seed, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
@@ -72,7 +72,7 @@ func judge(ctx context.Context, s settings, targets []*truth.Target, k *keep, ta
 	jobs := s.jobs(targets, "verdict")
 	rows, err := s.each(ctx, jobs, k, func(j job) (row, error) {
 		begun := time.Now()
-		o, err := j.target.Run(ctx, truth.Options{Sampler: j.sampler, Seed: j.key.Seed, Parallel: 1, Findings: ppl.RunFindings})
+		o, err := j.target.Run(ctx, truth.Options{Sampler: j.sampler, Seed: j.key.Seed, Parallel: 1, Findings: fit.RunFindings})
 		if err != nil {
 			return row{}, fmt.Errorf("%s, %s, seed %d: %w", j.key.Target, j.key.Sampler, j.key.Seed, err)
 		}

@@ -1,0 +1,137 @@
+package assess
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// This file: findings about how well a model predicts.
+
+// Findings says what is wrong with the estimates of [LogLik.LOO]. moved says that draws have
+// been moved for observations whose Pareto k is too large.
+func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	if r == nil {
+		return findings
+	}
+	limit := psis.Limit(r.Draws)
+	if bad := r.Bad(); len(bad) > 0 {
+		shown := ""
+		for n, i := range bad[:min(5, len(bad))] {
+			if n > 0 {
+				shown += ", "
+			}
+			shown += fmt.Sprintf("%s (%.2g)", l.Names[i], r.K[i])
+		}
+		if len(bad) > 5 {
+			shown += ", …"
+		}
+		what, advice, folds := l.What(), "Look at these observations: the model finds them surprising. ", "cross-validate with larger folds"
+		settings := []string{"moment-match", "exact", "cv"}
+		if l.groups != "" {
+			advice, folds = "Without a whole group, the posterior is far from what it is with it. ", "fit it without each of all groups"
+			settings = append(settings, "by="+l.groups)
+		}
+		if moved {
+			advice += "Moving the draws is not enough. Fit the model again without each, or " + folds + "."
+			settings = settings[1:]
+		} else {
+			advice += "Move the draws for each, fit the model again without each, or " + folds + "."
+		}
+		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), what, limit, shown),
+			Advice:  advice, Settings: settings})
+	}
+	for _, left := range l.Left {
+		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
+			Summary: "Not part of the log likelihood: " + left.String() + ".",
+			Advice:  "Compute a log_lik of your own in generated quantities that has it, if it is about the data."})
+	}
+	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
+		switch {
+		case a < b || math.IsNaN(a):
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	}); high > 0.4 && len(findings) == 0 {
+		n := 0
+		for _, p := range r.PWAIC {
+			if p > 0.4 {
+				n++
+			}
+		}
+		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d %s have a p_waic above 0.4.", n, len(r.PWAIC), l.What()),
+			Advice:  "Use elpd_loo."})
+	}
+	return findings
+}
+
+// partial reports whether a statement that cannot be replicated is about a variable too.
+func (p *Predictive) partial(name string) bool {
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
+}
+
+// Findings says what the model does not reproduce.
+func (p *Predictive) Findings() []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	for _, v := range p.Variables {
+		if v.Partial {
+			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
+				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and its LOO-PIT would compare unlike things, and are left out.", v.Name),
+				Advice:  "Generate censored data too in generated quantities, and compare them by hand."})
+			continue
+		}
+		var odd []string
+		for _, c := range v.Checks {
+			if c.P < 0.01 || c.P > 0.99 {
+				odd = append(odd, fmt.Sprintf("%s (%.5g; predicted %.5g to %.5g)", c.Name, c.Observed, c.Q5, c.Q95))
+			}
+		}
+		switch {
+		case odd == nil:
+		case p.Prior:
+			findings = append(findings, diagnose.Finding{Code: "prior-predictive", Severity: diagnose.Note,
+				Summary: fmt.Sprintf("The prior hardly expects data such as %s: %s.", v.Name, strings.Join(odd, ", ")),
+				Advice:  "Look whether the prior means what you know; the data themselves are no reason to change it."})
+		default:
+			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
+				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of zeros of their own."})
+		}
+		if u := v.Uniform; u != nil && u.P < 0.05 {
+			shape := "in some other way"
+			switch {
+			case u.Variance > 1.0/12*1.15:
+				shape = "predictions are too narrow"
+			case u.Variance < 1.0/12*0.85:
+				shape = "predictions are too wide"
+			case math.Abs(u.Mean-0.5) > 0.05:
+				shape = "predictions are too low"
+				if u.Mean < 0.5 {
+					shape = "predictions are too high"
+				}
+			}
+			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %.3f): %s.", v.Name, u.P, shape),
+				Advice:  "Look at the observations' LOO-PIT: which have values near 0 or 1? A family with other tails or variance may fit.", Settings: []string{"json"}})
+		}
+	}
+	for _, left := range p.Left {
+		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Note,
+			Summary: "Not replicated: " + left.String() + ".",
+			Advice:  "Generate such data in generated quantities, and compare them by hand."})
+	}
+	return findings
+}

@@ -1,0 +1,93 @@
+package assess
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// WriteDataSets writes the data sets of a simulator up to a number of them:
+// base_1.data.json and so on, and the parameters beside them, base_1.params.json. It
+// returns the names of the data sets.
+func (s *Simulator) WriteDataSets(ctx context.Context, sets int, base string) ([]string, error) {
+	var files []string
+	for n := range sets {
+		if err := ctx.Err(); err != nil {
+			return files, err
+		}
+		values, params, err := s.Set(n)
+		if err != nil {
+			return files, fmt.Errorf("data set %d: %w", n+1, err)
+		}
+		name := fmt.Sprintf("%s_%d.data.json", base, n+1)
+		if err := writeSet(name, values); err != nil {
+			return files, err
+		}
+		if err := writeSet(fmt.Sprintf("%s_%d.params.json", base, n+1), params); err != nil {
+			return files, err
+		}
+		files = append(files, name)
+	}
+	return files, nil
+}
+
+func writeSet(path string, set *data.Set) error {
+	var b bytes.Buffer
+	if err := set.WriteJSON(&b); err != nil {
+		return err
+	}
+	return files.Replace(path, b.Bytes())
+}
+
+// redrawn is a data set with the variables that were drawn.
+func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []string, drawn []float64) (*data.Set, error) {
+	rename := map[string]string{}
+	whole := map[string]bool{}
+	for _, o := range d.Outputs {
+		rename[o.Name] = o.Variable
+	}
+	var own []string // what is generated beside data is left out
+	var numbers []float64
+	for i, n := range names {
+		if _, ok := rename[diagnose.VariableName(n)]; ok {
+			own, numbers = append(own, n), append(numbers, drawn[i])
+		}
+	}
+	for _, v := range d.Program().IR().GeneratedQuantityVars {
+		if v.Type.Kind == types.Int {
+			whole[v.Name] = true
+		}
+	}
+	set, err := setOf(own, numbers, whole)
+	if err != nil {
+		return nil, err
+	}
+	return values.Replace(set, rename), nil
+}
+
+// setOf makes a set of the columns of a draw: theta.1.2 is an element of theta.
+// Those of whole variables are integers.
+func setOf(names []string, values []float64, whole map[string]bool) (*data.Set, error) {
+	b := data.NewBuilder()
+	for i, n := range names {
+		if n == "none" {
+			continue
+		}
+		if strings.ContainsAny(n, ":") || strings.HasSuffix(n, ".real") || strings.HasSuffix(n, ".imag") {
+			return nil, errors.New("tuples and complex numbers cannot be written as data yet: " + n)
+		}
+		name, index, _ := strings.Cut(n, ".")
+		if err := b.Add(name, index, values[i], whole[name]); err != nil {
+			return nil, err
+		}
+	}
+	return b.Set(), nil
+}

@@ -1,0 +1,299 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Holdout parts data so that a model can be fitted without some of its observations, and
+// asked how well it predicts them. The observations are the rows of all data whose first size is that of the
+// variable which the model's statements are about; they must be independent given the
+// parameters.
+type Holdout struct {
+	N        int      // observations
+	Rows     []string // the data that have a row for each
+	Variable string   // that the statements are about
+
+	model   *model.Model
+	derived *model.Derived
+	values  *data.Set
+	size    string
+	dim     int
+	options model.BindOptions
+}
+
+// Holdout prepares for refits, unless ctx ends before. An error says why observations
+// cannot be left out.
+func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOptions) (*Holdout, error) {
+	set, err := model.ReadData(values)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := m.Derive(predict.LogLikelihood)
+	if err != nil {
+		return nil, fmt.Errorf("there is no log likelihood of observations: %w", err)
+	}
+	if len(derived.Left) > 0 {
+		return nil, fmt.Errorf("what held-out observations say about the model cannot be derived: %s", derived.Left[0])
+	}
+	if len(derived.Outputs) > 1 {
+		return nil, fmt.Errorf("observations are of %s and of %s: which belong together is not known, so that they cannot be left out", derived.Outputs[0].Variable, derived.Outputs[1].Variable)
+	}
+	out := derived.Outputs[0]
+	if out.Dims == 0 {
+		return nil, fmt.Errorf("%s is one observation, which cannot be left out", out.Variable)
+	}
+	h := &Holdout{Variable: out.Variable, model: m, derived: derived, values: set, options: o}
+	if h.Rows, err = alike(m, out.Variable); err != nil {
+		return nil, err
+	}
+	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
+		return nil, err
+	}
+	whole, err := m.BindContext(ctx, set, o)
+	if err != nil {
+		return nil, err
+	}
+	h.dim = whole.Dim()
+	return h, h.apart(ctx)
+}
+
+// apart checks that the log likelihood of a row is the same without other rows: it is not
+// in a time series, or where all rows together enter, as in a mean that is subtracted in
+// the transformed data. At some points only: what differs, mostly does everywhere.
+func (h *Holdout) apart(ctx context.Context) error {
+	var some []int
+	for i := 0; i < h.N; i += 2 {
+		some = append(some, i)
+	}
+	if len(some) == h.N {
+		return nil
+	}
+	whole, err := h.derived.BindContext(ctx, h.values, h.options)
+	if err != nil {
+		return err
+	}
+	part, err := h.derived.BindContext(ctx, h.values.ChooseRows(h.Rows, h.size, some), h.options)
+	if err != nil || part.Dim() != whole.Dim() {
+		return nil // each refit says so itself
+	}
+	values := func(p *model.Posterior, x []float64) []float64 {
+		dst := make([]float64, len(p.OutputNames()))
+		if err := p.Generate(x, rand.New(rand.NewPCG(1, 1)), dst); err != nil {
+			return nil
+		}
+		return dst[len(dst)-len(p.GeneratedNames()):]
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		x := make([]float64, whole.Dim())
+		for i := range x {
+			x[i] = 2*rng.Float64() - 1
+		}
+		a, b := values(whole, x), values(part, x)
+		if a == nil || b == nil {
+			continue
+		}
+		for k, v := range b {
+			// The first index, which runs fastest, is the row.
+			row := some[k%len(some)]
+			w := a[k/len(some)*h.N+row]
+			if math.Abs(v-w) > 1e-8*max(1, math.Abs(w)) {
+				return fmt.Errorf("observations cannot be left out: the log likelihood of %s[%d] changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
+					h.Variable, row+1)
+			}
+		}
+	}
+	return nil
+}
+
+// alike lists the data whose first size is the same variable as that of name.
+func alike(m *model.Model, name string) ([]string, error) {
+	size := ""
+	all := m.Program().IR().Data
+	for _, v := range all {
+		if v.Name == name && len(v.Sizes) > 0 {
+			if ref, ok := v.Sizes[0].(*ir.VarRef); ok {
+				size = ref.Var.Name
+			}
+		}
+	}
+	if size == "" {
+		return nil, fmt.Errorf("the number of rows of %s must be declared as a variable of the data, as in array[N] real %s, so that observations can be left out", name, name)
+	}
+	var names []string
+	for _, v := range all {
+		if len(v.Sizes) == 0 {
+			continue
+		}
+		if ref, ok := v.Sizes[0].(*ir.VarRef); ok && ref.Var.Name == size {
+			names = append(names, v.Name)
+		}
+	}
+	return names, nil
+}
+
+// Groups gives the rows that have the same value of a variable of the data with a number
+// for each row, in the order of the values.
+func (h *Holdout) Groups(name string) ([][]int, []string, error) {
+	v, ok := h.values.Get(name)
+	if !ok {
+		return nil, nil, fmt.Errorf("groups by %s: %w", name, noData(h.values, name))
+	}
+	if len(v.Shape) != 1 || v.Shape[0] != h.N {
+		return nil, nil, fmt.Errorf("groups by %s: it must be data with a number for each of the %d observations", name, h.N)
+	}
+	values := slices.Clone(v.Reals)
+	slices.Sort(values)
+	values = slices.Compact(values)
+	groups := make([][]int, len(values))
+	names := make([]string, len(values))
+	for g, x := range values {
+		names[g] = groupName(h.values, name, x)
+	}
+	for i, x := range v.Reals {
+		g, _ := slices.BinarySearch(values, x)
+		groups[g] = append(groups[g], i)
+	}
+	return groups, names, nil
+}
+
+// groupName names the observations that have a value of a variable of the data: school = 3,
+// or, of a factor, school = Bolton.
+func groupName(values *data.Set, variable string, x float64) string {
+	if levels, n := values.Levels(variable), int(x); n >= 1 && n <= len(levels) && float64(n) == x {
+		return variable + " = " + levels[n-1]
+	}
+	return fmt.Sprintf("%s = %v", variable, x)
+}
+
+// Values are the numbers of a variable of the data, one for each row.
+func (h *Holdout) Values(name string) ([]float64, error) {
+	v, ok := h.values.Get(name)
+	if !ok {
+		return nil, noData(h.values, name)
+	}
+	if len(v.Shape) != 1 || v.Shape[0] != h.N {
+		return nil, fmt.Errorf("%s must be data with a number for each of the %d observations", name, h.N)
+	}
+	return v.Reals, nil
+}
+
+// HeldOut is how well observations are predicted that a fit has not seen.
+type HeldOut struct {
+	Fit    *fit.Fit
+	LogLik [][]float64 // by observation: log likelihood at every draw, chain after chain
+}
+
+// ELPD is the log predictive density of an observation: the logarithm of the mean
+// likelihood; with its Monte Carlo standard error.
+func (h *HeldOut) ELPD(observation int) (elpd, mcse float64) {
+	column := h.LogLik[observation]
+	top := slices.Max(column)
+	if math.IsInf(top, 0) || math.IsNaN(top) {
+		return top, math.NaN()
+	}
+	n := float64(len(column))
+	mean := 0.0
+	for _, v := range column {
+		mean += math.Exp(v-top) / n
+	}
+	variance := 0.0
+	for _, v := range column {
+		d := math.Exp(v-top)/mean - 1
+		variance += d * d / n
+	}
+	return top + math.Log(mean), math.Sqrt(variance / n)
+}
+
+// Split parts the data: train has the observations in kept, all that are not in out if it
+// is nil; test has those in out. Rows count from 0.
+func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
+	if kept == nil {
+		for i := range h.N {
+			if !slices.Contains(out, i) {
+				kept = append(kept, i)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil, errors.New("there are no observations to leave out")
+	}
+	return h.values.ChooseRows(h.Rows, h.size, kept), h.values.ChooseRows(h.Rows, h.size, out), nil
+}
+
+// Dim is the number of unconstrained parameters with all observations. A fit without some
+// must have as many: parameters that belong to single observations cannot be learnt
+// without them.
+func (h *Holdout) Dim() int { return h.dim }
+
+// HeldOut is what the draws of a fit say about the rows of data that it has not seen, such
+// as those of [Holdout.Split]; d is derived by [model.Model.Derive] as [predict.LogLikelihood].
+func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *data.Set, rows int, o model.BindOptions) (*HeldOut, error) {
+	q, err := d.BindContext(ctx, test, o)
+	if err != nil {
+		return nil, fmt.Errorf("the likelihood of what is held out: %w", err)
+	}
+	held := &HeldOut{Fit: fit}
+	l := &LogLik{fit: fit, derived: q}
+	for i, n := range q.GeneratedNames() {
+		l.columns, l.group, l.Names = append(l.columns, i), append(l.group, i), append(l.Names, n)
+	}
+	if rows < 1 || len(l.columns)%rows != 0 {
+		return nil, fmt.Errorf("%d log likelihoods of %d observations", len(l.columns), rows)
+	}
+	// Of further dimensions, a row's elements count together; the first index runs fastest.
+	for i := range l.group {
+		l.group[i] = i % rows
+	}
+	l.Names = l.Names[:rows]
+	m, err := l.Matrix(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held.LogLik = m.Columns
+	return held, nil
+}
+
+// Joint is the log predictive density of all observations held out, together; with its
+// Monte Carlo standard error.
+func (h *HeldOut) Joint() (elpd, mcse float64) {
+	sum := slices.Clone(h.LogLik[0])
+	for _, column := range h.LogLik[1:] {
+		for s, v := range column {
+			sum[s] += v
+		}
+	}
+	return (&HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
+}
+
+// NoDataError says that the data, of a run for instance, lack a variable that was asked for.
+// A folder keeps the variables that the model declares, unless it was made otherwise.
+type NoDataError struct {
+	Name string
+	Near string // a variable that the data have with a similar name; "" if there is none
+}
+
+func (e *NoDataError) Error() string {
+	text := "the data have no " + e.Name
+	if e.Near != "" {
+		text += "; did you mean " + e.Near + "?"
+	}
+	return text
+}
+
+// noData is a [NoDataError].
+func noData(values *data.Set, name string) error {
+	return &NoDataError{name, diag.Nearest(name, slices.Values(values.Names()))}
+}

@@ -1,0 +1,332 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// LogLikOptions say which log likelihoods [LogLikOf] is about. The zero value is the
+// default.
+type LogLikOptions struct {
+	// Name is a generated quantity of the fit that has them, such as log_lik. "": the
+	// fit's log_lik if there is one, else derived from the model's statements on data.
+	Name string
+
+	// Derive prefers those that are derived.
+	Derive bool
+
+	// By names a variable of the data with a number for each observation: those with the
+	// same number count as one.
+	By string
+}
+
+// LogLik is the log likelihoods of observations at the draws of a fit.
+type LogLik struct {
+	Names     []string       // of the observations: y[1], or group[3]
+	Source    string         // where they come from, in words
+	Variables []string       // of the data, whose elements the observations are; nil if they come from Name
+	Left      []predict.Left // statements on data that are not part of them
+
+	fit     *fit.Fit
+	derived *model.Posterior
+	outputs []string // of derived, by Variables
+	columns []int    // of the fit or of what is generated, by element
+	group   []int    // observation of each element
+	groups  string   // the variable that says which elements are one; "": none
+}
+
+// LogLik finds the log likelihoods of the observations that the model was fitted to,
+// unless ctx ends before. An error says why there are none.
+func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	l := &LogLik{fit: f}
+	name := o.Name
+	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return diagnose.VariableName(n) == "log_lik" }) {
+		name = "log_lik"
+	}
+	if name != "" {
+		for i, n := range f.Names() {
+			if diagnose.VariableName(n) == name {
+				l.columns, l.Names = append(l.columns, i), append(l.Names, diagnose.DisplayName(n))
+			}
+		}
+		if l.columns == nil {
+			return nil, fmt.Errorf("the fit has no %s", name)
+		}
+		l.Source = name + " of the model"
+	} else if err := l.derive(ctx); err != nil {
+		return nil, err
+	}
+	for i := range l.columns {
+		l.group = append(l.group, i)
+	}
+	if o.By != "" {
+		return l, l.by(o.By)
+	}
+	return l, nil
+}
+
+// derive finds the elements that statements are about.
+func (l *LogLik) derive(ctx context.Context) error {
+	m, err := l.fit.Model()
+	if err != nil {
+		return err
+	}
+	values, err := l.fit.Data()
+	if err != nil {
+		return err
+	}
+	derived, err := m.Derive(predict.LogLikelihood)
+	if err != nil {
+		return fmt.Errorf("there is no log likelihood of observations: %w", err)
+	}
+	if l.derived, err = derived.BindContext(ctx, values, l.fit.Binding()); err != nil {
+		return err
+	}
+	counts, err := m.Derive(predict.Terms)
+	if err != nil {
+		return err
+	}
+	counter, err := counts.BindContext(ctx, values, l.fit.Binding())
+	if err != nil {
+		return err
+	}
+	terms, err := firstGenerated(counter, l.fit)
+	if err != nil {
+		return err
+	}
+	l.Left = derived.Left
+	variables := map[string]string{}
+	for _, out := range derived.Outputs {
+		variables[out.Name] = out.Variable
+		l.Variables = append(l.Variables, out.Variable)
+		l.outputs = append(l.outputs, out.Name)
+	}
+	for i, n := range l.derived.GeneratedNames() {
+		if terms[i] > 0 {
+			own := diagnose.VariableName(n)
+			l.columns = append(l.columns, i)
+			l.Names = append(l.Names, diagnose.DisplayName(variables[own]+strings.TrimPrefix(n, own)))
+		}
+	}
+	if l.columns == nil {
+		return errors.New("there is no log likelihood of observations: no statement on data is reached")
+	}
+	l.Source = "derived from the statements on " + strings.Join(l.Variables, ", ")
+	return nil
+}
+
+// firstGenerated computes the generated quantities at the first draw of a fit.
+func firstGenerated(p *model.Posterior, f *fit.Fit) ([]float64, error) {
+	columns, err := fit.ParameterColumns(p, f)
+	if err != nil {
+		return nil, err
+	}
+	for chain := range f.Draws.Chains() {
+		if f.Draws.Len(chain) == 0 {
+			continue
+		}
+		_, row := f.Draws.Draw(chain, 0)
+		values := make([]float64, len(columns))
+		for i, c := range columns {
+			values[i] = row[c]
+		}
+		x, err := p.UnconstrainRounded(values, f.Rounded())
+		if err != nil {
+			return nil, err
+		}
+		dst := make([]float64, len(p.OutputNames()))
+		err = p.Generate(x, rand.New(rand.NewPCG(1, 1)), dst)
+		return dst[len(dst)-len(p.GeneratedNames()):], err
+	}
+	return nil, errors.New("the fit has no draws")
+}
+
+// by makes groups of observations.
+func (l *LogLik) by(name string) error {
+	values, err := l.fit.Data()
+	if err != nil {
+		return err
+	}
+	v, ok := values.Get(name)
+	if !ok {
+		return fmt.Errorf("groups by %s: %w", name, noData(values, name))
+	}
+	if !v.IsInt || len(v.Shape) != 1 {
+		return fmt.Errorf("groups by %s: it must be an array of integers, a group for each observation", name)
+	}
+	if len(v.Ints) != len(l.columns) {
+		return fmt.Errorf("groups by %s: it has %d elements, but there are %d observations", name, len(v.Ints), len(l.columns))
+	}
+	groups := slices.Clone(v.Ints)
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	l.Names, l.groups = nil, name
+	for _, g := range groups {
+		l.Names = append(l.Names, groupName(values, name, float64(g)))
+	}
+	for i, g := range v.Ints {
+		l.group[i], _ = slices.BinarySearch(groups, g)
+	}
+	return nil
+}
+
+// What says what the observations are: observations, or groups of them.
+func (l *LogLik) What() string {
+	if l.groups != "" {
+		return "groups"
+	}
+	return "observations"
+}
+
+// Observations is their number.
+func (l *LogLik) Observations() int { return len(l.Names) }
+
+// chains are the numbers of draws.
+func (l *LogLik) chains() []int {
+	chains := make([]int, l.fit.Draws.Chains())
+	for i := range chains {
+		chains[i] = l.fit.Draws.Len(i)
+	}
+	return chains
+}
+
+// each gives the log likelihoods of all observations at every draw, to several
+// goroutines at a time; row is only valid during the call.
+func (l *LogLik) each(ctx context.Context, f func(chain, draw int, row []float64) error) error {
+	rows := sync.Pool{New: func() any { r := make([]float64, len(l.Names)); return &r }}
+	collect := func(chain, draw int, values []float64) error {
+		row := rows.Get().(*[]float64)
+		defer rows.Put(row)
+		clear(*row)
+		for i, c := range l.columns {
+			(*row)[l.group[i]] += values[c]
+		}
+		return f(chain, draw, *row)
+	}
+	if l.derived != nil {
+		g, err := fit.Generate(ctx, l.derived, l.fit, fit.GenerateOptions{Each: collect})
+		if err == nil && g.Failed > 0 {
+			err = fmt.Errorf("the log likelihood cannot be computed at %d draws: %w", g.Failed, g.Reason)
+		}
+		return err
+	}
+	for chain, n := range l.chains() {
+		for draw := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			_, values := l.fit.Draws.Draw(chain, draw)
+			if err := collect(chain, draw, values); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Matrix computes the log likelihoods of all observations at all draws.
+func (l *LogLik) Matrix(ctx context.Context) (*criticise.Matrix, error) {
+	m := criticise.NewMatrix(l.chains(), len(l.Names))
+	err := l.each(ctx, func(chain, draw int, row []float64) error {
+		at := m.Row(chain, draw)
+		for i, v := range row {
+			m.Columns[i][at] = v
+		}
+		return nil
+	})
+	return m, err
+}
+
+// LOO is leave-one-out cross-validation by importance sampling. memory bounds what is
+// kept of the draws, in bytes, 0 for 1 GiB: where the log likelihoods of all observations
+// at all draws fit in a quarter of it, they are computed once, and the effective sample
+// sizes of the likelihoods are taken into account; else the draws are gone through once
+// for as many observations at a time as fit, and count as independent in the Monte Carlo
+// standard errors. The estimates are the same: those of R's loo with its r_eff of 1.
+func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error) {
+	if memory <= 0 {
+		memory = 1 << 30
+	}
+	draws := 0
+	for _, n := range l.chains() {
+		draws += n
+	}
+	if draws < 2 {
+		return nil, fmt.Errorf("cross-validation needs draws, and there are %d", draws)
+	}
+	if draws*len(l.Names)*8 <= memory/4 {
+		m, err := l.Matrix(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r, err := criticise.Of(m, nil)
+		if err == nil {
+			r.Adjust(m.Efficiency())
+		}
+		return r, err
+	}
+	whole := &criticise.Result{Draws: draws}
+	atOnce := max(1, memory/criticise.LOOBytes(draws))
+	for first := 0; first < len(l.Names); first += atOnce {
+		last := min(first+atOnce, len(l.Names))
+		part, err := l.stream(ctx, draws, first, last)
+		if err != nil {
+			return nil, err
+		}
+		whole.Append(part)
+		runtime.GC() // the memory of this part is needed for the next
+	}
+	return whole, nil
+}
+
+// stream goes through the draws for some of the observations.
+func (l *LogLik) stream(ctx context.Context, draws, first, last int) (*criticise.Result, error) {
+	loo, err := criticise.NewLOO(draws, last-first, nil)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	err = l.each(ctx, func(_, _ int, row []float64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return loo.Add(row[first:last])
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loo.Finish()
+}
+
+// Sums are the log likelihoods of all observations together, at every draw, chain after
+// chain.
+func (l *LogLik) Sums(ctx context.Context) ([]float64, error) {
+	at := criticise.NewMatrix(l.chains(), 1)
+	err := l.each(ctx, func(chain, draw int, row []float64) error {
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		at.Columns[0][at.Row(chain, draw)] = sum
+		return nil
+	})
+	if err == nil && slices.ContainsFunc(at.Columns[0], math.IsNaN) {
+		err = errors.New("the log likelihood is NaN at some draws")
+	}
+	return at.Columns[0], err
+}

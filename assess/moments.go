@@ -1,0 +1,175 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// MatchMoments improves the estimates of some observations in a result of [LogLik.LOO],
+// those that [criticise.Result.Bad] lists, say, by moment matching: draws are moved to
+// where the posterior is without the observation; see [criticise.Moments]. done, if not
+// nil, is told each observation before its turn, with its place in which. It returns how
+// many estimates have become better.
+func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []int, done func(n, observation int)) (better int, err error) {
+	if len(which) == 0 {
+		return 0, nil
+	}
+	p, err := l.fit.Posterior(ctx)
+	if err != nil {
+		return 0, err
+	}
+	source, columns, err := l.source(p)
+	if err != nil {
+		return 0, err
+	}
+	m := &criticise.Moments{}
+	if m.Draws, err = unconstrainDraws(p, l.fit); err != nil {
+		return 0, err
+	}
+	m.At = func(ctx context.Context, i int, points [][]float64, logDensity, logLik []float64) error {
+		var elements []int
+		for e, g := range l.group {
+			if g == i {
+				elements = append(elements, columns[e])
+			}
+		}
+		return evaluateAll(ctx, p, source, elements, points, logDensity, logLik)
+	}
+	m.LogDensity = make([]float64, len(m.Draws))
+	if err := m.At(ctx, -1, m.Draws, m.LogDensity, nil); err != nil {
+		return 0, err
+	}
+	at := map[int][]float64{}
+	for _, i := range which {
+		at[i] = make([]float64, len(m.Draws))
+	}
+	place := criticise.NewMatrix(l.chains(), 0)
+	if err := l.each(ctx, func(chain, draw int, row []float64) error {
+		n := place.Row(chain, draw)
+		for _, i := range which {
+			at[i][n] = row[i]
+		}
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	for n, i := range which {
+		if done != nil {
+			done(n, i)
+		}
+		moved, err := m.Match(ctx, i, at[i], r.K[i], 1, r.Efficiency[i])
+		if err != nil {
+			return better, fmt.Errorf("%s: %w", l.Names[i], err)
+		}
+		if moved.Steps > 0 && !math.IsNaN(moved.ELPD) {
+			r.Move(i, moved)
+			better++
+		}
+	}
+	return better, nil
+}
+
+// source is the program that computes log likelihoods, with the places of the elements
+// among its outputs.
+func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
+	of, generated := l.derived, 0
+	if of != nil {
+		generated = len(of.OutputNames()) - len(of.GeneratedNames())
+		columns := make([]int, len(l.columns))
+		for e, c := range l.columns {
+			columns[e] = generated + c
+		}
+		return of, columns, nil
+	}
+	at := map[string]int{}
+	for i, n := range p.OutputNames() {
+		at[n] = i
+	}
+	var columns []int
+	for _, c := range l.columns {
+		i, ok := at[l.fit.Names()[c]]
+		if !ok {
+			return nil, nil, fmt.Errorf("the model has no %s", diagnose.DisplayName(l.fit.Names()[c]))
+		}
+		columns = append(columns, i)
+	}
+	return p, columns, nil
+}
+
+// unconstrainDraws gives the draws of a fit, chain after chain, without constraints.
+func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
+	columns, err := fit.ParameterColumns(p, f)
+	if err != nil {
+		return nil, err
+	}
+	var points [][]float64
+	values := make([]float64, len(columns))
+	for chain := range f.Draws.Chains() {
+		for draw := range f.Draws.Len(chain) {
+			_, row := f.Draws.Draw(chain, draw)
+			for i, c := range columns {
+				values[i] = row[c]
+			}
+			x, err := p.UnconstrainRounded(values, f.Rounded())
+			if err != nil {
+				return nil, fmt.Errorf("draw %d of chain %d: %w", draw+1, chain+1, err)
+			}
+			points = append(points, x)
+		}
+	}
+	return points, nil
+}
+
+// evaluateAll computes, on all processors, the log density at points, and the sum of
+// some outputs of source; where there is no density it is -Inf, and the sum 0.
+func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	workers := min(runtime.GOMAXPROCS(0), len(points))
+	var running sync.WaitGroup
+	for w := range workers {
+		q, s := p.Copy(), source.Copy()
+		running.Go(func() {
+			q.SetStop(ctx.Err)
+			s.SetStop(ctx.Err)
+			dst := make([]float64, len(s.OutputNames()))
+			rng := rand.New(rand.NewPCG(1, 1))
+			for n := w; n < len(points) && ctx.Err() == nil; n += workers {
+				lp, err := q.LogDensity(points[n])
+				if err == nil && sums != nil {
+					if err = s.Generate(points[n], rng, dst); err == nil {
+						sums[n] = 0
+						for _, c := range outputs {
+							sums[n] += dst[c]
+						}
+					}
+				}
+				var rejection *compile.Rejection
+				switch {
+				case errors.As(err, &rejection) && rejection.Fatal():
+					cancel(err)
+					return
+				case err != nil || math.IsNaN(lp) || sums != nil && (math.IsNaN(sums[n]) || math.IsInf(sums[n], 0)):
+					lp = math.Inf(-1)
+					if sums != nil {
+						sums[n] = 0
+					}
+				}
+				logDensity[n] = lp
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,467 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Predictive is the data beside what the model predicts for them.
+type Predictive struct {
+	Variables []PredictiveVariable
+	Left      []predict.Left // statements on data that cannot be replicated
+
+	// Prior says that the draws are of the prior: what is predicted is compared with the data
+	// without having learnt from them, and no observation is predicted from the others.
+	Prior bool
+}
+
+// PredictiveVariable is a variable of the data in a [Predictive].
+type PredictiveVariable struct {
+	Name         string
+	Observations int
+	Counts       bool // whole numbers
+
+	// Partial says that some values, such as censored ones, are not replicated. Then nothing is
+	// compared: all that follows is nil.
+	Partial bool
+	Checks  []criticise.Check
+
+	// PIT has the probability integral transform of observations given the others, at
+	// random within steps of discrete distributions; of all of them or, of many, of
+	// some that lie equally far apart. Nil if observations have no likelihoods of their
+	// own.
+	PIT     []float64
+	Uniform *criticise.Uniformity // of PIT
+	K       []float64             // Pareto k of the weights that PIT rests on
+
+	// Observed are the data, and Replicated some of the replicated data sets: of all
+	// observations or, of many, of some that lie equally far apart, numbered from 0 in
+	// Shown.
+	Shown      []int
+	Observed   []float64
+	Replicated [][]float64
+}
+
+// The bounds of what is shown of replicated data: data sets, and observations of each.
+const (
+	shownSets         = 20
+	shownObservations = 5000
+)
+
+// maxPIT bounds the observations whose PIT is computed: draws × observations are kept for
+// them.
+const maxPIT = 1000
+
+// Predictive replicates the data at every draw of the fit and compares. An error says that
+// there is nothing to replicate.
+func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	derived, err := m.Derive(predict.Replicated)
+	if err != nil {
+		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
+	}
+	q, err := derived.BindContext(ctx, values, f.Binding())
+	if err != nil {
+		return nil, err
+	}
+	r := &replication{fit: f, posterior: q, values: values, names: q.GeneratedNames()}
+	for _, out := range derived.Outputs {
+		if err := r.add(out); err != nil {
+			return nil, err
+		}
+	}
+	if !f.FromPrior {
+		r.likelihoods(ctx)
+	}
+	if err := r.run(ctx, seed); err != nil {
+		return nil, err
+	}
+	p := &Predictive{Left: derived.Left, Prior: f.FromPrior}
+	rng := rand.New(rand.NewPCG(seed, 0x706974))
+	for _, v := range r.variables {
+		if p.partial(v.name) {
+			p.Variables = append(p.Variables, PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true})
+			continue
+		}
+		p.Variables = append(p.Variables, v.finish(r, rng))
+	}
+	return p, nil
+}
+
+// replication is the work of Predictive.
+type replication struct {
+	fit       *fit.Fit
+	posterior *model.Posterior
+	values    *data.Set
+	names     []string
+	variables []*replicated
+
+	logLik *LogLik
+	ll     *criticise.Matrix // of the observations in PIT
+}
+
+// replicated is a variable with its replications.
+type replicated struct {
+	name       string
+	counts     bool
+	columns    []int // of what is generated
+	elements   []string
+	y          []float64
+	statistics []string    // one only, of a single number
+	results    [][]float64 // by statistic: of each draw
+
+	shown []int // observations of shownSets
+	sets  [][]float64
+
+	picked []int // observations whose PIT is computed
+	likely []int // their places in logLik
+	yrep   *criticise.Matrix
+}
+
+// add finds the elements of a variable that are drawn anew.
+func (r *replication) add(out predict.Output) error {
+	value, ok := r.values.Get(out.Variable)
+	if !ok {
+		return fmt.Errorf("the data have no %s", out.Variable)
+	}
+	v := &replicated{name: out.Variable, counts: value.IsInt}
+	for i, name := range r.names {
+		if diagnose.VariableName(name) != out.Name {
+			continue
+		}
+		at, ok := offset(strings.TrimPrefix(name, out.Name), value.Shape)
+		if !ok || at >= len(value.Reals) {
+			return nil // tuples and complex numbers: not compared
+		}
+		v.columns = append(v.columns, i)
+		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+strings.TrimPrefix(name, out.Name)))
+		v.y = append(v.y, value.Reals[at])
+	}
+	if len(v.y) == 0 {
+		return nil
+	}
+	v.statistics = []string{"value"}
+	if len(v.y) > 1 {
+		v.statistics = criticise.Statistics(v.counts && slices.Contains(v.y, 0))
+	}
+	r.variables = append(r.variables, v)
+	return nil
+}
+
+// offset is the place of an element such as .2.3 among those of an array in row-major
+// order.
+func offset(suffix string, shape []int) (int, bool) {
+	if suffix == "" {
+		return 0, len(shape) == 0
+	}
+	parts := strings.Split(strings.TrimPrefix(suffix, "."), ".")
+	if len(parts) != len(shape) {
+		return 0, false
+	}
+	at := 0
+	for d, p := range parts {
+		i, err := strconv.Atoi(p)
+		if err != nil {
+			return 0, false
+		}
+		at = at*shape[d] + i - 1
+	}
+	return at, true
+}
+
+// likelihoods finds out which elements have a log likelihood of their own.
+func (r *replication) likelihoods(ctx context.Context) {
+	l, err := LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
+	if err != nil {
+		return
+	}
+	place := map[string]int{}
+	for i, n := range l.Names {
+		place[n] = i
+	}
+	for _, v := range r.variables {
+		var own, likely []int
+		for i, e := range v.elements {
+			if at, ok := place[e]; ok {
+				own, likely = append(own, i), append(likely, at)
+			}
+		}
+		step := max(1, (len(own)+maxPIT-1)/maxPIT)
+		for i := 0; i < len(own); i += step {
+			v.picked, v.likely = append(v.picked, own[i]), append(v.likely, likely[i])
+		}
+	}
+	r.logLik = l
+}
+
+// run goes through the draws.
+func (r *replication) run(ctx context.Context, seed uint64) error {
+	var chains []int
+	for c := range r.fit.Draws.Chains() {
+		chains = append(chains, r.fit.Draws.Len(c))
+	}
+	draws, picked := 0, 0
+	for _, n := range chains {
+		draws += n
+	}
+	if draws == 0 {
+		return errors.New("the fit has no draws")
+	}
+	for _, v := range r.variables {
+		v.results = make([][]float64, len(v.statistics))
+		for s := range v.results {
+			v.results[s] = make([]float64, draws)
+		}
+		for i := 0; i < len(v.y); i += (len(v.y) + shownObservations - 1) / shownObservations {
+			v.shown = append(v.shown, i)
+		}
+		v.sets = make([][]float64, min(shownSets, draws))
+		v.yrep = criticise.NewMatrix(chains, len(v.picked))
+		picked += len(v.picked)
+	}
+	rows := criticise.NewMatrix(chains, 0)
+	generated, err := fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: func(chain, draw int, values []float64) error {
+		at := rows.Row(chain, draw)
+		for _, v := range r.variables {
+			y := make([]float64, len(v.columns))
+			for i, c := range v.columns {
+				y[i] = values[c]
+			}
+			for k, i := range v.picked {
+				v.yrep.Columns[k][at] = y[i]
+			}
+			if set, ok := keptSet(at, draws, len(v.sets)); ok {
+				for _, i := range v.shown {
+					v.sets[set] = append(v.sets[set], y[i])
+				}
+			}
+			for s, value := range v.describe(y) {
+				v.results[s][at] = value
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	if generated.Failed > 0 {
+		return fmt.Errorf("the data cannot be replicated at %d draws: %w", generated.Failed, generated.Reason)
+	}
+	if picked == 0 {
+		return nil
+	}
+	r.ll = criticise.NewMatrix(chains, picked)
+	return r.logLik.each(ctx, func(chain, draw int, row []float64) error {
+		at, k := r.ll.Row(chain, draw), 0
+		for _, v := range r.variables {
+			for _, i := range v.likely {
+				r.ll.Columns[k][at] = row[i]
+				k++
+			}
+		}
+		return nil
+	})
+}
+
+// keptSet says which of the replicated data sets that are kept a draw makes, if any:
+// they lie equally far apart.
+func keptSet(draw, draws, sets int) (set int, ok bool) {
+	set = draw * sets / draws
+	return set, draw == (set*draws+sets-1)/sets
+}
+
+// describe computes the statistics of data, which it sorts.
+func (v *replicated) describe(y []float64) []float64 {
+	if len(y) == 1 {
+		return y
+	}
+	dst := make([]float64, len(v.statistics))
+	criticise.Describe(y, dst)
+	return dst
+}
+
+// finish compares.
+func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
+	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Shown: v.shown, Replicated: v.sets}
+	for _, i := range v.shown {
+		p.Observed = append(p.Observed, v.y[i])
+	}
+	for s, observed := range v.describe(slices.Clone(v.y)) {
+		p.Checks = append(p.Checks, criticise.NewCheck(v.statistics[s], observed, v.results[s]))
+	}
+	if len(v.picked) == 0 {
+		return p
+	}
+	first := 0
+	for _, w := range r.variables {
+		if w == v {
+			break
+		}
+		first += len(w.picked)
+	}
+	for k, i := range v.picked {
+		weights, shape := criticise.Weights(r.ll.Columns[first+k], 1)
+		below, upTo := criticise.PIT(v.y[i], v.yrep.Columns[k], weights)
+		u := below + rng.Float64()*(upTo-below)
+		if math.IsNaN(u) {
+			continue
+		}
+		p.PIT, p.K = append(p.PIT, u), append(p.K, shape)
+	}
+	p.Uniform = criticise.Uniform(p.PIT, rng)
+	return p
+}
+
+// Sensitivity is how much each quantity of a fit depends on prior and likelihood, see
+// criticise.PowerScale.
+type Sensitivity struct {
+	Names             []string
+	Prior, Likelihood *criticise.Scaling
+	Left              []predict.Left // parts of the likelihood that are not in Likelihood, but in the prior if it is all else
+
+	// Scaled are the statements that the prior is made of, and Unscaled the others about
+	// parameters alone; nil if the prior is all that is not the likelihood.
+	Scaled, Unscaled []string
+}
+
+// SensitivityOptions are options of [SensitivityOf]. The zero value is the default.
+type SensitivityOptions struct {
+	// All takes everything that is not the likelihood for the prior: also the distributions
+	// of effects given parameters. By default the prior is that at the top level, see
+	// predict.TopLevel.
+	All bool
+}
+
+// Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
+// the statements on data.
+func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sensitivity, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	l, err := LogLikOf(ctx, f, LogLikOptions{Derive: true})
+	if err != nil {
+		return nil, err
+	}
+	likelihood, err := l.Sums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sensitivity{Left: l.Left}
+	if !o.All {
+		derived, err := m.Derive(predict.TopLevel)
+		if err != nil {
+			return nil, err
+		}
+		m, s.Scaled, s.Unscaled = derived.Model, derived.Scaled, derived.Unscaled
+	}
+	prior, err := logDensities(ctx, f, m)
+	if err != nil {
+		return nil, err
+	}
+	if o.All {
+		for i := range prior {
+			prior[i] -= likelihood[i]
+		}
+	}
+	p, err := f.Posterior(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, n := range p.ConstrainedNames() {
+		wanted[n] = true
+	}
+	var columns [][]float64
+	for i, n := range f.Names() {
+		if !wanted[n] {
+			continue
+		}
+		s.Names = append(s.Names, n)
+		var column []float64
+		for chain := range f.Draws.Chains() {
+			column = f.Draws.Column(column, chain, i)
+		}
+		columns = append(columns, column)
+	}
+	if s.Prior, err = criticise.PowerScale(prior, columns); err != nil {
+		return nil, fmt.Errorf("the prior: %w", err)
+	}
+	if s.Likelihood, err = criticise.PowerScale(likelihood, columns); err != nil {
+		return nil, fmt.Errorf("the likelihood: %w", err)
+	}
+	return s, nil
+}
+
+// logDensities are those of a model with the fit's parameters, on the scale on which they are
+// declared, with all constant terms, at every draw.
+func logDensities(ctx context.Context, f *fit.Fit, m *model.Model) ([]float64, error) {
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Posterior(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := p.Options()
+	o.NoPropto, o.NoJacobian = true, true
+	q, err := m.BindContext(ctx, values, o)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := fit.ParameterColumns(q, f)
+	if err != nil {
+		return nil, err
+	}
+	q.SetStop(func() error { return context.Cause(ctx) })
+	grad, point := make([]float64, q.Dim()), make([]float64, len(columns))
+	var out []float64
+	for chain := range f.Draws.Chains() {
+		for draw := range f.Draws.Len(chain) {
+			_, row := f.Draws.Draw(chain, draw)
+			for i, c := range columns {
+				point[i] = row[c]
+			}
+			x, err := q.UnconstrainRounded(point, f.Rounded())
+			if err != nil {
+				return nil, err
+			}
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			lp, err := q.LogDensityGrad(x, grad)
+			if err != nil {
+				return nil, fmt.Errorf("the log density at draw %d of chain %d: %w", draw+1, chain+1, err)
+			}
+			out = append(out, lp)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package assess
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Prior is draws of the parameters of a model from their prior.
+type Prior struct {
+	*fit.Fit
+
+	// Direct says that the parameters were drawn from their priors one after
+	// another, in the order of dependence, so that all draws are independent.
+	// Otherwise the prior was sampled by Options.Sampler; Reason says why.
+	Direct bool
+	Reason string
+}
+
+// SamplePrior draws the parameters of a model from their prior, what the model
+// says about data left out. Of the data, variables that the model draws need not
+// be given. Options say how many draws of how many chains are made, with which
+// seed, and how they are sampled if they cannot be drawn directly.
+func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOptions, o fit.Options) (*Prior, error) {
+	set, err := model.ReadData(values)
+	if err != nil {
+		return nil, err
+	}
+	unknown := predict.Options{Unknown: m.NotGiven(set)}
+	forward, err := m.DeriveWith(predict.Forward, unknown)
+	var not *predict.NotForwardError
+	switch {
+	case errors.As(err, &not):
+	case err != nil:
+		return nil, err
+	default:
+		p, err := forward.BindContext(ctx, set, b)
+		if err != nil {
+			return nil, err
+		}
+		count := func(v, standard int) int {
+			switch {
+			case v < 0:
+				return 0
+			case v == 0:
+				return standard
+			}
+			return v
+		}
+		chains, n := count(o.Chains, 4), count(o.Draws, 1000)
+		thin := max(o.Thin, 1)
+		f, err := fit.Simulate(ctx, p, chains, (n+thin-1)/thin, o.Seed, o.Parallel)
+		if err != nil {
+			return nil, err
+		}
+		f.FromPrior = true
+		return &Prior{Fit: f, Direct: true}, nil
+	}
+	derived, err := m.DeriveWith(predict.Prior, unknown)
+	if err != nil {
+		return nil, err
+	}
+	p, err := derived.BindContext(ctx, set, b)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fit.Sample(ctx, p, o)
+	if f == nil {
+		return nil, err
+	}
+	f.FromPrior = true
+	return &Prior{Fit: f, Reason: not.Reason}, err
+}

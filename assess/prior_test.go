@@ -1,0 +1,153 @@
+package assess_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// The prior as it is drawn directly and as NUTS samples it is the same
+// distribution: the quantiles of each agree within their errors.
+func TestPrior(t *testing.T) {
+	const text = `data { int N; vector[N] x; vector[N] y; }
+parameters {
+  real<lower=0> tau; vector<offset=1, multiplier=tau>[3] theta; real<lower=-1, upper=2> u; simplex[3] p; ordered[2] c; cholesky_factor_corr[2] L;
+  matrix[2, 2] M; real<lower=1> above; cov_matrix[2] S; array[2] real a;
+}
+transformed parameters { real twice = 2 * tau; }
+model {
+  theta ~ normal(1, tau);
+  tau ~ normal(0, 2);
+  u ~ normal(0, 1);
+  p ~ dirichlet([2, 1, 3]');
+  c ~ normal(0, 1);
+  L ~ lkj_corr_cholesky(2);
+  to_vector(M) ~ student_t(7, 0, 1);
+  above ~ exponential(1);
+  S ~ wishart(5, identity_matrix(2));
+  a ~ std_normal();
+  y ~ normal(theta[1] + x, tau);
+}`
+	ctx := context.Background()
+	values := map[string]any{"N": 2, "x": []float64{1, 2}} // y is not needed
+	compiled, err := model.Compile("m", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := assess.SamplePrior(ctx, compiled, values, model.BindOptions{}, fit.Options{Seed: 1, Draws: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !direct.Direct {
+		t.Fatalf("the prior was not drawn directly: %s", direct.Reason)
+	}
+	// The same with a prior that computes something, so that it is sampled.
+	other, err := model.Compile("m", strings.Replace(text, "theta ~ normal(1, tau)", "theta ~ normal(1, twice / 2)", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampled, err := assess.SamplePrior(ctx, other, values, model.BindOptions{}, fit.Options{Seed: 1, Draws: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sampled.Direct || sampled.Reason != "the prior of theta depends on twice, which is computed" {
+		t.Fatal(sampled.Direct, sampled.Reason)
+	}
+	compared := 0
+	// A density that bounds cut off, where parameters decide, is not divided by
+	// the probability that is left: it changes the prior of those.
+	for change, reason := range map[string][2]string{
+		"above is cut off by its bounds, at a probability that depends on other parameters": {"real<lower=1> above", "real<lower=tau> above"},
+		"u is cut off by its bounds, at a probability that depends on other parameters":     {"u ~ normal(0, 1)", "u ~ normal(theta[1], 1)"},
+		"tau has two priors":                 {"a ~ std_normal()", "a ~ std_normal(); tau ~ exponential(1)"},
+		"a has no prior":                     {"a ~ std_normal();", ""},
+		"the prior of tau depends on itself": {"tau ~ normal(0, 2)", "tau ~ normal(theta[1], 2)"},
+		"the left side of `u * 2 ~ normal(0, 1);` is not a whole parameter": {"u ~ normal(0, 1)", "u * 2 ~ normal(0, 1)"},
+	} {
+		m, err := model.Compile("m", strings.Replace(text, reason[0], reason[1], 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.DeriveWith(predict.Forward, predict.Options{Unknown: []string{"y"}})
+		if err == nil || err.Error() != "the prior cannot be drawn directly: "+change {
+			t.Errorf("%v, not %s", err, change)
+		}
+	}
+	for _, name := range direct.Names() {
+		if name == "L.1.1" || name == "L.1.2" {
+			continue // constants
+		}
+		var a, b [][]float64
+		for chain := range 4 {
+			a = append(a, column(t, direct.Fit, name, chain))
+			b = append(b, column(t, sampled.Fit, name, chain))
+		}
+		for _, q := range []float64{0.1, 0.5, 0.9} {
+			x, y := diagnose.Quantile(flat(a), q), diagnose.Quantile(flat(b), q)
+			error := math.Hypot(diagnose.MCSEQuantile(a, q), diagnose.MCSEQuantile(b, q))
+			if !(math.Abs(x-y) <= 4.5*error+1e-12) {
+				t.Errorf("the %v quantile of %s is %v drawn directly, %v sampled, with a standard error of %v", q, name, x, y, error)
+			}
+			compared++
+		}
+	}
+	if compared < 60 {
+		t.Errorf("%d comparisons", compared)
+	}
+
+	// Data are drawn from either.
+	d, err := compiled.DeriveWith(predict.Replicated, predict.Options{Unknown: []string{"y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := fit.Generate(ctx, p, direct.Fit, fit.GenerateOptions{Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, tau, y := column(t, direct.Fit, "theta.1", 0), column(t, direct.Fit, "tau", 0), g.Draws.Column(nil, 0, 1)
+	z := make([]float64, len(y))
+	for i := range y {
+		z[i] = (y[i] - theta[i] - 2) / tau[i]
+	}
+	if m := flatMean(z); math.Abs(m) > 4.5/math.Sqrt(float64(len(z))) {
+		t.Errorf("the mean of standardised draws is %v", m)
+	}
+}
+
+func column(t *testing.T, f *fit.Fit, name string, chain int) []float64 {
+	t.Helper()
+	for i, n := range f.Names() {
+		if n == name {
+			return f.Draws.Column(nil, chain, i)
+		}
+	}
+	t.Fatalf("no %s among %v", name, f.Names())
+	return nil
+}
+
+func flat(chains [][]float64) []float64 {
+	var out []float64
+	for _, c := range chains {
+		out = append(out, c...)
+	}
+	return out
+}
+
+func flatMean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}

@@ -1,0 +1,183 @@
+package assess
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// SimulatorOptions are options of [NewSimulator]. The zero value is the default.
+type SimulatorOptions struct {
+	// Params are the parameters that all data sets are made from, as [fit.At]
+	// takes them; nil: they are drawn from the prior for each.
+	Params any
+
+	// Program makes the data in its generated quantities, whose names are those of
+	// variables of the data; its parameters are the model's. nil: they follow from the
+	// model's statements. It is for data that no statement tells of, such as censored ones.
+	Program *model.Model
+
+	Warmup int // transitions, where the prior cannot be drawn from directly; 0: 1000
+	Bind   model.BindOptions
+}
+
+// Simulator makes data sets as a model says that they come about. It is used by one
+// goroutine at a time.
+type Simulator struct {
+	// Direct says that parameters are drawn from their priors one after another, or were
+	// given; Reason why the prior is sampled by NUTS otherwise.
+	Direct bool
+	Reason string
+
+	values    *data.Set
+	prior     *fit.Fit // draws of the parameters; one, for all sets, if they were given
+	given     bool
+	columns   []int
+	derived   *model.Derived
+	replicate *model.Posterior
+	seed      uint64
+}
+
+// maxSets bounds the data sets of a simulator, whose parameters are drawn before them.
+const maxSets = 100_000_000
+
+// Simulator prepares to make data sets, up to a number of them. values are data of the
+// sizes and with the covariates that are wanted; variables that the model's statements are
+// about are drawn and may be left out. The prior is that of [SamplePrior].
+//
+// The first sets of a simulator are those of one for fewer sets with the same seed.
+func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
+	if sets > maxSets {
+		return nil, fmt.Errorf("ppl: %d data sets: a simulator makes up to %d", sets, maxSets)
+	}
+	set, err := model.ReadData(values)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulator{values: set, seed: seed, Direct: true}
+	if o.Program != nil {
+		s.derived, err = madeBy(m, o.Program)
+	} else {
+		s.derived, err = replicatedWhole(m, set)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.replicate, err = s.derived.BindContext(ctx, set, o.Bind); err != nil {
+		return nil, err
+	}
+	if o.Params != nil {
+		s.given = true
+		s.prior, err = fit.At(s.replicate, o.Params, 1)
+	} else {
+		err = s.drawPrior(ctx, m, sets, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.columns, err = fit.ParameterColumns(s.replicate, s.prior)
+	return s, err
+}
+
+// replicatedWhole derives the program that draws all of a model's data.
+func replicatedWhole(m *model.Model, set *data.Set) (*model.Derived, error) {
+	d, err := m.DeriveReplicated(set)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Left) > 0 {
+		return nil, fmt.Errorf("the model does not say how all of its data come about: %s; a separate program can simulate them", d.Left[0])
+	}
+	for _, out := range d.Outputs {
+		if !out.Data {
+			return nil, fmt.Errorf("%s is computed from the data, so that data that have it cannot be simulated", out.Variable)
+		}
+	}
+	return d, nil
+}
+
+// madeBy is a program that makes the data of a model: all that its statements are about,
+// and what else is data and among the program's generated quantities.
+func madeBy(m *model.Model, program *model.Model) (*model.Derived, error) {
+	if err := cmp.Or(m.Err(), program.Err()); err != nil {
+		return nil, err
+	}
+	d := &model.Derived{Model: program}
+	made := program.Program().IR().GeneratedQuantityVars
+	for _, v := range m.Program().IR().Data {
+		if slices.ContainsFunc(made, func(g *ir.Var) bool { return g.Name == v.Name }) {
+			d.Outputs = append(d.Outputs, predict.Output{Name: v.Name, Variable: v.Name, Data: true})
+		}
+	}
+	for _, name := range m.NotGiven(data.Empty()) {
+		if !slices.ContainsFunc(d.Outputs, func(o predict.Output) bool { return o.Variable == name }) {
+			return nil, fmt.Errorf("%s does not make %s: it must be one of its generated quantities, as the model's statements are about it", program.Name(), name)
+		}
+	}
+	if d.Outputs == nil {
+		return nil, fmt.Errorf("%s makes none of the data of %s: its generated quantities must have their names", program.Name(), m.Name())
+	}
+	return d, nil
+}
+
+// drawPrior draws the parameters of all sets.
+func (s *Simulator) drawPrior(ctx context.Context, m *model.Model, sets int, o SimulatorOptions) error {
+	// The draws of a longer run begin with those of a shorter one. Enough to see whether
+	// the prior is proper; thinned, as those of NUTS depend on each other.
+	const chains, thin, least = 4, 10, 250
+	per := max((sets+chains-1)/chains, least)
+	prior, err := SamplePrior(ctx, m, s.values, o.Bind, fit.Options{Chains: chains, Warmup: o.Warmup, Draws: per * thin, Thin: thin, Seed: s.seed})
+	if err != nil {
+		return fmt.Errorf("draws from the prior: %w", err)
+	}
+	if s.prior, s.Direct, s.Reason = prior.Fit, prior.Direct, prior.Reason; s.Direct {
+		return nil
+	}
+	for _, r := range s.prior.Summary() {
+		if r.Rhat > 1.05 {
+			return fmt.Errorf("the prior cannot be drawn from: the R-hat of %s is %.3f. Data can be simulated from proper priors of all parameters, without very long tails", r.Name, r.Rhat)
+		}
+	}
+	return nil
+}
+
+// Set makes the data set of a number, from 0, which does not depend on the others, and
+// tells the parameters that it was made from. A set
+// that cannot be made, as the draw from the prior is too extreme for instance, is an error;
+// others can be.
+func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
+	chain, draw := n%s.prior.Draws.Chains(), n/s.prior.Draws.Chains()
+	if s.given {
+		chain, draw = 0, 0
+	}
+	if n < 0 || draw >= s.prior.Draws.Len(chain) {
+		return nil, nil, fmt.Errorf("there is no data set %d of this simulator", n)
+	}
+	_, row := s.prior.Draws.Draw(chain, draw)
+	truth := make([]float64, len(s.columns))
+	for i, c := range s.columns {
+		truth[i] = row[c]
+	}
+	x, err := s.replicate.UnconstrainValues(truth)
+	if err != nil {
+		return nil, nil, err
+	}
+	dst := make([]float64, len(s.replicate.OutputNames()))
+	if err := s.replicate.Generate(x, rand.New(rand.NewPCG(s.seed, uint64(n))), dst); err != nil {
+		return nil, nil, fmt.Errorf("simulated data: %w", err)
+	}
+	names := s.replicate.GeneratedNames()
+	if values, err = redrawn(s.replicate, s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
+		return nil, nil, err
+	}
+	params, err = setOf(s.replicate.ParameterNames(), truth, nil)
+	return values, params, err
+}

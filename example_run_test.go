@@ -1,0 +1,114 @@
+package ppl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// coinPosterior is the posterior of ten tosses, seven of them heads.
+func coinPosterior() *ppl.Posterior {
+	model, err := ppl.Compile("coin.model", coin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	posterior, err := model.Bind(map[string]int{"n": 10, "heads": 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return posterior
+}
+
+// A run ends soon after its context. The fit has the draws so far, and the error says why.
+func ExampleSample_cancel() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	fit, err := ppl.Sample(ctx, coinPosterior(), ppl.Options{
+		Seed:  1,
+		Draws: 1_000_000,
+		Progress: func(p ppl.Progress) {
+			if p.Iteration > 2000 {
+				cancel(errors.New("enough"))
+			}
+		},
+	})
+	var interrupted *ppl.InterruptedError
+	fmt.Println(errors.As(err, &interrupted), interrupted.Cause, fit.Report.Interrupted)
+	// Output: true enough true
+}
+
+// Progress is called from time to time. Calls do not overlap.
+func ExampleSample_progress() {
+	latest := map[int]int{}
+	_, err := ppl.Sample(context.Background(), coinPosterior(), ppl.Options{
+		Seed:     1,
+		Chains:   2,
+		Progress: func(p ppl.Progress) { latest[p.Chain] = p.Iteration },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(latest), "chains reported")
+	// Output: 2 chains reported
+}
+
+// Package infer hands out draws one by one. A loop that breaks ends the run.
+func Example_stream() {
+	posterior := coinPosterior()
+	n, mean := 0.0, 0.0
+	for draw, err := range infer.Run(context.Background(), posterior, infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		values, err := posterior.Constrain(draw.Position)
+		if err != nil {
+			log.Fatal(err)
+		}
+		n++
+		if mean += (values[0] - mean) / n; n == 3000 {
+			break
+		}
+	}
+	fmt.Printf("%.0f draws, mean %.1f\n", n, mean)
+	// Output: 3000 draws, mean 0.7
+}
+
+// bell is a log density written in Go: a normal distribution in any number of dimensions.
+type bell int
+
+// Dim implements infer.LogDensity.
+func (b bell) Dim() int { return int(b) }
+
+// LogDensityGrad implements infer.LogDensity.
+func (b bell) LogDensityGrad(x, grad []float64) (float64, error) {
+	sum := 0.0
+	for i, v := range x {
+		grad[i] = -v
+		sum -= v * v / 2
+	}
+	return sum, nil
+}
+
+// Clone implements infer.Cloner: chains run in parallel.
+func (b bell) Clone() infer.LogDensity { return b }
+
+// A log density written in Go is sampled as a model is. A sampler written in Go is shown by
+// the example of infer.Sampler.
+func Example_density() {
+	n, square := 0.0, 0.0
+	for draw, err := range infer.Run(context.Background(), bell(3), infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		n++
+		square += (draw.Position[0]*draw.Position[0] - square) / n
+	}
+	fmt.Printf("standard deviation %.1f\n", math.Sqrt(square))
+	// Output: standard deviation 1.0
+}

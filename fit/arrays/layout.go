@@ -1,0 +1,163 @@
+package arrays
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// layout is a variable as the columns of a draw have it.
+type Layout struct {
+	Name    string // of the variable: theta, or t.1 of the member of a tuple
+	Shape   []int  // extents, outermost first; the parts of complex numbers are the last
+	Complex bool
+	Columns []int // of the elements, in row-major order
+
+	// pattern is the name of its columns with a star for each index, such as
+	// theta.*.*, and .~ for the part of a complex number.
+	Pattern string
+}
+
+// elementOf parts the name of a column, such as theta.2.1, t:1.2 or z.real, into
+// that of the variable, t.1, the indices from 0, and its pattern.
+func elementOf(column string) (name string, at []int, pattern string) {
+	var names, patterns []string
+	for member := range strings.SplitSeq(column, ":") {
+		parts := strings.Split(member, ".")
+		names = append(names, parts[0])
+		p := parts[0]
+		for _, part := range parts[1:] {
+			switch part {
+			case "real":
+				at = append(at, 0)
+				p += ".~"
+			case "imag":
+				at = append(at, 1)
+				p += ".~"
+			default:
+				i, _ := strconv.Atoi(part)
+				at = append(at, i-1)
+				p += ".*"
+			}
+		}
+		patterns = append(patterns, p)
+	}
+	return strings.Join(names, "."), at, strings.Join(patterns, ":")
+}
+
+// layouts finds the variables of columns, in the order of their first columns. An
+// error says that the indices of one are not those of an array.
+func Layouts(columns []string) ([]Layout, error) {
+	type element struct {
+		column int
+		at     []int
+	}
+	var all []Layout
+	var elements [][]element
+	index := map[string]int{}
+	for column, n := range columns {
+		name, at, pattern := elementOf(n)
+		i, ok := index[name]
+		if !ok {
+			i = len(all)
+			index[name] = i
+			all = append(all, Layout{Name: name, Shape: make([]int, len(at)), Pattern: pattern, Complex: strings.HasSuffix(pattern, "~")})
+			elements = append(elements, nil)
+		}
+		l := &all[i]
+		if pattern != l.Pattern || slices.ContainsFunc(at, func(i int) bool { return i < 0 }) {
+			return nil, fmt.Errorf("ppl: the columns of %s have indices that are not those of an array, such as %s", name, n)
+		}
+		for d, i := range at {
+			l.Shape[d] = max(l.Shape[d], i+1)
+		}
+		elements[i] = append(elements[i], element{column, at})
+	}
+	for i := range all {
+		l := &all[i]
+		n, fits := 1, true
+		for _, extent := range l.Shape {
+			// A product of extents may overflow to any number.
+			if fits = fits && extent <= len(elements[i])/n; fits {
+				n *= extent
+			}
+		}
+		if !fits || n != len(elements[i]) {
+			return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %v", l.Name, len(elements[i]), l.Shape)
+		}
+		l.Columns = slices.Repeat([]int{-1}, n)
+		for _, e := range elements[i] {
+			k := 0
+			for d, i := range e.at {
+				k = k*l.Shape[d] + i
+			}
+			if l.Columns[k] >= 0 {
+				return nil, fmt.Errorf("ppl: there are two columns %s", columns[e.column])
+			}
+			l.Columns[k] = e.column
+		}
+	}
+	return all, nil
+}
+
+// elements is how many columns a variable has.
+func (l *Layout) Elements() int {
+	n := 1
+	for _, extent := range l.Shape {
+		n *= extent
+	}
+	return n
+}
+
+// columnNames undoes layouts: the names of the columns of variables one after another,
+// of each the first index running fastest, but the parts of a complex number together.
+func ColumnNames(all []Layout) []string {
+	var names []string
+	for _, l := range all {
+		at := make([]int, len(l.Shape))
+		for range l.Elements() {
+			name := l.Pattern
+			for _, i := range at {
+				place := strings.IndexAny(name, "*~")
+				part := strconv.Itoa(i + 1)
+				if name[place] == '~' {
+					part = [...]string{"real", "imag"}[i]
+				}
+				name = name[:place] + part + name[place+1:]
+			}
+			names = append(names, name)
+			for k := range at {
+				d := k
+				if l.Complex { // its part runs fastest
+					d = (k + len(at) - 1) % len(at)
+				}
+				if at[d]++; at[d] < l.Shape[d] {
+					break
+				}
+				at[d] = 0
+			}
+		}
+	}
+	return names
+}
+
+// integers names the variables among vars that are declared as integers.
+func Integers(vars []*ir.Var) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range vars {
+		if v.Type.Kind == types.Int {
+			out[v.Name] = true
+		}
+	}
+	return out
+}
+
+// factor is a column of a table whose levels a variable of the data counts.
+type Factor struct {
+	Name   string
+	Levels []string
+}

@@ -1,0 +1,453 @@
+package fit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// WriteCSV writes the draws as CSV files in CmdStan's format, one per chain:
+// base "out/fit" makes out/fit_1.csv and so on. It returns their names. See
+// [Options.Output] for writing while sampling.
+func (f *Fit) WriteCSV(base string) ([]string, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	out, err := f.createOutput(base)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	for chain, file := range out.files {
+		if err := writeRows(file.File, f.Draws.Warmup(), chain); err != nil {
+			return nil, err
+		}
+		file.rows += f.Draws.Warmup().Len(chain)
+		if f.Draws.Len(chain) == 0 {
+			continue
+		}
+		if err := file.adaptation(f.Report.Chains[chain]); err != nil {
+			return nil, err
+		}
+		if err := writeRows(file.File, f.Draws, chain); err != nil {
+			return nil, err
+		}
+		file.rows += f.Draws.Len(chain)
+	}
+	return out.finish(f.Report)
+}
+
+func writeRows(w *draws.File, store *draws.Store, chain int) error {
+	for i := range store.Len(chain) {
+		statistics, values := store.Draw(chain, i)
+		if err := w.Row(statistics, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// output is the CSV files of a run, while they are written.
+type output struct {
+	files []*chainFile
+	read  bool // of a run that was read, whose settings are what they are
+}
+
+// chainFile is the file of one chain.
+type chainFile struct {
+	*draws.File
+	path    string
+	rows    int
+	adapted bool // the adaptation block has been written
+	fixed   bool // the sampler adapts nothing, so that there is none
+	dim     int  // number of unconstrained parameters; 0: unknown
+}
+
+// createOutput creates the files, under names of their own until they are
+// complete. Nothing is left behind after an error.
+func (f *Fit) createOutput(base string) (*output, error) {
+	out := &output{read: f.head != nil}
+	dim := 0
+	if f.posterior != nil {
+		dim = f.posterior.Dim()
+	}
+	for i := range f.config.Chains {
+		id := f.config.FirstID + i
+		path := fmt.Sprintf("%s_%d.csv", base, id)
+		file, err := draws.Create(path, draws.Header{
+			Config:  f.settings(id, path),
+			Columns: f.Draws.Columns(),
+			SigFigs: f.sigFigs,
+		})
+		if err != nil {
+			out.close()
+			return nil, &OutputError{err}
+		}
+		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler), dim: dim})
+	}
+	return out, nil
+}
+
+// drawOutput is where the draws of a run are written while they are made.
+type drawOutput interface {
+	// draw writes a draw; calls of a chain are in order and do not overlap others.
+	draw(session *infer.Session, d infer.Draw) error
+
+	// flush hands to the system what can be.
+	flush() error
+
+	// replayed says that a run that is resumed has come to where it was.
+	replayed() error
+
+	// finish completes the files of chains that have draws and returns their names.
+	finish(report infer.Report) ([]string, error)
+
+	// keep ends the files as they are, after an error of writing.
+	keep() ([]string, error)
+
+	// close removes what is not finished or kept.
+	close()
+
+	// chainBase begins the names of further files of a chain, counted from 0.
+	chainBase(chain int) string
+}
+
+// open starts the output of a run.
+func (f *Fit) open(o *Options) (drawOutput, error) {
+	switch o.Format {
+	case Zarr:
+		return f.createZarr(o.Output+".zarr", o.Resume)
+	case "", CSV:
+		return f.createOutput(o.Output)
+	}
+	return nil, fmt.Errorf("ppl: there is no format %q; there are csv and zarr", o.Format)
+}
+
+func (o *output) replayed() error { return nil }
+
+func (o *output) flush() error {
+	for _, file := range o.files {
+		if err := file.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) chainBase(chain int) string { return strings.TrimSuffix(o.files[chain].path, ".csv") }
+
+// draw writes one draw.
+func (o *output) draw(session *infer.Session, d infer.Draw) error {
+	file := o.files[d.Chain]
+	if !d.Warmup && !file.adapted {
+		if err := file.adaptation(session.Report().Chains[d.Chain]); err != nil {
+			return err
+		}
+	}
+	file.rows++
+	return file.Draw(d)
+}
+
+// adaptation writes what warm-up has found.
+func (c *chainFile) adaptation(r infer.ChainReport) error {
+	c.adapted = true
+	if c.fixed { // as CmdStan's fixed_param: nothing was adapted
+		return nil
+	}
+	a := draws.AdaptationOf(r, c.dim)
+	// Readers compare the kind with the head, which was written before it was known.
+	if err := c.Restate("metric", string(a.Metric.Kind)); err != nil {
+		return err
+	}
+	return c.Adaptation(a)
+}
+
+// finish completes the files of chains that have draws and returns their names.
+func (o *output) finish(report infer.Report) ([]string, error) {
+	var names []string
+	var errs []error
+	var whole []*draws.File
+	for i, file := range o.files {
+		r := report.Chains[i]
+		complete := r.Err == nil && !r.Interrupted
+		if file.rows == 0 && !complete {
+			continue // close removes it
+		}
+		if !file.adapted && complete {
+			errs = append(errs, file.adaptation(r))
+		}
+		if !o.read {
+			if err := file.restate(report.Chains[i]); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		for _, e := range r.Events {
+			errs = append(errs, file.Event(e))
+		}
+		if err := file.End(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		whole = append(whole, file.File)
+		names = append(names, file.path)
+	}
+	if errors.Join(errs...) == nil { // together, as each folder is then synced once
+		errs = append(errs, draws.Commit(whole...))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &OutputError{err}
+	}
+	return names, nil
+}
+
+// restate makes the head of a file say how many transitions it is of: fewer than
+// were planned, if the run was ended early. Readers conclude from it how many
+// lines there are.
+func (c *chainFile) restate(r infer.ChainReport) error {
+	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
+		return nil // nothing is known of the chain but its draws
+	}
+	err := c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions))
+	if c.fixed { // CmdStan states the default, and CmdStanPy refuses a file without warm-up
+		return err
+	}
+	return errors.Join(err, c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
+}
+
+// keep ends the files as they are, after an error.
+func (o *output) keep() ([]string, error) {
+	var names []string
+	var errs []error
+	for _, file := range o.files {
+		kept, err := file.Keep()
+		if kept {
+			names = append(names, file.path)
+		}
+		errs = append(errs, err)
+	}
+	return names, errors.Join(errs...)
+}
+
+// close removes the files that are not finished.
+func (o *output) close() {
+	for _, file := range o.files {
+		file.Close()
+	}
+}
+
+// statistics are the columns that a sampler fills, or all that there are if it
+// is none of the table.
+func statistics(s infer.Sampler) []sampler.Column {
+	if row, ok := sampler.Of(s); ok {
+		return row.AllColumns()
+	}
+	var all []sampler.Column
+	for _, row := range sampler.Table() {
+		for _, c := range row.AllColumns() {
+			if !slices.ContainsFunc(all, func(d sampler.Column) bool { return d.Name == c.Name }) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// adapts reports whether a sampler has anything to adapt in warm-up.
+func adapts(s infer.Sampler) bool {
+	row, ok := sampler.Of(s)
+	return !ok || row.Adapts
+}
+
+// settings states the configuration as CmdStan does: programs that read its
+// files look for these names. Each file describes its own chain, so there is
+// one per file.
+func (f *Fit) settings(id int, path string) []draws.Setting {
+	if f.head != nil { // of a run that was read
+		var again []draws.Setting
+		for _, s := range f.head {
+			if s.Name == "id" {
+				s.Value, s.Default = strconv.Itoa(id), id == 1
+			}
+			if s.Name == "output" {
+				s = s.With("file", path).With("sig_figs", strconv.Itoa(f.digits()))
+			}
+			again = append(again, s)
+		}
+		return again
+	}
+	cfg := f.config
+	m, dataFile := "unknown", ""
+	if f.posterior != nil { // draws that were read may be without a word on where they come from
+		m, dataFile = f.posterior.Name(), f.posterior.Data().File()
+	}
+	init := "user"
+	if u, ok := cfg.Init.(infer.Uniform); ok {
+		init = number(u.Radius)
+	}
+	return draws.Configuration{
+		Model: m, DataFile: dataFile, Program: "ppl " + model.Version(),
+		Method: draws.Setting{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
+			{Name: "sample", Group: true, Children: append([]draws.Setting{
+				restated(setting("num_samples", strconv.Itoa(cfg.Draws), "1000")),
+				restated(setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000")),
+				setting("save_warmup", strconv.Itoa(count(cfg.SaveWarmup)), "0"), // readers of all ages take a number
+				setting("thin", strconv.Itoa(cfg.Thin), "1"),
+			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
+		}},
+		ID: id, Init: init, Seed: cfg.Seed, SigFigs: f.sigFigs, Threads: cfg.Parallel, Refresh: cfg.Refresh, Started: f.started,
+	}.Settings(path)
+}
+
+// digits is the number of significant digits in files.
+func (f *Fit) digits() int {
+	if f.sigFigs <= 0 {
+		return draws.ExactSigFigs
+	}
+	return f.sigFigs
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// restated leaves room for another value, which is known only later.
+func restated(s draws.Setting) draws.Setting {
+	s.Room = 12
+	return s
+}
+
+// depth states the largest depth of a tree. CmdStanPy and CmdStanR refuse a file without it,
+// and without a column treedepth__, which is 0 where there are no trees.
+func depth(limit int) draws.Setting {
+	return setting("max_depth", strconv.Itoa(cmp.Or(limit, nuts.DefaultMaxDepth)), "10")
+}
+
+// setting marks values that are CmdStan's defaults.
+func setting(name, value, standard string) draws.Setting {
+	return draws.Setting{Name: name, Value: value, Default: value == standard}
+}
+
+// algorithm is the sampler's part of the configuration.
+func algorithm(s infer.Sampler) []draws.Setting {
+	group := func(name string, children ...draws.Setting) draws.Setting {
+		return draws.Setting{Name: name, Group: true, Children: children}
+	}
+	engine := func(name string, a warmup.Options, jitter float64, options ...draws.Setting) []draws.Setting {
+		return []draws.Setting{adapt(a), {Name: "algorithm", Value: "hmc", Default: true, Children: []draws.Setting{
+			group("hmc",
+				draws.Setting{Name: "engine", Value: name, Default: name == "nuts", Children: []draws.Setting{group(name, options...)}},
+				restated(setting("metric", string(a.MetricKind()), string(infer.Diagonal))),
+				setting("metric_file", "", ""),
+				setting("stepsize", number(a.Start()), "1"),
+				setting("stepsize_jitter", number(jitter), "0"),
+			)}}}
+	}
+	switch s := s.(type) {
+	case nuts.Sampler:
+		options := []draws.Setting{depth(s.MaxDepth)}
+		if s.Refine > 0 { // else the head is CmdStan's
+			options = append(options, setting("refine", number(s.Refine), "0"))
+		}
+		return engine("nuts", s.Adapt, s.Jitter, options...)
+	case hmc.Sampler:
+		return engine("static", s.Adapt, s.Kernel.Jitter,
+			setting("int_time", number(cmp.Or(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
+			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"),
+			depth(0))
+	case auto.Sampler:
+		refine := cmp.Or(s.Refine, float64(auto.DefaultRefine))
+		if s.NoRefine {
+			refine = 0
+		}
+		settings := engine("auto", warmup.Options{Metric: cmp.Or(s.Metric, infer.Diagonal)}, 0,
+			depth(s.MaxDepth),
+			setting("refine", number(refine), number(auto.DefaultRefine)))
+		// It adapts in its own way.
+		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(cmp.Or(s.Delta, auto.DefaultDelta)), "0.8"))
+		return settings
+	case nuts.Sampler2011:
+		return engine("nuts2011", warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, FixedMetric: true, Metric: infer.Unit,
+			Averaging: warmup.Averaging{Delta: cmp.Or(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,
+			depth(s.MaxDepth))
+	case ahmc.Sampler:
+		settings := engine("ahmc", warmup.Options{Metric: cmp.Or(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
+			side("min_stepsize", s.Box.MinStepSize),
+			side("max_stepsize", s.Box.MaxStepSize),
+			side("min_steps", float64(s.Box.MinSteps)),
+			side("max_steps", float64(s.Box.MaxSteps)),
+			setting("batches", strconv.Itoa(cmp.Or(s.Batches, ahmc.DefaultBatches)), strconv.Itoa(ahmc.DefaultBatches)),
+			setting("reward", ahmc.RewardName(s.Reward), ahmc.RewardName(nil)),
+			setting("cost", s.Cost.String(), ahmc.CostSqrtSteps.String()),
+			setting("freeze", strconv.FormatBool(s.Freeze), "false"),
+			setting("fixed_length", strconv.FormatBool(s.FixedLength), "false"),
+			setting("radius", number(s.Radius), "0"),
+			depth(0))
+		settings[0].Children = settings[0].Children[:1] // engaged: it adapts in its own way
+		return settings
+	case sampler.Geometric:
+		settings := algorithm(s.Sampler)
+		kind := string(s.Riemannian.Kind)
+		if s.Riemannian.Frozen {
+			kind = string(infer.Dense) // which programs that read the file understand
+		}
+		for i := range settings {
+			settings[i] = settings[i].With("metric", kind)
+		}
+		return settings
+	case sampler.Fixed:
+		// CmdStanPy looks for a metric before it finds that nothing was adapted.
+		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{
+			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
+	}
+	name := fmt.Sprintf("%T", s)
+	if row, ok := sampler.Of(s); ok { // readers want an engine, a metric and a depth of every sampler
+		return engine(row.Name, warmup.Options{Metric: infer.Unit}, 0, depth(0))
+	}
+	return []draws.Setting{{Name: "algorithm", Value: name}}
+}
+
+// side states a side of the box that ahmc chooses from. Those that are not given
+// are found in warm-up: the header of a file comes before that, and the block
+// of what was adapted says what was found.
+func side(name string, v float64) draws.Setting {
+	if v == 0 {
+		return draws.Setting{Name: name, Value: "found in warm-up", Default: true}
+	}
+	return draws.Setting{Name: name, Value: number(v)}
+}
+
+// adapt states the options of warm-up.
+func adapt(o warmup.Options) draws.Setting {
+	a := o.Averaging
+	buffer := func(v, standard int) string { return strconv.Itoa(max(0, cmp.Or(v, standard))) }
+	return draws.Setting{Name: "adapt", Group: true, Children: []draws.Setting{
+		setting("engaged", strconv.FormatBool(!o.FixedStepSize || !o.FixedMetric), "true"),
+		setting("gamma", number(cmp.Or(a.Gamma, 0.05)), "0.05"),
+		setting("delta", number(cmp.Or(a.Delta, 0.8)), "0.8"),
+		setting("kappa", number(cmp.Or(a.Kappa, 0.75)), "0.75"),
+		setting("t0", number(cmp.Or(a.T0, 10)), "10"),
+		setting("init_buffer", buffer(o.StartBuffer, 75), "75"),
+		setting("term_buffer", buffer(o.EndBuffer, 50), "50"),
+		setting("window", buffer(o.BaseWindow, 25), "25"),
+		setting("save_metric", "false", "false"),
+	}}
+}
+
+// number prints a setting as CmdStan does.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }

@@ -1,0 +1,182 @@
+package fit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// InterruptedError says that the context of [Sample] was cancelled before all
+// draws were made. Cause is the cancellation's.
+type InterruptedError struct{ Cause error }
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("sampling was interrupted: %v", e.Cause)
+}
+
+func (e *InterruptedError) Unwrap() error { return e.Cause }
+
+// UnfinishedError says that the run in a folder is not complete, so that its draws cannot be read.
+// If no process is at it, the run can be resumed.
+type UnfinishedError struct {
+	Folder string
+	Err    error // what is missing
+}
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("the run in %s is not complete: %v", e.Folder, e.Err)
+}
+
+func (e *UnfinishedError) Unwrap() error { return e.Err }
+
+// DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they
+// are read back from files instead.
+type DrawsError struct {
+	Draws   int   // of all chains
+	Numbers int   // of each
+	Memory  int64 // that they may take, in bytes
+}
+
+func (e *DrawsError) Error() string {
+	return fmt.Sprintf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: make fewer draws, or allow for more memory", e.Draws, e.Numbers, ad.FormatBytes(e.Memory))
+}
+
+// OutputError says that a file of a run could not be written. What was drawn is kept: in the
+// fit, in the files as far as they go, and, with [Options.Resumable], to go on from.
+type OutputError struct{ error }
+
+// Unwrap is the reason.
+func (e *OutputError) Unwrap() error { return e.error }
+
+// DamagedError says that a run cannot be resumed from its files as they are,
+// and what could be saved with [Options.Salvage].
+type DamagedError struct{ Chains []draws.DamagedChain }
+
+func (e *DamagedError) Error() string {
+	text := "what was saved of the run is damaged:"
+	for _, c := range e.Chains {
+		for _, what := range c.Damage {
+			text += fmt.Sprintf("\n  chain %d: %s", c.ID, what)
+		}
+		text += fmt.Sprintf("\n  chain %d: %s", c.ID, c.Outcome())
+	}
+	return text
+}
+
+// chainsError is the failure of several chains for one reason.
+type chainsError struct {
+	ids []string
+	err error
+}
+
+func (e *chainsError) Error() string {
+	return "chains " + strings.Join(e.ids, ", ") + ": " + e.err.Error()
+}
+
+func (e *chainsError) Unwrap() error { return e.err }
+
+// together makes one error of those of chains that could not start because of the
+// same statement: impossible data are told of once.
+func together(failures []error) []error {
+	reason := func(err error) (key string, c *infer.ChainError) {
+		var rejection *compile.Rejection
+		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) {
+			return "", nil
+		}
+		if errors.As(err, &rejection) && rejection.Span.IsValid() { // the numbers in messages differ
+			return fmt.Sprint(rejection.Span.Begin()), c
+		}
+		return c.Err.Error(), c
+	}
+	var out []error
+	groups := map[string]*chainsError{}
+	for _, err := range failures {
+		key, c := reason(err)
+		if c == nil {
+			out = append(out, err)
+			continue
+		}
+		if g := groups[key]; g != nil {
+			g.ids = append(g.ids, strconv.Itoa(c.ID))
+			slices.SortFunc(g.ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+			continue
+		}
+		groups[key] = &chainsError{[]string{strconv.Itoa(c.ID)}, c.Err}
+		out = append(out, groups[key])
+	}
+	for i, err := range out {
+		if g, ok := err.(*chainsError); ok && len(g.ids) == 1 {
+			for _, f := range failures {
+				if _, c := reason(f); c != nil && c.Err == g.err {
+					out[i] = f
+				}
+			}
+		}
+	}
+	return out
+}
+
+// withoutPrior says which parameters have no prior, and what that may mean; "" if all
+// have one.
+func withoutPrior(m *model.Model) string {
+	priors := predict.PriorsOf(m.Program())
+	if len(priors.Without) == 0 {
+		return ""
+	}
+	text := "Without a prior: " + strings.Join(priors.Without, ", ") + "."
+	if priors.Logistic {
+		return text + " On the logit scale that is what complete separation does: the predictors tell the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
+	}
+	return text
+}
+
+// locate finds the statement behind a failed search for a starting point that
+// has no place yet, because the log density was not finite without anything
+// being rejected.
+func locate(p *model.Posterior, err error) error {
+	var chain *infer.ChainError
+	if errors.As(err, &chain) && errors.Is(err, warmup.ErrImproper) {
+		if why := withoutPrior(p.Model()); why != "" {
+			flat := *chain
+			flat.Err = fmt.Errorf("%w\n%s", chain.Err, why)
+			return &flat
+		}
+		return err
+	}
+	var start *infer.InitError
+	var rejection *compile.Rejection
+	if !errors.As(err, &chain) || !errors.As(err, &start) || errors.As(err, &rejection) {
+		return err
+	}
+	// The point itself is not known; one like it will do.
+	rng := rand.New(rand.NewPCG(0, 0))
+	x, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
+	for range start.Attempts {
+		for i := range x {
+			x[i] = 4*rng.Float64() - 2
+		}
+		lp, lpErr := p.LogDensityGrad(x, grad)
+		if lpErr != nil || !math.IsNaN(lp) && !math.IsInf(lp, 0) {
+			continue
+		}
+		if span, ok := p.Compiled().Blame(x); ok {
+			located := *chain
+			located.Err = &infer.InitError{Attempts: start.Attempts, Reason: &compile.Rejection{Span: span, Err: start.Reason}}
+			return &located
+		}
+	}
+	return err
+}

@@ -1,0 +1,241 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/tempered"
+)
+
+// This file: what events of a run mean, in words.
+
+// reportedEvent is an event with the chain that it happened to.
+type reportedEvent struct {
+	infer.Event
+	chain infer.ChainReport
+	draws int // of the chain
+}
+
+// eventAdvice is advice with the settings that it is about, see [diagnose.Finding].
+type eventAdvice struct {
+	text     string
+	settings []string
+}
+
+// eventFindings is the table of events: the finding that those of a code make. A summary
+// that is empty says that there is nothing to report. The code of the finding is that of the
+// event.
+var eventFindings = []struct {
+	code     string
+	severity diagnose.Severity
+	summary  func(events []reportedEvent, rows []diagnose.Row) string
+	advice   eventAdvice
+
+	// harmless, if not nil, reports whether the finding is only a note. Then it has the advice
+	// ofNote.
+	harmless func(events []reportedEvent, rows []diagnose.Row) bool
+	ofNote   eventAdvice
+}{
+	{infer.EventModes, diagnose.Problem, modesText,
+		eventAdvice{"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
+		tempersWell,
+		eventAdvice{"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.", nil}},
+	{infer.EventLegs, diagnose.Problem, legsText,
+		eventAdvice{"A part of the posterior was missed by one of them, or by some of the chains, so the shares of modes and log Z are not to be relied on. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
+		nil, eventAdvice{}},
+	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
+		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
+			chainsAre(events), plural(len(events), "it", "them"))
+	}, eventAdvice{"The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values.", []string{"init"}},
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
+		eventAdvice{"The chains agree in the end, as R-hat shows.", nil}},
+	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
+		e := events[0]
+		return fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, and %.1f %% of its last transitions diverge.", e.Figures["rhat"], 100*e.Figures["divergent"])
+	}, eventAdvice{"Metric and step size are not learnt as well as they could be. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
+		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
+	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
+		return fmt.Sprintf("%s stuck, or far from where the others were, in warm-up, and started again from a random point.", chainsAre(events))
+	}, eventAdvice{"If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know.", nil}, nil, eventAdvice{}},
+}
+
+// agree reports whether R-hat finds nothing.
+func agree(rows []diagnose.Row) bool {
+	return !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return r.Rhat > 1.01 })
+}
+
+// fewestRestarts is the number of restarts of all chains, arrivals at the target of replicas that
+// have been at a reference, from which on a tempered run is relied on.
+const fewestRestarts = 100
+
+// tempersWell reports whether a run has been tempered, with enough restarts.
+func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
+	restarts := 0.0
+	for _, e := range events {
+		if e.Figures["tempered"] == 0 {
+			return false
+		}
+		restarts += e.Figures["restarts"]
+	}
+	return agree(rows) && restarts >= fewestRestarts
+}
+
+// chainsAre names the chains of events: "Chain 2 was", "Chains 1 and 3 were".
+func chainsAre(events []reportedEvent) string {
+	var ids []string
+	for _, e := range events {
+		if id := strconv.Itoa(e.chain.ID); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 1 {
+		return "Chain " + ids[0] + " was"
+	}
+	return "Chains " + strings.Join(ids[:len(ids)-1], ", ") + " and " + ids[len(ids)-1] + " were"
+}
+
+// The limits of what estimates of log Z may differ by: standard errors, and the logarithm itself,
+// which a part with 5 % of the mass changes by as much.
+const (
+	legsErrors = 5
+	legsLeast  = 0.05
+)
+
+// legsText compares what the legs of tempered chains make of the normalising constant, and then
+// what the chains do.
+func legsText(events []reportedEvent, _ []diagnose.Row) string {
+	var kernels []map[string]float64
+	for _, e := range events {
+		kernels = append(kernels, e.Figures)
+	}
+	apart := func(a, b tempered.Evidence) bool {
+		off := math.Abs(a.LogZ - b.LogZ)
+		return off > legsLeast && off > legsErrors*math.Hypot(a.Error, b.Error)
+	}
+	fitted, broad := tempered.EvidenceOf(kernels)
+	if apart(fitted, broad) {
+		return fmt.Sprintf("The two references of parallel tempering disagree: log Z is %.2f ± %.2f by the fitted one and %.2f ± %.2f by the broad one.",
+			fitted.LogZ, fitted.Error, broad.LogZ, broad.Error)
+	}
+	for i, e := range events {
+		one, _ := tempered.EvidenceOf(kernels[i : i+1])
+		for j := range i {
+			other, _ := tempered.EvidenceOf(kernels[j : j+1])
+			if apart(one, other) {
+				return fmt.Sprintf("Chains of parallel tempering disagree: log Z is %.2f ± %.2f in chain %d and %.2f ± %.2f in chain %d.",
+					other.LogZ, other.Error, events[j].chain.ID, one.LogZ, one.Error, e.chain.ID)
+			}
+		}
+	}
+	return ""
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// fromEvents are the findings that come from the events of the chains.
+func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
+	var findings []diagnose.Finding
+	for _, row := range eventFindings {
+		var events []reportedEvent
+		for i, c := range f.Report.Chains {
+			for _, e := range c.Events {
+				if e.Code == row.code {
+					n := 0
+					if i < f.Draws.Chains() {
+						n = f.Draws.Len(i)
+					}
+					events = append(events, reportedEvent{e, c, n})
+				}
+			}
+		}
+		if events == nil {
+			continue
+		}
+		if summary := row.summary(events, rows); summary != "" {
+			severity, advice := row.severity, row.advice
+			if row.harmless != nil && row.harmless(events, rows) {
+				severity, advice = diagnose.Note, row.ofNote
+			}
+			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Advice: advice.text, Settings: advice.settings})
+		}
+	}
+	return findings
+}
+
+// enoughMoves is the number of moves between modes, for each mode and over all chains,
+// from which on R-hat and effective sample sizes are evidence that the shares are right.
+const enoughMoves = 20
+
+// modesText says which modes there are and what part of the draws is in each.
+func modesText(events []reportedEvent, rows []diagnose.Row) string {
+	figures := events[0].Figures
+	k := int(figures["modes"])
+	if k < 2 {
+		return ""
+	}
+	shares, draws, moves := make([]float64, k), 0.0, 0.0
+	for _, e := range events {
+		n := float64(e.draws)
+		draws += n
+		moves += e.Figures["moves"]
+		for i := range shares {
+			shares[i] += n * e.Figures[fmt.Sprint("share_", i+1)]
+		}
+	}
+	if draws == 0 || figures["tempered"] == 0 && agree(rows) && moves >= enoughMoves*float64(k) {
+		return ""
+	}
+	var masses, have []string
+	for i := range shares {
+		mass := probability(figures[fmt.Sprint("mass_", i+1)])
+		switch {
+		case figures[fmt.Sprint("laplace_", i+1)] != 0:
+			mass += " (of a normal approximation)"
+		case figures[fmt.Sprint("error_", i+1)] > 0.005:
+			mass += fmt.Sprintf(" ± %.2g", math.Ceil(100*figures[fmt.Sprint("error_", i+1)])/100)
+		}
+		masses = append(masses, mass)
+		have = append(have, probability(shares[i]/draws))
+	}
+	text := fmt.Sprintf("%s modes, with estimated masses %s; your draws have %s.", counted(k), list(masses), list(have))
+	return text
+}
+
+// probability shows a share, with as many digits as tell it from 0 and 1.
+func probability(p float64) string {
+	switch {
+	case p > 0 && p < 0.001:
+		return "less than 0.001"
+	case p > 0 && p < 0.01 || p > 0.99 && p < 1:
+		return strconv.FormatFloat(p, 'f', 3, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 2, 64)
+}
+
+// counted is a number at the beginning of a sentence.
+func counted(n int) string {
+	names := []string{2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+	if n < len(names) && n >= 2 {
+		return names[n]
+	}
+	return strconv.Itoa(n)
+}
+
+// list is "a, b and c".
+func list(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}

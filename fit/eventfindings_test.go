@@ -1,0 +1,99 @@
+package fit
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// TestEventsEverywhere: events of a run are findings, also of a run that is read back from
+// each of its formats.
+func TestEventsEverywhere(t *testing.T) {
+	m, err := model.Compile("m.stan", "parameters { real x; } model { x ~ normal(0, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := Sample(t.Context(), p, Options{Seed: 1, Draws: 200, Warmup: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := []infer.Event{
+		{Code: infer.EventRestart, Figures: infer.Figures{"iterations": 15}},
+		{Code: infer.EventDropped, Figures: infer.Figures{"iterations": 200}},
+		{Code: infer.EventUnsettled, Figures: infer.Figures{"rhat": 1.5, "divergent": 0.25}},
+		{Code: infer.EventModes, Figures: infer.Figures{"modes": 2, "mass_1": 0.52, "error_1": 0.03, "mass_2": 0.48, "error_2": 0.03, "share_1": 0.75, "share_2": 0.25}},
+		{Code: infer.EventLegs, Figures: infer.Figures{"log_z": -3.5, "log_z_error": 0.01, "log_z_broad": -2.9, "log_z_broad_error": 0.1}},
+	}
+	for i := range fit.Report.Chains {
+		fit.Report.Chains[i].Events = events
+	}
+	want := fit.Findings()
+	for _, e := range events {
+		if !slices.ContainsFunc(want, func(f diagnose.Finding) bool { return f.Code == e.Code }) {
+			t.Errorf("%s is no finding", e.Code)
+		}
+	}
+	if text := "Two modes, with estimated masses 0.52 ± 0.03 and 0.48 ± 0.03; your draws have 0.75 and 0.25."; want[0].Summary != text {
+		t.Errorf("the finding is %q", want[0].Summary)
+	}
+	if text := "The two references of parallel tempering disagree: log Z is -3.50 ± 0.01 by the fitted one and -2.90 ± 0.05 by the broad one."; want[1].Summary != text {
+		t.Errorf("the finding is %q", want[1].Summary)
+	}
+	dir := t.TempDir()
+	files, err := fit.WriteCSV(filepath.Join(dir, "fit"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit.WriteZarr(filepath.Join(dir, "fit.zarr")); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func() (*Fit, error){
+		"CSV":  func() (*Fit, error) { return ReadCSV(files...) },
+		"Zarr": func() (*Fit, error) { return ReadZarr(filepath.Join(dir, "fit.zarr")) },
+	} {
+		again, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range again.Report.Chains {
+			if !slices.EqualFunc(c.Events, events, infer.Event.Equal) {
+				t.Errorf("%s: chain %d has the events %v", name, c.ID, c.Events)
+			}
+		}
+	}
+}
+
+// TestLegsText: references and chains disagree from five standard errors on, if that matters.
+func TestLegsText(t *testing.T) {
+	chain := func(figures ...float64) reportedEvent {
+		f := infer.Figures{}
+		for i, name := range []string{"log_z", "log_z_error", "log_z_broad", "log_z_broad_error"} {
+			f[name] = figures[i]
+		}
+		return reportedEvent{Event: infer.Event{Code: infer.EventLegs, Figures: f}, chain: infer.ChainReport{ID: 1}}
+	}
+	for _, c := range []struct {
+		name   string
+		chains []reportedEvent
+		want   bool
+	}{
+		{"one chain, far", []reportedEvent{chain(0, 0.01, 0.51, 0.1)}, true},
+		{"one chain, near", []reportedEvent{chain(0, 0.01, 0.49, 0.1)}, false},
+		{"a part that hardly matters", []reportedEvent{chain(0, 0.001, 0.04, 0.001)}, false},
+		{"chains apart", []reportedEvent{chain(0, 0.01, 0, 0.5), chain(0.1, 0.01, 0, 0.5)}, true},
+		{"chains together", []reportedEvent{chain(0, 0.01, 0, 0.5), chain(0.06, 0.01, 0, 0.5)}, false},
+		{"one chain without an error", []reportedEvent{{Event: infer.Event{Code: infer.EventLegs, Figures: infer.Figures{"log_z": 1, "log_z_broad": 5}}}}, false},
+	} {
+		if got := legsText(c.chains, nil); (got != "") != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}

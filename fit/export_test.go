@@ -1,0 +1,27 @@
+package fit
+
+// SnapshotAlways makes a run save the state of its chains after every
+// transition.
+func SnapshotAlways(o Options) Options {
+	o.SnapshotEvery = -1
+	return o
+}
+
+// FlushAlways has a run show its draws to readers after each of them.
+func FlushAlways(o Options) Options {
+	o.flushAlways = true
+	return o
+}
+
+// KeepLittle has draws read back from journals almost from the beginning.
+func KeepLittle(o Options) Options {
+	o.keepInMemory = 1000
+	return o
+}
+
+// TablesAlways makes a run that is watched show what its sampler has learnt after every
+// transition, however long that takes.
+func TablesAlways(o Options) Options {
+	o.tablesEvery = -1
+	return o
+}

@@ -1,0 +1,143 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// This file: findings about a run that need more than its draws.
+
+// The sizes of draws, on the scale of the parameter, from which on it is taken to
+// wander off: no parameter of a proper posterior, in any sensible unit, gets
+// there; on the logit scale far less is certainty.
+const (
+	farOff      = 1e6
+	farOffLogit = 30
+)
+
+// RunFindings is [Fit.Findings] for a run of package infer, which may be of a target that is
+// not a model: its draws, its report, and its options with their defaults filled in (see
+// infer.Session.Config).
+func RunFindings(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding {
+	f := &Fit{Draws: d, Report: report, config: config}
+	return f.Findings()
+}
+
+// failedQuantities tells of draws whose generated quantities could not be
+// computed.
+func (f *Fit) failedQuantities() []diagnose.Finding {
+	n, total, reason := 0, 0, ""
+	for i, c := range f.Report.Chains {
+		total += f.Draws.Len(i)
+		if c.Ungenerated > 0 && n == 0 {
+			reason = c.UngeneratedReason
+		}
+		n += c.Ungenerated
+	}
+	if n == 0 {
+		return nil
+	}
+	return []diagnose.Finding{{
+		Code: "generated", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The generated quantities of %d of %d draws could not be computed and are NaN: %s.", n, total, strings.TrimSuffix(reason, ".")),
+		Advice:  "The draws of the parameters are in order. Fix the statement, and compute them anew for the draws that there are.", Settings: []string{"generate"},
+	}}
+}
+
+// planFaults are the parts of the model that were to be compiled and could not be.
+func (f *Fit) planFaults() []string {
+	switch {
+	case f.posterior != nil:
+		return f.posterior.Compiled().Loops().Faults
+	case f.record != nil:
+		return f.record.PlanFaults
+	}
+	return nil
+}
+
+// slowly tells of a fault of this program that makes a run slow, but not wrong.
+func (f *Fit) slowly() []diagnose.Finding {
+	faults := f.planFaults()
+	if len(faults) == 0 {
+		return nil
+	}
+	return []diagnose.Finding{{
+		Code: "plan-fault", Severity: diagnose.Note,
+		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
+		Advice:  "The draws are right, but slower than need be. That is a fault of ppl, not of the model: please report it with the model.",
+	}}
+}
+
+// improper tells of parameters without prior that the data do not hold.
+func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
+	if f.posterior == nil && f.record == nil {
+		return nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil
+	}
+	priors := predict.PriorsOf(m.Program())
+	if len(priors.Without) == 0 {
+		return nil
+	}
+	saturated, transitions := 0, 0
+	for _, c := range f.Sampling() {
+		saturated += c.Saturated
+		transitions += c.Draws
+	}
+	limit := farOff
+	if priors.Logistic {
+		limit = farOffLogit
+	}
+	var worst []string
+	largest := 0.0
+	var column []float64
+	for i, name := range f.Draws.Names() {
+		if !slices.Contains(priors.Without, diagnose.VariableName(name)) {
+			continue
+		}
+		row := diagnose.Row{Rhat: math.NaN()} // of one that is not summarised, the draws tell
+		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == diagnose.DisplayName(name) }); at >= 0 {
+			row = rows[at]
+		}
+		if row.Rhat < 1.01 && !(math.Abs(row.Q95) > farOff) {
+			continue
+		}
+		far := 0.0
+		for chain := range f.Draws.Chains() {
+			column = f.Draws.Column(column[:0], chain, i)
+			for _, v := range column {
+				far = max(far, math.Abs(v))
+			}
+		}
+		// Chains that go straight on until they are stopped, each its own way, go
+		// along a ridge without end.
+		if far > limit || row.Rhat > 1.05 && 10*saturated > transitions {
+			worst = append(worst, diagnose.DisplayName(name))
+			largest = max(largest, far)
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	code, what, advice := "improper",
+		"has no prior, and its transitions wander off",
+		"Nothing in the model holds it: the posterior seems to be improper, and then no transitions describe it. Give it a prior, such as "+
+			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
+	if priors.Logistic {
+		code, what = "separation", "has no prior, and its transitions wander off on the logit scale"
+		advice = "That is what complete separation does: some combination of the predictors tells the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
+	}
+	return []diagnose.Finding{{
+		Code: code, Severity: diagnose.Problem, Quantities: worst[:min(len(worst), 5)],
+		Summary: fmt.Sprintf("%s %s, up to %.3g.", worst[0], what, largest), Advice: advice,
+	}}
+}

@@ -1,0 +1,523 @@
+// Package folder is what an output folder keeps of a run beside its draws: the file
+// run.json, the text of the model and the data. The draws are read by ppl.ReadFit.
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// RecordFile is the file in an output folder that says how the run was made.
+const RecordFile = "run.json"
+
+// RecordVersion is the version of the format of records. It is raised when a field changes
+// its meaning or goes away.
+const RecordVersion = 1
+
+// ReportFile is the file in an output folder that shows the run, see package report.
+const ReportFile = "report.html"
+
+// maxKeptData is the size of data, in bytes as JSON, up to which a folder keeps
+// them; of larger ones it has the place and the digest.
+const maxKeptData = 100 << 20
+
+// dataFile is the file of the data that are kept.
+const dataFile = "data.json"
+
+// Record is what an output folder keeps of a run beside its draws: all that is
+// needed to resume it, to look at it again, and to derive from it what the
+// model implies, wherever the folder is moved.
+type Record struct {
+	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
+
+	Program string `json:"program"` // program that made the run, with its version
+
+	// Processors are the instructions that models were evaluated with, as ppl version tells
+	// them: draws are the same to the last bit for the same ones. There are several, in this
+	// order, of a run that went on elsewhere.
+	Processors []string `json:"processors,omitempty"`
+
+	// The model and the data as they were named, and the SHA-256 of the files.
+
+	Model       string `json:"model"`                 // path of the model
+	ModelSHA256 string `json:"model_sha256"`          // SHA-256 of the model
+	Data        string `json:"data,omitempty"`        // path of the data
+	DataSHA256  string `json:"data_sha256,omitempty"` // SHA-256 of the data
+
+	// options of the command line, with all values of those that may be repeated
+	Options  map[string][]string `json:"options"`
+	Complete bool                `json:"complete"` // whether the run reached its end
+
+	// Name begins the names of the files of draws: Name_1.csv, …
+	Name string `json:"name,omitempty"`
+
+	// Format is that of the draws: zarr, or "" for CSV.
+	Format string `json:"format,omitempty"`
+
+	// Texts are the model, first, and what it includes. DataFile is the data as
+	// JSON; "" if there are none or they are too large, so that Data must be read.
+	Texts          []Text `json:"texts,omitempty"`
+	DataFile       string `json:"data_file,omitempty"`        // file of the data in the folder
+	DataFileSHA256 string `json:"data_file_sha256,omitempty"` // SHA-256 of that file
+	// what was counted in a table, N or J=column
+	Counts []string `json:"counts,omitempty"`
+
+	// Levels are the texts of the columns of a table that are factors, that of 1 first.
+	Levels map[string][]string `json:"levels,omitempty"`
+
+	// Zeros are the texts of those that count from 0, of two levels.
+	Zeros map[string][]string `json:"levels_from_0,omitempty"`
+
+	// How the model was compiled and bound.
+
+	Legacy     bool   `json:"legacy,omitempty"`      // whether the syntax of older versions of Stan was read
+	Seed       uint64 `json:"seed,omitempty"`        // seed of the random numbers
+	StanCompat string `json:"stan_compat,omitempty"` // version of Stan whose transforms are used
+
+	// PlanFaults are the parts of the model that are interpreted by a fault of this
+	// program, see the finding "plan-fault".
+	PlanFaults []string `json:"plan_faults,omitempty"`
+
+	// Density is what came of comparing the log density with the reference evaluator; nil in
+	// records of older versions.
+	Density *Density `json:"density,omitempty"`
+
+	// The rest is known at the end of the run.
+
+	// Chains are what the chains adapted and where they ended, from which a later run can start.
+	Chains  []infer.Adapted `json:"chains,omitempty"`
+	Reports []Chain         `json:"reports,omitempty"` // what happened in each chain
+	Elapsed float64         `json:"elapsed,omitempty"` // seconds on the clock
+}
+
+// Source is the text of a model, with what it is compiled with.
+type Source struct {
+	Name, Text   string
+	Included     map[string]string // texts of #include lines by their names
+	IncludePaths []string          // folders in which they are looked for beside these
+}
+
+// Text is a source text of the model in an output folder.
+type Text struct {
+	Name   string `json:"name"`             // name of the file, or as an #include line has it
+	File   string `json:"file"`             // file in the folder
+	SHA256 string `json:"sha256,omitempty"` // SHA-256 of the text
+}
+
+// Chain is how a chain has fared.
+type Chain struct {
+	ID int `json:"id"` // number of the chain, from 1
+	// the same for chains that began at the same place; 0: alone
+	Arrival    int            `json:"arrival,omitempty"`
+	Warmup     Phase          `json:"warmup"`               // account of warm-up
+	Sampling   Phase          `json:"sampling"`             // account of sampling
+	Rejected   int            `json:"rejected,omitempty"`   // evaluations that the model rejected
+	Rejections map[string]int `json:"rejections,omitempty"` // number of rejections by message
+	Error      string         `json:"error,omitempty"`      // why the chain failed
+
+	// draws whose generated quantities could not be computed
+	Ungenerated       int    `json:"ungenerated,omitempty"`
+	UngeneratedReason string `json:"ungenerated_reason,omitempty"` // why not
+
+	Events []infer.Event `json:"events,omitempty"` // what its draws do not show
+}
+
+// Phase is the account of warm-up or sampling.
+type Phase struct {
+	Transitions int     `json:"transitions"` // number of transitions
+	Gradients   int64   `json:"gradients"`   // evaluations of the gradient
+	Divergences int     `json:"divergences"` // divergent transitions
+	Seconds     float64 `json:"seconds"`     // seconds
+}
+
+// Read reads the record in an output folder. With an error that says that
+// its checksum is wrong there is a record too.
+func Read(dir string) (*Record, error) {
+	path := filepath.Join(dir, RecordFile)
+	text, err := source.ReadFile(path, maxRecord)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := json.Unmarshal([]byte(text), r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.SchemaVersion > RecordVersion {
+		return nil, fmt.Errorf("%s was written by a newer program (%s), whose records have version %d; this one reads up to %d. Update ppl", path, r.Program, r.SchemaVersion, RecordVersion)
+	}
+	if err := r.local(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, files.CheckSeal(path, []byte(text))
+}
+
+// maxRecord is the greatest length of a record: it has a dense metric for each chain.
+const maxRecord = 1 << 30
+
+// local refuses a record that names files outside its folder. Folders are handed on,
+// and what a record names is read, and removed by those who overwrite it.
+func (r *Record) local() error {
+	names := []string{r.DataFile}
+	for _, t := range r.Texts {
+		names = append(names, t.File)
+	}
+	for _, name := range names {
+		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("it names a file outside its folder: %s", name)
+		}
+	}
+	if r.Name != "" && (r.Name != filepath.Base(r.Name) || !filepath.IsLocal(r.Name)) {
+		return fmt.Errorf("the name of its files is not one: %s", r.Name)
+	}
+	return nil
+}
+
+// Write replaces the record in a folder, which must exist, and notes what models are evaluated with.
+func (r *Record) Write(dir string) error {
+	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
+		r.Processors = append(r.Processors, now)
+	}
+	r.SchemaVersion = RecordVersion
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return files.Replace(filepath.Join(dir, RecordFile), files.Seal(text))
+}
+
+// Keep writes the text of the model, with what it includes, and the data to a
+// folder, durably, and notes in the record where they are.
+func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
+	folder := filepath.Join(dir, textFolder)
+	if err := files.MakeFolder(folder); err != nil {
+		return err
+	}
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros = nil, "", "", nil, nil
+	var written []*files.Temp
+	defer func() {
+		for _, t := range written {
+			t.Abandon()
+		}
+	}()
+	write := func(path string, by func(io.Writer) error) (digest string, err error) {
+		t, digest, err := files.TempBy(path, by)
+		if err == nil {
+			written = append(written, t)
+		}
+		return digest, err
+	}
+	keep := func(name, base, text string) error {
+		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base, SHA256: files.Digest(text)})
+		_, err := write(filepath.Join(folder, base), func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+		return err
+	}
+	base := func(name string) string { return filepath.Base(filepath.FromSlash(name)) }
+	if err := keep(base(m.Name), base(m.Name), m.Text); err != nil {
+		return err
+	}
+	for i, name := range slices.Sorted(maps.Keys(m.Included)) {
+		if err := keep(name, fmt.Sprintf("include_%d_%s", i+1, base(name)), m.Included[name]); err != nil {
+			return err
+		}
+	}
+	if values != nil && len(values.Names()) > 0 {
+		r.Levels, r.Zeros = values.Reading().Levels, values.Reading().Zeros
+		most := int64(math.MaxInt64)
+		if r.Data != "" {
+			most = maxKeptData
+		}
+		// Not by way of memory, of which large data have taken their share.
+		digest, err := write(filepath.Join(dir, dataFile), func(w io.Writer) error {
+			return values.WriteJSON(&boundedWriter{w, most})
+		})
+		switch {
+		case errors.Is(err, errTooLarge):
+		case err != nil:
+			return err
+		default:
+			r.DataFile, r.DataFileSHA256 = dataFile, digest
+		}
+	}
+	return files.Commit(written...)
+}
+
+var errTooLarge = errors.New("folder: the data are too large to be kept")
+
+// boundedWriter writes so many bytes, and then errs.
+type boundedWriter struct {
+	io.Writer
+	left int64
+}
+
+func (w *boundedWriter) Write(p []byte) (int, error) {
+	if w.left -= int64(len(p)); w.left < 0 {
+		return 0, errTooLarge
+	}
+	return w.Writer.Write(p)
+}
+
+// Finish notes what a run has come to: the report of its chains, the parts of the model
+// that are interpreted by a fault of this program, and the error that it has ended with.
+func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
+	r.Complete = err == nil && !report.Interrupted
+	r.Chains, r.Reports = report.Adapted(), nil
+	r.Elapsed = report.Elapsed.Seconds()
+	r.PlanFaults = planFaults
+	for _, c := range report.Chains {
+		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
+			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason, Events: c.Events}
+		for _, x := range c.Rejections {
+			if j.Rejections == nil {
+				j.Rejections = map[string]int{}
+			}
+			j.Rejections[x.Message] = x.Count
+		}
+		if c.Err != nil {
+			j.Error = c.Err.Error()
+		}
+		j.Arrival = c.Arrival
+		r.Reports = append(r.Reports, j)
+	}
+}
+
+// Report notes in the report of a chain what the record knows of it.
+func (c Chain) Report(to *infer.ChainReport) {
+	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
+	to.Ungenerated, to.UngeneratedReason, to.Events = c.Ungenerated, c.UngeneratedReason, c.Events
+	for message, n := range c.Rejections {
+		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
+	}
+	slices.SortFunc(to.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
+	if c.Error != "" {
+		to.Err = errors.New(c.Error)
+	}
+	to.Arrival = c.Arrival
+}
+
+func phaseOf(p infer.Phase) Phase {
+	return Phase{p.Transitions, p.Gradients, p.Divergences, p.Elapsed.Seconds()}
+}
+
+func (p Phase) phase() infer.Phase {
+	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(p.Seconds * float64(time.Second))}
+}
+
+// ChangedError says that what is kept of the model or the data in the folder of a run is not
+// what the run was made with: draws with what is there now would be of another posterior.
+type ChangedError struct {
+	File, What string
+	Of         string // the file that it was read from, "" if that is not known
+}
+
+// Error is the message with what to do.
+func (e *ChangedError) Error() string {
+	text := fmt.Sprintf("%s is damaged or has been changed: it is not %s that the draws belong to", e.File, e.What)
+	if e.Of != "" && e.Of != "-" {
+		text += fmt.Sprintf(", which was read from %s", e.Of)
+	}
+	return text
+}
+
+// ReadModel reads the text of the model that is kept in the folder of the run, the name
+// that it is to be compiled under, and what it includes by name; of a run of an older
+// version, which keeps none, that of the file, whose includes stand beside it.
+func (r *Record) ReadModel(dir string) (*Source, error) {
+	if len(r.Texts) == 0 {
+		if r.Model == "" {
+			return nil, fmt.Errorf("%s does not say of which model it is", dir)
+		}
+		text, err := source.ReadFile(r.Model, 0)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the model: %w", err)
+		}
+		return &Source{Name: r.Model, Text: text, IncludePaths: []string{filepath.Dir(r.Model)}}, nil
+	}
+	s := &Source{Included: map[string]string{}}
+	for i, t := range r.Texts {
+		text, err := source.ReadFile(filepath.Join(dir, filepath.FromSlash(t.File)), maxRecord)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the model that belongs to the draws: %w", err)
+		}
+		if t.SHA256 != "" && files.Digest(text) != t.SHA256 {
+			return nil, &ChangedError{File: filepath.Join(dir, filepath.FromSlash(t.File)), What: "the model", Of: r.Model}
+		}
+		if i == 0 {
+			s.Name, s.Text = t.Name, text
+			continue
+		}
+		s.Included[t.Name] = text
+	}
+	return s, nil
+}
+
+// ReadData reads the data that are kept in the folder of the run or, where they
+// are too large, those of the file, if they are still the same. Reading takes no more
+// than o allows; what is read as a count, the run has decided.
+func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
+	o.Counts = data.ReadCounts(r.Counts)
+	switch {
+	case r.DataFile != "":
+		path := filepath.Join(dir, filepath.FromSlash(r.DataFile))
+		text, err := data.ReadText(path, o)
+		if err != nil {
+			return nil, err
+		}
+		if r.DataFileSHA256 != "" && files.Digest(text) != r.DataFileSHA256 {
+			return nil, &ChangedError{File: path, What: "the data", Of: r.Data}
+		}
+		s, err := data.ParseText(path, text, o)
+		if err != nil {
+			return nil, err
+		}
+		return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts}), nil
+	case r.Data == "":
+		return data.Empty(), nil
+	}
+	text, err := data.ReadText(r.Data, o)
+	if err != nil {
+		return nil, fmt.Errorf("the folder %s does not keep the data of the run, as they are large: %w", dir, err)
+	}
+	if files.Digest(text) != r.DataSHA256 {
+		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
+	}
+	return data.Parse(r.Data, text, o)
+}
+
+// Option is the value of an option of the command line, "" if it was not given.
+func (r *Record) Option(name string) string {
+	if v := r.Options[name]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return ""
+}
+
+// Base begins the names of the files of draws.
+func (r *Record) Base() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return BaseName(r.Model)
+}
+
+// Remove removes from a folder all that belongs to the run: draws, tables,
+// journals, model, data, the report and the record.
+func (r *Record) Remove(dir string) error {
+	if err := r.Tidy(dir); err != nil {
+		return err
+	}
+	// Not by way of links that lead out of the folder.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var errs []error
+	remove := func(name string) {
+		if err := files.RemoveIn(root, filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), r.Base()+"_")
+		digits := strings.TrimLeft(rest, "0123456789")
+		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
+			remove(e.Name())
+		}
+	}
+	if store := filepath.Join(dir, r.Base()+".zarr"); r.Format == "zarr" && zarr.Is(store) {
+		if err := files.RemoveAll(store); err != nil {
+			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
+		}
+	}
+	tables, _ := fs.Glob(root.FS(), TableFolder+"/*.csv")
+	for _, name := range tables {
+		remove(name)
+	}
+	remove(TableFolder)
+	for _, t := range r.Texts {
+		remove(t.File)
+	}
+	remove(textFolder)
+	if r.DataFile != "" {
+		remove(r.DataFile)
+	}
+	remove(ReportFile)
+	remove(RecordFile)
+	return errors.Join(errs...)
+}
+
+// Tidy removes from a folder what processes have left that were killed: temporary files and
+// stores and, of a run that is complete, what it could be resumed from.
+// It may be called any number of times, by whoever has the folder to themselves.
+func (r *Record) Tidy(dir string) error {
+	chain := func(name string) bool {
+		rest, ok := strings.CutPrefix(name, r.Base()+"_")
+		digits := strings.TrimLeft(rest, "0123456789")
+		return ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".")
+	}
+	errs := []error{
+		files.RemoveTemps(dir, func(name string) bool {
+			return name == RecordFile || name == dataFile || name == r.Base()+".zarr" || chain(name)
+		}),
+		files.RemoveTemps(filepath.Join(dir, textFolder), func(string) bool { return true }),
+		files.RemoveTemps(filepath.Join(dir, TableFolder), func(string) bool { return true }),
+	}
+	if r.Complete {
+		entries, err := files.ReadFolder(dir)
+		errs = append(errs, err)
+		for _, e := range entries {
+			if base, ok := draws.JournalOf(e.Name()); ok && chain(e.Name()) {
+				errs = append(errs, draws.RemoveJournal(filepath.Join(dir, base)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// The folders within an output folder.
+const (
+	textFolder  = "model"  // the model and what it includes
+	TableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
+)
+
+// BaseName is what the files of a run are named after: the name of the model's file without
+// folder and extension. A record is a text of valid characters, so that names are.
+func BaseName(path string) string {
+	name := strings.ToValidUTF8(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if name == "" { // of .stan
+		return "model"
+	}
+	return name
+}

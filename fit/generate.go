@@ -1,0 +1,191 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// GenerateOptions are options of [Generate]. The zero value is the
+// default.
+type GenerateOptions struct {
+	Seed     uint64 // of the random numbers; those of a draw depend on its chain and place alone
+	Parallel int    // goroutines; 0: GOMAXPROCS
+
+	// Each, if not nil, receives the values of each draw instead of a store, in
+	// the order of [model.Posterior.GeneratedNames]: for quantities that are too many
+	// to keep. Chain and draw count from 0. It is called by several goroutines
+	// at a time, in any order of draws, and must not keep values. An error ends
+	// the generation.
+	Each func(chain, draw int, values []float64) error
+}
+
+// Generated is what [Generate] has computed.
+type Generated struct {
+	// Draws holds the generated quantities of each draw, without statistics, by
+	// chain; nil with [GenerateOptions.Each].
+	Draws *draws.Store
+
+	// Failed is the number of draws for which they could not be computed and are
+	// NaN; Reason is why, at the first of them.
+	Failed int
+	Reason error
+
+	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
+	Prior bool
+
+	labels []string // of the columns of Draws, as [Fit.Labels]
+}
+
+// GenerateFrom computes the generated quantities of p at the draws of a fit,
+// whose parameters must be those of p: those of another data set, of a model
+// with other generated quantities, or of one that was derived from it. An error
+// names a parameter that the fit does not have, or has in another size.
+func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions) (*Generated, error) {
+	if err := cmp.Or(p.Err(), f.Err()); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, model.ErrNoContext
+	}
+	columns, err := ParameterColumns(p, f)
+	if err != nil {
+		return nil, err
+	}
+	names := p.GeneratedNames()
+	out := &Generated{labels: generatedLabels(p, f)}
+	if o.Each == nil {
+		contents := make([]*draws.Contents, f.Draws.Chains())
+		for i := range contents {
+			contents[i] = &draws.Contents{Columns: draws.Columns{Names: names}, Draws: make([]float64, f.Draws.Len(i)*len(names))}
+		}
+		o.Each = func(chain, draw int, values []float64) error {
+			copy(contents[chain].Draws[draw*len(names):], values)
+			return nil
+		}
+		if len(contents) > 0 {
+			if out.Draws, err = draws.NewStoreFrom(nil, contents); err != nil {
+				return nil, err
+			}
+		}
+	}
+	type place struct{ chain, draw int }
+	const block = 16 // draws that a goroutine takes at a time
+	todo := make(chan place)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	first := place{math.MaxInt, 0}
+	failed := func(at place, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		out.Failed++
+		if at.chain < first.chain || at.chain == first.chain && at.draw < first.draw {
+			first, out.Reason = at, err
+		}
+	}
+	work := func() {
+		q := p.Copy()
+		q.SetStop(ctx.Err)
+		x := make([]float64, q.Dim())
+		values := make([]float64, len(columns))
+		dst := make([]float64, len(q.OutputNames()))
+		own := dst[len(dst)-len(names):]
+		for b := range todo {
+			for draw := b.draw; draw < min(b.draw+block, f.Draws.Len(b.chain)); draw++ {
+				if ctx.Err() != nil {
+					return
+				}
+				_, row := f.Draws.Draw(b.chain, draw)
+				for i, c := range columns {
+					values[i] = row[c]
+				}
+				rng := rand.New(rand.NewPCG(o.Seed, uint64(b.chain)<<40|uint64(draw)))
+				err := q.Compiled().UnconstrainRounded(values, f.rounded, x)
+				if err == nil {
+					err = q.Compiled().Generate(x, rng, dst)
+				}
+				var rejection *compile.Rejection
+				switch {
+				case ctx.Err() != nil:
+					return
+				case errors.As(err, &rejection) && rejection.Fatal():
+					cancel(err)
+					return
+				case err != nil:
+					failed(place{b.chain, draw}, err)
+					for i := range own {
+						own[i] = math.NaN()
+					}
+				}
+				if err := o.Each(b.chain, draw, own); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		}
+	}
+	var running sync.WaitGroup
+	workers := o.Parallel
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range workers {
+		running.Go(work)
+	}
+	func() {
+		defer close(todo)
+		for chain := range f.Draws.Chains() {
+			for draw := 0; draw < f.Draws.Len(chain); draw += block {
+				select {
+				case todo <- place{chain, draw}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	running.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// columnsIn finds the parameters of p among the columns of a fit.
+func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
+	at := map[string]int{}
+	sizes := map[string]int{} // columns of each variable
+	for i, n := range f.Draws.Names() {
+		at[n] = i
+		sizes[diagnose.VariableName(n)]++
+	}
+	var columns []int
+	want := map[string]int{}
+	for _, n := range p.ParameterNames() {
+		want[diagnose.VariableName(n)]++
+	}
+	for _, n := range p.ParameterNames() {
+		v := diagnose.VariableName(n)
+		i, ok := at[n]
+		switch {
+		case sizes[v] == 0:
+			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.Name())
+		case !ok || sizes[v] != want[v]:
+			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit: of those that belong to single rows or groups, the draws say nothing of others; "+
+				"a program of its own can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.Name(), sizes[v])
+		}
+		columns = append(columns, i)
+	}
+	return columns, nil
+}

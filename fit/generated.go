@@ -1,0 +1,171 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// simulate computes the generated quantities of a posterior without parameters
+// time and again.
+func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint64, parallel int) (*Fit, error) {
+	contents := make([]*draws.Contents, chains)
+	for i := range contents {
+		// A column that no model has, as a store of none has no draws.
+		contents[i] = &draws.Contents{Columns: draws.Columns{Names: []string{"none"}}, Draws: make([]float64, n)}
+	}
+	store, err := draws.NewStoreFrom(make([]string, chains), contents)
+	if err != nil {
+		return nil, err
+	}
+	g, err := Generate(ctx, p, &Fit{Draws: store}, GenerateOptions{Seed: seed, Parallel: parallel})
+	if err != nil {
+		return nil, err
+	}
+	return g.Fit(), nil
+}
+
+// FitAt is draws that are all the same: the given parameters, n times, for
+// [Generate]. All parameters must be given.
+func At(p *model.Posterior, values any, n int) (*Fit, error) {
+	x, err := p.Unconstrain(values)
+	if err != nil {
+		return nil, err
+	}
+	names := p.UnconstrainedNames()
+	for i, v := range x {
+		if v != v {
+			return nil, fmt.Errorf("the parameters given have no %s", diagnose.VariableName(names[i]))
+		}
+	}
+	constrained, err := p.Constrain(x)
+	if err != nil {
+		return nil, err
+	}
+	c := &draws.Contents{Columns: draws.Columns{Names: p.ParameterNames()}}
+	for range n {
+		c.Draws = append(c.Draws, constrained[:len(c.Columns.Names)]...)
+	}
+	if len(c.Columns.Names) == 0 {
+		c.Columns.Names, c.Draws = []string{"none"}, make([]float64, n)
+	}
+	store, err := draws.NewStoreFrom([]string{""}, []*draws.Contents{c})
+	if err != nil {
+		return nil, err
+	}
+	return &Fit{Draws: store}, nil
+}
+
+// Fit is the generated quantities as a fit of their own, for its summary and
+// files; nil with [GenerateOptions.Each].
+func (g *Generated) Fit() *Fit {
+	if g.Draws == nil {
+		return nil
+	}
+	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
+	f.labelled.Do(func() {}) // they are known
+	for i := range g.Draws.Chains() {
+		f.config.Draws = max(f.config.Draws, g.Draws.Len(i))
+		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, Sampling: infer.Phase{Transitions: g.Draws.Len(i)}}
+		if i == 0 {
+			r.Ungenerated = g.Failed
+			if g.Reason != nil {
+				r.UngeneratedReason = g.Reason.Error()
+			}
+		}
+		f.Report.Chains = append(f.Report.Chains, r)
+	}
+	return f
+}
+
+// Join puts the draws of a fit, and what was generated at them, side by side.
+func (g *Generated) Join(f *Fit) (*Generated, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if g == nil || g.Draws == nil {
+		return nil, errors.New("ppl: there are no generated quantities to join")
+	}
+	var all []*draws.Contents
+	names := slices.Concat(f.Draws.Names(), g.Draws.Names())
+	for chain := range f.Draws.Chains() {
+		c := &draws.Contents{Columns: draws.Columns{Names: names}}
+		for i := range f.Draws.Len(chain) {
+			_, a := f.Draws.Draw(chain, i)
+			_, b := g.Draws.Draw(chain, i)
+			c.Draws = append(append(c.Draws, a...), b...)
+		}
+		all = append(all, c)
+	}
+	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Prior: f.FromPrior, labels: joined(f, g)}, err
+}
+
+// joined are the labels of the quantities of a fit and of what was generated; nil if
+// there are none.
+func joined(f *Fit, g *Generated) []string {
+	first, second := f.Labels(), g.labels
+	if first == nil && second == nil {
+		return nil
+	}
+	if first == nil {
+		first = make([]string, len(f.Names()))
+	}
+	if second == nil {
+		second = make([]string, len(g.Draws.Names()))
+	}
+	return slices.Concat(first, second)
+}
+
+// The setting of CmdStan's files that says which draws quantities were generated from, and its
+// value where these are of the prior.
+const (
+	fittedParams = "fitted_params"
+	fromPrior    = "prior"
+)
+
+// WriteCSV writes the generated quantities as CSV files, one per chain, in the
+// format of CmdStan's method generate_quantities; base "out/fit" makes
+// out/fit_1.csv and so on. It returns their names.
+func (g *Generated) WriteCSV(base, model string, seed uint64) ([]string, error) {
+	var files []string
+	for chain := range g.Draws.Chains() {
+		path, err := g.writeChain(base, model, seed, chain)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}
+
+func (g *Generated) writeChain(base, m string, seed uint64, chain int) (string, error) {
+	id := strconv.Itoa(chain + 1)
+	path := base + "_" + id + ".csv"
+	method := draws.Setting{Name: "method", Value: "generate_quantities"}
+	if g.Prior {
+		method.Children = []draws.Setting{{Name: "generate_quantities", Group: true, Children: []draws.Setting{{Name: fittedParams, Value: fromPrior}}}}
+	}
+	file, err := draws.Create(path, draws.Header{
+		Columns: g.Draws.Columns(),
+		Config: draws.Configuration{
+			Model: m, Program: "ppl " + model.Version(), Method: method,
+			ID: chain + 1, Seed: seed,
+		}.Settings(path),
+	})
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	if err := writeRows(file, g.Draws, chain); err != nil {
+		return "", err
+	}
+	return path, file.Finish(draws.Elapsed{})
+}

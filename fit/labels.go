@@ -1,0 +1,128 @@
+package fit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/fit/arrays"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Labels say, for each quantity of [Fit.Names], what its indices stand for, where the
+// data tell: theta[2] of a variable declared with the size J is that of school Bolton if
+// J was counted as the levels of the column school, and Bolton the second of them.
+// The texts of several indices are separated by commas; an index without a text is left out, and what has
+// none at all is "". Nil if the data tell of no quantity.
+func (f *Fit) Labels() []string {
+	if f.Err() != nil {
+		return nil
+	}
+	f.labelled.Do(func() { f.labels = f.makeLabels() })
+	return f.labels
+}
+
+func (f *Fit) makeLabels() []string {
+	factors := f.factors()
+	if len(factors) == 0 {
+		return nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil
+	}
+	return labelsOf(m.Program().IR(), f.Names(), factors)
+}
+
+// IndexFactors are the factors that the indices of variables of a program go through, by name
+// and index; see [arrays.Factor].
+func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
+	if f.Err() != nil || p == nil {
+		return nil
+	}
+	return factorsOfIndices(p, f.factors())
+}
+
+// factors are those of the data, by the variable that has the number of their levels.
+func (f *Fit) factors() map[string]arrays.Factor {
+	switch {
+	case f.posterior != nil:
+		return factorsOf(f.posterior.Data().Reading())
+	case f.record != nil:
+		return factorsOf(data.Reading{Levels: f.record.Levels, Counts: data.ReadCounts(f.record.Counts)})
+	}
+	return nil
+}
+
+func factorsOf(r data.Reading) map[string]arrays.Factor {
+	out := map[string]arrays.Factor{}
+	for _, c := range r.Counts {
+		if l := r.Levels[c.Of]; c.Of != "" && l != nil {
+			out[c.Name] = arrays.Factor{Name: c.Of, Levels: l}
+		}
+	}
+	return out
+}
+
+// generatedLabels are the labels of what is generated at the draws of a fit. Sizes that the
+// data do not count, and that are those of the fit, count what they counted there.
+func generatedLabels(p *model.Posterior, f *Fit) []string {
+	factors := factorsOf(p.Data().Reading())
+	for size, by := range f.factors() {
+		v, ok := p.Data().Get(size)
+		if _, own := factors[size]; !own && ok && len(v.Shape) == 0 && v.IsInt && len(v.Ints) == 1 && v.Ints[0] == int64(len(by.Levels)) {
+			factors[size] = by
+		}
+	}
+	if len(factors) == 0 {
+		return nil
+	}
+	return labelsOf(p.Model().Program().IR(), p.GeneratedNames(), factors)
+}
+
+// labelsOf are the texts that the indices of names stand for; nil if there are none.
+func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) []string {
+	by := factorsOfIndices(p, factors)
+	if len(by) == 0 {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		base, indices, _ := strings.Cut(name, ".")
+		var parts []string
+		for k, index := range strings.Split(indices, ".") {
+			n, err := strconv.Atoi(index)
+			if own := by[base]; err == nil && k < len(own) && n >= 1 && n <= len(own[k].Levels) {
+				parts = append(parts, own[k].Levels[n-1])
+			}
+		}
+		out[i] = strings.Join(parts, ", ")
+	}
+	return out
+}
+
+// factorsOfIndices are the factors that the indices of variables go through, by name and
+// index: where the size of a variable is the number of their levels. Other indices have
+// none, with an empty name.
+func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[string][]arrays.Factor {
+	out := map[string][]arrays.Factor{}
+	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
+		if v.Whole != nil {
+			continue // a member of a tuple, whose names have other places
+		}
+		by := make([]arrays.Factor, len(v.Sizes))
+		some := false
+		for k, size := range v.Sizes {
+			if ref, ok := size.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
+				by[k] = factors[ref.Var.Name]
+				some = some || by[k].Name != ""
+			}
+		}
+		if some {
+			out[v.Name] = by
+		}
+	}
+	return out
+}

@@ -1,0 +1,391 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// ReadOptions bounds what reading back a run may take. The zero value is what [ReadFit],
+// [ReadCSV] and [ReadZarr] use.
+type ReadOptions struct {
+	// Memory is how many bytes the draws may take, and then the data of the run, which are
+	// read when they are asked for; 0: half of what the machine, or the control group of
+	// the process, has. What asks for more is an error.
+	Memory int64
+}
+
+// room is the memory for one run.
+func (o ReadOptions) room() *draws.Room { return &draws.Room{Limit: compile.MemoryOr(o.Memory)} }
+
+// ReadFit reads back the run in an output folder: its draws, what is known of
+// its chains, and the model and the data that belong to it, see [Fit.Posterior].
+// Of an interrupted run it reads what its CSV files hold. An error says that
+// there is no run in the folder, or names what is wrong with a file.
+func ReadFit(dir string) (*Fit, error) { return ReadOptions{}.Fit(dir) }
+
+// Fit is [ReadFit] within the limits of o.
+func (o ReadOptions) Fit(dir string) (*Fit, error) {
+	record, err := folder.Read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(dir); statErr != nil {
+			return nil, fmt.Errorf("cannot read a run: there is no folder %s", dir)
+		}
+		return nil, fmt.Errorf("the folder %s holds no run: there is no %s", dir, folder.RecordFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.draws(dir, record)
+	if err != nil && !record.Complete { // its draws are in journals, from which they become files at the end
+		return nil, &UnfinishedError{Folder: dir, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.dir, f.record, f.read = dir, record, o
+	if !record.Complete {
+		f.Report.Interrupted = true
+	}
+	if record.Elapsed > 0 {
+		f.Report.Elapsed = time.Duration(record.Elapsed * float64(time.Second))
+	}
+	for i := range f.Report.Chains {
+		c := &f.Report.Chains[i]
+		for _, r := range record.Reports {
+			if r.ID != c.ID {
+				continue
+			}
+			r.Report(c)
+		}
+		if n := c.ID - f.config.FirstID; n >= 0 && n < len(record.Chains) {
+			c.Last = record.Chains[n].Position
+			if m := record.Chains[n].Metric; m.Kind != "" {
+				c.Metric, c.Recentring = m, record.Chains[n].Recentring
+			}
+		}
+	}
+	return f, f.readTables(dir, record.Base())
+}
+
+// readTables reads what kernels have learnt, as recorder.finish writes it.
+func (f *Fit) readTables(dir, name string) error {
+	for i := range f.Report.Chains {
+		c := &f.Report.Chains[i]
+		prefix := filepath.Join(dir, folder.TableFolder, fmt.Sprintf("%s_%d_", name, c.ID))
+		paths, _ := filepath.Glob(escapeGlob(prefix) + "*.csv")
+		for _, path := range paths {
+			t, err := draws.ReadTable(path, strings.TrimSuffix(strings.TrimPrefix(path, prefix), ".csv"))
+			if err != nil {
+				return err
+			}
+			c.Tables = append(c.Tables, t)
+			f.Tables = append(f.Tables, path)
+		}
+	}
+	return nil
+}
+
+// escapeGlob keeps the characters of a path from being read as a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+}
+
+// draws reads the draws in an output folder.
+func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
+	name := record.Base()
+	if record.Format == string(Zarr) {
+		path := filepath.Join(dir, name+".zarr")
+		if !zarr.Is(path) {
+			return nil, fmt.Errorf("there are no draws: no store %s", path)
+		}
+		return o.Zarr(path)
+	}
+	paths := chainFiles(dir, name)
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("there are no draws: no file %s", filepath.Join(dir, name+"_1.csv"))
+	}
+	return o.CSV(paths...)
+}
+
+// chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;
+// others that begin alike, such as tables, are left out.
+func chainFiles(dir, name string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var ids []int
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), name+"_")
+		rest, csv := strings.CutSuffix(rest, ".csv")
+		if id, err := strconv.Atoi(rest); ok && csv && err == nil && id > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	var paths []string
+	for _, id := range ids {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("%s_%d.csv", name, id)))
+	}
+	return paths
+}
+
+// ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per
+// chain, such as CmdStan's own. Of which model and data they are, the files do
+// not say: see [Fit.Of].
+func ReadCSV(paths ...string) (*Fit, error) { return ReadOptions{}.CSV(paths...) }
+
+// CSV is [ReadCSV] within the limits of o.
+func (o ReadOptions) CSV(paths ...string) (*Fit, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("cannot read draws: no files")
+	}
+	var all []*draws.Contents
+	room := o.room()
+	for _, path := range paths {
+		c, err := draws.ReadFile(path, room)
+		if err != nil {
+			return nil, err
+		}
+		if m, ok := draws.Lookup(c.Config, "method"); ok && m.Value == "variational" && c.Len() > 0 {
+			c.Draws = c.Draws[len(c.Draws)/c.Len():] // the first row is the mean
+		}
+		all = append(all, c)
+	}
+	return fitOf(paths, all)
+}
+
+// fitOf makes a fit of what was read, chain by chain.
+func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
+	f := &Fit{Files: slices.Compact(paths)}
+	var err error
+	if f.Draws, err = draws.NewStoreFrom(paths, all); err != nil {
+		return nil, err
+	}
+	f.config = configOf(all[0].Config)
+	f.head = all[0].Config
+	f.rounded = draws.Digits(f.head)
+	if s, ok := find(f.head, fittedParams); ok {
+		f.FromPrior = s.Value == fromPrior
+	}
+	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs || f.sigFigs < 1 {
+		f.sigFigs = 0
+	}
+	if s, ok := draws.Lookup(f.head, "start_datetime"); ok {
+		f.started, _ = time.Parse(time.DateTime+" MST", s.Value)
+	}
+	f.config.Chains = len(all)
+	for i, c := range all {
+		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, StepSize: c.Adaptation.StepSize, Metric: c.Adaptation.Metric, Events: c.Events}
+		if id, ok := intSetting(c.Config, "id"); ok {
+			r.ID = id
+		}
+		if i == 0 {
+			f.config.FirstID = r.ID
+		}
+		r.Warmup.Elapsed, r.Sampling.Elapsed = c.Elapsed.Warmup, c.Elapsed.Sampling
+		f.Report.Elapsed = max(f.Report.Elapsed, c.Elapsed.Warmup+c.Elapsed.Sampling)
+		r.Sampling.Transitions = c.Len()
+		if steps, ok := f.Draws.Statistic(nil, i, "n_leapfrog__"); ok {
+			for _, n := range steps {
+				r.Sampling.Gradients += int64(n)
+			}
+		}
+		if divergent, ok := f.Draws.Statistic(nil, i, "divergent__"); ok {
+			for _, d := range divergent {
+				r.Sampling.Divergences += int(d)
+			}
+		}
+		f.Report.Chains = append(f.Report.Chains, r)
+	}
+	return f, nil
+}
+
+// configOf reads from the head of a file how a run was made.
+func configOf(settings []draws.Setting) infer.Config {
+	c := infer.Config{Thin: 1, FirstID: 1}
+	for _, x := range []struct {
+		name string
+		dst  *int
+	}{{"num_samples", &c.Draws}, {"num_warmup", &c.Warmup}, {"thin", &c.Thin}} {
+		if v, ok := intSetting(settings, x.name); ok {
+			*x.dst = v
+		}
+	}
+	if s, ok := draws.Lookup(settings, "seed"); ok {
+		c.Seed, _ = strconv.ParseUint(s.Value, 10, 64)
+	}
+	if s, ok := find(settings, "save_warmup"); ok {
+		c.SaveWarmup = s.Value == "1" || s.Value == "true"
+	}
+	if s, _ := find(settings, "algorithm"); s.Value == "fixed_param" {
+		c.Sampler = sampler.Fixed{}
+	}
+	switch s, _ := draws.Lookup(settings, "engine"); s.Value {
+	case "nuts":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = nuts.Sampler{MaxDepth: depth}
+	case "auto":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = auto.Sampler{MaxDepth: depth}
+	case "nuts2011":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = nuts.Sampler2011{MaxDepth: depth}
+	case "static":
+		c.Sampler = hmc.Sampler{}
+	}
+	return c
+}
+
+func intSetting(settings []draws.Setting, name string) (int, bool) {
+	s, ok := find(settings, name)
+	if !ok {
+		return 0, false
+	}
+	v, err := strconv.Atoi(strings.TrimSpace(s.Value))
+	return v, err == nil
+}
+
+// find looks for a setting of a name wherever it stands.
+func find(settings []draws.Setting, name string) (draws.Setting, bool) {
+	for _, s := range settings {
+		if s.Name == name && !s.Group {
+			return s, true
+		}
+		if found, ok := find(s.Children, name); ok {
+			return found, true
+		}
+	}
+	return draws.Setting{}, false
+}
+
+// Record is what the folder keeps of the run beside its draws; nil if the fit
+// was not read by [ReadFit].
+func (f *Fit) Record() *folder.Record {
+	if f == nil {
+		return nil
+	}
+	return f.record
+}
+
+// Of says of which model, bound to which data, the draws are; for draws that
+// [ReadCSV] has read. An error names a parameter that the draws do not have.
+func (f *Fit) Of(p *model.Posterior) error {
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	names := p.Compiled().ParameterNames()
+	have := map[string]bool{}
+	for _, n := range f.Draws.Names() {
+		have[n] = true
+	}
+	for _, n := range names {
+		if !have[n] {
+			return fmt.Errorf("the draws have no %s, which is a parameter of %s", diagnose.DisplayName(n), p.Name())
+		}
+	}
+	f.posterior = p
+	return nil
+}
+
+// Model is the model that the run was made with: for a fit that was read from a
+// folder, compiled from the text that is kept there.
+func (f *Fit) Model() (*model.Model, error) {
+	if f == nil {
+		return nil, f.Err()
+	}
+	switch {
+	case f.posterior != nil:
+		return f.posterior.Model(), nil
+	case f.record == nil:
+		return nil, errors.New("the draws do not say of which model they are")
+	}
+	source, err := f.record.ReadModel(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	return model.CompileContext(context.Background(), source.Name, source.Text,
+		model.CompileOptions{Legacy: f.record.Legacy, Included: source.Included, IncludePaths: source.IncludePaths})
+}
+
+// Data are those that the run was made with: for a fit that was read from a
+// folder, what is kept there.
+func (f *Fit) Data() (*data.Set, error) {
+	if f == nil {
+		return nil, f.Err()
+	}
+	switch {
+	case f.posterior != nil:
+		return f.posterior.Data(), nil
+	case f.record == nil:
+		return nil, errors.New("the draws do not say of which data they are")
+	}
+	// How long a file may be was asked when the run was made.
+	memory := compile.MemoryOr(f.read.Memory)
+	return f.record.ReadData(f.dir, data.Options{Limit: memory, Memory: memory})
+}
+
+// Binding is how the model of the fit was bound, for models derived from it: transformed
+// data may draw random numbers.
+func (f *Fit) Binding() model.BindOptions {
+	switch {
+	case f == nil:
+	case f.posterior != nil:
+		o := f.posterior.Options()
+		return model.BindOptions{Seed: o.Seed, StanCompat: o.StanCompat, Memory: o.Memory, Statements: o.Statements}
+	case f.record != nil:
+		return model.BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat}
+	}
+	return model.BindOptions{}
+}
+
+// Posterior is the model bound to the data that the run was made with. It is
+// made at the first call, unless ctx ends before; see [Fit.Model] and [Fit.Data].
+func (f *Fit) Posterior(ctx context.Context) (*model.Posterior, error) {
+	if f == nil {
+		return nil, f.Err()
+	}
+	if f.posterior != nil {
+		return f.posterior, nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.BindContext(ctx, values, f.Binding())
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Of(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

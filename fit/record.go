@@ -1,0 +1,385 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// recorder takes in the draws of a run: it stores them, and writes them where
+// that is asked for.
+type recorder struct {
+	left      int64 // bytes that draws may still take, unless they are read back from journals
+	posterior *model.Posterior
+	check     *selfcheck.Check
+	options   *Options
+	fit       *Fit
+	out       drawOutput // nil: none
+
+	flushAlways bool // after each draw
+
+	journals []*draws.Journal // by chain; nil: none
+	bases    []string         // of the journals
+
+	mu  sync.Mutex // guards files, which are flushed from time to time
+	err error      // the first that occurred in writing
+}
+
+// flushEvery bounds how long a draw stays in the memory of the program.
+const flushEvery = 400 * time.Millisecond
+
+// keepInMemory is how many bytes of draws are kept in memory where they are in
+// journals too, from which they are read back beyond that.
+const keepInMemory = 64 << 20
+
+// openJournals starts the journals, or opens those of the run to resume, and
+// returns the snapshots found, for a session like the one given.
+func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Snapshot, error) {
+	snapshots := make([]*infer.Snapshot, r.fit.config.Chains)
+	var found []*draws.Found
+	damaged := &DamagedError{}
+	for i := range snapshots {
+		id := r.fit.config.FirstID + i
+		r.bases = append(r.bases, fmt.Sprintf("%s_%d", o.Output, id))
+		if !o.Resume {
+			continue
+		}
+		f, err := draws.FindJournal(r.bases[i], r.key(i))
+		if err != nil {
+			return nil, &OutputError{err}
+		}
+		found = append(found, f)
+		snapshots[i] = f.Snapshot
+	}
+	again := session.BeginsAgain(snapshots)
+	for i, f := range found {
+		if f.SetBack {
+			r.fit.SetBack = append(r.fit.SetBack, draws.DamagedChain{ID: r.fit.config.FirstID + i, Found: f})
+		}
+		if f.Damage == nil {
+			continue
+		}
+		if again && f.Lost != nil {
+			// The draws behind those that are lost could not be told from those made again.
+			f.Anew()
+			snapshots[i] = nil
+		}
+		damaged.Chains = append(damaged.Chains, draws.DamagedChain{ID: r.fit.config.FirstID + i, Found: f})
+	}
+	if damaged.Chains != nil {
+		if !o.Salvage {
+			return nil, damaged
+		}
+		r.fit.Salvaged = damaged.Chains
+	}
+	for i := range snapshots {
+		var j *draws.Journal
+		var err error
+		if o.Resume {
+			if j, err = found[i].Resume(); err == nil {
+				snapshots[i] = found[i].Snapshot
+			}
+		} else {
+			j, err = draws.CreateJournal(r.bases[i], r.key(i))
+		}
+		if err != nil {
+			if o.Resume {
+				r.closeJournals()
+			} else {
+				r.removeJournals()
+			}
+			return nil, &OutputError{err}
+		}
+		if o.SyncEvery > 0 {
+			j.SetSyncEvery(o.SyncEvery)
+		}
+		r.journals = append(r.journals, j)
+	}
+	// Their names, before a state that says how many draws are in them.
+	if err := files.SyncFolder(filepath.Dir(o.Output)); err != nil {
+		r.closeJournals()
+		return nil, &OutputError{err}
+	}
+	r.fit.Draws.ReadBack(r.journals, cmp.Or(o.keepInMemory, keepInMemory))
+	return snapshots, nil
+}
+
+// key is what the journal of a chain belongs to.
+func (r *recorder) key(chain int) draws.JournalKey {
+	return draws.JournalKey{ID: r.fit.config.FirstID + chain, Seed: r.fit.config.Seed, Values: len(r.fit.Draws.Names())}
+}
+
+func (r *recorder) closeJournals() {
+	for _, j := range r.journals {
+		j.Close()
+	}
+}
+
+// replay takes in the draws that were made before the run is resumed.
+func (r *recorder) replay(session *infer.Session) error {
+	for chain, j := range r.journals {
+		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
+			return &OutputError{err}
+		}
+	}
+	if err := r.out.replayed(); err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// drawBytes is the memory that a draw takes.
+func (r *recorder) drawBytes() int64 {
+	c := r.fit.Draws.Columns()
+	return 8 * int64(len(c.Statistics)+len(c.Names))
+}
+
+// tooMany is the error of so many draws that cannot all be in memory.
+func (r *recorder) tooMany(n int) error {
+	return &DrawsError{Draws: n, Numbers: int(r.drawBytes() / 8), Memory: r.fit.posterior.MemoryLimit()}
+}
+
+// take stores a draw and writes it to the file of its chain.
+func (r *recorder) take(session *infer.Session, d infer.Draw) error {
+	if r.journals == nil {
+		if r.left -= r.drawBytes(); r.left < 0 {
+			return r.tooMany(int(r.fit.posterior.MemoryLimit()/r.drawBytes()) + 1)
+		}
+	}
+	if err := r.fit.Draws.Add(d); err != nil {
+		return err
+	}
+	if r.out == nil {
+		return nil
+	}
+	if err := r.out.draw(session, d); err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// snapshot saves the state of a chain.
+func (r *recorder) snapshot(s *infer.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return
+	}
+	if err := r.journals[s.Chain].Save(s); err != nil {
+		r.err = &OutputError{err}
+	}
+}
+
+// record takes in the draws of a session.
+func (r *recorder) record(ctx context.Context, session *infer.Session) error {
+	done := make(chan struct{})
+	var flushing sync.WaitGroup
+	if r.out != nil {
+		flushing.Go(func() { r.flushUntil(done) })
+	}
+	defer flushing.Wait()
+	defer close(done)
+
+	var failures []error
+	for d, err := range session.Draws(ctx) {
+		if err != nil {
+			if d.Chain < 0 {
+				err = &InterruptedError{Cause: err}
+			}
+			failures = append(failures, locate(r.posterior, err))
+			continue
+		}
+		if err := r.add(session, d); err != nil {
+			return err
+		}
+		if r.check.Draw(d.Chain, d.Warmup, d.Position) {
+			return selfcheck.ErrWrong
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(append(together(failures), r.err)...)
+}
+
+// add takes in a new draw.
+func (r *recorder) add(session *infer.Session, d infer.Draw) error {
+	if r.out == nil && r.journals == nil {
+		return r.take(session, d) // there is nothing to be guarded
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if r.journals != nil { // before the store, which may read the draw back from there
+		if err := r.journals[d.Chain].Add(d); err != nil {
+			r.err = &OutputError{err}
+			return r.err
+		}
+	}
+	r.err = r.take(session, d)
+	if r.err == nil && r.flushAlways {
+		r.err = r.out.flush()
+	}
+	return r.err
+}
+
+// flushUntil hands the draws to the system, time and again.
+func (r *recorder) flushUntil(done <-chan struct{}) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		r.mu.Lock()
+		err := r.out.flush()
+		for _, j := range r.journals {
+			if err == nil {
+				err = j.Flush()
+			}
+		}
+		if err != nil && r.err == nil {
+			r.err = &OutputError{err}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// finish completes the files. After an error of writing, what is whole of them is kept; a run
+// that is not complete keeps its journals. A run becomes complete in one step, by what complete
+// writes: all files are durable before it, and all that it could be resumed from is removed
+// after it.
+func (r *recorder) finish(err error, complete func(*Fit) error) error {
+	if !errors.As(err, new(*OutputError)) {
+		var e error
+		if r.fit.Files, e = r.out.finish(r.fit.Report); e == nil {
+			e = r.writeTables()
+		}
+		if e == nil && err == nil && r.fit.complete() && complete != nil {
+			e = complete(r.fit)
+		}
+		err = errors.Join(err, e)
+	}
+	if errors.As(err, new(*OutputError)) && len(r.fit.Files) == 0 {
+		kept, keepErr := r.out.keep()
+		r.fit.Files = kept
+		err = errors.Join(err, keepErr)
+	}
+	switch {
+	case err == nil && r.fit.complete(), !r.fit.drawn() && !r.fit.Report.Interrupted && !errors.As(err, new(*OutputError)):
+		return errors.Join(err, r.removeJournals())
+	case r.fit.complete():
+		return err // by what is wrong with the output
+	}
+	for _, j := range r.journals {
+		if e := j.Sync(); e != nil {
+			return errors.Join(err, &OutputError{e})
+		}
+	}
+	return err
+}
+
+// drawn reports whether there are any draws.
+func (f *Fit) drawn() bool {
+	for i := range f.Draws.Chains() {
+		if f.Draws.Len(i)+f.Draws.Warmup().Len(i) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// writeTables writes what kernels have learnt.
+func (r *recorder) writeTables() error {
+	for i, c := range r.fit.Report.Chains {
+		for _, table := range c.Tables {
+			base := r.out.chainBase(i)
+			dir := filepath.Join(filepath.Dir(base), folder.TableFolder)
+			path := filepath.Join(dir, fmt.Sprintf("%s_%s.csv", filepath.Base(base), table.Name))
+			err := files.MakeFolder(dir)
+			if err == nil {
+				err = draws.WriteTable(path, table)
+			}
+			if err != nil {
+				return &OutputError{err}
+			}
+			r.fit.Tables = append(r.fit.Tables, path)
+		}
+	}
+	return nil
+}
+
+func (r *recorder) removeJournals() error {
+	var errs []error
+	for i, j := range r.journals {
+		j.Close()
+		errs = append(errs, draws.RemoveJournal(r.bases[i]))
+	}
+	if r.journals != nil {
+		errs = append(errs, r.options.removeVerdict())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// precision is the least effective sample size, in the bulk and in the tails, and the
+// largest R-hat of the quantities that vary, of the first n transitions of the chains, as
+// far as they have not failed; 0 if there are none.
+func (r *recorder) precision(n int) (ess, rhat float64) {
+	thin := r.fit.config.Thin
+	v := prefix{r.fit.Draws, nil, (n + thin - 1) / thin}
+	for chain := range r.fit.Draws.Chains() {
+		if r.fit.Draws.Len(chain) >= v.length {
+			v.chains = append(v.chains, chain)
+		}
+	}
+	if len(v.chains) == 0 {
+		return 0, math.NaN()
+	}
+	ess = math.Inf(1)
+	for _, row := range diagnose.Summarize(v) {
+		if row.SD == 0 {
+			continue // a constant
+		}
+		if math.IsNaN(row.ESSBulk) || math.IsNaN(row.Rhat) {
+			return 0, math.NaN()
+		}
+		ess, rhat = min(ess, row.ESSBulk), max(rhat, row.Rhat)
+		if !math.IsNaN(row.ESSTail) {
+			ess = min(ess, row.ESSTail)
+		}
+	}
+	return ess, rhat
+}
+
+// prefix is the first draws of some chains.
+type prefix struct {
+	*draws.Store
+	chains []int
+	length int
+}
+
+func (p prefix) Chains() int { return len(p.chains) }
+func (p prefix) Len(int) int { return p.length }
+func (p prefix) Column(dst []float64, chain, quantity int) []float64 {
+	before := len(dst)
+	return p.Store.Column(dst, p.chains[chain], quantity)[:before+p.length]
+}

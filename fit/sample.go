@@ -1,0 +1,407 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Options say how [Sample] runs. The zero value is that of the command: the sampler that
+// tunes itself, four chains, at most 1000 transitions of warm-up and 1000 draws each.
+type Options struct {
+	// Sampler is nuts.Sampler, which is Stan's, hmc.Sampler or another with its options
+	// set; nil is auto.Sampler{}, which finds metric, kernel and its setting by itself.
+	Sampler infer.Sampler
+
+	Chains int // 0: 4
+	Warmup int // transitions per chain; 0: 1000, negative: none
+	Draws  int // transitions per chain after warm-up; 0: 1000, negative: none
+	Thin   int // keep every Thin-th draw; 0: 1
+
+	// FirstID is the number of the first chain; the others follow. Random numbers go by
+	// it: chain 3 of four can be had alone, by Chains 1 and FirstID 3, and put together
+	// with the others by [Gather]. 0: 1.
+	FirstID int
+
+	// Seed selects the random numbers. Draws depend on model, data, options and
+	// seed alone, not on the number of processors.
+	Seed uint64
+
+	// Init says where chains start: nil for random points within 2 of zero on
+	// the unconstrained scale; see infer.Uniform and [model.Posterior.InitAt].
+	Init infer.Init
+
+	SaveWarmup bool // keep the draws of warm-up too, apart from the others
+
+	// Parallel is the number of processors that the run may take: how many chains run at a
+	// time and, where there are fewer chains, how many processors share an evaluation of the
+	// log density if that takes long. 0: GOMAXPROCS.
+	Parallel int
+
+	// Output, if not empty, is where draws are written while they are made, as
+	// CSV files in CmdStan's format. Output "out/fit" makes out/fit_1.csv for
+	// the first chain, and so on. The folder must exist; that the files can be
+	// written is checked before anything runs. Files have their names only once
+	// they are complete.
+	Output  string
+	SigFigs int // significant digits in the CSV files; 0: the numbers are exact
+
+	// Format is that of Output: CSV, which "" stands for, or Zarr, which is one
+	// store for all chains, out/fit.zarr, that can be read at any moment while it
+	// is written: of draws in chunks that are not complete, it has fill values.
+	Format Format
+
+	// Resumable keeps, beside the files of Output, what a run can be resumed
+	// from after it was interrupted or killed: out/fit_1.journal, the draws so
+	// far, and out/fit_1.state, the state of the chain. They are renewed about
+	// once a second and removed when the run is complete.
+	Resumable bool
+
+	// SnapshotEvery is the time between two states of a chain; 0: half a second, and less at
+	// the beginning; negative: after every transition. SyncEvery is the time between two
+	// syncs of a chain's draws and state to the disk, which a loss of power costs at most; 0:
+	// draws.SyncEvery.
+	SnapshotEvery time.Duration
+	SyncEvery     time.Duration
+
+	// Resume goes on with a run that was made with Resumable and the same
+	// options. The draws are those that the run would have made, had it not
+	// been stopped. What there is not is started anew.
+	Resume bool
+
+	// Salvage lets Resume go on from files that are damaged, with what of them is
+	// whole; [Fit.Salvaged] says what was lost. Otherwise damage is a
+	// *[DamagedError].
+	Salvage bool
+
+	// Complete, if not nil, is called when all chains have come to their end and the files of
+	// Output are on the disk, before what the run could be resumed from is removed: for those
+	// who note somewhere that the run is complete. An error is that of Sample, and leaves
+	// all files where they are.
+	Complete func(*Fit) error
+
+	// StepSize and Metric are what chains start with, one for all or one per
+	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
+	StepSize []float64
+	Metric   []infer.Metric
+
+	// Recentring is what Metric is over, see [Adapted], one for all chains or one per
+	// chain; nil: the model's own coordinates.
+	Recentring [][]float64
+
+	// TargetESS ends the run as soon as every quantity has an effective sample
+	// size of at least that, in the bulk and in the tails, and an R-hat below
+	// 1.01, after the same number of draws of each chain; Draws is then the
+	// limit. It is looked at after 100 draws and then each time that there are
+	// a quarter more, so the draws do not depend on the speed of the chains.
+	// Chains then run all at a time. 0: there is no such target.
+	TargetESS float64
+
+	// Reached, if not nil, is told what TargetESS looks at, each time that it does: the
+	// least effective sample size and the largest R-hat of all quantities after so many
+	// draws of each chain. Calls overlap neither each other nor those of Progress.
+	Reached func(draws int, ess, rhat float64)
+
+	// Progress, if not nil, is told how far chains are: after the first
+	// transition of each, after every Refresh transitions (0: 100) and at the
+	// end of warm-up and sampling. Calls do not overlap.
+	Progress func(infer.Progress)
+	Refresh  int
+
+	// Watch, if not nil, is called once, before the first draw, with a function
+	// that gives the fit so far: the draws made up to the call, for those who look
+	// at a run while it goes on. It may be called by any goroutine at any time, as
+	// long as the fit that Sample returns is not closed.
+	Watch func(sofar func() *Fit)
+
+	tablesEvery  time.Duration // for tests
+	keepInMemory int           // likewise; 0: keepInMemory
+	flushAlways  bool          // likewise
+}
+
+// tablesEvery is how often what a sampler has learnt is brought up to date for those who
+// watch.
+const tablesEvery = 300 * time.Millisecond
+
+// Sample draws from the posterior. It returns when all chains have ended, or
+// soon after the context is cancelled.
+//
+// The Fit is not nil if the options are in order. It holds what has been drawn,
+// also where the error says that the run was interrupted (an
+// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
+// error for all that could not start for the same reason; the others are complete) or that a file could not be written. Several errors are
+// joined.
+func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
+	if err := o.check(ctx, p); err != nil {
+		return nil, err
+	}
+	if o.Sampler == nil {
+		o.Sampler = auto.Sampler{}
+	}
+	if err := o.withinMemory(p); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
+		return nil, fmt.Errorf("ppl: %w", err)
+	}
+	check := selfcheck.New(p.Compiled(), p.Data(), o.Seed, o.Chains, o.Parallel)
+	if err := o.restoreVerdict(ctx, check); err != nil {
+		return nil, err
+	}
+	watch := watchAgain(&o)
+	var fit *Fit
+	for {
+		if !check.Start() {
+			var err error
+			if fit, err = sample(ctx, p.With(check.Bound()), o, check); !errors.Is(err, selfcheck.ErrWrong) {
+				return fit, err
+			}
+			o.Watch = watch
+		}
+		if err := check.Replace(ctx); err != nil {
+			return fit, &InterruptedError{Cause: err}
+		}
+		// What was drawn, now or before the run was resumed, is of another density.
+		o.Resumable, o.Resume = o.Resumable || o.Resume, false
+		if err := o.keepVerdict(check); err != nil {
+			return fit, err
+		}
+	}
+}
+
+// verdictPath is the file that says which program a run trusts that may be resumed, if that is not
+// the one that was compiled.
+func (o *Options) verdictPath() string { return o.Output + ".density" }
+
+// restoreVerdict takes up what the run to resume has found, and forgets what another has.
+func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) error {
+	if !o.Resume {
+		if o.Resumable {
+			return o.removeVerdict()
+		}
+		return nil
+	}
+	b, err := files.ReadFile(o.verdictPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = check.Restore(ctx, b)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &InterruptedError{Cause: err}
+	case err != nil:
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// keepVerdict writes it.
+func (o *Options) keepVerdict(check *selfcheck.Check) error {
+	if !o.Resumable {
+		return nil
+	}
+	b, err := check.Verdict()
+	if err == nil {
+		err = files.Replace(o.verdictPath(), b)
+	}
+	if err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+func (o *Options) removeVerdict() error {
+	if err := files.Remove(o.verdictPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+// watchAgain makes Options.Watch see the last of several attempts, though it is called once. It
+// returns what takes its place from the second attempt on.
+func watchAgain(o *Options) func(func() *Fit) {
+	if o.Watch == nil {
+		return nil
+	}
+	var now atomic.Pointer[func() *Fit]
+	first := o.Watch
+	o.Watch = func(sofar func() *Fit) {
+		now.Store(&sofar)
+		first(func() *Fit { return (*now.Load())() })
+	}
+	return func(sofar func() *Fit) { now.Store(&sofar) }
+}
+
+// sample makes one attempt at the run, with the program that is trusted so far. The error is
+// selfcheck.ErrWrong where that turns out to be wrong.
+func sample(ctx context.Context, p *model.Posterior, o Options, check *selfcheck.Check) (*Fit, error) {
+	config := o.config()
+	if o.Watch != nil {
+		config.TablesEvery = tablesEvery
+		if o.tablesEvery != 0 {
+			config.TablesEvery = o.tablesEvery
+		}
+	}
+	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: check, options: &o}
+	if o.TargetESS > 0 {
+		config.Enough = func(n int) bool {
+			ess, rhat := r.precision(n)
+			if o.Reached != nil && ess > 0 {
+				o.Reached(n, ess, rhat)
+			}
+			return ess >= o.TargetESS && rhat < 1.01
+		}
+	}
+	session, err := infer.NewSession(p, config)
+	if err != nil {
+		return nil, err
+	}
+	cfg := session.Config()
+	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
+	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
+	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
+		return nil, err
+	}
+	if !o.Resumable && !o.Resume {
+		r.left = p.MemoryLimit()
+		// With a target there may be many draws at most, and few in the end.
+		if kept := (cfg.Draws + cfg.Thin - 1) / cfg.Thin; o.TargetESS <= 0 && float64(r.drawBytes())*float64(cfg.Chains)*float64(kept) > float64(r.left) {
+			return nil, r.tooMany(cfg.Chains * kept)
+		}
+	}
+	if o.Output != "" {
+		if r.out, err = r.fit.open(&o); err != nil {
+			return nil, err
+		}
+		defer r.out.close()
+		if o.Resumable || o.Resume {
+			// The session is made again, to go on from what is read.
+			if config.Resume, err = r.openJournals(&o, session); err != nil {
+				return nil, err
+			}
+			defer r.closeJournals()
+			config.Snapshot, config.SnapshotEvery = r.snapshot, o.SnapshotEvery
+			if session, err = infer.NewSession(p, config); err != nil {
+				return nil, err
+			}
+			if err := r.replay(session); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if o.Watch != nil {
+		whole := r.fit
+		o.Watch(func() *Fit {
+			now := &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started}
+			return now.watched()
+		})
+	}
+	// Leaving the loop stops the chains; the report is complete after it.
+	err = r.record(ctx, session)
+	if ctx.Err() == nil && !errors.Is(err, selfcheck.ErrWrong) && check.End(ctx) {
+		err = selfcheck.ErrWrong
+	}
+	r.fit.Report, r.fit.density = session.Report(), check.Record()
+	if errors.Is(err, selfcheck.ErrWrong) {
+		return r.fit, errors.Join(selfcheck.ErrWrong, r.removeJournals())
+	}
+	if r.out == nil {
+		return r.fit, err
+	}
+	return r.fit, r.finish(err, o.Complete)
+}
+
+// config is what a session is told of the options.
+func (o *Options) config() infer.Config {
+	return infer.Config{
+		Sampler:      o.Sampler,
+		Chains:       o.Chains,
+		Warmup:       o.Warmup,
+		Draws:        o.Draws,
+		Thin:         o.Thin,
+		FirstID:      o.FirstID,
+		Seed:         o.Seed,
+		Init:         o.Init,
+		Metric:       o.Metric,
+		Recentring:   o.Recentring,
+		StepSize:     o.StepSize,
+		SaveWarmup:   o.SaveWarmup,
+		WarmupValues: o.SaveWarmup,
+		Parallel:     o.Parallel,
+		Progress:     o.Progress,
+		Refresh:      o.Refresh,
+	}
+}
+
+// withinMemory lets no more chains run at a time than the memory of the posterior is
+// enough for. Draws do not depend on that.
+func (o *Options) withinMemory(p *model.Posterior) error {
+	each := p.Compiled().Memory()
+	if each == 0 {
+		return nil
+	}
+	const usual = 4 // as infer.Config has it
+	all, chains := p.MemoryLimit(), cmp.Or(max(o.Chains, 0), usual)
+	fit := int(max(all/each, 1))
+	pool, ok := o.Sampler.(infer.Pooled)
+	if together := o.TargetESS > 0 || ok && pool.Pooled(); together && chains > fit {
+		return fmt.Errorf("ppl: each of the %d chains takes %s of memory, and they run together, but there is %s: enough for %d; run fewer chains, or allow for more memory",
+			chains, ad.FormatBytes(each), ad.FormatBytes(all), fit)
+	}
+	if fit >= chains {
+		return nil
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	o.Parallel = min(o.Parallel, fit)
+	return nil
+}
+
+// check looks at what a session does not look at.
+func (o *Options) check(ctx context.Context, p *model.Posterior) error {
+	if err := p.Err(); err != nil {
+		return err
+	}
+	switch {
+	case ctx == nil:
+		return model.ErrNoContext
+	case o.Output == "" && (o.Resume || o.Resumable):
+		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
+	}
+	return nil
+}
+
+// Trusted compares the log density with the reference evaluator near the origin, as [Sample] does
+// before it begins, and returns a posterior whose program agrees: p itself, or one without the
+// compiler's pass that is wrong. It is for those who evaluate the log density themselves. The
+// seed decides the points; it takes 20 ms at most where nothing is wrong.
+func Trusted(ctx context.Context, p *model.Posterior, seed uint64) (*model.Posterior, *folder.Density, error) {
+	if err := p.Err(); err != nil {
+		return nil, nil, err
+	}
+	if ctx == nil {
+		return nil, nil, model.ErrNoContext
+	}
+	bound, record, err := selfcheck.Trusted(ctx, p.Compiled(), p.Data(), seed)
+	if err != nil || bound == p.Compiled() {
+		return p, record, err
+	}
+	return p.With(bound), record, nil
+}

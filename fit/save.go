@@ -1,0 +1,45 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Save writes the fit to a folder, which is made: the draws as CSV files in
+// CmdStan's format, exactly, with the model, the data and how the run was made,
+// so that [ReadFit] and the command ppl find all that later steps need. A folder
+// that holds a run is refused.
+func (f *Fit) Save(dir string) error {
+	if err := f.Err(); err != nil {
+		return err
+	}
+	p, err := f.Posterior(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
+		return fmt.Errorf("ppl: the folder %s holds a run already", dir)
+	}
+	if err := files.MakeFolder(dir); err != nil {
+		return err
+	}
+	r := &folder.Record{
+		Program: "ppl " + model.Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
+	}
+	if err := r.Keep(dir, &folder.Source{Name: p.Model().Name(), Text: p.Model().Text(), Included: p.Model().Included()}, p.Data()); err != nil {
+		return err
+	}
+	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}
+	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
+		return err
+	}
+	r.Finish(f.Report, f.planFaults(), nil)
+	r.Density = f.DensityCheck()
+	return r.Write(dir)
+}

@@ -1,0 +1,349 @@
+// Package selfcheck lets runs compare the log density that a compiled program computes with the
+// reference evaluator: before the first draw, at the end of warm-up and at the end of each chain.
+// Where they disagree by more than rounding explains, the run goes on with a program that agrees.
+// All that draws from a posterior or hands its log density to others goes through it.
+//
+//	selfcheck.go Check: the comparisons of one run, and the program that it trusts
+//	findings.go  Findings: what users learn of them
+package selfcheck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/internal/cputime"
+)
+
+// What a run spends on it.
+const (
+	checkShare = 0.05                  // of its processor time
+	checkLeast = 20 * time.Millisecond // if that is more
+	// checkStarts is the number of starting points that are tried until the density is finite
+	// at one.
+	checkStarts = 5
+	// checkTrust is how much longer a comparison may take that looks for a program to trust.
+	checkTrust = time.Minute
+)
+
+// ErrWrong ends a run whose log density is wrong. It begins again with the program that
+// [Check.Replace] finds.
+var ErrWrong = errors.New("ppl: the compiled log density is wrong")
+
+// Check is the comparisons of one run.
+type Check struct {
+	bound    *compile.Model // the program that is trusted so far
+	comparer *compile.Comparer
+	values   *data.Set // to which it is bound
+	rng      *rand.Rand
+	record   folder.Density
+	began    time.Time
+	used     time.Duration // processor time of the process before the run
+	parallel int           // processors that the run takes
+	each     time.Duration // that the last comparison took
+	long     time.Duration // that a comparison was allowed which did not end
+	without  []string      // the passes that were left out for the program to be right
+	trusted  bool          // it is the reference, with which nothing can be compared
+	begun    []bool        // chains that have draws after warm-up
+	last     [][]float64   // the last position of each chain
+
+	point []float64          // where the density is wrong
+	wrong *compile.Agreement // there
+	when  string
+}
+
+// New is the check of a run of so many chains, parallel of them at a time; 0 stands for the
+// defaults of a run. The seed decides the points.
+func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel int) *Check {
+	if parallel <= 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	if chains <= 0 {
+		chains = 4
+	}
+	return &Check{bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
+}
+
+// Trusted is a program whose log density agrees with the reference near the origin: bound itself,
+// or what takes its place. It is for those who evaluate log densities and make no draws.
+func Trusted(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*compile.Model, *folder.Density, error) {
+	c := New(bound, values, seed, 1, 1)
+	for c.Start() {
+		if err := c.Replace(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	return c.Bound(), c.Record(), nil
+}
+
+// Bound is the program that is trusted so far.
+func (c *Check) Bound() *compile.Model { return c.bound }
+
+// allowance is the time that a comparison may take now.
+func (c *Check) allowance() time.Duration {
+	// Other runs of the process use its time too.
+	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
+	run := time.Duration(checkShare * float64(cost))
+	return max(run, checkLeast) - time.Duration(c.record.Seconds*float64(time.Second))
+}
+
+// at compares at a point, if there is time. It reports whether the density is wrong there.
+func (c *Check) at(x []float64, when string) bool {
+	allowed := c.allowance()
+	// A comparison that did not end is tried again when there is twice the time.
+	if c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
+		return c.wrong != nil
+	}
+	var err error
+	if c.comparer == nil {
+		c.comparer, err = c.bound.Comparer()
+	}
+	var a *compile.Agreement
+	if err == nil {
+		a, err = c.comparer.Agree(x, c.rng, allowed)
+	}
+	if err != nil {
+		c.record.Reason = err.Error()
+		return false
+	}
+	c.record.Seconds += a.Elapsed.Seconds()
+	switch {
+	case a.Wrong():
+		c.wrong, c.point, c.when = a, slices.Clone(x), when
+		return true
+	case a.Verdict == compile.TooLong:
+		c.long = a.Elapsed
+	case a.Verdict == compile.Agrees:
+		c.each, c.record.Share, c.record.Reason = a.Elapsed, 1, ""
+		if !a.Sloped && a.Evaluations > 0 { // the next one is to have time for a slope
+			c.each = max(c.each, 5*a.Elapsed/time.Duration(2*a.Evaluations))
+		}
+		c.record.Points++
+		if a.Sloped {
+			c.record.Slopes++
+		}
+		c.record.Excess = max(c.record.Excess, a.Excess())
+	case c.record.Points == 0:
+		c.record.Reason = a.Reason
+	}
+	return false
+}
+
+// Start compares near the origin, before the first draw. It reports whether the log density is
+// wrong; then, as after Draw and End, the caller calls Replace and begins again.
+func (c *Check) Start() bool {
+	for range checkStarts {
+		x := make([]float64, c.bound.Dim())
+		for i := range x {
+			x[i] = 2*c.rng.Float64() - 1
+		}
+		if c.at(x, "before the first draw") {
+			return true
+		}
+		if c.record.Points > 0 || c.long > 0 {
+			break
+		}
+	}
+	return false
+}
+
+// Draw takes note of the unconstrained position of a draw of a chain, and compares at the first one
+// after warm-up of each chain.
+func (c *Check) Draw(chain int, warmup bool, x []float64) bool {
+	for len(c.last) <= chain {
+		c.last, c.begun = append(c.last, nil), append(c.begun, false)
+	}
+	c.last[chain] = append(c.last[chain][:0], x...)
+	if warmup || c.begun[chain] {
+		return false
+	}
+	c.begun[chain] = true
+	return c.at(x, "at the end of warm-up")
+}
+
+// End compares at the last draw of each chain.
+func (c *Check) End(ctx context.Context) bool {
+	for _, x := range c.last {
+		if x != nil && c.at(x, "at the end of a chain") {
+			return true
+		}
+	}
+	if c.record.Points == 0 && c.long > 0 {
+		return c.part(ctx)
+	}
+	return false
+}
+
+// part compares the statements of the model block that fit into the time, at the end of a run
+// that had none for a whole comparison.
+func (c *Check) part(ctx context.Context) bool {
+	for _, x := range c.last {
+		if x == nil || c.trusted {
+			continue
+		}
+		a, share, err := c.bound.AgreePart(ctx, c.values, x, c.rng, max(c.allowance(), checkLeast))
+		if err != nil || a == nil {
+			return false
+		}
+		c.record.Seconds += a.Elapsed.Seconds()
+		if a.Wrong() {
+			c.wrong, c.point, c.when = a, slices.Clone(x), "at the end of a chain"
+			return true
+		}
+		if a.Verdict == compile.Agrees {
+			c.record.Points, c.record.Share, c.record.Excess = 1, share, a.Excess()
+			if a.Sloped {
+				c.record.Slopes = 1
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// Record is what came of it so far.
+func (c *Check) Record() *folder.Density {
+	r := c.record
+	if r.Share < 1 && r.Reason == "" && r.Wrong == nil {
+		r.Reason = "one evaluation of the reference takes longer than the run has time for"
+	}
+	return &r
+}
+
+// Replace puts a program that can be trusted in the place of the one that is wrong: the first
+// that agrees of those without one of the passes, or else the reference.
+func (c *Check) Replace(ctx context.Context) error {
+	w := folder.WrongDensity{When: c.when, Point: c.point, Compiled: c.wrong.Compiled, Reference: finiteOr0(c.wrong.Reference), Tolerance: c.wrong.Tolerance,
+		What: folder.DensityValue, Message: c.wrong.Reason, Begun: c.last != nil}
+	switch c.wrong.Verdict {
+	case compile.Slopes:
+		w.What, w.Direction = folder.DensityGradient, c.wrong.Direction
+		w.Compiled, w.Reference, w.Tolerance = finiteOr0(c.wrong.CompiledSlope), c.wrong.ReferenceSlope, c.wrong.SlopeTolerance
+	case compile.Rejected:
+		w.What = folder.DensityRejection
+	case compile.Refused:
+		w.What = folder.DensityRefusal
+	}
+	agrees := func(m *compile.Model) bool {
+		a, err := m.Agree(c.point, c.rng, checkTrust)
+		switch {
+		case err != nil:
+			return false
+		case c.wrong.Verdict == compile.Rejected: // by both
+			return a.Verdict == compile.Vague
+		}
+		return a.Verdict == compile.Agrees && (a.Sloped || c.wrong.Verdict != compile.Slopes)
+	}
+	instead, without, err := c.rightProgram(ctx, agrees)
+	switch {
+	case err != nil:
+		return err
+	case len(without) == 1:
+		w.Pass = without[0]
+		w.Instead = fmt.Sprintf("the program without the compiler's pass %s", w.Pass)
+	case instead != nil:
+		w.Instead = "the program without the compiler's passes"
+	}
+	c.without = append(c.without, without...)
+	if instead == nil {
+		instead, w.Instead, c.trusted = c.bound.Reference(), "the reference evaluator", true
+	}
+	c.record.Wrong = append(c.record.Wrong, w)
+	c.bound, c.comparer, c.wrong, c.point = instead, nil, nil, nil
+	c.last, c.begun, c.long = nil, nil, 0
+	return nil
+}
+
+// rightProgram is a program that agrees with the reference, and the passes that it is without: one,
+// or else all; nil where there is none. After one program that was trusted and wrong, only that
+// without any pass is tried. That is tried first: where the fault is not in a pass, no pass alone
+// is to be looked at.
+func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bool) (right *compile.Model, without []string, err error) {
+	if c.bound.Interpreted() || len(c.record.Wrong) > 1 {
+		return nil, nil, nil
+	}
+	all := compile.Passes()
+	try := func(without ...string) (m *compile.Model, agreed, bound bool) {
+		m, err := c.bound.Rebind(ctx, c.values, without...)
+		return m, err == nil && agrees(m), err == nil
+	}
+	bare, agreed, bound := try(all...)
+	if bound && !agreed {
+		return nil, nil, contextError(ctx)
+	}
+	if len(c.record.Wrong) == 0 {
+		for _, name := range all {
+			if err := contextError(ctx); err != nil {
+				return nil, nil, err
+			}
+			if m, agreed, _ := try(name); agreed {
+				return m, []string{name}, nil
+			}
+		}
+	}
+	if !agreed {
+		return nil, nil, contextError(ctx)
+	}
+	return bare, all, contextError(ctx)
+}
+
+// contextError is the cause of the end of a context, nil before it.
+func contextError(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func finiteOr0(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// verdict is what a run that is resumed has to know of an earlier one.
+type verdict struct {
+	Density   folder.Density `json:"density"`
+	Without   []string       `json:"without,omitempty"` // passes
+	Reference bool           `json:"reference,omitempty"`
+}
+
+// Verdict encodes which program the run trusts, for one that resumes it; nil if that is the
+// program that was compiled.
+func (c *Check) Verdict() ([]byte, error) {
+	if len(c.record.Wrong) == 0 {
+		return nil, nil
+	}
+	return json.MarshalIndent(verdict{*c.Record(), c.without, c.trusted}, "", "  ")
+}
+
+// Restore takes up the verdict of the run that is resumed: its draws are of that program. A pass
+// that this version does not have leaves the reference.
+func (c *Check) Restore(ctx context.Context, encoded []byte) error {
+	var v verdict
+	if err := json.Unmarshal(encoded, &v); err != nil {
+		return fmt.Errorf("ppl: which program the run trusts cannot be read: %w", err)
+	}
+	instead := c.bound.Reference()
+	if !v.Reference {
+		m, err := c.bound.Rebind(ctx, c.values, v.Without...)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if v.Reference = err != nil; err == nil {
+			instead = m
+		}
+	}
+	c.bound, c.without, c.trusted, c.record = instead, v.Without, v.Reference, v.Density
+	return nil
+}

@@ -1,0 +1,333 @@
+// Package bridge is what the C interface of libppl does, in Go: models bound to data,
+// whose log density, derivatives and transforms are evaluated by several threads at a
+// time. The functions are those of BridgeStan's interface; package libppl gives them
+// their C names.
+//
+//	bridge.go    Model: construction, names, evaluation
+//	program.go   Program: which model is meant
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Version is that of BridgeStan's interface which is followed.
+const Version = "2.7.0"
+
+// Model is a model bound to data. Its methods may be called by several goroutines at
+// a time.
+type Model struct {
+	name    string
+	info    string
+	program *compile.Program
+	values  *data.Set
+	options compile.BindOptions
+
+	first *compile.Model // with constants dropped and Jacobians; never evaluated, only cloned
+
+	mu       sync.Mutex
+	variants map[variant]*variantOf
+}
+
+// variant is which terms of the log density are meant.
+type variant struct{ propto, jacobian bool }
+
+// variantOf is a bound model with the clones of it that nobody uses at the moment.
+type variantOf struct {
+	bound *compile.Model
+	free  []*compile.Model
+}
+
+// New compiles a model and binds it. data is JSON, the name of a file that ends in
+// .json, or empty; seed is that of transformed data. What the model prints goes to
+// print, one call per statement.
+func New(p Program, text string, seed uint64, print func(string)) (*Model, error) {
+	model, err := model.CompileContext(context.Background(), p.Name, p.Text, model.CompileOptions{IncludePaths: p.IncludePaths})
+	if err != nil {
+		return nil, told(err)
+	}
+	m := &Model{name: p.modelName(), program: model.Program(), variants: map[variant]*variantOf{}}
+	switch {
+	case strings.TrimSpace(text) == "":
+		m.values = data.Empty()
+	case strings.HasSuffix(text, ".json"):
+		m.values, err = data.ReadJSON(text, data.Options{Memory: compile.DefaultMemory()})
+	default:
+		m.values, err = data.ParseJSON("data", []byte(text))
+	}
+	if err != nil {
+		return nil, told(err)
+	}
+	m.options = compile.BindOptions{Seed: seed, Print: print, MaxPrint: math.MaxInt64}
+	v, err := m.variant(true, true)
+	if err != nil {
+		return nil, err
+	}
+	m.first = v.bound
+	m.info = info()
+	return m, nil
+}
+
+// told is an error with all of its diagnostics, as the message to clients.
+func told(err error) error {
+	list := model.Diagnostics(err)
+	if len(list) == 0 {
+		return err
+	}
+	var lines []string
+	for _, d := range list {
+		at := d.Span.Begin()
+		line := d.Summary
+		if d.Span.File != nil {
+			line = fmt.Sprintf("%s:%d:%d: %s", d.Span.File.Name, at.Line, at.Column, d.Summary)
+		}
+		if d.Detail != "" {
+			line += "\n" + d.Detail
+		}
+		lines = append(lines, line)
+	}
+	return &message{strings.Join(lines, "\n"), err}
+}
+
+// message is an error in other words.
+type message struct {
+	text string
+	err  error
+}
+
+func (m *message) Error() string { return m.text }
+func (m *message) Unwrap() error { return m.err }
+
+// info is what bs_model_info tells, in the layout that clients look into.
+func info() string {
+	return "BridgeStan version: " + Version + "\n" +
+		"Stan version: 2.39.0\n" +
+		"Stan C++ Defines:\n" +
+		"\tSTAN_THREADS=true\n\tSTAN_MPI=false\n\tSTAN_OPENCL=false\n\tSTAN_NO_RANGE_CHECKS=false\n\tBRIDGESTAN_AD_HESSIAN=true\n" +
+		"Stan Compiler Details:\n" +
+		"\tstanc_version = ppl " + model.Version() + "\n"
+}
+
+// variant is the model bound with the terms that are meant.
+func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
+	key := variant{propto, jacobian}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v := m.variants[key]; v != nil {
+		return v, nil
+	}
+	o := m.options
+	o.NoPropto, o.NoJacobian = !propto, !jacobian
+	var again atomic.Bool // transformed data have printed
+	again.Store(len(m.variants) > 0)
+	if print := m.options.Print; print != nil {
+		o.Print = func(s string) {
+			if !again.Load() {
+				print(s)
+			}
+		}
+	}
+	bound, err := m.program.BindContext(context.Background(), m.values, o)
+	if err != nil {
+		return nil, told(err)
+	}
+	bound, _, err = selfcheck.Trusted(context.Background(), bound, m.values, m.options.Seed)
+	if err != nil {
+		return nil, told(err)
+	}
+	again.Store(false)
+	v := &variantOf{bound: bound}
+	m.variants[key] = v
+	return v, nil
+}
+
+// use gives a clone to f.
+func (m *Model) use(propto, jacobian bool, f func(*compile.Model) error) error {
+	v, err := m.variant(propto, jacobian)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	var c *compile.Model
+	if n := len(v.free); n > 0 {
+		c = v.free[n-1]
+		v.free = v.free[:n-1]
+	} else {
+		c = v.bound.Clone().(*compile.Model)
+	}
+	m.mu.Unlock()
+	err = f(c)
+	m.mu.Lock()
+	v.free = append(v.free, c)
+	m.mu.Unlock()
+	if err != nil {
+		return told(err)
+	}
+	return nil
+}
+
+// Name is that of the model, with _model at its end as Stan's compiler names classes.
+func (m *Model) Name() string { return m.name }
+
+// Info tells of versions and of how the model is evaluated.
+func (m *Model) Info() string { return m.info }
+
+// Dim is the number of unconstrained parameters.
+func (m *Model) Dim() int { return m.first.Dim() }
+
+// UnconstrainedNames are the names of the unconstrained parameters.
+func (m *Model) UnconstrainedNames() []string { return m.first.UnconstrainedNames() }
+
+// Names are the names of the parameters, with those of transformed parameters and
+// generated quantities if these are meant.
+func (m *Model) Names(tp, gq bool) []string {
+	p, c, all := len(m.first.ParameterNames()), len(m.first.ConstrainedNames()), m.first.OutputNames()
+	out := append([]string{}, all[:p]...)
+	if tp {
+		out = append(out, all[p:c]...)
+	}
+	if gq {
+		out = append(out, all[c:]...)
+	}
+	return out
+}
+
+// Num is the number of Names.
+func (m *Model) Num(tp, gq bool) int {
+	p, c, all := len(m.first.ParameterNames()), len(m.first.ConstrainedNames()), len(m.first.OutputNames())
+	n := p
+	if tp {
+		n += c - p
+	}
+	if gq {
+		n += all - c
+	}
+	return n
+}
+
+// RNG is a source of random numbers; for one goroutine at a time.
+type RNG struct{ rand *rand.Rand }
+
+// NewRNG makes a source from a seed.
+func NewRNG(seed uint64) *RNG { return &RNG{rand.New(rand.NewPCG(seed, 0))} }
+
+// Constrain computes what Names names at the unconstrained point x. rng serves
+// generated quantities, and may be nil without.
+func (m *Model) Constrain(tp, gq bool, x, dst []float64, rng *RNG) error {
+	if gq && rng == nil {
+		return errors.New("generated quantities need a source of random numbers: rng is null")
+	}
+	return m.use(true, true, func(c *compile.Model) error {
+		p, n, all := len(c.ParameterNames()), len(c.ConstrainedNames()), len(c.OutputNames())
+		switch {
+		case gq:
+			values := make([]float64, all)
+			if err := c.Generate(x, rng.rand, values); err != nil {
+				return err
+			}
+			at := copy(dst, values[:p])
+			if tp {
+				at += copy(dst[at:], values[p:n])
+			}
+			copy(dst[at:], values[n:])
+			return nil
+		case tp:
+			return c.Constrain(x, dst)
+		}
+		return c.ConstrainParameters(x, dst)
+	})
+}
+
+// Unconstrain finds the unconstrained point x of values of the parameters, in the
+// order of Names. Values outside of their bounds are an error.
+func (m *Model) Unconstrain(values, x []float64) error {
+	return m.use(true, true, func(c *compile.Model) error {
+		if err := c.UnconstrainValues(values, x); err != nil {
+			return err
+		}
+		for i, u := range x {
+			if math.IsNaN(u) {
+				return fmt.Errorf("the values of the parameters are outside of their declared bounds, at %s", c.UnconstrainedNames()[i])
+			}
+		}
+		return nil
+	})
+}
+
+// UnconstrainJSON is Unconstrain of values given by name, as JSON.
+func (m *Model) UnconstrainJSON(text string, x []float64) error {
+	values, err := data.ParseJSON("parameters", []byte(text))
+	if err != nil {
+		return told(err)
+	}
+	return m.use(true, true, func(c *compile.Model) error {
+		point, err := c.Unconstrain(values)
+		if err != nil {
+			return err
+		}
+		for i, u := range point {
+			if math.IsNaN(u) {
+				name, _, _ := strings.Cut(c.UnconstrainedNames()[i], ".")
+				return fmt.Errorf("there is no value of the parameter %s", name)
+			}
+		}
+		copy(x, point)
+		return nil
+	})
+}
+
+// LogDensity computes the log density at the unconstrained point x, without constant
+// terms if propto, with the log Jacobians of transforms if jacobian.
+func (m *Model) LogDensity(propto, jacobian bool, x []float64) (lp float64, err error) {
+	return m.Gradient(propto, jacobian, x, make([]float64, len(x)))
+}
+
+// Gradient is LogDensity that writes its gradient to grad.
+func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, err error) {
+	err = m.use(propto, jacobian, func(c *compile.Model) error {
+		lp, err = c.LogDensityGrad(x, grad)
+		return err
+	})
+	return lp, err
+}
+
+// Hessian is Gradient that writes the second derivatives to h too, row by row.
+func (m *Model) Hessian(propto, jacobian bool, x, grad, h []float64) (lp float64, err error) {
+	err = m.use(propto, jacobian, func(c *compile.Model) error {
+		if lp, err = c.LogDensityGrad(x, grad); err != nil {
+			return err
+		}
+		return c.Hessian(x, h)
+	})
+	return lp, err
+}
+
+// HessianVector computes the log density and the product of its Hessian with v.
+func (m *Model) HessianVector(propto, jacobian bool, x, v, hv []float64) (lp float64, err error) {
+	err = m.use(propto, jacobian, func(c *compile.Model) error {
+		if lp, err = c.LogDensityGrad(x, hv); err != nil {
+			return err
+		}
+		return c.HessianVector(x, v, hv)
+	})
+	return lp, err
+}
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,75 @@
+package executable
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Program is a model as its executable carries it.
+type Program struct {
+	Name     string            `json:"name"` // of the model, as files have it: bernoulli_model
+	File     string            `json:"file"` // as messages name it
+	Text     string            `json:"text"`
+	Included map[string]string `json:"included,omitempty"` // texts of #include lines
+
+	// Flags are the switches of the build that info tells, such as STAN_THREADS.
+	Flags map[string]bool `json:"flags,omitempty"`
+
+	StancFlags string `json:"stancflags,omitempty"`
+}
+
+// marker begins the line of a file that holds a program, or its end.
+const marker = "\n#ppl-program:"
+
+// Append adds the program to the text of a script or to a binary.
+func (p *Program) Append(file []byte) ([]byte, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	file = append(append(append(file, marker...), text...), '\n')
+	return fmt.Appendf(file, "#%011d", len(marker)+len(text)+1), nil
+}
+
+// TrailerLength is how many bytes at the end of a file tell how long the program
+// before them is.
+const TrailerLength = 12
+
+// ProgramLength reads the end of a file: how many bytes before it are a program, 0
+// if there is none.
+func ProgramLength(trailer []byte) int {
+	if len(trailer) != TrailerLength || trailer[0] != '#' {
+		return 0
+	}
+	n := 0
+	for _, c := range trailer[1:] {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// ParseProgram reads what [Program.Append] has added, without the trailer.
+func ParseProgram(text []byte) (*Program, error) {
+	text, ok := bytes.CutPrefix(text, []byte(marker))
+	if !ok {
+		return nil, errors.New("the executable holds no model")
+	}
+	var p Program
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, fmt.Errorf("the model in the executable is damaged: %w", err)
+	}
+	return &p, nil
+}
+
+// Compile compiles the model.
+func (p *Program) Compile(ctx context.Context) (*model.Model, error) {
+	return model.CompileContext(ctx, p.File, p.Text, model.CompileOptions{Included: p.Included})
+}

@@ -1,0 +1,135 @@
+package home
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ppl-lang/ppl/front/cmdstan/stan"
+	durable "github.com/ppl-lang/ppl/internal/files"
+)
+
+//go:embed files
+var files embed.FS
+
+// toolNames are the programs in bin.
+func toolNames() []string {
+	names := []string{"stanc", "stansummary", "diagnose", "print", "make"}
+	if runtime.GOOS == "windows" {
+		names = append(names, "mingw32-make")
+	}
+	return names
+}
+
+// Write makes dir a folder that front ends take for an installation of CmdStan, whose
+// programs run the program ppl, an absolute path. What the user has put into make/local is
+// kept.
+func Write(dir, ppl string) error {
+	root, err := fs.Sub(files, "files")
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, filepath.FromSlash(name))
+		if d.IsDir() {
+			return durable.MakeFolder(target)
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		if name == "make/local" {
+			if _, err := os.Stat(target); err == nil {
+				return nil
+			}
+		}
+		return durable.Replace(target, []byte(fill(string(text), ppl)))
+	})
+	if err != nil {
+		return err
+	}
+	return writeTools(filepath.Join(dir, "bin"), ppl, toolNames()...)
+}
+
+// writeTools writes programs into the folder bin.
+func writeTools(bin, ppl string, tools ...string) error {
+	if err := durable.MakeFolder(bin); err != nil {
+		return err
+	}
+	for _, tool := range tools {
+		path := filepath.Join(bin, toolFile(tool))
+		if runtime.GOOS == "windows" {
+			if err := copyFile(ppl, path); err != nil {
+				return err
+			}
+		} else if err := writeExecutable(path, []byte(script(ppl, toolWord, tool))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toolFile is the file of a tool in the folder bin. As the programs of a folder have no
+// make on Windows, it gets one; elsewhere ours stands beside the system's, for systems
+// without one: MAKE=DIR/bin/ppl-make.
+func toolFile(tool string) string {
+	switch {
+	case runtime.GOOS == "windows":
+		return tool + ".exe"
+	case tool == "make":
+		return "ppl-make"
+	}
+	return tool
+}
+
+// fill puts what is known now into a file.
+func fill(text, ppl string) string {
+	return strings.NewReplacer("@VERSION@", stan.Version, "@PPL@", quote(ppl), "@FLAGS@", strings.Join(stan.Flags, " ")).Replace(text)
+}
+
+// script starts ppl with some words before its own arguments, or what PATH has of that
+// name if it is no longer where it was.
+func script(ppl string, words ...string) string {
+	for i, w := range words {
+		if w != ownName {
+			words[i] = quote(w)
+		}
+	}
+	return fmt.Sprintf("#!/bin/sh\nppl=%s; [ -x \"$ppl\" ] || ppl=ppl; exec \"$ppl\" %s \"$@\"\n", quote(ppl), strings.Join(words, " "))
+}
+
+// ownName is the name of a script in itself.
+const ownName = `"$0"`
+
+// quote makes a word of a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// writeExecutable writes a file that can be run; one that is running stays as it is.
+func writeExecutable(path string, text []byte) error {
+	return durable.ReplaceExecutable(path, text)
+}
+
+// copyFile copies a program, by a link if that is possible.
+func copyFile(from, to string) error {
+	if a, err := os.Stat(from); err == nil {
+		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
+			return nil // and may be running, so that it could not be replaced
+		}
+	}
+	os.Remove(to)
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeExecutable(to, text)
+}

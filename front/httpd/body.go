@@ -1,0 +1,245 @@
+package httpd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Bodies reads the bodies of requests. Those in memory together have at most Total bytes: a
+// quarter is for bodies that are small so far, so that these never wait for large ones.
+type Bodies struct {
+	limit    int64 // of one body
+	waits    int64 // requests that may wait for memory
+	grace    time.Duration
+	smallest *semaphore.Weighted
+	large    *semaphore.Weighted
+	held     atomic.Int64
+	waiting  atomic.Int64
+}
+
+const (
+	// small is the length up to which a body takes memory as it arrives. Beyond it, the
+	// memory for all of it is reserved, and waited for, before more is read.
+	small = 64 << 10
+
+	// minRate is the rate in bytes a second below which a body is given up, after bodyGrace.
+	minRate   = 512 << 10
+	bodyGrace = 5 * time.Second
+)
+
+// MinTotal is the least total for bodies of at most limit bytes.
+func MinTotal(limit int64) int64 { return 2 * max(limit, 8*small) }
+
+// NewBodies returns a reader of bodies of at most limit bytes each and total together, which
+// must be at least [MinTotal]. At most waits requests wait for memory at a time.
+func NewBodies(limit, total int64, waits int) *Bodies {
+	return &Bodies{limit: limit, waits: int64(waits), grace: bodyGrace, smallest: semaphore.NewWeighted(total / 4), large: semaphore.NewWeighted(total - total/4)}
+}
+
+// Held is the number of bytes in memory, or reserved.
+func (b *Bodies) Held() int64 { return b.held.Load() }
+
+// Waiting is the number of requests that wait for memory.
+func (b *Bodies) Waiting() int64 { return b.waiting.Load() }
+
+// Body is a body in memory.
+type Body struct {
+	Text     []byte
+	from     *semaphore.Weighted
+	reserved int64
+	held     *atomic.Int64
+}
+
+// Release gives the memory back. It may be called more than once.
+func (b *Body) Release() {
+	b.Text = nil
+	b.from.Release(b.reserved)
+	b.held.Add(-b.reserved)
+	b.reserved = 0
+}
+
+func (b *Body) reserve(n int64) bool {
+	if !b.from.TryAcquire(n) {
+		return false
+	}
+	b.reserved += n
+	b.held.Add(n)
+	return true
+}
+
+// CheckJSON says by the header of a request, before anything of its body is asked for, that
+// [Bodies.ReadJSON] does not take it: that it is no JSON, or too long. The error is an *[Error].
+func (b *Bodies) CheckJSON(r *http.Request) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		// Browsers send other types to strangers' servers without asking them.
+		return &Error{Status: http.StatusUnsupportedMediaType, Kind: "request", Message: "the body must be JSON, with the header Content-Type: application/json"}
+	}
+	if r.ContentLength > b.limit {
+		return b.tooLarge()
+	}
+	return nil
+}
+
+func (b *Bodies) tooLarge() error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Limit: "bytes", Message: fmt.Sprintf("the request has more than %d bytes", b.limit)}
+}
+
+// ReadJSON reads the body of a request that must be JSON by its header. It does not look into
+// it. The body must be released. The error is an *[Error].
+func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error) {
+	body, err := b.read(w, r)
+	control := http.NewResponseController(w)
+	if err == nil {
+		// The time for reading a request is not to end it while it is worked on.
+		if err = control.SetReadDeadline(time.Time{}); err == nil {
+			return body, nil
+		}
+	}
+	if body != nil {
+		body.Release()
+	}
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok && errors.Is(err, os.ErrDeadlineExceeded):
+		e = &Error{Status: http.StatusRequestTimeout, Kind: "request", Message: fmt.Sprintf("the body comes too slowly: after %v it must come at %d bytes a second", b.grace, minRate)}
+	case !ok:
+		e = &Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+	case e.Status != http.StatusUnsupportedMediaType:
+		Discard(w, r)
+	}
+	return nil, e
+}
+
+// Discard reads on for a while what is not wanted of a body: a client that is still sending
+// when the connection is closed gets an error of the connection, and not the answer.
+func Discard(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" { // the client waits before it sends
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
+	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
+}
+
+// maxDiscarded bounds what is read of a body that is not wanted.
+const maxDiscarded = 128 << 20
+
+func (b *Bodies) read(w http.ResponseWriter, r *http.Request) (*Body, error) {
+	if err := b.CheckJSON(r); err != nil {
+		return nil, err
+	}
+	in := &timedReader{r: r.Body, control: http.NewResponseController(w), began: time.Now(), grace: b.grace}
+	head := &Body{from: b.smallest, held: &b.held}
+	var part [8 << 10]byte
+	for {
+		n, err := in.Read(part[:min(len(part), small-len(head.Text))])
+		if int64(len(head.Text)+n) > b.limit {
+			return head, b.tooLarge()
+		}
+		if !head.reserve(int64(n)) {
+			return head, Busy("the bodies of other requests fill the server's memory")
+		}
+		head.Text = append(head.Text, part[:n]...)
+		if err == io.EOF {
+			return head, nil
+		}
+		if err != nil {
+			return head, err
+		}
+		if len(head.Text) >= small {
+			break
+		}
+	}
+	return b.rest(r, in, head)
+}
+
+// rest reads what follows the head of a body.
+func (b *Bodies) rest(r *http.Request, in *timedReader, head *Body) (*Body, error) {
+	size := b.limit // not known before the end
+	if r.ContentLength >= 0 {
+		size = r.ContentLength
+	}
+	size = max(size, int64(len(head.Text)))
+	waited := time.Now()
+	if err := b.acquire(r.Context(), size); err != nil {
+		return head, err
+	}
+	in.began = in.began.Add(time.Since(waited))
+	body := &Body{from: b.large, reserved: size, held: &b.held}
+	if r.ContentLength >= 0 {
+		body.Text = make([]byte, 0, size)
+	}
+	body.Text = append(body.Text, head.Text...)
+	head.Release()
+	for {
+		if len(body.Text) == cap(body.Text) {
+			if int64(len(body.Text)) == size { // all of it, or too much
+				var more [1]byte
+				if n, err := in.Read(more[:]); n > 0 {
+					return body, b.tooLarge()
+				} else if err == io.EOF {
+					return body, nil
+				} else if err != nil {
+					return body, err
+				}
+				continue
+			}
+			grown := make([]byte, len(body.Text), min(2*int64(cap(body.Text)), size))
+			copy(grown, body.Text)
+			body.Text = grown
+		}
+		n, err := in.Read(body.Text[len(body.Text):cap(body.Text)])
+		body.Text = body.Text[:len(body.Text)+n]
+		if err == io.EOF {
+			return body, nil
+		}
+		if err != nil {
+			return body, err
+		}
+	}
+}
+
+// acquire waits for memory of large bodies.
+func (b *Bodies) acquire(ctx context.Context, size int64) error {
+	if !b.large.TryAcquire(size) {
+		if b.waiting.Add(1) > b.waits {
+			b.waiting.Add(-1)
+			return Busy(fmt.Sprintf("%d large requests are waiting already", b.waits))
+		}
+		err := b.large.Acquire(ctx, size)
+		b.waiting.Add(-1)
+		if err != nil {
+			return Busy(context.Cause(ctx).Error())
+		}
+	}
+	b.held.Add(size)
+	return nil
+}
+
+// timedReader reads a body that must keep up with a rate.
+type timedReader struct {
+	r       io.Reader
+	control *http.ResponseController
+	began   time.Time
+	grace   time.Duration
+	n       int64
+}
+
+func (t *timedReader) Read(b []byte) (int, error) {
+	due := t.grace + time.Duration(float64(t.n)/minRate*float64(time.Second))
+	if err := t.control.SetReadDeadline(t.began.Add(due)); err != nil {
+		return 0, err
+	}
+	n, err := t.r.Read(b)
+	t.n += int64(n)
+	return n, err
+}

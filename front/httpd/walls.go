@@ -1,0 +1,74 @@
+package httpd
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// walls is what all requests pass.
+func (s *Server) walls(next http.Handler) http.Handler {
+	// A page of another site that a browser shows may send requests here, too.
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "requests of pages of other sites are not answered"})
+	}))
+	next = origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		if s.local && !s.known(r.Host) {
+			Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "the server answers to the names of this machine alone, such as localhost"})
+			return
+		}
+		if _, pattern := s.mux.Handler(r); pattern == "" {
+			s.nothing(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known says whether a request was meant for this machine. A name of somebody's
+// domain that leads here is how pages of his reach servers of his visitors (DNS
+// rebinding).
+func (s *Server) known(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	return isLoopback(name)
+}
+
+// nothing answers what there is no handler for, as JSON.
+func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "" {
+			w.Header().Set("Allow", method)
+			Fail(w, &Error{Status: http.StatusMethodNotAllowed, Kind: "request", Message: r.URL.Path + " takes " + method})
+			return
+		}
+	}
+	Fail(w, &Error{Status: http.StatusNotFound, Kind: "request", Message: "there is nothing at " + r.URL.Path})
+}
+
+// authorised lets requests with the token pass.
+func (s *Server) authorised(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(s.options.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		// Sums of equal length, so that the time does not tell the token's.
+		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			Fail(w, &Error{Status: http.StatusUnauthorized, Kind: "request", Message: "the token is missing or wrong: it belongs into the header, as in Authorization: Bearer TOKEN"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

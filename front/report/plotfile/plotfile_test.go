@@ -1,0 +1,78 @@
+package plotfile_test
+
+import (
+	"context"
+	"fmt"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/front/report/plotfile"
+)
+
+// Each figure that has something to show becomes a PNG and an SVG file, with its
+// texts, also of values that cannot be drawn and names that cannot be files'.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	nan := math.NaN()
+	one := func(kind string, layers ...report.Layer) report.Figure {
+		return report.Figure{Kind: kind, Of: []string{"a/b[1]"}, X: report.Axis{Label: "across"}, Y: report.Axis{Label: "up"}, Layers: layers}
+	}
+	surface := one("surface", report.Layer{Mark: report.Cells, Role: report.Surface, X: report.Values{0.1, 0.2}, Y: report.Values{1, 2, 3}, Z: report.Values{1, 2, nan, 4, 5, 6}},
+		report.Layer{Mark: report.Points, Role: report.First, X: report.Values{0.1}, Y: report.Values{2}})
+	surface.X.Log = true
+	list := one("intervals", report.Layer{Mark: report.Range, Role: report.First, Label: "90 %", Y: report.Values{0, 1}, Low: report.Values{1, nan}, High: report.Values{2, nan}})
+	list.Y.Names = []string{"θ[2]", "θ[1]"}
+	r := &report.Report{
+		Kinds: report.Kinds(), Kept: report.Kept{Every: 1, Counts: []int{3}}, Run: report.Run{Chains: []int{1}}, Divergent: []report.Transition{{}},
+		Quantities: []report.Quantity{
+			{Name: "a/b[1]", Centre: 1, Draws: report.Packed{1, float32(nan), 2}, Divergent: report.Packed{1},
+				Figures: []report.Figure{one("trace", report.Layer{Mark: report.Line, Role: report.OfChain, Chain: 1, Label: "chain 1", From: 1, Step: 1, YOf: "a/b[1]"},
+					report.Layer{Mark: report.Points, Role: report.Divergent, X: report.Values{2}})}},
+			{Name: "a b 1", Row: 1, Draws: report.Packed{0, 0, 0}, Divergent: report.Packed{0}},
+		},
+		Figures: []report.Figure{
+			one("energy", report.Layer{Mark: report.Step, Role: report.First, Step: 1, Y: report.Values{1, 2}}, report.Layer{Mark: report.Rule, Role: report.Reference, Y: report.Values{1}}),
+			one("energy", report.Layer{Mark: report.Band, Role: report.First, X: report.Values{1, 2}, Low: report.Values{0, 0}, High: report.Values{1, math.Inf(1)}}),
+			one("predictive"), // nothing: no file
+			surface, list,
+		},
+	}
+	files, err := plotfile.Write(context.Background(), r, dir, []string{"a/b[1]", "a b 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"trace_a_b_1", "pairs_a_b_1_a_b_1", "energy_a_b_1", "energy_a_b_1_2", "surface_a_b_1", "intervals_a_b_1"} {
+		file, err := os.Open(filepath.Join(dir, name+".png"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		picture, err := png.Decode(file)
+		file.Close()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		colours := map[string]bool{}
+		for x := range picture.Bounds().Dx() {
+			for y := range picture.Bounds().Dy() {
+				colours[fmt.Sprint(picture.At(x, y))] = true
+			}
+		}
+		if len(colours) < 10 {
+			t.Errorf("%s has %d colours", name, len(colours))
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		if want := "across"; name != "pairs_a_b_1_a_b_1" && (err != nil || !strings.Contains(string(text), want)) {
+			t.Errorf("%s.svg has no %q: %v", name, want, err)
+		}
+	}
+	if len(files) != 12 {
+		t.Errorf("%d files: %v", len(files), files)
+	}
+}

@@ -1,0 +1,209 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/psis"
+)
+
+// maxLikelihoods bounds the log likelihoods, observations by draws, that a report
+// computes; more are for ppl loo, which streams them.
+const maxLikelihoods = 4e7
+
+// judged reports whether the model can be run again, and says why not.
+func (w *work) judged() bool {
+	if w.o.Quick || len(w.chains) == 0 || w.fit.Approximate() != "" {
+		return false
+	}
+	_, err := w.fit.Posterior(w.ctx)
+	return err == nil
+}
+
+// predictive replicates the data once for all plots about it.
+func (w *work) predictive() *assess.Predictive {
+	if w.replicated != nil || !w.judged() || w.tried {
+		return w.replicated
+	}
+	w.tried = true
+	p, err := assess.PredictiveOf(w.ctx, w.fit, w.o.Seed)
+	if err != nil {
+		if w.ctx.Err() == nil {
+			w.note("There are no predictive checks: %v", err)
+		}
+		return nil
+	}
+	w.replicated = p
+	w.find(p.Findings())
+	for _, v := range p.Variables {
+		if v.Partial {
+			continue
+		}
+		t := Table{Kind: "checks", Title: "Predictive checks of " + v.Name, Columns: []Column{{"statistic", 0}, {"observed", -1}, {"predicted mean", -1}, {"5%", -1}, {"50%", -1}, {"95%", -1}, {"p", 3}}}
+		for _, c := range v.Checks {
+			t.Decimals = append(t.Decimals, decimals(c.SD))
+			t.Rows = append(t.Rows, []any{c.Name, Number(c.Observed), Number(c.Mean), Number(c.Q5), Number(c.Q50), Number(c.Q95), Number(c.P)})
+		}
+		t.Note = "p is the share of replicated data sets with a larger value."
+		w.report.Tables = append(w.report.Tables, t)
+	}
+	return p
+}
+
+// decimals is how many a figure with that standard deviation deserves, as ppl ppc has
+// them: two digits of a hundredth of it.
+func decimals(sd float64) int {
+	if !(sd > 0) || math.IsInf(sd, 1) {
+		return -1
+	}
+	d := 1 - int(math.Floor(math.Log10(sd/100)))
+	if d > 6 || d < -3 {
+		return -1
+	}
+	return max(d, 0)
+}
+
+// replications shows data among replicated data.
+func replications(w *work) []Figure {
+	p := w.predictive()
+	if p == nil {
+		return nil
+	}
+	var out []Figure
+	for _, v := range p.Variables {
+		if v.Partial {
+			continue
+		}
+		f := Figure{Kind: "predictive", Of: []string{v.Name}, X: Axis{Label: v.Name}, Y: Axis{Label: "density", Zero: true}}
+		samples := append([][]float64{v.Observed}, v.Replicated...)
+		mark := Line
+		g, ok := shares(samples)
+		if ok {
+			mark, f.Y.Label = Step, "share of observations"
+		} else {
+			g, _, ok = densities(samples)
+		}
+		if !ok || len(v.Observed) < 3 {
+			continue
+		}
+		for i := len(g.y) - 1; i >= 0; i-- {
+			if g.y[i] == nil {
+				continue
+			}
+			l := Layer{Mark: mark, Role: Replicated, From: g.from, Step: g.step, Y: coarse(g.y[i])}
+			if i == 0 {
+				l.Role, l.Label = Observed, "data"
+			} else if i == 1 {
+				l.Label = "replicated"
+			}
+			f.Layers = append(f.Layers, l)
+		}
+		if len(v.Observed) < v.Observations {
+			f.Note = fmt.Sprintf("%d of %d observations are shown.", len(v.Observed), v.Observations)
+		}
+		f.Alt = fmt.Sprintf("The distribution of %s, and that of %d data sets drawn by the model.", v.Name, len(v.Replicated))
+		out = append(out, f)
+	}
+	return out
+}
+
+// calibration shows LOO-PIT.
+func calibration(w *work) []Figure {
+	p := w.predictive()
+	if p == nil {
+		return nil
+	}
+	var out []Figure
+	for _, v := range p.Variables {
+		u := v.Uniform
+		if u == nil || u.N < 2 {
+			continue
+		}
+		f := Figure{Kind: "loo-pit", Of: []string{v.Name}, X: Axis{Label: "place in the prediction (LOO-PIT)", Range: []Number{0, 1}}, Y: Axis{Label: "share of observations below, minus expected"}}
+		f.Layers = []Layer{
+			{Mark: Band, Role: Reference, Label: "95 % of right models", X: u.Points, Low: coarse(u.Lower), High: coarse(u.Upper)},
+			{Mark: Rule, Role: Reference, Y: Values{0}},
+			{Mark: Line, Role: Observed, Label: "data", X: u.Points, Y: coarse(u.Difference)},
+		}
+		f.Alt = fmt.Sprintf("Difference between the distribution of LOO-PIT of %s and the uniform one; p = %.3f.", v.Name, u.P)
+		if len(v.PIT) < v.Observations {
+			f.Note = fmt.Sprintf("%d of %d observations are shown.", len(v.PIT), v.Observations)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// maxPoints bounds the observations whose Pareto k is shown; the worst are always.
+const maxPoints = 3000
+
+// paretoK shows the influence of observations.
+func paretoK(w *work) []Figure {
+	if !w.judged() {
+		return nil
+	}
+	l, err := assess.LogLikOf(w.ctx, w.fit, assess.LogLikOptions{})
+	if err != nil {
+		w.note("There is no leave-one-out cross-validation: %v", err)
+		return nil
+	}
+	if n := float64(l.Observations()) * float64(w.report.Run.Draws); n > maxLikelihoods {
+		w.note("Leave-one-out cross-validation is left out, as there are %d observations × %d draws: see ppl loo.", l.Observations(), w.report.Run.Draws)
+		return nil
+	}
+	r, err := l.LOO(w.ctx, 0)
+	if err != nil {
+		if w.ctx.Err() == nil {
+			w.note("There is no leave-one-out cross-validation: %v", err)
+		}
+		return nil
+	}
+	for _, f := range l.Findings(r, false) {
+		if f.Severity == diagnose.Problem && f.Code != "left-out" || w.replicated == nil {
+			w.find([]diagnose.Finding{f})
+		}
+	}
+	t := Table{Kind: "loo", Title: "Leave-one-out cross-validation", Columns: []Column{{"", 0}, {"estimate", 1}, {"se", 1}}}
+	for _, row := range []struct {
+		name   string
+		values []float64
+	}{{"elpd_loo", r.ELPD}, {"p_loo", r.P}} {
+		e := criticise.Sum(row.values)
+		t.Rows = append(t.Rows, []any{row.name, Number(e.Value), Number(e.SE)})
+	}
+	t.Note = fmt.Sprintf("%d observations; log likelihood %s.", l.Observations(), l.Source)
+	w.report.Tables = append(w.report.Tables, t)
+
+	limit := psis.Limit(r.Draws)
+	f := Figure{Kind: "pareto-k", X: Axis{Label: "observation"}, Y: Axis{Label: "Pareto k"}}
+	good := Layer{Mark: Points, Role: First, Label: "observations"}
+	bad := Layer{Mark: Points, Role: Bad, Label: "above the limit"}
+	step := max(1, (len(r.K)+maxPoints-1)/maxPoints)
+	infinite := 0
+	for i, k := range r.K {
+		switch {
+		case math.IsInf(k, 0) || math.IsNaN(k):
+			infinite++
+		case k > limit:
+			bad.X, bad.Y, bad.Names = append(bad.X, float64(i+1)), append(bad.Y, k), append(bad.Names, l.Names[i])
+		case i%step == 0:
+			good.X, good.Y, good.Names = append(good.X, float64(i+1)), append(good.Y, k), append(good.Names, l.Names[i])
+		}
+	}
+	f.Layers = []Layer{{Mark: Rule, Role: Reference, Label: fmt.Sprintf("limit, %.2g", limit), Y: Values{limit}}, good}
+	if len(bad.X) > 0 {
+		f.Layers = append(f.Layers, bad)
+	}
+	if infinite > 0 {
+		f.Note = fmt.Sprintf("%d observations are impossible at some draws and cannot be shown. ", infinite)
+	}
+	if step > 1 {
+		f.Note += fmt.Sprintf("Every %s of those below the limit is shown.", ordinal(step))
+	}
+	f.Alt = fmt.Sprintf("Pareto k of %d observations; %d lie above %.2g, the largest is %.2g.", len(r.K), len(r.Bad()), limit, slices.Max(append(slices.Clone(r.K), math.Inf(-1))))
+	return []Figure{f}
+}

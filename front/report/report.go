@@ -1,0 +1,606 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// Options say what goes into a report. The zero value is the default.
+type Options struct {
+	Title string // "": the name of the model
+
+	// Words are those of the program that makes the report for settings that findings and notes
+	// advise, such as those of options (see diagnose.Finding); nil: none are named. Reports
+	// themselves know the settings "vars", quantities that have plots, and "size".
+	Words func(settings []string) []string
+
+	// Chosen says of which quantities there must be plots, by their displayed names,
+	// such as theta[1]; nil: those that findings name, and the worst.
+	Chosen func(name string) bool
+
+	// Size bounds the bytes of draws and plots of quantities, as JSON; 0: DefaultSize.
+	Size int
+
+	// Quick leaves out what needs the model to be run again: replicated data and
+	// the influence of observations.
+	Quick bool
+
+	Seed uint64 // of the replicated data
+}
+
+// DefaultSize is [Options.Size] if it is 0.
+const DefaultSize = 8 << 20
+
+// Report is all that is shown of a run, as data.
+type Report struct {
+	Title    string    `json:"title"`    // title of the report
+	Program  string    `json:"program"`  // program that made it, with its version
+	Made     time.Time `json:"made"`     // when it was made
+	Run      Run       `json:"run"`      // how the run was made
+	Findings []Finding `json:"findings"` // problems and remarks
+
+	// Choose is the command that makes plots of the quantities named behind it; "": there is
+	// none, see [Options.Words].
+	Choose string `json:"choose,omitempty"`
+
+	// Summary is the table of quantities, the same as ppl summary prints.
+	Summary Summary `json:"summary"`
+
+	Tables  []Table  `json:"tables"`  // chains, predictive checks, estimates
+	Kinds   []Kind   `json:"kinds"`   // kinds of plots
+	Figures []Figure `json:"figures"` // plots of the run, its variables and its data
+
+	// Kept says which draws Quantities have: of chain i the first, and each Every-th
+	// after it, Counts[i] in all.
+	Kept Kept `json:"kept"`
+
+	// Divergent are the transitions that diverged, of many some.
+	Divergent []Transition `json:"divergent"`
+
+	Quantities []Quantity `json:"quantities"` // quantities with their plots
+
+	// Notes say what is left out, and why.
+	Notes []string `json:"notes"`
+
+	File string `json:"file,omitempty"` // where the page of a run that was watched is
+}
+
+// Run is how the run was made.
+type Run struct {
+	Sampler     string `json:"sampler,omitempty"` // name of the sampler
+	Seed        string `json:"seed,omitempty"`    // a text, as JSON's numbers end at 2⁵³
+	Warmup      int    `json:"warmup,omitempty"`  // transitions of warm-up per chain
+	Draws       int    `json:"draws"`             // draws of all chains
+	Divergences *int   `json:"divergences"`       // null: the sampler does not report them
+	Gradients   int64  `json:"gradients"`         // evaluations of the gradient
+	Seconds     Number `json:"seconds"`           // seconds on the clock
+	Interrupted bool   `json:"interrupted"`       // whether it was interrupted
+	Running     bool   `json:"running"`           // whether it is going on
+	Method      string `json:"method,omitempty"`  // of an approximation
+	Chains      []int  `json:"chains"`            // their numbers in files
+}
+
+// Finding is a finding, with the plot that shows it.
+type Finding struct {
+	diagnose.Finding
+	Plot string `json:"plot,omitempty"` // kind of the plot that shows it
+}
+
+// Summary is the table of quantities by column.
+type Summary struct {
+	Name     []string `json:"name"`            // name of each quantity
+	Label    []string `json:"label,omitempty"` // what the indices mean, where the data say
+	Mean     []Number `json:"mean"`            // means
+	MCSEMean []Number `json:"mcse_mean"`       // Monte Carlo standard errors of the means
+	SD       []Number `json:"sd"`              // standard deviations
+	Q5       []Number `json:"q5"`              // 5 % quantiles
+	Q50      []Number `json:"q50"`             // medians
+	Q95      []Number `json:"q95"`             // 95 % quantiles
+	ESSBulk  []Number `json:"ess_bulk"`        // bulk effective sample sizes
+	ESSTail  []Number `json:"ess_tail"`        // tail effective sample sizes
+	Rhat     []Number `json:"rhat"`            // rank-normalised split R-hats
+}
+
+// Table is a small table of texts and numbers.
+type Table struct {
+	Kind    string   `json:"kind"`           // chains, checks or loo
+	Title   string   `json:"title"`          // title
+	Columns []Column `json:"columns"`        // its columns
+	Rows    [][]any  `json:"rows"`           // texts and numbers
+	Note    string   `json:"note,omitempty"` // note below it
+
+	// Decimals of the rows, for columns that leave them to these; -1: five significant
+	// digits.
+	Decimals []int `json:"decimals,omitempty"`
+}
+
+// Column says how the numbers of a column are shown: with Decimals or, if it is -1, those
+// of the row.
+type Column struct {
+	Name     string `json:"name"`     // heading
+	Decimals int    `json:"decimals"` // decimals shown; -1: those of the row
+}
+
+// Kept says which draws a report has.
+type Kept struct {
+	Every  int   `json:"every"`  // every how many draws one is kept
+	Counts []int `json:"counts"` // draws kept, by chain
+}
+
+// Transition is a draw of a chain, both counted from 0.
+type Transition struct {
+	Chain int `json:"chain"` // from 0
+	Draw  int `json:"draw"`  // from 0
+}
+
+// Quantity is one of the model's values with its plots.
+type Quantity struct {
+	Row  int    `json:"row"`  // row in the summary, from 0
+	Name string `json:"name"` // name of the quantity
+
+	// Draws are those of [Report.Kept], chain after chain, and Divergent those of
+	// [Report.Divergent]; Centre is to be added to each.
+	Centre    Number   `json:"centre"`
+	Draws     Packed   `json:"draws"`     // base64 of little-endian float32
+	Divergent Packed   `json:"divergent"` // base64 of little-endian float32
+	Figures   []Figure `json:"figures"`   // its plots
+
+	// Kept is that of this quantity, of a run that goes on; else it is the report's.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// The bounds of what is kept of draws.
+const (
+	manyDraws    = 4000 // of a quantity, in all
+	fewDraws     = 1000 // where not all quantities have room otherwise
+	maxDivergent = 1000
+)
+
+// work is a report in the making.
+type work struct {
+	ctx    context.Context
+	fit    *fit.Fit
+	o      Options
+	report *Report
+	names  []string
+	rows   []diagnose.Row
+
+	chains []int // those with draws
+	level  []int // those that can be compared: of a run that goes on, without beginners
+	length int   // of the shortest of these
+
+	tried      bool               // to replicate the data
+	replicated *assess.Predictive // nil: not possible
+}
+
+// New makes the report of a fit. An error says that the context is done; what
+// cannot be shown for other reasons is told in [Report.Notes].
+func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
+	w := newWork(ctx, fit, o)
+	for _, k := range Kinds() {
+		if k.run != nil && k.Scope != OfPair {
+			w.report.Figures = append(w.report.Figures, k.run(w)...)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.quantities(); err != nil {
+		return nil, err
+	}
+	for _, k := range Kinds() {
+		if k.Scope == OfPair { // of the quantities that have draws
+			w.report.Figures = append(w.report.Figures, k.run(w)...)
+		}
+	}
+	for i := range w.report.Findings {
+		w.report.Findings[i].Plot = kindOf(w.report.Findings[i].Code)
+	}
+	return w.report, ctx.Err()
+}
+
+// newWork fills in what needs neither plots nor the model.
+func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
+	if o.Size == 0 {
+		o.Size = DefaultSize
+	}
+	w := &work{ctx: ctx, fit: fit, o: o, rows: fit.Summary()}
+	r := &Report{Title: o.Title, Program: "ppl " + model.Version(), Made: time.Now().UTC().Truncate(time.Second),
+		Tables: []Table{}, Kinds: Kinds(), Figures: []Figure{}, Quantities: []Quantity{}, Divergent: []Transition{}, Notes: []string{}}
+	w.report = r
+	if record := fit.Record(); record != nil && r.Title == "" {
+		r.Title = record.Name
+	}
+	if r.Title == "" && len(fit.Files) > 0 {
+		r.Title = strings.TrimSuffix(filepath.Base(fit.Files[0]), filepath.Ext(fit.Files[0]))
+	}
+	if r.Title == "" {
+		r.Title = "Run"
+	}
+	w.names = make([]string, len(w.rows))
+	s := &r.Summary
+	s.Name, s.Label = make([]string, 0, len(w.rows)), fit.Labels()
+	for i, row := range w.rows {
+		w.names[i] = row.Name
+		s.Name = append(s.Name, row.Name)
+		for _, c := range []struct {
+			to *[]Number
+			v  float64
+		}{{&s.Mean, row.Mean}, {&s.MCSEMean, row.MCSEMean}, {&s.SD, row.SD}, {&s.Q5, row.Q5}, {&s.Q50, row.Q50}, {&s.Q95, row.Q95},
+			{&s.ESSBulk, row.ESSBulk}, {&s.ESSTail, row.ESSTail}, {&s.Rhat, row.Rhat}} {
+			*c.to = append(*c.to, Number(c.v))
+		}
+	}
+	w.find(fit.Findings())
+	if o.Words != nil {
+		r.Choose = strings.Join(o.Words([]string{"vars"}), " ")
+	}
+	if r.Findings == nil {
+		r.Findings = []Finding{}
+	}
+	longest := 0
+	for chain := range fit.Draws.Chains() {
+		if n := fit.Draws.Len(chain); n > 0 {
+			w.chains = append(w.chains, chain)
+			longest = max(longest, n)
+		}
+	}
+	_, running := fit.Running()
+	for _, chain := range w.chains {
+		if n := fit.Draws.Len(chain); !running || n >= longest/2 {
+			if len(w.level) == 0 || n < w.length {
+				w.length = n
+			}
+			w.level = append(w.level, chain)
+		}
+	}
+	w.run()
+	w.divergent()
+	w.keep()
+	return w
+}
+
+// find adds findings, in the words for their settings.
+func (w *work) find(found []diagnose.Finding) {
+	for _, f := range found {
+		f.Advice, f.Settings = f.Advice+w.o.options(f.Settings...), nil
+		w.report.Findings = append(w.report.Findings, Finding{Finding: f})
+	}
+}
+
+// options names the options of settings that have words, as a sentence behind others.
+func (o *Options) options(settings ...string) string {
+	if o.Words == nil {
+		return ""
+	}
+	words := o.Words(settings)
+	if len(words) == 0 {
+		return ""
+	}
+	return " Options: " + strings.Join(words, ", ") + "."
+}
+
+// run describes the run and its chains.
+func (w *work) run() {
+	r, fit := &w.report.Run, w.fit
+	c := fit.Config()
+	r.Warmup, r.Interrupted, r.Method = c.Warmup, fit.Report.Interrupted, fit.Approximate()
+	r.Seconds = Number(fit.Report.Elapsed.Seconds())
+	every, running := fit.Running()
+	r.Running = running
+	if every > 1 {
+		w.note("While the chains run, the summary rests on every %s draw; effective sample sizes are those of these draws.", ordinal(every))
+	}
+	if r.Sampler = samplerName(fit); r.Sampler != "" {
+		r.Seed = strconv.FormatUint(c.Seed, 10)
+	}
+	diverged := 0
+	if fit.Draws.Chains() > 0 && slices.ContainsFunc(fit.Draws.Columns().Statistics, func(c sampler.Column) bool { return c.Name == "divergent__" }) {
+		r.Divergences = &diverged
+	}
+	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"at depth limit", 0},
+		{"accepted", 3}, {"E-BFMI", 2}, {"step size", 4}, {"gradients", 0}, {"seconds", 2}}}
+	r.Chains = []int{}
+	for i, s := range fit.Sampling() {
+		chain := fit.Report.Chains[i]
+		r.Draws += s.Draws
+		diverged += s.Divergences
+		r.Gradients += chain.Warmup.Gradients + chain.Sampling.Gradients
+		r.Chains = append(r.Chains, chain.ID)
+		t.Rows = append(t.Rows, []any{Number(chain.ID), Number(s.Draws), Number(s.Divergences), Number(s.Saturated), Number(s.AcceptStat),
+			Number(s.EBFMI), Number(s.StepSize), Number(chain.Sampling.Gradients), Number((chain.Warmup.Elapsed + chain.Sampling.Elapsed).Seconds())})
+		if chain.Err != nil {
+			w.note("Chain %d failed: %v", chain.ID, chain.Err)
+		}
+	}
+	if r.Method == "" {
+		w.report.Tables = append(w.report.Tables, t)
+	}
+}
+
+// samplerName is what the options or the files call the sampler; "" if they do not.
+func samplerName(fit *fit.Fit) string {
+	if record := fit.Record(); record != nil {
+		if name := record.Option("sampler"); name != "" {
+			return name
+		}
+		if fit.Approximate() == "" {
+			return "nuts"
+		}
+		return ""
+	}
+	if row, ok := sampler.Of(fit.Config().Sampler); ok && fit.Approximate() == "" {
+		return row.Name
+	}
+	return ""
+}
+
+func (w *work) note(format string, args ...any) {
+	w.report.Notes = append(w.report.Notes, fmt.Sprintf(format, args...))
+}
+
+// divergent lists transitions that diverged, of many some that lie equally far apart.
+func (w *work) divergent() {
+	var all []Transition
+	for _, chain := range w.chains {
+		column, ok := w.fit.Draws.Statistic(nil, chain, "divergent__")
+		if !ok {
+			return
+		}
+		for i, v := range column {
+			if v != 0 {
+				all = append(all, Transition{chain, i})
+			}
+		}
+	}
+	step := max(1, (len(all)+maxDivergent-1)/maxDivergent)
+	for i := 0; i < len(all); i += step {
+		w.report.Divergent = append(w.report.Divergent, all[i])
+	}
+	if step > 1 {
+		w.note("%d of %d divergent transitions are marked in plots.", len(w.report.Divergent), len(all))
+	}
+}
+
+// keep decides which draws traces and pairs show.
+func (w *work) keep() {
+	draws := w.report.Run.Draws
+	most := manyDraws
+	if w.o.Size < len(w.names)*(min(draws, most)*16/3+perQuantity) {
+		most = fewDraws
+	}
+	k := &w.report.Kept
+	k.Every = max(1, (draws+most-1)/most)
+	k.Counts = []int{}
+	for chain := range w.fit.Draws.Chains() {
+		k.Counts = append(k.Counts, (w.fit.Draws.Len(chain)+k.Every-1)/k.Every)
+	}
+	if k.Every > 1 {
+		w.note("Traces and pairs show every %s draw; all other figures rest on all draws.", ordinal(k.Every))
+	}
+}
+
+// perQuantity is about the number of bytes of a quantity's plots beside its draws.
+const perQuantity = 6000
+
+func ordinal(n int) string {
+	switch {
+	case n == 2:
+		return "second"
+	case n == 3:
+		return "third"
+	}
+	return fmt.Sprintf("%dth", n)
+}
+
+// order lists quantities by how much they want to be seen: those chosen, those that
+// findings name, then by turns the worst by R-hat and by effective sample size, then
+// all others.
+func (w *work) order() (list []int, must int) {
+	seen := make([]bool, len(w.names))
+	add := func(i int) {
+		if !seen[i] {
+			seen[i] = true
+			list = append(list, i)
+		}
+	}
+	if w.o.Chosen != nil {
+		for i, name := range w.names {
+			if w.o.Chosen(name) {
+				add(i)
+			}
+		}
+		must = len(list)
+	}
+	place := make(map[string]int, len(w.names))
+	for i, name := range w.names {
+		place[name] = i
+	}
+	for _, f := range w.report.Findings {
+		for _, q := range f.Quantities {
+			if i, ok := place[q]; ok {
+				add(i)
+			}
+		}
+	}
+	varies := make([]int, 0, len(w.names))
+	for i, r := range w.rows {
+		if r.SD > 0 {
+			varies = append(varies, i)
+		}
+	}
+	byRhat, byESS := slices.Clone(varies), slices.Clone(varies)
+	slices.SortStableFunc(byRhat, func(a, b int) int { return cmp.Compare(w.rows[b].Rhat, w.rows[a].Rhat) })
+	slices.SortStableFunc(byESS, func(a, b int) int { return cmp.Compare(leastESS(w.rows[a]), leastESS(w.rows[b])) })
+	for i := range varies[:min(len(varies), 50)] {
+		add(byRhat[i])
+		add(byESS[i])
+	}
+	for i := range w.names {
+		add(i)
+	}
+	return list, must
+}
+
+// leastESS is the smaller of the two effective sample sizes.
+func leastESS(r diagnose.Row) float64 {
+	if r.ESSTail < r.ESSBulk {
+		return r.ESSTail
+	}
+	return r.ESSBulk
+}
+
+// quantities makes the plots of as many as there is room for.
+func (w *work) quantities() error {
+	list, must := w.order()
+	w.report.Quantities = make([]Quantity, 0, len(list))
+	size := 0
+	for first := 0; first < len(list) && (size < w.o.Size || first < must); {
+		batch := list[first:min(len(list), first+32)]
+		made := make([]Quantity, len(batch))
+		sizes := make([]int, len(batch))
+		var next sync.WaitGroup
+		todo := make(chan int)
+		for range runtime.GOMAXPROCS(0) {
+			next.Go(func() {
+				for i := range todo {
+					if w.ctx.Err() != nil {
+						continue
+					}
+					made[i] = w.quantity(batch[i])
+					text, err := json.Marshal(made[i])
+					if err == nil {
+						sizes[i] = len(text)
+					}
+				}
+			})
+		}
+		for i := range batch {
+			todo <- i
+		}
+		close(todo)
+		next.Wait()
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		for i := range made {
+			if size += sizes[i]; size > w.o.Size && first+i >= must && len(w.report.Quantities) > 0 {
+				break
+			}
+			w.report.Quantities = append(w.report.Quantities, made[i])
+		}
+		first += len(batch)
+	}
+	if n := len(w.report.Quantities); n < len(w.names) {
+		w.note("Plots are here for %d of %d quantities: those that findings name and the worst.%s", n, len(w.names), w.o.options("vars", "size"))
+	}
+	return nil
+}
+
+// Live makes reports of a run while it goes on, and of single quantities of it.
+type Live struct {
+	mu   sync.Mutex
+	last *work
+}
+
+// New is the report of the fit so far, without plots of quantities but of the two that
+// are shown as a pair; see [Live.Quantity]. What needs the model again is left out.
+func (l *Live) New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
+	o.Quick, o.Size = true, 1
+	w := newWork(ctx, fit, o)
+	for _, k := range Kinds() {
+		if k.Scope == OfPair {
+			w.pairOf()
+		}
+		if k.run != nil && k.Scope != OfData {
+			w.report.Figures = append(w.report.Figures, k.run(w)...)
+		}
+	}
+	for i := range w.report.Findings {
+		w.report.Findings[i].Plot = kindOf(w.report.Findings[i].Code)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = w
+	return w.report, ctx.Err()
+}
+
+// pairOf puts the two quantities into the report that [pairs] begins with.
+func (w *work) pairOf() {
+	list, _ := w.order()
+	if len(list) < 2 {
+		return
+	}
+	second := list[1]
+	for _, i := range list[1:] {
+		if variableOf(w.names[i]) != variableOf(w.names[list[0]]) && w.rows[i].SD > 0 {
+			second = i
+			break
+		}
+	}
+	w.report.Quantities = nil
+	for _, i := range []int{list[0], second} {
+		q := w.quantity(i)
+		q.Kept = &w.report.Kept
+		w.report.Quantities = append(w.report.Quantities, q)
+	}
+}
+
+// Quantity makes the plots of a quantity, by its place in the summary, of the last
+// report of New; ok is false if there is none.
+func (l *Live) Quantity(i int) (q Quantity, ok bool) {
+	l.mu.Lock()
+	w := l.last
+	l.mu.Unlock()
+	if w == nil || i < 0 || i >= len(w.names) {
+		return q, false
+	}
+	q = w.quantity(i)
+	q.Kept = &w.report.Kept
+	return q, true
+}
+
+// quantity makes the plots of one.
+func (w *work) quantity(i int) Quantity {
+	c := w.columns(i)
+	q := Quantity{Row: i, Name: w.names[i], Draws: Packed{}, Divergent: Packed{}}
+	if m := w.rows[i].Q50; !math.IsNaN(m) && !math.IsInf(m, 0) {
+		q.Centre = Number(m)
+	}
+	for _, column := range c.all {
+		for k := 0; k < len(column); k += w.report.Kept.Every {
+			q.Draws = append(q.Draws, float32(column[k]-float64(q.Centre)))
+		}
+	}
+	for _, t := range w.report.Divergent {
+		v := math.NaN()
+		if t.Draw < len(c.all[t.Chain]) {
+			v = c.all[t.Chain][t.Draw]
+		}
+		q.Divergent = append(q.Divergent, float32(v-float64(q.Centre)))
+	}
+	for _, k := range Kinds() {
+		if k.quantity != nil {
+			f := k.quantity(w, c)
+			f.Kind, f.Of = k.Name, []string{q.Name}
+			q.Figures = append(q.Figures, f)
+		}
+	}
+	return q
+}

@@ -1,0 +1,236 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/model"
+
+	durable "github.com/ppl-lang/ppl/internal/files"
+)
+
+// The files of the folder that are built.
+const (
+	wasmFile     = "ppl.wasm.gz"
+	scriptFile   = "wasm_exec.js"
+	licencesFile = "LICENSES.txt"
+)
+
+// module is the path of this module.
+const module = "github.com/ppl-lang/ppl"
+
+// Engine gives the files of the folder that are built: the program in WebAssembly, the
+// script that starts it, and the licences of what is in it. Where this program does not
+// carry them, they are built, unless the cache has them; say is told that this takes a
+// while. An error says what is missing for it.
+func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
+	if files, err := carried(); files != nil || err != nil {
+		return files, err
+	}
+	s := sources{cached: true, version: model.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module {
+		s.version = info.Main.Version
+	}
+	if dir, ok := clone(ctx); ok {
+		s = sources{dir: dir}
+	} else if s.version == "" || s.version == "(devel)" || strings.Contains(s.version, "+dirty") {
+		return nil, errors.New("this program was built from sources that have no version, so the playground can be built only in the folder of these sources; or use a released binary, which carries it")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	cache = filepath.Join(cache, "ppl", "playground", s.version+"_"+runtime.Version())
+	if s.cached {
+		if files, err := readBuilt(cache); err == nil {
+			return files, nil
+		}
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return nil, errors.New("the playground has to be built once, for which there must be Go (https://go.dev/dl); or use a released binary of ppl, which carries it")
+	}
+	say("Building the playground's engine, which takes a minute the first time …")
+	files, err := s.build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.cached { // a cache that cannot be written makes it slower the next time, no more
+		keepBuilt(cache, files)
+	}
+	return files, nil
+}
+
+// Build builds the engine from a folder with the sources of this module.
+func Build(ctx context.Context, dir string) (map[string][]byte, error) {
+	return sources{dir: dir}.build(ctx)
+}
+
+// clone is the folder of this module that the working directory is in.
+func clone(ctx context.Context) (dir string, ok bool) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}}\n{{.Dir}}").Output()
+	if err != nil {
+		return "", false
+	}
+	path, dir, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return dir, path == module && dir != ""
+}
+
+// sources are what the engine is built from.
+type sources struct {
+	dir     string // a clone; "": the version is fetched as Go fetches modules
+	version string
+	cached  bool
+}
+
+// build runs the Go toolchain. The result depends on the sources and the toolchain alone.
+func (s sources) build(ctx context.Context) (map[string][]byte, error) {
+	temporary, err := os.MkdirTemp("", "ppl-playground-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	dir := s.dir
+	run := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off", "GOWASM=")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	if dir == "" {
+		// A module of its own that requires this one, so that go list knows what is in it.
+		dir = temporary
+		if _, err := run("mod", "init", "playground"); err != nil {
+			return nil, err
+		}
+		if _, err := run("get", module+"@"+s.version); err != nil {
+			return nil, err
+		}
+	}
+	program := filepath.Join(temporary, "ppl.wasm")
+	if _, err := run("build", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", program, module+"/web/wasm"); err != nil {
+		return nil, err
+	}
+	wasm, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(wasm); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	root, err := run("env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	script, err := os.ReadFile(filepath.Join(root, "lib", "wasm", scriptFile))
+	if err != nil {
+		return nil, fmt.Errorf("the Go distribution lacks a part: %w", err)
+	}
+	list, err := run("list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}", module+"/web/wasm")
+	if err != nil {
+		return nil, err
+	}
+	version, err := run("env", "GOVERSION")
+	if err != nil {
+		return nil, err
+	}
+	licences, err := licences(list + "\nGo " + version + "\t" + root)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{wasmFile: packed.Bytes(), scriptFile: script, licencesFile: licences}, nil
+}
+
+// licences are the licences of modules, one on each line: its name, a tab, its folder.
+func licences(list string) ([]byte, error) {
+	lines := strings.Split(strings.TrimSpace(list), "\n")
+	slices.Sort(lines)
+	var out bytes.Buffer
+	out.WriteString("What the playground is made of, and the licences of its parts.\n")
+	for _, line := range slices.Compact(lines) {
+		name, dir, ok := strings.Cut(line, "\t")
+		if !ok {
+			continue
+		}
+		found := false
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			upper := strings.ToUpper(e.Name())
+			if e.IsDir() || !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") && !strings.HasPrefix(upper, "COPYING") {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			found = true
+			fmt.Fprintf(&out, "\n%s\n%s\n\n%s", strings.Repeat("-", 80), strings.TrimSpace(name), text)
+		}
+		if !found {
+			return nil, fmt.Errorf("%s has no licence", name)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// built are the names of the files that are built.
+func built() []string { return []string{wasmFile, scriptFile, licencesFile} }
+
+func readBuilt(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, name := range built() {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		files[name] = text
+	}
+	return files, nil
+}
+
+// keepBuilt writes the files that were built into a folder, whole or not at all.
+func keepBuilt(dir string, files map[string][]byte) error {
+	temporary, err := durable.TempFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer durable.RemoveAll(temporary)
+	for name, text := range files {
+		if err := durable.Swap(filepath.Join(temporary, name), text); err != nil {
+			return err
+		}
+	}
+	if err := durable.SyncAll(temporary); err != nil {
+		return err
+	}
+	return durable.Move(temporary, dir)
+}

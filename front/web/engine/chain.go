@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// chainRequest asks for one chain of a run.
+type chainRequest struct {
+	Settings
+	Chain int `json:"chain"` // from 1
+}
+
+// progress is how far a chain is.
+type progress struct {
+	Chain       int    `json:"chain"`
+	Iteration   int    `json:"iteration"`
+	Total       int    `json:"total"`
+	Phase       string `json:"phase"` // warm-up, sampling, done
+	Divergences int    `json:"divergences"`
+}
+
+// The page is told of progress so often, and gets what a chain has drawn. Handing it over
+// takes a twentieth of the time of the chain at most.
+const (
+	tellEvery = 100 * time.Millisecond
+	handEvery = 400 * time.Millisecond
+)
+
+// chainAnswer says how a chain has ended.
+type chainAnswer struct {
+	Draws int `json:"draws"`
+}
+
+// chain draws one chain. Its events are "bound", when the model fits the data;
+// "progress"; "print", what the model prints; and "part", for [Engine.add].
+func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
+	o, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	printed := &printer{call: c}
+	posterior, err := r.bind(c, printed.print)
+	if err != nil {
+		printed.flush()
+		return nil, err
+	}
+	if err := r.room(len(posterior.OutputNames())); err != nil {
+		return nil, err
+	}
+	c.emitJSON("bound", map[string]int{"chain": r.Chain, "parameters": posterior.Dim()})
+	o.Chains, o.FirstID, o.Refresh = 1, r.Chain, 5
+	var sofar func() *fit.Fit
+	o.Watch = func(f func() *fit.Fit) { sofar = f }
+	handed := 0
+	hand := func(f *fit.Fit) error {
+		part, n, err := f.Part(handed)
+		if err != nil {
+			return err
+		}
+		c.emit("part", part)
+		handed = n
+		return nil
+	}
+	var told time.Time
+	due := time.Now().Add(handEvery)
+	divergences := 0
+	o.Progress = func(p infer.Progress) {
+		divergences = p.Divergences
+		now := time.Now()
+		if now.Sub(told) < tellEvery {
+			return
+		}
+		told = now
+		phase := "sampling"
+		if p.Warmup {
+			phase = "warm-up"
+		}
+		c.emitJSON("progress", progress{r.Chain, p.Iteration, p.Total, phase, divergences})
+		printed.flush()
+		if now.After(due) && hand(sofar()) == nil {
+			took := time.Since(now)
+			due = time.Now().Add(max(handEvery, 20*took))
+		}
+	}
+	fit, err := fit.Sample(c, posterior, o)
+	printed.flush()
+	if fit == nil {
+		return nil, err
+	}
+	if e := hand(fit); e != nil {
+		return nil, errors.Join(err, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	total := fit.Config().Warmup + fit.Config().Draws
+	c.emitJSON("progress", progress{r.Chain, total, total, "done", divergences})
+	return &chainAnswer{fit.Draws.Len(0)}, nil
+}
+
+// printer hands over what a model prints, many lines at a time.
+type printer struct {
+	call *call
+	text strings.Builder
+}
+
+func (p *printer) print(line string) {
+	p.text.WriteString(line)
+	p.text.WriteByte('\n')
+	if p.text.Len() > 4096 {
+		p.flush()
+	}
+}
+
+func (p *printer) flush() {
+	if p.text.Len() > 0 {
+		p.call.emit("print", []byte(p.text.String()))
+		p.text.Reset()
+	}
+}

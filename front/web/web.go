@@ -1,0 +1,87 @@
+// Package web is the playground: a page in which models are written, checked and run,
+// without anything but the files of one folder.
+//
+//	web.go      Page: the files of the folder that are in the repository
+//	engine.go   Engine, Build: the others, which are built
+//	carried.go  those that a release carries
+//	page/       the page: its frame, styles and scripts
+//	engine/     what its workers do, in Go
+//	wasm/       the program that they run
+//	build/      a command that builds it for a release
+//
+// # What is built
+//
+// The program in WebAssembly is compiled from this module, with the script that comes with
+// the Go distribution which compiled it. Neither is in the repository. A release carries
+// them: .ci/release builds them into web/built and the command with the tag playground. Any
+// other ppl builds them when they are first needed, with the Go toolchain that there must
+// be where it was installed by go install, and keeps them in the user's cache.
+package web
+
+import (
+	"embed"
+	"encoding/json"
+	"io/fs"
+
+	"github.com/ppl-lang/ppl/examples"
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/model"
+)
+
+//go:embed page
+var pages embed.FS
+
+// Page gives the files of the folder that need no building, by their names.
+func Page() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	entries, err := fs.ReadDir(pages, "page")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if files[e.Name()], err = pages.ReadFile("page/" + e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	style, script := report.Parts()
+	files["report.css"], files["report.js"] = []byte(style), []byte(script)
+	return files, addExamples(files)
+}
+
+// example is an example that the page offers.
+type example struct {
+	Title string `json:"title"`
+	Name  string `json:"name"`  // of the model, without its ending
+	Model string `json:"model"` // a file of the folder
+	Data  string `json:"data"`
+}
+
+// addExamples adds the repository's examples: their files, and site.json, which lists
+// them and has the version.
+func addExamples(files map[string][]byte) error {
+	var list []example
+	for _, e := range []example{
+		{Title: "Eight schools: partial pooling", Name: "eight_schools"},
+		{Title: "Logistic regression", Name: "logistic_regression"},
+		{Title: "Hierarchical regression", Name: "hierarchical_regression"},
+		{Title: "Stochastic volatility", Name: "stochastic_volatility"},
+		{Title: "GARCH", Name: "garch"},
+		{Title: "Mixture of normals", Name: "normal_mixture"},
+	} {
+		for _, f := range []struct {
+			file   *string
+			ending string
+		}{{&e.Model, ".model"}, {&e.Data, ".data.json"}} {
+			text, err := examples.Files.ReadFile(e.Name + "/" + e.Name + f.ending)
+			if err != nil {
+				return err
+			}
+			*f.file = "example_" + e.Name + f.ending
+			files[*f.file] = text
+		}
+		list = append(list, e)
+	}
+	text, err := json.Marshal(map[string]any{"version": model.Version(), "examples": list})
+	files["site.json"] = text
+	return err
+}

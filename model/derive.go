@@ -1,0 +1,67 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Derived is a model that was derived from another one: its generated
+// quantities are the log likelihood of each observation, or replicated data. It
+// has the parameters of the other and takes the same data, so that
+// [fit.Generate] computes them at the draws of a fit of that one.
+type Derived struct {
+	*Model
+	Outputs []predict.Output // its generated quantities
+	Left    []predict.Left   // statements on data from which nothing could be derived
+
+	// Scaled and Unscaled are the statements about parameters alone that are and are not in
+	// a model of the kind predict.TopLevel.
+	Scaled, Unscaled []string
+}
+
+// Derive derives from the statements on data, y ~ dist(…) and the like, a model
+// that computes their log likelihood or draws the data anew; see package
+// predict. An error says why nothing can be derived.
+func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
+	return m.DeriveWith(kind, predict.Options{})
+}
+
+// DeriveWith is [Model.Derive] with options.
+func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	d, err := predict.Derive(m.program, kind, o)
+	if err != nil {
+		return nil, err
+	}
+	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
+	return &Derived{derived, d.Outputs, d.Left, d.Scaled, d.Unscaled}, nil
+}
+
+// DeriveReplicated derives the model that draws the data anew, for data that may lack
+// what is drawn.
+func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
+	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
+}
+
+// NotGiven lists the variables that a model draws, the variates of its statements
+// on data, and that a set does not have.
+func (m *Model) NotGiven(set *data.Set) []string {
+	var out []string
+	if m.Err() != nil || set == nil {
+		return nil
+	}
+	d, err := predict.Derive(m.program, predict.Replicated, predict.Options{})
+	if err != nil {
+		return nil
+	}
+	for _, o := range d.Outputs {
+		if o.Data && !slices.Contains(set.Names(), o.Variable) {
+			out = append(out, o.Variable)
+		}
+	}
+	return out
+}

@@ -1,0 +1,12 @@
+// Package model compiles models and binds them to data. A [Model] is a program in Stan's language
+// that was compiled once and knows no data. [Model.Bind] makes a [Posterior] from it: a log
+// density over unconstrained parameters with its gradient, which the samplers of package infer
+// take as it is.
+//
+//	model.go        Compile, Bind: texts and data to models and posteriors
+//	posterior.go    Posterior: log density, gradient, the way back to constrained values
+//	derive.go       models that are derived from the text of another one, by package predict
+//	diagnostics.go  errors with positions in the source
+//
+// What is sampled from a posterior is in package fit.
+package model

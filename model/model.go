@@ -1,0 +1,336 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/buildinfo"
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Model is a compiled model that knows no data yet. It is immutable and may be
+// bound any number of times, concurrently too.
+type Model struct {
+	name     string
+	program  *compile.Program
+	warnings diag.List
+	options  CompileOptions
+	texts    []sourceText // its own, then those that it includes
+}
+
+// sourceText is a text of a model, under the name by which it is asked for.
+type sourceText struct{ Name, Text string }
+
+// Compile compiles a model. The name, usually that of a file, stands in
+// messages. The error holds everything that is wrong with the text, see
+// [Diagnostics].
+func Compile(name, text string) (*Model, error) {
+	return CompileContext(context.Background(), name, text, CompileOptions{})
+}
+
+// CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the default.
+type CompileOptions struct {
+	// IncludePaths are the folders in which the files of #include lines are
+	// looked for, in this order. Only regular files in and below them can be
+	// included, also by way of ".." and symbolic links.
+	IncludePaths []string
+
+	// Included are texts of #include lines by the names that these have, which come
+	// before those of files.
+	Included map[string]string
+
+	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
+	// what replaced it, with a warning for each place.
+	Legacy bool
+
+	// MaxSource bounds the bytes of the text together with the files that it
+	// includes; 0: a megabyte.
+	MaxSource int64
+}
+
+// CompileContext is [Compile] with options, that returns when ctx ends; the error then
+// wraps its cause.
+func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
+	var include func(string) (*source.File, error)
+	if len(o.IncludePaths) > 0 {
+		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
+	}
+	if o.Included != nil {
+		files := include
+		include = func(name string) (*source.File, error) {
+			if text, ok := o.Included[name]; ok {
+				return source.NewFile(name, text), nil
+			}
+			if files == nil {
+				return nil, fs.ErrNotExist
+			}
+			return files(name)
+		}
+	}
+	return compileText(ctx, name, text, o, include)
+}
+
+// compileText compiles a text and keeps it, with what it includes.
+func compileText(ctx context.Context, name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
+	if ctx == nil {
+		return nil, ErrNoContext
+	}
+	m := &Model{name: name, options: o, texts: []sourceText{{name, text}}}
+	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
+	if include != nil {
+		options.Include = func(name string) (*source.File, error) {
+			f, err := include(name)
+			if err == nil && !slices.ContainsFunc(m.texts[1:], func(t sourceText) bool { return t.Name == name }) {
+				m.texts = append(m.texts, sourceText{name, f.Text})
+			}
+			return f, err
+		}
+	}
+	var list diag.List
+	var err error
+	if m.program, list, err = compile.CompileContext(ctx, source.NewFile(name, text), options); err != nil {
+		return nil, err
+	}
+	if list.HasErrors() {
+		return nil, &compile.Error{List: list}
+	}
+	m.warnings = list
+	return m, nil
+}
+
+// CompileFile compiles the model in a file. Files of #include lines are looked
+// for in the same folder.
+func CompileFile(path string) (*Model, error) {
+	return CompileFileContext(context.Background(), path, CompileOptions{})
+}
+
+// CompileFileContext is [CompileFile] with options, that returns when ctx ends; the error
+// then wraps its cause. Include paths are searched after the folder of the file.
+func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
+	text, err := source.ReadFile(path, o.MaxSource)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the model: %w", err)
+	}
+	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
+	return CompileContext(ctx, path, text, o)
+}
+
+// Options say how the model was compiled.
+func (m *Model) Options() CompileOptions {
+	if m == nil {
+		return CompileOptions{}
+	}
+	return m.options
+}
+
+// Program is the compiled program, for packages that derive from it.
+func (m *Model) Program() *compile.Program {
+	if m == nil {
+		return nil
+	}
+	return m.program
+}
+
+// Included are the texts of the #include lines of the model, by the names in them:
+// for [CompileOptions.Included].
+func (m *Model) Included() map[string]string {
+	all := map[string]string{}
+	if m.Err() != nil {
+		return all
+	}
+	for _, t := range m.texts[1:] {
+		all[t.Name] = t.Text
+	}
+	return all
+}
+
+// Text is the source text, without what it includes.
+func (m *Model) Text() string {
+	if m.Err() != nil {
+		return ""
+	}
+	return m.texts[0].Text
+}
+
+// Name is the name that the model was compiled under.
+func (m *Model) Name() string {
+	if m == nil {
+		return ""
+	}
+	return m.name
+}
+
+// Warnings are remarks of the compiler about a text without errors. They are
+// shown by diag.Render.
+func (m *Model) Warnings() diag.List {
+	if m == nil {
+		return nil
+	}
+	return m.warnings
+}
+
+// Err is nil for a model that [Compile] has made. For a nil or zero one it says so.
+func (m *Model) Err() error {
+	if m == nil || m.program == nil {
+		return errors.New("ppl: there is no model; Compile makes one, if its error is nil")
+	}
+	return nil
+}
+
+// JSON is data in Stan's JSON format, for [Model.Bind].
+type JSON []byte
+
+// DataFile is the name of a file with data in any of the formats that the command
+// ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
+// by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
+// number of its rows, or J=school, that of the levels of a column. As, if not nil, are
+// data that were read before, such as those of [fit.Fit.Data]: a CSV file is read as they
+// were, the levels of a factor numbered as there, and the same is counted.
+type DataFile struct {
+	Path   string
+	Counts []string
+	As     *data.Set
+}
+
+// BindOptions are options of [Model.BindContext]. The zero value is the default.
+type BindOptions struct {
+	// Seed of random numbers that are drawn in transformed data.
+	Seed uint64
+
+	// NoPropto keeps the constant terms that a statement with ~ drops.
+	NoPropto bool
+
+	// NoJacobian leaves out the log Jacobians of the transforms of constrained
+	// parameters: the density over constrained values at the given point.
+	NoJacobian bool
+
+	// Print receives what print statements print, one call per statement,
+	// without the line break. Calls do not overlap. nil: nothing is printed.
+	Print func(string)
+
+	// MaxPrint bounds what is handed to Print, in bytes: in all, by clones too; 0:
+	// 64 MiB. Of one evaluation it is a megabyte. That there is more is said.
+	MaxPrint int64
+
+	// StanCompat selects the transforms of an older version of Stan where they
+	// have changed since, for comparisons: "2.32", whose simplexes come about by
+	// stick-breaking. The posterior is the same; unconstrained points and the log
+	// density over them are not. "" is the newest.
+	StanCompat string
+
+	// Memory is the number of bytes that binding, and an evaluation of the posterior by
+	// one chain, may take. What a model or its data ask for beyond it is refused, with the
+	// line that asks. 0: half of what the machine, or the control group of the process,
+	// has.
+	Memory int64
+
+	// Statements is how many statements of the model may be run while it is bound, in
+	// transformed data for instance, and for the generated quantities of a draw where
+	// these are interpreted; a loop that never ends is left so. A statement of the model
+	// itself counts for a hundred, each time that it is written out: in each trip of a loop
+	// that is unrolled, and in each call of a function. 0: a thousand million.
+	Statements int64
+
+	// Without leaves out passes of the compiler, by name. What is computed does
+	// not depend on them, but for rounding; for looking into the compiler.
+	Without []string
+}
+
+// Bind binds the model to data, which are one of
+//
+//   - a map from names to values, such as map[string]any;
+//   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
+//     `json:"name"` or by themselves;
+//   - [JSON] or a [DataFile];
+//   - a *data.Set;
+//   - nil for a model without data.
+//
+// Values in Go are numbers, slices of them to any depth, and matrices and
+// vectors of gonum. A variable that is declared int takes values of Go's
+// integer types only.
+//
+// Values may share parts, but not contain themselves. The error says which
+// variable is wrong and why, see [Diagnostics].
+func (m *Model) Bind(values any) (*Posterior, error) {
+	return m.BindContext(context.Background(), values, BindOptions{})
+}
+
+// BindContext is [Model.Bind] with options. It ends early, within some 50 ms, when ctx
+// does; the error then wraps its cause. The posterior does not depend on ctx.
+func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, ErrNoContext
+	}
+	memory := compile.MemoryOr(o.Memory)
+	set, err := readData(values, memory)
+	if err != nil {
+		return nil, err
+	}
+	set, _, err = m.program.Coded(set)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
+		Memory:     memory,
+		Statements: o.Statements,
+		Seed:       o.Seed,
+		NoPropto:   o.NoPropto,
+		NoJacobian: o.NoJacobian,
+		Print:      serial(o.Print),
+		MaxPrint:   o.MaxPrint,
+		Without:    o.Without,
+		StanCompat: o.StanCompat,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Posterior{name: m.name, model: m, values: set, options: o, bound: bound}, nil
+}
+
+// ReadData makes a set of what [Model.Bind] accepts, which accepts the set, too.
+func ReadData(values any) (*data.Set, error) { return readData(values, 0) }
+
+// readData is ReadData within so many bytes of memory; 0: the default.
+func readData(values any, memory int64) (*data.Set, error) {
+	o := data.Options{Memory: compile.MemoryOr(memory)}
+	switch v := values.(type) {
+	case JSON:
+		return data.ParseText("data", string(v), o)
+	case DataFile:
+		text, err := data.ReadText(v.Path, o)
+		if err != nil {
+			return nil, err
+		}
+		o.Counts, o.As = data.ReadCounts(v.Counts), v.As
+		return data.Parse(v.Path, text, o)
+	}
+	return data.FromGoWith(values, o)
+}
+
+// serial makes f safe for concurrent use.
+func serial(f func(string)) func(string) {
+	if f == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		f(s)
+	}
+}
+
+// Version is the version of this module, as far as the build knows it.
+func Version() string { return buildinfo.Read().Version }

@@ -1,0 +1,160 @@
+package predict_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// truncations are statements on y with bounds near and far, which draws by
+// rejection and by inversion.
+var truncations = []struct{ variate, call, bounds, y string }{
+	{"real", "normal(0, 1)", "T[-1, 0.5]", "[0.1, -0.5]"},
+	{"real", "normal(0, 1)", "T[6, ]", "[6.5, 7]"},
+	{"real", "normal(0, 1)", "T[, -9]", "[-9.5, -10]"},
+	{"real", "normal(0, 1)", "T[8, 8.01]", "[8.005, 8.001]"},
+	{"real", "normal(0, 1)", "T[-8.01, -8]", "[-8.005, -8.001]"},
+	{"real", "cauchy(1, 2)", "T[, -200]", "[-300, -1e4]"},
+	{"real", "student_t(3, 0, 1)", "T[2, ]", "[3, 4]"},
+	{"real", "gamma(2, 3)", "T[, 0.01]", "[0.005, 0.009]"},
+	{"real", "gamma(2, 3)", "T[1, 2]", "[1.5, 1.25]"},
+	{"real", "exponential(2)", "T[20, ]", "[20.5, 21]"},
+	{"real", "lognormal(0, 1)", "T[30, 40]", "[31, 35]"},
+	{"real", "weibull(2, 1)", "T[0, 0.1]", "[0.05, 0.01]"},
+	{"real", "beta(2, 5)", "T[0.9, ]", "[0.95, 0.91]"},
+	{"real", "double_exponential(0, 1)", "T[-1, ]", "[0, 1]"},
+	{"real", "logistic(0, 1)", "T[10, 12]", "[11, 10.5]"},
+	{"int", "poisson(3)", "T[1, ]", "[1, 4]"},
+	{"int", "poisson(3)", "T[15, ]", "[15, 16]"},
+	{"int", "poisson(30)", "T[, 3]", "[2, 3]"},
+	{"int", "poisson(30)", "T[2, 4]", "[2, 3]"},
+	{"int", "neg_binomial_2(4, 2)", "T[1, 3]", "[2, 3]"},
+	{"int", "binomial(10, 0.1)", "T[7, ]", "[7, 8]"},
+	{"int", "binomial(10, 0.9)", "T[, 2]", "[1, 2]"},
+	{"int", "bernoulli(0.001)", "T[1, ]", "[1, 1]"},
+}
+
+// The log likelihoods of truncated observations add up to the log density that
+// the model itself has; draws have the truncated distribution, by
+// Kolmogorov's test against its distribution function.
+func TestTruncated(t *testing.T) {
+	const n = 600
+	for _, c := range truncations {
+		t.Run(c.call+c.bounds, func(t *testing.T) {
+			dist, args, _ := strings.Cut(strings.TrimSuffix(c.call, ")"), "(")
+			declare := "array[2] real y"
+			if c.variate == "int" {
+				declare = "array[2] int y"
+			}
+			text := "data { " + declare + "; } parameters { real a; } model { y ~ " + c.call + c.bounds + "; }"
+			p := compiled(t, text)
+			set, err := data.ParseJSON("data", []byte(`{"y": `+c.y+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := p.Bind(set, compile.BindOptions{NoPropto: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := m.LogDensityGrad([]float64{0}, []float64{0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, got := generated(t, derive(t, p, predict.LogLikelihood).Program, `{"y": `+c.y+`}`)
+			if sum := got[0] + got[1]; math.Abs(sum-want) > 1e-10*(1+math.Abs(want)) {
+				t.Errorf("%v, not %v", sum, want)
+			}
+
+			// u is where x lies between the bounds, in probability: in units of the
+			// largest of the tail that is the smaller one.
+			lower, upper, _ := strings.Cut(strings.Trim(c.bounds, "T[]"), ",")
+			lower, upper = strings.TrimSpace(lower), strings.TrimSpace(upper)
+			f := func(at string) string {
+				return fmt.Sprintf("(high ? -%s_lccdf(%s | %s) : %s_lcdf(%s | %s))", dist, at, args, dist, at, args)
+			}
+			below := ""
+			if c.variate == "int" {
+				below = " - 1"
+			}
+			check := compiled(t, "data { int n; array[n] "+c.variate+" x; }\n"+fmt.Sprintf(`generated quantities {
+			  int high = %s;
+			  array[n] real u;
+			  {
+			    real from = %s;
+			    real to = %s;
+			    real top = high ? -from : to;
+			    real first = high ? exp(-from - top) : exp(from - top);
+			    real last = high ? exp(-to - top) : exp(to - top);
+			    for (i in 1:n) {
+			      real at = %s;
+			      u[i] = ((high ? exp(-at - top) : exp(at - top)) - first) / (last - first);
+			    }
+			  }
+			}`,
+				orElse(lower, "0", fmt.Sprintf("%s_lccdf(%s | %s) < log(0.5)", dist, lower+below, args)),
+				orElse(lower, "negative_infinity()", f(lower+below)),
+				orElse(upper, "high ? positive_infinity() : 0", f(upper)), f("x[i]")))
+
+			r, err := derive(t, p, predict.Replicated).Program.Bind(set, compile.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(3, 4))
+			dst := make([]float64, 3)
+			var drawn []float64
+			for range n / 2 {
+				if err := r.Generate([]float64{0}, rng, dst); err != nil {
+					t.Fatal(err)
+				}
+				drawn = append(drawn, dst[1:]...)
+			}
+			slices.Sort(drawn)
+			var x any = drawn
+			if c.variate == "int" {
+				var whole []int
+				for _, v := range drawn {
+					whole = append(whole, int(v))
+				}
+				x = whole
+			}
+			values, err := data.FromGo(map[string]any{"n": n, "x": x})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := check.Bind(values, compile.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := make([]float64, n+1)
+			if err := q.Generate(nil, rng, u); err != nil {
+				t.Fatal(err)
+			}
+			u = u[1:]
+			for i := range u {
+				if !(u[i] >= -1e-9 && u[i] <= 1+1e-9) {
+					t.Fatalf("%v is outside of the bounds (%v)", drawn[i], u[i])
+				}
+				if i+1 < n && drawn[i+1] == drawn[i] {
+					continue // the distribution function at the last of equal ones
+				}
+				if d := math.Abs(float64(i+1)/n - u[i]); d > 1.95/math.Sqrt(n) { // p = 0.001
+					t.Fatalf("the distribution functions differ by %v at %v", d, drawn[i])
+				}
+			}
+		})
+	}
+}
+
+func orElse(bound, without, with string) string {
+	if bound == "" {
+		return without
+	}
+	return with
+}
