@@ -68,7 +68,7 @@
 // keeps an addend as a whole that could be split, Of is always, so that both
 // give the same number (stdlibtest compares with real Stan). The checks of
 // arguments are their constraints; LogCDF, LogCCDF, Quantile, Rand and
-// Information are optional. doc/add-a-distribution.md goes through the steps.
+// Information are optional. doc/contributing/add-a-distribution.md goes through the steps.
 //
 // # Lanes
 //
