@@ -261,7 +261,7 @@ func TestServeStrangers(t *testing.T) {
 		{"run", `{` + plain + `, "sampler_options": {"draws": 1}}`, 400, `there is no option`},
 		{"run", `{` + plain + `, "sampler_options": {"delta": 2}}`, 400, `must be less than 1`},
 		{"run", `{` + plain + `, "init": "/etc/passwd"}`, 400, `init must be a radius`},
-		{"run", `{` + plain + `, "init": {"x": "a"}}`, 422, `init:1:7: x is the string`},
+		{"run", `{` + plain + `, "init": {"x": "a"}}`, 422, `init:1:7: error: x is the string`},
 		{"run", `{` + plain + `, "init": 1e999}`, 400, `init must be a radius`},
 		{"run", `{` + plain + `, "columns": ["y"]}`, 400, `no quantity`},
 		{"run", `{` + plain + `, "columns": ["*"], "draws": 2000}`, 422, `"limit":"elements"`},
