@@ -126,7 +126,7 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 		}
 	}
 	program := filepath.Join(temporary, "ppl.wasm")
-	if _, err := run("build", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", program, module+"/web/wasm"); err != nil {
+	if _, err := run("build", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", program, module+"/front/web/wasm"); err != nil {
 		return nil, err
 	}
 	wasm, err := os.ReadFile(program)
@@ -152,7 +152,7 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Go distribution lacks a part: %w", err)
 	}
-	list, err := run("list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}", module+"/web/wasm")
+	list, err := run("list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}", module+"/front/web/wasm")
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@
 //
 // The program in WebAssembly is compiled from this module, with the script that comes with
 // the Go distribution which compiled it. Neither is in the repository. A release carries
-// them: .ci/release builds them into web/built and the command with the tag playground. Any
+// them: .ci/release builds them into front/web/built and the command with the tag playground. Any
 // other ppl builds them when they are first needed, with the Go toolchain that there must
 // be where it was installed by go install, and keeps them in the user's cache.
 package web

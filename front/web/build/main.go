@@ -2,7 +2,7 @@
 // working directory, into a folder, which is made: for programs that are built with the tag
 // playground and carry it.
 //
-//	go run ./web/build web/built
+//	go run ./front/web/build front/web/built
 //	go build -tags playground ./cmd/ppl
 package main
 

@@ -1,6 +1,6 @@
 // Package engine is what the workers of the playground do: it answers requests about
 // models, which come and go as JSON. It knows nothing of browsers, so that it is tested
-// without one; package main in web/wasm hands it what the page asks for.
+// without one; package main in front/web/wasm hands it what the page asks for.
 //
 // Each worker has an [Engine] of its own. One is asked about the text while it is
 // written, one draws each chain, and one puts the chains together and makes the report:
