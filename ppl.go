@@ -7,7 +7,6 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
-	"github.com/ppl-lang/ppl/internal/buildinfo"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -110,4 +109,4 @@ func ReadCSV(paths ...string) (*Fit, error) { return fit.ReadCSV(paths...) }
 func Diagnostics(err error) diag.List { return model.Diagnostics(err) }
 
 // Version is the version of ppl, as far as the build knows it.
-func Version() string { return buildinfo.Read().Version }
+func Version() string { return model.Version() }

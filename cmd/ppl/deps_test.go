@@ -56,7 +56,7 @@ front/httpd: front/httpd sync
 front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang compile infer
-.:          . model fit infer lang compile/data internal/buildinfo
+.:          . model fit infer lang compile/data
 cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files cobra pflag term sys
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
@@ -166,7 +166,7 @@ front/cmdstan/stanc:     model front/cmdstan/stan internal/files compile lang la
 front/cmdstan/tools:     model compile front/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
 front/cmdstan/home:      model internal/files front/cmdstan/stan front/cmdstan/stanc front/cmdstan/executable front/cmdstan/tools
 
-.:                       model fit infer infer/diagnose lang/diag compile/data internal/buildinfo
+.:                       model fit infer infer/diagnose lang/diag compile/data
 cmd/ppl:                 *
 internal/files:          sys
 internal/buildinfo:

@@ -214,7 +214,7 @@ func wrongParts(part ir.Part, from, to value, size int) (wrong value) {
 	}
 	ints := make([]int64, n)
 	any := false
-	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
+	uf, ut := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	for l := range ints {
 		x, is := part.Wrong(intAt(from, ax, uf, l, 0), intAt(to, ax, ut, l, 0), size)
 		if ints[l] = 1; is {

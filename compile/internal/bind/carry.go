@@ -454,7 +454,7 @@ func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	if b.axis != ax {
 		panic(&fault{reason: "loop bounds that differ between iterations"})
 	}
-	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
+	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	steps := int64(0)
 	for l := range ax.N {
 		steps = max(steps, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -235,7 +236,7 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 		if w.axis != c.home { // the same in several lanes so far
 			b.reserve(8, c.home.N, c.size)
 			wide := make([]int64, 0, c.home.N*c.size)
-			up := upTo(c.home, w.axis)
+			up := plan.UpTo(c.home, w.axis)
 			for l := range c.home.N {
 				for p := range c.size {
 					wide = append(wide, intAt(w, c.home, up, l, p))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -64,7 +65,7 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 		return v, false
 	}
 	ax := innermost(cond.axis, innermost(x.axis, y.axis))
-	uc, ux, uy := upTo(ax, cond.axis), upTo(ax, x.axis), upTo(ax, y.axis)
+	uc, ux, uy := plan.UpTo(ax, cond.axis), plan.UpTo(ax, x.axis), plan.UpTo(ax, y.axis)
 	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 	for l := range v.ints {
 		if intAt(cond, ax, uc, l, 0) != 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -117,7 +118,7 @@ func (c *context) excluded(ax *axis) []bool {
 		lane := make([]bool, ax.N)
 		switch {
 		case m.cond.axis.Within(ax):
-			up := upTo(ax, m.cond.axis)
+			up := plan.UpTo(ax, m.cond.axis)
 			for l := range lane {
 				lane[l] = intAt(m.cond, ax, up, l, 0) != 0 != m.side
 			}

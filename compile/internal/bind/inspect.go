@@ -271,7 +271,7 @@ func (in *inspection) writtenOut(s *ir.For, from, to value) bool {
 	}
 	b := in.b
 	ax := innermost(from.axis, to.axis)
-	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
+	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	most := int64(0)
 	for l := range ax.N {
 		most = max(most, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -44,7 +45,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	inner := &axis{Parent: ax, Level: levelOf(ax)}
-	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
+	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	for l := range ax.N {
 		n := int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1))
 		b.reserveLanes(n)

@@ -20,15 +20,6 @@ func intAt(v value, ax *axis, up []int32, l, p int) int64 {
 	return v.ints[l*n+p]
 }
 
-// upTo is the map of ax's lanes to those of the axis of known integers; nil if
-// they are the same or there is none.
-func upTo(ax, of *axis) []int32 {
-	if of == nil || of == ax {
-		return nil
-	}
-	return ax.LanesOf(of)
-}
-
 // ---- what data decide ----
 
 // effects are what calls of a function may do beside returning a value that

@@ -61,7 +61,7 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 	if !ax.Within(s.axis) {
 		return false
 	}
-	up := upTo(s.axis, ax)
+	up := plan.UpTo(s.axis, ax)
 	sizes := make([]int64, ax.N)
 	for l := range sizes {
 		sizes[l] = -1
@@ -121,7 +121,7 @@ func sizesOf(from, to value, ax *axis) (sizes, starts value) {
 	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}
 	starts = sizes
 	starts.ints = slices.Clone(sizes.ints)
-	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
+	uf, ut := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	for l := range sizes.ints {
 		lo := intAt(from, ax, uf, l, 0)
 		sizes.ints[l], starts.ints[l] = max(0, intAt(to, ax, ut, l, 0)-lo+1), lo

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -91,7 +92,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 			return nil
 		}
 		t := tracked{v: v, start: value{typ: c.typ, shape: c.shape, axis: f.ax, ints: []int64{}}, final: value{typ: c.typ, shape: c.shape, axis: outer, ints: []int64{}}}
-		up := upTo(outer, whole.axis)
+		up := plan.UpTo(outer, whole.axis)
 		for l := range lanes {
 			for p := range c.size {
 				t.final.ints = append(t.final.ints, intAt(whole, outer, up, l, p))
@@ -121,7 +122,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 			continue
 		}
 		if number.ints != nil {
-			f.env[lp.v] = []int64{intAt(number, f.ax, upTo(f.ax, number.axis), l, 0)}
+			f.env[lp.v] = []int64{intAt(number, f.ax, plan.UpTo(f.ax, number.axis), l, 0)}
 		}
 		sig, ok := f.exec(lp.body)
 		if !ok || f.lost != nil || !sig.certain() {
@@ -482,7 +483,7 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 		}
 		up, ok := f.ups[x.axis]
 		if !ok {
-			up = upTo(f.ax, x.axis)
+			up = plan.UpTo(f.ax, x.axis)
 			f.ups[x.axis] = up
 		}
 		l := f.lane

@@ -74,9 +74,9 @@ func Lanes(ax *Axis) int {
 	return ax.N
 }
 
-// upTo is the map of ax's lanes to those of an axis around it; nil if they are the same or there
+// UpTo is the map of ax's lanes to those of an axis around it; nil if they are the same or there
 // is none.
-func upTo(ax, of *Axis) []int32 {
+func UpTo(ax, of *Axis) []int32 {
 	if of == nil || of == ax {
 		return nil
 	}

@@ -38,7 +38,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 			if t.How != Reads || len(v.Writes) == 0 || v.Sum || v.private || t.Axis == nil || !ax.Within(t.Axis) {
 				continue
 			}
-			up := upTo(t.Axis, ax)
+			up := UpTo(t.Axis, ax)
 			from := v.Origins(n, u, t.Access, t.Axis, t.Access.outIn(t.Axis))
 			n.reserve(8, len(from))
 			width := len(from) / max(1, t.Axis.N)
@@ -50,7 +50,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 				if up != nil {
 					e.to = up[e.to]
 				}
-				if w := upTo(o.Write.Unit.Domain, ax); w != nil {
+				if w := UpTo(o.Write.Unit.Domain, ax); w != nil {
 					e.from = w[e.from]
 				}
 				if e.from < e.to {

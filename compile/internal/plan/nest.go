@@ -11,7 +11,7 @@ type Nest struct {
 	Memory    Memory      // nil: there are no bounds
 }
 
-// Memory bounds what a plan may take. Reserve may end the planning by a panic of its own.
+// Memory bounds what a plan may take. Reserve may panic, which ends the planning.
 type Memory interface {
 	// Reserve asks for an array of so many elements in each dimension, of so many bytes each.
 	Reserve(bytes int, sizes ...int)

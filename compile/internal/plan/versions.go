@@ -11,14 +11,14 @@ import (
 type Variable struct {
 	ID      int // place in Nest.Variables
 	Size    int
-	Home    *Axis // the iterations each of which has a content of its own: those of its declaration; nil: one
+	Home    *Axis // the iterations of its declaration, each with its own content; nil: there is one content
 	Inside  bool  // declared in the nest
 	Integer bool
 
 	Writes []*Write // by unit, in the order of the program
 	Sum    bool     // units only add to it: their order does not matter
 
-	// Either every iteration of the declaration's domain has elements of its own,
+	// Either every iteration of the declaration's domain has its own elements,
 	// and the units that write them run in that very domain, so that who wrote
 	// last follows from the order of the units alone …
 	private bool
@@ -264,8 +264,8 @@ func (v *Variable) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []O
 	}
 }
 
-// isPrivate reports whether every lane of the variable's home has elements of its
-// own which units write in that domain alone, the same ones in every lane.
+// isPrivate reports whether every lane of the variable's home has its own
+// elements, which units write in that domain alone, the same ones in every lane.
 func (v *Variable) isPrivate() bool {
 	if !v.Inside || v.Home == nil {
 		return false
