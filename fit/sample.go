@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
@@ -388,20 +387,16 @@ func (o *Options) check(ctx context.Context, p *model.Posterior) error {
 	return nil
 }
 
-// Trusted compares the log density with the reference evaluator near the origin, as [Sample] does
-// before it begins, and returns a posterior whose program agrees: p itself, or one without the
-// compiler's pass that is wrong. It is for those who evaluate the log density themselves. The
-// seed decides the points; it takes 20 ms at most where nothing is wrong.
-func Trusted(ctx context.Context, p *model.Posterior, seed uint64) (*model.Posterior, *folder.Density, error) {
+// Trust compares the log density with the reference evaluator near the origin, as [Sample] does
+// before it begins. It is for those who evaluate the log density themselves: the check's program
+// agrees, and its method At compares at the points that they come to. The seed decides the points;
+// it takes 20 ms at most where nothing is wrong.
+func Trust(ctx context.Context, p *model.Posterior, seed uint64) (*selfcheck.Check, error) {
 	if err := p.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if ctx == nil {
-		return nil, nil, model.ErrNoContext
+		return nil, model.ErrNoContext
 	}
-	bound, record, err := selfcheck.Trusted(ctx, p.Compiled(), p.Data(), seed)
-	if err != nil || bound == p.Compiled() {
-		return p, record, err
-	}
-	return p.With(bound), record, nil
+	return selfcheck.Trust(ctx, p.Compiled(), p.Data(), seed)
 }

@@ -39,6 +39,8 @@ type approximation struct {
 	model   string
 	started time.Time
 	stderr  io.Writer
+	check   *selfcheck.Check
+	shown   int // faults of the log density that the user was told of
 }
 
 // flags declares those that all have.
@@ -70,18 +72,34 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	if err != nil {
 		return nil, err
 	}
-	trusted, record, err := fit.Trusted(cmd.Context(), l.posterior, a.seed)
-	if err != nil {
+	if a.check, err = fit.Trust(cmd.Context(), l.posterior, a.seed); err != nil {
 		return nil, err
 	}
-	l.posterior = trusted
-	for _, f := range selfcheck.Findings(record) {
-		if f.Severity == diagnose.Problem {
-			fmt.Fprintf(a.stderr, "%s %s\n", f.Summary, f.Advice)
-		}
-	}
+	l.posterior = l.posterior.With(a.check.Bound())
+	a.showWrong()
 	a.tell("%s: %s, %s, seed %d", folder.BaseName(model), cmd.Name(), count(l.posterior.Dim(), "unconstrained parameter", "unconstrained parameters"), a.seed)
 	return l, nil
+}
+
+// compare compares the log density with the reference evaluator at points of the result. It reports
+// whether it was wrong there: the posterior then has another program, and the caller begins again.
+func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]float64) (again bool, err error) {
+	again, err = a.check.At(ctx, points...)
+	if again {
+		l.posterior = l.posterior.With(a.check.Bound())
+		l.posterior.SetStop(asked(ctx))
+		a.showWrong()
+	}
+	return again, err
+}
+
+// showWrong prints where the log density was wrong.
+func (a *approximation) showWrong() {
+	record := a.check.Record()
+	for _, f := range selfcheck.Findings(&folder.Density{Wrong: record.Wrong[a.shown:], Share: 1}) {
+		fmt.Fprintf(a.stderr, "%s %s\n", f.Summary, f.Advice)
+	}
+	a.shown = len(record.Wrong)
 }
 
 // tell says something on stderr, unless it is to be quiet.

@@ -55,9 +55,9 @@ front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
-front/bridge: front/bridge fit model lang compile infer
+front/bridge: front/bridge fit model lang ad compile infer internal/planted
 .:          . model fit infer lang compile/data
-cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files cobra pflag term sys
+cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/files: sys
@@ -157,7 +157,7 @@ front/web/build:         front/web
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
 front/serve:             front/httpd sys
-front/bridge:            fit/selfcheck model compile compile/data lang/source
+front/bridge:            fit/selfcheck model ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
 front/cmdstan/grammar:   infer/sampler infer/draws

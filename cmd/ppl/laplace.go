@@ -76,6 +76,11 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
+	return o.approximate(ctx, cmd, l)
+}
+
+// approximate finds the mode and draws, with the program that is trusted so far.
+func (o *laplacing) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) (err error) {
 	var mode []float64
 	if o.mode == "" {
 		mode, err = o.modeOf(ctx, l.posterior)
@@ -93,6 +98,12 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	}
 	if err != nil {
 		return ended(ctx, o.stderr, err)
+	}
+	switch again, err := o.compare(ctx, l, append([][]float64{mode}, r.Points...)...); {
+	case err != nil:
+		return ended(ctx, o.stderr, err)
+	case again:
+		return o.approximate(ctx, cmd, l)
 	}
 	return o.finish(ctx, cmd, l, r)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -50,6 +54,10 @@ reason is told on stderr.`,
 			if err != nil {
 				return err
 			}
+			if l.posterior, err = compared(cmd.Context(), l.posterior, xs, o.seed, stderr); err != nil {
+				return err
+			}
+			l.posterior.SetStop(asked(cmd.Context()))
 			d, err := evaluate(l.posterior, xs, stderr)
 			if err != nil {
 				return err
@@ -66,6 +74,22 @@ reason is told on stderr.`,
 	f.BoolVar(&o.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
 	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
 	return cmd
+}
+
+// compared compares the log density with the reference evaluator near the origin and at some of the
+// points, and returns the posterior with the program that agrees.
+func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint64, stderr io.Writer) (*model.Posterior, error) {
+	check, err := fit.Trust(ctx, p, seed)
+	if err == nil {
+		_, err = check.At(ctx, xs...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range selfcheck.Findings(&folder.Density{Wrong: check.Record().Wrong, Share: 1}) {
+		fmt.Fprintf(stderr, "%s %s\n", f.Summary, f.Advice)
+	}
+	return p.With(check.Bound()), nil
 }
 
 // evaluate computes everything at each point. The error is one that would come at every

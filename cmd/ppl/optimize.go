@@ -165,6 +165,16 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 		return ended(ctx, o.stderr, err)
 	}
 	r, trace, err := o.climb(ctx, l.posterior, start, options)
+	for r != nil && err == nil {
+		again, wrong := o.compare(ctx, l, r.X)
+		if wrong != nil {
+			return ended(ctx, o.stderr, wrong)
+		}
+		if !again {
+			break
+		}
+		r, trace, err = o.climb(ctx, l.posterior, start, options)
+	}
 	if r == nil {
 		return ended(ctx, o.stderr, err)
 	}

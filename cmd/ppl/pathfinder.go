@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -83,6 +84,11 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
+	return o.approximate(ctx, cmd, l, options)
+}
+
+// approximate finds the paths and draws, with the program that is trusted so far.
+func (o *pathfinding) approximate(ctx context.Context, cmd *cobra.Command, l *loaded, options optimize.Options) error {
 	init, err := o.starts(ctx, l.posterior, o.paths)
 	if err != nil {
 		return ended(ctx, o.stderr, err)
@@ -93,6 +99,12 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	})
 	if err != nil {
 		return ended(ctx, o.stderr, err)
+	}
+	switch again, err := o.compare(ctx, l, r.Points...); {
+	case err != nil:
+		return ended(ctx, o.stderr, err)
+	case again:
+		return o.approximate(ctx, cmd, l, options)
 	}
 	took := time.Since(o.started)
 	res, err := o.generate(ctx, l.posterior, r.Points)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -84,6 +85,11 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
+	return o.approximate(ctx, cmd, l)
+}
+
+// approximate fits and draws, with the program that is trusted so far.
+func (o *varying) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) error {
 	start, err := o.start(ctx, l.posterior)
 	if err != nil {
 		return ended(ctx, o.stderr, err)
@@ -96,6 +102,12 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	r, err := optimize.Variational(ctx, l.posterior, start, infer.Stream(o.seed, 1, "variational", 0), o.options)
 	if err != nil {
 		return ended(ctx, o.stderr, err)
+	}
+	switch again, err := o.compare(ctx, l, append([][]float64{r.Mean}, r.Points...)...); {
+	case err != nil:
+		return ended(ctx, o.stderr, err)
+	case again:
+		return o.approximate(ctx, cmd, l)
 	}
 	took := time.Since(o.started)
 	all, err := o.generate(ctx, l.posterior, append([][]float64{r.Mean}, r.Points...))

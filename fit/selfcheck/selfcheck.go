@@ -73,16 +73,34 @@ func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel i
 	return &Check{bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
-// Trusted is a program whose log density agrees with the reference near the origin: bound itself,
-// or what takes its place. It is for those who evaluate log densities and make no draws.
-func Trusted(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*compile.Model, *folder.Density, error) {
+// Trust is the check of callers that evaluate the log density and make no draws: it compares near
+// the origin, and [Check.Bound] agrees there. They give the points that they come to to [Check.At].
+func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*Check, error) {
 	c := New(bound, values, seed, 1, 1)
 	for c.Start() {
 		if err := c.Replace(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return c.Bound(), c.Record(), nil
+	return c, nil
+}
+
+// At compares at unconstrained points that a caller was given or has come to: the first, the last
+// and one in the middle, if there is time. It reports whether another program takes the place of
+// the one that is wrong there; the caller begins again with it.
+func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err error) {
+	if n := len(points); n > 3 {
+		points = [][]float64{points[0], points[n-1], points[n/2]}
+	}
+	for _, x := range points {
+		for c.at(x, "at a point of the results") {
+			if err := c.Replace(ctx); err != nil {
+				return replaced, err
+			}
+			replaced = true
+		}
+	}
+	return replaced, nil
 }
 
 // Bound is the program that is trusted so far.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -36,7 +37,8 @@ type Model struct {
 	values  *data.Set
 	options compile.BindOptions
 
-	first *compile.Model // with constants dropped and Jacobians; never evaluated, only cloned
+	ctx   context.Context // in which the model is bound: calls have none
+	first *compile.Model  // with constants dropped and Jacobians; never evaluated, only cloned
 
 	mu       sync.Mutex
 	variants map[variant]*variantOf
@@ -48,18 +50,25 @@ type variant struct{ propto, jacobian bool }
 // variantOf is a bound model with the clones of it that nobody uses at the moment.
 type variantOf struct {
 	bound *compile.Model
-	free  []*compile.Model
+	free  []*compile.Model // clones of bound
+	check *selfcheck.Check
+	calls uint64 // evaluations of the log density
 }
 
 // New compiles a model and binds it. data is JSON, the name of a file that ends in
 // .json, or empty; seed is that of transformed data. What the model prints goes to
 // print, one call per statement.
 func New(p Program, text string, seed uint64, print func(string)) (*Model, error) {
-	model, err := model.CompileContext(context.Background(), p.Name, p.Text, model.CompileOptions{IncludePaths: p.IncludePaths})
+	return newModel(context.Background(), p, text, seed, print)
+}
+
+// newModel is New; tests plant faults by the context.
+func newModel(ctx context.Context, p Program, text string, seed uint64, print func(string)) (*Model, error) {
+	model, err := model.CompileContext(ctx, p.Name, p.Text, model.CompileOptions{IncludePaths: p.IncludePaths})
 	if err != nil {
 		return nil, told(err)
 	}
-	m := &Model{name: p.modelName(), program: model.Program(), variants: map[variant]*variantOf{}}
+	m := &Model{ctx: ctx, name: p.modelName(), program: model.Program(), variants: map[variant]*variantOf{}}
 	switch {
 	case strings.TrimSpace(text) == "":
 		m.values = data.Empty()
@@ -140,27 +149,56 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 			}
 		}
 	}
-	bound, err := m.program.BindContext(context.Background(), m.values, o)
+	bound, err := m.program.BindContext(m.ctx, m.values, o)
 	if err != nil {
 		return nil, told(err)
 	}
-	bound, _, err = selfcheck.Trusted(context.Background(), bound, m.values, m.options.Seed)
+	check, err := selfcheck.Trust(m.ctx, bound, m.values, m.options.Seed)
 	if err != nil {
 		return nil, told(err)
 	}
 	again.Store(false)
-	v := &variantOf{bound: bound}
+	v := &variantOf{bound: check.Bound(), check: check}
 	m.variants[key] = v
 	return v, nil
 }
 
-// use gives a clone to f.
-func (m *Model) use(propto, jacobian bool, f func(*compile.Model) error) error {
+// compare compares the log density with the reference evaluator at some of the points that clients
+// ask about: the first, the fourth, the sixteenth and so on, if there is time. Where it is wrong,
+// another program takes its place, and the call fails if earlier ones had results: they may be wrong.
+func (m *Model) compare(v *variantOf, x []float64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v.calls++
+	if bits.OnesCount64(v.calls) != 1 || bits.TrailingZeros64(v.calls)%2 != 0 {
+		return nil
+	}
+	replaced, err := v.check.At(m.ctx, x)
+	if !replaced || err != nil {
+		return err
+	}
+	v.bound, v.free = v.check.Bound(), nil
+	if v.calls == 1 {
+		return nil
+	}
+	found := selfcheck.Findings(v.check.Record())
+	last := found[len(found)-1]
+	return &message{text: last.Summary + " Earlier results may be wrong: begin again. " + last.Advice}
+}
+
+// use gives a clone to f; x is the point at which f evaluates the log density, nil if it does not.
+func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) error) error {
 	v, err := m.variant(propto, jacobian)
 	if err != nil {
 		return err
 	}
+	if x != nil {
+		if err := m.compare(v, x); err != nil {
+			return err
+		}
+	}
 	m.mu.Lock()
+	bound := v.bound
 	var c *compile.Model
 	if n := len(v.free); n > 0 {
 		c = v.free[n-1]
@@ -171,7 +209,9 @@ func (m *Model) use(propto, jacobian bool, f func(*compile.Model) error) error {
 	m.mu.Unlock()
 	err = f(c)
 	m.mu.Lock()
-	v.free = append(v.free, c)
+	if bound == v.bound {
+		v.free = append(v.free, c)
+	}
 	m.mu.Unlock()
 	if err != nil {
 		return told(err)
@@ -230,7 +270,7 @@ func (m *Model) Constrain(tp, gq bool, x, dst []float64, rng *RNG) error {
 	if gq && rng == nil {
 		return errors.New("generated quantities need a source of random numbers: rng is null")
 	}
-	return m.use(true, true, func(c *compile.Model) error {
+	return m.use(true, true, nil, func(c *compile.Model) error {
 		p, n, all := len(c.ParameterNames()), len(c.ConstrainedNames()), len(c.OutputNames())
 		switch {
 		case gq:
@@ -254,7 +294,7 @@ func (m *Model) Constrain(tp, gq bool, x, dst []float64, rng *RNG) error {
 // Unconstrain finds the unconstrained point x of values of the parameters, in the
 // order of Names. Values outside of their bounds are an error.
 func (m *Model) Unconstrain(values, x []float64) error {
-	return m.use(true, true, func(c *compile.Model) error {
+	return m.use(true, true, nil, func(c *compile.Model) error {
 		if err := c.UnconstrainValues(values, x); err != nil {
 			return err
 		}
@@ -273,7 +313,7 @@ func (m *Model) UnconstrainJSON(text string, x []float64) error {
 	if err != nil {
 		return told(err)
 	}
-	return m.use(true, true, func(c *compile.Model) error {
+	return m.use(true, true, nil, func(c *compile.Model) error {
 		point, err := c.Unconstrain(values)
 		if err != nil {
 			return err
@@ -297,7 +337,7 @@ func (m *Model) LogDensity(propto, jacobian bool, x []float64) (lp float64, err 
 
 // Gradient is LogDensity that writes its gradient to grad.
 func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, err error) {
-	err = m.use(propto, jacobian, func(c *compile.Model) error {
+	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		lp, err = c.LogDensityGrad(x, grad)
 		return err
 	})
@@ -306,7 +346,7 @@ func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, 
 
 // Hessian is Gradient that writes the second derivatives to h too, row by row.
 func (m *Model) Hessian(propto, jacobian bool, x, grad, h []float64) (lp float64, err error) {
-	err = m.use(propto, jacobian, func(c *compile.Model) error {
+	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		if lp, err = c.LogDensityGrad(x, grad); err != nil {
 			return err
 		}
@@ -317,7 +357,7 @@ func (m *Model) Hessian(propto, jacobian bool, x, grad, h []float64) (lp float64
 
 // HessianVector computes the log density and the product of its Hessian with v.
 func (m *Model) HessianVector(propto, jacobian bool, x, v, hv []float64) (lp float64, err error) {
-	err = m.use(propto, jacobian, func(c *compile.Model) error {
+	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		if lp, err = c.LogDensityGrad(x, hv); err != nil {
 			return err
 		}

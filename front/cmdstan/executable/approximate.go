@@ -41,6 +41,7 @@ func (r *run) laplace(p *model.Posterior) error {
 	if err != nil {
 		return err
 	}
+	r.visited = append([][]float64{mode}, result.Points...)
 	if name := r.config.Text("output.diagnostic_file"); name != "" {
 		if err := r.writeHessian(r.fileNames(name, "", ".json")[0], result); err != nil {
 			return err
@@ -179,6 +180,7 @@ func (r *run) pathfinder(p *model.Posterior) error {
 		}
 		return err
 	}
+	r.visited = result.Points
 	took := time.Since(begun)
 	var evaluations int64
 	for i, path := range result.Paths {
@@ -316,6 +318,7 @@ func (r *run) variational(p *model.Posterior) error {
 	if err != nil {
 		return err
 	}
+	r.visited = append([][]float64{result.Mean}, result.Points...)
 	if !result.Converged {
 		r.say("Informational Message: The maximum number of iterations is reached! The algorithm may not have converged.\n" +
 			"This variational approximation is not guaranteed to be meaningful.")

@@ -193,6 +193,37 @@ func TestWrongDensity(t *testing.T) {
 	if lp := f.table("o.csv").column("lp__"); code != 0 || len(lp) != 1 || lp[0] != -0.5 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
 		t.Errorf("exit code %d, log density %v\n%s", code, lp, stderr)
 	}
+	// Methods that make no draws look where their results are, too.
+	moved := func(made any) any {
+		g := made.(*ad.Graph).Fork()
+		lp, x := g.Outputs[0], g.Reshape(g.Inputs[0], nil)
+		wrong := g.Scale(-0.02, g.Mul(g.Sub(x, g.Const(13)), g.Sub(x, g.Const(13))))
+		g.Outputs[0] = g.Select(g.Less(g.Const(5), x), wrong, lp)
+		return g
+	}
+	f.write("mode.json", `{"x": 10}`)
+	for _, method := range []string{"log_prob constrained_params=@x.json", "optimize", "laplace mode=@mode.json", "pathfinder", "variational", "diagnose"} {
+		ctx := planted.With(context.Background(), &planted.Fault{Pass: "if-convert", Change: moved})
+		line := method + " random seed=4 output file=@o.csv"
+		if method == "diagnose" {
+			line = method + " init=@x.json random seed=4 output file=@o.csv"
+		}
+		code, stdout, stderr := f.runContext(ctx, program, line)
+		if code != 0 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
+			t.Errorf("%s: exit code %d\n%s%s", method, code, stdout, stderr)
+			continue
+		}
+		if method == "diagnose" {
+			continue
+		}
+		column, want, near := "x", 10.0, 0.3
+		if strings.HasPrefix(method, "log_prob") {
+			column, want, near = "lp__", -0.5, 0
+		}
+		if got := average(f.table("o.csv").column(column)); math.Abs(got-want) > near {
+			t.Errorf("%s: %s is %v", method, column, got)
+		}
+	}
 }
 
 // The file and the console of the sampler, line by line, after the description of

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/front/cmdstan/grammar"
@@ -28,6 +29,7 @@ func (r *run) logProb(p *model.Posterior) error {
 	if err != nil {
 		return err
 	}
+	r.visited = points
 	names := make([]string, p.Dim())
 	for i, n := range p.UnconstrainedNames() {
 		names[i] = "g_" + n
@@ -105,6 +107,7 @@ func (r *run) diagnose(p *model.Posterior) error {
 	if err != nil {
 		return err
 	}
+	r.visited = [][]float64{slices.Clone(x)}
 	r.say("TEST GRADIENT MODE")
 	epsilon, allowed := r.real("diagnose.test.gradient.epsilon"), r.real("diagnose.test.gradient.error")
 	grad, scratch := make([]float64, p.Dim()), make([]float64, p.Dim())

@@ -54,6 +54,7 @@ func (r *run) optimize(p *model.Posterior) error {
 		return err
 	}
 	r.evaluations, r.generated, r.point = result.Evaluations, 1, result.X
+	r.visited = [][]float64{result.X}
 	if w.err == nil && (!w.all || w.written != result.Iterations+1) {
 		w.row(result.LogDensity, result.X)
 	}

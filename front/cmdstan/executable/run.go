@@ -77,6 +77,9 @@ type run struct {
 
 	substituted bool // the engine is that of EngineVariable, not the one asked for
 
+	check   *selfcheck.Check // of methods other than sample, which has its own
+	visited [][]float64      // points that the results are of, where the log density is compared
+
 	iterations [][]float64 // for the diagnostic file of variational
 }
 
@@ -193,8 +196,14 @@ func (r *run) do(environment int) error {
 	if err := r.saveConfig(); err != nil {
 		return err
 	}
-	if err := method.do(r, p); err != nil {
-		return err
+	for again := true; again; {
+		r.visited = nil
+		if err := method.do(r, p); err != nil {
+			return err
+		}
+		if again, err = r.compare(&p); err != nil {
+			return err
+		}
 	}
 	if err := r.writeIterations(); err != nil {
 		return err
@@ -224,15 +233,31 @@ func (r *run) rebind(o model.BindOptions) (*model.Posterior, error) {
 		return nil, err
 	}
 	if r.config.Text("method") != "sample" { // which compares at its draws, too
-		trusted, record, err := fit.Trusted(r.ctx, p, r.config.Seed())
-		if err != nil {
+		if r.check, err = fit.Trust(r.ctx, p, r.config.Seed()); err != nil {
 			return nil, err
 		}
-		p = trusted
-		r.tellDensity(selfcheck.Findings(record))
+		p = p.With(r.check.Bound())
+		r.tellDensity(selfcheck.Findings(r.check.Record()))
 	}
 	p.SetWorkers(r.threads()) // evaluations by itself; chains have clones
 	return p, nil
+}
+
+// compare compares the log density with the reference evaluator at points of the results. It
+// reports whether it was wrong there: p then has another program, and the method runs again.
+func (r *run) compare(p **model.Posterior) (again bool, err error) {
+	if r.check == nil || len(r.visited) == 0 {
+		return false, nil
+	}
+	before := len(r.check.Record().Wrong)
+	if again, err = r.check.At(r.ctx, r.visited...); !again || err != nil {
+		return false, err
+	}
+	r.tellDensity(selfcheck.Findings(r.check.Record())[before:])
+	*p = (*p).With(r.check.Bound())
+	(*p).SetWorkers(r.threads())
+	r.iterations, r.point = nil, nil
+	return true, nil
 }
 
 // tellDensity says where the log density was found to be wrong.
