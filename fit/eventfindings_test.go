@@ -7,8 +7,40 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/model"
 )
+
+// TestImproperHasNoModes: where the posterior is improper, nothing is said of its modes and of their
+// masses; the other events are findings.
+func TestImproperHasNoModes(t *testing.T) {
+	m, err := model.Compile("m.stan", "parameters { real a; real b; } model { target += -0.5 * square(a - b); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := Sample(t.Context(), p, Options{Sampler: nuts.Sampler{}, Seed: 1, Draws: 200, Warmup: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range fit.Report.Chains {
+		fit.Report.Chains[i].Events = []infer.Event{
+			{Code: infer.EventModes, Figures: infer.Figures{"modes": 2, "mass_1": 0.998, "mass_2": 0.002, "share_1": 0.4, "share_2": 0.6}},
+			{Code: infer.EventLegs, Figures: infer.Figures{"log_z": 20, "log_z_error": 0.1, "log_z_broad": 30, "log_z_broad_error": 0.1}},
+			{Code: infer.EventUnsettled, Figures: infer.Figures{"rhat": 1.5, "divergent": 0}},
+		}
+	}
+	var codes []string
+	for _, f := range fit.Findings() {
+		codes = append(codes, f.Code)
+	}
+	if codes[0] != "improper" || codes[1] != infer.EventUnsettled || slices.Contains(codes, infer.EventModes) || slices.Contains(codes, infer.EventLegs) {
+		t.Errorf("findings %v", codes)
+	}
+}
 
 // TestEventsEverywhere: events of a run are findings, also of a run that is read back from
 // each of its formats.

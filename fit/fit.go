@@ -230,8 +230,12 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	}
 	f.rejecting(found)
 	found = f.approximationFindings(found)
+	events, improper := f.fromEvents(rows), f.improper(rows)
+	if len(improper) > 0 { // without a total mass there are no shares of modes
+		events = slices.DeleteFunc(events, func(d diagnose.Finding) bool { return d.Code == infer.EventModes || d.Code == infer.EventLegs })
+	}
 	// First what explains the others.
-	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
 }
 
 // Checked says what a run without findings was checked for, and what no check can see.
