@@ -106,6 +106,39 @@ func TestAgreesWithReference(t *testing.T) {
 	}
 }
 
+// TestInfiniteNumbersAreExact: a fault is found where the model computes with infinite numbers, such
+// as the outer cut points of ordered outcomes. They are not taken for rounding that hides it.
+func TestInfiniteNumbersAreExact(t *testing.T) {
+	fault := &planted.Fault{Pass: "deduplicate", Change: func(made any) any {
+		g := made.(*ad.Graph).Fork()
+		g.Outputs[0] = g.Scale(1.001, g.Outputs[0])
+		return g
+	}}
+	for _, text := range []string{
+		"parameters { real a; ordered[2] c; } model { 1 ~ ordered_logistic(a, c); 3 ~ ordered_logistic(a, c); c ~ normal(0, 2); a ~ std_normal(); }",
+		"parameters { real a; } model { target += log_sum_exp(negative_infinity(), a) - a^2; }",
+		"parameters { real a; } model { vector[3] w = [a, negative_infinity(), 1]'; target += normal_lpdf(fmin(positive_infinity(), log_sum_exp(w)) | 0, 1); }",
+	} {
+		prog, list := compile.Compile(source.NewFile("infinite.stan", text))
+		if prog == nil {
+			t.Fatal(list)
+		}
+		for _, faulty := range []bool{false, true} {
+			ctx, want := context.Background(), compile.Agrees
+			if faulty {
+				ctx, want = planted.With(ctx, fault), compile.Differs
+			}
+			m, err := prog.BindContext(ctx, data.Empty(), compile.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := agree(t, m, 1, 1); a.Verdict != want {
+				t.Errorf("%s\nwith a fault %v: %+v", text, faulty, *a)
+			}
+		}
+	}
+}
+
 // TestCancellation: where the reference itself has lost its digits, nothing is called wrong: by
 // large coordinates that cancel, or probabilities that round to 0 or 1.
 func TestCancellation(t *testing.T) {
