@@ -86,12 +86,13 @@ func TestRandomPrograms(t *testing.T) {
 
 // TestRandomModels compares the interpreter with what users run on programs that
 // look like what statisticians write, on programs of statements drawn one by one, and on
-// mutants of models and of the examples; and the reference evaluator on loops over one set of rows: the same ones every time. compile/internal/cmd/randomprograms runs
-// others, as many as wanted.
+// mutants of models and of the examples; and the reference evaluator on loops over one set of rows
+// and on pieces of everyday Stan: the same ones every time. compile/internal/cmd/randomprograms
+// runs others, as many as wanted.
 func TestRandomModels(t *testing.T) {
-	models, drawn, mutants, rows := uint64(250), uint64(120), uint64(60), uint64(60)
+	models, drawn, mutants, rows, idioms := uint64(250), uint64(120), uint64(60), uint64(60), uint64(40)
 	if testing.Short() {
-		models, drawn, mutants, rows = 50, 25, 10, 10
+		models, drawn, mutants, rows, idioms = 50, 25, 10, 10, 10
 	}
 	var total contest.Report
 	run := func(text, values string, seed uint64) {
@@ -110,13 +111,19 @@ func TestRandomModels(t *testing.T) {
 		p := proggen.NewStatements(seed)
 		run(p.Text, p.Data, seed)
 	}
-	for seed := range rows {
-		p := proggen.NewRows(seed)
-		rep := contest.Fast(p.Text, "random.model", parsed(t, p.Data), seed)
-		if rep.Wrong != nil || rep.Compared+rep.Vague == 0 {
-			t.Errorf("seed %d\n%s\n\ndata %s\n\n%+v", seed, p.Text, p.Data, rep.Wrong)
+	fast := func(p proggen.Program) {
+		t.Helper()
+		rep := contest.Fast(p.Text, "random.model", parsed(t, p.Data), p.Seed)
+		if rep.Wrong != nil || rep.Compared+rep.Vague+rep.Rejected == 0 {
+			t.Errorf("seed %d\n%s\n\ndata %s\n\n%+v", p.Seed, p.Text, p.Data, rep.Wrong)
 		}
 		total.Add(rep)
+	}
+	for seed := range rows {
+		fast(proggen.NewRows(seed))
+	}
+	for seed := range idioms {
+		fast(proggen.NewIdioms(seed))
 	}
 	for seed := models; seed < models+mutants; seed++ {
 		p := proggen.NewModel(seed)

@@ -47,6 +47,11 @@
 //	rows.go         NewRows: sizes, data, blocks
 //	rowstatement.go variables, loops, statements, expressions
 //
+// NewIdioms's are pieces of everyday Stan with choices in them, at sizes up to 1001.
+//
+//	idioms.go       NewIdioms, NewManyIdioms: holes, choices, blocks
+//	idiomlist.go    the pieces
+//
 // Programs are well typed and, New's, total: indices are in range for the generated
 // data, variables are assigned before they are read, loops end, and numbers stay
 // small enough that rounding errors do (every expression carries a bound of its

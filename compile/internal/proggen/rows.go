@@ -97,7 +97,7 @@ func NewRows(seed uint64) Program {
 	if d.helper {
 		functions = append([]string{"real h(real p, real q) {", "  " + among(d, "return p > q ? tanh(p) : 0.5 * tanh(q);", "return inv_logit(p) * tanh(q);", "if (p > 0.5) return 0.3 * tanh(q);\n  return tanh(p - q);"), "}"}, functions...)
 	}
-	return d.program(seed, functions, transformed, model, generated)
+	return d.program(seed, functions, nil, transformed, model, generated)
 }
 
 // rowFamilies are the data and parameters by name: those that a program mentions are declared.
@@ -185,8 +185,8 @@ func words(lines []string) map[string]bool {
 }
 
 // program puts the blocks together.
-func (d *rowing) program(seed uint64, functions, transformed, model, generated []string) Program {
-	mentioned := words(slices.Concat(transformed, model, generated, []string{"a"}))
+func (d *rowing) program(seed uint64, functions, known, transformed, model, generated []string) Program {
+	mentioned := words(slices.Concat(known, transformed, model, generated, []string{"a"}))
 	for _, f := range slices.Backward(rowFamilies) { // sizes come before what has them
 		if mentioned[f.name] {
 			for w := range words([]string{f.text}) {
@@ -216,7 +216,7 @@ func (d *rowing) program(seed uint64, functions, transformed, model, generated [
 	for _, b := range []struct {
 		head  string
 		lines []string
-	}{{"functions", functions}, {"data", data}, {"parameters", params}, {"transformed parameters", transformed}, {"model", model}, {"generated quantities", generated}} {
+	}{{"functions", functions}, {"data", data}, {"transformed data", known}, {"parameters", params}, {"transformed parameters", transformed}, {"model", model}, {"generated quantities", generated}} {
 		if len(b.lines) > 0 {
 			d.line("%s {", b.head)
 			d.lines = append(d.lines, b.lines...)

@@ -25,6 +25,7 @@
 //	source.go  the programs of a seed
 //	real.go    the real programs that are mutated
 //	stan.go    many functions at once against real Stan
+//	stanwhole.go  programs of everyday pieces against real Stan
 package main
 
 import (
@@ -65,7 +66,7 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder for the state and the faults")
-	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, rows, mutants or real")
+	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, rows, idioms, mutants or real")
 	flag.Uint64Var(&o.from, "from", 0, "first seed; 0: where the last run of this source ended")
 	flag.Uint64Var(&o.count, "count", 1000, "programs to run; functions with -stan")
 	flag.Uint64Var(&o.full, "full", 50, "every so many programs, all ways are compared; 0: never")
@@ -73,7 +74,7 @@ func main() {
 	flag.DurationVar(&o.shrink, "shrink", 20*time.Second, "time to shrink a fault")
 	flag.DurationVar(&o.limit, "limit", time.Hour, "time of the run")
 	flag.StringVar(&o.models, "models", "", "folders with programs for -source real, each NAME.stan or NAME.model with NAME.data.json or NAME.json, separated by commas")
-	flag.StringVar(&o.stan, "stan", "", "folder of the tool that runs real Stan (run.sh); compares functions with it")
+	flag.StringVar(&o.stan, "stan", "", "folder of the tool that runs real Stan (run.sh); compares functions with it, or the programs of -source idioms")
 	flag.BoolVar(&o.worker, "worker", false, "evaluate the programs in this process and write a line about each")
 	flag.BoolVar(&o.show, "show", false, "print the program of the seed given by -from, with its data")
 	flag.StringVar(&o.check, "check", "", "compare the ways on the programs NAME.stan with NAME.json in this folder, and print those that fail")
@@ -89,6 +90,8 @@ func main() {
 		err = work(o, os.Stdout)
 	case o.dir == "":
 		err = fmt.Errorf("-dir is missing: the folder for the state and the faults")
+	case o.stan != "" && o.source == "idioms":
+		err = idiomsAgainstStan(o)
 	case o.stan != "":
 		err = againstStan(o)
 	default:

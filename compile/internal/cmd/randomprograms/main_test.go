@@ -12,7 +12,7 @@ import (
 // counts of a run are read again by the next.
 func TestSources(t *testing.T) {
 	o := options{dir: t.TempDir(), full: 3, plain: 2, shrink: time.Second, library: &library{folders: filepath.Join("..", "..", "..", "..", "examples")}}
-	for _, o.source = range []string{"models", "mutants", "real", "programs", "statements", "rows"} {
+	for _, o.source = range []string{"models", "mutants", "real", "programs", "statements", "rows", "idioms"} {
 		s, err := o.readState()
 		if err != nil || s.Next != 1 {
 			t.Fatal(s, err)

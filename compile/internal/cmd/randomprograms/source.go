@@ -21,6 +21,8 @@ func (o options) program(seed uint64) (p proggen.Program, err error) {
 		return proggen.NewLarge(seed), nil
 	case "rows":
 		return proggen.NewRows(seed), nil
+	case "idioms":
+		return proggen.NewIdioms(seed), nil
 	case "mutants":
 		p = proggen.NewModel(seed)
 		var ok bool

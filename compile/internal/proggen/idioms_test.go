@@ -1,0 +1,31 @@
+package proggen
+
+import "testing"
+
+// TestIdiomsWellTyped: programs of everyday pieces pass the checker, a seed always gives the same
+// one, and every piece occurs.
+func TestIdiomsWellTyped(t *testing.T) {
+	used := map[string]int{}
+	for seed := range uint64(400) {
+		p := NewIdioms(seed)
+		if err := valid(p.Text); err != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
+		}
+		if q := NewIdioms(seed); q.Text != p.Text || q.Data != p.Data {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+		for _, name := range p.Patterns {
+			used[name]++
+		}
+	}
+	for seed := range uint64(20) {
+		if p := NewManyIdioms(seed, 8); valid(p.Text) != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, valid(p.Text))
+		}
+	}
+	for _, m := range idioms() {
+		if used[m.name] == 0 {
+			t.Errorf("the piece %q is not used", m.name)
+		}
+	}
+}
