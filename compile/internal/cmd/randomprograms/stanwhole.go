@@ -116,7 +116,7 @@ func stanWhole(root, tool, file string, p proggen.Program) (points int, largest 
 		points++
 	}
 	if points == 0 {
-		return 0, largest, fmt.Errorf("Stan rejects all points: %v", f.Rejected)
+		return 0, largest, fmt.Errorf("all points are rejected by Stan: %v", f.Rejected)
 	}
 	return points, largest, nil
 }
