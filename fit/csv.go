@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
 	"github.com/ppl-lang/ppl/infer/auto"
@@ -88,7 +89,7 @@ func (f *Fit) createOutput(base string) (*output, error) {
 		id := f.config.FirstID + i
 		path := fmt.Sprintf("%s_%d.csv", base, id)
 		file, err := draws.Create(path, draws.Header{
-			Config:  f.settings(id, path),
+			Config:  f.settings(id, folder.FinalFile(path)),
 			Columns: f.Draws.Columns(),
 			SigFigs: f.sigFigs,
 		})

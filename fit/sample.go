@@ -184,7 +184,7 @@ func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 
 // verdictPath is the file that says which program a run trusts that may be resumed, if that is not
 // the one that was compiled.
-func (o *Options) verdictPath() string { return o.Output + ".density" }
+func (o *Options) verdictPath() string { return o.Output + folder.DensitySuffix }
 
 // restoreVerdict takes up what the run to resume has found, and forgets what another has.
 func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) error {

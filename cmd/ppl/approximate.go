@@ -161,18 +161,18 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	if a.out == "" {
 		return "", nil
 	}
-	if _, err := folder.Read(a.out); err == nil && !a.overwrite {
-		return "", fmt.Errorf("the folder %s holds a run. Choose another folder by --out, or replace it by --overwrite", a.out)
-	}
 	if err := files.MakeFolder(a.out); err != nil {
 		return "", fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
+	release, err := lockFolder(a.out)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	name := folder.BaseName(a.model)
-	old, _ := filepath.Glob(filepath.Join(a.out, name+"_*.csv"))
-	for _, file := range old {
-		if err := files.Remove(file); err != nil {
-			return "", fmt.Errorf("cannot remove the earlier run: %w", err)
-		}
+	out, err := makeRoom(a.out, name, a.overwrite)
+	if err != nil {
+		return "", err
 	}
 	record := &folder.Record{
 		Program: "ppl " + model.Version(), Model: absolute(a.model), ModelSHA256: files.Digest(a.source.Text), Name: name,
@@ -181,10 +181,10 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	if a.data != "" {
 		record.Data, record.DataSHA256 = absolute(a.data), a.digest
 	}
-	if err := record.Keep(a.out, sourceOf(l.model), l.values); err != nil {
+	if err := record.Keep(out, sourceOf(l.model), l.values); err != nil {
 		return "", fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 	}
-	path := filepath.Join(a.out, name+"_1.csv")
+	path := filepath.Join(out, name+"_1.csv")
 	columns := draws.Columns{Names: l.posterior.OutputNames()}
 	for _, name := range names {
 		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
@@ -192,7 +192,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	file, err := draws.Create(path, draws.Header{Columns: columns, SigFigs: a.sigFigs, Config: draws.Configuration{
 		Model: l.model.Name(), DataFile: l.values.File(), Program: "ppl " + model.Version(),
 		Method: method, Init: a.init, Seed: a.seed, SigFigs: a.sigFigs, Started: a.started,
-	}.Settings(path)})
+	}.Settings(folder.FinalFile(path))})
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +208,15 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	if err := file.FinishWith(after...); err != nil {
 		return "", err
 	}
-	return path, record.Write(a.out)
+	if err := record.Write(out); err != nil {
+		return "", err
+	}
+	if out != a.out {
+		if err := folder.Replace(a.out); err != nil {
+			return "", cannotReplace(err)
+		}
+	}
+	return folder.FinalFile(path), nil
 }
 
 // elapsed is the line at the end of a file.

@@ -270,10 +270,12 @@ func (o *conversion) free(is func(string) bool) error {
 
 // csv writes a file per chain.
 func (o *conversion) csv(_ context.Context, fit *fit.Fit, name string) (files, notes []string, err error) {
-	folder := quantityOptions{out: o.out, overwrite: o.overwrite}
-	if err := folder.makeFolder(name + "_[0-9]*.csv"); err != nil {
+	old, err := replaceFiles(o.out, escapedGlob(name)+"_[0-9]*.csv", o.overwrite)
+	if err != nil {
 		return nil, nil, err
 	}
-	files, err = fit.WriteCSV(filepath.Join(o.out, name))
-	return files, nil, err
+	if files, err = fit.WriteCSV(filepath.Join(o.out, name)); err != nil {
+		return nil, nil, err
+	}
+	return files, nil, old(files)
 }

@@ -20,7 +20,8 @@ import (
 // What a disk may do is more than any does: of what was not synced, each write, each change of
 // a file's length and each change of a name may have happened or not, independently of others.
 // A sync of a file makes what was written to it durable, not its name; a sync of a folder makes
-// the names in it durable, not what is in the files.
+// the names in it durable, not what is in the files. A rename from one folder to another is one
+// change, as journals of file systems have it, which a sync of the second makes durable.
 
 // event is a change on the disk.
 type event struct {
@@ -29,6 +30,7 @@ type event struct {
 	parent int // of changes of names: the folder
 	name   string
 	to     string // of RenameOp and ExchangeOp
+	into   int    // of RenameOp: the folder of the new name
 	child  int    // the file or folder that gets a name
 	other  int    // of ExchangeOp: that which gets the first
 	at     int64
@@ -135,7 +137,7 @@ func (d *diskRecorder) Do(op files.Op, call func() error) error {
 		e.node = d.at[op.Path]
 	case files.SyncAllOp:
 	case files.RenameOp:
-		e.child, e.to = d.at[op.Path], filepath.Base(op.To)
+		e.child, e.to, e.into = d.at[op.Path], filepath.Base(op.To), d.at[filepath.Dir(op.To)]
 		d.forget(op.To)
 		d.move(op.Path, op.To)
 	case files.ExchangeOp:
@@ -192,7 +194,11 @@ func (d *diskRecorder) disk(start []below) *disk {
 		out.synced[i] = len(out.events) + 1
 		for j := i + 1; j < len(out.events); j++ {
 			s := &out.events[j]
-			if s.kind == files.SyncAllOp || s.kind == files.SyncOp && e.changes() && s.node == e.node || s.kind == files.FolderOp && e.names() && s.node == e.parent {
+			at := e.parent
+			if e.kind == files.RenameOp { // one change of both folders
+				at = e.into
+			}
+			if s.kind == files.SyncAllOp || s.kind == files.SyncOp && e.changes() && s.node == e.node || s.kind == files.FolderOp && e.names() && s.node == at {
 				out.synced[i] = j
 				break
 			}
@@ -298,7 +304,7 @@ func (d *disk) tree(c crash) map[int]*node {
 			nodes[e.parent].names[e.name] = e.child
 		case files.RenameOp:
 			delete(nodes[e.parent].names, e.name)
-			nodes[e.parent].names[e.to] = e.child
+			nodes[e.into].names[e.to] = e.child
 		case files.ExchangeOp:
 			nodes[e.parent].names[e.name], nodes[e.parent].names[e.to] = e.other, e.child
 		case files.RemoveOp:

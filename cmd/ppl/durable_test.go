@@ -36,6 +36,7 @@ type durableCommand struct {
 	again []string // how it goes on; nil: the same command
 	force []string // what is added where the output is there already
 	quick bool     // part of each run of the tests
+	whole bool     // work/o has a complete run at every moment, or ppl run --resume makes one of it
 
 	moments int // about at how many the power is lost, where not at all of them
 }
@@ -61,6 +62,8 @@ var durableRun = []string{"run", "in/m.stan", "-d", "in/d.json", "-q", "--seed",
 
 var durableCommands = []durableCommand{
 	{name: "csv", args: durableRun, again: []string{"run", "-q", "--resume", "work/o"}, quick: true, moments: 250},
+	{name: "overwrite", setup: durableRun, args: append(slices.Clone(durableRun), "--overwrite", "--seed", "4", "--chains", "1"), quick: true, whole: true, moments: 250},
+	{name: "overwrite-optimum", setup: durableRun, args: []string{"optimize", "in/m.stan", "-d", "in/d.json", "-q", "--seed", "3", "--out", "work/o", "--overwrite"}, whole: true, moments: 60},
 	{name: "zarr", args: append(slices.Clone(durableRun), "--format", "zarr", "--groups", "log_likelihood"), again: []string{"run", "-q", "--resume", "work/o"}, moments: 60},
 	{name: "convert-zarr", setup: durableRun, args: []string{"convert", "work/o", "--to", "zarr", "--groups", "none", "--out", "work/c.zarr", "-q"}, force: []string{"--overwrite"}, moments: 25},
 	{name: "convert-csv", setup: durableRun, args: []string{"convert", "work/o", "--to", "csv", "--out", "work/c", "-q"}, force: []string{"--overwrite"}, moments: 100},
@@ -250,6 +253,27 @@ func (d *tried) goOn(t *testing.T) error {
 	return d.same(t)
 }
 
+// keeps finds a complete run after a crash of a command that replaces one.
+func (d *tried) keeps() error {
+	if !d.whole {
+		return nil
+	}
+	f, err := fit.ReadFit(filepath.Join("work", "o"))
+	if errors.As(err, new(*folder.ReplacingError)) {
+		if code, said := d.run([]string{"run", "--resume", "work/o"}); code != 0 {
+			return fmt.Errorf("the replacement cannot be finished: %s", said)
+		}
+		f, err = fit.ReadFit(filepath.Join("work", "o"))
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("the earlier run is lost: %w", err)
+	case f.Report.Interrupted:
+		return errors.New("the run is not complete")
+	}
+	return nil
+}
+
 // failing is a files.System in which a call fails.
 type failing struct {
 	phase func() string
@@ -369,6 +393,9 @@ func TestFailingCalls(t *testing.T) {
 							t.Errorf("%s: the run is gone: %s", what, said)
 						}
 					}
+					if err := d.keeps(); err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
 					if err := d.goOn(t); err != nil {
 						t.Errorf("%s: then %v", what, err)
 					}
@@ -444,6 +471,9 @@ func TestPowerCuts(t *testing.T) {
 						if err := d.finished(t); err != nil {
 							t.Errorf("%s, with exit code 0: %v", &k, err)
 						}
+					}
+					if err := d.keeps(); err != nil {
+						t.Errorf("%s: %v", &k, err)
 					}
 					if err := d.goOn(t); err != nil {
 						t.Errorf("%s: %v", &k, err)

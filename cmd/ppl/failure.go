@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -86,6 +87,9 @@ func showError(w io.Writer, err error) {
 		return
 	}
 	fmt.Fprintf(w, "error: %s\n", shown(w, err.Error()))
+	if replacing, ok := errors.AsType[*folder.ReplacingError](err); ok {
+		fmt.Fprintf(w, "If no process is at it, finish that by: %s\n", shown(w, "ppl run --resume "+replacing.Folder))
+	}
 	if unfinished, ok := errors.AsType[*fit.UnfinishedError](err); ok {
 		fmt.Fprintf(w, "If no process is at it, resume it: %s\n", shown(w, "ppl run --resume "+unfinished.Folder))
 	}

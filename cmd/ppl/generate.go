@@ -14,7 +14,6 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
-	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -56,11 +55,14 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	fit := g.Fit()
 	var files []string
 	if o.out != "" {
-		if err := o.makeFolder(name + "_[0-9]*.csv"); err != nil {
+		old, err := replaceFiles(o.out, escapedGlob(name)+"_[0-9]*.csv", o.overwrite)
+		if err != nil {
 			return err
 		}
-		var err error
 		if files, err = g.WriteCSV(filepath.Join(o.out, name), name, o.seed); err != nil {
+			return err
+		}
+		if err := old(files); err != nil {
 			return err
 		}
 	}
@@ -116,27 +118,6 @@ func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 		}
 	}
 	return out
-}
-
-// makeFolder makes the output folder; files of the pattern in it must not be
-// there, or may be overwritten.
-func (o *quantityOptions) makeFolder(pattern string) error {
-	if err := files.MakeFolder(o.out); err != nil {
-		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
-	}
-	found, _ := filepath.Glob(filepath.Join(o.out, pattern))
-	if len(found) == 0 {
-		return nil
-	}
-	if !o.overwrite {
-		return fmt.Errorf("%s is there already. Choose another folder by --out, or replace it by --overwrite", found[0])
-	}
-	for _, path := range found {
-		if err := files.Remove(path); err != nil {
-			return fmt.Errorf("cannot remove earlier files: %w", err)
-		}
-	}
-	return nil
 }
 
 func generateCommand() *cobra.Command {

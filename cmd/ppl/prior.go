@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -204,12 +205,20 @@ refused, unless --simulator has a program that makes them.`,
 			how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", simulator.Reason)
 		}
 		base := folder.BaseName(args[0])
-		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
+		old, err := replaceFiles(o.out, escapedGlob(base)+"_[0-9]*.json", o.overwrite)
+		if err != nil {
 			return err
 		}
 		written, err := simulator.WriteDataSets(ctx, sets, filepath.Join(o.out, base))
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
+		kept := slices.Clone(written)
+		for _, path := range written { // with the parameters of each
+			kept = append(kept, strings.TrimSuffix(path, ".data.json")+".params.json")
+		}
+		if err := old(kept); err != nil {
+			return err
 		}
 		if o.json {
 			return writeJSON(cmd.OutOrStdout(), simulatedJSON{written, []string{how}})

@@ -74,7 +74,8 @@ have made; of the other options only --json, --quiet, --parallel and
 --time-limit may then be given. The folder keeps the model, with what it
 includes, and the data (above 100 MB, where they are): it can be moved, and model
 and data that are given with --resume must be the same. A folder with a run is
-not used for another one, unless --overwrite says so. What is kept to resume from is
+not used for another one, unless --overwrite says so; then the earlier run stays
+until the new one is complete, or --time-limit has ended it with draws. What is kept to resume from is
 covered by checksums; if it is damaged, --resume says what is whole, and --salvage
 goes on with that. It is synced to the disk every five seconds: a loss of power
 costs the time since then, not the run. The folder also holds, in
@@ -142,11 +143,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 				return err
 			}
 			if saved.Complete {
-				if err := tidy(saved, o.resume); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
-				return nil
+				return tidy(saved, o.resume, cmd.ErrOrStderr())
 			}
 		}
 		if o.asked = flags.Changed("sampler"); !o.asked {
@@ -240,6 +237,7 @@ type running struct {
 	adapted []infer.Adapted // to start from
 	saved   *folder.Record  // of the run that is resumed; nil: a new one
 	made    *folder.Record  // of this run
+	final   string          // the folder of --out, where o.out is one in it until the run is complete
 }
 
 // run does it all. The context is that of the command, which --time-limit ends.
@@ -295,17 +293,21 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		if err := o.descriptors(); err != nil {
 			return err
 		}
-		if err := files.MakeFolder(o.out); err != nil {
+		o.final = folder.Final(o.out)
+		if err := files.MakeFolder(o.final); err != nil {
 			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 		}
-		release, err := lockFolder(o.out)
+		release, err := lockFolder(o.final)
 		if err != nil {
 			return err
 		}
 		defer release()
 		if o.saved == nil {
-			if err := o.replace(name); err != nil {
+			if o.out, err = makeRoom(o.out, name, o.overwrite); err != nil {
 				return err
+			}
+			if o.out != o.final && !o.quiet {
+				shown.message(fmt.Sprintf("The run in %s stays until this one is complete, which is made in %s.", o.final, o.out))
 			}
 			if err := o.made.Keep(o.out, sourceOf(l.model), o.kept(l)); err != nil {
 				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
@@ -405,6 +407,11 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	}
 	s := newSession(o.runOptions, l, f, interrupted, err)
 	s.timeUp = timeUp(ctx)
+	if o.out != o.final && (complete || s.timeUp != nil && s.draws > 0) && len(s.failures()) == 0 {
+		if s.err = o.becomeFinal(f); s.err == nil && watched != nil {
+			watched.out = o.out
+		}
+	}
 	if watched == nil {
 		return s.report(stdout, stderr)
 	}

@@ -91,56 +91,6 @@ func writeRecord(m *folder.Record, dir string) error {
 	return nil
 }
 
-// tidy removes what a process that was killed has left in the folder of a complete run.
-func tidy(m *folder.Record, dir string) error {
-	release, err := lockFolder(dir)
-	if err != nil {
-		return nil // by another process that does
-	}
-	defer release()
-	if err := m.Tidy(dir); err != nil {
-		return fmt.Errorf("--resume %s: the run is complete, but what it was resumed from cannot be removed: %w", dir, err)
-	}
-	return nil
-}
-
-// replace looks at a run that is in the output folder already: it stays, unless
-// it may be overwritten, and is then removed as a whole, so that no chains of it
-// are left beside those of the new one.
-func (o *runOptions) replace(name string) error {
-	old, err := folder.Read(o.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		// No run of ppl; but there may be draws of the same names.
-		found, _ := filepath.Glob(filepath.Join(o.out, name+"_[0-9]*.csv"))
-		for i, path := range found {
-			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				continue // what is wrong with it will be told
-			}
-			if !o.overwrite {
-				return fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", o.out, found[i])
-			}
-			if err := files.Remove(path); err != nil {
-				return fmt.Errorf("cannot remove earlier draws: %w", err)
-			}
-		}
-		return nil
-	}
-	if !o.overwrite {
-		if err == nil && old.Complete {
-			return fmt.Errorf("the folder %s holds a run already. Choose another folder by --out, or replace the run by --overwrite", o.out)
-		}
-		what := "holds a run that is not complete"
-		if err != nil {
-			what = fmt.Sprintf("holds a run that cannot be read (%v)", err)
-		}
-		return fmt.Errorf("the folder %s %s. Go on with it by: ppl run --resume %s\nOr choose another folder by --out, or replace it by --overwrite", o.out, what, o.out)
-	}
-	if old == nil {
-		return nil
-	}
-	return old.Remove(o.out)
-}
-
 // sameScale refuses positions and metrics of a run whose unconstrained scale is
 // another one. path is the folder of that run, or a file in it.
 func (o *runOptions) sameScale(option, path string) error {
@@ -175,7 +125,7 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	if wrong != "" {
 		return nil, usagef("--%s cannot be given with --resume: the run goes on with its own options", wrong)
 	}
-	m, err := folder.Read(o.resume)
+	m, err := settled(o.resume)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, folder.RecordFile)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -117,11 +118,24 @@ func (s *session) goesOn() string {
 		return "Nothing of it is kept. A run with --out FOLDER can be resumed."
 	}
 	states, _ := filepath.Glob(filepath.Join(escapedGlob(s.options.out), "*.state"))
-	if len(states) == 0 {
-		return "Nothing of it is kept yet: chains save their state about twice a second, those that learn together (auto) from the end of warm-up on.\nThe same run begins anew with: ppl run --resume " + s.options.out
+	stays := earlierStays(s.options.out)
+	if stays != "" {
+		stays = "\n" + stays
 	}
-	return fmt.Sprintf("The state of %s is kept. The run goes on with: ppl run --resume %s",
-		count(len(states), "chain", "chains"), s.options.out)
+	if len(states) == 0 {
+		return "Nothing of it is kept yet: chains save their state about twice a second, those that learn together (auto) from the end of warm-up on.\nThe same run begins anew with: ppl run --resume " + s.options.out + stays
+	}
+	return fmt.Sprintf("The state of %s is kept. The run goes on with: ppl run --resume %s%s",
+		count(len(states), "chain", "chains"), s.options.out, stays)
+}
+
+// earlierStays says where the run is that one in a folder is to replace; "" if it is to replace none.
+func earlierStays(out string) string {
+	final := folder.Final(out)
+	if final == out {
+		return ""
+	}
+	return fmt.Sprintf("Until it is complete, the earlier run stays in %s.", final)
 }
 
 // escapedGlob is a pattern that matches a path only.
@@ -242,6 +256,9 @@ func (s *session) interruption() string {
 	text := fmt.Sprintf("The run %s: there are %d of %d draws.", s.ending(), s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
 	if s.options.out != "" {
 		text += fmt.Sprintf(" It goes on with: ppl run --resume %s", s.options.out)
+		if stays := earlierStays(s.options.out); stays != "" {
+			text += ". " + stays
+		}
 	}
 	return text
 }

@@ -40,6 +40,10 @@ const ReportFile = "report.html"
 // them; of larger ones it has the place and the digest.
 const maxKeptData = 100 << 20
 
+// DensitySuffix ends the name of the file, after [Record.Base], that says which program
+// a run trusts that may be resumed.
+const DensitySuffix = ".density"
+
 // dataFile is the file of the data that are kept.
 const dataFile = "data.json"
 
@@ -150,8 +154,16 @@ type Phase struct {
 }
 
 // Read reads the record in an output folder. With an error that says that
-// its checksum is wrong there is a record too.
+// its checksum is wrong there is a record too. Where a run is being replaced, the error is
+// a [ReplacingError].
 func Read(dir string) (*Record, error) {
+	if is(dir, clearing) || is(dir, moving) {
+		return nil, &ReplacingError{dir}
+	}
+	return read(dir)
+}
+
+func read(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordFile)
 	text, err := source.ReadFile(path, maxRecord)
 	if err != nil {
@@ -422,8 +434,34 @@ func (r *Record) Base() string {
 }
 
 // Remove removes from a folder all that belongs to the run: draws, tables,
-// journals, model, data, the report and the record.
+// journals, model, data, the report and the record; and the folder, if it is one of [New].
 func (r *Record) Remove(dir string) error {
+	if err := r.removeFiles(dir); err != nil {
+		return err
+	}
+	err := files.Remove(filepath.Join(dir, RecordFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil && Final(dir) != dir {
+		err = files.RemoveAll(dir)
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot remove the earlier run: %w", err)
+	}
+	return err
+}
+
+// ofChain reports whether a name is that of a file of a chain: the base, _ and a number, and
+// an extension.
+func (r *Record) ofChain(name string) bool {
+	rest, ok := strings.CutPrefix(name, r.Base()+"_")
+	digits := strings.TrimLeft(rest, "0123456789")
+	return ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".")
+}
+
+// removeFiles is [Record.Remove] of all but the record.
+func (r *Record) removeFiles(dir string) error {
 	if err := r.Tidy(dir); err != nil {
 		return err
 	}
@@ -444,9 +482,7 @@ func (r *Record) Remove(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), r.Base()+"_")
-		digits := strings.TrimLeft(rest, "0123456789")
-		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
+		if r.ofChain(e.Name()) && !e.IsDir() {
 			remove(e.Name())
 		}
 	}
@@ -467,8 +503,8 @@ func (r *Record) Remove(dir string) error {
 	if r.DataFile != "" {
 		remove(r.DataFile)
 	}
+	remove(r.Base() + DensitySuffix)
 	remove(ReportFile)
-	remove(RecordFile)
 	return errors.Join(errs...)
 }
 
@@ -476,14 +512,9 @@ func (r *Record) Remove(dir string) error {
 // stores and, of a run that is complete, what it could be resumed from.
 // It may be called any number of times, by whoever has the folder to themselves.
 func (r *Record) Tidy(dir string) error {
-	chain := func(name string) bool {
-		rest, ok := strings.CutPrefix(name, r.Base()+"_")
-		digits := strings.TrimLeft(rest, "0123456789")
-		return ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".")
-	}
 	errs := []error{
 		files.RemoveTemps(dir, func(name string) bool {
-			return name == RecordFile || name == dataFile || name == r.Base()+".zarr" || chain(name)
+			return name == RecordFile || name == dataFile || name == r.Base()+".zarr" || r.ofChain(name)
 		}),
 		files.RemoveTemps(filepath.Join(dir, textFolder), func(string) bool { return true }),
 		files.RemoveTemps(filepath.Join(dir, TableFolder), func(string) bool { return true }),
@@ -492,7 +523,7 @@ func (r *Record) Tidy(dir string) error {
 		entries, err := files.ReadFolder(dir)
 		errs = append(errs, err)
 		for _, e := range entries {
-			if base, ok := draws.JournalOf(e.Name()); ok && chain(e.Name()) {
+			if base, ok := draws.JournalOf(e.Name()); ok && r.ofChain(e.Name()) {
 				errs = append(errs, draws.RemoveJournal(filepath.Join(dir, base)))
 			}
 		}
