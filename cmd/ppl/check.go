@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,9 @@ place after the last character. Keys without a value are left out.`,
 			for _, name := range args {
 				if err := in.read(cmd.Context(), name); err != nil {
 					return err
+				}
+				if strings.TrimSpace(in.source.Text) == "" {
+					emptyModel(cmd.ErrOrStderr(), in.source.Name)
 				}
 				list := checkFile(in.source, name, in.compile, pedantic)
 				if in.data != "" && !list.HasErrors() {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ type input struct {
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
+	cmd.Flags().VarP(&onceFlag{to: &in.data}, "data", "d", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
 	cmd.Flags().StringArrayVar(&in.counts, "count", nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
 	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
@@ -66,6 +67,29 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation; one\nof the model itself, each time that it is written out, counts for 100 (default 1000000000)")
 	timeLimitFlag(cmd)
 	compileFlags(cmd, &in.compile)
+}
+
+// onceFlag is a text that is given once: of two files of data, one would be left out.
+type onceFlag struct {
+	to    *string
+	given bool
+}
+
+func (f *onceFlag) String() string {
+	if f.to == nil {
+		return ""
+	}
+	return *f.to
+}
+
+func (f *onceFlag) Type() string { return "string" }
+
+func (f *onceFlag) Set(text string) error {
+	if f.given {
+		return fmt.Errorf("it is given twice, with %s before; write all in one file", *f.to)
+	}
+	*f.to, f.given = text, true
+	return nil
 }
 
 // memoryVariable is the environment variable that --memory overrides.
@@ -152,7 +176,11 @@ func (in *input) reading() data.Options {
 // readText reads a file of data, or standard input for "-".
 func (in *input) readText(ctx context.Context, path, option string) (string, error) {
 	if path != "-" {
-		return files.Until(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
+		text, err := files.Until(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
+		if e, ok := errors.AsType[*data.Error](err); ok && option != "--data" {
+			e.Message = strings.Replace(e.Message, "cannot read the data", "cannot read the file of "+option, 1)
+		}
+		return text, err
 	}
 	if in.stdinAs != "" {
 		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
@@ -256,6 +284,9 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		}
 	}
 	l.values = values
+	if !in.quiet {
+		noRows(stderr, values)
+	}
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
@@ -274,6 +305,24 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		}}}
 	}
 	return l, err
+}
+
+// emptyModel warns of a file without text: a model of no parameters, which nobody means.
+func emptyModel(stderr io.Writer, name string) {
+	fmt.Fprintf(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?\n", name)
+}
+
+// noRows warns of a table that has a header only.
+func noRows(stderr io.Writer, s *data.Set) {
+	if !s.Table() {
+		return
+	}
+	for _, name := range s.Names() {
+		if v, ok := s.Get(name); ok && len(v.Shape) == 1 && v.Shape[0] == 0 {
+			fmt.Fprintf(stderr, "warning: %s has names of columns and no rows: there are no observations\n", s.File())
+			return
+		}
+	}
 }
 
 // compiled compiles the model that has been read, or that the folder of a run
@@ -295,6 +344,9 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	}
 	if w := m.Warnings(); len(w) > 0 && !in.quiet {
 		diag.Render(stderr, wordedList(w), diagOptions(stderr))
+	}
+	if strings.TrimSpace(m.Text()) == "" && !in.quiet {
+		emptyModel(stderr, m.Name())
 	}
 	return m, nil
 }
@@ -376,6 +428,9 @@ func (in *input) bindOptions() model.BindOptions {
 func plainPathError(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
+		if errors.Is(err, syscall.EISDIR) {
+			return fmt.Errorf("%s: cannot read the model: this is a folder; give a file in it", pe.Path)
+		}
 		return fmt.Errorf("%s: cannot read the model: %w", pe.Path, pe.Err)
 	}
 	return err

@@ -56,6 +56,8 @@ func taken(out, name string) (bool, error) {
 			return true, fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", out, path)
 		}
 		return false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return true, fmt.Errorf("cannot look into the folder %s: permission denied. Choose another one by --out", out)
 	case err == nil && old.Complete:
 		return true, fmt.Errorf("the folder %s holds a run already. Choose another folder by --out, or replace the run by --overwrite", out)
 	}

@@ -88,7 +88,7 @@ func TestParseJSONErrors(t *testing.T) {
 		{``, "", "0:0", "is empty"},
 		{"\xff\xfe{", "", "0:0", "UTF-16"},
 		{`[1]`, "", "1:1", "must be one JSON object"},
-		{"\x1f\x8b\x08", "", "0:0", "is compressed in the format gzip"},
+		{"\x1f\x8b\x08", "", "0:0", "is compressed by gzip"},
 		{"N <- 3\n", "", "1:1", "R's dump format"},
 		{`{"y": [1, 2}`, "y[2]", "1:12", "expected a comma or the closing ] after y[2], but found }"},
 		{`{"y": [[1, 2],` + "\n" + `[3]]}`, "y[2]", "2:1", "y[2] has 1 element, but y[1] has 2"},

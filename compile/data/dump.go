@@ -29,7 +29,7 @@ func ParseDump(file, text string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}, memory: memory, short: int(o.limit() / shortSize)}
+	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}, dump: true}, memory: memory, short: int(o.limit() / shortSize)}
 	for {
 		p.space()
 		if p.pos == len(p.text) {
@@ -54,9 +54,13 @@ type dump struct {
 }
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
-	f := source.NewFile(p.set.file, p.text)
+	return newError(p.at(at), p.name, fmt.Sprintf(format, args...), fix)
+}
+
+// at is the place of a character.
+func (p *dump) at(at int) source.Span {
 	_, n := utf8.DecodeRuneInString(p.text[at:])
-	return newError(source.Span{File: f, Start: at, End: at + n}, p.name, fmt.Sprintf(format, args...), fix)
+	return source.Span{File: source.NewFile(p.set.file, p.text), Start: at, End: at + n}
 }
 
 // space skips blanks, line breaks, semicolons and comments.
@@ -118,7 +122,11 @@ func (p *dump) assign() error {
 		return p.errorf(start, "write it as name <- value", "a variable is wanted here")
 	}
 	if !p.take("<-") && !p.take("=") {
-		return p.errorf(p.pos, "write it as "+name+" <- value", "`<-` is wanted after %s", name)
+		fix := "write it as " + name + " <- value"
+		if p.pos < len(p.text) && strings.IndexByte("(-", p.text[p.pos]) >= 0 || name[0] <= '9' {
+			fix = "a dump holds assignments and nothing else, such as N <- 3: have it written by dump(), or remove the rest"
+		}
+		return p.errorf(p.pos, fix, "`<-` is wanted after %s", name)
 	}
 	p.name = name
 	if p.set.has(name) {
@@ -138,7 +146,7 @@ func (p *dump) assign() error {
 	if err != nil {
 		return p.fault(name, at, err)
 	}
-	v.start, v.end, v.apart = at, p.pos, true
+	v.start, v.end, v.apart = at, at+len(strings.TrimRight(p.text[at:p.pos], " \t\r\n")), true
 	p.set.add(name, v)
 	if p.levels != nil {
 		p.set.addLevels(name, p.levels)
@@ -286,8 +294,13 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf { // a bracket that looks like one
 			start = p.pos
 		}
-		return nil, p.errorf(start, "", "a number, c(…) or structure(…) is wanted here")
+		fix := ""
+		if start == len(p.text) {
+			fix = "is the file complete?"
+		}
+		return nil, p.errorf(start, fix, "a number, c(…) or structure(…) is wanted here")
 	}
+	shaped := l.shape
 	l.shape = true
 	if p.depth++; p.depth > maxDims {
 		return nil, p.errorf(start, "", "%s has more than %d values in one another", p.name, maxDims)
@@ -332,6 +345,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		}
 		return nil, nil
 	case "structure":
+		l.shape = shaped // that of what follows
 		if _, err := p.elements(l); err != nil {
 			return nil, err
 		}
@@ -369,7 +383,10 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		if !p.take(")") {
 			return nil, p.errorf(p.pos, "", "`)` is wanted here")
 		}
+		l.shape = l.shape || p.levels != nil
 		return dims, nil
+	case "":
+		return nil, p.errorf(start, "write the values out: c(…)", "a number, c(…) or structure(…) is wanted here")
 	}
 	return nil, p.errorf(start, "write the values out: c(…)", "the function %s is not known in data", word)
 }
@@ -382,7 +399,10 @@ const shortSize = 64
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
 		p.beyond = true
-		return p.errorf(at, "write the values out: c(…)", "ranges, integer(n) and numeric(n) may not stand for so many values")
+		e := newError(p.at(at), p.name, fmt.Sprintf("%s stands for %.0f values, more than the ranges, integer(n) and numeric(n) of a file may: %d are left", p.name, n, p.short),
+			"leave it out if the model does not need it, or compute it in transformed data; or allow for longer data")
+		e.Settings = []string{"max-data"}
+		return e
 	}
 	p.short -= int(n)
 	return nil
@@ -449,7 +469,11 @@ func (p *dump) literal() (x float64, isInt bool, err error) {
 	}
 	x, err = strconv.ParseFloat(digits, 64)
 	if err != nil && !math.IsInf(x, 0) || strings.Contains(body, "_") {
-		return 0, false, p.errorf(start, "", "%q is not a number", text)
+		fix := ""
+		if strings.Trim(text, "+-") == "" || strings.HasSuffix(text, "i") {
+			fix = "write the value that this has; a complex number is c(real part, imaginary part)"
+		}
+		return 0, false, p.errorf(start, fix, "%q is not a number", text)
 	}
 	isInt = (long || hex || !strings.Contains(body, ".")) && math.Abs(x) < 1<<53 && x == math.Trunc(x)
 	return x, isInt, nil

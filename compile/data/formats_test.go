@@ -150,6 +150,9 @@ texts <- character(0)
 flags <- c(yes = TRUE, no = FALSE)
 range <- -3:-5
 neg <- -1.5e-7
+day <- structure(18262, class = "Date")
+days <- structure(c(18262, 18263), class = "Date")
+single <- structure(5L, dim = 1L)
 `
 	want := `N: [] int [8]
 y: [5] real [28 8 -3 7.5 100]
@@ -178,7 +181,10 @@ null: [0] int []
 texts: [0] int []
 flags: [2] int [1 0]
 range: [3] int [-3 -4 -5]
-neg: [] real [-1.5e-07]`
+neg: [] real [-1.5e-07]
+day: [] int [18262]
+days: [2] int [18262 18263]
+single: [1] int [5]`
 	s, err := ParseDump("d.R", text, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +200,11 @@ neg: [] real [-1.5e-07]`
 		{"x <- c(\"a, 2)", "d.R:1:8: x has a text, but data are numbers"},
 		{"x <- structure(1, .Names = c(1)", "d.R:1:32: `)` is wanted here"},
 		{"x <- structure(1, .Names = c(1", "d.R:1:18: the attribute .Names of x does not end"},
-		{"x <- c(1:9999999, 1:9999999)", "d.R:1:21: ranges, integer(n) and numeric(n) may not stand for so many values"},
-		{"x <- structure(integer(0), .Dim = c(999999999, 0))", "d.R:1:50: ranges, integer(n) and numeric(n) may not stand for so many values"},
+		{"x <- c(1:9999999, 1:9999999)", "d.R:1:21: x stands for 9999999 values, more than the ranges, integer(n) and numeric(n) of a file may: 6777217 are left"},
+		{"x <- structure(integer(0), .Dim = c(999999999, 0))", "d.R:1:50: x stands for 999999999 values, more than the ranges, integer(n) and numeric(n) of a file may: 16777216 are left"},
+		{"x <- 1:1000000000", "d.R:1:8: x stands for 1000000000 values, more than the ranges, integer(n) and numeric(n) of a file may: 16777216 are left"},
+		{"1 -> x", "d.R:1:3: `<-` is wanted after 1"},
+		{"library(rstan)", "d.R:1:8: `<-` is wanted after library"},
 		{"x <- " + strings.Repeat("c(", 100000), "d.R:1:134: x has more than 64 values in one another"},
 	} {
 		if _, err := ParseDump("d.R", c.text, Options{}); err == nil || err.Error() != c.want {
@@ -212,6 +221,9 @@ func TestDumpFaults(t *testing.T) {
 		{"c(\"a # \\\" )\",\n 'b')", "d.R:2:8: x has a text, but data are numbers"},
 		{"rnorm(3)", "d.R:2:6: the function rnorm is not known in data"},
 		{"structure(1:6, .Dim = c(2, 2))", "d.R:2:35: x has 6 elements, but its dimensions [2 2] are those of 4"},
+		{"(1)", "d.R:2:6: a number, c(…) or structure(…) is wanted here"},
+		{"-(1:3)", "d.R:2:6: \"-\" is not a number"},
+		{"1i", "d.R:2:6: \"1i\" is not a number"},
 		{"0x1G", "d.R:2:6: \"0x1G\" is not a number"},
 		{"0x1p", "d.R:2:6: \"0x1p\" is not a number"},
 		{"c(a = NA)", "d.R:2:12: x has a missing value, and the language has none"},
@@ -400,6 +412,45 @@ func TestDecodedMap(t *testing.T) {
 	}
 	if v, ok := s.Get("N"); !ok || v.Ints[0] != 3 || s.Fault("Label") == nil {
 		t.Errorf("%v", described(s))
+	}
+}
+
+// Files of other formats are told by how they begin, whatever their names are; and an empty
+// field of a table has a place.
+func TestOtherFormats(t *testing.T) {
+	for _, f := range formats {
+		for _, name := range []string{"a.csv", "a.json", "a.R", "a"} {
+			if strings.HasPrefix(f.begin, "\x1f\x8b") {
+				continue // is unpacked
+			}
+			_, err := Parse(name, f.begin+" and what follows", Options{Counts: []Count{{Name: "N"}}})
+			var e *Error
+			if !errors.As(err, &e) || e.Message != "this is "+f.name || e.Fix == "" {
+				t.Errorf("%s, %q: %v", name, f.begin, err)
+			}
+		}
+	}
+	_, err := Parse("a.json", `[ {"x": 1}, {"x": 2}]`, Options{})
+	if err == nil || !strings.Contains(err.Error(), "a.json:1:1: this is a list of objects") {
+		t.Error(err)
+	}
+	_, err = Parse("a", " \n", Options{Counts: []Count{{Name: "N"}}})
+	if err == nil || !strings.Contains(err.Error(), "a is empty") {
+		t.Error(err)
+	}
+	for text, column := range map[string]int{"x,y\n1,\n": 3, "x,y\n,1\n": 1, "x,y,z\n1,,2\n": 3} {
+		s, err := Parse("a.csv", text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fault := s.Fault("y")
+		if fault == nil {
+			fault = s.Fault("x")
+		}
+		var e *Error
+		if !errors.As(fault, &e) || e.Column != column || e.span.Begin().Column != column {
+			t.Errorf("%q: %v", text, fault)
+		}
 	}
 }
 

@@ -182,12 +182,11 @@ func (p *parser) notAnObject() error {
 	if start == len(p.text) {
 		return newError(source.Span{}, "", p.set.file+" is empty", fix)
 	}
-	for _, packed := range []struct{ begin, format, fix string }{
-		{"\x1f\x8b", "gzip", "unpack it by gunzip"}, {"PK\x03\x04", "zip", "unpack it by unzip"},
-	} {
-		if strings.HasPrefix(p.text, packed.begin) {
-			return newError(source.Span{}, "", p.set.file+" is compressed in the format "+packed.format, packed.fix)
-		}
+	if f := formatOf(p.text); f != nil {
+		return newError(source.Span{}, "", p.set.file+" is "+f.name, f.fix)
+	}
+	if strings.HasPrefix(p.text[start:], "[") && strings.HasPrefix(strings.TrimLeft(p.text[start+1:], " \t\r\n"), "{") {
+		return p.errorAt(start, start+1, "rows of a table are read from CSV; as JSON, write the columns: "+`{"x": [1, 2], "y": [3, 5]}`, "this is a list of objects, but data are one JSON object")
 	}
 	first, _, _ := strings.Cut(p.text[start:], "\n")
 	if strings.Contains(first, "<-") {

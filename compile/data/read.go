@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -47,8 +48,11 @@ func (o Options) readError(name string, err error) error {
 	if errors.As(err, &pe) {
 		reason = pe.Err.Error()
 	}
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		fix = "check that you may read it"
+	case errors.Is(err, syscall.EISDIR):
+		reason, fix = "this is a folder", "give a file in it"
 	}
 	return &Error{File: name, Message: "cannot read the data: " + reason, Fix: fix}
 }
@@ -73,6 +77,9 @@ func Parse(file, text string, o Options) (*Set, error) {
 	if source.UTF16(text) {
 		return nil, inUTF16(file)
 	}
+	if f := formatOf(text); f != nil {
+		return nil, &Error{File: file, Message: "this is " + f.name, Fix: f.fix}
+	}
 	if strings.Contains(text[:min(len(text), 4096)], "\x00") {
 		return nil, &Error{File: file, Message: "this is no text, or not in UTF-8", Fix: "give JSON, CSV or an R dump; a table of a spreadsheet is saved as CSV, in UTF-8"}
 	}
@@ -95,13 +102,49 @@ func Parse(file, text string, o Options) (*Set, error) {
 	return parseOther(file, text, o)
 }
 
+// format is one that is taken for data by mistake.
+type format struct{ begin, name, fix string }
+
+// formats are told by how they begin.
+var formats = []format{
+	{"PAR1", "a Parquet file", "write the table as CSV: in Python by to_csv(index=False), in R by write.csv(row.names = FALSE)"},
+	{"ARROW1", "an Arrow file", "write the table as CSV: in Python by to_csv(index=False), in R by write.csv(row.names = FALSE)"},
+	{"PK\x03\x04", "a zip archive or a spreadsheet, such as of Excel", "unpack it; save the sheet of a spreadsheet as CSV, in UTF-8"},
+	{"\xd0\xcf\x11\xe0", "a spreadsheet of Excel", "save the sheet as CSV, in UTF-8"},
+	{"%PDF-", "a PDF", "give the data that it shows as CSV or JSON"},
+	{"\x89HDF", "an HDF5 or NetCDF file", "write the data as JSON or CSV"},
+	{"CDF\x01", "a NetCDF file", "write the data as JSON or CSV"},
+	{"CDF\x02", "a NetCDF file", "write the data as JSON or CSV"},
+	{"\x93NUMPY", "a NumPy array", "write the data as JSON or CSV"},
+	{"RDX", "an R workspace of save()", "write it by dump(), or as JSON"},
+	{"X\n\x00", "an R object of saveRDS()", "write it by dump(), or as JSON"},
+	{"BZh", "compressed by bzip2", "unpack it by bunzip2, or compress it by gzip"},
+	{"\xfd7zXZ\x00", "compressed by xz", "unpack it by unxz, or compress it by gzip"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it by unzstd, or compress it by gzip"},
+	{"\x1f\x8b", "compressed by gzip", "unpack it by gunzip"},
+	{"<!doctype html", "a page of HTML", "give the file of data; a download may have failed"},
+	{"<html", "a page of HTML", "give the file of data; a download may have failed"},
+	{"version https://git-lfs", "a pointer of Git LFS", "fetch the file by git lfs pull"},
+}
+
+// formatOf is the format of a text if it is one of those; else nil.
+func formatOf(text string) *format {
+	for i, f := range formats {
+		begin := text[:min(len(text), len(f.begin))]
+		if begin == f.begin || f.begin[0] == '<' && strings.EqualFold(begin, f.begin) {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
 func inUTF16(file string) *Error {
 	return &Error{File: file, Message: "this text is in UTF-16", Fix: "save the file in UTF-8"}
 }
 
 // parseOther reads JSON, in which there is nothing to count.
 func parseOther(file, text string, o Options) (*Set, error) {
-	if len(o.Counts) > 0 {
+	if len(o.Counts) > 0 && strings.TrimSpace(text) != "" {
 		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are JSON", Fix: "give " + o.Counts[0].Name + " in the data, and do not have it counted", Settings: []string{"count"}}
 	}
 	return ParseText(file, text, o)

@@ -65,6 +65,7 @@ type Set struct {
 	zeros       map[string][]string // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
+	dump        bool
 }
 
 // Reading is what a set has beyond its values that matters to data which are read
@@ -146,6 +147,9 @@ func (s *Set) Levels(name string) []string { return s.levels[name] }
 // Table reports whether the set is of a table, whose values are columns, but for what
 // is counted.
 func (s *Set) Table() bool { return s.table }
+
+// Dump reports whether the set was read from an R dump.
+func (s *Set) Dump() bool { return s.dump }
 
 // Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
 // on; for an array of tuples they are arrays.

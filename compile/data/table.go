@@ -215,7 +215,7 @@ func lineSpan(file, text string, line int) source.Span {
 // fieldSpan is so many bytes from a column of a line on, both counted from 1.
 func fieldSpan(file, text string, line, column, length int) source.Span {
 	s := lineSpan(file, text, line)
-	if start := s.Start + column - 1; start+length <= s.End && length > 0 {
+	if start := s.Start + column - 1; start+length <= s.End { // of an empty field, the place
 		s.Start, s.End = start, start+length
 	}
 	return s

@@ -197,6 +197,9 @@ func (r *reading) fits(d data.Value) {
 	}
 	advice, settings := "check the sizes that `%s` is declared with, and the data", []string(nil)
 	switch {
+	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1 && r.set.Dump():
+		ones := strings.TrimSuffix(strings.Repeat("1, ", len(written)), ", ")
+		advice = "R writes a vector of length 1 as a number: give `%s` dimensions, as structure(" + plainly(d.Reals[0]) + ", dim = c(" + ones + "))"
 	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1:
 		n := len(written)
 		advice = "write `%s` in brackets, also where it has a single element: " + strings.Repeat("[", n) + plainly(d.Reals[0]) + strings.Repeat("]", n)
@@ -225,8 +228,11 @@ func (r *reading) ints(d data.Value) []int64 {
 		}
 		i := d.FirstReal()
 		written := ad.FormatNumber(d.Reals[i])
-		if at := r.set.Span(v.Name, i); at.IsValid() {
+		switch at := r.set.Span(v.Name, i); {
+		case at.IsValid() && !strings.ContainsAny(at.Text(), "(:"):
 			written = at.Text() // 2.0 is no 2
+		case !strings.ContainsAny(written, ".eNI"): // in a list of a dump
+			written += ".0"
 		}
 		r.about(diag.DataNotInt, i, "`%s` must be an integer, but is %s", r.set.Path(v.Name, i), written).
 			fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
