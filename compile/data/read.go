@@ -96,7 +96,7 @@ func Parse(file, text string, o Options) (*Set, error) {
 	case strings.HasPrefix(start, "{") || strings.HasPrefix(start, "["):
 	case assignment.MatchString(start) || strings.HasPrefix(start, "#") && strings.Contains(start, "<-"):
 		return parseDump(file, text, o)
-	case strings.ContainsAny(firstLine(start), ",\t"):
+	case strings.ContainsAny(firstLine(start), ",;\t"), len(o.Counts) > 0 && start != "":
 		return ParseTable(file, text, o)
 	}
 	return parseOther(file, text, o)
