@@ -8,7 +8,9 @@ import (
 	"reflect"
 
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/front/httpd"
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/front/serve"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -19,7 +21,7 @@ import (
 type document struct {
 	name    string       // of the schema: doc/json/NAME.schema.json
 	version int          // raised when a field changes its meaning or goes away
-	from    []string     // commands, options, files
+	from    []string     // commands, options, files, paths of ppl serve
 	title   string       // one sentence
 	typ     reflect.Type // a struct
 }
@@ -44,12 +46,20 @@ var documents = []document{
 	{"run-record", folder.RecordVersion, []string{folder.RecordFile}, "How a run was made.", reflect.TypeFor[folder.Record]()},
 	{"sbc", 1, []string{"sbc"}, "Simulation-based calibration.", reflect.TypeFor[sbcJSON]()},
 	{"sensitivity", 1, []string{"sensitivity"}, "Sensitivity to prior and likelihood.", reflect.TypeFor[sensitivityJSON]()},
+	{"serve-check", 1, []string{"/v1/check"}, "Errors and warnings about a model.", reflect.TypeFor[checked]()},
+	{"serve-error", httpd.ErrorVersion, []string{"/v1/…"}, "Why a request has no result, instead of one or as the event error.", reflect.TypeFor[httpd.ErrorAnswer]()},
+	{"serve-limits", serve.LimitsVersion, []string{"/v1/limits"}, "Limits of the server.", reflect.TypeFor[serve.LimitsAnswer]()},
+	{"serve-logdensity", 1, []string{"/v1/logdensity"}, "Log density and gradient at points.", reflect.TypeFor[densityAnswer]()},
+	{"serve-progress", 1, []string{"/v1/run"}, "Progress of a chain; an event each.", reflect.TypeFor[progressJSON]()},
+	{"serve-run", 1, []string{"/v1/run"}, "Summary, diagnostics and draws of a run.", reflect.TypeFor[runAnswer]()},
+	{"serve-summary", 1, []string{"/v1/summary"}, "Summary of draws that were given.", reflect.TypeFor[summaryAnswer]()},
 	{"simulate", 1, []string{"simulate"}, "Data sets that were simulated.", reflect.TypeFor[simulatedJSON]()},
 	{"study", 1, []string{"study"}, "Outcome of a study.", reflect.TypeFor[studyJSON]()},
 	{"study-note", 1, []string{"--progress json"}, "A remark while a study runs; a line each.", reflect.TypeFor[studyNote]()},
 	{"study-progress", 1, []string{"--progress json"}, "Progress of a study; a line each.", reflect.TypeFor[study.Progress]()},
 	{"study-record", study.RecordVersion, []string{study.RecordName}, "How a study was made.", reflect.TypeFor[study.Record]()},
 	{"version", 1, []string{"version"}, "The version of this program.", reflect.TypeFor[versionJSON]()},
+	{"watch", 1, []string{"--watch"}, "How far a run is; an event progress each.", reflect.TypeFor[watchedRun]()},
 }
 
 // versionKey is the member of every document that has its version.
@@ -67,16 +77,24 @@ func documentOf(t reflect.Type) (document, bool) {
 
 // writeJSON writes a document, v or what v points to, and a line break.
 func writeJSON(w io.Writer, v any) error {
+	text, err := asDocument(v)
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	return err
+}
+
+// asDocument is a document, v or what v points to, as JSON.
+func asDocument(v any) (json.RawMessage, error) {
 	d, ok := documentOf(reflect.Indirect(reflect.ValueOf(v)).Type())
 	if !ok {
-		return fmt.Errorf("%T is not in the table of documents", v)
+		return nil, fmt.Errorf("%T is not in the table of documents", v)
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := fmt.Fprintf(w, `{"%s":%d,%s`, versionKey, d.version, b.Bytes()[1:])
-	return err
+	return fmt.Appendf(nil, `{"%s":%d,%s`, versionKey, d.version, bytes.TrimRight(b.Bytes(), "\n")[1:]), nil
 }

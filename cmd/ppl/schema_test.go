@@ -68,7 +68,7 @@ func TestSchemas(t *testing.T) {
 func sources(d document) string {
 	var names []string
 	for _, from := range d.from {
-		if !strings.ContainsAny(from, ".-") {
+		if !strings.ContainsAny(from, ".-/") {
 			from = "ppl " + from + " --json"
 		}
 		names = append(names, "`"+from+"`")
@@ -147,6 +147,9 @@ func (s *schemas) of(t reflect.Type, field string) object {
 	if field == "approximationJSON.Details" {
 		return object{"anyOf": []object{s.of(reflect.TypeFor[laplaceJSON](), ""), s.of(reflect.TypeFor[[]pathJSON](), ""), s.of(reflect.TypeFor[variationalJSON](), "")}}
 	}
+	if field == "Error.Messages" {
+		return s.of(reflect.TypeFor[[]jsonMessage](), "")
+	}
 	if x, ok := special[t]; ok {
 		return copied(x)
 	}
@@ -206,7 +209,11 @@ func (s *schemas) members(t reflect.Type, owner string, members object, required
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 			continue
 		case f.Anonymous && !tagged:
-			s.members(f.Type, f.Type.Name(), members, required)
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			s.members(inner, inner.Name(), members, required)
 			continue
 		}
 		key := owner + "." + f.Name

@@ -106,6 +106,29 @@ func TestServeDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startServer(t)
+	schemas := readSchemas(t)
+	seen := map[string]bool{}
+	check := func(document, text string) {
+		seen[document] = true
+		conforms(t, schemas[document], text)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/limits", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	limits, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := io.ReadAll(limits.Body)
+	limits.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("serve-limits", string(told))
+	_, density := s.answer(t, "/v1/logdensity", "", `{"model": "parameters { real x; } model { x ~ normal(0, 1); }", "points": [[0]]}`)
+	check("serve-logdensity", density)
 	blocks := regexp.MustCompile("(?s)```(sh|http)\n(.*?)```\n```(json|events)( [0-9]+)?\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 7 {
 		t.Errorf("%d examples", len(blocks))
@@ -137,7 +160,12 @@ func TestServeDoc(t *testing.T) {
 		if status != wantStatus {
 			t.Errorf("%s\nhas status %d, not %d: %s", request, status, wantStatus, got)
 		}
+		document := "serve-" + strings.TrimPrefix(first, "POST /v1/")
 		if b[3] == "json" {
+			if status != 200 {
+				document = "serve-error"
+			}
+			check(document, got)
 			matchJSON(t, request, got, want)
 			continue
 		}
@@ -156,10 +184,21 @@ func TestServeDoc(t *testing.T) {
 		for i := range wants {
 			wantName, wantData, _ := strings.Cut(wants[i], ": ")
 			name, data, _ := strings.Cut(events[i], ": ")
+			switch name {
+			case "progress":
+				check("serve-progress", data)
+			case "result":
+				check(document, data)
+			}
 			if name != wantName {
 				t.Errorf("%s\nevent %d is %s", request, i+1, events[i])
 			}
 			matchJSON(t, request, data, wantData)
+		}
+	}
+	for _, d := range documents {
+		if strings.HasPrefix(d.name, "serve-") && !seen[d.name] {
+			t.Errorf("this test has no %s", d.name)
 		}
 	}
 	for _, row := range serve.Table {

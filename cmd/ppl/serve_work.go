@@ -49,12 +49,24 @@ func workCommand() *cobra.Command {
 	}
 }
 
-// workTable is the kinds of work, by the last part of their paths.
+// workTable is the kinds of work, by the last part of their paths. What they return is in the
+// table of documents.
 var workTable = map[string]serve.Handler{
-	"check":      checkWork,
-	"run":        runWork,
-	"logdensity": densityWork,
-	"summary":    summaryWork,
+	"check":      versioned(checkWork),
+	"run":        versioned(runWork),
+	"logdensity": versioned(densityWork),
+	"summary":    versioned(summaryWork),
+}
+
+// versioned is work whose answer is written as a document.
+func versioned(h serve.Handler) serve.Handler {
+	return func(ctx context.Context, c *serve.Call) (any, error) {
+		v, err := h(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return asDocument(v)
+	}
 }
 
 // shortKinds is work that takes milliseconds.
@@ -243,8 +255,8 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 
 // checked is the answer of check.
 type checked struct {
-	OK       bool          `json:"ok"` // there are no errors; there may be warnings
-	Messages []jsonMessage `json:"messages"`
+	OK       bool          `json:"ok"`       // there are no errors; there may be warnings
+	Messages []jsonMessage `json:"messages"` // errors and warnings, by place
 }
 
 func checkWork(_ context.Context, c *serve.Call) (any, error) {
@@ -265,6 +277,13 @@ func checkWork(_ context.Context, c *serve.Call) (any, error) {
 	}
 	list := compile.Check(source.NewFile(r.Name, r.Model), compile.Options{Legacy: r.Legacy})
 	return checked{OK: !list.HasErrors(), Messages: messages(list[:min(len(list), maxMessages)])}, nil
+}
+
+// densityAnswer is what logdensity --json prints, and what the model has to say.
+type densityAnswer struct {
+	*densities
+	Warnings []string `json:"warnings,omitempty"` // notes on the evaluation
+	*prints
 }
 
 func densityWork(ctx context.Context, c *serve.Call) (any, error) {
@@ -299,11 +318,7 @@ func densityWork(ctx context.Context, c *serve.Call) (any, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	answer := struct {
-		*densities
-		Warnings []string `json:"warnings,omitempty"`
-		*prints
-	}{d, nil, p}
+	answer := densityAnswer{d, nil, p}
 	for line := range strings.Lines(notes.String()) {
 		if answer.Warnings = append(answer.Warnings, strings.TrimSuffix(line, "\n")); len(answer.Warnings) == maxMessages {
 			break
@@ -330,7 +345,7 @@ type runRequest struct {
 // runAnswer is what run --json prints, and what is wanted beside it.
 type runAnswer struct {
 	*runJSON
-	Seed  uint64                `json:"seed"`
+	Seed  uint64                `json:"seed"`            // seed of the random numbers
 	Draws map[string][][]number `json:"draws,omitempty"` // by column and chain
 	*prints
 }
@@ -415,7 +430,11 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 		return nil, failed(err)
 	}
 	if c.Stream {
-		options.Progress = func(p infer.Progress) { _ = c.Progress(toldProgress(p)) }
+		options.Progress = func(p infer.Progress) {
+			if text, err := asDocument(toldProgress(p)); err == nil {
+				_ = c.Progress(text)
+			}
+		}
 	}
 	if limit := time.Duration(r.TimeLimit * float64(time.Second)); limit > 0 {
 		var cancel context.CancelFunc
@@ -466,12 +485,12 @@ func (r *runRequest) inits(p *model.Posterior) (infer.Init, error) {
 
 // progressJSON is an event of the kind progress.
 type progressJSON struct {
-	Chain       int    `json:"chain"`
-	Iteration   int    `json:"iteration"`
-	Total       int    `json:"total"`
-	Phase       string `json:"phase"`
-	Divergences int    `json:"divergences"`
-	Gradients   int64  `json:"gradients"`
+	Chain       int    `json:"chain"`       // number of the chain, from 1
+	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
+	Total       int    `json:"total"`       // transitions planned
+	Phase       string `json:"phase"`       // warm-up or sampling
+	Divergences int    `json:"divergences"` // divergent transitions so far, of the phase
+	Gradients   int64  `json:"gradients"`   // evaluations of the gradient so far
 }
 
 func toldProgress(p infer.Progress) progressJSON {
@@ -499,6 +518,12 @@ func chosen(names, asked []string) ([]int, error) {
 	}
 	slices.Sort(columns)
 	return slices.Compact(columns), nil
+}
+
+// summaryAnswer is a summary of draws that were given.
+type summaryAnswer struct {
+	Summary  []summaryJSON `json:"summary"`  // one entry per quantity
+	Warnings []string      `json:"warnings"` // problems, in words
 }
 
 // summaryWork summarises draws that are given as run answers them.
@@ -544,10 +569,7 @@ func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 		return nil, serve.Passed("elements", "there are %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
 	rows := diagnose.Summarize(d)
-	out := struct {
-		Summary  []summaryJSON `json:"summary"`
-		Warnings []string      `json:"warnings"`
-	}{[]summaryJSON{}, []string{}}
+	out := summaryAnswer{[]summaryJSON{}, []string{}}
 	for i, p := range diagnose.Precisions(d) {
 		out.Summary = append(out.Summary, summaryRow(names[i], rows[i], p))
 	}
@@ -599,8 +621,8 @@ func shortest(values []float64) []number {
 // prints is what the print statements of a model have printed, as far as the
 // limit lets them.
 type prints struct {
-	Lines   []string `json:"prints,omitempty"`
-	Dropped int64    `json:"prints_dropped,omitempty"`
+	Lines   []string `json:"prints,omitempty"`         // what the model has printed, line by line
+	Dropped int64    `json:"prints_dropped,omitempty"` // lines beyond the limit
 
 	mu sync.Mutex
 	c  *serve.Call

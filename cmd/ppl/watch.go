@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,21 +48,21 @@ type watching struct {
 
 // watchedChain is how far a chain is, as the page is told.
 type watchedChain struct {
-	ID          int    `json:"id"`
-	Iteration   int    `json:"iteration"`
-	Total       int    `json:"total"`
-	Phase       string `json:"phase"` // waiting, warm-up, sampling, done
-	Divergences int    `json:"divergences"`
+	ID          int    `json:"id"`          // number of the chain, from 1
+	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
+	Total       int    `json:"total"`       // transitions planned
+	Phase       string `json:"phase"`       // waiting, warm-up, sampling or done
+	Divergences int    `json:"divergences"` // divergent transitions so far
 }
 
 // watchedRun is how far the run is.
 type watchedRun struct {
-	Title     string         `json:"title"`
-	Seconds   float64        `json:"seconds"`
-	Left      string         `json:"left"` // about how long it will take
-	Stopping  bool           `json:"stopping"`
-	Finishing bool           `json:"finishing"`
-	Chains    []watchedChain `json:"chains"`
+	Title     string         `json:"title"`     // name of the run
+	Seconds   float64        `json:"seconds"`   // time since its start
+	Left      string         `json:"left"`      // about how long it will take, in words; "" if that is not known
+	Stopping  bool           `json:"stopping"`  // whether it was asked to stop
+	Finishing bool           `json:"finishing"` // whether it is over, and the report is being made
+	Chains    []watchedChain `json:"chains"`    // how far each chain is
 }
 
 // Pages are told of progress so often; what they show of the draws is computed anew no
@@ -176,7 +175,7 @@ func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
 			_ = stream.Send("report", bytes.NewReader(last), int64(len(last)))
 			return
 		}
-		if text, err := json.Marshal(w.state()); err == nil && !bytes.Equal(text, told) {
+		if text, err := asDocument(w.state()); err == nil && !bytes.Equal(text, told) {
 			told = text
 			if stream.Send("progress", bytes.NewReader(text), int64(len(text))) != nil {
 				return
@@ -225,7 +224,7 @@ func (w *watching) refresh(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		text, err := json.Marshal(r)
+		text, err := asDocument(r)
 		if err != nil {
 			return
 		}
@@ -285,7 +284,7 @@ func (w *watching) finish(ctx context.Context, fit *fit.Fit, stderr io.Writer) e
 		return err
 	}
 	r.File = path
-	text, err := json.Marshal(r)
+	text, err := asDocument(r)
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	told := map[string]int{}
+	schemas := readSchemas(t)
 	for told["changed"] == 0 {
 		name, data := next()
 		told[name]++
@@ -113,6 +114,7 @@ func TestWatch(t *testing.T) {
 			if err := json.Unmarshal([]byte(data), &p); err != nil || p.Title != "m" || len(p.Chains) != 2 || p.Chains[0].Total != 10000200 {
 				t.Errorf("progress %s: %v", data, err)
 			}
+			conforms(t, schemas["watch"], data)
 		}
 	}
 	var now struct {

@@ -8,13 +8,13 @@ import (
 
 // Limits is what one request may use.
 type Limits struct {
-	Bytes      int64 `json:"bytes"`
-	Elements   int64 `json:"elements"`
-	Statements int64 `json:"statements"`
-	Draws      int64 `json:"draws"`
-	Prints     int64 `json:"prints"`
-	Seconds    int64 `json:"seconds"`
-	Memory     int64 `json:"memory"`
+	Bytes      int64 `json:"bytes"`      // size of the request
+	Elements   int64 `json:"elements"`   // numbers in the data, and numbers in the answer
+	Statements int64 `json:"statements"` // statements before the first evaluation
+	Draws      int64 `json:"draws"`      // transitions of all chains together
+	Prints     int64 `json:"prints"`     // lines that are printed
+	Seconds    int64 `json:"seconds"`    // time of the work
+	Memory     int64 `json:"memory"`     // bytes of memory of the process
 }
 
 // Limit is one of the limits.
@@ -80,6 +80,15 @@ func (l Limits) Lowered(by map[string]int64) (Limits, error) {
 		*p = min(*p, v)
 	}
 	return l, nil
+}
+
+// LimitsVersion is the version of the format of [LimitsAnswer].
+const LimitsVersion = 1
+
+// LimitsAnswer is the answer of GET /v1/limits.
+type LimitsAnswer struct {
+	SchemaVersion int `json:"schema_version"` // version of the format
+	Limits
 }
 
 // Failure is why a process has no result, as it is answered.

@@ -214,15 +214,15 @@ func TestMisdeeds(t *testing.T) {
 		wall       bool // of the system's, which not all have
 	}{
 		{"echo", `{"a":1}`, 200, `{"a":1}`, false},
-		{"steps", `{}`, 422, `{"error":{"kind":"model","message":"no"}}`, false},
+		{"steps", `{}`, 422, `{"schema_version":1,"error":{"kind":"model","message":"no"}}`, false},
 		{"lower", `{"seconds":3,"bytes":1099511627776}`, 200, `{"bytes":16777216,"elements":10000000,"statements":100000000,"draws":1000000,"prints":1000,"seconds":3,"memory":314572800}`, false},
-		{"lower", `{"hours":3}`, 400, `{"error":{"kind":"request","message":"there is no limit \"hours\", but bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
-		{"hog", `{}`, 422, `{"error":{"kind":"limit","limit":"memory","message":"the work needs more memory than its limit"}}`, true},
-		{"deep", `{}`, 422, `{"error":{"kind":"limit","limit":"memory",`, true},
-		{"panic", `{}`, 500, `{"error":{"kind":"internal","message":"the work has failed by a fault of this program; the log of the server says more"}}`, false},
-		{"exit", `{}`, 500, `{"error":{"kind":"internal","message":"the process has ended without an answer; the log of the server says more"}}`, false},
-		{"garbage", `{}`, 500, `{"error":{"kind":"internal",`, false},
-		{"huge", `{}`, 500, `{"error":{"kind":"internal",`, false},
+		{"lower", `{"hours":3}`, 400, `{"schema_version":1,"error":{"kind":"request","message":"there is no limit \"hours\", but bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
+		{"hog", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory","message":"the work needs more memory than its limit"}}`, true},
+		{"deep", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
+		{"panic", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the work has failed by a fault of this program; the log of the server says more"}}`, false},
+		{"exit", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the process has ended without an answer; the log of the server says more"}}`, false},
+		{"garbage", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, false},
+		{"huge", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, false},
 		{"file", `{}`, 200, `false`, true},
 		{"connection", `{}`, 200, `false`, true},
 		{"environment", `{}`, 200, `""`, false},
@@ -251,7 +251,7 @@ func TestMisdeeds(t *testing.T) {
 func TestEvents(t *testing.T) {
 	s := testServer(t, nil)
 	_, answer, err := s.post(t.Context(), "steps", "text/event-stream", `{}`)
-	want := "event: progress\ndata: 0\n\nevent: progress\ndata: 1\n\nevent: progress\ndata: 2\n\nevent: error\ndata: " + `{"error":{"kind":"model","message":"no"}}`
+	want := "event: progress\ndata: 0\n\nevent: progress\ndata: 1\n\nevent: progress\ndata: 2\n\nevent: error\ndata: " + `{"schema_version":1,"error":{"kind":"model","message":"no"}}`
 	if err != nil || answer != want {
 		t.Errorf("%v:\n%s", err, answer)
 	}
@@ -325,7 +325,7 @@ func TestEnd(t *testing.T) {
 	if err := s.end(); err != nil {
 		t.Error(err)
 	}
-	if got := <-told; got != `503{"error":{"kind":"busy","message":"the server is ending"}}<nil>` {
+	if got := <-told; got != `503{"schema_version":1,"error":{"kind":"busy","message":"the server is ending"}}<nil>` {
 		t.Error(got)
 	}
 }

@@ -107,7 +107,9 @@ func (s *Server) Mount(w *httpd.Server) {
 	for _, kind := range s.o.Kinds {
 		w.Handle("POST /v1/"+kind, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, kind) }))
 	}
-	w.Handle("GET /v1/limits", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { httpd.Answer(w, http.StatusOK, s.o.Limits) }))
+	w.Handle("GET /v1/limits", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		httpd.Answer(w, http.StatusOK, LimitsAnswer{LimitsVersion, s.o.Limits})
+	}))
 	w.Handle("GET /metrics", &s.metrics)
 	w.HandleOpen("GET /healthz", http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
 		if w.Ending() {
@@ -331,5 +333,5 @@ func (a *answer) fail(e *httpd.Error) {
 		httpd.Fail(a.w, e)
 		return
 	}
-	_ = a.sent(a.events.SendJSON(eventFailure, map[string]*httpd.Error{"error": e}))
+	_ = a.sent(a.events.SendJSON(eventFailure, e.Answer()))
 }
