@@ -22,6 +22,9 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	if r == nil {
 		return findings
 	}
+	if len(r.K) == 1 && l.groups == "" {
+		return append(findings, OneObservation())
+	}
 	limit := psis.Limit(r.Draws)
 	if bad := r.Bad(); len(bad) > 0 {
 		shown := ""
@@ -75,6 +78,13 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			Advice:  "Use elpd_loo."})
 	}
 	return findings
+}
+
+// OneObservation is what there is to say where the log likelihood has a single observation.
+func OneObservation() diagnose.Finding {
+	return diagnose.Finding{Code: "one-observation", Severity: diagnose.Problem,
+		Summary: "There is one observation; without it, the prior alone is left. The estimate says little about predictions.",
+		Advice:  "If the data are in one multivariate distribution, compute the log density of each element given the others, as log_lik in generated quantities."}
 }
 
 // partial reports whether a statement that cannot be replicated is about a variable too.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,10 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // comparing is a run of compare.
@@ -49,9 +52,9 @@ const (
 func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 	m, first := all[c[i].Model], all[c[0].Model]
 	switch {
-	case i == 0:
-		return best
-	case m.method != first.method || !slices.Equal(m.names, first.names) || m.bad > 0 || first.bad > 0:
+	case i == 0 && first.bad == 0 && slices.ContainsFunc(c[1:], func(o criticise.Compared) bool { return alike(all[o.Model], first) }):
+		return best // also of those whose estimates are too optimistic
+	case i == 0, !alike(m, first), m.bad > 0, first.bad > 0:
 		return incomparable
 	case c[i].Worse:
 		return worse
@@ -74,6 +77,67 @@ type predictions struct {
 	names  []string
 	elpd   []float64
 	bad    int
+
+	observed map[string]observed // the data that are predicted; nil if that is not known
+}
+
+// observed is a variable of the data that is predicted.
+type observed struct {
+	values []float64
+	whole  bool // declared int, so that the model gives probabilities, not densities
+}
+
+// observedIn are the variables of the data that log likelihoods are about.
+func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
+	if len(l.Variables) == 0 {
+		return nil, nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]observed{}
+	for _, v := range m.Program().IR().Data {
+		if d, ok := values.Get(v.Name); ok && slices.Contains(l.Variables, v.Name) {
+			o := observed{values: d.Reals, whole: v.Type.Kind == types.Int}
+			if d.IsInt {
+				o.values = nil
+				for _, x := range d.Ints {
+					o.values = append(o.values, float64(x))
+				}
+			}
+			all[v.Name] = o
+		}
+	}
+	return all, nil
+}
+
+// otherData says how the data that two models predict differ: the variables whose values do,
+// and those of which one model gives probabilities and the other densities.
+func otherData(a, b predictions) (values, kinds []string) {
+	same := func(x, y float64) bool { return x == y || x != x && y != y }
+	for _, name := range slices.Sorted(maps.Keys(a.observed)) {
+		x := a.observed[name]
+		y, ok := b.observed[name]
+		switch {
+		case !ok:
+		case !slices.EqualFunc(x.values, y.values, same):
+			values = append(values, name)
+		case x.whole != y.whole:
+			kinds = append(kinds, name)
+		}
+	}
+	return values, kinds
+}
+
+// alike reports whether two models are judged in the same way, by the same observations.
+func alike(a, b predictions) bool {
+	values, kinds := otherData(a, b)
+	return a.method == b.method && slices.Equal(a.names, b.names) && values == nil && kinds == nil
 }
 
 func compareCommand() *cobra.Command {
@@ -146,6 +210,9 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 				return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
 			}
 			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
+			if p.observed, err = observedIn(fit, l); err != nil {
+				return fmt.Errorf("%s: %w", arg, err)
+			}
 		}
 		all = append(all, p)
 	}
@@ -200,14 +267,34 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 				Advice:  "Make sure that they are the same data in the same order, on the same scale: densities of log(y) and of y cannot be compared."})
 		}
 	}
+	for _, p := range all[1:] {
+		values, kinds := otherData(all[0], p)
+		if values != nil {
+			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("%s and %s are about other data: the values of %s differ.", all[0].name, p.name, strings.Join(values, ", ")),
+				Advice:  "Fit all models to the same data, in the same order and on the same scale."})
+		}
+		for _, name := range kinds {
+			density, mass := all[0].name, p.name
+			if all[0].observed[name].whole {
+				density, mass = mass, density
+			}
+			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("%s gives %s probabilities, as it is declared int, and %s gives it densities.", mass, name, density),
+				Advice:  "Probabilities and densities cannot be compared: use distributions of one kind in all models."})
+		}
+	}
 	for _, p := range all {
-		if p.bad > 0 {
+		if p.bad > 0 && len(p.elpd) > 1 {
 			findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("%s: %d of %d observations have a Pareto k that is too large (%.2g for many draws).", p.name, p.bad, len(p.elpd), psis.Limit(1<<20)),
 				Advice:  "Its estimate may be too optimistic: ppl loo --exact, or ppl cv, for all models."})
 		}
 	}
-	if n := len(all[0].elpd); n < 100 {
+	switch n := len(all[0].elpd); {
+	case n == 1:
+		findings = append(findings, assess.OneObservation())
+	case n < 100:
 		findings = append(findings, diagnose.Finding{Code: "few-observations", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences are too small.", n),
 			Advice:  "Take differences of less than a few standard errors as none."})

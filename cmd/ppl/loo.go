@@ -363,7 +363,7 @@ func newLooJSON(l *assess.LogLik, r *criticise.Result, moved, refitted []string,
 
 func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
 	var b strings.Builder
-	writeParagraph(&b, "", fmt.Sprintf("%d draws, %d %s; log likelihood %s.", r.Draws, len(r.ELPD), l.What(), l.Source), lineWidth(w))
+	writeParagraph(&b, "", fmt.Sprintf("%d draws, %s; log likelihood %s.", r.Draws, count(len(r.ELPD), strings.TrimSuffix(l.What(), "s"), l.What()), l.Source), lineWidth(w))
 	b.WriteString("\n")
 	cells := [][]string{{"", "estimate", "se"}}
 	for _, row := range []struct {

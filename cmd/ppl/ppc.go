@@ -109,7 +109,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	p, err := assess.PredictiveOf(ctx, fit, o.seed)
 	if err != nil {
-		return ended(ctx, cmd.ErrOrStderr(), err)
+		return ended(ctx, cmd.ErrOrStderr(), underivable(err))
 	}
 	findings := worded(p.Findings(), "")
 	if o.json {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 func predictCommand() *cobra.Command {
@@ -21,7 +23,7 @@ side is data, y_rep from the same distribution, truncated where that is. Nothing
 needs to be added to the model for it. With --data, for new data, in which the
 variables that are drawn may be left out.
 
-What says nothing on how the data come about, such as terms of censored values or
+What says nothing on how the data arise, such as terms of censored values or
 of mixtures that are added to the target, is named. Where the distribution of y
 depends on earlier values of y, these are those drawn, as far as the model
 computes them in the order of its statements; otherwise it is told that they are
@@ -65,7 +67,7 @@ those observed.
 		}
 		d, err := m.DeriveReplicated(values)
 		if err != nil {
-			return err
+			return underivable(err)
 		}
 		if show {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
@@ -89,4 +91,12 @@ those observed.
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
 	}
 	return cmd
+}
+
+// underivable says what to do about data that cannot be drawn from a model's statements.
+func underivable(err error) error {
+	if !errors.Is(err, predict.ErrUnderivable) {
+		return err
+	}
+	return fmt.Errorf("%w\nDraw the data in generated quantities, such as y_rep[n] = normal_rng(mu, sigma), for a mixture after its component; ppl generate MODEL --fit DIR computes them at the draws of a run", err)
 }

@@ -126,7 +126,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		all := &fit.Generated{Draws: prior.Draws, Prior: true}
 		d, err := m.DeriveReplicated(values)
 		if err != nil {
-			notes = append(notes, "No data are drawn: "+err.Error()+".")
+			notes = append(notes, "No data are drawn: "+err.Error()+". Draw them in generated quantities, such as y_rep[n] = normal_rng(mu, sigma).")
 		} else {
 			p, err := d.BindContext(ctx, values, bind)
 			if err != nil {
@@ -156,13 +156,13 @@ func simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL --data FILE --out DIR",
 		Short: "Make data sets from given parameters, or from the prior",
-		Long: `Makes data sets as the model says that they come about. The parameters are those
+		Long: `Makes data sets as the model says that they arise. The parameters are those
 given by --params, the same for all sets, or are drawn from the prior for each.
 --data has the sizes and the covariates; what the model draws may be left out.
 
 Each set is written as NAME_1.data.json and so on, to be used by ppl run as it is,
 beside the parameters that it was made from, NAME_1.params.json, which --init and
---params understand. A model that does not say how all of its data come about is
+--params understand. A model that does not say how all of its data arise is
 refused, unless --simulator has a program that makes them.`,
 		Example: `  ppl simulate model.stan --data sizes.json --sets 20 --out sets
   ppl simulate model.stan --data sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,

@@ -89,14 +89,14 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	}
 	if t.function == "" {
 		if kind == Replicated {
-			return "the term is not a density, so that it does not say how the data come about"
+			return "the term is not a density, so it does not say how the data arise"
 		}
 		e.lower(t.place.v, len(t.place.indices))
 		e.plans[planKey{t.at, t.value}] = plan{}
 		return ""
 	}
 	if kind == Replicated && !t.whole {
-		return "the term is not a density alone, so that it does not say how the data come about"
+		return "the term is not a density alone, so it does not say how the data arise"
 	}
 	dist, isDensity := density(t.function)
 	variate := e.typeOf(t.variate)

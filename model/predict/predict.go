@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +98,9 @@ func (l Left) String() string {
 	return fmt.Sprintf("`%s` (%s, line %d): %s", l.Text, at.File, at.Line, l.Reason)
 }
 
+// ErrUnderivable says that no statement on data says how they arise.
+var ErrUnderivable = errors.New("nothing can be derived")
+
 // Derive derives a program. An error says why nothing can be derived: there is
 // no statement on data, or the model block computes with what generated
 // quantities do not have, such as target().
@@ -120,7 +124,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	if len(e.variables) == 0 && !kind.isPrior() {
 		if len(e.left) > 0 {
-			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
+			return nil, fmt.Errorf("%w: %s", ErrUnderivable, e.left[0])
 		}
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
