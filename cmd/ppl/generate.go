@@ -238,6 +238,9 @@ func leftNotes(d *model.Derived, what string) []string {
 	for _, l := range d.Left {
 		notes = append(notes, fmt.Sprintf("no %s from %s.", what, l))
 	}
+	if len(d.Left) > 0 && what == "replicated data" {
+		notes = append(notes, "Elements that are not replicated have the values of the data at every draw.")
+	}
 	for _, o := range d.Outputs {
 		for _, reason := range o.Observed {
 			notes = append(notes, fmt.Sprintf("%s is drawn given the observed values of %s, and not afresh: %s.", o.Name, o.Variable, reason))

@@ -167,12 +167,16 @@ func (c *calibration) add(_ *study.Unit, r *study.Result) error {
 	return nil
 }
 
+// fewSimulations is the number below which uniform ranks say little. A departure d of the
+// distribution function is found with probability 1/2 or so if d is above the quantile of
+// Kolmogorov's distribution, 1.36/√n at the level 5 %.
+const fewSimulations = 100
+
 // report tests the ranks.
 func (o *calibrating) report(w io.Writer, c *calibration) error {
 	rng := rand.New(rand.NewPCG(o.seed, 0x736263))
 	j := sbcJSON{Method: "sbc", Simulations: c.simulations, Failed: c.failed, Draws: c.draws, Parameters: []sbcParameter{}, Findings: []diagnose.Finding{}}
-	var wrong []string
-	shape := ""
+	var wrong []string // with what is wrong
 	for i, name := range c.names {
 		var values []float64
 		p := sbcParameter{Name: name, Ranks: []int{}}
@@ -183,24 +187,22 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		u := criticise.Uniform(values, rng)
 		p.P, p.Points, p.Difference, p.Lower, p.Upper = number(u.P), numbersOf(u.Points), numbersOf(u.Difference), numbersOf(u.Lower), numbersOf(u.Upper)
 		if u.P < 0.05/float64(len(c.names)) {
-			wrong = append(wrong, diagnose.DisplayName(name))
+			shape := "high"
 			switch {
-			case shape != "":
 			case u.Variance > 1.0/12*1.15:
-				shape = "the posteriors are too narrow"
+				shape = "narrow"
 			case u.Variance < 1.0/12*0.85:
-				shape = "the posteriors are too wide"
+				shape = "wide"
 			case u.Mean > 0.5:
-				shape = "the posteriors are too low"
-			default:
-				shape = "the posteriors are too high"
+				shape = "low"
 			}
+			wrong = append(wrong, fmt.Sprintf("%s (the posteriors are too %s)", diagnose.DisplayName(name), shape))
 		}
 		j.Parameters = append(j.Parameters, p)
 	}
 	if len(wrong) > 0 {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "calibration", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("The ranks of %s are not uniform: %s.", strings.Join(wrong[:min(5, len(wrong))], ", "), shape),
+			Summary: fmt.Sprintf("Ranks that are not uniform: %s.", strings.Join(wrong[:min(5, len(wrong))], ", ")),
 			Advice:  "Look for an error in the model, such as a Jacobian that is missing, or a sampler in trouble: does ppl run find problems with simulated data?"})
 	}
 	if j.Failed > 0 {
@@ -208,6 +210,11 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "failed", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d simulations failed, for instance: %s", j.Failed, j.Simulations, text),
 			Advice:  "Those that are left are no fair sample. Priors that allow extreme parameters are a frequent cause."})
+	}
+	if n := j.Simulations - j.Failed; n < fewSimulations && len(wrong) == 0 {
+		j.Findings = append(j.Findings, diagnose.Finding{Code: "few-simulations", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("%s can show gross errors only: distributions of ranks that depart from the uniform one by less than about %.2g pass.", count(n, "simulation", "simulations"), min(1, 1.36/math.Sqrt(float64(n)))),
+			Advice:  "Make more, such as 200, by --simulations."})
 	}
 	if c.divergent*20 > j.Simulations {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "divergences", Severity: diagnose.Note,
