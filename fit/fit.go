@@ -274,6 +274,7 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 	}
 	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations: most of these transitions end where it has no density.", rejected)
 	found[i].Advice = "Smaller steps do not help. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. The warnings of the run name the statements that reject."
+	found[i].Settings = nil // they make steps smaller
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

@@ -30,7 +30,7 @@ func TestRejectingDivergences(t *testing.T) {
 				continue
 			}
 			found = true
-			if strings.Contains(f.Advice, "Smaller steps do not help") != c.rejected || strings.Contains(f.Summary, "The model rejected") != c.rejected {
+			if (len(f.Settings) == 0) != c.rejected || strings.Contains(f.Advice, "Smaller steps do not help") != c.rejected || strings.Contains(f.Summary, "The model rejected") != c.rejected {
 				t.Errorf("%s: %s %s", c.name, f.Summary, f.Advice)
 			}
 		}
