@@ -289,7 +289,7 @@ func TestSuspicionIsFollowed(t *testing.T) {
 		{func(g *ad.Graph) { g.Outputs[0] = g.Scale(1+1e-6, g.Outputs[0]) }, compile.Differs},
 		{func(g *ad.Graph) {}, compile.Agrees},
 	} {
-		fault := &planted.Fault{Pass: "unroll", Change: func(made any) any {
+		fault := &planted.Fault{Pass: "reductions", Change: func(made any) any {
 			g := made.(*ad.Graph).Fork()
 			c.change(g)
 			return g
@@ -365,7 +365,7 @@ func TestAgreePart(t *testing.T) {
 	for _, c := range []struct {
 		fault   *planted.Fault
 		verdict compile.Verdict
-	}{{nil, compile.Agrees}, {&planted.Fault{Pass: "unroll", Change: scaled}, compile.Differs}} {
+	}{{nil, compile.Agrees}, {&planted.Fault{Pass: "reductions", Change: scaled}, compile.Differs}} {
 		ctx := planted.With(context.Background(), c.fault)
 		m, err := prog.BindContext(ctx, set, compile.BindOptions{})
 		if err != nil {

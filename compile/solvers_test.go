@@ -227,7 +227,7 @@ model {
 	subjects := func(from, to int, without ...string) *Model {
 		return boundWith(t, text, map[string]any{"S": to - from, "z": z[from:to], "c": c[from:to]}, BindOptions{Without: without})
 	}
-	all, arrays := subjects(0, len(z)), subjects(0, len(z), "scalar-loops")
+	all, arrays := subjects(0, len(z)), subjects(0, len(z), "scalars")
 	x := []float64{0.1, -0.3, -0.2}
 	e, err := all.Explain(x, 0)
 	if err != nil {

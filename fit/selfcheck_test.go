@@ -45,7 +45,7 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 		from                float64
 		begun               bool
 	}{
-		{"everywhere", "unroll", "the program without the compiler's pass unroll", math.Inf(-1), false},
+		{"everywhere", "reductions", "the program without the compiler's pass reductions", math.Inf(-1), false},
 		{"where the draws are", "if-convert", "the program without the compiler's pass if-convert", 5, true},
 		{"in the binder", planted.Bind, "the reference evaluator", 5, true},
 	} {

@@ -1,10 +1,12 @@
 package passes
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // Rewrite is an identity that the pass "rewrite" uses from left to right. These
@@ -21,8 +23,9 @@ type Rewrite struct {
 
 // early are the rewrites that the pass "logarithms" uses before a density is
 // differentiated. What they replace has a derivative that is 0/0 where the argument
-// of the logarithm has underflowed, though what is computed is finite there.
-var early = []string{"log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
+// of the logarithm has underflowed, though what is computed is finite there; long sums of
+// exponentials share them with their derivative.
+var early = []string{"log_sum_exp", "log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
 
 // Rewrites is the list of legal rewrites. "At least as exact" means that the
 // right side's rounding errors are bounded by the left side's, and that the two
@@ -31,6 +34,14 @@ var early = []string{"log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
 func Rewrites() []Rewrite {
 	const exact, better = "exact, NaN and infinities included", "at least as exact"
 	return []Rewrite{
+		{"log_sum_exp", "log Σ exp x = m + log Σ exp(x - m), m the greatest x", fmt.Sprintf("more than %d terms", loopnest.ShortTerms), "2 units in the last place, as the functions themselves", ad.OpLogSumExp,
+			func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+				t := r.g.Type(a[0])
+				if t.Shape[len(t.Shape)-1] <= loopnest.ShortTerms || t.Size() == 0 {
+					return ad.None, false
+				}
+				return sumOfRows(r.g, a[0]), true
+			}},
 		{"log_exp", "log(exp x) = x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			return r.moved(a[0], ad.OpExp)
 		}},
@@ -175,6 +186,25 @@ func Rewrites() []Rewrite {
 			return a[1], a[1] == a[2] && r.g.Type(a[0]).Lanes == 0 && (r.g.Type(a[0]).IsScalar() || r.same(a[0], a[1]))
 		}},
 	}
+}
+
+// sumOfRows is log Σ exp over the last dimension of x, of many terms, as ops on arrays, whose
+// exponentials are those of the derivative: outcomes of 20 categories, mixtures of 20 normals and a
+// hidden Markov model of 20 states take 0.52 to 0.55 of the time, one of 40 states 0.28 to 0.5.
+// Sums of fewer terms package loopnest takes apart.
+func sumOfRows(g *ad.Graph, x ad.Ref) ad.Ref {
+	shape := g.Type(x).Shape
+	rows := shape[:len(shape)-1]
+	shift := shiftOf(g, g.Do(ad.OpMaxOf, nil, x))
+	along := ad.Index{Dims: make([]ad.Dim, len(shape))} // from an element to its row
+	stride := 1
+	for i := len(rows) - 1; i >= 0; i-- {
+		along.Dims[i] = ad.Dim{N: rows[i], Stride: stride}
+		stride *= rows[i]
+	}
+	along.Dims[len(rows)] = ad.Dim{N: shape[len(rows)]}
+	sum := g.Scatter(g.Exp(g.Sub(x, g.Gather(shift, along))), along, rows)
+	return logOfSum(g, shift, sum)
 }
 
 // rewriter applies the rewrites that are on while it rebuilds a graph.

@@ -7,8 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInLanes is scalar replacement of arrays in lanes (entries). It writes short arrays in
-// lanes out, each of their elements a number in lanes of its own: log odds of categories,
+// replaceInLanes writes short arrays in lanes out, each of their elements a number in lanes of its own: log odds of categories,
 // thresholds of ordinal outcomes, cumulative sums of them. As arrays, they are stored lane after
 // lane, so that what is computed within a lane (a sum, the greatest one, an element, a
 // concatenation) reads and writes numbers that lie apart. As numbers they are operands of one
@@ -61,9 +60,9 @@ type laneScalars struct {
 // short reports whether a type is that of a short array in lanes, or of as many as rows.
 func short(t ad.Type) bool {
 	if t.Lanes == 0 && len(t.Shape) == 2 {
-		return t.Shape[0] >= leastInLanes && t.Shape[1] > 1 && t.Shape[1] <= mostEntries
+		return t.Shape[0] >= leastInLanes && t.Shape[1] > 1 && t.Shape[1] <= mostShort
 	}
-	return t.Lanes >= leastInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= mostEntries
+	return t.Lanes >= leastInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= mostShort
 }
 
 // find marks what is written out: arrays that depend on one another, if something is computed
@@ -89,7 +88,6 @@ func (x *laneScalars) find() bool {
 		}
 		return r
 	}
-	within := map[ad.Ref]bool{} // by array: something is computed within a lane
 	x.chosen = make([]bool, len(g.Nodes))
 	for i := range g.Nodes {
 		r, n := ad.Ref(i), &g.Nodes[i]
@@ -103,12 +101,12 @@ func (x *laneScalars) find() bool {
 				of = append(of, a)
 			}
 		}
-		can, inside, lanes := false, false, n.Type.Lanes > 0
+		can, lanes := false, n.Type.Lanes > 0
 		switch n.Op {
 		case ad.OpConcat:
-			can, inside = lanes && short(n.Type), true
+			can = lanes && short(n.Type)
 		case ad.OpGather, ad.OpScatter:
-			can, inside = lanes && (short(n.Type) || len(of) > 0 && n.Type.IsScalar()), len(of) > 0
+			can = lanes && (short(n.Type) || len(of) > 0 && n.Type.IsScalar())
 		case ad.OpReshape:
 			can = lanes && (short(n.Type) || len(of) > 0 && n.Type.IsScalar())
 		case ad.OpLane, ad.OpUnlane:
@@ -117,9 +115,9 @@ func (x *laneScalars) find() bool {
 			_, known := g.Value(n.Args[0])
 			can = known && !lanes && short(n.Type) && g.Type(n.Args[1]).Lanes == 0
 		case ad.OpMaxOf:
-			can, inside = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar() && detached[r], true
+			can = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar() && detached[r]
 		case ad.OpLogSumExp:
-			can, inside = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar(), true
+			can = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar()
 		case ad.OpCheck:
 			can = len(of) > 0 && len(n.Attr.(*ad.Check).Elements) == 0
 		default:
@@ -127,7 +125,7 @@ func (x *laneScalars) find() bool {
 		}
 		if n.Op == ad.OpConcat && can { // what is long in its lanes is no element
 			for _, a := range n.Args {
-				can = can && g.Type(a).Size() <= mostEntries
+				can = can && g.Type(a).Size() <= mostShort
 			}
 		}
 		if x.chosen[r] = can; !can {
@@ -137,18 +135,71 @@ func (x *laneScalars) find() bool {
 		for _, a := range of {
 			group[root(a)] = root(r)
 		}
-		within[r] = inside
 	}
-	worth := map[ad.Ref]bool{}
-	for r, inside := range within {
-		if inside {
-			worth[root(r)] = true
+	// What a lane does with elements one by one goes through memory in an array; in numbers, what
+	// comes in as an array, or is read as one outside, does.
+	before, after := map[ad.Ref]bill{}, map[ad.Ref]bill{}
+	borders := map[[2]ad.Ref]bool{}
+	border := func(of, a ad.Ref) {
+		if key := [2]ad.Ref{root(of), a}; !borders[key] {
+			borders[key] = true
+			after[key[0]] = after[key[0]].plus(bill{memory: float64(perLane(g.Type(a)))})
+		}
+	}
+	for i := range g.Nodes {
+		r, n := ad.Ref(i), &g.Nodes[i]
+		if !live[r] {
+			continue
+		}
+		for _, a := range n.Args {
+			switch {
+			case array[a] && !x.chosen[r]:
+				border(a, a)
+			case x.chosen[r] && !array[a] && n.Op != ad.OpMatMul && short(g.Type(a)) && !moved(g, a):
+				border(r, a)
+			}
+		}
+		if !x.chosen[r] || n.Op.Row().Class == ad.Elementwise || n.Op == ad.OpReshape || n.Op == ad.OpMatMul {
+			continue
+		}
+		was, is := price(g, n), bill{}
+		if n.Op == ad.OpLogSumExp { // derivatives take the exponentials again, or share them
+			is = was.inLanes(vectorLanes, vectorLanes)
+			was = is.plus(is).plus(bill{memory: float64(g.Type(n.Args[0]).Size())})
+			is.loops, was.loops = 0, 0
+		}
+		before[root(r)], after[root(r)] = before[root(r)].plus(was), after[root(r)].plus(is)
+	}
+	for _, r := range g.Outputs {
+		if array[r] {
+			border(r, r)
 		}
 	}
 	for i := range x.chosen {
-		x.chosen[i] = x.chosen[i] && worth[root(ad.Ref(i))]
+		of := root(ad.Ref(i))
+		x.chosen[i] = x.chosen[i] && after[of].beats(before[of], mostCode)
 	}
 	return slices.Contains(x.chosen, true)
+}
+
+// moved reports whether r is elements of something else, of which others can be taken instead, or
+// data.
+func moved(g *ad.Graph, r ad.Ref) bool {
+	switch n := &g.Nodes[r]; n.Op {
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
+		return moved(g, n.Args[0])
+	case ad.OpGather, ad.OpConst, ad.OpInput:
+		return true
+	}
+	return false
+}
+
+// perLane is the size of an array in a lane, or in one of as many rows.
+func perLane(t ad.Type) int {
+	if t.Lanes == 0 && len(t.Shape) == 2 {
+		return t.Shape[1]
+	}
+	return t.Size()
 }
 
 // each is the elements of an argument, of which r is the counterpart unless it is written out.
@@ -217,10 +268,6 @@ func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 		}
 	}
 	var out []ad.Ref
-	size := n.Type.Size()
-	if n.Type.Lanes == 0 && size > 1 {
-		size = n.Type.Shape[1]
-	}
 	switch n.Op {
 	case ad.OpMatMul:
 		out = x.product(n.Attr.(ad.MatMulAttr), made[0], made[1])
@@ -244,7 +291,7 @@ func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 			out = append(out, to.Do(n.Op, &c, v))
 		}
 	default:
-		out = written(to, n, attr, args, size)
+		out = written(to, n, attr, args, perLane(n.Type))
 	}
 	return out
 }

@@ -157,18 +157,18 @@ func TestForwarding(t *testing.T) {
 		for i := range at {
 			at[i] = rng.Float64()
 		}
-		sameAfter(t, g, forwardElements, ad.OpInvalid, 1e-12, at)
+		sameAfter(t, g, replaceElements, ad.OpInvalid, 1e-12, at)
 	}
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{rows}})
 	x := g.Exp(in)
 	lane := g.Concat(g.Lane(x), g.Const(2))
 	g.Output(g.Sum(g.Unlane(g.Square(g.Slice(lane, 0, nil)))))
-	after := forwardElements(g)
+	after := replaceElements(g)
 	for i, live := range after.Live(after.Outputs, true) {
 		if op := after.Nodes[i].Op; live && (op == ad.OpGather || op == ad.OpConcat) {
 			t.Errorf("there is a %s left", op)
 		}
 	}
-	sameAfter(t, g, forwardElements, ad.OpInvalid, 0, make([]float64, rows))
+	sameAfter(t, g, replaceElements, ad.OpInvalid, 0, make([]float64, rows))
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Pass is one row of the table: a change that keeps what a program computes.
-// Exactly one of Density, Graph and Nest is set, or none for a pass that whoever
-// makes code from the program carries out.
+// One of Density, Graph and Nest is set, or Density and Graph for a pass of which a part has to wait
+// for the derivative, or none for a pass that whoever makes code from the program carries out.
 type Pass struct {
 	Name  string
 	Doc   string // what it does, in one line
@@ -62,43 +62,29 @@ func Table() []Pass {
 			Doc: "if-conversion (choose): conditionals with short sides, in lanes or in steps of scans, become selections"},
 		{Name: "unswitch", Model: "everyday/robust_switch", Gain: 6.9, Density: unswitch, After: []string{"if-convert"},
 			Doc: "loop unswitching (decide): conditionals in lanes that all lanes decide alike become conditionals about all lanes"},
-		{Name: "unroll", Model: "everyday/graded_answers", Gain: 3.8, Density: unroll,
-			Doc: "full unrolling: writes scans of few short steps out"},
-		{Name: "reductions", Model: "everyday/effect_integrated_out", Gain: 1.14, Density: recogniseReductions, After: []string{"unroll"},
+		{Name: "reductions", Model: "everyday/effect_integrated_out", Gain: 1.14, Density: recogniseReductions,
 			Exact: "rounding of sums, which are added up in another order",
 			Moves: "a carried value that a step, or a reader of the history, looks at is no sum",
 			Doc:   "reduction recognition (sums): makes sums of what scans only add to"},
-		{Name: "scalar-loops", Model: "everyday/local_trend", Gain: 4, Density: replaceInLoops, After: []string{"unroll", "reductions"},
-			Doc: "scalar replacement of arrays in loops (numbers): writes short arrays in loops out as numbers, so that lanes of while loops run as vectors, and steps of scans in registers"},
-		{Name: "checkpoint", Model: "everyday/predators", Gain: 1.34, Density: checkpoint, After: []string{"unroll"},
-			Doc: "checkpointing for reverse mode (recall): keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
-		{Name: "scalar-lanes", Model: "everyday/graded_answers", Gain: 2.8, Density: replaceInLanes, After: []string{"unroll"},
-			Exact: "rounding of sums of few elements, which are added up in another order",
-			Moves: "elements are numbered as in the array; an index that is not known leaves the array whole",
-			Doc:   "scalar replacement of arrays in lanes (entries): writes short arrays in lanes out, each element a number in lanes of its own"},
-		{Name: "forward", Model: "everyday/graded_answers", Gain: 1.5, Density: forwardElements, After: []string{"scalar-lanes"},
-			Exact: "rounding of derivatives, whose terms are added up in another order",
-			Moves: "elements are followed to where they were computed, one by one",
-			Doc:   "scalar replacement, forwarding of stores to loads (moves): takes what was put together of other arrays from where it was computed"},
-		{Name: "prefixes", Model: "everyday/renewal", Gain: 1.26, Density: nestConcats,
+		{Name: "scalars", Model: "everyday/local_trend", Gain: 4.8, Density: replaceScalars, Graph: replaceSystems, After: []string{"if-convert", "reductions"},
+			Exact: "rounding of sums and derivatives, whose terms are added up in another order; 2 units in the last place of sums of exponentials, as the functions themselves; a few roundings of the solutions of systems",
+			Moves: "elements are followed one by one to where they were computed; an index that is not known leaves the array whole",
+			Doc:   "scalar replacement of aggregates: writes short loops, and arrays, sums and systems of few elements out as numbers, and takes elements of arrays from where they were computed"},
+		{Name: "prefixes", Model: "everyday/renewal", Gain: 1.26, Density: nestConcats, After: []string{"scalars"},
 			Exact: "rounding of derivatives, whose terms are added up in another order",
 			Moves: "parts are taken by their offsets in the longer array",
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
-		{Name: "unroll-sums", Model: "everyday/two_kinds", Gain: 3.7, Density: unrollSums, After: []string{"scalar-lanes", "forward"},
-			Exact: "2 units in the last place, as the functions themselves",
-			Doc:   "full unrolling of short sums (terms): writes sums of few exponentials, of numbers computed one by one, and of many out, with exponentials that values and derivatives share"},
-		{Name: "prefix-sums", Model: "everyday/cox_survival", Gain: 3.4, Density: recognisePrefixSums, After: []string{"if-convert", "unroll-sums"},
+		{Name: "checkpoint", Model: "everyday/predators", Gain: 1.34, Density: checkpoint, After: []string{"scalars"},
+			Doc: "checkpointing for reverse mode (recall): keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
+		{Name: "prefix-sums", Model: "everyday/cox_survival", Gain: 3.4, Density: recognisePrefixSums, After: []string{"if-convert", "scalars"},
 			Exact: "a few roundings of the greatest term; half a unit in the last place of 1 for each term",
 			Doc:   "prefix-sum recognition (running): takes the log_sum_exp that scans carry apart, so that exponentials and logarithms are computed for all steps at once"},
 		{Name: "logarithms", Model: "examples/normal_mixture", Kept: "derivatives are finite where exponentials underflow", Density: rewriteLogarithms,
-			Exact: "at least as exact",
-			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow"},
+			Exact: "at least as exact; of sums, 2 units in the last place",
+			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow, and of sums of many exponentials, which derivatives share"},
 
 		{Name: "dead-carries", Model: "everyday/predators", Gain: 1.05, Graph: removeDeadCarries,
 			Doc: "dead-code elimination of carried values (carries): frees while loops of what they carry though nobody needs it, mostly in derivatives"},
-		{Name: "closed-form", Model: "everyday/stiff_reaction", Gain: 3.2, Graph: solveInClosedForm,
-			Exact: "a few roundings of the solution",
-			Doc:   "closed-form solution (systems): writes systems of few equations out; those with the same matrix share its factors"},
 		{Name: "rewrite", Model: "examples/hierarchical_regression", Gain: 1.08, Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},
@@ -259,7 +245,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 	held := int64(0) // by what passes have made of g
 	defer func() { o.Budget.Return(held) }()
 	for _, pass := range Table() {
-		if pass.Density != nil {
+		if pass.Density != nil && pass.Graph == nil {
 			continue
 		}
 		if err := o.Budget.Ask(); err != nil {

@@ -73,22 +73,57 @@ const (
 	mostChosenInStep = 5
 )
 
-// Of unroll: scans of at most so many steps are written out, if what they compute costs no more
-// than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4
-// times as long.
-const mostSteps, mostUnrolled = 8, 50
-
-// Of scalar-lanes and forward: arrays of at most mostEntries elements are written out if they have
-// so many lanes; mostFollowed bounds how many elements are followed, at a few nanoseconds each.
+// Of scalars: what the cost rule counts with, in nanoseconds, with AVX2.
 const (
-	leastInLanes = 16
-	mostEntries  = 8
-	mostFollowed = 1 << 22
+	// opNS is an operation of scalar code, or of a vector, whose operands are in registers; functions
+	// add their cost (ops.Row.Cost). spillNS is what its operands add where more numbers are live than
+	// there are registers, and once more where there are more than mostLive; memoryNS is a number
+	// stored and loaded again.
+	opNS      = 0.3
+	spillNS   = 0.3
+	memoryNS  = 0.5
+	registers = 16
+	mostLive  = 64
+
+	// loopNS is the entry of a loop over an array, scanLoopNS that of one in the steps of a scan, of
+	// which the rest could keep its numbers in registers. Gradients of ode_rk45 of 3, 4, 5, 6 and 8
+	// states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time if they are written out; the rule has
+	// 0.76, 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers, with products, quotients and
+	// exponentials, take 0.39, 0.47 and 0.60; the rule has 0.56, 0.68 and 0.90.
+	loopNS     = 2.0
+	scanLoopNS = 6.0
+
+	// solveNS is the call of a routine that solves a system: of an implicit solver for three
+	// states a gradient takes 0.21 of the time when they are written out.
+	solveNS = 100.0
+
+	vectorLanes = 4
+
+	// maskedLanes is by how much vectors of lanes are faster whose loops end at different times: 16
+	// lanes of 6 states took 0.68 of the time when they were written out.
+	maskedLanes = 2.0
 )
 
-// mostTerms is how many terms a log_sum_exp has that is written out, and mostSums how deep the
-// sums are in which numbers that were put together are looked for: each may have two.
-const mostTerms, mostSums = 8, 4
+// mostShort is how many elements an array has, steps a scan or terms a sum, that is written out;
+// leastInLanes the number of lanes from which arrays in lanes are. mostCode is how many operations
+// an application makes, mostLoopCode a loop whose trips parameters decide, which are many.
+const (
+	mostShort    = 8
+	leastInLanes = 16
+	mostCode     = 200
+	mostLoopCode = 4000
+)
+
+// mostOfMoves is the share of the numbers that are moved for an array that may be put together in
+// its place: arrays that grow with the steps of a loop share what they begin with (pass prefixes), and
+// lose that where each is cut a little shorter. With 1 two epidemic models of posteriordb take
+// 1.05 to 1.15 times as long.
+const mostOfMoves = 0.75
+
+// mostFollowed bounds how many elements are followed to where they were computed, at a few
+// nanoseconds each, mostSums how deep the sums are in which numbers that were put together are
+// looked for: each may have two.
+const mostFollowed, mostSums = 1 << 22, 4
 
 // Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
 // interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
@@ -96,19 +131,6 @@ const mostTerms, mostSums = 8, 4
 const (
 	// minSteps is the number of steps from which a scan is worth taking apart.
 	minSteps = 8
-
-	// mostElements is the most elements of an array in a while loop that is written out as numbers,
-	// mostInLanes that in a loop of several lanes, and mostNumbers the most numbers of a loop. With
-	// AVX2, gradients of systems of 2, 3 and 6 states took 0.63, 0.92 and 1.4 of the time when
-	// they were written out, and 16 lanes of 6 states 0.68.
-	mostElements = 4
-	mostInLanes  = 8
-	mostNumbers  = 4000
-
-	// mostInStep is the most numbers of a step of a scan that is written out, mostInRegisters what a
-	// function of an array may cost there, in nanoseconds for each element: a quotient.
-	mostInStep      = 200
-	mostInRegisters = 1
 
 	// maxMoved is the most elements that a value may have for all steps together, 32 MB,
 	// lest a long scan over large arrays store every intermediate.
@@ -136,10 +158,6 @@ const (
 	// maxProof is how many ops deep a proof goes that a value is not negative.
 	maxProof = 8
 )
-
-// mostEquations and mostSolved are how many equations systems have, and numbers their solutions,
-// that are written out: of an implicit solver for three states a gradient takes 0.21 of the time.
-const mostEquations, mostSolved = 4, 16
 
 // mostRecalled and mostRecalledInAll are how many numbers while loops may leave in a step of
 // a scan, and in all its steps and lanes, for its derivative to take them from there: 32 KB,

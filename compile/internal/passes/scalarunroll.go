@@ -1,34 +1,26 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"math"
 
-// unroll is full unrolling. It writes scans of few short steps out, mostly sums that accumulate
-// over the categories of an answer, in a lane for each answer: what is left are elementwise ops,
-// which fuse with those around them and run in vectors of lanes, where a scan enters its code for
-// each lane and stores and loads all that its steps share.
-//
-// It runs before the density is differentiated, so that the derivative has no scan either.
-func unroll(g *ad.Graph) *ad.Graph {
-	short := map[ad.Ref]bool{}
-	for i, live := range g.Live(g.Outputs, true) {
-		if s, ok := g.Nodes[i].Attr.(*ad.Scan); live && ok && s.Steps > 0 && s.Steps <= mostSteps {
-			short[ad.Ref(i)] = sideCost(s.Body, mostUnrolled/float64(s.Steps)) >= 0
-		}
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// unrolls reports whether a scan in so many lanes, added to g with these arguments, is written out:
+// one of few short steps, mostly a sum over the categories of an answer, in a lane for each answer.
+// What is left are elementwise ops, which fuse with those around them and run in vectors of lanes,
+// where a scan enters its code for each lane and stores and loads all that its steps share.
+func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
+	if s.Steps == 0 || s.Steps > mostShort || sideCost(s.Body, math.Inf(1)) < 0 {
+		return false
 	}
-	if len(short) == 0 {
-		return g
+	step := billOf(s.Body)
+	before := step.times(s.Steps)
+	before.loops++
+	for i := range s.Carries + s.Streams {
+		before.memory += float64(s.Steps * s.Body.Type(s.Body.Inputs[i]).Size())
 	}
-	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
-			return results[n.Args[0]][n.ResultIndex()]
-		}
-		if !short[r] {
-			return w.Same(n, attr, args)
-		}
-		results[r] = writtenOut(w.To, attr.(*ad.Scan), args, n.Type.Lanes)
-		return args[0]
-	})
+	return step.times(s.Steps).inLanes(lanes, vectorLanes).beats(before, mostCode)
 }
 
 // writtenOut adds the steps of a scan to a graph and returns its results.

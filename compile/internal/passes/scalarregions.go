@@ -5,86 +5,120 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
-	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// replaceInLoops is scalar replacement of arrays in loops (numbers). It writes the arrays in loops
-// out as numbers, where they are short. In while loops: the states of differential equations,
-// their stages and errors. What is left are loops that carry numbers and compute numbers, whose
-// code is scalar code without a loop for each op, and of which several lanes, the subjects of a
-// study each with its own steps, are vectors (vm/nativelanes.go): those whose solution is done
-// keep it while the others go on. In scans: the last errors of a series, a state and its
-// covariance. What is left is scalar code that has what it carries in registers
-// (vm/nativescan.go).
+// replaceInRegions writes scans of few short steps out, and the short arrays in other loops as
+// numbers. In while loops these are the states of differential equations, their stages and errors.
+// What is left are loops that carry numbers and compute numbers, whose code is scalar code without a
+// loop for each op, and of which several lanes, the subjects of a study each with its own steps, are
+// vectors (vm/nativelanes.go): those whose solution is done keep it while the others go on. In
+// scans: the last errors of a series, a state and its covariance. What is left is scalar code that
+// has what it carries in registers (vm/nativescan.go).
 //
 // It runs before the density is differentiated, so that the loops of the derivative are of numbers,
 // too. Each number is computed as it was; sums of elements are added up in their order.
-func replaceInLoops(g *ad.Graph) *ad.Graph {
+func replaceInRegions(g *ad.Graph) *ad.Graph {
 	if !hasWhile(g) && !hasScan(g) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, replaceInLoops, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, replaceInRegions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
-		if s, ok := attr.(*ad.Scan); ok {
-			if run, rs := scanInNumbers(w.To, s, n, args, used[r]); rs != nil {
-				results[r] = rs
-				return run
+		run, rs := ad.Ref(ad.None), []ad.Ref(nil)
+		switch a := attr.(type) {
+		case *ad.Scan:
+			if unrolls(w.To, a, args, n.Type.Lanes) {
+				run, rs = args[0], writtenOut(w.To, a, args, n.Type.Lanes)
+			} else {
+				run, rs = scanInNumbers(w.To, a, n, args, used[r])
 			}
+		case *ad.While:
+			run, rs = whileInNumbers(w.To, a, n, args, used[r])
 		}
-		loop, ok := attr.(*ad.While)
-		if !ok || !slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
+		if rs == nil {
 			return w.Same(n, attr, args)
 		}
-		x := &scalars{most: mostElements, left: mostNumbers}
-		if n.Type.Lanes > 1 {
-			x.most = mostInLanes
-		}
-		inNumbers, groups, ok := x.while(loop)
-		if !ok || slices.Contains(used[r][loop.Carries+1:2*loop.Carries+2], true) { // histories
-			return w.Same(n, attr, args)
-		}
-		var each []ad.Ref
-		for i, a := range args {
-			each = append(each, split(w.To, a, !x.whole(loop.Body.Type(loop.Body.Inputs[i])))...)
-		}
-		run := w.To.DoWhile(inNumbers, each)
-		results[r] = make([]ad.Ref, len(used[r]))
-		for k, t := range loop.Results() {
-			if groups[k] == nil {
-				continue
-			}
-			parts := make([]ad.Ref, len(groups[k]))
-			for i, at := range groups[k] {
-				parts[i] = w.To.Result(run, at)
-			}
-			results[r][k] = parts[0]
-			if len(t.Shape) > 0 {
-				results[r][k] = w.To.Reshape(w.To.Concat(parts...), t.Shape)
-			}
-		}
+		results[r] = rs
 		return run
 	})
+}
+
+// whileInNumbers adds to g the loop of node n with these arguments, in numbers, and returns it with
+// its results, None for those that nobody reads; nil if it stays as it is.
+func whileInNumbers(g *ad.Graph, loop *ad.While, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+	if slices.Contains(used[loop.Carries+1:2*loop.Carries+2], true) || // histories
+		!slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
+		return ad.None, nil
+	}
+	x := &scalars{left: mostLoopCode}
+	inNumbers, groups, ok := x.while(loop)
+	if !ok {
+		return ad.None, nil
+	}
+	after := billOf(inNumbers.Cond, inNumbers.Body).inLanes(n.Type.Lanes, maskedLanes)
+	if !after.beats(billOf(loop.Cond, loop.Body), mostLoopCode) {
+		return ad.None, nil
+	}
+	var each []ad.Ref
+	for i, a := range args {
+		each = append(each, split(g, a, !whole(loop.Body.Type(loop.Body.Inputs[i])))...)
+	}
+	run := g.DoWhile(inNumbers, each)
+	results := make([]ad.Ref, len(used))
+	for k, t := range loop.Results() {
+		if groups[k] == nil {
+			continue
+		}
+		parts := make([]ad.Ref, len(groups[k]))
+		for i, at := range groups[k] {
+			parts[i] = g.Result(run, at)
+		}
+		results[k] = parts[0]
+		if len(t.Shape) > 0 {
+			results[k] = g.Reshape(g.Concat(parts...), t.Shape)
+		}
+	}
+	return run, results
 }
 
 // scanInNumbers adds to g the scan s, of node n with these arguments, in numbers, and returns it
 // with its results, None for those that nobody reads; nil if it stays as it is.
 func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
-	if n.Type.Lanes > 0 || s.Steps < minSteps || !shortSums(s.Body) {
+	b := s.Body
+	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{most: mostElements, left: mostInStep}
-	b := s.Body
+	x := &scalars{left: mostCode}
 	for _, r := range b.Outputs {
-		if x.whole(b.Type(r)) {
+		if whole(b.Type(r)) {
 			return ad.None, nil
 		}
 	}
 	body, ok := x.graph(b)
 	if !ok {
+		return ad.None, nil
+	}
+	// What is carried goes through memory if a step has arrays; in numbers, streams are taken apart
+	// before the scan, and what is kept is put together after it.
+	before, after := billOf(b), billOf(body)
+	before.work += (scanLoopNS - loopNS) * before.loops
+	moved := func(r ad.Ref) float64 { return float64(b.Type(r).Size()) }
+	for i, r := range b.Inputs[:s.Carries+s.Streams] {
+		if _, known := g.Value(args[i]); i < s.Carries {
+			before.memory += moved(r)
+		} else if len(b.Type(r).Shape) > 0 && !known {
+			after.memory += moved(r)
+		}
+	}
+	for k, r := range slices.Concat(b.Outputs[:s.Carries], b.Outputs[s.Carries:s.Carries+s.Outs]) {
+		if used[s.Carries+k] && len(b.Type(r).Shape) > 0 {
+			after.memory += moved(r)
+		}
+	}
+	if !after.beats(before, mostCode) {
 		return ad.None, nil
 	}
 	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}
@@ -94,8 +128,8 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		stream := i >= s.Carries && i < s.Carries+s.Streams
 		switch {
 		case !stream:
-			each = append(each, split(g, a, !x.whole(t))...)
-		case len(t.Shape) == 0 || x.whole(t):
+			each = append(each, split(g, a, !whole(t))...)
+		case len(t.Shape) == 0 || whole(t):
 			each = append(each, a)
 		default:
 			for k := range t.Size() {
@@ -146,22 +180,6 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	return run, results
 }
 
-// shortSums reports whether a body computes arrays, and none for which vectors are worth more
-// than registers: functions that take longer than a few products.
-func shortSums(b *ad.Graph) bool {
-	some := false
-	for i, live := range b.Live(b.Outputs, true) {
-		n := &b.Nodes[i]
-		if !live || n.Type.Size() < 2 || n.Op == ad.OpConst {
-			continue
-		}
-		if some = some || n.Op != ad.OpInput; n.Op.Row().Class == ad.Elementwise && ops.Of(n.Op).Cost > mostInRegisters {
-			return false
-		}
-	}
-	return some
-}
-
 // split is the elements of r, or r itself if it is a number or is not to be taken apart.
 func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	t := g.Type(r)
@@ -175,13 +193,12 @@ func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	return out
 }
 
-// scalars is a graph being written out: arrays of so many elements at most, and how many numbers
-// are left that there may be.
-type scalars struct{ most, left int }
+// scalars is graphs being written out; left is how many numbers there may still be.
+type scalars struct{ left int }
 
 // whole reports whether an input of a region's graph, or a constant, stays an array, of which
 // single elements are read.
-func (x *scalars) whole(t ad.Type) bool { return t.Size() > x.most }
+func whole(t ad.Type) bool { return t.Size() > mostShort }
 
 // element is a node written out: its elements, or a long array as it is.
 type element struct {
@@ -200,7 +217,7 @@ func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 		if t.Lanes > 0 {
 			return nil, false
 		}
-		if x.whole(t) {
+		if whole(t) {
 			of[r] = element{[]ad.Ref{to.Input(t)}, true}
 			continue
 		}
@@ -253,14 +270,14 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 		args[k] = of[a]
 		arrays = arrays || of[a].array
 	}
-	if n.Op == ad.OpConst && x.whole(n.Type) {
+	if n.Op == ad.OpConst && whole(n.Type) {
 		return element{[]ad.Ref{to.ConstArray(n.Type, n.Data)}, true}, true
 	}
-	if n.Op == ad.OpGather && arrays && !x.whole(n.Type) {
+	if n.Op == ad.OpGather && arrays && !whole(n.Type) {
 		n.Index().Each(func(_, at int) { out.each = append(out.each, to.Slice(args[0].each[0], at, nil)) })
 		return out, true
 	}
-	if arrays || x.whole(n.Type) {
+	if arrays || whole(n.Type) {
 		return out, false
 	}
 	switch class := n.Op.Row().Class; {

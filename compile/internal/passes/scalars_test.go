@@ -3,9 +3,11 @@ package passes
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // sameAfter checks that a pass leaves no node of an op, and values and gradients of the first
@@ -40,6 +42,91 @@ func sameAfter(t *testing.T, g *ad.Graph, pass func(*ad.Graph) *ad.Graph, op ad.
 	}
 }
 
+// TestCostRule: bills have the operations, the memory, the loops and the live numbers of a graph as
+// counted by hand, and each of them decides.
+func TestCostRule(t *testing.T) {
+	b := ad.NewGraph()
+	v, y := b.Input(ad.Type{Shape: []int{6}}), b.Input(ad.Scalar)
+	w := b.Mul(v, v)             // a loop of two vectors
+	x := b.Slice(w, 2, nil)      // a number from memory
+	b.Output(b.Exp(b.Add(x, y))) // two operations, one of which takes longer
+	got, exp := billOf(b), ops.Of(ad.OpExp).Cost
+	if want := (bill{work: 4*opNS + exp, memory: 1, loops: 1, code: 3, live: 3}); math.Abs(got.work-want.work) > 1e-12 || got.memory != want.memory ||
+		got.loops != want.loops || got.code != want.code || got.live != want.live {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	base := bill{work: 10, memory: 4, loops: 1, code: 20, live: registers}
+	for _, c := range []struct {
+		what   string
+		change func(b *bill)
+	}{
+		{"arithmetic", func(b *bill) { b.work += 3 }},
+		{"memory", func(b *bill) { b.memory += 4 }},
+		{"loops", func(b *bill) { b.loops++ }},
+		{"code", func(b *bill) { b.code = 101 }},
+		{"registers", func(b *bill) { b.live++ }},
+		{"many live numbers", func(b *bill) { b.live = mostLive + 1 }},
+	} {
+		before, after := base, base
+		before.work++
+		if !after.beats(before, 100) {
+			t.Errorf("%s: the lower bill does not win", c.what)
+		}
+		if c.change(&after); after.beats(before, 100) {
+			t.Errorf("%s: a higher bill wins", c.what)
+		}
+	}
+	if base.beats(base, 100) {
+		t.Error("an equal bill wins")
+	}
+}
+
+// TestForwardingPays: those that gather from an array leave it only if all of them together read no
+// more than a part of it, and nobody reads it whole.
+func TestForwardingPays(t *testing.T) {
+	for _, c := range []struct {
+		parts int // of four that are read
+		whole bool
+		stays bool
+	}{{parts: 2}, {parts: 3, stays: true}, {parts: 4, stays: true}, {parts: 2, whole: true, stays: true}, {parts: 1, whole: true}} {
+		const size = 5
+		g := ad.NewGraph()
+		in := g.Input(ad.Type{Shape: []int{4 * size}})
+		var parts, read []ad.Ref
+		for k := range 4 {
+			parts = append(parts, g.Exp(g.Scale(1/float64(k+1), g.Slice(in, k*size, []int{size}))))
+		}
+		all := g.Concat(parts...)
+		for k := range 2 {
+			table := ad.Dim{N: 3 * c.parts}
+			for e := range table.N {
+				table.Table = append(table.Table, int32(e%c.parts*size+(3*e*e+k)%size))
+			}
+			read = append(read, g.Sum(g.Square(g.Gather(all, ad.Index{Dims: []ad.Dim{table}}))))
+		}
+		if c.whole {
+			read = append(read, g.Sum(g.Sqrt(all)))
+		}
+		g.Output(g.Sum(g.Stack(read...)))
+		after := replaceElements(g)
+		stays := false
+		for i, live := range after.Live(after.Outputs, true) {
+			if n := &after.Nodes[i]; live && n.Op == ad.OpGather {
+				of := &after.Nodes[n.Args[0]]
+				stays = stays || of.Op == ad.OpConcat && of.Type.Size() == 4*size
+			}
+		}
+		if stays != c.stays {
+			t.Errorf("%d parts, read whole: %v: gathers from the array: %v, want %v", c.parts, c.whole, stays, c.stays)
+		}
+		at := make([]float64, 4*size)
+		for i := range at {
+			at[i] = float64(i%7)/3 - 1
+		}
+		sameAfter(t, g, replaceElements, ad.OpInvalid, 1e-14, at)
+	}
+}
+
 // TestUnroll writes out a scan in lanes, forwards and backwards, whose every result is used.
 func TestUnroll(t *testing.T) {
 	const lanes, steps = 5, 4
@@ -61,7 +148,7 @@ func TestUnroll(t *testing.T) {
 		weights := g.ConstArray(ad.Type{Shape: []int{steps}}, []float64{1, 2, 3, 5})
 		of := g.Add(g.Sum(g.Mul(g.History(scan, 0), weights)), g.Sum(g.Mul(g.Kept(scan, 0), weights)))
 		g.Output(g.Sum(g.Unlane(g.Add(of, g.Add(g.Final(scan, 0), g.SumOf(scan, 0))))))
-		sameAfter(t, g, unroll, ad.OpScan, 1e-14, x)
+		sameAfter(t, g, replaceInRegions, ad.OpScan, 1e-14, x)
 	}
 }
 
@@ -82,7 +169,7 @@ func TestUnrolledSums(t *testing.T) {
 			none[k], first[k] = math.Inf(-1), 0.3
 		}
 		first[0] = 40
-		sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, some, first, far)
+		sameAfter(t, g, replaceElements, ad.OpLogSumExp, 1e-14, some, first, far)
 		g = ad.NewGraph()
 		in = g.Input(ad.Type{Shape: []int{n}})
 		for k := range n {
@@ -90,7 +177,7 @@ func TestUnrolledSums(t *testing.T) {
 		}
 		sum := g.LogSumExp(g.Stack(terms...))
 		g.Output(g.Select(g.Less(sum, g.Const(-1e300)), g.Const(1), sum))
-		sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, none, some)
+		sameAfter(t, g, replaceElements, ad.OpLogSumExp, 1e-14, none, some)
 	}
 }
 
@@ -127,12 +214,12 @@ func TestUnrolledSumsOfRows(t *testing.T) {
 				if n > k {
 					none[n-1] = -inf
 				}
-				sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-14, some, none, large)
+				sameAfter(t, g, rewriteLogarithms, ad.OpLogSumExp, 1e-14, some, none, large)
 				g.Outputs = g.Outputs[:1]
 				// What it was before has the rounding of a sum of 1050 in derivatives.
-				sameAfter(t, g, unrollSums, ad.OpLogSumExp, 1e-12, far)
+				sameAfter(t, g, rewriteLogarithms, ad.OpLogSumExp, 1e-12, far)
 				g.Outputs = g.Outputs[:1]
-				after := unrollSums(g)
+				after := rewriteLogarithms(g)
 				if y, err := after.Eval([][]float64{undefined}, &ad.Env{}); err != nil || !math.IsNaN(y[0][0]) {
 					t.Errorf("shape %v, lanes %v: no NaN of NaN: %v (%v)", shape, lanes, y[0], err)
 				}
@@ -141,7 +228,7 @@ func TestUnrolledSumsOfRows(t *testing.T) {
 	}
 	g := ad.NewGraph() // 16 are left as they are
 	g.Output(g.LogSumExp(g.Input(ad.Type{Shape: []int{16}})))
-	if unrollSums(g) != g {
+	if h := rewriteLogarithms(g); !slices.ContainsFunc(h.Nodes, func(n ad.Node) bool { return n.Op == ad.OpLogSumExp }) {
 		t.Error("a sum of 16 terms is written out")
 	}
 }

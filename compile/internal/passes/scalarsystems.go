@@ -6,31 +6,31 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// solveInClosedForm replaces solvers of linear systems by their closed form (systems). It writes
+// replaceSystems is scalar replacement once the density has been differentiated: it writes
 // systems of few equations out, as elimination with pivots of which solutions with the same
 // matrix, transposed or not, share the factors: an implicit solver of differential equations
-// solves several systems with each matrix, and its derivative as many again. It runs when the
-// density has been differentiated, because the derivative of a solution is another one, and that
-// of what is written out here would be much longer.
-func solveInClosedForm(g *ad.Graph, o *Options) *ad.Graph {
+// solves several systems with each matrix, and its derivative as many again. It does not run
+// earlier because the derivative of a solution is another one, and that of what is written out
+// here would be much longer.
+func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasSystem(g) {
 		return g
 	}
-	written := map[ad.Ref]*factors{} // by matrix
-	return rebuild(o, g, solveInClosedForm, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	factorised := map[ad.Ref]*factors{} // by matrix
+	return rebuild(o, g, replaceSystems, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if !isSystem(g, n) {
 			return w.Same(n, attr, args)
 		}
-		f := written[args[0]]
+		f := factorised[args[0]]
 		if f == nil {
 			f = factorise(w.To, args[0])
-			written[args[0]] = f
+			factorised[args[0]] = f
 		}
 		return f.solve(w.To, args[1], attr.(ad.SolveAttr).Trans)
 	})
 }
 
-// hasSystem reports whether the graph or a region in it has such a system.
+// hasSystem reports whether the graph or a region in it has a system that is written out.
 func hasSystem(g *ad.Graph) bool {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -46,7 +46,14 @@ func isSystem(g *ad.Graph, n *ad.Node) bool {
 		return false
 	}
 	s := g.Type(n.Args[1]).Shape
-	return s[0] > 1 && s[0] <= mostEquations && s[1] > 0 && s[0]*s[1] <= mostSolved
+	if s[0] < 2 || s[0] > mostShort || s[1] == 0 || s[1] > mostShort {
+		return false
+	}
+	written := ad.NewGraph()
+	f := factorise(written, written.Input(ad.Type{Shape: []int{s[0], s[0]}}))
+	written.Output(f.solve(written, written.Input(ad.Type{Shape: s}), false))
+	each := float64(s[0] * s[0])
+	return billOf(written).beats(bill{work: solveNS + opNS*each*(float64(s[0])/3+2*float64(s[1]))}, mostCode)
 }
 
 // factors are those of a matrix whose rows have been exchanged: above the diagonal of

@@ -1,0 +1,308 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// replaceElements forwards stores to loads, and writes short sums out. What reads elements of an array
+// that has only been put together of elements of others takes them from where they were computed:
+// variables that loops in lanes fill step by step, some of the lanes at each, would be copied whole
+// for each step, and their adjoints likewise.
+//
+// All that gather from an array are decided together, so that they share what takes its place: the
+// parts that at least one of them reads, put together once. That pays where less is put together than
+// before, because others are not read, or because elements were moved more than once.
+//
+// It runs before the density is differentiated.
+func replaceElements(g *ad.Graph) *ad.Graph {
+	x := &forwarding{g: g, left: mostFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes))}
+	x.decide()
+	return rebuildTo(g.Beside(), g, replaceElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if f := x.of[r]; f != nil {
+			return x.read(w, r, f)
+		}
+		if isShortSum(w.To, &ad.Node{Op: n.Op, Type: n.Type, Args: args}) {
+			return shortSum(w.To, n, args[0])
+		}
+		return w.Same(n, attr, args)
+	})
+}
+
+// forwarding knows where elements come from.
+type forwarding struct {
+	g     *ad.Graph
+	left  int // elements that may still be looked at
+	known map[ad.Ref]*origin
+	uses  []int
+	of    map[ad.Ref]*forwarded // by a gather that does not read its array any more
+}
+
+// forwarded is what takes the place of an array: the parts that are read, in their order.
+type forwarded struct {
+	parts []ad.Ref
+	first map[ad.Ref]int32 // element of all of them at which a part begins
+	total int
+	whole ad.Ref // all of them, in the graph that is made; None before
+}
+
+// origin is where the elements of a value, counted over all lanes, come from: element e is element
+// at[e] of parts[part[e]]. Moves is how many numbers are put somewhere for this value alone.
+type origin struct {
+	parts    []ad.Ref
+	part, at []int32
+	moves    int
+}
+
+// decide finds the gathers that do not read their arrays any more. It goes from what the density is to
+// what it is made of, so that what reads an array is known before the array is looked at.
+func (x *forwarding) decide() {
+	g := x.g
+	live := g.Live(g.Outputs, true)
+	whole := make([]bool, len(g.Nodes)) // read by something that is no gather
+	readers := make([][]ad.Ref, len(g.Nodes))
+	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.Effects...) {
+		whole[r] = true
+		x.uses[r]++
+	}
+	for i := range g.Nodes {
+		if live[i] {
+			for _, a := range g.Nodes[i].Args {
+				x.uses[a]++
+			}
+		}
+	}
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		r, n := ad.Ref(i), &g.Nodes[i]
+		if !live[i] {
+			continue
+		}
+		if len(readers[i]) > 0 {
+			if !x.forward(r, readers[i], whole[i]) {
+				whole[i] = true
+			} else {
+				for _, p := range x.known[r].parts {
+					whole[p] = true
+				}
+			}
+		}
+		if !whole[i] {
+			continue
+		}
+		for _, a := range n.Args {
+			if n.Op == ad.OpGather {
+				a = x.array(a)
+			}
+			if op := g.Nodes[a].Op; n.Op == ad.OpGather && (op == ad.OpGather || op == ad.OpConcat) {
+				readers[a] = append(readers[a], r)
+			} else {
+				whole[a] = true
+			}
+		}
+	}
+}
+
+// array is what r is another shape of.
+func (x *forwarding) array(r ad.Ref) ad.Ref {
+	for n := &x.g.Nodes[r]; n.Op == ad.OpReshape || n.Op == ad.OpLane || n.Op == ad.OpUnlane; n = &x.g.Nodes[r] {
+		r = n.Args[0]
+	}
+	return r
+}
+
+// forward decides about an array, which some gather from and others perhaps read whole. Those that
+// gather from the same parts share what takes its place; others do not, so that what is put together
+// may begin as another array does (pass prefixes).
+func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
+	source := x.origin(r)
+	if source == nil {
+		return false
+	}
+	shared := make([]int32, len(source.parts)) // one of the parts that are read together; -1: none is
+	for p := range shared {
+		shared[p] = -1
+	}
+	root := func(p int32) int32 {
+		for shared[p] != p {
+			p = shared[p]
+		}
+		return p
+	}
+	for _, a := range gathers {
+		of := x.origin(a)
+		if of == nil {
+			return false
+		}
+		for _, p := range of.part { // the parts of a gather are those of its array
+			if shared[p] < 0 {
+				shared[p] = p
+			}
+			shared[root(p)] = root(of.part[0])
+		}
+	}
+	made, total := map[int32]*forwarded{}, 0
+	for p, v := range source.parts {
+		if shared[p] < 0 {
+			continue
+		}
+		f := made[root(int32(p))]
+		if f == nil {
+			f = &forwarded{first: map[ad.Ref]int32{}, whole: ad.None}
+			made[root(int32(p))] = f
+		}
+		f.parts, f.first[v] = append(f.parts, v), int32(f.total)
+		f.total += x.g.Type(v).Total()
+	}
+	for _, f := range made {
+		if len(f.parts) > 1 {
+			total += f.total
+		}
+	}
+	if total > 0 && (whole || !(bill{memory: float64(total)}).beats(bill{memory: mostOfMoves * float64(source.moves)}, 0)) {
+		return false
+	}
+	for _, a := range gathers {
+		if of := x.origin(a); len(of.part) > 0 {
+			x.of[a] = made[root(of.part[0])]
+		}
+	}
+	return true
+}
+
+// read is what takes the place of gather r.
+func (x *forwarding) read(w *ad.Rewriter, r ad.Ref, f *forwarded) ad.Ref {
+	g, t := w.To, x.g.Type(r)
+	if f.whole == ad.None {
+		flat := make([]ad.Ref, len(f.parts))
+		for i, p := range f.parts {
+			v := w.At(p)
+			flat[i] = g.Reshape(g.Unlane(v), []int{g.Type(v).Total()})
+		}
+		f.whole = g.Concat(flat...)
+	}
+	o := x.known[r]
+	from := make([]int32, len(o.at))
+	for e, p := range o.part {
+		from[e] = f.first[o.parts[p]] + o.at[e]
+	}
+	shape := t.Shape
+	if t.Lanes > 0 {
+		shape = append([]int{t.Lanes}, shape...)
+	}
+	out := g.Reshape(g.Gather(f.whole, indexOf(from, t)), shape)
+	if t.Lanes > 0 {
+		out = g.Lane(out)
+	}
+	return out
+}
+
+// indexOf is the index that takes these elements, of a value of a type.
+func indexOf(from []int32, t ad.Type) ad.Index {
+	inner := t.Size()
+	outer := len(from) / inner
+	ix := ad.Index{Offset: int(from[0]), Dims: []ad.Dim{{N: outer}, {N: inner}}}
+	if outer > 1 {
+		ix.Dims[0].Stride = int(from[inner] - from[0])
+	}
+	if inner > 1 {
+		ix.Dims[1].Stride = int(from[1] - from[0])
+	}
+	for e, v := range from {
+		if int(v) != ix.Offset+e/inner*ix.Dims[0].Stride+e%inner*ix.Dims[1].Stride {
+			return ad.Index{Dims: []ad.Dim{{N: len(from), Table: from}}}
+		}
+	}
+	if inner == 1 {
+		ix.Dims = ix.Dims[:1]
+	}
+	return ix
+}
+
+// origin is where the elements of r come from; nil if that is too much to look at.
+func (x *forwarding) origin(r ad.Ref) *origin {
+	o, ok := x.known[r]
+	if !ok {
+		o = x.find(r)
+		x.known[r] = o
+	}
+	return o
+}
+
+func (x *forwarding) find(r ad.Ref) *origin {
+	g := x.g
+	n := &g.Nodes[r]
+	total := n.Type.Total()
+	if x.left -= total; x.left < 0 || total == 0 {
+		return nil
+	}
+	o := &origin{part: make([]int32, 0, total), at: make([]int32, 0, total)}
+	switch n.Op {
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
+		return x.origin(n.Args[0])
+	case ad.OpGather:
+		a := x.origin(n.Args[0])
+		if a == nil {
+			return nil
+		}
+		source := g.Type(n.Args[0])
+		o.parts, o.moves = a.parts, total+x.alone(n.Args[0])
+		for lane := range max(source.Lanes, 1) {
+			n.Index().Each(func(_, e int) {
+				e += lane * source.Size()
+				o.part, o.at = append(o.part, a.part[e]), append(o.at, a.at[e])
+			})
+		}
+	case ad.OpConcat:
+		if o.moves = total; n.Type.Lanes > 0 { // numbers of lanes lie apart
+			o.moves *= 2
+		}
+		place := map[ad.Ref]int32{}
+		of, to := make([]*origin, len(n.Args)), make([][]int32, len(n.Args))
+		for k, a := range n.Args {
+			if of[k] = x.origin(a); of[k] == nil {
+				return nil
+			}
+			o.moves += x.alone(a)
+			for _, p := range of[k].parts {
+				at, ok := place[p]
+				if !ok {
+					at = int32(len(o.parts))
+					place[p] = at
+					o.parts = append(o.parts, p)
+				}
+				to[k] = append(to[k], at)
+			}
+		}
+		for lane := range max(n.Type.Lanes, 1) {
+			for k, a := range n.Args {
+				t, e := g.Type(a), 0
+				if t.Lanes > 0 {
+					e = lane * t.Size()
+				}
+				for range t.Size() {
+					o.part, o.at = append(o.part, to[k][of[k].part[e]]), append(o.at, of[k].at[e])
+					e++
+				}
+			}
+		}
+	default:
+		o.parts = []ad.Ref{r}
+		o.part = o.part[:total]
+		for e := range total {
+			o.at = append(o.at, int32(e))
+		}
+	}
+	return o
+}
+
+// alone is how many numbers are moved for r that nobody else reads; of a gather that others read,
+// too, its own, because these are about to be forwarded.
+func (x *forwarding) alone(r ad.Ref) int {
+	r = x.array(r)
+	switch op := x.g.Nodes[r].Op; {
+	case op != ad.OpGather && op != ad.OpConcat:
+		return 0
+	case x.uses[r] == 1:
+		return x.known[r].moves
+	case op == ad.OpGather:
+		return x.g.Type(r).Total()
+	}
+	return 0
+}

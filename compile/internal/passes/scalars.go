@@ -1,0 +1,141 @@
+package passes
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
+
+// replaceScalars is scalar replacement of aggregates; the package documentation has its parts.
+// Each takes what those before it have made, and each asks bill.beats for every application.
+func replaceScalars(g *ad.Graph) *ad.Graph {
+	first, held := g, g.Taken()
+	for _, part := range []func(*ad.Graph) *ad.Graph{replaceInRegions, replaceInLanes, replaceElements} {
+		before, taken := g, g.Taken()
+		if g = part(g); g != before && before != first {
+			g.GiveBack(taken - held)
+		}
+	}
+	return g
+}
+
+// bill is what it takes to compute something one way, in each lane and step.
+type bill struct {
+	work   float64 // nanoseconds of arithmetic; vectors are used where values are arrays
+	memory float64 // numbers stored and loaded, other than the operands of loops over arrays
+	loops  float64 // entries of loops over arrays, and of routines
+	code   int     // operations of scalar code
+	live   int     // numbers of scalar code that are live at once, at most
+}
+
+// time is the bill in nanoseconds.
+func (b bill) time() float64 {
+	t := b.work + memoryNS*b.memory + loopNS*b.loops
+	if b.live > registers {
+		t += spillNS * float64(b.code)
+	}
+	if b.live > mostLive {
+		t += spillNS * float64(b.code)
+	}
+	return t
+}
+
+// beats is the cost rule: code that is no longer than most, and takes less time.
+func (b bill) beats(before bill, most int) bool {
+	return b.code <= most && b.time() < before.time()
+}
+
+func (b bill) plus(c bill) bill {
+	return bill{b.work + c.work, b.memory + c.memory, b.loops + c.loops, b.code + c.code, max(b.live, c.live)}
+}
+
+// times is the bill of so many steps, written out one after the other.
+func (b bill) times(steps int) bill {
+	n := float64(steps)
+	return bill{n * b.work, n * b.memory, n * b.loops, steps * b.code, b.live}
+}
+
+// inLanes is a bill of scalar code that so many lanes carry out as vectors, of each lane.
+func (b bill) inLanes(lanes int, width float64) bill {
+	width = max(1, min(width, float64(lanes)))
+	return bill{b.work / width, b.memory / width, b.loops, b.code, b.live}
+}
+
+// vectors is the number of vector operations for so many elements.
+func vectors(elements int) float64 { return float64((elements + vectorLanes - 1) / vectorLanes) }
+
+// billOf is the bill of the graphs of a region: of both sides of conditionals, of one trip of loops.
+func billOf(graphs ...*ad.Graph) (b bill) {
+	for _, g := range graphs {
+		live := g.Live(g.Outputs, true)
+		last := make([]int, len(g.Nodes)) // reader of a node
+		for i := range g.Nodes {
+			if live[i] {
+				for _, a := range g.Nodes[i].Args {
+					last[a] = i
+				}
+			}
+		}
+		for _, r := range g.Outputs {
+			last[r] = len(g.Nodes)
+		}
+		ends := make([]int, len(g.Nodes)+1) // how many numbers are read last by a node
+		held := 0
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if !live[i] {
+				continue
+			}
+			b = b.plus(price(g, n))
+			b = b.plus(billOf(n.Bodies()...))
+			if n.Type.Size() == 1 && n.Op != ad.OpConst {
+				held++
+				ends[last[i]]++
+			}
+			b.live = max(b.live, held)
+			held -= ends[i]
+		}
+	}
+	return b
+}
+
+// price is the bill of a node alone.
+func price(g *ad.Graph, n *ad.Node) bill {
+	size := n.Type.Size()
+	switch n.Op {
+	case ad.OpConst, ad.OpInput, ad.OpResult, ad.OpReshape, ad.OpLane, ad.OpUnlane:
+		return bill{}
+	case ad.OpGather, ad.OpConcat, ad.OpScatter:
+		of := g.Type(n.Args[0]).Size()
+		switch {
+		case n.Op == ad.OpScatter && of > 1:
+			return bill{memory: float64(of), loops: 1}
+		case size > 1:
+			return bill{memory: float64(size), loops: 1}
+		case of > 1:
+			return bill{memory: 1, code: 1}
+		}
+		return bill{}
+	case ad.OpMatMul:
+		inner := 1
+		if size > 0 {
+			a, b := g.Type(n.Args[0]).Size(), g.Type(n.Args[1]).Size()
+			for inner*inner*size < a*b { // the sizes are rows·inner, inner·columns and rows·columns
+				inner++
+			}
+		}
+		return bill{work: 2 * opNS * vectors(size*inner), loops: 1}
+	}
+	each := opNS + ops.Of(n.Op).Cost
+	switch {
+	case n.Op.Row().Class == ad.Region:
+		return bill{}
+	case n.Op.Row().Class != ad.Elementwise:
+		for _, a := range n.Args {
+			size = max(size, g.Type(a).Size())
+		}
+		return bill{work: each * float64(size), loops: 1}
+	case size == 1:
+		return bill{work: each, code: 1}
+	}
+	return bill{work: each * vectors(size), loops: 1}
+}
