@@ -12,7 +12,7 @@ import (
 // that a loop fills element by element need not be had again, trip by trip, if only the elements'
 // derivatives count.
 func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
-	if !hasWhile(g) {
+	if !has(g, ad.OpWhile) {
 		return g
 	}
 	all := make([]bool, max(len(g.Outputs), len(g.Inputs)))
@@ -20,13 +20,6 @@ func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 		all[i] = true
 	}
 	return needsOf(g, o).trimmed(all[:len(g.Outputs)], all[:len(g.Inputs)])
-}
-
-// hasWhile reports whether the graph or a region in it has a while loop.
-func hasWhile(g *ad.Graph) bool {
-	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
-		return n.Op == ad.OpWhile || slices.ContainsFunc(n.Bodies(), hasWhile)
-	})
 }
 
 // regionUse is what of a region is needed: by argument, which are the inputs of its bodies, and
@@ -248,7 +241,7 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 		u := s.uses[r]
 		switch a := n.Attr.(type) {
 		case *ad.Scan:
-			if slices.ContainsFunc(n.Bodies(), hasWhile) {
+			if has(a.Body, ad.OpWhile) {
 				c := *a
 				c.Body = removeDeadCarries(a.Body, s.all.o)
 				attr = &c

@@ -15,7 +15,7 @@ import (
 
 // distribute returns a graph equal to g with its scans, nested ones too, taken apart.
 func distribute(g *ad.Graph, o *Options) *ad.Graph {
-	if !hasScan(g) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	d := &distributor{

@@ -23,7 +23,7 @@ import (
 // Derivatives take m as constant, for c does not depend on the unit. It runs before the
 // density is differentiated, and after the pass that makes sums of two terms of others.
 func recognisePrefixSums(g *ad.Graph) *ad.Graph {
-	if !hasScan(g) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))

@@ -45,15 +45,11 @@ func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad
 // value any more, because that would be missed: numbers drawn, possible errors.
 func mustRun(n *ad.Node) bool { return loopnest.MayFail(n) }
 
-// hasScan reports whether the graph or a region in it has a scan.
-func hasScan(g *ad.Graph) bool {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if n.Op == ad.OpScan || slices.ContainsFunc(n.Bodies(), hasScan) {
-			return true
-		}
-	}
-	return false
+// has reports whether the graph or a region in it has a node of an op.
+func has(g *ad.Graph, op ad.OpCode) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
+		return n.Op == op || slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return has(b, op) })
+	})
 }
 
 // uniform finds the single number that all elements of r are.

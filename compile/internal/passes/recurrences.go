@@ -9,7 +9,7 @@ import "github.com/ppl-lang/ppl/ad"
 // only joined with their like, never multiplied out; it is off by a few
 // roundings of the terms.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
-	if !hasScan(g) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	return rebuild(o, g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {

@@ -17,7 +17,7 @@ import (
 // a conditional that lanes decide each for themselves: the refinements of an integral for each
 // row.
 func recogniseReductions(g *ad.Graph) *ad.Graph {
-	if !hasScan(g) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))

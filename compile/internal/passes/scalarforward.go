@@ -19,8 +19,10 @@ func replaceElements(g *ad.Graph) *ad.Graph {
 		if f := x.of[r]; f != nil {
 			return x.read(w, r, f)
 		}
-		if isShortSum(w.To, &ad.Node{Op: n.Op, Type: n.Type, Args: args}) {
-			return shortSum(w.To, n, args[0])
+		if n.Op == ad.OpLogSumExp {
+			if sum := shortSum(w.To, n, args[0]); sum != ad.None {
+				return sum
+			}
 		}
 		return w.Same(n, attr, args)
 	})

@@ -18,7 +18,7 @@ import (
 // It runs before the density is differentiated, so that the loops of the derivative are of numbers,
 // too. Each number is computed as it was; sums of elements are added up in their order.
 func replaceInRegions(g *ad.Graph) *ad.Graph {
-	if !hasWhile(g) && !hasScan(g) {
+	if !has(g, ad.OpWhile) && !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
@@ -69,16 +69,8 @@ func whileInNumbers(g *ad.Graph, loop *ad.While, n *ad.Node, args []ad.Ref, used
 	run := g.DoWhile(inNumbers, each)
 	results := make([]ad.Ref, len(used))
 	for k, t := range loop.Results() {
-		if groups[k] == nil {
-			continue
-		}
-		parts := make([]ad.Ref, len(groups[k]))
-		for i, at := range groups[k] {
-			parts[i] = g.Result(run, at)
-		}
-		results[k] = parts[0]
-		if len(t.Shape) > 0 {
-			results[k] = g.Reshape(g.Concat(parts...), t.Shape)
+		if groups[k] != nil {
+			results[k] = together(g, run, groups[k], t, 0, t)
 		}
 	}
 	return run, results
@@ -151,33 +143,38 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		}
 	}
 	run := g.DoScan(&c, each)
-	ts := s.Results()
-	outs := b.Outputs
-	shapes := slices.Concat(outs[:s.Carries], outs) // of what the results are made of
-	results := make([]ad.Ref, len(ts))
-	at := 0
-	for k, t := range ts {
-		size := b.Type(shapes[k]).Size()
-		parts := make([]ad.Ref, size)
-		for i := range parts {
-			if parts[i] = ad.None; used[k] {
-				parts[i] = g.Result(run, at)
-			}
-			at++
+	var made []ad.Type // of what the results are made of
+	for _, r := range slices.Concat(b.Outputs[:s.Carries], b.Outputs) {
+		made = append(made, b.Type(r))
+	}
+	groups := grouped(nil, 0, made)
+	results := make([]ad.Ref, len(made))
+	for k, t := range s.Results() {
+		steps := 0
+		if k >= s.Carries && k < 2*s.Carries+s.Outs { // one for each step
+			steps = s.Steps
 		}
-		results[k] = ad.None
-		switch {
-		case !used[k] || size == 0:
-		case len(b.Type(shapes[k]).Shape) == 0:
-			results[k] = parts[0]
-		case k >= s.Carries && k < 2*s.Carries+s.Outs: // one for each step
-			steps := g.Reshape(g.Concat(parts...), []int{size, s.Steps})
-			results[k] = g.Reshape(g.Transpose(steps), t.Shape)
-		default:
-			results[k] = g.Reshape(g.Concat(parts...), t.Shape)
+		if results[k] = ad.None; used[k] && len(groups[k]) > 0 {
+			results[k] = together(g, run, groups[k], made[k], steps, t)
 		}
 	}
 	return run, results
+}
+
+// together is the value of type t that results of a region, its elements, are, each for all steps if
+// there are any; in a step it is of type made.
+func together(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, t ad.Type) ad.Ref {
+	parts := make([]ad.Ref, len(elements))
+	for i, at := range elements {
+		parts[i] = g.Result(run, at)
+	}
+	switch {
+	case len(made.Shape) == 0:
+		return parts[0]
+	case steps > 0:
+		return g.Reshape(g.Transpose(g.Reshape(g.Concat(parts...), []int{len(parts), steps})), t.Shape)
+	}
+	return g.Reshape(g.Concat(parts...), t.Shape)
 }
 
 // split is the elements of r, or r itself if it is a number or is not to be taken apart.

@@ -7,64 +7,58 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// isShortSum reports whether n is the log_sum_exp of a few numbers that were computed one by one and
-// put together, as the loops over states of hidden Markov models and over the parts of mixtures do.
-// Written out, they need not be put together, and the exponentials of the sum are those of its
-// derivative. Where steps of a scan do so, all of the step is scalar code.
-func isShortSum(g *ad.Graph, n *ad.Node) bool {
-	if n.Op != ad.OpLogSumExp || n.Type.Size() != 1 {
-		return false
-	}
-	k := g.Type(n.Args[0]).Size()
-	if k < 2 || k > mostShort || !joined(g, n.Args[0], k, 0) {
-		return false
+// shortSum is what takes the place of log_sum_exp n of x, None if it stays: that of a few numbers
+// that were computed one by one and put together, as the loops over states of hidden Markov models
+// and over the parts of mixtures do. Written out, they need not be put together, and the exponentials
+// of the sum are those of its derivative. Where steps of a scan do so, all of the step is scalar code.
+func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
+	k := g.Type(x).Size()
+	if n.Type.Size() != 1 || k < 2 || k > mostShort {
+		return ad.None
 	}
 	each := opNS + ops.Of(ad.OpExp).Cost
 	sum := bill{work: each * vectors(k), loops: 1, memory: float64(k)}
 	written := bill{work: each * vectors(k), code: k} // calls of a function that follow one another are vectors
-	return written.beats(sum.plus(sum), mostCode)
-}
-
-// joined reports whether r is made, perhaps by sums, of k numbers that were put together.
-func joined(g *ad.Graph, r ad.Ref, k, depth int) bool {
-	n := &g.Nodes[r]
-	switch {
-	case depth > mostSums:
-		return false
-	case n.Op == ad.OpConcat:
-		return len(n.Args) == k
-	case n.Op == ad.OpReshape:
-		return joined(g, n.Args[0], k, depth+1)
-	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
-		return joined(g, n.Args[0], k, depth+1) || joined(g, n.Args[1], k, depth+1)
+	if !written.beats(sum.plus(sum), mostCode) {
+		return ad.None
 	}
-	return false
-}
-
-// shortSum is what takes the place of such a sum.
-func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
-	terms := make([]ad.Ref, g.Type(x).Size())
-	for k := range terms {
-		terms[k] = termOf(g, x, k, 0)
+	terms := termsOf(g, x, k, 0)
+	if terms == nil {
+		return ad.None
 	}
 	return g.Reshape(sumOfTerms(g, terms), n.Type.Shape)
 }
 
-// termOf is number k of r.
-func termOf(g *ad.Graph, r ad.Ref, k, depth int) ad.Ref {
+// termsOf is the k numbers that r is made of, perhaps by sums, if some were put together, else nil.
+func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	n := g.Nodes[r]
-	size := n.Type.Size()
 	switch {
-	case len(n.Type.Shape) == 0:
-		return r
-	case n.Op == ad.OpConcat && len(n.Args) == size:
-		return g.Reshape(n.Args[k], nil)
+	case depth > mostSums:
+	case n.Op == ad.OpConcat && len(n.Args) == k:
+		terms := make([]ad.Ref, k)
+		for i, a := range n.Args {
+			terms[i] = g.Reshape(a, nil)
+		}
+		return terms
 	case n.Op == ad.OpReshape:
-		return termOf(g, n.Args[0], k, depth)
-	case depth <= mostSums && (n.Op == ad.OpAdd || n.Op == ad.OpSub):
-		return g.Do(n.Op, nil, termOf(g, n.Args[0], k, depth+1), termOf(g, n.Args[1], k, depth+1))
+		return termsOf(g, n.Args[0], k, depth+1)
+	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
+		of := [2][]ad.Ref{termsOf(g, n.Args[0], k, depth+1), termsOf(g, n.Args[1], k, depth+1)}
+		if of[0] == nil && of[1] == nil {
+			return nil
+		}
+		terms := make([]ad.Ref, k)
+		for i := range of {
+			if of[i] == nil {
+				of[i] = split(g, n.Args[i], true)
+			}
+		}
+		for i := range terms {
+			terms[i] = g.Do(n.Op, nil, of[0][min(i, len(of[0])-1)], of[1][min(i, len(of[1])-1)])
+		}
+		return terms
 	}
-	return g.Slice(r, k, nil)
+	return nil
 }
 
 // sumOfTerms is log Σ exp(x). Where all terms are impossible it has no derivative, which is 0

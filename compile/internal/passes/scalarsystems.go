@@ -13,7 +13,7 @@ import (
 // earlier because the derivative of a solution is another one, and that of what is written out
 // here would be much longer.
 func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
-	if !hasSystem(g) {
+	if !has(g, ad.OpSolve) {
 		return g
 	}
 	factorised := map[ad.Ref]*factors{} // by matrix
@@ -30,17 +30,7 @@ func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
 	})
 }
 
-// hasSystem reports whether the graph or a region in it has a system that is written out.
-func hasSystem(g *ad.Graph) bool {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if isSystem(g, n) || slices.ContainsFunc(n.Bodies(), hasSystem) {
-			return true
-		}
-	}
-	return false
-}
-
+// isSystem reports whether a node is a system that is written out.
 func isSystem(g *ad.Graph, n *ad.Node) bool {
 	if n.Op != ad.OpSolve {
 		return false
