@@ -110,7 +110,9 @@ compile/internal/cmd/agreement: *
 compile/internal/cmd/passgains: *
 compile/internal/cmd/routines: compile/internal/native
 compile/internal/plan:
-compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/static: compile/ir stdlib lang/types
+compile/internal/lanes:  compile/internal/plan compile/ir ad
+compile/internal/bind:   compile/data compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
 infer:

@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -172,7 +173,7 @@ func (b *binder) complaints(fn func()) (err error) {
 		case *problem:
 			err = &Error{List: diag.List{r.d}, skippable: r.skippable}
 		case *fault:
-			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
+			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.Reason)
 			err = &Error{List: diag.List{p.d}, fault: true}
 		case runtime.Error: // a fault as well: who embeds the package is not to be ended by it
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
@@ -288,7 +289,7 @@ func (p *Param) positions(leaf int) ad.Index {
 	if len(p.Leaves) == 1 {
 		return storage(t, free)
 	}
-	return affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
+	return lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(t)}})
 }
 
 // parameter declares a leaf of a parameter from its unconstrained numbers, which
@@ -513,7 +514,7 @@ func (b *binder) outputs(vars []*ir.Var) {
 		if len(flat) > 1 {
 			all = g.Concat(flat...)
 		}
-		parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+		parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{lanes.Table(order)}}))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
@@ -527,7 +528,7 @@ func (b *binder) outputs(vars []*ir.Var) {
 // order.
 func storage(t []int32, shape []int) ad.Index {
 	if len(shape) < 2 || len(t) == 0 {
-		return contiguous(shape)
+		return lanes.Contiguous(shape)
 	}
 	// The map is separable: read the strides off the table.
 	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}

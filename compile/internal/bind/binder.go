@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -29,10 +31,9 @@ type binder struct {
 	code    value  // how statements ended, where their signal is not certain
 	result  *value // of a return
 
-	inspecting bool                     // nothing that is evaluated stays
-	instead    int                      // indices that are wrong where parameters may never lead, and stand as 1
-	pure       map[*ir.Function]effects // of functions looked at
-	sized      map[*ir.Function]sizes   // likewise
+	inspecting bool // nothing that is evaluated stays
+	instead    int  // indices that are wrong where parameters may never lead, and stand as 1
+	functions  *static.Functions
 
 	marking   bool      // densities are represented by inputs, see information.go
 	densities []density // so far
@@ -55,7 +56,7 @@ type callSite struct {
 }
 
 func newBinder(p *ir.Program, o Options) *binder {
-	b := &binder{prog: p, opts: o, pure: map[*ir.Function]effects{}, sized: map[*ir.Function]sizes{}, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	b := &binder{prog: p, opts: o, functions: static.NewFunctions(), siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	b.begin()
 	return b
 }
@@ -105,7 +106,7 @@ func (b *binder) site() ad.Site {
 func (b *binder) cell(v *ir.Var) *cell { return b.cells[v.ID] }
 
 // load reads elements of a variable.
-func (b *binder) load(c *cell, acc access, typ types.Type) value {
+func (b *binder) load(c *cell, acc lanes.Access, typ types.Type) value {
 	c, acc = b.resolve(c, acc)
 	for n := b.nest; n != nil && !b.inspecting; n = n.around {
 		if h := n.watched[c]; h != nil && n.unit != nil {
@@ -116,12 +117,12 @@ func (b *binder) load(c *cell, acc access, typ types.Type) value {
 }
 
 // store writes elements of a variable.
-func (b *binder) store(c *cell, acc access, val value) {
+func (b *binder) store(c *cell, acc lanes.Access, val value) {
 	val = b.convert(val, c.typ)
 	if to, all := b.resolve(c, acc); to != c {
 		c, acc = to, all
-		if !slices.Equal(val.shape, acc.ix.Shape()) {
-			val = b.shaped(val, acc.ix.Shape(), c.typ)
+		if !slices.Equal(val.shape, acc.Index.Shape()) {
+			val = b.shaped(val, acc.Index.Shape(), c.typ)
 		}
 	}
 	if n := b.nest; n != nil && n.unit != nil {
@@ -144,7 +145,7 @@ func (b *binder) convert(v value, to types.Type) value {
 
 // accumulate adds val to (or, with negate, subtracts it from) elements of a
 // variable.
-func (b *binder) accumulate(c *cell, acc access, val value, negate bool) {
+func (b *binder) accumulate(c *cell, acc lanes.Access, val value, negate bool) {
 	c, acc = b.resolve(c, acc)
 	if n := b.nest; n != nil && n.unit != nil && c.typ.Kind != types.Int {
 		if h := n.watched[c]; h != nil && (h.Sum || n.summing == h) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -138,7 +139,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		v := next(c.typ, c.param)
 		v.ints = nil
 		b.saveForBranch(c)
-		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
+		b.writeLocal(c, lanes.WholeOf(c.shape), v, b.axis)
 	}
 	if !union.certain() {
 		b.code = next(types.IntType, false)

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -41,7 +43,7 @@ func (b *binder) initial(vars []*ir.Var) []value {
 	var out []value
 	for _, v := range vars {
 		c := b.storage(v)
-		x := b.numeric(b.load(c, wholeOf(c.shape), c.typ))
+		x := b.numeric(b.load(c, lanes.WholeOf(c.shape), c.typ))
 		x.param = c.param
 		out = append(out, x)
 	}
@@ -183,7 +185,7 @@ func (b *binder) finishRegion(r *regionBody, parent *level, ax *axis, final func
 	}
 	for i, v := range r.vars {
 		c := b.storage(v)
-		b.store(c, wholeOf(c.shape), next(c.typ, r.cells[i].param))
+		b.store(c, lanes.WholeOf(c.shape), next(c.typ, r.cells[i].param))
 	}
 	if r.count != nil {
 		k++
@@ -212,7 +214,7 @@ func mostUnrolled(total int) int {
 
 // carriedBy are the variables that a loop carries as a whole.
 func (b *binder) carriedBy(lp *loop) []*ir.Var {
-	return slices.DeleteFunc(carriedVars(lp.body), lp.tracks)
+	return slices.DeleteFunc(static.CarriedVars(lp.body), lp.tracks)
 }
 
 // notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
@@ -223,18 +225,18 @@ func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		total += b.cell(v).size
 	}
 	vary := map[*ir.Var]bool{lp.v: true}
-	for _, v := range carriedVars(lp.body) {
+	for _, v := range static.CarriedVars(lp.body) {
 		vary[v] = true
 	}
 	switch {
 	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !has(lp.body, isWhile):
+	case total > smallCarried && steps <= mostUnrolled(total) && !static.MayJump(lp.body) && !static.Has(lp.body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
-	case b.effectsIn(lp.body)&looks != 0:
+	case b.functions.EffectsIn(lp.body)&static.Looks != 0:
 		return targetRead
-	case b.sizesVary(lp.body, vary):
-		return differ
+	case b.functions.SizesVary(lp.body, vary):
+		return lanes.Differ
 	}
 	return ""
 }
@@ -267,7 +269,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	b.within(r, func() {
 		b.result = nil
 		sig := goesOn
-		if leaves(lp.body) {
+		if static.Leaves(lp.body) {
 			sig = b.guard(r, step)
 		} else {
 			step()
@@ -345,7 +347,7 @@ type iterated struct {
 // iterate evaluates a loop whose end is computed as one OpWhile.
 func (b *binder) iterate(lp iterated) signal {
 	parent, outer := b.surroundings()
-	vars := carriedVars(lp.body)
+	vars := static.CarriedVars(lp.body)
 	inits := b.initial(vars)
 	enter := func() *regionBody {
 		r := b.enterBody(vars, newLevel(parent, outer))
@@ -353,7 +355,7 @@ func (b *binder) iterate(lp iterated) signal {
 			c := r.register(types.IntType, nil)
 			r.count = &c
 		}
-		if leaves(lp.body) {
+		if static.Leaves(lp.body) {
 			r.addState()
 		}
 		return r
@@ -447,17 +449,17 @@ func (b *binder) iterateFor(s *ir.For, from, to value) signal {
 	})
 }
 
-// carryRagged is carry for bounds that differ between lanes; sooner is why the loop is no nest, if that
-// was looked at. Where sizes were found to differ it is unrolled, as a scan has one size too.
+// carryRagged is carry for bounds that lanes.Differ between lanes; sooner is why the loop is no nest, if that
+// was looked at. Where sizes were found to lanes.Differ it is unrolled, as a scan has one size too.
 func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
-	ax := innermost(b.axis, innermost(from.axis, to.axis))
+	ax := lanes.Innermost(b.axis, lanes.Innermost(from.axis, to.axis))
 	if b.axis != ax {
-		panic(&fault{reason: "loop bounds that differ between iterations"})
+		panic(&fault{Reason: "loop bounds that lanes.Differ between iterations"})
 	}
 	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	steps := int64(0)
 	for l := range ax.N {
-		steps = max(steps, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)
+		steps = max(steps, to.known().At(upTo, l, 0)-from.known().At(upFrom, l, 0)+1)
 	}
 	if steps <= 0 {
 		return goesOn
@@ -467,17 +469,17 @@ func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	i := value{typ: types.IntType, axis: inner}
 	active := value{typ: types.IntType, axis: inner}
 	for l := range ax.N {
-		lo, hi := intAt(from, ax, upFrom, l, 0), intAt(to, ax, upTo, l, 0)
+		lo, hi := from.known().At(upFrom, l, 0), to.known().At(upTo, l, 0)
 		for k := range steps {
 			inner.Up = append(inner.Up, int32(l))
 			i.ints = append(i.ints, max(lo, min(lo+k, hi)))
-			active.ints = append(active.ints, truth(lo+k <= hi))
+			active.ints = append(active.ints, lanes.Truth(lo+k <= hi))
 		}
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
-	if sooner == differ && steps <= mostRagged {
+	if sooner == lanes.Differ && steps <= mostRagged {
 		b.stats.Unrolled++
-		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{differ}})
+		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{lanes.Differ}})
 		return b.loopEnds(b.unrollRagged(0, int(steps), ax, i.ints, active.ints, lp))
 	}
 	lp.tracked = b.track(inner, lp, i, &active)

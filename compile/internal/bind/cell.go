@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -140,20 +140,20 @@ func (b *binder) scatterState(c *cell, flat bool) {
 }
 
 // readLocal reads elements of a cell that no loop in progress shares.
-func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
-	if c.whole == nil && acc.axis == nil && !c.flat {
-		if acc.isWhole(c.size) {
-			return b.shaped(b.pack(c), acc.ix.Shape(), typ)
+func (b *binder) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
+	if c.whole == nil && acc.Axis == nil && !c.flat {
+		if acc.IsWhole(c.size) {
+			return b.shaped(b.pack(c), acc.Index.Shape(), typ)
 		}
 		var places []place
-		acc.ix.Each(func(_, e int) { places = append(places, c.table[e]) })
-		v := b.reshape(b.pick(c, places), acc.ix.Shape(), typ)
+		acc.Index.Each(func(_, e int) { places = append(places, c.table[e]) })
+		v := b.reshape(b.pick(c, places), acc.Index.Shape(), typ)
 		v.param = c.param
 		return v
 	}
 	v := b.pack(c)
-	if acc.isWhole(c.size) {
-		return b.shaped(v, acc.ix.Shape(), typ)
+	if acc.IsWhole(c.size) {
+		return b.shaped(v, acc.Index.Shape(), typ)
 	}
 	v = b.gather(v, acc, typ)
 	v.param = c.param
@@ -162,10 +162,10 @@ func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
 // force.
-func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
+func (b *binder) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	// In a region there is one iteration at a time, whichever lanes stand around it.
 	every := ax == c.home || b.hidden()
-	if every && acc.isWhole(c.size) {
+	if every && acc.IsWhole(c.size) {
 		c.setWhole(b.shaped(v, c.shape, c.typ))
 		return
 	}
@@ -173,24 +173,24 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 		b.writeInts(c, acc, v, ax)
 		return
 	}
-	if acc.axis != nil && (b.hiddenAxis(acc.axis) || b.scanning()) {
-		c.setWhole(b.replace(b.pack(c), v, positions(acc)))
+	if acc.Axis != nil && (b.hiddenAxis(acc.Axis) || b.scanning()) {
+		c.setWhole(b.replace(b.pack(c), v, ofLanes(acc.Positions())))
 		return
 	}
-	if acc.axis == nil && every {
+	if acc.Axis == nil && every {
 		if c.whole == nil && c.flat {
 			b.pack(c)
 		}
 		b.scatterState(c, false)
 		part := int32(len(c.parts))
-		c.parts = append(c.parts, b.reshape(b.numeric(v), []int{acc.ix.Size()}, c.typ))
-		acc.ix.Each(func(p, e int) { c.table[e] = place{part, int32(p)} })
+		c.parts = append(c.parts, b.reshape(b.numeric(v), []int{acc.Index.Size()}, c.typ))
+		acc.Index.Each(func(p, e int) { c.table[e] = place{part, int32(p)} })
 		b.compact(c)
 		return
 	}
 	// Elements that differ between lanes, or some of the lanes only.
 	if ax == nil {
-		panic(&fault{reason: "a write outside its lanes"})
+		panic(&fault{Reason: "a write outside its lanes"})
 	}
 	flatten := c.home != nil
 	if flatten {
@@ -200,8 +200,8 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 	}
 	part := int32(len(c.parts))
 	c.parts = append(c.parts, b.flatten(v, ax))
-	offs := acc.offsets()
-	for l, s := range acc.flatBase(c.home, ax, c.size) {
+	offs := acc.Offsets()
+	for l, s := range acc.FlatBase(c.home, ax, c.size) {
 		for p, o := range offs {
 			c.table[s+o] = place{part, int32(l*len(offs) + p)}
 		}
@@ -230,25 +230,18 @@ func (b *binder) compact(c *cell) {
 }
 
 // writeInts changes known integers in place.
-func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
+func (b *binder) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
 	if !c.owned || w.axis != c.home {
 		if w.axis != c.home { // the same in several lanes so far
 			b.reserve(8, c.home.N, c.size)
-			wide := make([]int64, 0, c.home.N*c.size)
-			up := plan.UpTo(c.home, w.axis)
-			for l := range c.home.N {
-				for p := range c.size {
-					wide = append(wide, intAt(w, c.home, up, l, p))
-				}
-			}
-			w.ints, w.axis = wide, c.home
+			w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
 		} else {
 			w.ints = slices.Clone(w.ints)
 		}
 		c.whole, c.owned = &w, true
 	}
-	offs := acc.offsets()
+	offs := acc.Offsets()
 	if ax == nil {
 		for p, o := range offs {
 			w.ints[o] = v.ints[p]
@@ -259,7 +252,7 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 	if v.axis != nil {
 		up = ax.LanesOf(v.axis)
 	}
-	for l, s := range acc.flatBase(c.home, ax, c.size) {
+	for l, s := range acc.FlatBase(c.home, ax, c.size) {
 		k := 0
 		if v.axis != nil {
 			k = l

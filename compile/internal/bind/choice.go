@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -64,14 +65,14 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 	if x.ints == nil || y.ints == nil {
 		return v, false
 	}
-	ax := innermost(cond.axis, innermost(x.axis, y.axis))
+	ax := lanes.Innermost(cond.axis, lanes.Innermost(x.axis, y.axis))
 	uc, ux, uy := plan.UpTo(ax, cond.axis), plan.UpTo(ax, x.axis), plan.UpTo(ax, y.axis)
 	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 	for l := range v.ints {
-		if intAt(cond, ax, uc, l, 0) != 0 {
-			v.ints[l] = intAt(x, ax, ux, l, 0)
+		if cond.known().At(uc, l, 0) != 0 {
+			v.ints[l] = x.known().At(ux, l, 0)
 		} else {
-			v.ints[l] = intAt(y, ax, uy, l, 0)
+			v.ints[l] = y.known().At(uy, l, 0)
 		}
 	}
 	return v, true
@@ -163,15 +164,15 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 	l := b.eval(x)
 	if i, ok := l.scalarInt(); ok {
 		if (i != 0) != and {
-			return intValue(truth(!and))
+			return intValue(lanes.Truth(!and))
 		}
 		r := b.eval(y)
 		return b.notZero(r)
 	}
 	if l.ints != nil && !b.hiddenAxis(l.axis) && !b.scanning() {
 		// Known per iteration: only the iterations that need it look at y.
-		ax := innermost(b.axis, l.axis)
-		mask := b.maskOf(l, ax)
+		ax := lanes.Innermost(b.axis, l.axis)
+		mask := l.known().Mask(ax)
 		var open []int32
 		for i, t := range mask {
 			if t == and {
@@ -180,7 +181,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		out := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 		for i, t := range mask {
-			out.ints[i] = truth(t)
+			out.ints[i] = lanes.Truth(t)
 		}
 		if len(open) == 0 {
 			return out
@@ -190,7 +191,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		var c *cell
 		b.with(b.context.in(ax), func() { c = b.newCell(nil, "condition", types.IntType, nil) })
 		c.setWhole(out)
-		b.with(b.context.in(sub), func() { b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub) })
+		b.with(b.context.in(sub), func() { b.writeLocal(c, lanes.WholeOf(nil), b.notZero(b.eval(y)), sub) })
 		return b.pack(c)
 	}
 	at := b.context
@@ -202,7 +203,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 	if !plain {
 		side := func(needed bool) func() signal {
 			return func() signal {
-				v := intValue(truth(!and))
+				v := intValue(lanes.Truth(!and))
 				if needed {
 					v = b.notZero(b.eval(y))
 				}

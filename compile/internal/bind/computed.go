@@ -2,10 +2,11 @@ package bind
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
@@ -23,33 +24,11 @@ func (b *binder) computedIndex(x value, indices []ir.Index, typ types.Type) valu
 	return v
 }
 
-// neutral are the functions of one container from which an element can be left out by
-// putting a number in its place, and that number: what they are of no elements.
-var neutral = map[string]float64{
-	"sum": 0, "prod": 1, "dot_self": 0, "log_sum_exp": math.Inf(-1), "max": math.Inf(-1), "min": math.Inf(1),
-}
-
-// reducedSlice is the argument of a call of one of these functions if it is a slice,
-// log_sum_exp(x[m:n]); nil of any other call.
-func reducedSlice(e *ir.Call) *ir.IndexExpr {
-	if _, ok := neutral[e.Name]; !ok || len(e.Args) != 1 || e.Type().Kind == types.Int {
-		return nil
-	}
-	x, ok := e.Args[0].(*ir.IndexExpr)
-	if !ok || x.X.Type().Composite() || x.X.Type().Rank() != 1 || len(x.Indices) != 1 {
-		return nil
-	}
-	if ix := x.Indices[0]; ix.Kind != ir.IndexRange || ix.Part != ir.NoPart && ix.Part != ir.Begun || mayAct(ix.A) || mayAct(ix.B) || mayAct(x.X) {
-		return nil
-	}
-	return x
-}
-
 // reduceSlice calls one of these functions on a slice whose size is known only when the
 // program runs, by leaving out the elements that are not in it. ok is false for any
 // other call.
 func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
-	x := reducedSlice(e)
+	x := static.ReducedSlice(e)
 	if x == nil {
 		return v, false
 	}
@@ -85,34 +64,18 @@ func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 	at := b.numeric(value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{size}, ints: positions})
 	all = b.numeric(all)
 	part := b.emit(all.typ, append(bounds, at, all), func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		no := g.Const(neutral[e.Name])
+		no := g.Const(static.Neutral[e.Name])
 		return g.Select(g.Less(a[2], a[0]), no, g.Select(g.Less(a[1], a[2]), no, a[3]))
 	})
 	part.param = all.param
 	return b.apply(f, e.Name, []value{part}, e.Type()), true
 }
 
-// mayAct reports whether an expression calls functions of the program or draws, so that
-// it must not be evaluated twice.
-func mayAct(e ir.Expr) bool {
-	acts := false
-	ir.Inspect(e, func(e ir.Node) bool {
-		switch e := e.(type) {
-		case *ir.UserCall:
-			acts = true
-		case *ir.Call:
-			acts = acts || funcOf(e).Random
-		}
-		return !acts
-	})
-	return acts
-}
-
 // assignComputed assigns to elements whose indices are computed: the variable
 // becomes one with these elements replaced.
 func (b *binder) assignComputed(c *cell, s *ir.Assign) {
 	pos := b.computedPositions(c.shape, s.Indices)
-	whole := wholeOf(c.shape)
+	whole := lanes.WholeOf(c.shape)
 	old := b.numeric(b.load(c, whole, c.typ))
 	var v value
 	if s.Op == "" {
@@ -159,13 +122,13 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			if from.ints == nil || to.ints == nil {
 				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}
-			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil && !unseen {
-				b.checkIndex(wrong, size, k+1, ix)
+			if wrong := lanes.WrongParts(ix.Part, from.known(), to.known(), size); wrong.Ints != nil && !unseen {
+				b.checkIndex(ofLanes(wrong), size, k+1, ix)
 			}
-			ax := innermost(from.axis, to.axis)
-			n, starts := b.sliceLanes(from, to, ax)
-			list := make([]int64, 0, n*len(starts.ints))
-			for _, first := range starts.ints {
+			ax := lanes.Innermost(from.axis, to.axis)
+			n, starts := lanes.SliceAgreed(indexing{b}, from.known(), to.known(), ax)
+			list := make([]int64, 0, n*len(starts.Ints))
+			for _, first := range starts.Ints {
 				for k := range int64(n) {
 					list = append(list, first+k)
 				}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -12,19 +12,12 @@ import (
 // into which graph, with which lanes, and what it leaves out. It is a value, changed
 // by with alone.
 type context struct {
-	lvl      *level      // the graph where effects and conditional work go
-	axis     *axis       // lanes in force, hidden if they are of a level around; nil: the uniform context
-	masks    []mask      // conditions of the branches under way that are known per lane, where lanes are hidden
-	branches []*branch   // under way
-	nest     *nest       // the loop whose units are being evaluated; nil: none
-	scan     *recurrence // whose steps are being evaluated; nil: none
-}
-
-// mask is a condition known per iteration, where lanes are hidden, and the side
-// of it that is being evaluated.
-type mask struct {
-	cond value
-	side bool
+	lvl      *level       // the graph where effects and conditional work go
+	axis     *axis        // lanes in force, hidden if they are of a level around; nil: the uniform context
+	masks    []lanes.Mask // conditions of the branches under way that are known per lane, where lanes are hidden
+	branches []*branch    // under way
+	nest     *nest        // the loop whose units are being evaluated; nil: none
+	scan     *recurrence  // whose steps are being evaluated; nil: none
 }
 
 // with runs fn in a context.
@@ -49,7 +42,7 @@ func (c context) into(br *branch) context {
 
 // where is the context on one side of a condition that is known per lane.
 func (c context) where(cond value, side bool) context {
-	c.masks = append(slices.Clip(c.masks), mask{cond, side})
+	c.masks = append(slices.Clip(c.masks), lanes.Mask{Cond: cond.known(), Side: side})
 	return c
 }
 
@@ -109,65 +102,7 @@ func (c *context) mayBeSkipped() bool {
 // excluded tells for every lane of an axis whether it is left out where evaluation
 // stands: by branches under way whose conditions are known, or because no lane in force
 // belongs to it (a loop within has no iterations there); nil if none is.
-func (c *context) excluded(ax *axis) []bool {
-	out := c.empty(ax)
-	for _, m := range c.masks {
-		if ax == nil || m.cond.axis == nil {
-			continue
-		}
-		lane := make([]bool, ax.N)
-		switch {
-		case m.cond.axis.Within(ax):
-			up := plan.UpTo(ax, m.cond.axis)
-			for l := range lane {
-				lane[l] = intAt(m.cond, ax, up, l, 0) != 0 != m.side
-			}
-		case ax.Within(m.cond.axis): // the index varies less: all iterations of a lane must be out
-			for l := range lane {
-				lane[l] = true
-			}
-			up := m.cond.axis.LanesOf(ax)
-			for l := range m.cond.axis.N {
-				if intAt(m.cond, m.cond.axis, nil, l, 0) != 0 == m.side {
-					lane[up[l]] = false
-				}
-			}
-		default:
-			continue
-		}
-		if out == nil {
-			out = lane
-			continue
-		}
-		for l := range out {
-			out[l] = out[l] || lane[l]
-		}
-	}
-	return out
-}
-
-// empty tells for every lane of an axis whether no lane in force belongs to it; nil if
-// some does to each.
-func (c *context) empty(ax *axis) []bool {
-	if ax == nil || c.axis == nil || ax == c.axis || !ax.Within(c.axis) {
-		return nil
-	}
-	out := make([]bool, ax.N)
-	for l := range out {
-		out[l] = true
-	}
-	left := ax.N
-	for _, l := range c.axis.LanesOf(ax) {
-		if out[l] {
-			out[l] = false
-			left--
-		}
-	}
-	if left == 0 {
-		return nil
-	}
-	return out
-}
+func (c *context) excluded(ax *axis) []bool { return lanes.Excluded(c.masks, c.axis, ax) }
 
 // regionLevel is the level around a region that begins here.
 func (c *context) regionLevel() *level {

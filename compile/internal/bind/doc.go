@@ -1,15 +1,15 @@
 // Package bind is the partial evaluator: it runs a typed program with its data
 // known and its parameters symbolic, and leaves a graph.
 //
+// What can be read off statements alone is in package static; values that data decide, their lanes
+// and the elements that they select are in package lanes.
+//
 // Map of the package; what stands further down uses what stands above:
 //
 //	errors.go      diagnostics, faults, budgets
 //	tuning.go      the numbers that steer binding, with the measurements behind them
-//	syntax.go      what can be read off statements alone
 //	value.go       values, axes (the lanes of loops), levels (graphs within graphs)
-//	known.go       known integers in lanes; which functions have effects
 //	context.go     where evaluation stands; emission of nodes there
-//	split.go       ragged data: iterations by groups of equal sizes
 //	access.go      indices and slices; arrays put together from others
 //	cell.go        variables: whole or scattered content
 //	overlay.go     copies of variables on which units work
@@ -22,7 +22,6 @@
 //	stmt.go        statements
 //	iterations.go  loops as the iterations that they have
 //	nest.go        loops as nests of units, which package plan orders
-//	sizes.go       which integers decide the sizes of values
 //	track.go       integers that a loop carries and data decide
 //	uses.go        the inspector: what it knows; the elements that units read and write
 //	inspect.go     … and the units of a nest, over which iterations they run

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -70,9 +71,9 @@ func (b *binder) enterUnit(u *unit) {
 			continue
 		}
 		acc := w.acc
-		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.Add && (h.Sum || b.nest.summing == h)}
+		o := &overlay{w: w, whole: acc.IsWhole(h.c.size), delta: w.Add && (h.Sum || b.nest.summing == h)}
 		typ := h.c.typ
-		shape := acc.ix.Shape()
+		shape := acc.Index.Shape()
 		if !o.whole {
 			typ = types.Type{Kind: types.Real, Dims: len(shape)}
 			if h.c.typ.Kind == types.Int {
@@ -104,7 +105,7 @@ func (b *binder) leaveUnit(u *unit) {
 			w.negate = false
 			w.val = b.pack(o.temp)
 		} else if w.val.lvl == nil && w.val.ints == nil { // a jump or a rejection before it
-			w.val = b.unset(h.c.typ, w.acc.ix.Shape())
+			w.val = b.unset(h.c.typ, w.acc.Index.Shape())
 		}
 		w.done = true
 	}
@@ -119,7 +120,7 @@ func (b *binder) runUnit(u *unit) {
 		c := b.cell(s.Var)
 		init := b.eval(s.Init)
 		b.checkShape(s.Init.Span(), s.Var.Name, c.shape, init.shape)
-		b.store(c, wholeOf(c.shape), init)
+		b.store(c, lanes.WholeOf(c.shape), init)
 		b.setSpan(old)
 	case *ir.Unpack:
 		old := b.at(s.Span())
@@ -127,7 +128,7 @@ func (b *binder) runUnit(u *unit) {
 			c := b.cell(s.Vars[k])
 			c.param = leaf.param && c.typ.Kind != types.Int
 			b.checkShape(s.Span(), c.name, c.shape, leaf.shape)
-			b.store(c, wholeOf(c.shape), leaf)
+			b.store(c, lanes.WholeOf(c.shape), leaf)
 		}
 		b.setSpan(old)
 	default:
@@ -135,7 +136,7 @@ func (b *binder) runUnit(u *unit) {
 			b.cells = slices.Clone(b.cells)
 		}
 		if sig := b.execAll(u.stmts); sig&^(goesOn|continues) != 0 {
-			panic(&fault{reason: "a jump out of a unit"})
+			panic(&fault{Reason: "a jump out of a unit"})
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (b *binder) sum(units []*unit) {
 	for _, u := range units {
 		w := h.ofUnit(u)
 		flat := b.flatten(w.val, u.Domain)
-		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.Slot)}})
+		ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(w.Slot)}})
 		parts = append(parts, b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 			r := g.Scatter(a[0], ix, []int{runs})
 			if w.negate {
@@ -228,7 +229,7 @@ func (b *binder) allBefore(n *nest, h *history) value {
 	if h.Inside {
 		return b.flatten(b.pack(h.c), h.c.home)
 	}
-	return b.flatten(b.loadBefore(n, h, wholeOf(h.c.shape), h.c.typ), h.c.home)
+	return b.flatten(b.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
 }
 
 // commit stores what a nest did to a variable of outside.
@@ -258,12 +259,12 @@ func (b *binder) commit(n *nest, h *history) {
 	}
 	val.param = c.param
 	if c.home == nil {
-		b.store(c, access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(elems)}})}, val)
+		b.store(c, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(elems)}})}, val)
 		return
 	}
 	// The variable belongs to a loop around this one: give its lanes all elements.
 	if len(elems) != h.Total() {
-		old := b.flatten(b.load(c, wholeOf(c.shape), c.typ), c.home)
+		old := b.flatten(b.load(c, lanes.WholeOf(c.shape), c.typ), c.home)
 		full := make([]int32, h.Total())
 		for i := range full {
 			full[i] = int32(val.size() + i)
@@ -282,7 +283,7 @@ func (b *binder) storeLanes(c *cell, val value) {
 	if b.axis != c.home {
 		val = b.narrowTo(val)
 	}
-	b.store(c, wholeOf(c.shape), val)
+	b.store(c, lanes.WholeOf(c.shape), val)
 }
 
 // narrowTo is a value in the lanes in force, some of its own.
@@ -306,16 +307,16 @@ func (b *binder) commitSum(h *history, w *write) {
 		for i, o := range w.Offsets {
 			offs[i] = w.Base[0] + o
 		}
-		acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(offs)}})}
+		acc := lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(offs)}})}
 		if len(delta.shape) == 0 {
-			acc.ix = ad.Index{Offset: int(offs[0])}
+			acc.Index = ad.Index{Offset: int(offs[0])}
 		} else {
 			delta = b.reshape(delta, []int{len(offs)}, delta.typ)
 		}
 		b.accumulate(c, acc, delta, false)
 		return
 	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.Base), tableDim(w.Offsets)}})
+	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(w.Base), lanes.Table(w.Offsets)}})
 	if len(w.Offsets) == 1 {
 		ix.Dims = ix.Dims[:1] // the single offset is in ix.Offset
 	}
@@ -326,5 +327,5 @@ func (b *binder) commitSum(h *history, w *write) {
 	if c.home != nil && b.axis != c.home {
 		delta = b.narrowTo(delta)
 	}
-	b.accumulate(c, wholeOf(c.shape), delta, false)
+	b.accumulate(c, lanes.WholeOf(c.shape), delta, false)
 }

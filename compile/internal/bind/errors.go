@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -31,10 +32,7 @@ func (e *Error) Error() string {
 // foresee. It ends the binding; tests fail, users have their program interpreted. Only
 // the inspector looks at one: where the sizes in a loop differ between iterations, it
 // inspects them by groups.
-type fault struct {
-	reason string
-	split  *split
-}
+type fault = lanes.Fault
 
 // halt ends the binding, whatever is being looked at: a budget is exhausted, or
 // whoever asked for it wants it no more.

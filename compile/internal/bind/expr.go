@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -26,7 +28,7 @@ func (b *binder) eval(e ir.Expr) value {
 		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(e.Value)}
 	case *ir.VarRef:
 		c := b.cell(e.Var)
-		return b.narrow(b.load(c, wholeOf(c.shape), c.typ))
+		return b.narrow(b.load(c, lanes.WholeOf(c.shape), c.typ))
 	case *ir.Operand:
 		return *b.operand
 	case *ir.Promote:
@@ -85,8 +87,8 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		if !ok {
 			return b.computedIndex(b.eval(e.X), e.Indices, e.Ty)
 		}
-		if acc.none {
-			return b.unset(e.Ty, acc.ix.Shape())
+		if acc.None {
+			return b.unset(e.Ty, acc.Index.Shape())
 		}
 		return b.narrow(b.load(c, acc, e.Type()))
 	}
@@ -96,8 +98,8 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		if !ok {
 			return b.computedIndex(x, e.Indices, leaves[k].Type)
 		}
-		if acc.none {
-			return b.unset(leaves[k].Type, acc.ix.Shape())
+		if acc.None {
+			return b.unset(leaves[k].Type, acc.Index.Shape())
 		}
 		v := b.gather(x, acc, leaves[k].Type)
 		v.typ = leaves[k].Type
@@ -163,7 +165,7 @@ func (b *binder) stack(typ types.Type, elems []ir.Expr, vals []value) value {
 			b.checkShape(e.Span(), "the literal", vals[0].shape, vals[i].shape)
 		}
 		known = known && vals[i].ints != nil
-		ax = innermost(ax, vals[i].axis)
+		ax = lanes.Innermost(ax, vals[i].axis)
 	}
 	shape := []int{len(vals)}
 	if len(vals) > 0 {
@@ -188,7 +190,7 @@ func (b *binder) stack(typ types.Type, elems []ir.Expr, vals []value) value {
 
 // call calls a library function.
 func (b *binder) call(e *ir.Call) value {
-	f := funcOf(e)
+	f := static.FuncOf(e)
 	if f.Terms != nil {
 		terms := b.terms(e, f, e.Propto && b.propto)
 		if len(terms) == 0 {
@@ -205,7 +207,7 @@ func (b *binder) call(e *ir.Call) value {
 	if v, ok := b.reduceSlice(e, f); ok {
 		return v
 	}
-	if v := measured(e); v != nil && b.cell(v) != nil { // its elements need not be put together
+	if v := static.Measured(e); v != nil && b.cell(v) != nil { // its elements need not be put together
 		return b.apply(f, e.Name, []value{{typ: v.Type, shape: b.cell(v).shape}}, e.Type())
 	}
 	args := b.args(e.Args)
@@ -250,7 +252,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	}
 	v := b.build(lvl, ax, f, name, args, typ)
 	if f.Random && ax != nil && v.axis == nil {
-		panic(&fault{reason: "random draws without lanes"})
+		panic(&fault{Reason: "random draws without lanes"})
 	}
 	return v
 }
@@ -370,7 +372,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 	var ax *axis
 	var shape []int
 	for _, a := range args {
-		ax = innermost(ax, a.axis)
+		ax = lanes.Innermost(ax, a.axis)
 		if len(a.shape) > 0 {
 			shape = a.shape
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -366,7 +367,7 @@ func (b *binder) metric(name string, known []constant) *ad.Graph {
 			b.fail(p.Span, diag.BadCall, "`%s` is of type %s in the model, but of type %s here", p.Name, v.Type, p.Type).throw()
 		}
 		c := b.cell(v)
-		args[k] = b.load(c, wholeOf(c.shape), c.typ)
+		args[k] = b.load(c, lanes.WholeOf(c.shape), c.typ)
 	}
 	out := b.callWith(f, f.Span, args)
 	if out == nil || out.typ.Kind != types.Matrix || out.typ.Dims != 0 {

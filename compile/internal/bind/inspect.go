@@ -3,7 +3,9 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -19,7 +21,7 @@ func (b *binder) inspect(ax *axis, lp *loop, i value, w way) (in *inspection, la
 	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups, written: map[*ir.For]*ir.If{}}
 	if w.joined && ax.N > smallUnrolled {
 		for _, s := range lp.across {
-			if s, ok := s.(*ir.For); ok && !mayJump(s.Body) {
+			if s, ok := s.(*ir.For); ok && !static.MayJump(s.Body) {
 				f.written[s] = iterationOf(s)
 			}
 		}
@@ -54,13 +56,13 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 	case nil:
 		return last
 	case *problem:
-		if !unknown(diag.List{r.d}) && !leaves(lp.body) && !r.skippable {
+		if !unknown(diag.List{r.d}) && !static.Leaves(lp.body) && !r.skippable {
 			panic(r) // a mistake of the user; of a loop that may end, the iteration that is to blame will tell
 		}
 		in.why = r.d.Summary
 	case *fault:
-		if in.again = r.split != nil && in.known.groups.refine(ax, r.split); !in.again {
-			in.why = r.reason
+		if in.again = r.Split != nil && in.known.groups.Refine(ax, r.Split); !in.again {
+			in.why = r.Reason
 		}
 	default:
 		panic(r)
@@ -74,13 +76,13 @@ func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 	root := &plan.Loop{Axis: ax}
 	in.n = &nest{b: b, around: b.nest, Nest: plan.Nest{Root: root}, stmts: map[*plan.Loop]ir.Stmt{root: lp.body}, watched: map[*cell]*history{}}
 	in.loop = root
-	vars := variablesOf(lp.body)
-	in.declared, in.assigned = vars.declared, map[*ir.Var]bool{}
-	for _, v := range vars.assigned {
+	vars := static.VariablesOf(lp.body)
+	in.declared, in.assigned = vars.Declared, map[*ir.Var]bool{}
+	for _, v := range vars.Assigned {
 		in.assigned[v] = true
 	}
 	lp.tracked = in.followed(slices.Clone(lp.tracked))
-	for _, v := range carriedInts(lp.body) {
+	for _, v := range static.CarriedInts(lp.body) {
 		if !lp.tracks(v) {
 			in.known.unknown[v] = true
 		}
@@ -97,7 +99,7 @@ func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 		in.why = jumps
 		return 0
 	}
-	for !sig.certain() && last < ax.N && signal(intAt(b.code, ax, nil, last, 0))&breaks == 0 {
+	for !sig.certain() && last < ax.N && signal(b.code.known().At(nil, last, 0))&breaks == 0 {
 		last++
 	}
 	return last + 1
@@ -106,11 +108,11 @@ func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 // groups inspects the body for the iterations of each group in turn.
 func (in *inspection) groups(ax *axis, lp *loop) signal {
 	gr := in.known.groups
-	if gr.n == 0 {
+	if gr.N == 0 {
 		return in.stmt(lp.body)
 	}
-	for k := range gr.n {
-		in.b.choose(gr.condition(ax, k), func() signal {
+	for k := range gr.N {
+		in.b.choose(ofLanes(gr.Condition(ax, k)), func() signal {
 			if sig := in.stmt(lp.body); sig&^(goesOn|continues) != 0 {
 				in.refuse(jumps)
 			}
@@ -165,7 +167,7 @@ func (in *inspection) stmts(list []ir.Stmt) signal {
 	return in.b.sequence(list, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
 		switch s := s.(type) {
 		case *ir.Block:
-			if mayJump(s) {
+			if static.MayJump(s) {
 				return in.stmts(slices.Concat(s.Stmts, rest)), true
 			}
 		case *ir.If:
@@ -187,12 +189,12 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 		whole, in.joins = in.joined, true
 	}
 	if whole || !in.isKnown(s.Cond) {
-		if !mayJump(s) {
+		if !static.MayJump(s) {
 			in.leaf(s, nil)
 			return goesOn, false
 		}
 		switch {
-		case leaves(s) || slices.ContainsFunc(rest, leaves):
+		case static.Leaves(s) || slices.ContainsFunc(rest, static.Leaves):
 			in.jumpsOut()
 		case len(in.decided) > 0: // the statements after that one are skipped too
 			in.compound(in.decided[0])
@@ -206,7 +208,7 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 		in.compound(s)
 		return goesOn, true
 	}
-	if mayJump(s) {
+	if static.MayJump(s) {
 		in.decided = append(in.decided, s)
 		defer func() { in.decided = in.decided[:len(in.decided)-1] }()
 	}
@@ -231,14 +233,14 @@ func (in *inspection) compound(s ir.Stmt) {
 // binds reports whether a conditional assigns a variable of the nest that is no
 // integer that data decide.
 func (in *inspection) binds(s ir.Stmt) bool {
-	return slices.ContainsFunc(variablesOf(s).assigned, in.isWatched)
+	return slices.ContainsFunc(static.VariablesOf(s).Assigned, in.isWatched)
 }
 
 // ---- loops ----
 
 func (in *inspection) forLoop(s *ir.For) {
 	b := in.b
-	if in.known.compound[s] || leaves(s.Body) || !in.isKnown(s.From) || !in.isKnown(s.To) {
+	if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.From) || !in.isKnown(s.To) {
 		in.leaf(s, nil)
 		return
 	}
@@ -270,11 +272,11 @@ func (in *inspection) writtenOut(s *ir.For, from, to value) bool {
 		return false
 	}
 	b := in.b
-	ax := innermost(from.axis, to.axis)
+	ax := lanes.Innermost(from.axis, to.axis)
 	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	most := int64(0)
 	for l := range ax.N {
-		most = max(most, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)
+		most = max(most, to.known().At(upTo, l, 0)-from.known().At(upFrom, l, 0)+1)
 	}
 	if most > mediumLoop {
 		return false
@@ -299,14 +301,14 @@ func iterationOf(s *ir.For) *ir.If {
 	ints := []types.Type{types.IntType, types.IntType}
 	overload, _, fail := types.ResolveLevels(stdlib.Language().Lookup("operator<="), ints, make([]bool, len(ints)))
 	if fail != nil {
-		panic(&fault{reason: "no comparison of integers"})
+		panic(&fault{Reason: "no comparison of integers"})
 	}
 	more := &ir.Call{Typed: i.Typed, Name: "operator<=", Overload: overload, Args: []ir.Expr{i, s.To}}
 	return &ir.If{Pos: s.Pos, Cond: more, Then: s.Body}
 }
 
 func (in *inspection) forEach(s *ir.ForEach) {
-	if in.known.compound[s] || leaves(s.Body) || in.readsWatched(s.Over) {
+	if in.known.compound[s] || static.Leaves(s.Body) || in.readsWatched(s.Over) {
 		in.leaf(s, nil)
 		return
 	}
@@ -361,7 +363,7 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	in.n.stmts[in.loop] = s
 	outer.Body = append(outer.Body, in.loop)
 	b.with(b.context.in(ax.Parent), func() { lp.tracked = in.followed(b.track(ax, lp, i, nil)) })
-	for _, v := range carriedInts(lp.body) {
+	for _, v := range static.CarriedInts(lp.body) {
 		if !in.known.unknown[v] && !lp.tracks(v) {
 			in.lose(v)
 		}
@@ -376,7 +378,7 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	})
 	b.cells = cells // all that the body assigns and data decide is followed
 	for _, t := range lp.tracked {
-		in.setKnown(t.v, func(c *cell) { b.writeLocal(c, wholeOf(c.shape), t.final, axis) })
+		in.setKnown(t.v, func(c *cell) { b.writeLocal(c, lanes.WholeOf(c.shape), t.final, axis) })
 	}
 	in.loop = outer
 }
@@ -384,7 +386,7 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 func (in *inspection) while(s *ir.While, trip int) {
 	b := in.b
 	for ; ; trip++ {
-		if in.known.compound[s] || leaves(s.Body) || !in.isKnown(s.Cond) || trip > maxLaneTrips {
+		if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.Cond) || trip > maxLaneTrips {
 			if trip > 0 {
 				in.compound(s)
 				return
@@ -533,9 +535,9 @@ func (in *inspection) assign(s *ir.Assign) {
 
 // assignKnown assigns an integer that is known; ok is false if it is not.
 func (b *binder) assignKnown(c *cell, s *ir.Assign) (ok bool) {
-	acc := wholeOf(c.shape)
+	acc := lanes.WholeOf(c.shape)
 	if len(s.Indices) > 0 {
-		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.none {
+		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.None {
 			return false
 		}
 	}
@@ -551,7 +553,7 @@ func (b *binder) assignKnown(c *cell, s *ir.Assign) (ok bool) {
 	if v.ints == nil || c.whole == nil || c.whole.ints == nil || b.hidden() {
 		return false
 	}
-	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+	b.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
 	b.writeLocal(c, acc, v, b.axis)
 	return true
 }

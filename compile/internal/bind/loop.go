@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
@@ -35,7 +37,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	sig := goesOn
 	b.with(b.context.in(ax.Parent), func() {
 		why := jumps
-		if !has(s.Body, isReturn) {
+		if !static.Has(s.Body, static.IsReturn) {
 			lp.tracked = b.track(ax, lp, i, nil)
 			var n *nest
 			if n, _, why = b.planned(ax, lp, i); n != nil {
@@ -80,7 +82,7 @@ func (b *binder) run(n int, lp *loop) signal {
 
 // runLaned evaluates the loop as a nest, if that can be done.
 func (b *binder) runLaned(steps int, lp *loop) bool {
-	if has(lp.body, isReturn) {
+	if static.Has(lp.body, static.IsReturn) {
 		b.note(lp, jumps)
 		return false
 	}
@@ -104,7 +106,7 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
 	tracked := lp.tracked
 	var tried []*inspection
-	var levels *split
+	var levels *lanes.Split
 	for _, w := range ways() {
 		if slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
 			continue
@@ -113,7 +115,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			if w.steps && len(lp.steps) == written { // of which there are none, or no more than there were
 				break
 			}
-			lp.groups, lp.tracked = groups{}, tracked
+			lp.groups, lp.tracked = lanes.Groups{}, tracked
 			in, last := b.inspect(ax, lp, i, w)
 			if last > 0 && last < ax.N {
 				return nil, last, in.why
@@ -140,7 +142,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 		}
 	}
-	if lp.groups, lp.tracked = (groups{}), tracked; levels != nil && lp.groups.refine(ax, levels) {
+	if lp.groups, lp.tracked = (lanes.Groups{}), tracked; levels != nil && lp.groups.Refine(ax, levels) {
 		if in, _ := b.inspect(ax, lp, i, ways()[0]); in.why == "" && in.n.make() == "" {
 			b.count(in.n)
 			return in.n, 0, ""
@@ -253,7 +255,7 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 				return b.iterateWhile(s)
 			}
 			if trip > maxLaneTrips {
-				panic(&fault{reason: "a while loop of many trips, which differ between iterations"})
+				panic(&fault{Reason: "a while loop of many trips, which differ between iterations"})
 			}
 			return b.choose(cond, func() signal {
 				return b.onlyIf(b.exec(s.Body), goesOn|continues, func() signal { return b.whileFrom(s, trip+1) })

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
@@ -36,7 +37,7 @@ type unit struct {
 	*plan.Unit
 	stmts    []ir.Stmt
 	cells    []*cell            // variables in scope, by ir.Var.ID
-	accesses []access           // beside Unit.Touches, as far as the inspector has made them
+	accesses []lanes.Access     // beside Unit.Touches, as far as the inspector has made them
 	overlays map[*cell]*overlay // while it is evaluated
 }
 
@@ -55,7 +56,7 @@ type write struct {
 	*plan.Write
 	h   *history
 	u   *unit
-	acc access
+	acc lanes.Access
 
 	val    value // in lanes of the unit, or, of a sum, the sums
 	done   bool
@@ -69,7 +70,7 @@ func (n *nest) make() (why string) {
 	for _, h := range n.order {
 		for _, w := range h.Writes {
 			u := n.units[w.Unit.ID]
-			x := &write{Write: w, h: h, u: u, acc: wholeOf(h.c.shape)}
+			x := &write{Write: w, h: h, u: u, acc: lanes.WholeOf(h.c.shape)}
 			if !w.Whole {
 				x.acc = u.accesses[w.First]
 			}
@@ -80,9 +81,9 @@ func (n *nest) make() (why string) {
 }
 
 // levels are the iterations of the nest's loop by levels, see [plan.Levels]; nil if there are none.
-func (n *nest) levels() *split {
+func (n *nest) levels() *lanes.Split {
 	if levels := plan.Levels(&n.Nest, n.plan); levels != nil {
-		return &split{axis: n.Root.Axis, sizes: levels}
+		return &lanes.Split{Axis: n.Root.Axis, Sizes: levels}
 	}
 	return nil
 }
@@ -111,13 +112,8 @@ func (h *history) write(o plan.Origin) *write {
 }
 
 // origins finds what a read of elements by a unit sees, see [plan.Variable.Origins].
-func (h *history) origins(u *unit, acc access, ax *axis, skip []bool) []plan.Origin {
-	return h.Origins(&h.n.Nest, u.Unit, acc.plain(), ax, skip)
-}
-
-// plain is an access in integers alone.
-func (a access) plain() plan.Access {
-	return plan.Access{Axis: a.axis, Base: a.base, Offsets: a.offsets(), Out: a.out}
+func (h *history) origins(u *unit, acc lanes.Access, ax *axis, skip []bool) []plan.Origin {
+	return h.Origins(&h.n.Nest, u.Unit, acc.Plain(), ax, skip)
 }
 
 // among reports whether a unit is one of a group.

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
@@ -25,14 +26,14 @@ type overlay struct {
 // resolve is the variable that an access is to, and the access to it, where units
 // under way work on copies: the unit of a nest on a copy of what the unit around works
 // on.
-func (b *binder) resolve(c *cell, acc access) (*cell, access) {
+func (b *binder) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, c) {
 		switch {
 		case o.whole:
 		case b.sameElements(o.w, acc):
-			acc = wholeOf(o.temp.shape)
+			acc = lanes.WholeOf(o.temp.shape)
 		default:
-			panic(&fault{reason: "elements that were not foreseen"})
+			panic(&fault{Reason: "elements that were not foreseen"})
 		}
 		c = o.temp
 	}
@@ -42,7 +43,7 @@ func (b *binder) resolve(c *cell, acc access) (*cell, access) {
 // accessTo is the access of indices to a variable; ok is false if the elements are known
 // only when the program runs. Those on a copy of which a unit works are what the inspector
 // found, though a region may hide what tells them.
-func (b *binder) accessTo(c *cell, indices []ir.Index, what string) (acc access, ok bool) {
+func (b *binder) accessTo(c *cell, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
 	acc, ok = b.access(c.shape, indices, what)
 	if o := b.overlayOn(b.nest, c); !ok && o != nil && !o.whole {
 		return o.w.acc, true
@@ -81,9 +82,9 @@ func (b *binder) storage(v *ir.Var) *cell {
 
 // sameElements reports whether an access by the unit under way, perhaps known for
 // more iterations than execute it, is to the elements of the write.
-func (b *binder) sameElements(w *write, acc access) bool {
-	ax := innermost(w.u.Domain, acc.axis)
-	offs, of := acc.offsets(), w.acc.offsets()
+func (b *binder) sameElements(w *write, acc lanes.Access) bool {
+	ax := lanes.Innermost(w.u.Domain, acc.Axis)
+	offs, of := acc.Offsets(), w.acc.Offsets()
 	if len(offs) != len(of) {
 		return false
 	}
@@ -97,14 +98,14 @@ func (b *binder) sameElements(w *write, acc access) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
+	return slices.EqualFunc(acc.FlatBase(nil, ax, 0), w.acc.FlatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
 }
 
 // record keeps the value that the unit under way writes.
 func (b *binder) record(h *history, val value, negate bool) {
 	w := h.ofUnit(b.nest.unit)
 	if w == nil {
-		panic(&fault{reason: "a write that was not foreseen"})
+		panic(&fault{Reason: "a write that was not foreseen"})
 	}
 	w.val, w.negate = val, negate
 }
@@ -113,7 +114,7 @@ func (b *binder) record(h *history, val value, negate bool) {
 // recurrence under way, so that it is evaluated in lanes.
 func (b *binder) outOfScan(e ir.Expr) bool {
 	r := b.scan
-	out := b.effectsIn(e) == 0
+	out := b.functions.EffectsIn(e) == 0
 	for v := range ir.Vars(e) {
 		c := b.cell(v)
 		if o := b.overlayOf(c); o != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -48,31 +49,31 @@ type element struct {
 }
 
 // readCarried reads elements that the recurrence under way writes.
-func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
+func (b *binder) readCarried(n *nest, h *history, acc lanes.Access, ax *axis, typ types.Type) value {
 	r := b.scan
 	if ax != r.dom && r.dom.Within(ax) { // in a loop within the steps, which all of its iterations read at the same time
 		return b.readStep(n, h, acc, typ)
 	}
 	if ax != r.dom {
-		panic(&fault{reason: plan.Irregular})
+		panic(&fault{Reason: plan.Irregular})
 	}
-	skip := acc.outIn(ax)
+	skip := acc.OutIn(ax)
 	if ex := b.excluded(ax); ex != nil {
 		skip = ex
 	}
-	width := acc.ix.Size()
+	width := acc.Index.Size()
 	from := h.origins(n.unit, acc, ax, skip)
 	if width == 0 {
 		return b.loadBefore(n, h, acc, typ)
 	}
 	at, ok := plan.Pattern(r.planned, from, width)
-	if !ok && !acc.isWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
-		return b.gather(b.readCarried(n, h, wholeOf(h.c.shape), ax, h.c.typ), acc, typ)
+	if !ok && !acc.IsWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
+		return b.gather(b.readCarried(n, h, lanes.WholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
 	if !ok {
-		panic(&fault{reason: plan.Irregular})
+		panic(&fault{Reason: plan.Irregular})
 	}
-	shape := acc.ix.Shape()
+	shape := acc.Index.Shape()
 	elem := types.Type{Kind: types.Real, Dims: 1}
 	var outside value // in lanes
 	flat := make([]int32, width)
@@ -112,7 +113,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		case x.Distance == 0:
 			w := h.writes[x.Write.Index]
 			if !w.done {
-				panic(&fault{reason: "a value that is not there yet"})
+				panic(&fault{Reason: "a value that is not there yet"})
 			}
 			flat[p] = int32(x.Pos) + a.part(partKey{w, 0}, func() value { return b.reshape(b.numeric(w.val), []int{len(w.Offsets)}, elem) })
 		default:
@@ -134,14 +135,14 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 
 // readStep is readCarried in the lanes of a loop within a step: the step reads, and
 // where these lanes read different elements, they take them out of the variable.
-func (b *binder) readStep(n *nest, h *history, acc access, typ types.Type) (v value) {
+func (b *binder) readStep(n *nest, h *history, acc lanes.Access, typ types.Type) (v value) {
 	r := b.scan
 	at := b.context.in(r.dom)
-	if acc.axis == nil || acc.axis.Within(r.dom) {
+	if acc.Axis == nil || acc.Axis.Within(r.dom) {
 		b.with(at, func() { v = b.readCarried(n, h, acc, r.dom, typ) })
 		return v
 	}
-	b.with(at, func() { v = b.readCarried(n, h, wholeOf(h.c.shape), r.dom, h.c.typ) })
+	b.with(at, func() { v = b.readCarried(n, h, lanes.WholeOf(h.c.shape), r.dom, h.c.typ) })
 	return b.gather(v, acc, typ)
 }
 
@@ -153,7 +154,7 @@ func (r *recurrence) writes(o plan.Origin) bool {
 // begins gives registers their values before the scan if what a read takes from
 // outside is just that: in the first steps, the values that would have been written
 // in steps before them.
-func (b *binder) begins(n *nest, h *history, acc access, at []plan.From, from []plan.Origin, typ types.Type) bool {
+func (b *binder) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
 	r, width, most := b.scan, len(at), 0
 	if r.dom.Parent != nil {
 		return false // the lanes around begin anew
@@ -175,11 +176,11 @@ func (b *binder) begins(n *nest, h *history, acc access, at []plan.From, from []
 		first.Up[l] = int32(l)
 	}
 	some := acc
-	if acc.axis != nil {
-		some.axis, some.base = first, make([]int32, most)
-		up := first.LanesOf(acc.axis)
+	if acc.Axis != nil {
+		some.Axis, some.Base = first, make([]int32, most)
+		up := first.LanesOf(acc.Axis)
 		for l := range most {
-			some.base[l] = acc.base[up[l]]
+			some.Base[l] = acc.Base[up[l]]
 		}
 	}
 	rest := slices.Clone(from[:most*width])
@@ -226,7 +227,7 @@ func (b *binder) maskOutside(r *recurrence, from []plan.Origin, width int) value
 	for l := range r.dom.N {
 		for p := range width {
 			o := from[l*width+p]
-			mask.ints[l*width+p] = truth(!o.None && !r.writes(o))
+			mask.ints[l*width+p] = lanes.Truth(!o.None && !r.writes(o))
 			same = same && mask.ints[l*width+p] == mask.ints[l*width]
 		}
 		one.ints[l] = mask.ints[l*width]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -97,7 +98,7 @@ func (b *binder) isOneOf(code value, set signal) value {
 	if code.ints != nil {
 		ints := make([]int64, len(code.ints))
 		for i, c := range code.ints {
-			ints[i] = truth(signal(c)&set != 0)
+			ints[i] = lanes.Truth(signal(c)&set != 0)
 		}
 		code.ints = ints
 		return code
@@ -152,27 +153,16 @@ func (b *binder) loopEnds(sig signal) signal {
 // partition runs the sides of a conditional that data decide differently in
 // different iterations, each in its own lanes.
 func (b *binder) partition(cond value, then, els func() signal) signal {
-	ax := innermost(b.axis, cond.axis)
+	ax := lanes.Innermost(b.axis, cond.axis)
 	b.reserveLanes(ax.N)
-	mask := b.maskOf(cond, ax)
-	var lanes [2][]int32
-	for l, t := range mask {
-		k := 1
-		if t {
-			k = 0
-		}
-		lanes[k] = append(lanes[k], int32(l))
-	}
+	sides := lanes.Sides(cond.known(), ax)
 	var outs []outcome
 	var axes []*axis
 	union := signal(0)
 	for k, side := range []func() signal{then, els} {
-		if len(lanes[k]) == 0 {
+		some := sides[k]
+		if some == nil {
 			continue
-		}
-		some := &axis{N: len(lanes[k]), Parent: ax, Up: lanes[k], Level: levelOf(ax), Subset: true}
-		if some.N == ax.N {
-			some = ax
 		}
 		o := outcome{}
 		b.with(b.context.in(some), func() {
@@ -191,7 +181,7 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 			c := b.newCell(nil, "code", types.IntType, nil)
 			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)})
 			for k, o := range outs {
-				b.writeLocal(c, wholeOf(nil), o.codeOf(), axes[k])
+				b.writeLocal(c, lanes.WholeOf(nil), o.codeOf(), axes[k])
 			}
 			b.code = b.pack(c)
 		}
@@ -223,10 +213,10 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 		for i, v := range o.result.parts() {
 			c := cells[i]
 			if !slices.Equal(v.shape, c.shape) {
-				panic(&fault{reason: "a function whose result has different sizes in different iterations"})
+				panic(&fault{Reason: "a function whose result has different sizes in different iterations"})
 			}
 			c.param = c.param || v.param
-			b.with(b.context.in(axes[k]), func() { b.writeLocal(c, wholeOf(c.shape), v, axes[k]) })
+			b.with(b.context.in(axes[k]), func() { b.writeLocal(c, lanes.WholeOf(c.shape), v, axes[k]) })
 		}
 	}
 	if cells != nil {

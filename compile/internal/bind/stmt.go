@@ -2,6 +2,8 @@ package bind
 
 import (
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -92,8 +94,8 @@ func (b *binder) sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (
 // in the side that goes on if the other never does, which done tells, else after the
 // conditional, where it goes on.
 func (b *binder) sides(s *ir.If, cond value, rest []ir.Stmt, run func([]ir.Stmt) signal) (sig signal, done bool) {
-	then, els := neverGoesOn(s.Then), s.Else != nil && neverGoesOn(s.Else)
-	done = mayJump(s) && (then || els)
+	then, els := static.NeverGoesOn(s.Then), s.Else != nil && static.NeverGoesOn(s.Else)
+	done = static.MayJump(s) && (then || els)
 	side := func(s ir.Stmt, ends bool) func() signal {
 		var list []ir.Stmt
 		if s != nil {
@@ -115,7 +117,8 @@ func (b *binder) sizes(v *ir.Var) []int {
 	for i, e := range v.Sizes {
 		n := b.knownInt(e, "a size")
 		if n.axis != nil {
-			n = intValue(b.mustAgree(b.narrow(n), differ))
+			n = b.narrow(n)
+			n = intValue(n.known().MustAgree(b.excluded(n.axis)))
 		}
 		if n.ints[0] < 0 {
 			b.fail(e.Span(), diag.NegativeSize, "the size of `%s` is %d", v.Name, n.ints[0]).
@@ -169,27 +172,27 @@ func (b *binder) unpack(s *ir.Unpack) {
 
 func (b *binder) assign(s *ir.Assign) {
 	c := b.cell(s.Var)
-	acc := wholeOf(c.shape)
+	acc := lanes.WholeOf(c.shape)
 	if len(s.Indices) > 0 {
 		var ok bool
 		if acc, ok = b.accessTo(c, s.Indices, "`"+s.Var.Name+"`"); !ok {
 			b.assignComputed(c, s)
 			return
 		}
-		if acc.none {
+		if acc.None {
 			b.eval(s.Value)
 			return
 		}
 	}
 	if s.Op == "" {
 		v := b.eval(s.Value)
-		b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+		b.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
 		b.store(c, acc, v)
 		return
 	}
 	if (s.Op == "+" || s.Op == "-") && c.typ.Kind != types.Int {
 		v := b.eval(s.Value)
-		shape := acc.ix.Shape()
+		shape := acc.Index.Shape()
 		if len(v.shape) > 0 {
 			b.checkShape(s.Value.Span(), s.Var.Name, shape, v.shape)
 		} else if len(shape) > 0 {
@@ -205,7 +208,7 @@ func (b *binder) assign(s *ir.Assign) {
 	b.operand = &old
 	v := b.eval(s.Combine)
 	b.operand = outer
-	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+	b.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
 	b.store(c, acc, v)
 }
 
@@ -217,7 +220,7 @@ func (b *binder) target(s *ir.Target) {
 		return
 	}
 	if c, ok := s.Value.(*ir.Call); ok {
-		if f := funcOf(c); f.Terms != nil { // its addends are added over lanes one by one
+		if f := static.FuncOf(c); f.Terms != nil { // its addends are added over lanes one by one
 			for _, t := range b.terms(c, f, c.Propto && b.propto) {
 				b.addTarget(t)
 			}
@@ -230,7 +233,7 @@ func (b *binder) target(s *ir.Target) {
 func (b *binder) tilde(s *ir.Tilde) {
 	switch d := s.Density.(type) {
 	case *ir.Call:
-		if f := funcOf(d); f.Terms != nil {
+		if f := static.FuncOf(d); f.Terms != nil {
 			for _, t := range b.terms(d, f, b.propto) {
 				b.addTarget(t)
 			}
@@ -263,7 +266,7 @@ func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
 
 func (b *binder) print(s *ir.Print) {
 	if !b.inOrder() {
-		panic(&fault{reason: "print: its order matters"})
+		panic(&fault{Reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
 	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -44,7 +46,7 @@ type follower struct {
 // carries; i is its number, and active tells, unless it is nil, which iterations
 // there are. It changes nothing.
 func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []tracked) {
-	vars := slices.DeleteFunc(carriedInts(lp.body), func(v *ir.Var) bool {
+	vars := slices.DeleteFunc(static.CarriedInts(lp.body), func(v *ir.Var) bool {
 		o := b.overlayOf(b.cell(v))
 		return o != nil && !o.whole || b.cell(v).size > maxTracked
 	})
@@ -71,31 +73,28 @@ func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []track
 // run follows the variables through all iterations; nil if that cannot be done.
 func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []tracked {
 	b := f.b
-	inside := variablesOf(lp.body)
+	inside := static.VariablesOf(lp.body)
 	f.inside = map[*ir.Var]bool{lp.v: true}
-	for _, v := range inside.assigned {
+	for _, v := range inside.Assigned {
 		f.inside[v] = true
 	}
-	maps.Copy(f.inside, inside.declared)
-	maps.Copy(f.inside, inside.ofLoops)
+	maps.Copy(f.inside, inside.Declared)
+	maps.Copy(f.inside, inside.OfLoops)
 	outer := f.ax.Parent
-	lanes := 1
-	if outer != nil {
-		lanes = outer.N
-	}
+	around := plan.Lanes(outer)
 	list := make([]tracked, len(vars))
 	for k, v := range vars {
 		c := b.cell(v)
-		whole := b.load(c, wholeOf(c.shape), c.typ)
+		whole := b.load(c, lanes.WholeOf(c.shape), c.typ)
 		if whole.ints == nil {
 			f.lost = v
 			return nil
 		}
 		t := tracked{v: v, start: value{typ: c.typ, shape: c.shape, axis: f.ax, ints: []int64{}}, final: value{typ: c.typ, shape: c.shape, axis: outer, ints: []int64{}}}
 		up := plan.UpTo(outer, whole.axis)
-		for l := range lanes {
+		for l := range around {
 			for p := range c.size {
-				t.final.ints = append(t.final.ints, intAt(whole, outer, up, l, p))
+				t.final.ints = append(t.final.ints, whole.known().At(up, l, p))
 			}
 		}
 		list[k] = t
@@ -122,7 +121,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 			continue
 		}
 		if number.ints != nil {
-			f.env[lp.v] = []int64{intAt(number, f.ax, plan.UpTo(f.ax, number.axis), l, 0)}
+			f.env[lp.v] = []int64{number.known().At(plan.UpTo(f.ax, number.axis), l, 0)}
 		}
 		sig, ok := f.exec(lp.body)
 		if !ok || f.lost != nil || !sig.certain() {
@@ -139,7 +138,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 
 // forget makes what a statement assigns unknown.
 func (f *follower) forget(s ir.Stmt) {
-	for _, v := range variablesOf(s).assigned {
+	for _, v := range static.VariablesOf(s).Assigned {
 		f.unknown(v)
 	}
 }
@@ -154,7 +153,7 @@ func (f *follower) unknown(v *ir.Var) {
 // matters reports whether the body of a loop assigns integers, or leaves the
 // function; its other jumps end at the loop.
 func (f *follower) matters(s ir.Stmt) bool {
-	return has(s, isReturn) || slices.ContainsFunc(variablesOf(s).assigned, func(v *ir.Var) bool { return v.Type.Kind == types.Int })
+	return static.Has(s, static.IsReturn) || slices.ContainsFunc(static.VariablesOf(s).Assigned, func(v *ir.Var) bool { return v.Type.Kind == types.Int })
 }
 
 func (f *follower) exec(s ir.Stmt) (signal, bool) {
@@ -200,7 +199,7 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 		switch {
 		case !ok:
 			f.forget(s)
-			return goesOn, !mayJump(s)
+			return goesOn, !static.MayJump(s)
 		case c.truth():
 			return f.exec(s.Then)
 		case s.Else != nil:
@@ -214,7 +213,7 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 		to, ok2 := f.number(s.To)
 		if !ok1 || !ok2 {
 			f.forget(s)
-			return goesOn, !mayJump(s)
+			return goesOn, !static.MayJump(s)
 		}
 		for i := from.i; i <= to.i; i++ {
 			f.env[s.Var] = []int64{i}
@@ -229,7 +228,7 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 	case *ir.ForEach:
 		if f.matters(s.Body) {
 			f.forget(s)
-			return goesOn, !mayJump(s)
+			return goesOn, !static.MayJump(s)
 		}
 	case *ir.While:
 		if !f.matters(s.Body) {
@@ -239,7 +238,7 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 			c, ok := f.number(s.Cond)
 			if !ok {
 				f.forget(s)
-				return goesOn, !mayJump(s)
+				return goesOn, !static.MayJump(s)
 			}
 			if !c.truth() {
 				return goesOn, true
@@ -373,10 +372,10 @@ func (f *follower) number(e ir.Expr) (num, bool) {
 		}
 		l, ok := f.number(x)
 		if !ok || l.truth() != and {
-			return num{i: truth(l.truth())}, ok
+			return num{i: lanes.Truth(l.truth())}, ok
 		}
 		r, ok := f.number(y)
-		return num{i: truth(r.truth())}, ok
+		return num{i: lanes.Truth(r.truth())}, ok
 	case *ir.Cond:
 		c, ok := f.number(e.Cond)
 		if !ok {
@@ -393,7 +392,7 @@ func (f *follower) number(e ir.Expr) (num, bool) {
 }
 
 func (f *follower) call(e *ir.Call) (num, bool) {
-	fn := funcOf(e)
+	fn := static.FuncOf(e)
 	if fn.Int == nil && !(len(e.Args) == 2 && e.Type().Kind == types.Int) {
 		return num{}, false
 	}
@@ -418,17 +417,17 @@ func (f *follower) call(e *ir.Call) (num, bool) {
 	x, y := reals[0], reals[1]
 	switch e.Name {
 	case "operator<":
-		return num{i: truth(x < y)}, true
+		return num{i: lanes.Truth(x < y)}, true
 	case "operator<=":
-		return num{i: truth(x <= y)}, true
+		return num{i: lanes.Truth(x <= y)}, true
 	case "operator>":
-		return num{i: truth(x > y)}, true
+		return num{i: lanes.Truth(x > y)}, true
 	case "operator>=":
-		return num{i: truth(x >= y)}, true
+		return num{i: lanes.Truth(x >= y)}, true
 	case "operator==":
-		return num{i: truth(x == y)}, true
+		return num{i: lanes.Truth(x == y)}, true
 	case "operator!=":
-		return num{i: truth(x != y)}, true
+		return num{i: lanes.Truth(x != y)}, true
 	}
 	return num{}, false
 }
@@ -466,7 +465,7 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 	}
 	x, ok := f.loaded[v]
 	if !ok {
-		x = f.b.load(c, wholeOf(c.shape), c.typ)
+		x = f.b.load(c, lanes.WholeOf(c.shape), c.typ)
 		f.loaded[v] = x
 	}
 	at := 0
@@ -515,6 +514,6 @@ func (b *binder) privatise(lp *loop) {
 func (b *binder) settle(lp *loop) {
 	for _, t := range lp.tracked {
 		c := b.cell(t.v)
-		b.store(c, wholeOf(c.shape), t.final)
+		b.store(c, lanes.WholeOf(c.shape), t.final)
 	}
 }

@@ -34,16 +34,6 @@ const (
 	largeUnrolled = 4096
 )
 
-// Of iterations by groups of equal sizes. Groups are few in number, and there are at least
-// this many times as many iterations as groups; else the loop is better unrolled. The
-// iterations are those of the loop itself if it has as many in each lane of a loop around:
-// unrolled, it stays in these lanes, and spares the gathers of the groups. For two
-// triangular convolutions in 14 lanes these made a gradient take 660 µs instead of 510.
-const (
-	maxGroups   = 128
-	fewestLanes = 4
-)
-
 // Bounds, beyond which a loop is evaluated in another way, or the program refused.
 const (
 	// maxUnits bounds the statements of a nest, those of unrolled inner loops counted for

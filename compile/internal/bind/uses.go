@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -38,7 +40,7 @@ type inspection struct {
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest
 	decided  []*ir.If         // conditionals on data around the statement
-	ragged   bool             // the sizes in the unit differ between iterations
+	ragged   bool             // the sizes in the unit lanes.Differ between iterations
 
 	known findings
 	again bool   // something was found that an earlier statement should have been told
@@ -49,7 +51,7 @@ type inspection struct {
 type findings struct {
 	unknown  map[*ir.Var]bool   // integers that data do not decide everywhere
 	compound map[ir.Stmt]bool   // statements that parameters hold together
-	groups   groups             // iterations by the sizes of what they declare
+	groups   lanes.Groups       // iterations by the sizes of what they declare
 	written  map[*ir.For]*ir.If // inner loops that are written out, and an iteration of them
 }
 
@@ -84,12 +86,12 @@ func (in *inspection) isKnown(e ir.Expr) bool {
 		case *ir.TargetValue, *ir.Operand:
 			_, known = e.(*ir.Operand)
 		case *ir.Call:
-			known = known && !funcOf(e).Random
-			if v := measured(e); v != nil && !in.declared[v] && in.b.cell(v) != nil {
+			known = known && !static.FuncOf(e).Random
+			if v := static.Measured(e); v != nil && !in.declared[v] && in.b.cell(v) != nil {
 				return false
 			}
 		case *ir.UserCall:
-			known = known && in.b.isPure(e.Func)
+			known = known && in.b.functions.IsPure(e.Func)
 		}
 		return known
 	})
@@ -203,15 +205,15 @@ func (in *inspection) unit(u *unit) {
 // within notes what the statements of a compound unit use. What they assign, and
 // the variables of loops, have no known values there.
 func (in *inspection) within(s ir.Stmt) {
-	vars := variablesOf(s)
-	local := vars.declared
-	maps.Copy(local, vars.ofLoops)
-	for _, v := range vars.assigned {
+	vars := static.VariablesOf(s)
+	local := vars.Declared
+	maps.Copy(local, vars.OfLoops)
+	for _, v := range vars.Assigned {
 		if !in.isWatched(v) && !local[v] {
 			in.lose(v)
 		}
 	}
-	if in.b.effectsIn(s)&prints != 0 {
+	if in.b.functions.EffectsIn(s)&static.Prints != 0 {
 		in.refuse("print: its order matters")
 	}
 	if in.again {
@@ -224,7 +226,7 @@ func (in *inspection) within(s ir.Stmt) {
 				vary[v] = true
 			}
 		}
-		if in.ragged = in.b.sizesVary(s, vary); in.ragged {
+		if in.ragged = in.b.functions.SizesVary(s, vary); in.ragged {
 			defer func() { in.ragged = false }()
 		}
 		in.withinStmt(s)
@@ -272,16 +274,16 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 func (in *inspection) sizes(e ir.Node) {
 	switch e := e.(type) {
 	case *ir.Call:
-		for _, a := range sizeArgs(e) {
+		for _, a := range static.SizeArgs(e) {
 			in.size(a)
 		}
 	case *ir.UserCall:
-		d := in.b.sizesOf(e.Func)
-		for _, a := range d.args(e) {
+		args, parts := in.b.functions.Call(e)
+		for _, a := range args {
 			in.size(a)
 		}
-		for _, s := range d.spans {
-			in.slice(argument(e, s.from), argument(e, s.to))
+		for _, s := range parts {
+			in.slice(s[0], s[1])
 		}
 	case *ir.IndexExpr:
 		for _, ix := range e.Indices {
@@ -303,7 +305,7 @@ func (in *inspection) slice(first, last ir.Expr) {
 		to, ok = in.lookInt(last)
 	}
 	if ok {
-		in.b.sliceLanes(from, to, innermost(from.axis, to.axis))
+		lanes.SliceAgreed(indexing{in.b}, from.known(), to.known(), lanes.Innermost(from.axis, to.axis))
 	} else {
 		in.unknownSize()
 	}
@@ -323,7 +325,7 @@ func (in *inspection) size(e ir.Expr) {
 			for l := range at.ints {
 				at.ints[l] = v.ints[l*n+k]
 			}
-			in.b.mustAgree(at, differ)
+			at.known().MustAgree(in.b.excluded(at.axis))
 		}
 	}
 }
@@ -377,9 +379,9 @@ func (in *inspection) uses(e ir.Expr) {
 		case *ir.TargetValue:
 			in.refuse(targetRead)
 		case *ir.Call:
-			return measured(e) == nil
+			return static.Measured(e) == nil
 		case *ir.UserCall:
-			if b.effectsOf(e.Func)&prints != 0 {
+			if b.functions.EffectsOf(e.Func)&static.Prints != 0 {
 				in.refuse("print: its order matters")
 			}
 		case *ir.IndexExpr:
@@ -461,7 +463,7 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 		return
 	}
 	u := in.n.units[len(in.n.units)-1]
-	acc := wholeOf(c.shape)
+	acc := lanes.WholeOf(c.shape)
 	t := plan.Touch{Axis: b.axis, How: how}
 	if len(indices) > 0 {
 		if some, ok := in.elements(c, indices); ok {
@@ -471,15 +473,15 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 		}
 	}
 	if o := b.overlayOf(c); o != nil && !o.whole { // its elements are all that is used
-		t.Some, c, acc = false, o.temp, wholeOf(o.temp.shape)
+		t.Some, c, acc = false, o.temp, lanes.WholeOf(o.temp.shape)
 	} else if o != nil {
 		c = o.temp
 	}
 	t.Variable = in.history(c, v).Variable
-	if acc.isWhole(c.size) {
+	if acc.IsWhole(c.size) {
 		t.Access = t.Variable.Whole()
 	} else {
-		t.Access = acc.plain()
+		t.Access = acc.Plain()
 	}
 	add := func(how plan.Use) {
 		t.How = how
@@ -493,12 +495,12 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 }
 
 // elements are those that indices select; ok is false if they are not known, or wrong.
-func (in *inspection) elements(c *cell, indices []ir.Index) (acc access, ok bool) {
+func (in *inspection) elements(c *cell, indices []ir.Index) (acc lanes.Access, ok bool) {
 	for _, ix := range indices {
 		if ix.A != nil && !in.isKnown(ix.A) || ix.B != nil && !in.isKnown(ix.B) {
 			return acc, false
 		}
 	}
 	passes := in.passes(func() { acc, ok = in.b.access(c.shape, indices, "") })
-	return acc, passes && ok && !acc.none
+	return acc, passes && ok && !acc.None
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -111,6 +112,14 @@ func (v value) size() int { return sizeOf(v.shape) }
 
 func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}} }
 
+// known are known integers without what else is said of a value.
+func (v value) known() lanes.Value { return lanes.Value{Shape: v.shape, Axis: v.axis, Ints: v.ints} }
+
+// ofLanes is a value of known integers.
+func ofLanes(v lanes.Value) value {
+	return value{typ: types.Type{Kind: types.Int, Dims: len(v.Shape)}, shape: v.Shape, axis: v.Axis, ints: v.Ints}
+}
+
 // scalarInt returns the value of an int scalar that is known and the same in
 // all lanes.
 func (v value) scalarInt() (int64, bool) {
@@ -139,7 +148,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 	var path []*level // from v's level inwards
 	for l := lvl; l != v.lvl; l = l.parent {
 		if l == nil {
-			panic(&fault{reason: "a value of another region"})
+			panic(&fault{Reason: "a value of another region"})
 		}
 		path = append(path, l)
 	}
@@ -171,7 +180,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 			around = nil
 		}
 		if last.loop != v.axis || around != path[0].outer && around != nil {
-			panic(&fault{reason: "a value that varies over some iterations of a region"})
+			panic(&fault{Reason: "a value that varies over some iterations of a region"})
 		}
 		g := v.lvl.g
 		var shape []int
@@ -246,7 +255,7 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 		return v.ref
 	}
 	if ax == nil || !v.axis.Within(ax) {
-		panic(&fault{reason: "a value that varies over another loop's iterations"})
+		panic(&fault{Reason: "a value that varies over another loop's iterations"})
 	}
 	g := v.lvl.g
 	key := alignKey{g, v.ref, ax}
@@ -256,9 +265,9 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 	size := v.size()
 	b.reserve(4, ax.N)
 	up := ax.LanesOf(v.axis)
-	ix := contiguous(v.shape)
-	ix.Dims = append([]ad.Dim{tableDim(scaled(up, size))}, ix.Dims...)
-	r := g.Lane(g.Gather(g.Unlane(v.ref), affine(ix)))
+	ix := lanes.Contiguous(v.shape)
+	ix.Dims = append([]ad.Dim{lanes.Table(scaled(up, size))}, ix.Dims...)
+	r := g.Lane(g.Gather(g.Unlane(v.ref), lanes.Affine(ix)))
 	b.aligned[key] = r
 	return r
 }
@@ -278,43 +287,6 @@ func scaled(t []int32, by int) []int32 {
 		s[i] = v * int32(by)
 	}
 	return s
-}
-
-func tableDim(t []int32) ad.Dim { return ad.Dim{N: len(t), Table: t} }
-
-// affine replaces tables that step evenly by strides.
-func affine(ix ad.Index) ad.Index {
-	for k, d := range ix.Dims {
-		if d.Table == nil || d.N == 0 {
-			continue
-		}
-		stride := int32(0)
-		if d.N > 1 {
-			stride = d.Table[1] - d.Table[0]
-		}
-		even := true
-		for i, v := range d.Table {
-			if v != d.Table[0]+int32(i)*stride {
-				even = false
-				break
-			}
-		}
-		if even {
-			ix.Offset += int(d.Table[0])
-			ix.Dims[k] = ad.Dim{N: d.N, Stride: int(stride)}
-		}
-	}
-	return ix
-}
-
-func contiguous(shape []int) ad.Index {
-	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
-	stride := 1
-	for k := len(shape) - 1; k >= 0; k-- {
-		ix.Dims[k] = ad.Dim{N: shape[k], Stride: stride}
-		stride *= shape[k]
-	}
-	return ix
 }
 
 // numeric gives v a node in a graph: known integers become constants.
@@ -358,22 +330,11 @@ func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool
 // narrow leaves of known integers only those of the lanes in force, so that
 // iterations that a condition excludes do not count (n - 1 where n > 1).
 func (b *binder) narrow(v value) value {
-	if v.ints == nil || v.axis == nil || b.axis == v.axis || b.hidden() || !v.axis.Within(b.axis) {
+	if v.ints == nil || b.hidden() {
 		return v
 	}
-	subset := false
-	for a := b.axis; a != v.axis; a = a.Parent {
-		subset = subset || a.Subset
-	}
-	if !subset {
-		return v
-	}
-	up, n := b.axis.LanesOf(v.axis), v.size()
-	ints := make([]int64, 0, len(up)*n)
-	for _, l := range up {
-		ints = append(ints, v.ints[int(l)*n:(int(l)+1)*n]...)
-	}
-	v.ints, v.axis = ints, b.axis
+	k := v.known().Narrow(b.axis)
+	v.ints, v.axis = k.Ints, k.Axis
 	return v
 }
 
@@ -387,19 +348,12 @@ func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 	return sum
 }
 
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // notZero is the truth of an int, 0 or 1.
 func (b *binder) notZero(v value) value {
 	if v.ints != nil {
 		ints := make([]int64, len(v.ints))
 		for i, x := range v.ints {
-			ints[i] = truth(x != 0)
+			ints[i] = lanes.Truth(x != 0)
 		}
 		v.ints = ints
 		return v

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -11,8 +12,8 @@ import (
 // Values of versions: what reads of variables of a nest see, by the origins that package plan finds.
 
 // readVersions reads elements of a variable of the nest n in the lanes in force.
-func (b *binder) readVersions(n *nest, h *history, acc access, typ types.Type) value {
-	ax := innermost(b.axis, acc.axis)
+func (b *binder) readVersions(n *nest, h *history, acc lanes.Access, typ types.Type) value {
+	ax := lanes.Innermost(b.axis, acc.Axis)
 	if len(h.writes) == 0 || h.Sum {
 		return b.loadBefore(n, h, acc, typ)
 	}
@@ -25,7 +26,7 @@ func (b *binder) readVersions(n *nest, h *history, acc access, typ types.Type) v
 }
 
 // loadBefore reads what a variable of the nest n held before it.
-func (b *binder) loadBefore(n *nest, h *history, acc access, typ types.Type) value {
+func (b *binder) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
 	var v value
 	b.with(b.context.before(n), func() { v = b.load(h.c, acc, typ) })
 	return v
@@ -33,14 +34,14 @@ func (b *binder) loadBefore(n *nest, h *history, acc access, typ types.Type) val
 
 // valueOf is the value of the elements of acc that have these origins, in the
 // lanes of ax.
-func (b *binder) valueOf(n *nest, h *history, from []plan.Origin, acc access, ax *axis, typ types.Type) value {
-	shape := acc.ix.Shape()
+func (b *binder) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
+	shape := acc.Index.Shape()
 	if !slices.ContainsFunc(from, func(o plan.Origin) bool { return o.Write != nil }) {
 		return b.loadBefore(n, h, acc, typ)
 	}
 	for _, o := range from {
 		if w := h.write(o); w != nil && !w.done {
-			panic(&fault{reason: "a value that is not there yet"})
+			panic(&fault{Reason: "a value that is not there yet"})
 		}
 	}
 	if v, ok := b.inEveryLane(n, h, from, acc, ax, typ); ok {
@@ -79,8 +80,8 @@ func (b *binder) flatWrite(w *write) value {
 
 // inEveryLane is valueOf where every lane reads the values of its own iteration,
 // of the same writes at the same positions; ok is false if it does not.
-func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc access, ax *axis, typ types.Type) (v value, ok bool) {
-	width := acc.ix.Size()
+func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) (v value, ok bool) {
+	width := acc.Index.Size()
 	if width == 0 || len(from) == 0 {
 		return v, false
 	}
@@ -154,14 +155,14 @@ func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc access
 		at[p] += start[which[p]]
 		identity = identity && at[p] == int32(p)
 	}
-	shape := acc.ix.Shape()
+	shape := acc.Index.Shape()
 	if identity {
 		return b.shaped(vals[0], shape, typ), true
 	}
 	elem := types.Type{Kind: typ.Kind, Dims: 1}
 	if v := vals[0]; len(vals) == 1 && v.ints != nil {
 		v = b.reshape(v, []int{v.size()}, elem)
-		return b.shaped(b.gather(v, access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(at)}})}, elem), shape, typ), true
+		return b.shaped(b.gather(v, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})}, elem), shape, typ), true
 	}
 	for k, v := range vals {
 		vals[k] = b.reshape(b.numeric(v), []int{v.size()}, elem)

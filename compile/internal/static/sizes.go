@@ -1,4 +1,4 @@
-package bind
+package static
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 // iterations, and whether the size of a value depends on one of them. It goes
 // through the statements as often as it takes until no further variable is found.
 type sizing struct {
-	b      *binder
+	known  *Functions
 	vary   map[*ir.Var]bool
 	params map[*ir.Var]int // of the function whose body is followed, by their place
 	spans  []span          // slices from one of them to another, of which the caller takes care
@@ -31,11 +31,11 @@ type sizing struct {
 // how far they are apart.
 type span struct{ from, to int }
 
-// sizesVary reports whether the sizes of values that a statement makes depend on
+// SizesVary reports whether the sizes of values that a statement makes depend on
 // variables that differ between iterations: on those given, or on what follows from
 // them.
-func (b *binder) sizesVary(s ir.Stmt, vary map[*ir.Var]bool) bool {
-	return (&sizing{b: b, vary: vary}).run(s)
+func (fs *Functions) SizesVary(s ir.Stmt, vary map[*ir.Var]bool) bool {
+	return (&sizing{known: fs, vary: vary}).run(s)
 }
 
 func (z *sizing) run(s ir.Stmt) bool {
@@ -70,7 +70,7 @@ func (z *sizing) stmt(s ir.Stmt, some bool) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			z.stmt(t, some)
-			if f, ok := t.(*ir.If); ok && mayJump(f) && z.varies(f.Cond) {
+			if f, ok := t.(*ir.If); ok && MayJump(f) && z.varies(f.Cond) {
 				some = true
 			}
 		}
@@ -106,7 +106,7 @@ func (z *sizing) varies(e ir.Expr) bool {
 		case *ir.VarRef:
 			found = found || z.vary[e.Var]
 		case *ir.Call:
-			return funcOf(e).OfShape == nil // sizes do not differ
+			return FuncOf(e).OfShape == nil // sizes do not differ
 		}
 		return !found
 	})
@@ -125,14 +125,14 @@ func (z *sizing) expr(e ir.Expr) {
 				z.slices(e.Indices)
 			}
 		case *ir.Call:
-			if list = sizeArgs(e); z.reals {
-				reduced = reducedSlice(e)
+			if list = SizeArgs(e); z.reals {
+				reduced = ReducedSlice(e)
 			}
 		case *ir.UserCall:
-			d := z.b.sizesOf(e.Func)
-			list = d.args(e)
-			for _, s := range d.spans {
-				z.slice(argument(e, s.from), argument(e, s.to))
+			var parts [][2]ir.Expr
+			list, parts = z.known.Call(e)
+			for _, s := range parts {
+				z.slice(s[0], s[1])
 			}
 		}
 		for _, x := range list {
@@ -186,11 +186,11 @@ func countOf(ix ir.Index) ir.Expr {
 	return nil
 }
 
-// sizeArgs are the arguments of a library function that decide the size of its value:
+// SizeArgs are the arguments of a library function that decide the size of its value:
 // the integers of one that returns a container, but for the places where parts of
 // containers begin.
-func sizeArgs(e *ir.Call) []ir.Expr {
-	f := funcOf(e)
+func SizeArgs(e *ir.Call) []ir.Expr {
+	f := FuncOf(e)
 	if f.OfShape != nil || f.Terms != nil || e.Ty.IsScalar() {
 		return nil
 	}
@@ -219,12 +219,12 @@ type sizes struct {
 }
 
 // sizesOf finds out what decides the sizes in a function.
-func (b *binder) sizesOf(f *ir.Function) sizes {
-	if d, ok := b.sized[f]; ok {
+func (fs *Functions) sizesOf(f *ir.Function) sizes {
+	if d, ok := fs.sizes[f]; ok {
 		return d
 	}
 	d := sizes{decides: make([]bool, len(f.Params))}
-	b.sized[f] = d // of calls of itself
+	fs.sizes[f] = d // of calls of itself
 	if f.Body == nil {
 		return d
 	}
@@ -233,7 +233,7 @@ func (b *binder) sizesOf(f *ir.Function) sizes {
 		params[p] = k
 	}
 	for k, p := range f.Params {
-		z := &sizing{b: b, vary: map[*ir.Var]bool{p: true}, params: params, reals: p.Type.Kind != types.Int}
+		z := &sizing{known: fs, vary: map[*ir.Var]bool{p: true}, params: params, reals: p.Type.Kind != types.Int}
 		d.decides[k] = z.run(f.Body)
 		for _, s := range z.spans {
 			if !slices.Contains(d.spans, s) {
@@ -241,8 +241,18 @@ func (b *binder) sizesOf(f *ir.Function) sizes {
 			}
 		}
 	}
-	b.sized[f] = d
+	fs.sizes[f] = d
 	return d
+}
+
+// Call is what decides the sizes of values that a call of a user function makes: expressions, and
+// the bounds of slices, whose distance does.
+func (fs *Functions) Call(e *ir.UserCall) (args []ir.Expr, slices [][2]ir.Expr) {
+	d := fs.sizesOf(e.Func)
+	for _, s := range d.spans {
+		slices = append(slices, [2]ir.Expr{argument(e, s.from), argument(e, s.to)})
+	}
+	return d.args(e), slices
 }
 
 // args are the arguments of a call that decide sizes by themselves.

@@ -1,0 +1,357 @@
+package lanes
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/ir"
+)
+
+// Access is a set of elements of a container, per lane: position p of lane l is
+// element Base[l] + Index(p) of the container's flat storage.
+type Access struct {
+	Axis  *plan.Axis
+	Base  []int32 // one per lane of Axis; nil if Axis is nil
+	Index ad.Index
+	Out   []bool // lanes that a condition leaves out, whose index is wrong; nil: none
+	None  bool   // of a container without elements: whoever gets here has been rejected
+}
+
+// WholeOf is the access of everything.
+func WholeOf(shape []int) Access { return Access{Index: Contiguous(shape)} }
+
+// IsWhole reports whether the access is of all elements of a container of that size, in order.
+func (a Access) IsWhole(size int) bool {
+	if a.Axis != nil || a.Index.Offset != 0 {
+		return false
+	}
+	n, stride := 1, 1
+	for k := len(a.Index.Dims) - 1; k >= 0; k-- {
+		d := a.Index.Dims[k]
+		if d.N != 1 && (d.Table != nil || d.Stride != stride) {
+			return false
+		}
+		stride *= d.N
+		n *= d.N
+	}
+	return n == size
+}
+
+// Offsets are the elements of the uniform part, in order.
+func (a Access) Offsets() []int32 {
+	out := make([]int32, 0, a.Index.Size())
+	a.Index.Each(func(_, e int) { out = append(out, int32(e)) })
+	return out
+}
+
+// Plain is an access in integers alone.
+func (a Access) Plain() plan.Access {
+	return plan.Access{Axis: a.Axis, Base: a.Base, Offsets: a.Offsets(), Out: a.Out}
+}
+
+// FlatBase returns, for every lane of ax (which is inside both the access's
+// axis and the home axis of the container), the element offset in the flat
+// storage of all of the container's lanes.
+func (a Access) FlatBase(home, ax *plan.Axis, size int) []int32 {
+	return plan.FlatBase(a.Axis, a.Base, home, ax, size)
+}
+
+// OutIn tells for every lane of ax, that of the access or one within it, whether its
+// index is wrong where conditions leave it out; nil if none is.
+func (a Access) OutIn(ax *plan.Axis) []bool { return plan.OutIn(a.Axis, ax, a.Out) }
+
+// Positions are the elements of an access per lane, counted from 0.
+func (a Access) Positions() Value {
+	offs := a.Offsets()
+	v := Value{Shape: a.Index.Shape(), Axis: a.Axis, Ints: []int64{}}
+	base := a.Base
+	if a.Axis == nil {
+		base = []int32{0}
+	}
+	for _, s := range base {
+		for _, o := range offs {
+			v.Ints = append(v.Ints, int64(s+o))
+		}
+	}
+	return v
+}
+
+// Evaluator is what indices are evaluated by.
+type Evaluator interface {
+	// Ints are known ints; ok is false if they are known only when the program runs.
+	Ints(e ir.Expr) (v Value, ok bool)
+	// Elements is the number of elements of a value.
+	Elements(e ir.Expr) int
+	// Excluded tells for every lane of an axis whether it is left out; nil if none is.
+	Excluded(ax *plan.Axis) []bool
+	// OutOfRange is told of indices that are none of a dimension of what is so called, and not
+	// left out: the first, and those that are, 1 in bad. It may return where the place may never be
+	// reached: 1 then stands for each of them.
+	OutOfRange(i, bad Value, first int64, size, dimension int, ix ir.Index, what string)
+}
+
+// Select evaluates indices into a container of that shape, checking bounds; ok
+// is false if an index is computed only when the program runs.
+func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Access, ok bool) {
+	stride := 1
+	for _, d := range shape {
+		stride *= d
+	}
+	addLanes := func(ax *plan.Axis, ints []int64, stride int) {
+		if acc.Axis == nil {
+			acc.Axis, acc.Base = ax, make([]int32, ax.N)
+		} else if acc.Axis != ax {
+			if acc.Axis.Within(ax) {
+				up := ax.LanesOf(acc.Axis)
+				wide := make([]int32, ax.N)
+				for l := range wide {
+					wide[l] = acc.Base[up[l]]
+				}
+				acc.Axis, acc.Base = ax, wide
+			} else {
+				up := acc.Axis.LanesOf(ax)
+				wide := make([]int64, acc.Axis.N)
+				for l := range wide {
+					wide[l] = ints[up[l]]
+				}
+				ints = wide
+			}
+		}
+		for l, i := range ints {
+			acc.Base[l] += int32(int(i-1) * stride)
+		}
+	}
+	var outs []outLanes
+	nothing := false // an index selects nothing, after which none is looked at
+	for k, size := range shape {
+		stride /= max(size, 1)
+		if k >= len(indices) {
+			acc.Index.Dims = append(acc.Index.Dims, ad.Dim{N: size, Stride: stride})
+			continue
+		}
+		ix := indices[k]
+		unseen := nothing || ix.After != nil && ev.Elements(ix.After) == 0
+		check := func(i Value) Value {
+			if unseen {
+				return i
+			}
+			i, out, none := inRange(ev, i, size, k+1, ix, what)
+			acc.None = acc.None || none
+			if out != nil {
+				outs = append(outs, outLanes{i.Axis, out})
+			}
+			return i
+		}
+		switch ix.Kind {
+		case ir.IndexSingle:
+			i, ok := ev.Ints(ix.A)
+			if !ok {
+				return Access{}, false
+			}
+			if i = check(i); unseen {
+				continue
+			}
+			if i.Axis == nil {
+				acc.Index.Offset += int(i.Ints[0]-1) * stride
+			} else {
+				addLanes(i.Axis, i.Ints, stride)
+			}
+		case ir.IndexMulti:
+			i, ok := ev.Ints(ix.A)
+			if !ok || i.Axis != nil {
+				return Access{}, false
+			}
+			i = check(i)
+			nothing = nothing || ix.Ends && len(i.Ints) == 0
+			t := make([]int32, len(i.Ints))
+			for p, v := range i.Ints {
+				t[p] = int32(int(v-1) * stride)
+			}
+			acc.Index.Dims = append(acc.Index.Dims, Table(t))
+		case ir.IndexRange:
+			from, to, ok := Bounds(ev, ix, size)
+			if !ok {
+				return Access{}, false
+			}
+			ax := Innermost(from.Axis, to.Axis)
+			n, starts := SliceAgreed(ev, from, to, ax)
+			if wrong := WrongParts(ix.Part, from, to, size); wrong.Ints != nil {
+				check(wrong)
+			}
+			nothing = nothing || ix.Ends && n == 0
+			if n == 0 || unseen {
+				acc.Index.Dims = append(acc.Index.Dims, ad.Dim{N: n, Stride: stride})
+				continue
+			}
+			starts = check(starts)
+			starts.Ints = slices.Clone(starts.Ints)
+			ends := starts
+			ends.Ints = make([]int64, len(starts.Ints))
+			for l, i := range starts.Ints {
+				ends.Ints[l] = i + int64(n) - 1
+			}
+			for l, i := range check(ends).Ints { // where the end was wrong, any other slice will do
+				if i != ends.Ints[l] {
+					ends.Ints[l] = int64(n)
+				}
+				starts.Ints[l] = ends.Ints[l] - int64(n) + 1
+			}
+			acc.None = acc.None || n > size
+			if ax == nil {
+				acc.Index.Offset += int(starts.Ints[0]-1) * stride
+			} else {
+				addLanes(ax, starts.Ints, stride)
+			}
+			acc.Index.Dims = append(acc.Index.Dims, ad.Dim{N: n, Stride: stride})
+		case ir.IndexAll:
+			nothing = nothing || ix.Ends && size == 0
+			acc.Index.Dims = append(acc.Index.Dims, ad.Dim{N: size, Stride: stride})
+		}
+	}
+	acc.Index = Affine(acc.Index)
+	for _, o := range outs {
+		if o.axis != acc.Axis {
+			continue
+		}
+		if acc.Out == nil {
+			acc.Out = make([]bool, acc.Axis.N)
+		}
+		for l, out := range o.out {
+			acc.Out[l] = acc.Out[l] || out
+		}
+	}
+	return acc, true
+}
+
+// Bounds are those of a slice of a dimension; ok is false if they are known only when the program
+// runs.
+func Bounds(ev Evaluator, ix ir.Index, size int) (from, to Value, ok bool) {
+	from, to, ok = Int(1), Int(int64(size)), true
+	if ix.A != nil {
+		from, ok = ev.Ints(ix.A)
+	}
+	if ix.B != nil {
+		v, known := ev.Ints(ix.B)
+		to, ok = v, ok && known
+	}
+	return from, to, ok
+}
+
+// outLanes are lanes of an axis that a condition leaves out, whose index is wrong.
+type outLanes struct {
+	axis *plan.Axis
+	out  []bool
+}
+
+// WrongParts are what is wrong of slices that functions take, see [ir.Part.Wrong],
+// and 1 in the iterations whose slices are as they should be; no ints if all are.
+func WrongParts(part ir.Part, from, to Value, size int) (wrong Value) {
+	if part == ir.NoPart {
+		return wrong
+	}
+	ax := Innermost(from.Axis, to.Axis)
+	ints := make([]int64, plan.Lanes(ax))
+	any := false
+	uf, ut := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+	for l := range ints {
+		x, is := part.Wrong(from.At(uf, l, 0), to.At(ut, l, 0), size)
+		if ints[l] = 1; is {
+			ints[l], any = x, true
+		}
+	}
+	if any {
+		wrong = Value{Axis: ax, Ints: ints}
+	}
+	return wrong
+}
+
+// SliceAgreed is a slice whose bounds differ between iterations: its length, which
+// must be the same in all that are not left out, and where it starts.
+func SliceAgreed(ev Evaluator, from, to Value, ax *plan.Axis) (n int, starts Value) {
+	sizes, starts := Slice(from, to, ax)
+	n = int(sizes.MustAgree(ev.Excluded(ax)))
+	if n == 0 { // an empty slice, wherever it lies
+		for l := range starts.Ints {
+			starts.Ints[l] = 1
+		}
+	}
+	return n, starts
+}
+
+// inRange checks known indices into a dimension. One that is out of range is a mistake, unless no
+// iteration that gets here uses it. out tells in which lanes; none that the dimension has no element
+// that could stand for the one that does not exist.
+func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what string) (in Value, out []bool, none bool) {
+	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
+	if !slices.ContainsFunc(i.Ints, wrong) {
+		return i, nil, false
+	}
+	bad := Value{Shape: i.Shape, Axis: i.Axis, Ints: make([]int64, len(i.Ints))}
+	excluded := ev.Excluded(i.Axis)
+	n, rest := i.Size(), (*int64)(nil) // the first that is wrong
+	ints := slices.Clone(i.Ints)
+	for p, x := range ints {
+		if !wrong(x) {
+			continue
+		}
+		ints[p] = 1
+		if excluded == nil || !excluded[p/n] {
+			if bad.Ints[p] = 1; rest == nil {
+				rest = &x
+			}
+			continue
+		}
+		if out == nil && i.Axis != nil {
+			out = make([]bool, i.Axis.N)
+		}
+		if out != nil {
+			out[p/n] = true
+		}
+	}
+	in = i
+	in.Ints = ints
+	if rest != nil {
+		ev.OutOfRange(i, bad, *rest, size, dimension, ix, what)
+	}
+	return in, out, size == 0
+}
+
+// Table is a dimension whose positions are listed.
+func Table(t []int32) ad.Dim { return ad.Dim{N: len(t), Table: t} }
+
+// Affine replaces tables that step evenly by strides.
+func Affine(ix ad.Index) ad.Index {
+	for k, d := range ix.Dims {
+		if d.Table == nil || d.N == 0 {
+			continue
+		}
+		stride := int32(0)
+		if d.N > 1 {
+			stride = d.Table[1] - d.Table[0]
+		}
+		even := true
+		for i, v := range d.Table {
+			if v != d.Table[0]+int32(i)*stride {
+				even = false
+				break
+			}
+		}
+		if even {
+			ix.Offset += int(d.Table[0])
+			ix.Dims[k] = ad.Dim{N: d.N, Stride: int(stride)}
+		}
+	}
+	return ix
+}
+
+// Contiguous is the index of all elements in row-major order.
+func Contiguous(shape []int) ad.Index {
+	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k] = ad.Dim{N: shape[k], Stride: stride}
+		stride *= shape[k]
+	}
+	return ix
+}

@@ -1,0 +1,142 @@
+package lanes
+
+import (
+	"github.com/ppl-lang/ppl/compile/internal/plan"
+)
+
+// Mask is a condition known per iteration, and the side of it that is being evaluated.
+type Mask struct {
+	Cond Value
+	Side bool
+}
+
+// Excluded tells for every lane of an axis whether it is left out: by conditions, or because none
+// of the lanes in force belongs to it (a loop within has no iterations there); nil if none is.
+func Excluded(masks []Mask, in, ax *plan.Axis) []bool {
+	out := empty(in, ax)
+	for _, m := range masks {
+		if ax == nil || m.Cond.Axis == nil {
+			continue
+		}
+		lane := make([]bool, ax.N)
+		switch {
+		case m.Cond.Axis.Within(ax):
+			up := plan.UpTo(ax, m.Cond.Axis)
+			for l := range lane {
+				lane[l] = m.Cond.At(up, l, 0) != 0 != m.Side
+			}
+		case ax.Within(m.Cond.Axis): // the index varies less: all iterations of a lane must be out
+			for l := range lane {
+				lane[l] = true
+			}
+			up := m.Cond.Axis.LanesOf(ax)
+			for l, x := range m.Cond.Ints {
+				if x != 0 == m.Side {
+					lane[up[l]] = false
+				}
+			}
+		default:
+			continue
+		}
+		if out == nil {
+			out = lane
+			continue
+		}
+		for l := range out {
+			out[l] = out[l] || lane[l]
+		}
+	}
+	return out
+}
+
+// empty tells for every lane of an axis whether no lane in force belongs to it; nil if
+// some does to each.
+func empty(in, ax *plan.Axis) []bool {
+	if ax == nil || in == nil || ax == in || !ax.Within(in) {
+		return nil
+	}
+	out := make([]bool, ax.N)
+	for l := range out {
+		out[l] = true
+	}
+	left := ax.N
+	for _, l := range in.LanesOf(ax) {
+		if out[l] {
+			out[l] = false
+			left--
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	return out
+}
+
+// Sides are the lanes of ax in which a condition is true, and the others: nil if there are none, ax
+// if that is all of them.
+func Sides(cond Value, ax *plan.Axis) (sides [2]*plan.Axis) {
+	var lanes [2][]int32
+	for l, t := range cond.Mask(ax) {
+		k := 1
+		if t {
+			k = 0
+		}
+		lanes[k] = append(lanes[k], int32(l))
+	}
+	for k, some := range lanes {
+		switch {
+		case len(some) == ax.N:
+			sides[k] = ax
+		case len(some) > 0:
+			sides[k] = &plan.Axis{N: len(some), Parent: ax, Up: some, Level: ax.Level, Subset: true}
+		}
+	}
+	return sides
+}
+
+// Memory asks for the memory of an array of so many elements in each dimension, of so many bytes
+// each, before it is allocated. It may panic.
+type Memory func(bytes int, sizes ...int)
+
+// Lanes asks for the memory of the numbers and maps of an axis.
+func (m Memory) Lanes(n ...int) { m(32, n...) }
+
+// Iterations is the axis of n iterations in every lane in force, nil: outside of any, and their
+// numbers from 1. level is that of its values outside of any.
+func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Value) {
+	ax := &plan.Axis{N: n, Parent: in, Level: level}
+	if in != nil {
+		ax.N *= in.N
+		ax.Level = in.Level
+	}
+	memory.Lanes(ax.N)
+	ints := make([]int64, ax.N)
+	ax.Up = make([]int32, ax.N)
+	for i := range ints {
+		ints[i] = int64(i%n) + 1
+		ax.Up[i] = int32(i / n)
+	}
+	return ax, Value{Axis: ax, Ints: ints}
+}
+
+// Ragged is the axis of all iterations of a loop whose bounds differ between the lanes in force, and
+// the values of its variable.
+func Ragged(from, to Value, in *plan.Axis, memory Memory) (*plan.Axis, Value) {
+	ax := Innermost(in, Innermost(from.Axis, to.Axis))
+	inner := &plan.Axis{Parent: ax, Level: ax.Level}
+	upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+	for l := range ax.N {
+		n := int(max(0, to.At(upTo, l, 0)-from.At(upFrom, l, 0)+1))
+		memory.Lanes(n)
+		inner.N += n
+	}
+	ints := make([]int64, 0, inner.N)
+	inner.Up = make([]int32, 0, inner.N)
+	for l := range ax.N {
+		for i := from.At(upFrom, l, 0); i <= to.At(upTo, l, 0); i++ {
+			inner.Up = append(inner.Up, int32(l))
+			ints = append(ints, i)
+		}
+	}
+	return inner, Value{Axis: inner, Ints: ints}
+}

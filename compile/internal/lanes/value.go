@@ -1,0 +1,141 @@
+package lanes
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
+)
+
+// Value is numbers that data decide, per lane of an axis: those of a lane one after another, in
+// row-major order. Ints or Reals is nil.
+type Value struct {
+	Shape []int
+	Axis  *plan.Axis // nil: the same in all lanes
+	Ints  []int64
+	Reals []float64
+}
+
+// Int is one int.
+func Int(i int64) Value { return Value{Ints: []int64{i}} }
+
+// Size is the number of elements in a lane.
+func (v Value) Size() int { return ad.SizeOf(v.Shape) }
+
+// Scalar is the value of an int that is the same in all lanes.
+func (v Value) Scalar() (i int64, ok bool) {
+	if v.Ints != nil && v.Axis == nil && len(v.Shape) == 0 {
+		return v.Ints[0], true
+	}
+	return 0, false
+}
+
+// At is position p of known ints in lane l of an axis; up maps its lanes to those of the value,
+// nil if they are the same.
+func (v Value) At(up []int32, l, p int) int64 {
+	if len(v.Shape) == 0 {
+		p = 0
+	}
+	if v.Axis == nil {
+		return v.Ints[p]
+	}
+	if up != nil {
+		l = int(up[l])
+	}
+	return v.Ints[l*v.Size()+p]
+}
+
+// Wide are known ints in the lanes of ax, an axis within that of the value, or that one.
+func (v Value) Wide(ax *plan.Axis) Value {
+	if v.Axis == ax {
+		return v
+	}
+	n := v.Size()
+	ints := make([]int64, 0, n*ax.N)
+	up := plan.UpTo(ax, v.Axis)
+	for l := range ax.N {
+		for p := range n {
+			ints = append(ints, v.At(up, l, p))
+		}
+	}
+	return Value{Shape: v.Shape, Axis: ax, Ints: ints}
+}
+
+// Plus adds to known ints.
+func (v Value) Plus(by int64) Value {
+	if by == 0 {
+		return v
+	}
+	ints := make([]int64, len(v.Ints))
+	for i, x := range v.Ints {
+		ints[i] = x + by
+	}
+	v.Ints = ints
+	return v
+}
+
+// Mask is the truth of a condition in every lane of ax.
+func (v Value) Mask(ax *plan.Axis) []bool {
+	mask := make([]bool, ax.N)
+	up := plan.UpTo(ax, v.Axis)
+	for l := range mask {
+		mask[l] = v.At(up, l, 0) != 0
+	}
+	return mask
+}
+
+// Narrow leaves of known ints only those of the lanes in force, so that iterations that a condition
+// excludes do not count (n - 1 where n > 1).
+func (v Value) Narrow(in *plan.Axis) Value {
+	if v.Ints == nil || !Leaves(in, v.Axis) {
+		return v
+	}
+	up, n := in.LanesOf(v.Axis), v.Size()
+	ints := make([]int64, 0, len(up)*n)
+	for _, l := range up {
+		ints = append(ints, v.Ints[int(l)*n:(int(l)+1)*n]...)
+	}
+	v.Ints, v.Axis = ints, in
+	return v
+}
+
+// Leaves reports whether the lanes in force may leave out some of ax, an axis around them: whether
+// a branch lies between.
+func Leaves(in, ax *plan.Axis) bool {
+	if ax == nil || in == ax || !ax.Within(in) {
+		return false
+	}
+	for a := in; a != ax; a = a.Parent {
+		if a.Subset {
+			return true
+		}
+	}
+	return false
+}
+
+// Innermost is the deeper of two nested axes.
+func Innermost(a, b *plan.Axis) *plan.Axis {
+	if a == nil {
+		return b
+	}
+	if b == nil || b.Within(a) {
+		return a
+	}
+	if !a.Within(b) {
+		panic(&Fault{Reason: "values that vary over different loops"})
+	}
+	return b
+}
+
+// Fault is why something cannot be evaluated once for all lanes. Functions of this package and of
+// those that use it panic with it.
+type Fault struct {
+	Reason string
+	Split  *Split // not nil: groups of iterations by this size may do
+}
+
+// Truth is 1 or 0.
+func Truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,74 @@
+package static
+
+import (
+	"github.com/ppl-lang/ppl/compile/ir"
+)
+
+// Functions knows what functions do and what decides the sizes of what they make. It looks at each
+// function once.
+type Functions struct {
+	effects map[*ir.Function]Effects
+	sizes   map[*ir.Function]sizes
+}
+
+// NewFunctions knows nothing yet.
+func NewFunctions() *Functions {
+	return &Functions{effects: map[*ir.Function]Effects{}, sizes: map[*ir.Function]sizes{}}
+}
+
+// Effects are what calls of a function may do beside returning a value that
+// follows from the arguments.
+type Effects uint8
+
+const (
+	Prints  Effects = 1 << iota
+	Draws           // random numbers
+	Targets         // adds to the log density
+	Looks           // reads the log density
+	Opaque          // what the interpreter of the library's texts does
+)
+
+// IsPure reports whether calls of a function have no effects.
+func (k *Functions) IsPure(f *ir.Function) bool { return k.EffectsOf(f) == 0 }
+
+// EffectsOf are the effects that calls of a function may have.
+func (k *Functions) EffectsOf(f *ir.Function) Effects {
+	if e, ok := k.effects[f]; ok {
+		return e
+	}
+	k.effects[f] = 0 // of calls of itself
+	out := Effects(0)
+	if f.Intrinsic != ir.NoIntrinsic || f.Body == nil {
+		out = Opaque
+		if f.Of != nil {
+			out |= k.EffectsOf(f.Of)
+		}
+	} else {
+		out = k.EffectsIn(f.Body)
+	}
+	k.effects[f] = out
+	return out
+}
+
+// EffectsIn are the effects that a statement may have beside assigning variables, or
+// that evaluating an expression may have.
+func (k *Functions) EffectsIn(n ir.Node) (out Effects) {
+	ir.Inspect(n, func(n ir.Node) bool {
+		switch n := n.(type) {
+		case *ir.Print:
+			out |= Prints
+		case *ir.Target, *ir.Tilde:
+			out |= Targets
+		case *ir.Call:
+			if FuncOf(n).Random {
+				out |= Draws
+			}
+		case *ir.UserCall:
+			out |= k.EffectsOf(n.Func)
+		case *ir.TargetValue:
+			out |= Looks
+		}
+		return true
+	})
+	return out
+}

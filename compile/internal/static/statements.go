@@ -1,0 +1,136 @@
+package static
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// What can be read off statements alone, whatever the data.
+
+// NeverGoesOn reports whether a statement ends in a jump whatever happens.
+func NeverGoesOn(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case *ir.Break, *ir.Continue, *ir.Return:
+		return true
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, NeverGoesOn)
+	case *ir.If:
+		return s.Else != nil && NeverGoesOn(s.Then) && NeverGoesOn(s.Else)
+	}
+	return false
+}
+
+// Has reports whether there is such a statement within s.
+func Has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
+	for t := range ir.Stmts(s) {
+		if such(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func IsReturn(s ir.Stmt) bool {
+	_, ok := s.(*ir.Return)
+	return ok
+}
+
+func IsWhile(s ir.Stmt) bool {
+	_, ok := s.(*ir.While)
+	return ok
+}
+
+// MayJump reports whether a statement holds a return, or a break or continue of
+// a loop around it.
+func MayJump(s ir.Stmt) bool { return jumpsOut(s, true) }
+
+// Leaves reports whether a statement may leave the loop around it, or the function.
+func Leaves(s ir.Stmt) bool { return jumpsOut(s, false) }
+
+// jumpsOut reports whether a statement holds a jump out of it, or, without continues,
+// one of another kind.
+func jumpsOut(s ir.Stmt, continues bool) bool {
+	switch s.(type) {
+	case *ir.Continue:
+		return continues
+	case *ir.Break, *ir.Return:
+		return true
+	}
+	if isLoop(s) {
+		return Has(s, IsReturn)
+	}
+	for t := range ir.Inner(s) {
+		if jumpsOut(t, continues) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLoop(s ir.Stmt) bool {
+	switch s.(type) {
+	case *ir.For, *ir.ForEach, *ir.While:
+		return true
+	}
+	return false
+}
+
+// Variables are those that a statement brings into being: declared ones, and those of
+// its loops; and those that it assigns, in order.
+type Variables struct {
+	Declared, OfLoops map[*ir.Var]bool
+	Assigned          []*ir.Var
+}
+
+func VariablesOf(s ir.Stmt) Variables {
+	out := Variables{Declared: map[*ir.Var]bool{}, OfLoops: map[*ir.Var]bool{}}
+	seen := map[*ir.Var]bool{}
+	for s := range ir.Stmts(s) {
+		switch s := s.(type) {
+		case *ir.Declare:
+			out.Declared[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				out.Declared[v] = true
+			}
+		case *ir.For:
+			out.OfLoops[s.Var] = true
+		case *ir.ForEach:
+			out.OfLoops[s.Var] = true
+		case *ir.Assign:
+			if !seen[s.Var] {
+				seen[s.Var] = true
+				out.Assigned = append(out.Assigned, s.Var)
+			}
+		}
+	}
+	return out
+}
+
+// CarriedVars are the variables of outside that a statement assigns, in order.
+func CarriedVars(body ir.Stmt) []*ir.Var {
+	vars := VariablesOf(body)
+	return slices.DeleteFunc(vars.Assigned, func(v *ir.Var) bool { return vars.Declared[v] })
+}
+
+// CarriedInts are those of CarriedVars that are integers.
+func CarriedInts(body ir.Stmt) []*ir.Var {
+	return slices.DeleteFunc(CarriedVars(body), func(v *ir.Var) bool { return v.Type.Kind != types.Int })
+}
+
+// FuncOf returns the declaration of a resolved call.
+func FuncOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
+
+// Measured is the variable of which a call tells a size, and nothing else; nil of other calls.
+func Measured(c *ir.Call) *ir.Var {
+	if FuncOf(c).OfShape == nil || len(c.Args) != 1 {
+		return nil
+	}
+	if v, ok := c.Args[0].(*ir.VarRef); ok && !v.Ty.Composite() {
+		return v.Var
+	}
+	return nil
+}
