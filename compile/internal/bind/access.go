@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -32,7 +33,7 @@ func (x indexing) Excluded(ax *axis) []bool { return x.b.excluded(ax) }
 // never be reached: in a branch they are a rejection when the program runs.
 func (x indexing) OutOfRange(i, bad lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	b := x.b
-	if b.inspecting || !b.mayBeSkipped() {
+	if !b.mayBeSkipped() {
 		b.fail(ix.At, diag.IndexRange, "index %d is out of range", first).
 			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
 	}
@@ -60,27 +61,10 @@ func (b *binder) bounds(ix ir.Index, size int) (from, to value) {
 
 // gather reads the elements of acc from v.
 func (b *binder) gather(v value, acc lanes.Access, typ types.Type) value {
-	shape := acc.Index.Shape()
 	if v.ints != nil {
-		ax := lanes.Innermost(v.axis, acc.Axis)
-		out := value{typ: typ, shape: shape, axis: ax, param: v.param}
-		size, offs := v.size(), acc.Offsets()
-		if ax == nil {
-			b.reserve(8, len(offs))
-			out.ints = make([]int64, len(offs))
-			for p, o := range offs {
-				out.ints[p] = v.ints[o]
-			}
-			return out
-		}
-		b.reserve(8, len(offs), ax.N)
-		base := acc.FlatBase(v.axis, ax, size)
-		out.ints = make([]int64, 0, len(offs)*ax.N)
-		for _, s := range base {
-			for _, o := range offs {
-				out.ints = append(out.ints, v.ints[s+o])
-			}
-		}
+		b.reserve(8, acc.Index.Size(), plan.Lanes(lanes.Innermost(v.axis, acc.Axis)))
+		out := ofLanes(v.known().Gather(acc))
+		out.typ, out.param = typ, v.param
 		return out
 	}
 	if acc.Axis == nil {

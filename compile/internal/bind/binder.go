@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -31,9 +32,10 @@ type binder struct {
 	code    value  // how statements ended, where their signal is not certain
 	result  *value // of a return
 
-	inspecting bool // nothing that is evaluated stays
-	instead    int  // indices that are wrong where parameters may never lead, and stand as 1
+	instead    int // indices that are wrong where parameters may never lead, and stand as 1
 	functions  *static.Functions
+	frame      *ir.Function // the function under way; nil: the blocks of the program
+	evaluators map[*ir.Function]*inspect.Evaluator
 
 	marking   bool      // densities are represented by inputs, see information.go
 	densities []density // so far
@@ -56,7 +58,7 @@ type callSite struct {
 }
 
 func newBinder(p *ir.Program, o Options) *binder {
-	b := &binder{prog: p, opts: o, functions: static.NewFunctions(), siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	b := &binder{prog: p, opts: o, functions: static.NewFunctions(), evaluators: map[*ir.Function]*inspect.Evaluator{}, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	b.begin()
 	return b
 }
@@ -73,7 +75,7 @@ func (b *binder) restart() {
 	b.context = context{lvl: b.root}
 	b.aligned = map[alignKey]ad.Ref{}
 	b.covered = map[[2]*axis]bool{}
-	b.targets, b.calls, b.levels = nil, nil, 0
+	b.targets, b.calls, b.levels, b.frame = nil, nil, 0, nil
 	b.propto, b.inModel = b.opts.Propto, false
 }
 
@@ -108,7 +110,7 @@ func (b *binder) cell(v *ir.Var) *cell { return b.cells[v.ID] }
 // load reads elements of a variable.
 func (b *binder) load(c *cell, acc lanes.Access, typ types.Type) value {
 	c, acc = b.resolve(c, acc)
-	for n := b.nest; n != nil && !b.inspecting; n = n.around {
+	for n := b.nest; n != nil; n = n.around {
 		if h := n.watched[c]; h != nil && n.unit != nil {
 			return b.readVersions(n, h, acc, typ)
 		}

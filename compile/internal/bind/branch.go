@@ -81,7 +81,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 	}
 	outs := [2][]value{outputs(t), outputs(e)}
 	hasTarget := len(t.target)+len(e.target) > 0
-	if !union.certain() {
+	if !union.Certain() {
 		for k, br := range sides {
 			outs[k] = append(outs[k], b.numeric(br.codeOf()))
 		}
@@ -141,7 +141,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		b.saveForBranch(c)
 		b.writeLocal(c, lanes.WholeOf(c.shape), v, b.axis)
 	}
-	if !union.certain() {
+	if !union.Certain() {
 		b.code = next(types.IntType, false)
 		b.code.ints = nil
 	}

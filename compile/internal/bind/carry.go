@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -144,7 +145,7 @@ func (b *binder) outputEnding(r *regionBody, sig signal) {
 		return
 	}
 	code := b.code
-	if sig.certain() {
+	if sig.Certain() {
 		code = intValue(int64(sig))
 	}
 	b.output(r, b.recode(code, continues, goesOn), nil)
@@ -209,12 +210,12 @@ func mostUnrolled(total int) int {
 	if total > largeCarried {
 		return largeUnrolled
 	}
-	return smallUnrolled
+	return inspect.SmallUnrolled
 }
 
 // carriedBy are the variables that a loop carries as a whole.
 func (b *binder) carriedBy(lp *loop) []*ir.Var {
-	return slices.DeleteFunc(static.CarriedVars(lp.body), lp.tracks)
+	return slices.DeleteFunc(static.CarriedVars(lp.Body), lp.tracks)
 }
 
 // notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
@@ -224,18 +225,18 @@ func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	for _, v := range b.carriedBy(lp) {
 		total += b.cell(v).size
 	}
-	vary := map[*ir.Var]bool{lp.v: true}
-	for _, v := range static.CarriedVars(lp.body) {
+	vary := map[*ir.Var]bool{lp.Var: true}
+	for _, v := range static.CarriedVars(lp.Body) {
 		vary[v] = true
 	}
 	switch {
 	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= mostUnrolled(total) && !static.MayJump(lp.body) && !static.Has(lp.body, static.IsWhile):
+	case total > smallCarried && steps <= mostUnrolled(total) && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
-	case b.functions.EffectsIn(lp.body)&static.Looks != 0:
-		return targetRead
-	case b.functions.SizesVary(lp.body, vary):
+	case b.functions.EffectsIn(lp.Body)&static.Looks != 0:
+		return inspect.TargetRead
+	case b.functions.SizesVary(lp.Body, vary):
 		return lanes.Differ
 	}
 	return ""
@@ -253,7 +254,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 			b.cells = slices.Clone(cells)
 			b.privatise(lp)
 			b.bindVar(lp, i)
-			sig := b.exec(lp.body)
+			sig := b.exec(lp.Body)
 			b.cells = cells
 			return sig
 		}
@@ -269,7 +270,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	b.within(r, func() {
 		b.result = nil
 		sig := goesOn
-		if static.Leaves(lp.body) {
+		if static.Leaves(lp.Body) {
 			sig = b.guard(r, step)
 		} else {
 			step()
@@ -442,7 +443,7 @@ func (b *binder) iterateFor(s *ir.For, from, to value) signal {
 			})
 		},
 		run: func(count *value) signal {
-			b.bindVar(&loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}, at(count))
+			b.bindVar(counting(s, 0), at(count))
 			return b.exec(s.Body)
 		},
 		counted: true,
@@ -476,7 +477,7 @@ func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 			active.ints = append(active.ints, lanes.Truth(lo+k <= hi))
 		}
 	}
-	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
+	lp := counting(s, 0)
 	if sooner == lanes.Differ && steps <= mostRagged {
 		b.stats.Unrolled++
 		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{lanes.Differ}})
@@ -499,12 +500,12 @@ func (b *binder) unrollRagged(k, n int, ax *axis, i, active []int64, lp *loop) s
 	for ; k < n; k++ {
 		sig := b.choose(nth(active), func() signal {
 			b.bindVar(lp, nth(i))
-			return b.exec(lp.body)
+			return b.exec(lp.Body)
 		}, func() signal { return goesOn })
 		if sig == breaks || sig == returns {
 			return sig
 		}
-		if !sig.certain() {
+		if !sig.Certain() {
 			return b.onlyIf(sig, goesOn|continues, func() signal { return b.unrollRagged(k+1, n, ax, i, active, lp) })
 		}
 		if len(b.lvl.g.Nodes) > maxNodes {

@@ -232,38 +232,15 @@ func (b *binder) compact(c *cell) {
 // writeInts changes known integers in place.
 func (b *binder) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
-	if !c.owned || w.axis != c.home {
-		if w.axis != c.home { // the same in several lanes so far
-			b.reserve(8, c.home.N, c.size)
-			w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
-		} else {
-			w.ints = slices.Clone(w.ints)
-		}
-		c.whole, c.owned = &w, true
+	switch {
+	case w.axis != c.home: // the same in several lanes so far
+		b.reserve(8, c.home.N, c.size)
+		w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
+	case !c.owned:
+		w.ints = slices.Clone(w.ints)
 	}
-	offs := acc.Offsets()
-	if ax == nil {
-		for p, o := range offs {
-			w.ints[o] = v.ints[p]
-		}
-		return
-	}
-	var up []int32
-	if v.axis != nil {
-		up = ax.LanesOf(v.axis)
-	}
-	for l, s := range acc.FlatBase(c.home, ax, c.size) {
-		k := 0
-		if v.axis != nil {
-			k = l
-			if up != nil {
-				k = int(up[l])
-			}
-		}
-		for p, o := range offs {
-			w.ints[s+o] = v.ints[k*len(offs)+p]
-		}
-	}
+	c.whole, c.owned = &w, true
+	w.known().Put(acc, v.known(), ax)
 }
 
 func (b *binder) checkShape(at source.Span, name string, want, got []int) {

@@ -51,7 +51,7 @@ func (p Plan) String() string {
 
 // keepPlan notes the plan of a loop.
 func (b *binder) keepPlan(p Plan) {
-	if b.inspecting || len(b.stats.Plans) >= mostPlans {
+	if len(b.stats.Plans) >= mostPlans {
 		return
 	}
 	if b.axis != nil {
@@ -62,12 +62,12 @@ func (b *binder) keepPlan(p Plan) {
 
 // describe is the plan of a nest.
 func (n *nest) describe(lp *loop) Plan {
-	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Root.Axis.N, Why: lp.why}
+	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Plan.Root.Axis.N, Why: lp.why}
 	for _, g := range n.plan.Groups {
 		x := PlanPart{Way: g.Kind.String(), Iterations: g.Units[0].Domain.N}
 		for _, planned := range g.Units {
 			u := n.units[planned.ID]
-			for _, s := range u.stmts {
+			for _, s := range u.Stmts {
 				if line := s.Span().Begin().Line; !slices.Contains(x.Lines, line) {
 					x.Lines = append(x.Lines, line)
 				}
@@ -95,4 +95,4 @@ func (n *nest) describe(lp *loop) Plan {
 }
 
 // lineOf is the line of a loop's body.
-func lineOf(lp *loop) int { return lp.body.Span().Begin().Line }
+func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }

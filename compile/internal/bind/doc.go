@@ -1,8 +1,11 @@
 // Package bind is the partial evaluator: it runs a typed program with its data
 // known and its parameters symbolic, and leaves a graph.
 //
-// What can be read off statements alone is in package static; values that data decide, their lanes
-// and the elements that they select are in package lanes.
+// A loop goes through three packages, with one value between each two: package inspect finds the
+// statements that it consists of (an [inspect.Nest], integers alone), package plan orders them (a
+// [plan.Plan]), and this one evaluates them. It alone knows graphs, regions and masks. Packages static
+// and lanes are what inspection and emission have in common: what can be read off statements alone,
+// and values that data decide, per lane.
 //
 // Map of the package; what stands further down uses what stands above:
 //
@@ -21,10 +24,8 @@
 //	choice.go      conditional expressions
 //	stmt.go        statements
 //	iterations.go  loops as the iterations that they have
-//	nest.go        loops as nests of units, which package plan orders
-//	track.go       integers that a loop carries and data decide
-//	uses.go        the inspector: what it knows; the elements that units read and write
-//	inspect.go     … and the units of a nest, over which iterations they run
+//	nest.go        loops as nests of units, as inspected and planned
+//	outside.go     what the inspector asks of emission; the cells of the variables that it made
 //	versions.go    values of the versions that reads see
 //	describe.go    plans as values that can be printed and tested
 //	recur.go       recurrences: scans of just what recurs
@@ -42,9 +43,9 @@
 // that goes, into which graph and lanes and under which conditions, is one value, the
 // context.
 //
-// The inspector (inspect.go, uses.go) walks the body with the loop variable standing
+// The inspector (package inspect) walks the body with the loop variable standing
 // for all iterations: an axis of lanes. Integers that data decide are known for every
-// lane, counters such as `pos += n[i]` too (track.go). So conditions split the lanes,
+// lane, counters such as `pos += n[i]` too. So conditions split the lanes,
 // inner loops multiply them, however ragged, and what is left are the leaves, the
 // units: each a statement, the set of iterations that execute it (its domain), and the
 // elements of variables that it reads and writes. What parameters decide is one unit:

@@ -40,7 +40,7 @@ func (b *binder) evaluate(n *nest, lp *loop) {
 		}
 	})
 	b.cells = cells
-	b.with(b.context.in(n.Root.Axis.Parent), func() {
+	b.with(b.context.in(n.Plan.Root.Axis.Parent), func() {
 		for _, h := range n.order {
 			if !h.Inside && len(h.writes) > 0 {
 				b.commit(n, h)
@@ -114,7 +114,7 @@ func (b *binder) leaveUnit(u *unit) {
 
 // runUnit runs the statements of a unit.
 func (b *binder) runUnit(u *unit) {
-	switch s := u.stmts[0].(type) {
+	switch s := u.Stmts[0].(type) {
 	case *ir.Declare:
 		old := b.at(s.Span())
 		c := b.cell(s.Var)
@@ -135,7 +135,7 @@ func (b *binder) runUnit(u *unit) {
 		if u.Compound {
 			b.cells = slices.Clone(b.cells)
 		}
-		if sig := b.execAll(u.stmts); sig&^(goesOn|continues) != 0 {
+		if sig := b.execAll(u.Stmts); sig&^(goesOn|continues) != 0 {
 			panic(&fault{Reason: "a jump out of a unit"})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -42,8 +43,8 @@ type halt struct{ err error }
 // many bytes each, before it is allocated.
 func (b *binder) reserve(bytes int, sizes ...int) {
 	n := ad.SizeOf(sizes)
-	if n > maxElements {
-		b.fail(b.span, diag.TooLarge, "this needs arrays of more than %d elements", maxElements).halt()
+	if n > inspect.MaxElements {
+		b.fail(b.span, diag.TooLarge, "this needs arrays of more than %d elements", inspect.MaxElements).halt()
 	}
 	if err := b.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
 		panic(&halt{b.limited(err, b.span)})
@@ -132,7 +133,11 @@ func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any
 	if !at.IsValid() {
 		at = b.span
 	}
-	d := diag.Errorf(code, at, format, args...)
+	return b.complain(diag.Errorf(code, at, format, args...))
+}
+
+// complain is a diagnostic with the calls that are under way.
+func (b *binder) complain(d diag.Diagnostic) *problem {
 	const shown = 3 // calls of a deep recursion are all alike
 	for i := len(b.calls) - 1; i >= max(0, len(b.calls)-shown); i-- {
 		c := b.calls[i]

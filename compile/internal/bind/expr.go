@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -439,7 +440,7 @@ func (b *binder) intFaults(ax *axis) *intFaults {
 func (f *intFaults) add(lane int, err error) {
 	switch {
 	case f.excluded != nil && f.excluded[lane]:
-	case f.b.inspecting || !f.b.mayBeSkipped():
+	case !f.b.mayBeSkipped():
 		f.b.fail(f.b.span, diag.IntArithmetic, "%v", err).throw()
 	default:
 		f.bad.ints[lane], f.why = 1, err.Error()
@@ -545,12 +546,12 @@ func (b *binder) callWith(fn *ir.Function, at source.Span, args []value) *value 
 		cells[p.ID] = c
 		site.param = site.param || v.param
 	}
-	outerCells, outerTarget := b.cells, b.inModel
-	b.cells, b.calls = cells, append(b.calls, site)
+	outerCells, outerTarget, outerFrame := b.cells, b.inModel, b.frame
+	b.cells, b.calls, b.frame = cells, append(b.calls, site), fn
 	b.result = nil
 	sig := b.exec(fn.Body)
 	b.cells, b.calls = outerCells, b.calls[:len(b.calls)-1]
-	b.inModel = outerTarget
+	b.inModel, b.frame = outerTarget, outerFrame
 	out := b.result
 	b.result = nil
 	if sig&returns == 0 {
@@ -583,15 +584,11 @@ func (b *binder) rejectMissing(fn *ir.Function, missing value) {
 
 func (b *binder) inFunction() bool { return len(b.calls) > 0 }
 
-// targetRead is the reason of what reads the log density while it is summed up over
-// iterations.
-const targetRead = "target() in a loop that is evaluated as a whole"
-
 // targetValue is target(): the log density accumulated so far, also by the
 // branches under way.
 func (b *binder) targetValue(e *ir.TargetValue) value {
 	if b.axis != nil || slices.ContainsFunc(b.branches, func(br *branch) bool { return br.trips }) {
-		b.unsupported(e.At, targetRead, "")
+		b.unsupported(e.At, inspect.TargetRead, "")
 	}
 	so := slices.Clone(b.targets)
 	for _, br := range b.branches {

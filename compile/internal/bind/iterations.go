@@ -1,8 +1,10 @@
 package bind
 
 import (
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Loops as the iterations that they have: numbers, an axis of lanes, and what makes the
@@ -10,16 +12,18 @@ import (
 
 // loop is a loop about to run.
 type loop struct {
-	body ir.Stmt
-	v    *ir.Var
-	// bind makes the loop variable's value from the iteration number (from 1).
-	bind func(i value) value
+	inspect.Loop
+	over value // the container of which it goes over the elements
 
-	tracked []tracked    // integers known before every iteration
-	groups  lanes.Groups // in which iterations run, in lanes
-	across  []ir.Stmt    // inner loops that keep a plan from being a recurrence
-	steps   []ir.Stmt    // those of them whose iterations depend on one another through loops within
-	why     []string     // why it was not evaluated in the ways that were looked at so far
+	tracked []inspect.Tracked // integers known before every iteration
+	across  []ir.Stmt         // inner loops that keep a plan from being a recurrence
+	steps   []ir.Stmt         // those of them whose iterations depend on one another through loops within
+	why     []string          // why it was not evaluated in the ways that were looked at so far
+}
+
+// counting is a loop whose variable is the number of the iteration plus some number.
+func counting(s *ir.For, add int64) *loop {
+	return &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}}
 }
 
 // iterations is the axis of n iterations in every lane in force, and their
@@ -32,7 +36,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 // ragged is a loop whose bounds differ between lanes: one axis of all iterations.
 func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax, i := lanes.Ragged(from.known(), to.known(), b.axis, b.reserve)
-	return ax, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}, ofLanes(i)
+	return ax, counting(s, 0), ofLanes(i)
 }
 
 func addInt(v value, by int64) value {
@@ -47,28 +51,33 @@ func (b *binder) overElements(s *ir.ForEach) (int, *loop) {
 	if len(over.shape) > 0 {
 		n = over.shape[0]
 	}
-	element := func(i value) value {
-		acc := lanes.Access{Index: lanes.Contiguous(over.shape[1:])}
-		size := sizeOf(over.shape[1:])
-		if i.axis == nil {
-			acc.Index.Offset += int(i.ints[0]-1) * size
-		} else {
-			acc.Axis, acc.Base = i.axis, make([]int32, len(i.ints))
-			for l, x := range i.ints {
-				acc.Base[l] = int32(int(x-1) * size)
-			}
-		}
-		v := b.gather(over, acc, s.Var.Type)
-		v.typ = s.Var.Type
-		return v
+	c := &inspect.Container{Expr: s.Over, Shape: over.shape}
+	if k := over.known(); k.Ints != nil {
+		c.Known = &k
+	} else if data, ok := over.lvl.g.Value(over.ref); ok {
+		k.Reals = data
+		c.Known = &k
 	}
-	return n, &loop{body: s.Body, v: s.Var, bind: element}
+	return n, &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Over: c}, over: over}
 }
 
+// item is an element of a container, by number.
+func (b *binder) item(over, number value, typ types.Type) value {
+	v := b.gather(over, inspect.Items(over.shape[1:], number.known()), typ)
+	v.typ = typ
+	return v
+}
+
+// bindVar gives the variable of a loop its value in an iteration.
 func (b *binder) bindVar(lp *loop, i value) {
-	v := lp.bind(i)
-	c := b.newCell(lp.v, lp.v.Name, lp.v.Type, v.shape)
+	v := i
+	if lp.Over != nil {
+		v = b.item(lp.over, i, lp.Var.Type)
+	} else if i.ints != nil {
+		v = addInt(i, lp.Add)
+	}
+	c := b.newCell(lp.Var, lp.Var.Name, lp.Var.Type, v.shape)
 	c.param = v.param
 	c.state = state{whole: &v}
-	b.cells[lp.v.ID] = c
+	b.cells[lp.Var.ID] = c
 }

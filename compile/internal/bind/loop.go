@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -26,7 +27,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	case from.axis == nil && to.axis == nil:
 		lo := from.ints[0]
 		n := int(max(0, to.ints[0]-lo+1))
-		return b.run(n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
+		return b.run(n, counting(s, lo-1))
 	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.scanning():
 		return b.carryRagged(s, from, to, "")
 	}
@@ -36,7 +37,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	}
 	sig := goesOn
 	b.with(b.context.in(ax.Parent), func() {
-		why := jumps
+		why := inspect.Jumps
 		if !static.Has(s.Body, static.IsReturn) {
 			lp.tracked = b.track(ax, lp, i, nil)
 			var n *nest
@@ -82,8 +83,8 @@ func (b *binder) run(n int, lp *loop) signal {
 
 // runLaned evaluates the loop as a nest, if that can be done.
 func (b *binder) runLaned(steps int, lp *loop) bool {
-	if static.Has(lp.body, static.IsReturn) {
-		b.note(lp, jumps)
+	if static.Has(lp.Body, static.IsReturn) {
+		b.note(lp, inspect.Jumps)
 		return false
 	}
 	ax, i := b.iterations(steps)
@@ -104,75 +105,80 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 
 // planned is the nest of a loop with its plan, nil and the reason if there is none.
 func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
-	tracked := lp.tracked
-	var tried []*inspection
+	ev, out := b.evaluator(), b.outside()
+	if lp.Over != nil {
+		out.over[lp.Over] = lp.over
+	}
+	find := func(w inspect.Way, g lanes.Groups) *inspect.Found {
+		f := inspect.Inspect(ev, out, inspect.Request{
+			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: lp.tracked, Groups: g, Way: w, Across: lp.across, Steps: lp.steps,
+		})
+		if m := f.Mistake; m != nil && m.Code != diag.Rejected && !unknown(diag.List{*m}) && !static.Leaves(lp.Body) && !b.mayBeSkipped() {
+			b.complain(*m).throw() // of a loop that may end, the iteration that is to blame will tell
+		}
+		return f
+	}
+	found := func(x *inspect.Nest, p *plan.Plan) *nest {
+		lp.tracked = x.Tracked
+		b.count(x, p)
+		return b.newNest(x, p, out)
+	}
+	var tried []*inspect.Found
 	var levels *lanes.Split
-	for _, w := range ways() {
-		if slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
+	for _, w := range inspect.Ways() {
+		if slices.ContainsFunc(tried, func(f *inspect.Found) bool { return f.Foresees(w, len(lp.across) > 0) }) {
 			continue
 		}
 		for written := 0; ; written = len(lp.steps) {
-			if w.steps && len(lp.steps) == written { // of which there are none, or no more than there were
+			if w.Steps && len(lp.steps) == written { // of which there are none, or no more than there were
 				break
 			}
-			lp.groups, lp.tracked = lanes.Groups{}, tracked
-			in, last := b.inspect(ax, lp, i, w)
-			if last > 0 && last < ax.N {
-				return nil, last, in.why
+			f := find(w, lanes.Groups{})
+			if f.Last > 0 && f.Last < ax.N {
+				return nil, f.Last, f.Why
 			}
-			tried = append(tried, in)
-			if why = in.why; why != "" {
+			tried = append(tried, f)
+			if why = f.Why; why != "" {
 				break
 			}
-			if why = in.n.make(); why == "" {
-				b.count(in.n)
-				return in.n, 0, ""
+			x, p := f.Nest, b.plan(f.Nest)
+			if why = p.Why; why == "" {
+				return found(x, p), 0, ""
 			}
-			for _, l := range in.n.plan.Across {
-				lp.across = append(lp.across, in.n.stmts[l])
+			for _, l := range p.Across {
+				lp.across = append(lp.across, x.Loops[l])
 			}
-			for _, l := range in.n.plan.Steps {
-				lp.steps = append(lp.steps, in.n.stmts[l])
+			for _, l := range p.Steps {
+				lp.steps = append(lp.steps, x.Loops[l])
 			}
-			if levels == nil {
-				levels = in.n.levels()
+			if sizes := plan.Levels(&x.Plan, p); levels == nil && sizes != nil {
+				levels = &lanes.Split{Axis: ax, Sizes: sizes}
 			}
-			if !w.steps {
+			if !w.Steps {
 				break
 			}
 		}
 	}
-	if lp.groups, lp.tracked = (lanes.Groups{}), tracked; levels != nil && lp.groups.Refine(ax, levels) {
-		if in, _ := b.inspect(ax, lp, i, ways()[0]); in.why == "" && in.n.make() == "" {
-			b.count(in.n)
-			return in.n, 0, ""
+	if g := (lanes.Groups{}); levels != nil && g.Refine(ax, levels) {
+		if f := find(inspect.Ways()[0], g); f.Why == "" {
+			if p := b.plan(f.Nest); p.Why == "" {
+				return found(f.Nest, p), 0, ""
+			}
 		}
 	}
 	return nil, 0, why
 }
 
-// way is a way to make a loop with those in it a nest: which inner loops become
-// statements one after another, and what else is one unit.
-type way struct {
-	unroll int  // inner loops of no more iterations
-	joined bool // conditionals on data that assign variables of the nest are units
-	steps  bool // and inner loops of which former plans found that their steps depend on one another
-}
-
-// ways are those that are looked at, in their order. A loop over days within one over
-// countries, in which a day depends on sums over earlier ones, is one of steps: its days are
-// written out, while countries and the sums stay lanes.
-func ways() []way {
-	return []way{{unroll: smallLoop}, {unroll: mediumLoop}, {unroll: mediumLoop, joined: true}, {unroll: smallLoop, steps: true}, {unroll: maxUnits}}
+// plan plans a nest.
+func (b *binder) plan(x *inspect.Nest) *plan.Plan {
+	x.Plan.Memory = memory{b}
+	return plan.Make(&x.Plan)
 }
 
 // count counts the loops of a nest.
-func (b *binder) count(n *nest) {
-	if b.inspecting {
-		return
-	}
+func (b *binder) count(x *inspect.Nest, p *plan.Plan) {
 	scans := map[*plan.Loop]bool{}
-	for _, g := range n.plan.Groups {
+	for _, g := range p.Groups {
 		if g.Kind == plan.Recurrence {
 			scans[g.Units[0].Loop] = true
 		}
@@ -184,24 +190,24 @@ func (b *binder) count(n *nest) {
 		} else {
 			b.stats.Laned++
 		}
-		for _, x := range l.Body {
-			if in, ok := x.(*plan.Loop); ok {
+		for _, y := range l.Body {
+			if in, ok := y.(*plan.Loop); ok {
 				visit(in)
 			}
 		}
 	}
-	visit(n.Root)
+	visit(x.Plan.Root)
 }
 
 // unroll runs iterations one after another, from number i on.
 func (b *binder) unroll(i, n int, lp *loop) signal {
 	for ; i < n; i++ {
 		b.bindVar(lp, intValue(int64(i+1)))
-		sig := b.exec(lp.body)
+		sig := b.exec(lp.Body)
 		if sig == breaks || sig == returns {
 			return sig
 		}
-		if !sig.certain() {
+		if !sig.Certain() {
 			return b.onlyIf(sig, goesOn|continues, func() signal { return b.unroll(i+1, n, lp) })
 		}
 		if len(b.lvl.g.Nodes) > maxNodes {
@@ -215,14 +221,14 @@ func (b *binder) unroll(i, n int, lp *loop) signal {
 // rather than made a region that carries variables.
 func (b *binder) smallCarry() int {
 	if b.scanning() {
-		return mediumLoop // the variables of a scan are watched, so it would seldom do
+		return inspect.MediumLoop // the variables of a scan are watched, so it would seldom do
 	}
-	return smallLoop
+	return inspect.SmallLoop
 }
 
 func (b *binder) smallest() int {
 	if b.axis != nil {
-		return smallLoop
+		return inspect.SmallLoop
 	}
 	return smallTop
 }
@@ -234,9 +240,6 @@ func (b *binder) mayLane() bool {
 	}
 	return !b.scanning()
 }
-
-// jumps is the reason of a loop that may end early.
-const jumps = "break or return in the loop"
 
 // execWhile runs a while loop.
 func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s, 0)) }
@@ -254,7 +257,7 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 			if cond.ints == nil || b.hidden() || b.hiddenAxis(cond.axis) {
 				return b.iterateWhile(s)
 			}
-			if trip > maxLaneTrips {
+			if trip > inspect.MaxLaneTrips {
 				panic(&fault{Reason: "a while loop of many trips, which differ between iterations"})
 			}
 			return b.choose(cond, func() signal {
@@ -268,9 +271,9 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 		if sig == breaks || sig == returns {
 			return sig
 		}
-		if !sig.certain() {
+		if !sig.Certain() {
 			return b.onlyIf(sig, goesOn|continues, func() signal {
-				if trip >= smallLoop { // it may be a jump alone that ends it: while (1) { … break; }
+				if trip >= inspect.SmallLoop { // it may be a jump alone that ends it: while (1) { … break; }
 					return b.iterateWhile(s)
 				}
 				return b.whileFrom(s, trip+1)

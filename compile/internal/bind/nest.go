@@ -3,12 +3,12 @@ package bind
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
-	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// nest is a loop with the loops in its body whose iterations data decide, as the inspector finds
+// nest is a loop with the loops in its body whose iterations data decide, as package inspect finds
 // it, package plan orders it, and emission evaluates it: statement by statement, each
 // leaf of the nest, a unit, once for all the iterations that execute it, its domain.
 //
@@ -17,13 +17,12 @@ import (
 // program. So units may be evaluated in any order in which writes come before the reads that see
 // them.
 type nest struct {
-	plan.Nest // in integers
+	*inspect.Nest
 
 	b       *binder
-	around  *nest                  // the nest that the unit under way belongs to, in which this one is; nil: none
-	units   []*unit                // beside Nest.Units
-	order   []*history             // beside Nest.Variables
-	stmts   map[*plan.Loop]ir.Stmt // of the loops
+	around  *nest      // the nest that the unit under way belongs to, in which this one is; nil: none
+	units   []*unit    // beside Nest.Statements
+	order   []*history // beside Nest.Used
 	watched map[*cell]*history
 
 	plan    *plan.Plan
@@ -31,13 +30,10 @@ type nest struct {
 	unit    *unit    // under way
 }
 
-// unit is a unit with its statements: one, or several that parameters hold together, a
-// conditional that they decide with the statements after it if it may jump.
+// unit is a unit with the cells of its variables.
 type unit struct {
-	*plan.Unit
-	stmts    []ir.Stmt
+	*inspect.Statement
 	cells    []*cell            // variables in scope, by ir.Var.ID
-	accesses []lanes.Access     // beside Unit.Touches, as far as the inspector has made them
 	overlays map[*cell]*overlay // while it is evaluated
 }
 
@@ -46,7 +42,6 @@ type history struct {
 	*plan.Variable
 	n *nest
 	c *cell
-	v *ir.Var
 
 	writes []*write // beside Variable.Writes
 }
@@ -63,29 +58,27 @@ type write struct {
 	negate bool // of a sum
 }
 
-// make plans the nest; why is not "" if that cannot be done.
-func (n *nest) make() (why string) {
-	n.Memory = memory{n.b}
-	n.plan = plan.Make(&n.Nest)
-	for _, h := range n.order {
+// newNest is a nest with its plan, ready to be evaluated.
+func (b *binder) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
+	n := &nest{Nest: x, b: b, around: b.nest, plan: p, watched: map[*cell]*history{}}
+	k := newCells(b, out.over)
+	for _, s := range x.Statements {
+		n.units = append(n.units, &unit{Statement: s, cells: k.scope(s.Scope)})
+	}
+	for i, v := range x.Used {
+		h := &history{n: n, c: k.cell(v), Variable: x.Plan.Variables[i]}
+		n.watched[h.c] = h
+		n.order = append(n.order, h)
 		for _, w := range h.Writes {
 			u := n.units[w.Unit.ID]
-			x := &write{Write: w, h: h, u: u, acc: lanes.WholeOf(h.c.shape)}
+			y := &write{Write: w, h: h, u: u, acc: lanes.WholeOf(h.c.shape)}
 			if !w.Whole {
-				x.acc = u.accesses[w.First]
+				y.acc = u.Accesses[w.First]
 			}
-			h.writes = append(h.writes, x)
+			h.writes = append(h.writes, y)
 		}
 	}
-	return n.plan.Why
-}
-
-// levels are the iterations of the nest's loop by levels, see [plan.Levels]; nil if there are none.
-func (n *nest) levels() *lanes.Split {
-	if levels := plan.Levels(&n.Nest, n.plan); levels != nil {
-		return &lanes.Split{Axis: n.Root.Axis, Sizes: levels}
-	}
-	return nil
+	return n
 }
 
 // memory is the budget of a binding, for plans.
@@ -113,7 +106,7 @@ func (h *history) write(o plan.Origin) *write {
 
 // origins finds what a read of elements by a unit sees, see [plan.Variable.Origins].
 func (h *history) origins(u *unit, acc lanes.Access, ax *axis, skip []bool) []plan.Origin {
-	return h.Origins(&h.n.Nest, u.Unit, acc.Plain(), ax, skip)
+	return h.Origins(&h.n.Plan, u.Unit, acc.Plain(), ax, skip)
 }
 
 // among reports whether a unit is one of a group.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
@@ -141,9 +142,9 @@ model { vector[N] h = z; for (n in 2:N) { `
 		body string
 		want []int // inner loops of 20 and 100 iterations: which ways to unroll are looked at
 	}{
-		{`for (k in 1:20) h[n] += b; h[n] *= b;`, []int{smallLoop, mediumLoop}},
-		{`for (k in 1:100) h[n] += b; h[n] *= b;`, []int{smallLoop, maxUnits}},
-		{`h[n] *= b;`, []int{smallLoop}},
+		{`for (k in 1:20) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MediumLoop}},
+		{`for (k in 1:100) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MaxUnits}},
+		{`h[n] *= b;`, []int{inspect.SmallLoop}},
 	} {
 		b := newBinder(compileIR(t, "ways", head+c.body+"} }"), Options{})
 		set, err := data.ParseJSON("data", []byte(`{"N":5,"o":[1,0,1,1,0]}`))
@@ -162,15 +163,15 @@ model { vector[N] h = z; for (n in 2:N) { `
 		b.exec(b.prog.Model[0])
 		ax, i := b.iterations(4)
 		f := b.prog.Model[1].(*ir.For)
-		lp := &loop{body: f.Body, v: f.Var, bind: func(i value) value { return addInt(i, 1) }}
+		lp := counting(f, 1)
 		var got []int
-		var tried []*inspection
-		for _, w := range ways() {
-			if w.joined || w.steps || slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
+		var tried []*inspect.Found
+		for _, w := range inspect.Ways() {
+			if w.Joined || w.Steps || slices.ContainsFunc(tried, func(f *inspect.Found) bool { return f.Foresees(w, false) }) {
 				continue
 			}
-			in, _ := b.inspect(ax, lp, i, w)
-			tried, got = append(tried, in), append(got, w.unroll)
+			tried = append(tried, inspect.Inspect(b.evaluator(), b.outside(), inspect.Request{Loop: &lp.Loop, Axis: ax, Number: i.known(), Way: w}))
+			got = append(got, w.Unroll)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: inspected in the ways %v, want %v", c.body, got, c.want)

@@ -5,22 +5,20 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// signal is the set of ways in which statements may end. With more than one,
-// which it is differs between iterations or is decided when the program runs:
-// binder.code holds it, as one of these numbers.
-type signal uint8
+// signal is how statements end: binder.code holds it where it is not certain, binder.result what they
+// return.
+type signal = static.Signal
 
 const (
-	goesOn signal = 1 << iota
-	breaks
-	continues
-	returns // the value is in binder.result
+	goesOn    = static.GoesOn
+	breaks    = static.Breaks
+	continues = static.Continues
+	returns   = static.Returns
 )
-
-func (s signal) certain() bool { return s&(s-1) == 0 }
 
 // outcome is how one side of a conditional ended.
 type outcome struct {
@@ -31,7 +29,7 @@ type outcome struct {
 
 // codeOf is the outcome as a number.
 func (o outcome) codeOf() value {
-	if o.sig.certain() {
+	if o.sig.Certain() {
 		return intValue(int64(o.sig))
 	}
 	return o.code
@@ -177,7 +175,7 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 		union |= o.sig
 	}
 	b.with(b.context.in(ax), func() {
-		if !union.certain() {
+		if !union.Certain() {
 			c := b.newCell(nil, "code", types.IntType, nil)
 			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)})
 			for k, o := range outs {

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -64,7 +65,7 @@ func (b *binder) exec(s ir.Stmt) signal {
 
 // execAll runs statements in order.
 func (b *binder) execAll(stmts []ir.Stmt) signal {
-	return b.sequence(stmts, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
+	return static.Sequence(stmts, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
 		f, ok := s.(*ir.If)
 		if !ok {
 			return b.exec(s), false
@@ -72,68 +73,28 @@ func (b *binder) execAll(stmts []ir.Stmt) signal {
 		old := b.at(s.Span())
 		defer b.setSpan(old)
 		b.step()
-		return b.sides(f, b.eval(f.Cond), rest, b.execAll)
-	})
-}
-
-// sequence runs statements in order, where those before go on: each by one, which
-// tells by done that it ran the rest, too.
-func (b *binder) sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool)) signal {
-	for i, s := range stmts {
-		rest := stmts[i+1:]
-		if sig, done := one(s, rest); done {
-			return sig
-		} else if sig != goesOn {
-			return b.onlyIf(sig, goesOn, func() signal { return b.sequence(rest, one) })
-		}
-	}
-	return goesOn
-}
-
-// sides runs the sides of a conditional. The statements after it, rest, are run once:
-// in the side that goes on if the other never does, which done tells, else after the
-// conditional, where it goes on.
-func (b *binder) sides(s *ir.If, cond value, rest []ir.Stmt, run func([]ir.Stmt) signal) (sig signal, done bool) {
-	then, els := static.NeverGoesOn(s.Then), s.Else != nil && static.NeverGoesOn(s.Else)
-	done = static.MayJump(s) && (then || els)
-	side := func(s ir.Stmt, ends bool) func() signal {
-		var list []ir.Stmt
-		if s != nil {
-			list = append(list, s)
-		}
-		if done && !ends {
-			list = append(list, rest...)
-		}
-		return func() signal { return run(list) }
-	}
-	return b.choose(cond, side(s.Then, then), side(s.Else, els)), done
+		then, els, done := static.Sides(f, rest)
+		return b.choose(b.eval(f.Cond), func() signal { return b.execAll(then) }, func() signal { return b.execAll(els) }), done
+	}, b.onlyIf)
 }
 
 // ---- declarations and assignments ----
 
 // sizes evaluates the sizes of a declared variable.
 func (b *binder) sizes(v *ir.Var) []int {
-	shape := make([]int, len(v.Sizes))
-	for i, e := range v.Sizes {
+	shape, wrong := inspect.Shape(v, func(e ir.Expr) int64 {
 		n := b.knownInt(e, "a size")
-		if n.axis != nil {
-			n = b.narrow(n)
-			n = intValue(n.known().MustAgree(b.excluded(n.axis)))
+		if n.axis == nil {
+			return n.ints[0]
 		}
-		if n.ints[0] < 0 {
-			b.fail(e.Span(), diag.NegativeSize, "the size of `%s` is %d", v.Name, n.ints[0]).
-				detailf("Sizes must be zero or more.").throw()
-		}
-		shape[i] = int(n.ints[0])
+		n = b.narrow(n)
+		return n.known().MustAgree(b.excluded(n.axis))
+	})
+	if wrong != nil && wrong.Code == diag.TooLarge {
+		b.complain(*wrong).halt()
 	}
-	if ad.SizeOf(shape) > maxElements {
-		b.fail(v.Sizes[0].Span(), diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).halt()
-	}
-	if k := v.Constraint.Kind; k >= types.Ordered {
-		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
-			b.fail(v.Sizes[v.Type.Dims].Span(), diag.NegativeSize, "`%s` is declared as a %s with %s", v.Name, k, sizeText(shape[v.Type.Dims:])).
-				detailf("A %s %s.", k, wrong).throw()
-		}
+	if wrong != nil {
+		b.complain(*wrong).throw()
 	}
 	return shape
 }

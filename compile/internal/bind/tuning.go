@@ -5,21 +5,12 @@ package bind
 
 // Of loops that are short.
 const (
-	// smallLoop is the greatest number of iterations of an inner loop that becomes so many
-	// statements of the nest: the elements of short vectors are then values of their own,
-	// which sums of few exponentials, in mixtures and hidden states, are made for.
-	smallLoop = 16
-
-	// mediumLoop is the same where an inner loop would keep the loop around it from being
-	// a recurrence, and for the loops that a recurrence comes upon.
-	mediumLoop = 64
-
-	// smallTop is the same for loops that stand in no other: lanes of three cost more than
+	// smallTop is the greatest number of iterations of a loop outside of others that is unrolled: lanes of three cost more than
 	// they save.
 	smallTop = 3
 )
 
-// Of what a step of a scan carries whole: it copies the arrays. Up to smallUnrolled
+// Of what a step of a scan carries whole: it copies the arrays. Up to inspect.SmallUnrolled
 // iterations are therefore unrolled if more than smallCarried numbers would be carried:
 // the gradient of 200 iterations of irregular distance over a vector of 200 takes 187 µs
 // carried and 13 unrolled; of 100,000 over a vector of 100, 111 ms and 8, but these are
@@ -27,8 +18,7 @@ const (
 // Arrays of more than largeCarried numbers are worth more code: a table of 301 × 301 × 3,
 // of which an iteration fills a row, took more than 21 GB to bind carried.
 const (
-	smallCarried  = 16
-	smallUnrolled = 256
+	smallCarried = 16
 
 	largeCarried  = 1 << 14
 	largeUnrolled = 4096
@@ -36,19 +26,6 @@ const (
 
 // Bounds, beyond which a loop is evaluated in another way, or the program refused.
 const (
-	// maxUnits bounds the statements of a nest, those of unrolled inner loops counted for
-	// each iteration: the plan takes time by their square at worst. The two loops of 100
-	// iterations of the models of the spread of covid, in 14 lanes, are about 600.
-	maxUnits = 4096
-
-	// maxTracked is the greatest size of an array of integers whose content before each
-	// iteration is kept.
-	maxTracked = 16
-
-	// maxElements bounds the size of one variable: positions of elements are held in 32
-	// bits.
-	maxElements = 1 << 28
-
 	// maxNodes bounds the size of a graph: a loop that must be unrolled to more is refused
 	// rather than filling the memory.
 	maxNodes = 30_000_000
@@ -58,10 +35,8 @@ const (
 	// 430 MB to bind. With more the program is interpreted.
 	mostRagged = 500
 
-	// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the nesting
-	// of its trips where they differ between lanes.
-	maxTrips     = 100_000_000
-	maxLaneTrips = 1000
+	// maxTrips is where a while loop is taken to be endless.
+	maxTrips = 100_000_000
 
 	// maxNested is how deep calls may go that stand in regions in one another: such a
 	// recursion is ended by parameters, and its graph would have no end.

@@ -77,6 +77,58 @@ func (a Access) Positions() Value {
 	return v
 }
 
+// Gather reads the elements of an access from a value.
+func (v Value) Gather(a Access) Value {
+	ax := Innermost(v.Axis, a.Axis)
+	out := Value{Shape: a.Index.Shape(), Axis: ax}
+	base := []int32{0}
+	if ax != nil {
+		base = a.FlatBase(v.Axis, ax, v.Size())
+	}
+	offs := a.Offsets()
+	if v.Ints != nil {
+		out.Ints = make([]int64, 0, len(offs)*len(base))
+		for _, s := range base {
+			for _, o := range offs {
+				out.Ints = append(out.Ints, v.Ints[s+o])
+			}
+		}
+		return out
+	}
+	out.Reals = make([]float64, 0, len(offs)*len(base))
+	for _, s := range base {
+		for _, o := range offs {
+			out.Reals = append(out.Reals, v.Reals[s+o])
+		}
+	}
+	return out
+}
+
+// Put changes ints, which have the lanes of their home: the elements of an access become those of x
+// in the lanes of ax.
+func (v Value) Put(a Access, x Value, ax *plan.Axis) {
+	offs := a.Offsets()
+	if ax == nil {
+		for p, o := range offs {
+			v.Ints[o] = x.Ints[p]
+		}
+		return
+	}
+	up := plan.UpTo(ax, x.Axis)
+	for l, s := range a.FlatBase(v.Axis, ax, v.Size()) {
+		k := 0
+		if x.Axis != nil {
+			k = l
+			if up != nil {
+				k = int(up[l])
+			}
+		}
+		for p, o := range offs {
+			v.Ints[s+o] = x.Ints[k*len(offs)+p]
+		}
+	}
+}
+
 // Evaluator is what indices are evaluated by.
 type Evaluator interface {
 	// Ints are known ints; ok is false if they are known only when the program runs.

@@ -84,10 +84,11 @@ func Sides(cond Value, ax *plan.Axis) (sides [2]*plan.Axis) {
 		lanes[k] = append(lanes[k], int32(l))
 	}
 	for k, some := range lanes {
-		switch {
-		case len(some) == ax.N:
+		switch len(some) {
+		case 0:
+		case ax.N:
 			sides[k] = ax
-		case len(some) > 0:
+		default:
 			sides[k] = &plan.Axis{N: len(some), Parent: ax, Up: some, Level: ax.Level, Subset: true}
 		}
 	}

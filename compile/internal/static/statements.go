@@ -134,3 +134,51 @@ func Measured(c *ir.Call) *ir.Var {
 	}
 	return nil
 }
+
+// Signal is the set of ways in which statements may end. With more than one, which it is differs
+// between iterations or is decided when the program runs; a code, one of these numbers, tells.
+type Signal uint8
+
+// The ways to end.
+const (
+	GoesOn Signal = 1 << iota
+	Breaks
+	Continues
+	Returns
+)
+
+// Certain reports whether there is one way at most.
+func (s Signal) Certain() bool { return s&(s-1) == 0 }
+
+// Sequence runs statements in order, where those before go on: each by one, which
+// tells by done that it ran the rest, too. onlyIf runs rest where statements that ended with sig
+// did so by one of the ways in on.
+func Sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig Signal, done bool), onlyIf func(sig, on Signal, rest func() Signal) Signal) Signal {
+	for i, s := range stmts {
+		rest := stmts[i+1:]
+		if sig, done := one(s, rest); done {
+			return sig
+		} else if sig != GoesOn {
+			return onlyIf(sig, GoesOn, func() Signal { return Sequence(rest, one, onlyIf) })
+		}
+	}
+	return GoesOn
+}
+
+// Sides are the statements of the sides of a conditional. The statements after it, rest, are run
+// once: in the side that goes on if the other never does, which done tells, else after the
+// conditional, where it goes on.
+func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
+	thenEnds, elseEnds := NeverGoesOn(s.Then), s.Else != nil && NeverGoesOn(s.Else)
+	done = MayJump(s) && (thenEnds || elseEnds)
+	side := func(s ir.Stmt, ends bool) (list []ir.Stmt) {
+		if s != nil {
+			list = append(list, s)
+		}
+		if done && !ends {
+			list = append(list, rest...)
+		}
+		return list
+	}
+	return side(s.Then, thenEnds), side(s.Else, elseEnds), done
+}

@@ -1,0 +1,665 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/internal/static"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// The inspector: the units of a nest, and over which iterations they run.
+
+// Inspect finds the units of a loop.
+func Inspect(ev *Evaluator, out Outside, r Request) *Found {
+	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: r.Groups, written: map[*ir.For]*ir.If{}}
+	if r.Way.Joined && r.Axis.N > SmallUnrolled {
+		for _, s := range r.Across {
+			if s, ok := s.(*ir.For); ok && !static.MayJump(s.Body) {
+				f.written[s] = iterationOf(s)
+			}
+		}
+	}
+	for {
+		in := &inspection{recorder: recorder{sight: sight{ev: ev, out: out, known: f}, Found: Found{way: r.Way, iterations: r.Axis.N}}}
+		if r.Way.Steps {
+			in.inOrder = r.Steps
+		}
+		in.run(r)
+		if f = in.known; in.Why != "" {
+			in.Last = 0
+		}
+		if in.Why != "" || !in.again {
+			return &in.Found
+		}
+	}
+}
+
+// run inspects the loop once.
+func (in *inspection) run(r Request) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *mistake:
+			in.Why, in.Mistake = p.d.Summary, &p.d
+		case *lanes.Fault:
+			if in.again = p.Split != nil && in.known.groups.Refine(r.Axis, p.Split); !in.again {
+				in.Why = p.Reason
+			}
+		default:
+			panic(p)
+		}
+	}()
+	in.look(r)
+}
+
+// look finds the units of the loop.
+func (in *inspection) look(r Request) {
+	lp := r.Loop
+	root := &plan.Loop{Axis: r.Axis}
+	in.nest = &Nest{Plan: plan.Nest{Root: root}, Loops: map[*plan.Loop]ir.Stmt{root: lp.Body}}
+	in.Nest = in.nest
+	in.used = map[*Variable]*plan.Variable{}
+	in.loop = root
+	vars := static.VariablesOf(lp.Body)
+	in.declared, in.assigned = vars.Declared, map[*ir.Var]bool{}
+	for _, v := range vars.Assigned {
+		in.assigned[v] = true
+	}
+	in.nest.Tracked = in.followed(slices.Clone(r.Tracked))
+	for _, v := range static.CarriedInts(lp.Body) {
+		if !tracks(in.nest.Tracked, v) {
+			in.known.unknown[v] = true
+		}
+	}
+	in.axis = r.Axis
+	in.scope = make(Scope, in.ev.variables)
+	in.privatise(in.nest.Tracked)
+	in.bindVar(lp, r.Number)
+	sig := in.groups(lp)
+	if sig&(static.Breaks|static.Returns) == 0 {
+		return
+	}
+	if r.Axis.Parent != nil || sig&static.Returns != 0 {
+		in.Why = Jumps
+		return
+	}
+	for !sig.Certain() && in.Last < r.Axis.N && static.Signal(in.code.At(nil, in.Last, 0))&static.Breaks == 0 {
+		in.Last++
+	}
+	in.Last++
+}
+
+// groups inspects the body for the iterations of each group in turn.
+func (in *inspection) groups(lp *Loop) static.Signal {
+	gr := in.known.groups
+	if gr.N == 0 {
+		return in.stmt(lp.Body)
+	}
+	for k := range gr.N {
+		in.choose(gr.Condition(in.axis, k), func() static.Signal {
+			if sig := in.stmt(lp.Body); sig&^(static.GoesOn|static.Continues) != 0 {
+				in.refuse(Jumps)
+			}
+			return static.GoesOn
+		}, goesOn)
+	}
+	return static.GoesOn
+}
+
+// stmt inspects a statement.
+func (in *inspection) stmt(s ir.Stmt) static.Signal {
+	if s == nil || in.Why != "" {
+		return static.GoesOn
+	}
+	switch s := s.(type) {
+	case *ir.Block:
+		return in.stmts(s.Stmts)
+	case *ir.If:
+		return in.stmts([]ir.Stmt{s})
+	case *ir.For:
+		in.forLoop(s)
+	case *ir.ForEach:
+		in.forEach(s)
+	case *ir.While:
+		in.while(s, 0)
+	case *ir.Declare:
+		in.declare(s)
+	case *ir.Unpack:
+		in.unpack(s)
+	case *ir.Assign:
+		in.assign(s)
+	case *ir.Break:
+		return static.Breaks
+	case *ir.Continue:
+		return static.Continues
+	case *ir.Return:
+		in.refuse(Jumps)
+		return static.Returns
+	case *ir.Print:
+		in.refuse(PrintsOrder)
+	default:
+		in.leaf(s, nil)
+	}
+	return static.GoesOn
+}
+
+// stmts inspects statements in order.
+func (in *inspection) stmts(list []ir.Stmt) static.Signal {
+	return static.Sequence(list, func(s ir.Stmt, rest []ir.Stmt) (sig static.Signal, done bool) {
+		switch s := s.(type) {
+		case *ir.Block:
+			if static.MayJump(s) {
+				return in.stmts(slices.Concat(s.Stmts, rest)), true
+			}
+		case *ir.If:
+			sig, done := in.conditional(s, rest)
+			return sig, done || in.Why != ""
+		}
+		return in.stmt(s), false
+	}, in.onlyIf)
+}
+
+// conditional inspects a conditional; done tells that rest, the statements after
+// it, has been inspected too.
+func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, done bool) {
+	whole := in.known.compound[s]
+	if !whole && in.binds(s) {
+		whole, in.joins = in.way.Joined, true
+	}
+	if whole || !in.isKnown(s.Cond) {
+		if !static.MayJump(s) {
+			in.leaf(s, nil)
+			return static.GoesOn, false
+		}
+		switch {
+		case static.Leaves(s) || slices.ContainsFunc(rest, static.Leaves):
+			in.jumpsOut()
+		case len(in.decided) > 0: // the statements after that one are skipped too
+			in.compound(in.decided[0])
+		}
+		in.leaf(s, rest)
+		return static.GoesOn, true
+	}
+	in.uses(s.Cond)
+	cond := in.eval(s.Cond)
+	if static.MayJump(s) {
+		in.decided = append(in.decided, s)
+		defer func() { in.decided = in.decided[:len(in.decided)-1] }()
+	}
+	then, els, done := static.Sides(s, rest)
+	return in.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
+}
+
+// jumpsOut notes that parameters may end the innermost loop.
+func (in *inspection) jumpsOut() {
+	if in.loop.Parent == nil {
+		in.refuse(Jumps)
+		return
+	}
+	in.compound(in.nest.Loops[in.loop])
+}
+
+// binds reports whether a conditional assigns a variable of the nest that is no
+// integer that data decide.
+func (in *inspection) binds(s ir.Stmt) bool {
+	return slices.ContainsFunc(static.VariablesOf(s).Assigned, in.isWatched)
+}
+
+// ---- loops ----
+
+func (in *inspection) forLoop(s *ir.For) {
+	if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.From) || !in.isKnown(s.To) {
+		in.leaf(s, nil)
+		return
+	}
+	from, to := in.eval(s.From), in.eval(s.To)
+	if from.Axis != nil || to.Axis != nil {
+		if in.writtenOut(s, from, to) {
+			return
+		}
+		if ax, i := lanes.Ragged(from, to, in.axis, in.out.Reserve); ax.N > 0 {
+			in.inner(s, ax, &Loop{Body: s.Body, Var: s.Var}, i)
+		}
+		return
+	}
+	lo := from.Ints[0]
+	n := max(0, to.Ints[0]-lo+1)
+	in.uniform(s, n, &Loop{Body: s.Body, Var: s.Var, Add: lo - 1})
+}
+
+// writtenOut inspects a loop of which lanes have different numbers of iterations as so
+// many conditionals, if that is to be done and there are not too many.
+func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
+	it := in.known.written[s]
+	if it == nil {
+		return false
+	}
+	ax := lanes.Innermost(from.Axis, to.Axis)
+	upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+	most := int64(0)
+	for l := range ax.N {
+		most = max(most, to.At(upTo, l, 0)-from.At(upFrom, l, 0)+1)
+	}
+	if most > MediumLoop {
+		return false
+	}
+	lp := &Loop{Body: it, Var: s.Var}
+	for k := range most {
+		in.bindVar(lp, from.Plus(k))
+		in.stmt(lp.Body)
+	}
+	if len(in.nest.Statements) > MaxUnits {
+		in.refuse("too many statements")
+	}
+	return true
+}
+
+// iterationOf is one iteration of a loop as a statement, which does nothing beyond the
+// loop's end.
+func iterationOf(s *ir.For) *ir.If {
+	i := &ir.VarRef{Typed: ir.Typed{At: s.Span(), Ty: types.IntType}, Var: s.Var}
+	ints := []types.Type{types.IntType, types.IntType}
+	overload, _, fail := types.ResolveLevels(stdlib.Language().Lookup("operator<="), ints, make([]bool, len(ints)))
+	if fail != nil {
+		panic(&lanes.Fault{Reason: "no comparison of integers"})
+	}
+	more := &ir.Call{Typed: i.Typed, Name: "operator<=", Overload: overload, Args: []ir.Expr{i, s.To}}
+	return &ir.If{Pos: s.Pos, Cond: more, Then: s.Body}
+}
+
+func (in *inspection) forEach(s *ir.ForEach) {
+	if in.known.compound[s] || static.Leaves(s.Body) || in.readsWatched(s.Over) {
+		in.leaf(s, nil)
+		return
+	}
+	over := &Container{Expr: s.Over, Scope: in.scope, Axis: in.axis}
+	if in.isKnown(s.Over) {
+		v := in.eval(s.Over)
+		over.Known, over.Shape = &v, v.Shape
+	} else {
+		over.Shape = in.out.Shapes(s.Over, in.scope, in.axis)[0]
+	}
+	n := 0
+	if len(over.Shape) > 0 {
+		n = over.Shape[0]
+	}
+	in.uniform(s, int64(n), &Loop{Body: s.Body, Var: s.Var, Over: over})
+}
+
+// uniform inspects an inner loop of n iterations in every lane.
+func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
+	switch {
+	case n <= 0:
+	case in.written(s, n):
+		for k := range n {
+			in.bindVar(lp, lanes.Int(k+1))
+			in.stmt(lp.Body)
+		}
+		if len(in.nest.Statements) > MaxUnits {
+			in.refuse("too many statements")
+		}
+	case n*int64(max(1, plan.Lanes(in.axis))) > MaxElements:
+		in.refuse("too many iterations")
+	default:
+		ax, i := lanes.Iterations(int(n), in.axis, nil, in.out.Reserve)
+		in.inner(s, ax, lp, i)
+	}
+}
+
+// written reports whether a loop of n iterations in every lane becomes statements one
+// after another.
+func (in *inspection) written(s ir.Stmt, n int64) bool {
+	if n <= int64(in.way.Unroll) {
+		return true
+	}
+	if n <= MaxUnits && slices.Contains(in.inOrder, s) {
+		in.stepped = true
+		return true
+	}
+	if in.least == 0 || n < in.least {
+		in.least = n
+	}
+	return false
+}
+
+// inner inspects a loop of the nest.
+func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
+	outer := in.loop
+	in.loop = &plan.Loop{Axis: ax, Parent: outer}
+	in.nest.Loops[in.loop] = s
+	outer.Body = append(outer.Body, in.loop)
+	list := in.followed(track(follower{ev: in.ev, out: in.out, ax: ax, variable: in.variable, value: in.valueOf}, lp, i, nil))
+	for _, v := range static.CarriedInts(lp.Body) {
+		if !in.known.unknown[v] && !tracks(list, v) {
+			in.lose(v)
+		}
+	}
+	scope := in.scope
+	in.inLanes(ax, func() {
+		in.privatise(list)
+		in.bindVar(lp, i)
+		in.stmt(lp.Body)
+	})
+	in.scope = scope // all that the body assigns and data decide is followed
+	for _, t := range list {
+		x := in.variable(t.Var)
+		in.setKnown(x, lanes.WholeOf(x.Shape), t.Final)
+	}
+	in.loop = outer
+}
+
+func (in *inspection) while(s *ir.While, trip int) {
+	for ; ; trip++ {
+		if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.Cond) || trip > MaxLaneTrips {
+			if trip > 0 {
+				in.compound(s)
+				return
+			}
+			in.leaf(s, nil)
+			return
+		}
+		cond := in.eval(s.Cond)
+		if i, ok := cond.Scalar(); !ok {
+			in.choose(cond, func() static.Signal {
+				in.stmt(s.Body)
+				in.while(s, trip+1)
+				return static.GoesOn
+			}, goesOn)
+			return
+		} else if i == 0 {
+			return
+		}
+		in.stmt(s.Body)
+		if in.again || in.Why != "" {
+			return
+		}
+		if len(in.nest.Statements) > MaxUnits {
+			in.compound(s)
+			return
+		}
+	}
+}
+
+// readsWatched reports whether an expression reads what units assign.
+func (in *recorder) readsWatched(e ir.Expr) bool {
+	for v := range ir.Vars(e) {
+		if in.isWatched(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// ---- variables ----
+
+// followed leaves out integers that data turned out not to decide everywhere.
+func (in *inspection) followed(list []Tracked) []Tracked {
+	return slices.DeleteFunc(list, func(t Tracked) bool { return in.known.unknown[t.Var] })
+}
+
+// privatise gives the present iteration its own tracked variables.
+func (in *sight) privatise(list []Tracked) {
+	for _, t := range list {
+		in.scope = in.scope.with(&Variable{Var: t.Var, Shape: t.Start.Shape, Home: in.axis, Known: &t.Start})
+	}
+}
+
+// bindVar gives the variable of a loop its value in iterations of these numbers.
+func (in *sight) bindVar(lp *Loop, number lanes.Value) {
+	x := &Variable{Var: lp.Var, Home: in.axis}
+	if lp.Over != nil {
+		x.Shape, x.Element = lp.Over.Shape[1:], &Element{lp.Over, number}
+	}
+	if v, ok := lp.element(number); ok {
+		x.Known = &v
+	}
+	in.scope = in.scope.with(x)
+}
+
+// setKnown gives an integer a new variable, of which elements are v.
+func (in *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
+	x := *old
+	x.Cell, x.Value, x.Copy, x.Part = nil, nil, nil, false
+	if in.axis == x.Home && acc.IsWhole(x.Size()) {
+		v.Shape = x.Shape
+		x.Known = &v
+	} else {
+		was, _ := in.valueOf(old)
+		wide := was.Wide(x.Home)
+		wide.Ints = slices.Clone(wide.Ints)
+		wide.Put(acc, v, in.axis)
+		x.Known = &wide
+	}
+	in.scope = in.scope.with(&x)
+}
+
+// declared makes the variable of a declaration.
+func (in *sight) newVariable(v *ir.Var, shape []int) *Variable {
+	x := &Variable{Var: v, Shape: shape, Home: in.axis}
+	if !in.isWatched(v) {
+		unset := lanes.Value{Shape: shape, Ints: make([]int64, x.Size())}
+		for i := range unset.Ints {
+			unset.Ints[i] = math.MinInt32
+		}
+		x.Known = &unset
+	}
+	in.scope = in.scope.with(x)
+	return x
+}
+
+func (in *inspection) declare(s *ir.Declare) {
+	v := s.Var
+	for _, e := range v.Sizes {
+		if !in.isKnown(e) {
+			in.refuse(unknownSize)
+			return
+		}
+	}
+	x := in.newVariable(v, in.shape(v))
+	if !in.isWatched(v) {
+		if s.Init == nil {
+			return
+		}
+		if in.isKnown(s.Init) {
+			init := in.eval(s.Init)
+			fits(s.Init.Span(), v.Name, x.Shape, init.Shape)
+			x.Known = &init
+			return
+		}
+		in.lose(v)
+	}
+	in.history(x)
+	if s.Init != nil {
+		in.leaf(s, nil)
+	}
+}
+
+// shape is that of a declared variable.
+func (in *sight) shape(v *ir.Var) []int {
+	shape, wrong := Shape(v, func(e ir.Expr) int64 {
+		n := in.eval(e)
+		if n.Axis == nil {
+			return n.Ints[0]
+		}
+		n = n.Narrow(in.axis)
+		return n.MustAgree(in.Excluded(n.Axis))
+	})
+	if wrong != nil {
+		panic(&mistake{*wrong})
+	}
+	return shape
+}
+
+// Shape is the shape of a declared variable by its sizes; wrong is what is wrong with it, nil if
+// nothing is. One that is diag.TooLarge is so in whichever way a loop is evaluated.
+func Shape(v *ir.Var, size func(e ir.Expr) int64) (shape []int, wrong *diag.Diagnostic) {
+	say := func(at source.Span, code diag.Code, detail, format string, args ...any) ([]int, *diag.Diagnostic) {
+		d := diag.Errorf(code, at, format, args...)
+		d.Detail = detail
+		return nil, &d
+	}
+	shape = make([]int, len(v.Sizes))
+	for i, e := range v.Sizes {
+		n := size(e)
+		if n < 0 {
+			return say(e.Span(), diag.NegativeSize, "Sizes must be zero or more.", "the size of `%s` is %d", v.Name, n)
+		}
+		shape[i] = int(n)
+	}
+	if ad.SizeOf(shape) > MaxElements {
+		return say(v.Sizes[0].Span(), diag.TooLarge, "", "`%s` would have more than %d elements", v.Name, MaxElements)
+	}
+	if k := v.Constraint.Kind; k >= types.Ordered {
+		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
+			return say(v.Sizes[v.Type.Dims].Span(), diag.NegativeSize, fmt.Sprintf("A %s %s.", k, wrong),
+				"`%s` is declared as a %s with %s", v.Name, k, interp.SizeText(shape[v.Type.Dims:]))
+		}
+	}
+	return shape, nil
+}
+
+// fits fails unless a value has the shape of what it is assigned to.
+func fits(at source.Span, name string, want, got []int) {
+	if !slices.Equal(want, got) {
+		fail(at, diag.SizeMismatch, fmt.Sprintf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)),
+			"sizes do not match in the assignment to `%s`", name)
+	}
+}
+
+func (in *inspection) unpack(s *ir.Unpack) {
+	if len(s.Vars) == 1 && !in.isWatched(s.Vars[0]) && in.isKnown(s.Value) {
+		v := in.eval(s.Value)
+		in.newVariable(s.Vars[0], v.Shape).Known = &v
+		return
+	}
+	shapes := make([][]int, len(s.Vars))
+	if slices.ContainsFunc(s.Vars, func(v *ir.Var) bool { return v.Type.Rank() > 0 }) {
+		shapes = in.out.Shapes(s.Value, in.scope, in.axis)
+	}
+	for k, v := range s.Vars {
+		if !in.isWatched(v) {
+			in.lose(v)
+		}
+		in.history(in.newVariable(v, shapes[k]))
+	}
+	in.leaf(s, nil)
+}
+
+func (in *inspection) assign(s *ir.Assign) {
+	if in.isWatched(s.Var) {
+		in.leaf(s, nil)
+		return
+	}
+	ok := in.isKnown(s.Value)
+	for _, ix := range s.Indices {
+		ok = ok && (ix.A == nil || in.isKnown(ix.A)) && (ix.B == nil || in.isKnown(ix.B))
+	}
+	if !ok || !in.assignKnown(s) {
+		in.lose(s.Var)
+	}
+}
+
+// assignKnown assigns an integer that is known; ok is false if it is not.
+func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
+	x := in.variable(s.Var)
+	was, ok := in.valueOf(x)
+	if !ok || was.Ints == nil {
+		return false
+	}
+	acc := lanes.WholeOf(x.Shape)
+	if len(s.Indices) > 0 {
+		if acc, ok = lanes.Select(in, x.Shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.None {
+			return false
+		}
+	}
+	e := s.Value
+	if s.Op != "" {
+		old := was
+		if len(s.Indices) > 0 {
+			old = was.Gather(acc)
+		}
+		in.operand = &old
+		defer func() { in.operand = nil }()
+		e = s.Combine
+	}
+	v := in.eval(e)
+	fits(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.Shape)
+	in.setKnown(x, acc, v)
+	return true
+}
+
+// ---- jumps ----
+
+func goesOn() static.Signal { return static.GoesOn }
+
+// choose runs then in the lanes in which a condition is true, and els in the others.
+func (in *sight) choose(cond lanes.Value, then, els func() static.Signal) (union static.Signal) {
+	if i, ok := cond.Scalar(); ok {
+		if i != 0 {
+			return then()
+		}
+		return els()
+	}
+	ax := lanes.Innermost(in.axis, cond.Axis)
+	in.out.Reserve(32, ax.N)
+	type end struct {
+		ax   *plan.Axis
+		sig  static.Signal
+		code lanes.Value
+	}
+	var ends []end
+	sides := lanes.Sides(cond, ax)
+	for k, side := range []func() static.Signal{then, els} {
+		some := sides[k]
+		if some == nil {
+			continue
+		}
+		e := end{ax: some}
+		in.inLanes(some, func() { e.sig = side() })
+		if some == ax {
+			return e.sig
+		}
+		if e.code = in.code; e.sig.Certain() {
+			e.code = lanes.Int(int64(e.sig))
+		}
+		ends = append(ends, e)
+		union |= e.sig
+	}
+	if !union.Certain() {
+		code := lanes.Value{Axis: ax, Ints: make([]int64, ax.N)}
+		for _, e := range ends {
+			code.Put(lanes.WholeOf(nil), e.code, e.ax)
+		}
+		in.code = code
+	}
+	return union
+}
+
+// onlyIf runs rest where statements that ended with sig did so by one of the ways in on.
+func (in *sight) onlyIf(sig, on static.Signal, rest func() static.Signal) static.Signal {
+	if sig&^on == 0 {
+		return rest()
+	}
+	if sig&on == 0 {
+		return sig
+	}
+	code := in.code
+	is := lanes.Value{Axis: code.Axis, Ints: make([]int64, len(code.Ints))}
+	for i, c := range code.Ints {
+		is.Ints[i] = lanes.Truth(static.Signal(c)&on != 0)
+	}
+	return in.choose(is, rest, func() static.Signal {
+		in.code = code
+		return sig &^ on
+	})
+}

@@ -1,0 +1,120 @@
+package interp
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Evaluator evaluates expressions whose variables are known, again and again with other values:
+// those of the lanes of a loop. Its variables are those of the program's blocks, or of one function.
+type Evaluator struct {
+	m     *machine
+	s     *scope
+	f     *frame
+	exprs map[ir.Expr]*Expression
+}
+
+// Expression is an expression that has been resolved, with the variables that it reads.
+type Expression struct {
+	Vars []*ir.Var
+	expr
+}
+
+// Number is a value: numbers of a shape, of which Ints or Reals is nil.
+type Number struct {
+	Shape []int
+	Ints  []int64
+	Reals []float64
+}
+
+// NewEvaluator evaluates expressions over so many variables, by ir.Var.ID. What it takes counts
+// against the budget.
+func NewEvaluator(prog *ir.Program, variables int, o Options, budget *ad.Budget) *Evaluator {
+	m := newMachine(&o)
+	m.budget = budget
+	return &Evaluator{
+		m: m, f: newFrame(m, variables), exprs: map[ir.Expr]*Expression{},
+		s: &scope{resolver: newResolver(prog, &o), levels: make([]ir.Level, variables)},
+	}
+}
+
+// Resolve prepares an expression. It is done once for each.
+func (v *Evaluator) Resolve(e ir.Expr) *Expression {
+	x, ok := v.exprs[e]
+	if !ok {
+		x = &Expression{expr: v.s.expr(e)}
+		seen := map[*ir.Var]bool{}
+		for u := range ir.Vars(e) {
+			if !seen[u] {
+				seen[u] = true
+				x.Vars = append(x.Vars, u)
+			}
+		}
+		v.exprs[e] = x
+	}
+	return x
+}
+
+// SetInt gives an int variable its value.
+func (v *Evaluator) SetInt(x *ir.Var, i int64) { v.f.ints[x.ID] = i }
+
+// Set gives a variable its value, which stays the caller's. With neither ints nor reals its shape
+// alone is known.
+func (v *Evaluator) Set(x *ir.Var, n Number) {
+	switch {
+	case !isNumber(x.Type):
+		v.f.lend(x.ID, &array{shape: n.Shape, ints: n.Ints, reals: n.Reals})
+	case n.Ints != nil && x.Type.Kind == types.Int:
+		v.f.ints[x.ID] = n.Ints[0]
+	case n.Ints != nil:
+		v.f.reals[x.ID] = float64(n.Ints[0])
+	case n.Reals != nil:
+		v.f.reals[x.ID] = n.Reals[0]
+	}
+}
+
+// SetOperand gives the old value of what a compound assignment changes, ints.
+func (v *Evaluator) SetOperand(n Number) {
+	if len(n.Shape) == 0 {
+		v.f.operand.int = n.Ints[0]
+	}
+	v.f.operand.array = &array{shape: n.Shape, ints: n.Ints}
+}
+
+// IsInt reports whether the value is one int.
+func (x *Expression) IsInt() bool { return x.int != nil }
+
+// Int evaluates an expression that is one int. A mistake comes back as *Error.
+func (v *Evaluator) Int(x *Expression) (i int64, err error) {
+	defer v.ends(&err, v.m.budget.Used())
+	return x.int(v.f), nil
+}
+
+// Value evaluates an expression of a simple type. A mistake comes back as *Error. The numbers
+// must not be changed, and may change when a variable is set.
+func (v *Evaluator) Value(x *Expression) (n Number, err error) {
+	defer v.ends(&err, v.m.budget.Used())
+	a := x.array(v.f)
+	return Number{Shape: a.shape, Ints: a.ints, Reals: a.reals}, nil
+}
+
+// ends stores what ended an evaluation, after which no call is under way and no value waits.
+func (v *Evaluator) ends(err *error, used int64) {
+	if p := recover(); p != nil {
+		v.m.budget.Back(used)
+		v.m.calls, v.m.levels = v.m.calls[:0], 0
+		func() {
+			defer caught(err)
+			panic(p)
+		}()
+		if e := (*Error)(nil); asError(*err, &e) && e.stopped {
+			*err = e.Err
+		}
+	}
+}
+
+func asError(err error, to **Error) (ok bool) {
+	*to, ok = err.(*Error)
+	return ok
+}
