@@ -11,7 +11,7 @@ import (
 
 // What the inspector asks of emission: the variables around a loop.
 
-// outside is what is around a loop that begins where evaluation stands.
+// outside is what is around a loop that begins here.
 type outside struct {
 	b    *binder
 	vars map[*ir.Var]*inspect.Variable

@@ -105,7 +105,7 @@ func (in *sight) isKnownVar(v *ir.Var) bool {
 	return ok
 }
 
-// variable is a variable where the inspector stands; nil if there is none.
+// variable is a variable in scope; nil if there is none.
 func (in *sight) variable(v *ir.Var) *Variable {
 	x := in.scope[v.ID]
 	if x == nil {
@@ -126,6 +126,35 @@ func (in *sight) valueOf(x *Variable) (v lanes.Value, ok bool) {
 		return x.Value()
 	}
 	return v, false
+}
+
+// input is a variable, nil: an operand, that an expression is evaluated for, lane by lane.
+type input struct {
+	v *ir.Var
+	lanes.Value
+	up   []int32 // from the lanes of the evaluation to those of the value, nil: they are the same
+	size int
+}
+
+// load gives the variable its value in a lane.
+func (u *input) load(to *interp.Evaluator, lane int) {
+	switch {
+	case u.Axis == nil:
+		lane = 0
+	case u.up != nil:
+		lane = int(u.up[lane])
+	}
+	one := interp.Number{Shape: u.Shape}
+	if u.Ints != nil {
+		one.Ints = u.Ints[lane*u.size : (lane+1)*u.size]
+	} else {
+		one.Reals = u.Reals[lane*u.size : (lane+1)*u.size]
+	}
+	if u.v == nil {
+		to.SetOperand(one)
+	} else {
+		to.Set(u.v, one)
+	}
 }
 
 // eval evaluates an expression that is known, in the lanes that its variables have, or in those in
@@ -151,13 +180,7 @@ func (in *sight) eval(e ir.Expr) lanes.Value {
 	}
 	x := in.ev.prepare(e)
 	numbers := in.ev.numbers
-	type varying struct {
-		v *ir.Var
-		lanes.Value
-		up   []int32
-		size int
-	}
-	var vars []varying
+	var vars []*input
 	var ax *plan.Axis
 	for _, v := range x.only {
 		if u := in.variable(v); u != nil {
@@ -171,17 +194,17 @@ func (in *sight) eval(e ir.Expr) lanes.Value {
 			continue
 		}
 		ax = lanes.Innermost(ax, u.Axis)
-		vars = append(vars, varying{v: v, Value: u, size: u.Size()})
+		vars = append(vars, &input{v: v, Value: u, size: u.Size()})
 	}
 	if in.operand != nil {
 		ax = lanes.Innermost(ax, in.operand.Axis)
-		vars = append(vars, varying{Value: *in.operand, size: in.operand.Size()})
+		vars = append(vars, &input{Value: *in.operand, size: in.operand.Size()})
 	}
 	if lanes.Leaves(in.axis, ax) {
 		ax = in.axis
 	}
-	for k := range vars {
-		vars[k].up = plan.UpTo(ax, vars[k].Axis)
+	for _, u := range vars {
+		u.up = plan.UpTo(ax, u.Axis)
 	}
 	n := plan.Lanes(ax)
 	out := lanes.Value{Axis: ax}
@@ -194,23 +217,7 @@ func (in *sight) eval(e ir.Expr) lanes.Value {
 	looked := false
 	for l := range n {
 		for _, u := range vars {
-			at := l
-			if u.up != nil {
-				at = int(u.up[l])
-			} else if u.Axis == nil {
-				at = 0
-			}
-			one := interp.Number{Shape: u.Shape}
-			if u.Ints != nil {
-				one.Ints = u.Ints[at*u.size : (at+1)*u.size]
-			} else {
-				one.Reals = u.Reals[at*u.size : (at+1)*u.size]
-			}
-			if u.v == nil {
-				numbers.SetOperand(one)
-			} else {
-				numbers.Set(u.v, one)
-			}
+			u.load(numbers, l)
 		}
 		var i int64
 		var v interp.Number
@@ -267,7 +274,7 @@ func (in *sight) lookInt(e ir.Expr) (v lanes.Value, ok bool) {
 }
 
 // passes runs fn and reports whether it came upon no mistake of the user: one in what
-// nobody may get to is told when that is evaluated.
+// nobody may reach is reported when that is evaluated.
 func (in *sight) passes(fn func()) (ok bool) {
 	axis, scope, operand := in.axis, in.scope, in.operand
 	defer func() {

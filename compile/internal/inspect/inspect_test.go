@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// around is a program outside of its last statement, a loop: data are known, all else has the size
+// program is a program outside of its last statement, a loop: data are known, all else has the size
 // of its declaration in the test.
 type program struct {
 	t    *testing.T
@@ -189,11 +189,9 @@ type instance struct{ line, iteration int }
 type drawnProgram struct {
 	rng   *rand.Rand
 	lines []string
-	g     []int // data, 1 to 5
-	loops int
-	run   []func(env []int) // what the statements of the present block do, by the values of loop variables
-	time  map[int]int       // iterations of a loop so far, by its line
-	last  [6]instance       // who wrote each element
+	g     []int       // data, 1 to 5
+	time  map[int]int // iterations of a loop so far, by its line
+	last  [6]instance // who wrote each element
 	reads map[instance][]instance
 }
 
@@ -263,8 +261,8 @@ func (d *drawnProgram) block(depth, loop int) (run func(env []int)) {
 	}
 }
 
-// TestVersions: what random programs read, as inspected and planned, is what they read when they are
-// run statement by statement.
+// TestVersions: what random programs read, as inspected and planned, is what they read when they
+// are run statement by statement.
 func TestVersions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	for range 300 {

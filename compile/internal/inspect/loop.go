@@ -17,8 +17,8 @@ type Loop struct {
 	Over *Container // nil: the variable counts
 }
 
-// element is the value of the variable in iterations of these numbers, from 1; ok is false if data do
-// not decide it.
+// element is the value of the variable in iterations of these numbers, from 1; ok is false if data
+// do not decide it.
 func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	switch {
 	case lp.Over == nil:
@@ -69,8 +69,8 @@ type Request struct {
 	Groups  lanes.Groups
 	Way     Way
 
-	// Across are inner loops that kept earlier plans from being a recurrence, Steps those of them whose
-	// iterations depend on one another through loops within.
+	// Across are inner loops that kept earlier plans from being a recurrence, Steps those of them
+	// whose iterations depend on one another through loops within.
 	Across, Steps []ir.Stmt
 }
 
@@ -98,14 +98,14 @@ type Statement struct {
 // Found is the result of an inspection.
 type Found struct {
 	Nest *Nest
-	// Why is the reason if the loop cannot be evaluated statement by statement; with Mistake, it is one
-	// of the user.
+	// Why is the reason if the loop cannot be evaluated statement by statement; with Mistake, it is
+	// one of the user.
 	Why     string
 	Mistake *diag.Diagnostic
 	// Last is the number of iterations after which data end the loop, 0 if they do not.
 	Last int
 
-	// What tells whether another way would find something else.
+	// What decides whether another way would find something else.
 	way        Way
 	iterations int   // of the loop
 	stepped    bool  // a loop in it was unrolled because of Request.Steps
@@ -134,13 +134,13 @@ type recorder struct {
 	Found
 
 	nest   *Nest
-	loop   *plan.Loop // innermost around where the inspector stands
+	loop   *plan.Loop // innermost around the present statement
 	used   map[*Variable]*plan.Variable
 	ragged bool // the sizes in the unit differ between iterations
-	again  bool // something was found that an earlier statement should have been told
+	again  bool // something was found that matters to an earlier statement
 }
 
-// sight is what is known where the inspector stands.
+// sight is what is known at the present statement.
 type sight struct {
 	ev  *Evaluator
 	out Outside
@@ -156,7 +156,7 @@ type sight struct {
 	known    findings
 }
 
-// findings are what one inspection tells the next of the same loop.
+// findings are what the next inspection of the same loop is to know.
 type findings struct {
 	unknown  map[*ir.Var]bool   // integers that data do not decide everywhere
 	compound map[ir.Stmt]bool   // statements that parameters hold together

@@ -14,7 +14,7 @@ import (
 
 // Tracked is an integer that a loop hands from iteration to iteration, as in `pos += n[i]`. If data
 // decide it, it is followed through all iterations before the loop is evaluated; in the evaluation
-// each iteration then has a variable of its own, which begins with what is known.
+// each iteration then has its own variable, which begins with what is known.
 type Tracked struct {
 	Var   *ir.Var
 	Start lanes.Value // before each iteration, in lanes of the loop
@@ -32,20 +32,11 @@ type follower struct {
 	lane    int
 	inside  map[*ir.Var]bool    // variables that the body declares or assigns, and loop variables
 	env     map[*ir.Var][]int64 // of these, what is known in the present lane
-	outside map[*ir.Var]*around
-	varying []*around // of outside
+	outside map[*ir.Var]*input  // variables of outside; nil: of those that are not known
+	varying []*input
 	steps   int
 	lost    *ir.Var // a tracked variable that was assigned something unknown
 	follow  map[*ir.Var]bool
-}
-
-// around is a variable of outside, as far as it is known.
-type around struct {
-	v    *ir.Var
-	ok   bool
-	val  lanes.Value
-	up   []int32
-	size int
 }
 
 // Track finds the known values of the integers that the loop in the lanes of ax carries; number is
@@ -61,7 +52,7 @@ func track(f follower, lp *Loop, number lanes.Value, active *lanes.Value) (list 
 	})
 	for len(vars) > 0 {
 		run := f
-		run.outside, run.follow = map[*ir.Var]*around{}, map[*ir.Var]bool{}
+		run.outside, run.follow = map[*ir.Var]*input{}, map[*ir.Var]bool{}
 		for _, v := range vars {
 			run.follow[v] = true
 		}
@@ -137,25 +128,8 @@ func (f *follower) run(vars []*ir.Var, lp *Loop, number lanes.Value, active *lan
 func (f *follower) enter(lane int) {
 	f.lane, f.env = lane, map[*ir.Var][]int64{}
 	for _, u := range f.varying {
-		f.load(u)
+		u.load(f.ev.numbers, lane)
 	}
-}
-
-// load gives a variable of outside its value in the present lane.
-func (f *follower) load(u *around) {
-	at := 0
-	if u.val.Axis != nil {
-		if at = f.lane; u.up != nil {
-			at = int(u.up[at])
-		}
-	}
-	one := interp.Number{Shape: u.val.Shape}
-	if u.val.Ints != nil {
-		one.Ints = u.val.Ints[at*u.size : (at+1)*u.size]
-	} else {
-		one.Reals = u.val.Reals[at*u.size : (at+1)*u.size]
-	}
-	f.ev.numbers.Set(u.v, one)
 }
 
 // set gives a variable of the loop its value.
@@ -382,26 +356,22 @@ func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 func (f *follower) known(v *ir.Var) bool {
 	u, ok := f.outside[v]
 	if ok {
-		return u.ok
+		return u != nil
 	}
-	u = &around{v: v}
-	f.outside[v] = u
+	f.outside[v] = nil
 	x := f.variable(v)
 	if x == nil || x.Part {
 		return false
 	}
-	if u.val, u.ok = f.value(x); !u.ok {
+	val, ok := f.value(x)
+	if !ok || val.Axis != nil && !val.Axis.Within(f.ax) {
 		return false
 	}
-	u.size = u.val.Size()
-	if ax := u.val.Axis; ax != nil {
-		if !ax.Within(f.ax) {
-			u.ok = false
-			return false
-		}
-		u.up = plan.UpTo(f.ax, ax)
+	u = &input{v: v, Value: val, up: plan.UpTo(f.ax, val.Axis), size: val.Size()}
+	f.outside[v] = u
+	if u.Axis != nil {
 		f.varying = append(f.varying, u)
 	}
-	f.load(u)
+	u.load(f.ev.numbers, f.lane)
 	return true
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Variable is a variable where a statement stands. One of the nest has a content per lane of its
+// Variable is a variable at a statement. One of the nest has a content per lane of its
 // home.
 type Variable struct {
 	Var   *ir.Var
@@ -51,10 +51,10 @@ type Container struct {
 	Known *lanes.Value // nil: data do not decide it
 }
 
-// Scope are variables, by ir.Var.ID; nil stands for one of outside. It is not changed.
+// Scope are variables, by ir.Var.ID; nil is one of outside. It is not changed.
 type Scope []*Variable
 
-// hidden stands for a variable that is unknown and none of the nest.
+// hidden is any variable that is unknown and none of the nest.
 var hidden = new(Variable)
 
 // Outside is what is around a loop.

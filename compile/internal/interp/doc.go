@@ -1,11 +1,12 @@
 // Package interp runs typed programs statement by statement on Go numbers,
 // quickly, and with derivatives where they are asked for.
 //
-// It has two uses. Transformed data run here, once, when a program is bound
+// It has three uses. Transformed data run here, once, when a program is bound
 // ([Data]). And programs that no graph can hold, because parameters or draws
 // decide the sizes of values, how deep a recursion goes, or what target() is in a
 // loop, are evaluated here at every point ([Model]): the statements that are
-// executed are recorded into an [ad.Graph], which package ad differentiates.
+// executed are recorded into an [ad.Graph], which package ad differentiates. And what data decide in
+// a loop is evaluated lane by lane ([Evaluator]).
 //
 // Map of the package:
 //
@@ -25,6 +26,7 @@
 //	scalar.go    library functions of numbers as short lists of operations
 //	plan.go      others, for arguments of given shapes
 //	record.go    what is kept of an evaluation for its derivative
+//	evaluator.go Evaluator: expressions of known variables, for the inspection of loops
 //	value.go     arrays
 //
 // # How it is fast

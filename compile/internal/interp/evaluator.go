@@ -7,7 +7,7 @@ import (
 )
 
 // Evaluator evaluates expressions whose variables are known, again and again with other values:
-// those of the lanes of a loop. Its variables are those of the program's blocks, or of one function.
+// those of the lanes of a loop. Its variables are those of the program's blocks or of one function.
 type Evaluator struct {
 	m     *machine
 	s     *scope

@@ -137,9 +137,8 @@ type Evaluator interface {
 	Elements(e ir.Expr) int
 	// Excluded tells for every lane of an axis whether it is left out; nil if none is.
 	Excluded(ax *plan.Axis) []bool
-	// OutOfRange is told of indices that are none of a dimension of what is so called, and not
-	// left out: the first, and those that are, 1 in bad. It may return where the place may never be
-	// reached: 1 then stands for each of them.
+	// OutOfRange reports indices i that are out of range and not left out: 1 in bad; first is the
+	// first of them. It may return where the place may never be reached: each is replaced by 1.
 	OutOfRange(i, bad Value, first int64, size, dimension int, ix ir.Index, what string)
 }
 
@@ -332,8 +331,8 @@ func SliceAgreed(ev Evaluator, from, to Value, ax *plan.Axis) (n int, starts Val
 }
 
 // inRange checks known indices into a dimension. One that is out of range is a mistake, unless no
-// iteration that gets here uses it. out tells in which lanes; none that the dimension has no element
-// that could stand for the one that does not exist.
+// iteration that gets here uses it: out is in which lanes. none: the dimension has no element that
+// could replace the missing one.
 func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what string) (in Value, out []bool, none bool) {
 	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
 	if !slices.ContainsFunc(i.Ints, wrong) {

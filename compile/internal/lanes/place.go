@@ -120,8 +120,8 @@ func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Val
 	return ax, Value{Axis: ax, Ints: ints}
 }
 
-// Ragged is the axis of all iterations of a loop whose bounds differ between the lanes in force, and
-// the values of its variable.
+// Ragged is the axis of all iterations of a loop whose bounds differ between the lanes in force,
+// and the values of its variable.
 func Ragged(from, to Value, in *plan.Axis, memory Memory) (*plan.Axis, Value) {
 	ax := Innermost(in, Innermost(from.Axis, to.Axis))
 	inner := &plan.Axis{Parent: ax, Level: ax.Level}

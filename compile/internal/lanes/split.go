@@ -123,8 +123,8 @@ func (g *Groups) Condition(ax *plan.Axis, k int) Value {
 	return in
 }
 
-// Slice is a slice whose bounds differ between iterations: its sizes, per lane of ax, and where they
-// start.
+// Slice is a slice whose bounds differ between iterations: its sizes, per lane of ax, and where
+// they start.
 func Slice(from, to Value, ax *plan.Axis) (sizes, starts Value) {
 	sizes = Value{Axis: ax, Ints: make([]int64, plan.Lanes(ax))}
 	starts = Value{Axis: ax, Ints: make([]int64, plan.Lanes(ax))}

@@ -73,6 +73,6 @@ func (k *Functions) EffectsIn(n ir.Node) (out Effects) {
 	return out
 }
 
-// Pure reports whether evaluating an expression has no effects and draws nothing, so that data decide
-// its value if they decide those of its variables.
+// Pure reports whether evaluating an expression has no effects and draws nothing, so that data
+// decide its value if they decide those of its variables.
 func (k *Functions) Pure(e ir.Expr) bool { return k.EffectsIn(e) == 0 }
