@@ -79,16 +79,15 @@
 //	compile/internal/bind.binder.exec           binding: statements
 //	compile/internal/bind.binder.eval           binding: expressions
 //	compile/internal/bind.binder.paramLevels    binding: autodiff levels
-//	compile/internal/bind.binder.effectsIn      binding: side effects
-//	compile/internal/bind.neverGoesOn           binding: control flow
-//	compile/internal/bind.variablesOf           binding: what statements declare and assign
-//	compile/internal/bind.sizing.stmt           binding: which sizes differ
-//	compile/internal/bind.follower.exec         binding: integers of loops, statements
-//	compile/internal/bind.follower.number       binding: integers of loops, expressions
-//	compile/internal/bind.inspection.stmt       binding: units of a loop
-//	compile/internal/bind.inspection.unit       binding: what a unit uses
-//	compile/internal/bind.inspection.uses       binding: what an expression uses
-//	compile/internal/bind.inspection.isKnown    binding: what data decide
+//	compile/internal/static.Functions.EffectsIn  binding: side effects
+//	compile/internal/static.NeverGoesOn         binding: control flow
+//	compile/internal/static.VariablesOf         binding: what statements declare and assign
+//	compile/internal/static.sizing.stmt         binding: which sizes differ
+//	compile/internal/inspect.follower.exec      binding: integers of loops, statements
+//	compile/internal/inspect.inspection.stmt    binding: units of a loop
+//	compile/internal/inspect.recorder.unit      binding: what a unit uses
+//	compile/internal/inspect.recorder.uses      binding: what an expression uses
+//	compile/internal/inspect.sight.eval         binding: what data decide
 //
 // Programs made from programs:
 //
