@@ -33,8 +33,8 @@
 //	validate.go     log density and gradient before and after every pass, for tests
 //
 // Sub-packages: ir (the typed program), data (JSON and Go values),
-// internal/interp (transformed data; programs that no graph can hold), internal/bind
-// (the partial evaluator), internal/passes and internal/loopnest (the passes),
+// internal/interp (transformed data; programs that no graph can hold), internal/inspect,
+// internal/plan and internal/bind (the partial evaluator), internal/passes and internal/loopnest (the passes),
 // internal/vm (replay), internal/direct (the oracle of the tests). The transforms of
 // parameters are package stdlib/transform, as the library has them as functions.
 package compile

@@ -37,8 +37,8 @@ const maxKnown = 1 << 53
 //
 // This is the one evaluator of the language for values that are known before a program
 // is run: for warnings, for the shapes that editors show, for data that are made up.
-// Binding has its own, compile/internal/bind: it works on the IR, for all iterations of
-// a loop at once, and knows the elements of arrays.
+// Binding works on the IR and knows the elements of arrays: package interp evaluates there, for
+// all iterations of a loop (compile/internal/inspect).
 func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	switch e := e.(type) {
 	case *ast.IntLit:
