@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
