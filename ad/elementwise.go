@@ -98,8 +98,9 @@ func elementwiseOps() map[OpCode]Op {
 		OpMul: {Name: "mul", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x * y }, Domain: anyReal,
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], a[0]} }},
 		OpDiv: {Name: "div", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x / y }, Domain: anyReal,
-			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				return []Ref{g.Inv(a[1]), g.Neg(g.Div(out, a[1]))}
+			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref {
+				i := g.Inv(a[1])
+				return [][]Ref{{i}, {out, g.Neg(i)}}
 			}},
 		OpMulGuarded: {Name: "mul_guarded", Class: Elementwise, Arity: 2, Domain: anyReal,
 			F2: func(x, y float64) float64 {
@@ -124,8 +125,8 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(0.5), y) }, positive),
 		OpCbrt: un("cbrt", routines.Cbrt,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(1./3), g.Square(y)) }, positive),
-		OpInv: un("inv", func(x float64) float64 { return 1 / x },
-			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
+		OpInv: {Name: "inv", Class: Elementwise, Arity: 1, F1: func(x float64) float64 { return 1 / x }, Domain: positive,
+			Factors: func(g *Graph, y Ref, _ []Ref) [][]Ref { return [][]Ref{{y, g.Neg(y)}} }},
 		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: kernel.Pow, Domain: positive,
 			// ∂x = p x^p/x, ∂p = x^p log x. Where x is 0 both are 0, as in Stan, but for
 			// x itself and its root.

@@ -8,7 +8,7 @@ import "math"
 // has the type of outs[k]; None stands for 0.
 //
 // Reverse accumulation in one sweep over the nodes: the rule of every op is its
-// row's Partials, VJP or Adjoint. A side of a choice that was not taken contributes 0
+// row's Partials, Factors, VJP or Adjoint. A side of a choice that was not taken contributes 0
 // even where its partial derivative is infinite or NaN (untaken.go).
 func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil) }
 
@@ -76,17 +76,20 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
 				}
 			}
-		case row.Partials != nil:
-			for k, p := range row.Partials(g, Ref(i), n.Args) {
-				arg := n.Args[k]
-				if p == None || !active[arg] {
+		case row.Partials != nil || row.Factors != nil:
+			for k, factors := range row.partials(g, Ref(i), n.Args) {
+				arg, a := n.Args[k], adj[i]
+				if len(factors) == 0 || !active[arg] {
 					continue
 				}
-				op := OpMul
-				if untaken[i] && !g.finiteConst(p) {
-					op = OpMulGuarded
+				for _, p := range factors {
+					op := OpMul
+					if untaken[i] && !g.finiteConst(p) {
+						op = OpMulGuarded
+					}
+					a = g.Do(op, nil, a, p)
 				}
-				accumulate(arg, g.ReduceTo(g.Do(op, nil, adj[i], p), g.Type(arg)))
+				accumulate(arg, g.ReduceTo(a, g.Type(arg)))
 			}
 		case row.Class == Array || row.Class == Linear:
 			g.fail(n.Op, "has no derivative")

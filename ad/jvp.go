@@ -10,7 +10,7 @@ package ad
 // have the results.
 //
 // Forward accumulation in one sweep over the nodes. Elementwise ops give their
-// row's Partials, linear ops are their own derivative, and the tangent of other
+// row's Partials or Factors, linear ops are their own derivative, and the tangent of other
 // array ops is the transpose of their VJP, which is linear in the adjoint. A
 // region's tangent is a region of the same kind, which runs the values along.
 func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
@@ -105,18 +105,22 @@ func (f *forward) node(r Ref, n *Node) {
 		if tans[1] != None {
 			t = f.plus(t, g.Do(OpMulGuarded, nil, n.Args[0], tans[1]))
 		}
-	case row.Partials != nil:
-		for k, p := range row.Partials(g, r, n.Args) {
-			if p == None || tans[k] == None {
+	case row.Partials != nil || row.Factors != nil:
+		for k, factors := range row.partials(g, r, n.Args) {
+			v := tans[k]
+			if len(factors) == 0 || v == None {
 				continue
 			}
-			// An element that does not move in this direction contributes 0 even
-			// where its slope is infinite, as the root of 0.
-			op := OpMulGuarded
-			if n.Op == OpMul || n.Op == OpSquare || g.finiteConst(p) {
-				op = OpMul
+			for _, p := range factors {
+				// An element that does not move in this direction contributes 0 even
+				// where its slope is infinite, as the root of 0.
+				op := OpMulGuarded
+				if n.Op == OpMul || n.Op == OpSquare || g.finiteConst(p) {
+					op = OpMul
+				}
+				v = g.Do(op, nil, v, p)
 			}
-			t = f.plus(t, g.Do(op, nil, tans[k], p))
+			t = f.plus(t, v)
 		}
 	case row.Class == Linear:
 		for k, a := range n.Args {

@@ -32,6 +32,11 @@ type Op struct {
 	// where the derivative is 0 everywhere it exists.
 	Partials func(g *Graph, out Ref, a []Ref) []Ref
 
+	// Factors is what Partials is, of ops whose partial derivatives may be beyond the doubles
+	// where adjoints times these are not: the factors of each, by which an adjoint is multiplied
+	// one after another.
+	Factors func(g *Graph, out Ref, a []Ref) [][]Ref
+
 	// Shape is, for classes other than Elementwise, the type rule; with OwnLanes
 	// it decides about lanes too, otherwise lanes follow the arguments.
 	Shape    func(args []Type, attr any) (Type, error)
@@ -48,8 +53,8 @@ type Op struct {
 	Total bool
 
 	// VJP returns the adjoints of the arguments (None where zero or where need
-	// is false), given the adjoint of the value. For ops whose rule is not
-	// Partials.
+	// is false), given the adjoint of the value. For ops whose rule is neither
+	// Partials nor Factors.
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
 
 	// Adjoint is the rule of a Region: the adjoints of its arguments (None where zero
@@ -65,6 +70,24 @@ type Op struct {
 	// Flat marks ops whose derivative is zero or undefined (comparisons, floor):
 	// they are not tested by differences.
 	Flat bool
+}
+
+// partials is what Partials or Factors return, by argument: the factors of the partial
+// derivative, none where it is 0.
+func (op *Op) partials(g *Graph, out Ref, a []Ref) [][]Ref {
+	if op.Factors != nil {
+		return op.Factors(g, out, a)
+	}
+	if op.Partials == nil {
+		return nil
+	}
+	fs := make([][]Ref, len(a))
+	for k, p := range op.Partials(g, out, a) {
+		if p != None {
+			fs[k] = []Ref{p}
+		}
+	}
+	return fs
 }
 
 // Row returns the op's row.
