@@ -100,7 +100,7 @@ func elementwiseOps() map[OpCode]Op {
 		OpDiv: {Name: "div", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x / y }, Domain: anyReal,
 			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref {
 				i := g.Inv(a[1])
-				return [][]Ref{{i}, {out, g.Neg(i)}}
+				return [][]Ref{{i}, {i, a[0], g.Neg(i)}}
 			}},
 		OpMulGuarded: {Name: "mul_guarded", Class: Elementwise, Arity: 2, Domain: anyReal,
 			F2: func(x, y float64) float64 {
@@ -266,9 +266,9 @@ func elementwiseOps() map[OpCode]Op {
 		OpAtan: un("atan", routines.Atan,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), g.Square(x))) }, anyReal),
 		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: routines.Atan2, Domain: positive,
-			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				r2 := g.Add(g.Square(a[0]), g.Square(a[1]))
-				return []Ref{g.Div(a[1], r2), g.Neg(g.Div(a[0], r2))}
+			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref { // the squares may be beyond the doubles
+				r := g.Inv(g.Do(OpHypot, nil, a...))
+				return [][]Ref{{g.Mul(a[1], r), r}, {g.Mul(a[0], r), g.Neg(r)}}
 			}},
 		OpSinh: un("sinh", routines.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", routines.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),

@@ -158,8 +158,13 @@ func besselRatio(g *Graph, v, x, below Ref) Ref {
 // studentDensity is the density of Student's distribution over its distribution
 // function.
 func studentDensity(g *Graph, t, nu Ref) Ref {
-	half := g.Scale(0.5, nu)
-	l := g.Mul(g.Add(half, g.Const(0.5)), g.Do(OpLog1p, nil, g.Div(g.Square(t), nu)))
+	const most = 1e150
+	half, one := g.Scale(0.5, nu), g.Const(1)
+	// log(1 + q²) for q = |t|/√ν, of which the square may be beyond the doubles.
+	q := g.Div(g.Do(OpAbs, nil, t), g.Sqrt(nu))
+	far := g.Less(g.Const(most), q)
+	l := g.Select(far, g.Scale(2, g.Log(g.Select(far, q, one))), g.Do(OpLog1p, nil, g.Square(g.Select(far, one, q))))
+	l = g.Mul(g.Add(half, g.Const(0.5)), l)
 	l = g.Add(l, g.Add(g.Do(OpLbeta, nil, half, g.Const(0.5)), g.Scale(0.5, g.Log(nu))))
 	return g.Exp(g.Neg(g.Add(l, g.Do(OpLogStudentCDF, nil, t, nu))))
 }

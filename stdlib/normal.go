@@ -17,7 +17,7 @@ const logSqrt2Pi = 0.918938533204672741780329736405617640
 
 // standard is (y - mu)/sigma.
 func standard(g *ad.Graph, y, mu, sigma ad.Ref) ad.Ref {
-	return g.Mul(g.Sub(y, mu), g.Inv(sigma))
+	return g.Div(g.Sub(y, mu), sigma)
 }
 
 // constant is an addend that does not depend on anything.
@@ -76,19 +76,21 @@ var stdNormal = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
-// log1pSquare is log(1 + z²/ν) for z of the variate y. Where the square may overflow it takes
-// a second logarithm, which is not spent on variates that are known to be of moderate size, or
-// on many that are not known.
-func log1pSquare(g *ad.Graph, y, z, nu ad.Ref) ad.Ref {
+// log1pSquare is log(1 + z²/ν) for z = (y-μ)/σ. Where the square may overflow it is by
+// logarithms, which are not spent on variates that are known to be of moderate size, or on many
+// that are not known.
+func log1pSquare(g *ad.Graph, y, mu, sigma, nu ad.Ref) ad.Ref {
 	const most = 1e150
+	d, one := g.Sub(y, mu), g.Const(1)
+	z := g.Div(d, sigma)
 	plain := func(z ad.Ref) ad.Ref { return g.Do(ad.OpLog1p, nil, g.Div(g.Square(z), nu)) }
 	v, known := g.Value(y)
 	if known && !slices.ContainsFunc(v, func(z float64) bool { return math.Abs(z) > most }) || !known && len(g.Type(y).Shape) > 0 {
 		return plain(z)
 	}
-	size := g.Do(ad.OpAbs, nil, z)
-	far := g.Less(g.Const(most), size)
-	return g.Select(far, g.Sub(g.Scale(2, g.Log(g.Select(far, size, g.Const(1)))), g.Log(nu)), plain(g.Select(far, g.Const(0), z)))
+	far := g.Less(g.Scale(most, g.Sqrt(nu)), g.Do(ad.OpAbs, nil, z))
+	size := g.Log(g.Do(ad.OpAbs, nil, g.Select(far, d, one)))
+	return g.Select(far, g.Sub(g.Scale(2, g.Sub(size, g.Log(sigma))), g.Log(nu)), plain(g.Select(far, g.Const(0), z)))
 }
 
 var studentT = Dist{
@@ -101,7 +103,7 @@ var studentT = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		nu := p[0]
 		half := g.Scale(0.5, nu)
-		kernel := g.Mul(g.Add(half, g.Const(0.5)), log1pSquare(g, y, standard(g, y, p[1], p[2]), nu))
+		kernel := g.Mul(g.Add(half, g.Const(0.5)), log1pSquare(g, y, p[1], p[2], nu))
 		// log Γ((ν+1)/2) - log Γ(ν/2) = ½ log π - log B(ν/2, ½), which does not
 		// cancel for large ν.
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
@@ -137,16 +139,16 @@ var cauchy = Dist{
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
-			{Value: log1pSquare(g, y, standard(g, y, p[0], p[1]), g.Const(1)), Weight: -1, Of: always},
+			{Value: log1pSquare(g, y, p[0], p[1], g.Const(1)), Weight: -1, Of: always},
 			minusLog(g, p[1], of2nd),
 			constant(g, -math.Log(math.Pi)),
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return cauchyTail(g, g.Neg(standard(g, y, p[0], p[1])))
+		return cauchyTail(g, g.Sub(p[0], y), p[1])
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return cauchyTail(g, standard(g, y, p[0], p[1]))
+		return cauchyTail(g, g.Sub(y, p[0]), p[1])
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		// -1/tan(πq), by the smaller tail.
@@ -160,15 +162,17 @@ var cauchy = Dist{
 	},
 }
 
-// cauchyTail is the logarithm of the probability of more than z, which is
-// ½ - atan(z)/π = atan2(1, z)/π; on the left by that of less.
-func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
-	part := func(z ad.Ref) ad.Ref { return g.Scale(1/math.Pi, g.Do(ad.OpAtan2, nil, g.Const(1), z)) }
-	far := g.Less(g.Const(1e9), z) // where it is 1/πz, without the square of z
-	distance := g.Select(far, z, g.Const(1))
-	near := g.Select(far, g.Const(1), z)
-	tail := g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(near))), g.Log(part(near)))
-	return g.Select(far, plus(g, g.Neg(g.Log(distance)), -math.Log(math.Pi)), tail)
+// cauchyTail is the logarithm of the probability of more than d above the location, which is
+// ½ - atan(d/σ)/π = atan2(σ, d)/π; on the left by that of less.
+func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
+	one := g.Const(1)
+	part := func(d, sigma ad.Ref) ad.Ref { return g.Scale(1/math.Pi, g.Do(ad.OpAtan2, nil, sigma, d)) }
+	far := g.Less(g.Scale(1e9, sigma), d) // where it is σ/πd, by logarithms
+	near, scale := g.Select(far, one, d), g.Select(far, one, sigma)
+	left := g.Do(ad.OpLog1m, nil, part(g.Neg(near), scale))
+	tail := g.Select(g.Less(d, g.Const(0)), left, g.Log(part(near, scale)))
+	quotient := g.Sub(g.Log(sigma), g.Log(g.Select(far, d, one)))
+	return g.Select(far, plus(g, quotient, -math.Log(math.Pi)), tail)
 }
 
 var doubleExponential = Dist{

@@ -198,7 +198,7 @@ var invChiSquare = Dist{
 // scaledRatio is νs²/2y and its logarithm.
 func scaledRatio(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, logX ad.Ref) {
 	half := g.Scale(0.5, p[0])
-	return g.Mul(half, g.Mul(p[1], g.Div(p[1], y))), g.Sub(g.Add(g.Log(half), g.Scale(2, g.Log(p[1]))), g.Log(y))
+	return g.Mul(g.Mul(half, p[1]), g.Div(p[1], y)), g.Sub(g.Add(g.Log(half), g.Scale(2, g.Log(p[1]))), g.Log(y))
 }
 
 var scaledInvChiSquare = Dist{
@@ -213,7 +213,7 @@ var scaledInvChiSquare = Dist{
 			{Value: g.Sub(g.Mul(half, g.Log(half)), g.Lgamma(half)), Of: of1st},
 			{Value: g.Mul(nu, g.Log(s)), Of: of1st | of2nd},
 			{Value: g.Mul(plus(g, half, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
-			{Value: g.Mul(half, g.Mul(s, g.Mul(s, g.Inv(y)))), Weight: -1, Of: always},
+			{Value: g.Mul(g.Mul(half, s), g.Mul(s, g.Inv(y))), Weight: -1, Of: always},
 		}
 	},
 	CDFVariate: types.NonNegative,
@@ -307,20 +307,20 @@ var rayleigh = Dist{
 	Params:      []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
-			{Value: g.Square(g.Mul(y, g.Inv(p[0]))), Weight: -0.5, Of: always},
+			{Value: g.Square(g.Div(y, p[0])), Weight: -0.5, Of: always},
 			{Value: g.Log(p[0]), Weight: -2, Of: of1st},
 			{Value: g.Log(y), Of: ofY},
 		}
 	},
 	CDFVariate: types.NonNegative,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		z := g.Mul(y, g.Inv(p[0]))
+		z := g.Div(y, p[0])
 		rare := g.Less(z, g.Const(1e-9))
 		far := plus(g, g.Scale(2, g.Sub(g.Log(y), g.Log(p[0]))), -math.Ln2)
 		return g.Select(rare, far, g.Do(ad.OpLog1mExp, nil, g.Scale(-0.5, g.Square(g.Select(rare, g.Const(1), z)))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0]))))
+		return g.Scale(-0.5, g.Square(g.Div(y, p[0])))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Mul(p[0], g.Do(ad.OpSqrt, nil, g.Scale(2, waiting(g, q))))

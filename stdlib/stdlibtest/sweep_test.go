@@ -68,6 +68,9 @@ const (
 	underflow     = "the product of mean and precision underflows"
 )
 
+// supported are distributions whose support ends at their parameters.
+var supported = []string{"discrete_range_lpmf", "pareto_lpdf", "uniform_lpdf"}
+
 type sweepException struct {
 	points int
 	reason string
@@ -156,7 +159,8 @@ func (r *sweepResult) compare(t *testing.T) {
 	}
 	for _, p := range r.points {
 		c, err := r.f.at(d, p, 1)
-		if err != nil { // outside of the domain, which formulas do not know
+		outside := slices.Contains(supported, r.f.name) && math.IsInf(c.value, -1)
+		if err != nil || outside { // of the domain or the support, which formulas do not know
 			r.refused++
 			continue
 		}
@@ -165,7 +169,7 @@ func (r *sweepResult) compare(t *testing.T) {
 		for i, typ := range r.f.params {
 			if typ.Kind != types.Int {
 				reals = append(reals, p.args[i])
-				cond += math.Abs(p.args[i] * p.grad[k])
+				cond += math.Abs(p.args[i] * max(-math.MaxFloat64, min(math.MaxFloat64, p.grad[k])))
 				k++
 			}
 		}
@@ -175,12 +179,16 @@ func (r *sweepResult) compare(t *testing.T) {
 				least = min(least, math.Abs(x))
 			}
 		}
-		size := max(1, math.Abs(p.want), c.addends)
+		size := max(1, math.Abs(p.want))
+		if c.addends > size && !math.IsInf(c.addends, 0) {
+			size = c.addends
+		}
 		bad := ""
 		off := func(what string, kind int, got, want, bound float64) {
 			e := math.Abs(got - want)
 			switch {
 			case got == want || e < 1e-290 || math.IsInf(want, 0) && math.IsInf(got, 0):
+			case kind == 1 && math.IsInf(want, 0) && math.IsNaN(got): // a derivative beyond the doubles
 			case !(e <= bound):
 				bad += fmt.Sprintf(" %s is %v, want %v;", what, got, want)
 			default:

@@ -318,8 +318,9 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	difference := b.Sub(digammaAll(b, []Value{to}), digammaAll(b, []Value{from}))
 	most := b.Number(math.MaxFloat64)
 	sum := b.Number(0)
-	for j := range seriesFrom {
-		sum = b.Add(sum, b.Div(b.Div(d, b.Add(from, b.Number(float64(j)))), b.Add(to, b.Number(float64(j)))))
+	for j := range seriesFrom { // d over the greater one first, which is no more than 1
+		greater, lesser := b.Max(from, to), b.Min(from, to)
+		sum = b.Add(sum, b.Div(b.Div(d, b.Add(greater, b.Number(float64(j)))), b.Add(lesser, b.Number(float64(j)))))
 	}
 	near := b.Compare(LT, b.Min(from, to), b.Number(seriesFrom))
 	shift := b.Keep(near, b.Number(seriesFrom))
@@ -400,11 +401,26 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 	return b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
 }
 
-// lmultichooseAll is it of any numbers, as the sum of logarithms.
+// lmultichooseAll is it of any numbers, as the sum of logarithms. Of a tiny x it is
+// log x/(x+n). Of a huge x it is n log x - log Γ(n+1), of a huge n (x-1) log n - log Γ(x); where
+// the lesser one is huge, too, it grows as they do.
 func lmultichooseAll(b *Builder, x []Value) Value {
+	one, zero := b.Number(1), b.Number(0)
 	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
-	y := b.Sub(b.Sub(all(b.Add(x[0], x[1])), all(x[0])), all(b.Add(x[1], b.Number(1))))
-	y = b.Keep(b.Compare(NEQ, x[1], b.Number(0)), y)
+	y := b.Sub(b.Sub(all(b.Add(x[0], x[1])), all(x[0])), all(b.Add(x[1], one)))
+	isPair := func() Value { // x > 0 and n ≥ 0, both finite
+		top := b.Number(math.MaxFloat64)
+		return b.Both(b.Both(b.Compare(GT, x[0], zero), b.Compare(LE, x[0], top)), b.Both(b.Compare(GE, x[1], zero), b.Compare(LE, x[1], top)))
+	}
+	tiny := b.Sub(exactLog(b, x[0]), exactLog(b, b.Add(x[0], x[1])))
+	y = b.Select(b.Both(b.Compare(LT, x[0], b.Number(1e-300)), isPair()), tiny, y)
+	shrink := b.Number(0x1p-40)
+	huge := b.Div(lmultichooseOf(b, b.Mul(x[0], shrink), b.Mul(x[1], shrink)), shrink)
+	few, many := b.Min(x[1], b.Sub(x[0], one)), b.Max(x[0], x[1])
+	lesser := b.Sub(b.Mul(few, exactLog(b, many)), lgammaOf(b, b.Max(b.Number(1e-300), b.Add(few, one))))
+	huge = b.Select(b.Compare(LT, few, b.Number(1e280)), lesser, huge)
+	y = b.Select(b.Both(b.Compare(GT, b.Max(x[0], x[1]), b.Number(1e300)), b.Both(b.Compare(GE, x[0], b.Number(1e-300)), isPair())), huge, y)
+	y = b.Keep(b.Compare(NEQ, x[1], zero), y)
 	return b.Select(isMultiset(b, x), lmultichooseOf(b, x[0], x[1]), y)
 }
 
