@@ -21,7 +21,7 @@ func diffusionOps() map[OpCode]Op {
 	moment := func(g *Graph, n float64, x, kappa Ref) Ref {
 		return g.Do(OpVonMisesMoment, nil, g.Const(n), x, kappa)
 	}
-	wiener := func(g *Graph, n float64, u, w Ref) Ref { return g.Do(OpWienerRatio, nil, g.Const(n), u, w) }
+	wiener := func(g *Graph, n float64, u, b Ref) Ref { return g.Do(OpWienerRatio, nil, g.Const(n), u, b) }
 	exit := func(arg int, z float64) float64 {
 		if arg == 0 {
 			return math.Exp(0.8*z - 1)
@@ -66,7 +66,7 @@ func diffusionOps() map[OpCode]Op {
 				dk := g.Sub(moment(g, n+1, a[1], a[2]), g.Mul(out, moment(g, 1, a[1], a[2])))
 				return []Ref{None, dx, dk}
 			}},
-		// The density f satisfies ∂f/∂u = ½ ∂²f/∂w².
+		// The density f satisfies ∂f/∂u = ½ ∂²f/∂b².
 		OpLogWiener: {Name: "log_wiener", Class: Elementwise, Arity: 2, F2: kernel.LogWiener, Domain: exit,
 			Points: [][]float64{{0.02, 0.3}, {0.39, 0.9}, {0.41, 0.1}, {4, 0.6}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {

@@ -42,6 +42,12 @@ func (g *Graph) Exp(x Ref) Ref { return g.Do(OpExp, nil, x) }
 // Log is the natural logarithm.
 func (g *Graph) Log(x Ref) Ref { return g.Do(OpLog, nil, x) }
 
+// Detach is x, taken as constant by derivatives.
+func (g *Graph) Detach(x Ref) Ref { return g.Do(OpDetach, nil, x) }
+
+// Slope is 0, with the derivative d by x.
+func (g *Graph) Slope(x, d Ref) Ref { return g.Do(OpSlope, nil, x, d) }
+
 // Less is x < y.
 func (g *Graph) Less(x, y Ref) Ref { return g.Do(OpLess, nil, x, y) }
 
@@ -100,7 +106,7 @@ func elementwiseOps() map[OpCode]Op {
 		OpDiv: {Name: "div", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x / y }, Domain: anyReal,
 			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref {
 				i := g.Inv(a[1])
-				return [][]Ref{{i}, {i, a[0], g.Neg(i)}}
+				return [][]Ref{{i}, {i, g.Neg(out)}}
 			}},
 		OpMulGuarded: {Name: "mul_guarded", Class: Elementwise, Arity: 2, Domain: anyReal,
 			F2: func(x, y float64) float64 {
@@ -146,9 +152,11 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpFloor:  flat1("floor", math.Floor),
 		OpDetach: flat1("detach", func(x float64) float64 { return x }),
-		OpCeil:   flat1("ceil", math.Ceil),
-		OpRound:  flat1("round", math.Round),
-		OpTrunc:  flat1("trunc", math.Trunc),
+		OpSlope: {Name: "slope", Class: Elementwise, Arity: 2, F2: func(x, d float64) float64 { return 0 }, Domain: anyReal,
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], None} }},
+		OpCeil:  flat1("ceil", math.Ceil),
+		OpRound: flat1("round", math.Round),
+		OpTrunc: flat1("trunc", math.Trunc),
 		OpMin: {Name: "fmin", Class: Elementwise, Arity: 2, Domain: anyReal,
 			F2: func(x, y float64) float64 {
 				if x < y || math.IsNaN(y) {

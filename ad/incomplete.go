@@ -119,7 +119,15 @@ func incompleteOps() map[OpCode]Op {
 				if !g.isConst(v, 0) { // of order 0 it exists where x is 0
 					slope = g.Add(slope, g.Div(v, x))
 				}
-				return []Ref{byV, g.Mul(adj, g.Sub(slope, g.Const(1)))}
+				slope = g.Sub(slope, g.Const(1))
+				if g.isConst(v, 0) { // and cancels for large x, where it is -1/2x - 1/8x² - 1/8x³ - …
+					const large = 1e4
+					i := g.Inv(g.Do(OpMax, nil, x, g.Const(large)))
+					far := g.Add(g.Const(0.125), g.Mul(i, g.Add(g.Const(0.125), g.Scale(25./128, i))))
+					far = g.Neg(g.Mul(i, g.Add(g.Const(0.5), g.Mul(i, far))))
+					slope = g.Select(g.Less(x, g.Const(large)), slope, far)
+				}
+				return []Ref{byV, g.Mul(adj, slope)}
 			}},
 		OpLogBesselIv: {Name: "log_bessel_i_v", Class: Elementwise, Arity: 2, F2: kernel.LogBesselIv,
 			Domain: func(arg int, z float64) float64 { return math.Exp(1 + z) },

@@ -135,6 +135,7 @@ const (
 	OpFmod
 	OpFloor
 	OpDetach // the argument, taken as constant by derivatives
+	OpSlope  // (x, d): 0, with the derivative d by x, for values that are detached
 	OpCeil
 	OpRound
 	OpTrunc
@@ -204,6 +205,8 @@ const (
 	OpLogRising       // (x, n): log |Γ(x+n)/Γ(x)|, with relative accuracy for small n
 	OpPolygammaRise   // (n, x, d): polygamma(n, x+d) - polygamma(n, x); n a constant ≥ 1
 	OpDigammaRise     // (x, d): digamma(x+d) - digamma(x)
+	OpDigammaGap      // (x, d): digamma(x+d) - digamma(x) - d/x, but without the last term where x < 1
+	OpLogGap          // (t, l): l - t for l = -log(1-t), 0 ≤ t < 1, as a function of t
 	OpXLogY           // x log y, 0 where x is 0
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
 	OpPhiExcess       // x + φ(x)/Φ(x), positive
@@ -237,8 +240,8 @@ const (
 	OpStudentQuantile // (p, ν): the quantile of Student's distribution
 	OpLogVonMises     // (x, κ): log probability between -π and x under the von Mises distribution around 0
 	OpVonMisesMoment  // (n, x, κ): mean of (cos t)ⁿ for angles t ≤ x under it; n a constant
-	OpLogWiener       // (u, w): log density of the exit time u at 0 from (0, 1) of a Wiener process from w
-	OpWienerRatio     // (n, u, w): n-th derivative by w of that density over the density; n a constant
+	OpLogWiener       // (u, b): log density of the exit time u at 1 from (0, 1) of a Wiener process from b
+	OpWienerRatio     // (n, u, b): n-th derivative by b of that density over the density; n a constant
 
 	// linear
 	OpGather

@@ -122,6 +122,16 @@ func specialOps() map[OpCode]Op {
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{rise(g, 1, a[0], a[1]), g.Do(OpTrigamma, nil, g.Add(a[0], a[1]))}
 			}},
+		OpDigammaGap: {Name: "digamma_gap", Class: Elementwise, Arity: 2, F2: routines.DigammaGap, Domain: positive,
+			Points: [][]float64{{30, 0.5}, {0.3, 40}, {5.9, 0.2}, {8, 7.5}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				i := g.Select(g.Less(a[0], one(g)), g.Const(0), g.Inv(a[0]))
+				dx := g.Add(rise(g, 1, a[0], a[1]), g.Mul(a[1], g.Square(i)))
+				return []Ref{dx, g.Sub(g.Do(OpTrigamma, nil, g.Add(a[0], a[1])), i)}
+			}},
+		OpLogGap: {Name: "log_gap", Class: Elementwise, Arity: 2, F2: kernel.LogGap, Domain: unit,
+			Points:   [][]float64{{1e-3, 0}, {1e-5, 0}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Div(a[0], g.Sub(one(g), a[0])), None} }},
 		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: routines.Lbeta, Domain: positive,
 			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {

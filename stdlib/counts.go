@@ -363,12 +363,14 @@ var negBinomial2 = Dist{
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
-		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
-		return []Term{
+		log1p, all := g.Do(ad.OpLog1p, nil, g.Div(mu, phi)), g.Add(mu, phi)
+		w := g.Inv(all)
+		byMu := g.Mul(g.Div(g.Sub(y, mu), mu), g.Mul(phi, w))
+		return withSlopes(g, y, mu, byMu, phi, g.Mul(mu, w), log1p, []Term{
 			combinations(g, y, phi, of2nd),
 			{Value: g.Mul(y, g.Log(mu)), Of: of1st},
-			{Value: kernel, Weight: -1, Of: always},
-		}
+			{Value: g.Add(g.Mul(phi, log1p), g.Mul(y, g.Log(all))), Weight: -1, Of: always},
+		})
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
@@ -388,6 +390,36 @@ var negBinomial2 = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
 }
 
+// The derivative of the log mass of neg_binomial_2 by φ is, with t = μ/(μ+φ),
+//
+//	ψ(φ+n) - ψ(φ) - n/φ + log(1-t) + t + nt/φ,
+//
+// a sum of terms of the size of 1/φ² where the addends of the mass have derivatives of the size of
+// 1/φ, which cancel. So the addends are constants to derivatives, and these are slopes: of the
+// first three terms, which depend on the count and φ only, and of the others. Below φ = 1, n/φ
+// would cancel.
+
+// withSlopes are the addends of the mass with these slopes, given t, l = -log(1-t) and the
+// derivative byMu by the location. Those of a known φ need none.
+func withSlopes(g *ad.Graph, n, mu, byMu, phi, t, l ad.Ref, terms []Term) []Term {
+	if _, known := g.Value(phi); known {
+		return terms
+	}
+	for i := range terms {
+		terms[i].Value = g.Detach(terms[i].Value)
+	}
+	byPhi := g.Sub(g.Mul(g.Div(n, phi), g.Sub(t, g.Less(phi, g.Const(1)))), g.Do(ad.OpLogGap, nil, t, l))
+	return append(terms,
+		Term{Value: g.Slope(phi, g.Do(ad.OpDigammaGap, nil, phi, n)), Of: of1st | of2nd},
+		Term{Value: g.Add(g.Slope(mu, byMu), g.Slope(phi, byPhi)), Of: of1st | of2nd})
+}
+
+// withLogSlopes is withSlopes of the logarithm η of the location, for l = log(1+μ/φ).
+func withLogSlopes(g *ad.Graph, n, eta, phi, odds, l ad.Ref, terms []Term) []Term {
+	t := g.Do(ad.OpInvLogit, nil, odds)
+	return withSlopes(g, n, eta, g.Sub(n, g.Mul(g.Add(n, phi), t)), phi, t, l, terms)
+}
+
 var negBinomial2Log = Dist{
 	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
 	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
@@ -396,13 +428,13 @@ var negBinomial2Log = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
 		logPhi := g.Log(phi)
-		log1p := g.Do(ad.OpLog1pExp, nil, g.Sub(eta, logPhi))
-		kernel := g.Add(g.Mul(phi, log1p), g.Mul(y, g.Add(logPhi, log1p)))
-		return []Term{
+		odds := g.Sub(eta, logPhi)
+		log1p := g.Do(ad.OpLog1pExp, nil, odds)
+		return withLogSlopes(g, y, eta, phi, odds, log1p, []Term{
 			combinations(g, y, phi, of2nd),
 			{Value: g.Mul(y, eta), Of: of1st},
-			{Value: kernel, Weight: -1, Of: always},
-		}
+			{Value: g.Add(g.Mul(phi, log1p), g.Mul(y, g.Add(logPhi, log1p))), Weight: -1, Of: always},
+		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return randPoisson(rng, math.Exp(p[0])*randGamma(rng, p[1])/p[1])

@@ -80,7 +80,7 @@ func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
 	const most = 700 // whose exponential is finite, as 0 times infinity is not 0
 	none := g.Equal(p, g.Const(0))
 	ratio := g.Exp(g.Do(ad.OpMin, nil, g.Sub(lp, mix), g.Const(most)))
-	return g.Mul(g.Sub(p, g.Do(ad.OpDetach, nil, p)), g.Select(none, ratio, g.Const(0)))
+	return g.Mul(g.Sub(p, g.Detach(p)), g.Select(none, ratio, g.Const(0)))
 }
 
 // elementary are the functions of every element that are not operators: powers,

@@ -165,13 +165,13 @@ var negBinomial2LogGLM = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
 		logPhi := g.Log(phi)
-		log1p := g.Do(ad.OpLog1pExp, nil, g.Sub(eta, logPhi))
-		return []Term{
+		odds := g.Sub(eta, logPhi)
+		log1p := g.Do(ad.OpLog1pExp, nil, odds)
+		return append(withLogSlopes(g, y, eta, phi, odds, log1p, []Term{
 			{Value: logRising(g, phi, y), Of: of2nd},
 			{Value: g.Add(g.Mul(g.Add(y, phi), log1p), g.Mul(y, logPhi)), Weight: -1, Of: always},
 			{Value: g.Mul(y, eta), Of: of1st},
-			logFactorial(g, y),
-		}
+		}), logFactorial(g, y))
 	},
 }
 

@@ -165,12 +165,14 @@ var cauchy = Dist{
 // cauchyTail is the logarithm of the probability of more than d above the location, which is
 // ½ - atan(d/σ)/π = atan2(σ, d)/π; on the left by that of less.
 func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
-	one := g.Const(1)
-	part := func(d, sigma ad.Ref) ad.Ref { return g.Scale(1/math.Pi, g.Do(ad.OpAtan2, nil, sigma, d)) }
-	far := g.Less(g.Scale(1e9, sigma), d) // where it is σ/πd, by logarithms
-	near, scale := g.Select(far, one, d), g.Select(far, one, sigma)
-	left := g.Do(ad.OpLog1m, nil, part(g.Neg(near), scale))
-	tail := g.Select(g.Less(d, g.Const(0)), left, g.Log(part(near, scale)))
+	one, z := g.Const(1), g.Div(d, sigma)
+	part := func(z ad.Ref) ad.Ref { // whose derivative needs no length of (1, z)
+		angle := g.Detach(g.Do(ad.OpAtan2, nil, one, z))
+		return g.Scale(1/math.Pi, g.Add(angle, g.Slope(z, g.Neg(g.Inv(plus(g, g.Square(z), 1))))))
+	}
+	far := g.Less(g.Const(1e9), z) // where it is σ/πd, by logarithms
+	near := g.Select(far, one, z)
+	tail := g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(near))), g.Log(part(near)))
 	quotient := g.Sub(g.Log(sigma), g.Log(g.Select(far, d, one)))
 	return g.Select(far, plus(g, quotient, -math.Log(math.Pi)), tail)
 }

@@ -77,12 +77,12 @@ func passages() []Func {
 }
 
 // passage is a call: its arguments are scalars or of the shape [n]. time is
-// y - t0; w is from the boundary that is reached, and v towards the other. sv, sw
+// y - t0; b is the starting point, and v is towards the boundary that is not reached. sv, sw
 // and st0 are None where they are not there or known to be 0.
 type passage struct {
 	g                          *ad.Graph
 	n                          int // -1: all arguments are scalars
-	time, a, w, v, sv, sw, st0 ad.Ref
+	time, a, b, v, sv, sw, st0 ad.Ref
 }
 
 // passage checks the arguments; ok is false if there are no elements.
@@ -92,7 +92,7 @@ func (b *Builder) passage(a []Arg) (p passage, ok bool) {
 	n := b.common(a, d.what)
 	d.checks(b, a[:1], types.PositiveFinite, a[1:])
 	p = passage{g: g, n: -1, time: g.Sub(a[0].Ref, a[2].Ref), a: a[1].Ref,
-		w: g.Sub(g.Const(1), a[3].Ref), v: g.Neg(a[4].Ref), sv: ad.None, sw: ad.None, st0: ad.None}
+		b: a[3].Ref, v: g.Neg(a[4].Ref), sv: ad.None, sw: ad.None, st0: ad.None}
 	for i, r := range []*ad.Ref{&p.sv, &p.sw, &p.st0} {
 		if 5+i >= len(a) {
 			break
@@ -106,7 +106,7 @@ func (b *Builder) passage(a []Arg) (p passage, ok bool) {
 		half := g.Scale(0.5, p.sw)
 		text := b.Name + ": Inter-trial variability in A-priori bias must keep the bias between 0 and 1, but is "
 		rejectIf(g, g.Do(ad.OpNot, nil, g.Less(half, a[3].Ref)), text, p.sw, " around ", a[3].Ref)
-		rejectIf(g, g.Do(ad.OpNot, nil, g.Less(half, p.w)), text, p.sw, " around ", a[3].Ref)
+		rejectIf(g, g.Do(ad.OpNot, nil, g.Less(half, p.distance())), text, p.sw, " around ", a[3].Ref)
 	}
 	for i := range a {
 		if len(b.shape(a[i])) > 0 {
@@ -116,11 +116,15 @@ func (b *Builder) passage(a []Arg) (p passage, ok bool) {
 	return p, n > 0
 }
 
-// at is the logarithm of the density at the time s, for the starting point w.
-func (p passage) at(s, a, w, v, sv ad.Ref) ad.Ref {
+// distance is that from the boundary that is reached.
+func (p passage) distance() ad.Ref { return p.g.Sub(p.g.Const(1), p.b) }
+
+// at is the logarithm of the density at the time s.
+func (p passage) at(s ad.Ref) ad.Ref {
+	a, v, sv := p.a, p.v, p.sv
 	g := p.g
-	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(s, g.Square(a)), w), g.Scale(2, g.Log(a)))
-	aw := g.Mul(a, w)
+	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(s, g.Square(a)), p.b), g.Scale(2, g.Log(a)))
+	aw := g.Mul(a, p.distance())
 	// -a v w - v² s/2, or its mean over v.
 	drift := g.Neg(g.Mul(v, g.Add(aw, g.Scale(0.5, g.Mul(v, s)))))
 	if sv == ad.None {
@@ -221,14 +225,14 @@ func (p passage) average(over nodes, times func(q passage, x, rest ad.Ref) (s, l
 	}
 	g, k := p.g, len(x)
 	q := p
-	for _, r := range []*ad.Ref{&q.time, &q.a, &q.w, &q.v, &q.sv, &q.sw, &q.st0} {
+	for _, r := range []*ad.Ref{&q.time, &q.a, &q.b, &q.v, &q.sv, &q.sw, &q.st0} {
 		*r = p.spread(*r, k)
 	}
 	if q.sw != ad.None {
-		q.w = g.Add(q.w, g.Mul(q.sw, p.row(at)))
+		q.b = g.Sub(q.b, g.Mul(q.sw, p.row(at)))
 	}
 	s, factor := times(q, p.row(x), p.row(rest))
-	l := g.Add(q.at(s, q.a, q.w, q.v, q.sv), p.row(weight))
+	l := g.Add(q.at(s), p.row(weight))
 	return g.LogSumExp(g.Add(l, factor))
 }
 
@@ -245,7 +249,7 @@ func (p passage) density() ad.Ref {
 		return p.recent(nil)
 	}
 	if p.sw == ad.None {
-		return p.at(p.time, p.a, p.w, p.v, p.sv)
+		return p.at(p.time)
 	}
 	one := nodes{x: []float64{0}, rest: []float64{1}, logWeight: []float64{0}}
 	return p.average(one, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) { return q.time, p.g.Const(0) })
@@ -256,7 +260,7 @@ func (p passage) density() ad.Ref {
 // derivatives, as integrals do not depend on it.
 func (p passage) scale() ad.Ref {
 	g := p.g
-	return g.Do(ad.OpDetach, nil, g.Scale(2, g.Div(p.time, g.Square(g.Mul(p.a, p.w)))))
+	return g.Detach(g.Scale(2, g.Div(p.time, g.Square(g.Mul(p.a, p.distance())))))
 }
 
 // recent is the logarithm of the integral of density times a factor over the

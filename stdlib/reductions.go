@@ -61,7 +61,7 @@ func reductions() []Func {
 		if _, known := g.Value(s); known {
 			return g.Sqrt(s)
 		}
-		same := g.Scale(1/math.Sqrt(float64(n)), g.Sum(g.Sub(x, g.Do(ad.OpDetach, nil, x))))
+		same := g.Scale(1/math.Sqrt(float64(n)), g.Sum(g.Sub(x, g.Detach(x))))
 		return g.Select(g.Equal(s, g.Const(0)), same, g.Sqrt(s))
 	}
 	none := types.Type{}
@@ -239,7 +239,7 @@ func softmax(b *Builder, a []Arg) ad.Ref {
 	if product(shape) == 0 {
 		return a[0].Ref
 	}
-	top := g.Do(ad.OpDetach, nil, g.Do(ad.OpMaxOf, nil, a[0].Ref))
+	top := g.Detach(g.Do(ad.OpMaxOf, nil, a[0].Ref))
 	if len(shape) == 2 {
 		top = g.Gather(top, dims(0, shape[0], 1, shape[1], 0))
 	}

@@ -8,7 +8,7 @@ import (
 // The distribution of the time at which a Wiener process leaves an interval.
 
 // wiener is, with u = (y - τ)/α² and w = 1 - β, the density
-// exp(δαw - ½δ²(y-τ)) f(u, w)/α², f that of a process of drift 0 (Feller 1968;
+// exp(δαw - ½δ²(y-τ)) f(u, β)/α², f that of a process of drift 0 (Feller 1968;
 // Navarro & Fuss 2009).
 var wiener = Dist{
 	Name: "wiener", Cite: "Navarro & Fuss 2009",
@@ -27,7 +27,7 @@ var wiener = Dist{
 		return []Term{
 			{Value: drift, Of: always},
 			{Value: g.Log(alpha), Weight: -2, Of: always},
-			{Value: g.Do(ad.OpLogWiener, nil, g.Div(t, g.Square(alpha)), w), Of: always},
+			{Value: g.Do(ad.OpLogWiener, nil, g.Div(t, g.Square(alpha)), p[2]), Of: always},
 		}
 	},
 }

@@ -80,14 +80,16 @@ func TestGolden(t *testing.T) {
 		"BesselY":          {two(kernel.BesselY), 1e-13, 1e-3},
 		"LogVonMisesCDF":   {two(kernel.LogVonMisesCDF), 1e-13, 0},
 		"VonMisesMoment":   {three(kernel.VonMisesMoment), 1e-12, 1e-2},
-		"LogWiener":        {two(kernel.LogWiener), 1e-13, 1},
-		"WienerRatio":      {three(kernel.WienerRatio), 1e-12, 1},
-		"LogBesselI":       {two(kernel.LogBesselI), 2e-14, 1},
-		"Log1pExp":         {one(kernel.Log1pExp), 1e-15, 0},
-		"Log1mExp":         {one(routines.Log1mExp), 1e-15, 0},
-		"InvLogit":         {one(kernel.InvLogit), 1e-15, 0},
-		"LogDiffExp":       {two(kernel.LogDiffExp), 1e-15, 1},
-		"LogAddExp":        {two(kernel.LogAddExp), 1e-15, 0},
+		"LogWiener":        {func(x []float64) float64 { return kernel.LogWiener(x[0], 1-x[1]) }, 1e-13, 1},
+		"WienerRatio": {func(x []float64) float64 { // by the distance from 1
+			return kernel.WienerRatio(x[0], x[1], 1-x[2]) * math.Pow(-1, x[0])
+		}, 1e-12, 1},
+		"LogBesselI": {two(kernel.LogBesselI), 2e-14, 1},
+		"Log1pExp":   {one(kernel.Log1pExp), 1e-15, 0},
+		"Log1mExp":   {one(routines.Log1mExp), 1e-15, 0},
+		"InvLogit":   {one(kernel.InvLogit), 1e-15, 0},
+		"LogDiffExp": {two(kernel.LogDiffExp), 1e-15, 1},
+		"LogAddExp":  {two(kernel.LogAddExp), 1e-15, 0},
 	} {
 		if len(values[name]) == 0 {
 			t.Errorf("%s: no values", name)

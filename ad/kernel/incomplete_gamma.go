@@ -224,8 +224,11 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 		factor, _ = lowerFraction(n, a, x)
 		factor = variable(a).mul(n, factor)
 	case byUpperFraction:
-		factor, _ = upperFraction(n, a, x)
-		factor = variable(a).mul(n, factor)
+		fraction, _ := upperFraction(n, a, x)
+		factor = variable(a).mul(n, fraction)
+		if upper && n > 0 && factor[0] < 1e-300 { // of which the logarithm has what the product lost
+			return powerOverGamma(n, a, x, 0)[n] + variable(a).log(n, 0)[n] + fraction.log(n, 0)[n]
+		}
 	}
 	if upper == (method == byUpperFraction) {
 		if n == 0 {

@@ -20,6 +20,18 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
+// LogGap is l - t for l = -log(1-t), 0 ≤ t < 1: near 0, where these cancel, by four terms of the
+// series.
+func LogGap(t, l float64) float64 {
+	if !(t <= 1e-4) {
+		return l - t
+	}
+	r := float64(t*(1./5)) + 1./4
+	r = float64(t*r) + 1./3
+	r = float64(t*r) + 1./2
+	return float64(float64(t*t) * r)
+}
+
 // Log1pExp is log(1 + eˣ) without overflow.
 func Log1pExp(x float64) float64 {
 	if x > 0 {

@@ -6,30 +6,42 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// wiener is the n-th derivative with respect to w, 0 < w < 1, of the density at
-// u > 0 of the time at which a Wiener process without drift that starts at w
-// leaves the interval (0, 1) at 0, the density itself, and the logarithm of a factor
-// that has been taken out of both. The density is, by images and by eigenfunctions
+// wiener is the n-th derivative with respect to b, 0 < b < 1, of the density at
+// u > 0 of the time at which a Wiener process without drift that starts at b
+// leaves the interval (0, 1) at 1, the density itself, and the logarithm of a factor
+// that has been taken out of both. The density is, with w = 1-b, by images and by eigenfunctions
 // (Navarro & Fuss 2009, equations 5 and 6),
 //
 //	(2πu³)^(-½) Σ_k (w+2k) exp(-(w+2k)²/2u) = π Σ_{k≥1} k sin(kπw) exp(-k²π²u/2);
 //
 // the first form converges fast for small, the second for large u.
-func wiener(n int, u, w float64) (derivative, density, logFactor float64) {
+func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
+	w := 1 - b
 	if u > 0.4 {
-		derivative, density = wienerByFunctions(n, u, w)
-		return derivative, density, -math.Pi * math.Pi * u / 2
+		derivative, density = wienerByFunctions(n, u, b)
+		logFactor = -math.Pi * math.Pi * u / 2
+	} else {
+		derivative, density = wienerByImages(n, u, w)
+		if b < 0.3*u { // where images cancel in pairs
+			density = wienerByPairs(0, u, b)
+			if n%2 == 0 {
+				derivative = wienerByPairs(n, u, b)
+			}
+		}
+		logFactor = -w*w/(2*u) - routines.Log(u) - logSqrt2Pi
 	}
-	derivative, density = wienerByImages(n, u, w)
-	return derivative, density, -w*w/(2*u) - routines.Log(u) - logSqrt2Pi
+	if n%2 == 1 { // by w so far
+		derivative = -derivative
+	}
+	return derivative, density, logFactor
 }
 
-// wienerByFunctions is the second form; the exponentials of the terms are products of one,
-// the sines and cosines follow from the first ones.
-func wienerByFunctions(n int, u, w float64) (derivative, density float64) {
-	v, sign := w, 1.0 // near w = 1 sin kπw = ∓sin kπ(1-w), and cos kπw = ±cos kπ(1-w)
-	if w > 0.5 {
-		v, sign = 1-w, -1
+// wienerByFunctions is the second form, with derivatives by w; the exponentials of the terms are
+// products of one, the sines and cosines follow from the first ones.
+func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
+	v, sign := 1-b, 1.0 // near w = 1 sin kπw = ∓sin kπ(1-w), and cos kπw = ±cos kπ(1-w)
+	if b < 0.5 {
+		v, sign = b, -1
 	}
 	s1, c1 := math.Sincos(math.Pi * v)
 	s0, s, c0, c := 0.0, s1, 1.0, c1
@@ -102,26 +114,65 @@ func wienerByImages(n int, u, w float64) (derivative, density float64) {
 	return derivative, density
 }
 
-func wienerDomain(u, w float64) bool { return u > 0 && w > 0 && w < 1 && !math.IsInf(u, 1) }
+// wienerByPairs is that form, or a derivative of even order, for a b that is small beside u: the
+// images at m-b and m+b, for odd m, cancel but for the odd terms of their series in b, which are
+// Hermite polynomials too.
+func wienerByPairs(n int, u, b float64) float64 {
+	inverse := 1 / math.Sqrt(u)
+	h := b * inverse
+	total := 0.0
+	for m := 1.; m <= 9; m += 2 {
+		z := m * inverse
+		before, at := 0.0, 1.0
+		for k := range n + 1 {
+			before, at = at, z*at-float64(k)*before
+		}
+		// at is He_{n+1}(z); the terms are those of further orders times powers of h.
+		order := float64(n + 1)
+		last, term := at, h*(z*at-order*before)
+		sum, factorial := 0.0, 1.0
+		for j := 1.; j < 60; j++ {
+			factorial *= j
+			if math.Mod(j, 2) == 1 {
+				sum += term / factorial
+				if math.Abs(term/factorial) < 1e-18*math.Abs(sum) {
+					break
+				}
+			}
+			last, term = term, h*z*term-(order+j)*h*h*last
+		}
+		sum *= 2 * math.Exp(((1-m*m)-2*b+b*b)/(2*u))
+		total += sum
+		if math.Abs(sum) < 1e-18*math.Abs(total) {
+			break
+		}
+	}
+	for range n {
+		total *= inverse
+	}
+	return total
+}
+
+func wienerDomain(u, b float64) bool { return u > 0 && b > 0 && b < 1 && !math.IsInf(u, 1) }
 
 // LogWiener is the logarithm of the density of that time.
-func LogWiener(u, w float64) float64 {
-	if math.IsInf(u, 1) && w > 0 && w < 1 {
+func LogWiener(u, b float64) float64 {
+	if math.IsInf(u, 1) && b > 0 && b < 1 {
 		return math.Inf(-1)
 	}
-	if !wienerDomain(u, w) {
+	if !wienerDomain(u, b) {
 		return math.NaN()
 	}
-	_, v, l := wiener(0, u, w)
+	_, v, l := wiener(0, u, b)
 	return routines.Log(v) + l
 }
 
-// WienerRatio is the n-th derivative with respect to w of that density, over
+// WienerRatio is the n-th derivative with respect to b of that density, over
 // the density.
-func WienerRatio(n, u, w float64) float64 {
-	if !wienerDomain(u, w) || n < 0 || n != math.Trunc(n) {
+func WienerRatio(n, u, b float64) float64 {
+	if !wienerDomain(u, b) || n < 0 || n != math.Trunc(n) {
 		return math.NaN()
 	}
-	a, b, _ := wiener(int(n), u, w)
-	return a / b
+	derivative, density, _ := wiener(int(n), u, b)
+	return derivative / density
 }

@@ -31,52 +31,52 @@ func digammaRiseRest(x, y float64) float64 {
 	v913 := (float64(v909*v887) + 0.003968253916496818)
 	v917 := (float64(v913*v887) + -0.008333333333265424)
 	v922 := float64((float64((float64((float64((v906+v905)*v888)+v909)*v888)+v913)*v888) + v917) * v888)
-	v924 := float64(y * v885)
-	v925 := (math.Float64bits(v924) & (0x1fffffffff << 27))
-	v926 := (math.Float64bits(v706) & (0x1fffffffff << 27))
-	v931 := ((y - float64(math.Float64frombits(v925)*math.Float64frombits(v926))) - float64(math.Float64frombits(v925)*(v706-math.Float64frombits(v926))))
-	v936 := (v924 + 1.0)
-	v937 := (math.Float64bits(v936) - (0x1ff3 << 49))
-	v938 := (v937 & (0xfff << 52))
-	v942 := (math.Float64frombits((((v937 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-	v944 := ((v937 >> 45) & 127)
-	v950 := (math.Float64bits(v936) - v938)
-	v953 := ((v924 - (v936 - 1.0)) + float64((v931-float64((v924-math.Float64frombits(v925))*v706))*v885))
-	v955 := float64(math.Float64frombits(((0x3ff << 52) - v938)) * v953)
-	v957 := (v950 & (0x1fffffffff << 27))
-	v960 := (math.Float64frombits(v950) - math.Float64frombits(v957))
-	v963 := float64(v942 * 0.693147180559663)
-	v968 := float64(v942 * 2.8235290563031577e-13)
-	v991 := float64((v922 + (float64(v917*v887) + 0.08333333333333331)) * float64(float64(-(y)*(v706+v707))*float64(v884*v884)))
-	v992 := (float64(float64(0.5*y)*v884) - v991)
-	var v1167 float64
+	v924 := float64((v922 + (float64(v917*v887) + 0.08333333333333331)) * float64(float64(-(y)*(v706+v707))*float64(v884*v884)))
+	v926 := float64(y * v885)
+	v927 := (math.Float64bits(v926) & (0x1fffffffff << 27))
+	v928 := (math.Float64bits(v706) & (0x1fffffffff << 27))
+	v933 := ((y - float64(math.Float64frombits(v927)*math.Float64frombits(v928))) - float64(math.Float64frombits(v927)*(v706-math.Float64frombits(v928))))
+	v938 := (v926 + 1.0)
+	v939 := (math.Float64bits(v938) - (0x1ff3 << 49))
+	v940 := (v939 & (0xfff << 52))
+	v944 := (math.Float64frombits((((v939 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+	v946 := ((v939 >> 45) & 127)
+	v952 := (math.Float64bits(v938) - v940)
+	v955 := ((v926 - (v938 - 1.0)) + float64((v933-float64((v926-math.Float64frombits(v927))*v706))*v885))
+	v957 := float64(math.Float64frombits(((0x3ff << 52) - v940)) * v955)
+	v959 := (v952 & (0x1fffffffff << 27))
+	v962 := (math.Float64frombits(v952) - math.Float64frombits(v959))
+	v965 := float64(v944 * 0.693147180559663)
+	v970 := float64(v944 * 2.8235290563031577e-13)
+	v993 := (float64(float64(0.5*y)*v884) - v924)
+	var v1169 float64
 	if (x >= 1e-30 && x <= 1e+15) && (v2 >= 1e-30 && v2 <= 1e+15) {
-		var v1043 float64
+		var v1044 float64
 		if v701 {
-			v1009 := float64((x + 1.0) * (v2 + 1.0))
-			v1012 := float64((x + 2.0) * (v2 + 2.0))
-			v1015 := float64(v1009 * v1012)
-			v1018 := float64((x + 3.0) * (v2 + 3.0))
-			v1021 := float64(v1015 * v1018)
-			v1024 := float64((x + 4.0) * (v2 + 4.0))
-			v1027 := float64(v1021 * v1024)
-			v1030 := float64((x + 5.0) * (v2 + 5.0))
-			v1031 := float64((float64((float64((float64(1.0*v1012)+v1009)*v1018)+v1015)*v1024) + v1021) * v1030)
-			v1043 = (((v1031 + v1027) / float64(v1027*v1030)) + (1.0 / float64(x*v2)))
+			v1010 := float64((x + 1.0) * (v2 + 1.0))
+			v1013 := float64((x + 2.0) * (v2 + 2.0))
+			v1016 := float64(v1010 * v1013)
+			v1019 := float64((x + 3.0) * (v2 + 3.0))
+			v1022 := float64(v1016 * v1019)
+			v1025 := float64((x + 4.0) * (v2 + 4.0))
+			v1028 := float64(v1022 * v1025)
+			v1031 := float64((x + 5.0) * (v2 + 5.0))
+			v1032 := float64((float64((float64((float64(1.0*v1013)+v1010)*v1019)+v1016)*v1025) + v1022) * v1031)
+			v1044 = (((v1032 + v1028) / float64(v1028*v1031)) + (1.0 / float64(x*v2)))
 		}
-		v1110 := LogTable[v944].Inv
-		v1111 := LogTable[v944].Hi
-		v1112 := LogTable[v944].Lo
-		v1125 := ((float64(math.Float64frombits(v957)*v1110) - 1.0) + float64(v960*v1110))
-		v1127 := (v963 + v1111)
-		v1128 := (v1127 + v1125)
-		v1134 := float64(v1125 * v1125)
-		v1146 := float64(float64(v1134*v1134) * ((float64(v1125*0.14285714285714285) + -0.16666666666666666) - float64(v1134*0.125)))
-		v1147 := (((float64(v1125*0.3333333333333333) + -0.5) + float64(v1134*(float64(v1125*0.2)+-0.25))) + v1146)
-		v1151 := (v1128 + ((((v1127 - v1128) + v1125) + (v968 + v1112)) + (float64(v1134*v1147) + float64(v955*v1110))))
-		v1167 = ((v1151 + v992) + float64(y*v1043))
+		v1113 := LogTable[v946].Inv
+		v1114 := LogTable[v946].Hi
+		v1115 := LogTable[v946].Lo
+		v1128 := ((float64(math.Float64frombits(v959)*v1113) - 1.0) + float64(v962*v1113))
+		v1130 := (v965 + v1114)
+		v1131 := (v1130 + v1128)
+		v1137 := float64(v1128 * v1128)
+		v1149 := float64(float64(v1137*v1137) * ((float64(v1128*0.14285714285714285) + -0.16666666666666666) - float64(v1137*0.125)))
+		v1150 := (((float64(v1128*0.3333333333333333) + -0.5) + float64(v1137*(float64(v1128*0.2)+-0.25))) + v1149)
+		v1154 := (v1131 + ((((v1130 - v1131) + v1128) + (v970 + v1115)) + (float64(v1137*v1150) + float64(v957*v1113))))
+		v1169 = ((v1154 + v993) + float64(y*v1044))
 	} else {
-		var v1006 float64
+		var v1007 float64
 		if (x > 0.0 && v2 > 0.0) && (x <= 1.7976931348623157e+308 && v2 <= 1.7976931348623157e+308) {
 			v655 := v2
 			if x > v2 {
@@ -88,7 +88,7 @@ func digammaRiseRest(x, y float64) float64 {
 				v699 := (((v676 + ((y / (v655 + 3.0)) / (v656 + 3.0))) + ((y / (v655 + 4.0)) / (v656 + 4.0))) + ((y / (v655 + 5.0)) / (v656 + 5.0)))
 				v705 = v699
 			}
-			var v997 float64
+			var v998 float64
 			if v655 > 1e+15 {
 				var v838 float64
 				if math.Abs(y) < float64(v706*0.5) {
@@ -200,21 +200,21 @@ func digammaRiseRest(x, y float64) float64 {
 				v874 := ((float64(0.0075735577568517305*v864) + 0.08333333333333331) + float64(v861*(float64(-0.020916085217393375*v864)+-0.008333333333265424)))
 				v876 := ((float64(0.0751835876696361*v864) + 0.003968253916496818) + float64(v861*(float64(-0.2297854245497472*v864)+-0.004166651522951171)))
 				v881 := ((float64(0.5*v839) + float64(v840*(v853+float64(v842*v855)))) - (float64(0.5*v860) + float64(v861*(v874+float64(v863*v876)))))
-				v997 = (v838 + v881)
+				v998 = (v838 + v881)
 			} else {
-				v947 := LogTable[v944].Inv
-				v948 := LogTable[v944].Hi
-				v949 := LogTable[v944].Lo
-				v962 := ((float64(math.Float64frombits(v957)*v947) - 1.0) + float64(v960*v947))
-				v964 := (v963 + v948)
-				v965 := (v964 + v962)
-				v971 := float64(v962 * v962)
-				v983 := float64(float64(v971*v971) * ((float64(v962*0.14285714285714285) + -0.16666666666666666) - float64(v971*0.125)))
-				v984 := (((float64(v962*0.3333333333333333) + -0.5) + float64(v971*(float64(v962*0.2)+-0.25))) + v983)
-				v993 := ((v965 + ((((v964 - v965) + v962) + (v968 + v949)) + (float64(v971*v984) + float64(v955*v947)))) + v992)
-				v997 = v993
+				v949 := LogTable[v946].Inv
+				v950 := LogTable[v946].Hi
+				v951 := LogTable[v946].Lo
+				v964 := ((float64(math.Float64frombits(v959)*v949) - 1.0) + float64(v962*v949))
+				v966 := (v965 + v950)
+				v967 := (v966 + v964)
+				v973 := float64(v964 * v964)
+				v985 := float64(float64(v973*v973) * ((float64(v964*0.14285714285714285) + -0.16666666666666666) - float64(v973*0.125)))
+				v986 := (((float64(v964*0.3333333333333333) + -0.5) + float64(v973*(float64(v964*0.2)+-0.25))) + v985)
+				v994 := ((v967 + ((((v966 - v967) + v964) + (v970 + v951)) + (float64(v973*v986) + float64(v957*v949)))) + v993)
+				v998 = v994
 			}
-			v1006 = (v997 + v705)
+			v1007 = (v998 + v705)
 		} else {
 			var v368 float64
 			if v2 == math.Inf(1) {
@@ -474,9 +474,9 @@ func digammaRiseRest(x, y float64) float64 {
 				}
 				v653 = v651
 			}
-			v1006 = (v368 - v653)
+			v1007 = (v368 - v653)
 		}
-		v1167 = v1006
+		v1169 = v1007
 	}
-	return v1167
+	return v1169
 }

@@ -10,7 +10,7 @@
 //	normal.go, erf.go        the normal distribution function, its logarithm and their
 //	                         derivatives; the error function
 //	invphi.go                the normal quantile function
-//	lgamma.go, digamma.go, trigamma.go, digammarise.go   log Γ and its derivatives
+//	lgamma.go, digamma.go, trigamma.go, digammarise.go, digammagap.go   log Γ and its derivatives
 //	lbeta.go, lchoose.go, lmultichoose.go   log B, binomial coefficients and their relatives
 //	circular.go, angles.go   sine, cosine, tangent and their inverses
 //	hyperbolic.go, roots.go  hyperbolic functions and their inverses; cube roots, lengths

@@ -13,6 +13,7 @@
 //	                      function, functions of exponentials, other bases than e, likewise
 //	circular.go, angles.go, hyperbolic.go, roots.go   sine, cosine and tangent, their inverses,
 //	                      hyperbolic functions and theirs, cube roots and lengths, likewise
+//	gaps.go               rises of ψ less the first term of their series, likewise
 //	sums.go               sums, products and quotients in two parts; polynomials
 //	gosource.go           GoSource: the texts as Go functions
 //	target.go    Target, Asm: a processor and its instructions

@@ -263,6 +263,16 @@ func digammaRiseText(b *Builder, x []Value, slow func(Value)) Value {
 }
 
 func digammaRiseOf(b *Builder, from, to, d Value) Value {
+	sum := shiftTerms(b, from, to)
+	near := b.Compare(LT, b.Min(from, to), b.Number(seriesFrom))
+	shift := b.Keep(near, b.Number(seriesFrom))
+	sum = b.Keep(b.Compare(LT, b.Min(from, to), b.Number(seriesFrom)), sum)
+	from, to = b.Add(from, shift), b.Add(to, shift)
+	return b.Add(riseFrom(b, from, to, d), b.Mul(d, sum))
+}
+
+// shiftTerms is the sum of 1/(from+j)(to+j) over six j.
+func shiftTerms(b *Builder, from, to Value) Value {
 	one := b.Number(1)
 	num, den := b.Number(0), one
 	for j := 1; j < seriesFrom; j++ {
@@ -274,18 +284,21 @@ func digammaRiseOf(b *Builder, from, to, d Value) Value {
 		num, den = b.Add(b.Mul(num, q), den), b.Mul(den, q)
 	}
 	// The first term is most of the sum for small numbers.
-	sum := b.Add(b.Div(num, den), b.Div(one, b.Mul(from, to)))
-	near := b.Compare(LT, b.Min(from, to), b.Number(seriesFrom))
-	shift := b.Keep(near, b.Number(seriesFrom))
-	sum = b.Keep(b.Compare(LT, b.Min(from, to), b.Number(seriesFrom)), sum)
-	from, to = b.Add(from, shift), b.Add(to, shift)
-	return b.Add(riseFrom(b, from, to, d), b.Mul(d, sum))
+	return b.Add(b.Div(num, den), b.Div(one, b.Mul(from, to)))
 }
 
 // riseFrom is ψ(to) - ψ(from) for to = from + d, both at least 6.
 func riseFrom(b *Builder, from, to, d Value) Value {
-	one := b.Number(1)
-	w := b.Div(one, b.Mul(from, to))
+	w, rest := riseRest(b, from, to, d)
+	u := b.Mul(w, to)
+	t := b.Mul(d, u)
+	y := log1pOf(b, t, b.Mul(remainder(b, d, t, from), u))
+	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), rest))
+}
+
+// riseRest is 1/(from to), and the difference of the series of log x - 1/2x - ψ(x) at to and from.
+func riseRest(b *Builder, from, to, d Value) (w, rest Value) {
+	w = b.Div(b.Number(1), b.Mul(from, to))
 	u, v := b.Mul(w, to), b.Mul(w, from)
 	p, q := b.Mul(u, u), b.Mul(v, v)
 	step := b.Mul(b.Mul(b.Neg(d), b.Add(from, to)), b.Mul(w, w)) // q - p
@@ -297,9 +310,7 @@ func riseFrom(b *Builder, from, to, d Value) Value {
 			value = b.Add(b.Mul(value, p), b.Number(digammaSeries[k]))
 		}
 	}
-	t := b.Mul(d, u)
-	y := log1pOf(b, t, b.Mul(remainder(b, d, t, from), u))
-	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), b.Mul(slope, step)))
+	return w, b.Mul(slope, step)
 }
 
 // log1pOf is log(1+x+xl) for x whose sum with 1 is an ordinary number.

@@ -30,6 +30,7 @@ const (
 	Lgamma
 	Digamma
 	DigammaRise
+	DigammaGap
 	Trigamma
 	Lmultichoose
 	Lbeta
@@ -125,6 +126,8 @@ func init() {
 			doc: "Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, …."},
 		DigammaRise: {operands: 2, text: body(digammaRiseText), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
 			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
+		DigammaGap: {operands: 2, text: body(gapText), rest: body(gapAll), name: "DigammaGap", file: "digammagap",
+			doc: "DigammaGap is ψ(x+y) - ψ(x) - y/x for y ≥ 0, without cancellation where y is small beside x;\n// where x is below 1 it is without the last term."},
 		Trigamma: {operands: 1, text: body(trigammaText), rest: body(trigammaAll), name: "Trigamma", file: "trigamma",
 			doc: "Trigamma is ψ′(x), the derivative of Digamma: +Inf at the poles 0, -1, -2, …."},
 		Lmultichoose: {operands: 2, text: body(lmultichooseText), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",

@@ -25,6 +25,7 @@ func rows() []Row {
 		// ad.OpReshape as an instruction copies a number.
 		{Op: ad.OpReshape, Name: "copy", Arity: 1, F1: same, Loop: func(d, a, _, _ []float64) { copy(d, a) }, Text: text1(itself)},
 		{Op: ad.OpDetach, Text: text1(itself)},
+		{Op: ad.OpSlope, Text: text2(func(b *builder, _, _ value) value { return b.Number(0) })},
 		{Op: ad.OpNeg, Loop: negLoop, Text: text1((*builder).Neg)},
 		{Op: ad.OpAbs, Text: text1((*builder).Abs)},
 		{Op: ad.OpAdd, Loop: addLoop, Text: text2((*builder).Add)},
@@ -143,6 +144,14 @@ func rows() []Row {
 		{Op: ad.OpDigamma, Text: call(native.Digamma), Cost: normalCost},
 		{Op: ad.OpTrigamma, Text: call(native.Trigamma), Cost: normalCost},
 		{Op: ad.OpDigammaRise, Text: call2(native.DigammaRise), Cost: normalCost},
+		{Op: ad.OpDigammaGap, Text: call2(native.DigammaGap), Cost: normalCost},
+		{Op: ad.OpLogGap, Text: text2(func(b *builder, t, l value) value {
+			r := b.Add(b.Mul(t, b.Number(1./5)), b.Number(1./4))
+			r = b.Add(b.Mul(t, r), b.Number(1./3))
+			r = b.Add(b.Mul(t, r), b.Number(1./2))
+			near := b.Mul(b.Mul(t, t), r)
+			return b.Select(b.Compare(native.LE, t, b.Number(1e-4)), near, b.Sub(l, t))
+		})},
 		{Op: ad.OpLmultichoose, Text: call2(native.Lmultichoose), Cost: 2 * normalCost},
 		{Op: ad.OpLbeta, Text: call2(native.Lbeta), Cost: 2 * normalCost},
 		{Op: ad.OpLchoose, Text: call2(native.Lchoose), Cost: 2 * normalCost},

@@ -122,6 +122,11 @@ func Rewrites() []Rewrite {
 		{"div_neg", "(-x)/(-y) = x/y", "", exact, ad.OpDiv, bothNegative(ad.OpDiv)},
 		{"square_neg", "(-x)² = x²", "", exact, ad.OpSquare, withoutSign(ad.OpSquare)},
 		{"abs_neg", "|-x| = |x|", "", exact, ad.OpAbs, withoutSign(ad.OpAbs)},
+		{"detach", "detach(x) = x", "", exact, ad.OpDetach, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) { return a[0], true }},
+		{"slope", "slope(x, d) = 0", "", exact, ad.OpSlope, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			t := r.g.Type(r.g.Do(ad.OpSlope, nil, a...))
+			return r.g.Expand(r.g.Const(0), t), true
+		}},
 		{"inv", "1/x = inv x", "", exact, ad.OpDiv, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			if v, ok := r.number(a[0]); !ok || v != 1 {
 				return ad.None, false
