@@ -1,0 +1,46 @@
+package stdlibtest
+
+import (
+	"math"
+	"testing"
+)
+
+// precisionFile is written by testdata/golden/precision.py with mpmath.
+const precisionFile = "testdata/golden/precision.txt"
+
+// TestPrecision: derivatives by a large precision φ have a relative error of at most 1e-9, or
+// 1e-14 of the terms of its expansion for large φ, which are of the size of (n+μ)²/φ².
+func TestPrecision(t *testing.T) {
+	names, byName := readSweep(t, precisionFile)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			r := byName[name]
+			d, err := r.f.declaration()
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst := 0.0
+			for _, p := range r.points {
+				c, err := r.f.at(d, p, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, mu, phi := p.args[0], p.args[1], p.args[2]
+				if name == "neg_binomial_2_log_lpmf" {
+					mu = math.Exp(mu)
+				}
+				terms := (n + mu) * (n + mu + 1) / phi / max(1, phi)
+				got, want := c.grad[1], p.grad[1]
+				if e := math.Abs(got - want); !(e <= max(1e-9*math.Abs(want), 1e-14*terms)) {
+					t.Errorf("%v: by phi %v, want %v", p.args, got, want)
+				} else {
+					worst = max(worst, min(e/math.Abs(want), e/terms))
+				}
+				if e := math.Abs(c.value - p.want); !(e <= max(1e-12*math.Abs(p.want), 1e-14*c.addends)) {
+					t.Errorf("%v: %v, want %v", p.args, c.value, p.want)
+				}
+			}
+			t.Logf("worst error %.0e, relative or of the terms", worst)
+		})
+	}
+}
