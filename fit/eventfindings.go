@@ -45,6 +45,9 @@ var eventFindings = []struct {
 		eventAdvice{"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
 		tempersWell,
 		eventAdvice{"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.", nil}},
+	{infer.EventModes, diagnose.Problem, missedText,
+		eventAdvice{"Parallel tempering hardly got to a mode that the search had found, so the draws have too little of it, and figures that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to arrive there.", []string{"warmup", "draws"}},
+		nil, eventAdvice{}},
 	{infer.EventLegs, diagnose.Problem, legsText,
 		eventAdvice{"A part of the posterior was missed by one of them, or by some of the chains, so the shares of modes and log Z are not to be relied on. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
 		nil, eventAdvice{}},
@@ -74,6 +77,22 @@ func agree(rows []diagnose.Row) bool {
 // have been at a reference, from which on a tempered run is relied on.
 const fewestRestarts = 100
 
+// missed is the part of the estimated mass of a mode that tempered draws must have.
+const missed = 0.25
+
+// lacksMode reports whether a run has been tempered and its draws have far less of a mode than its
+// estimated mass.
+func lacksMode(events []reportedEvent) bool {
+	figures := events[0].Figures
+	for i, share := range sharesOf(events) {
+		mass := figures[fmt.Sprint("mass_", i+1)] - 2*figures[fmt.Sprint("error_", i+1)]
+		if figures["tempered"] != 0 && share < missed*mass {
+			return true
+		}
+	}
+	return false
+}
+
 // tempersWell reports whether a run has been tempered, with enough restarts.
 func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 	restarts := 0.0
@@ -84,6 +103,22 @@ func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 		restarts += e.Figures["restarts"]
 	}
 	return agree(rows) && restarts >= fewestRestarts
+}
+
+// sharesOf are the shares of all draws that are in each mode.
+func sharesOf(events []reportedEvent) []float64 {
+	shares, draws := make([]float64, int(events[0].Figures["modes"])), 0.0
+	for _, e := range events {
+		n := float64(e.draws)
+		draws += n
+		for i := range shares {
+			shares[i] += n * e.Figures[fmt.Sprint("share_", i+1)]
+		}
+	}
+	for i := range shares {
+		shares[i] /= max(draws, 1)
+	}
+	return shares
 }
 
 // chainsAre names the chains of events: "Chain 2 was", "Chains 1 and 3 were".
@@ -179,19 +214,30 @@ const enoughMoves = 20
 
 // modesText says which modes there are and what part of the draws is in each.
 func modesText(events []reportedEvent, rows []diagnose.Row) string {
+	if lacksMode(events) {
+		return ""
+	}
+	return massesText(events, rows)
+}
+
+// missedText says so of tempered draws that lack a mode.
+func missedText(events []reportedEvent, rows []diagnose.Row) string {
+	if !lacksMode(events) {
+		return ""
+	}
+	return massesText(events, rows)
+}
+
+func massesText(events []reportedEvent, rows []diagnose.Row) string {
 	figures := events[0].Figures
 	k := int(figures["modes"])
 	if k < 2 {
 		return ""
 	}
-	shares, draws, moves := make([]float64, k), 0.0, 0.0
+	shares, draws, moves := sharesOf(events), 0, 0.0
 	for _, e := range events {
-		n := float64(e.draws)
-		draws += n
+		draws += e.draws
 		moves += e.Figures["moves"]
-		for i := range shares {
-			shares[i] += n * e.Figures[fmt.Sprint("share_", i+1)]
-		}
 	}
 	if draws == 0 || figures["tempered"] == 0 && agree(rows) && moves >= enoughMoves*float64(k) {
 		return ""
@@ -206,7 +252,7 @@ func modesText(events []reportedEvent, rows []diagnose.Row) string {
 			mass += fmt.Sprintf(" ± %.2g", math.Ceil(100*figures[fmt.Sprint("error_", i+1)])/100)
 		}
 		masses = append(masses, mass)
-		have = append(have, probability(shares[i]/draws))
+		have = append(have, probability(shares[i]))
 	}
 	text := fmt.Sprintf("%s modes, with estimated masses %s; your draws have %s.", counted(k), list(masses), list(have))
 	return text

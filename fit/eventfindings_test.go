@@ -103,6 +103,38 @@ func TestEventsEverywhere(t *testing.T) {
 	}
 }
 
+// TestModeMissed: tempered draws that lack a mode are a problem, however small it is; those that
+// have it, by chance a little less, are not.
+func TestModeMissed(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		mass, error  float64
+		share        float64
+		tempered     float64
+		missed, well bool
+	}{
+		{"lacks a small mode", 0.01, 0, 0, 1, true, false},
+		{"has little of it", 0.01, 0.001, 0.0015, 1, true, false},
+		{"has it", 0.01, 0.001, 0.006, 1, false, true},
+		{"its mass may be nothing", 0.01, 0.006, 0, 1, false, true},
+		{"not tempered", 0.4, 0, 0, 0, false, false},
+	} {
+		chain := reportedEvent{Event: infer.Event{Code: infer.EventModes, Figures: infer.Figures{
+			"modes": 2, "mass_1": 1 - c.mass, "mass_2": c.mass, "error_1": c.error, "error_2": c.error,
+			"share_1": 1 - c.share, "share_2": c.share, "tempered": c.tempered, "restarts": 100}}, draws: 1000}
+		events := []reportedEvent{chain, chain}
+		if got := missedText(events, nil) != ""; got != c.missed {
+			t.Errorf("%s: missed is %v", c.name, got)
+		}
+		if got := modesText(events, nil) != ""; got == c.missed {
+			t.Errorf("%s: said twice, or not at all", c.name)
+		}
+		if got := !c.missed && tempersWell(events, nil); got != c.well {
+			t.Errorf("%s: well tempered is %v", c.name, got)
+		}
+	}
+}
+
 // TestLegsText: references and chains disagree from five standard errors on, if that matters.
 func TestLegsText(t *testing.T) {
 	chain := func(figures ...float64) reportedEvent {

@@ -149,7 +149,9 @@ type bridge struct {
 
 // occupied finds the modes that the chains are in, with their masses, and hands them to the kernel,
 // which counts what part of the draws is in each; it reports whether there are several. candidates
-// are those that the search has found, with no chain in those that are empty.
+// are those that the search has found. A mode that chains have left, or where none began, is one of
+// several too: where one scale is much smaller than the other, chains that sample the large one
+// hardly get into the small one, however near, and agree with one another all the same.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -173,7 +175,8 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 			return false, nil
 		}
 	}
-	if len(groups) < 2 {
+	left := w.elsewhere(candidates, groups)
+	if len(groups)+len(left) < 2 {
 		return false, nil
 	}
 	own, err := w.bridge(groups)
@@ -184,16 +187,38 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	m := parts.(*masses)
+	m := parts.(*masses).with(w.at, left, visits(left, groups))
 	if len(m.normals) > 1 {
-		w.kernel.modes = newCensus(m.with(w.elsewhere(candidates, groups), w.at.smallMass))
+		w.kernel.modes = newCensus(m)
 		return true, nil
 	}
 	return false, nil
 }
 
-// elsewhere are the candidates where no chain is, for want of chains; none where the coordinates
-// are others by now.
+// visits is the share of the draws of all groups that are at each of the modes.
+func visits(modes []*mode, groups []group) []float64 {
+	out, n := make([]float64, len(modes)), 0.0
+	count := func(draws [][]float64) {
+		n += float64(len(draws))
+		for _, x := range draws {
+			for i, m := range modes {
+				if m.reaches(x) {
+					out[i]++
+				}
+			}
+		}
+	}
+	for _, g := range groups {
+		count(g.fit.Draws)
+		for _, draws := range g.held {
+			count(draws)
+		}
+	}
+	floats.Scale(1/max(n, 1), out)
+	return out
+}
+
+// elsewhere are the candidates where no chain is; none where the coordinates are others by now.
 func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
 		return nil
@@ -202,9 +227,8 @@ func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	for _, m := range candidates {
 		d := float64(m.metric.Dim)
 		taken := slices.ContainsFunc(groups, func(g group) bool {
-			near := d + 4*math.Sqrt(2*d) + 4
 			scales := math.Abs(m.to.LogScale() - g.normal.to.LogScale())
-			return scales < (d+1)*math.Log(w.at.otherScale) && (g.normal.distance(m.metric.Mean) < near || m.distance(g.normal.metric.Mean) < near)
+			return scales < (d+1)*math.Log(w.at.otherScale) && (g.normal.reaches(m.metric.Mean) || m.reaches(g.normal.metric.Mean))
 		})
 		if !taken {
 			out = append(out, m)
@@ -310,8 +334,9 @@ type masses struct {
 	laplace int       // the last so many are candidates, whose mass is that of the normal distribution
 }
 
-// with are the masses with those of candidates whose mass is not small.
-func (m *masses) with(candidates []*mode, small float64) *masses {
+// with are the masses with those of candidates whose mass is not small, and of which the draws
+// have much less: that is their part of the draws by visits.
+func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses {
 	if len(candidates) == 0 {
 		return m
 	}
@@ -328,7 +353,7 @@ func (m *masses) with(candidates []*mode, small float64) *masses {
 	}
 	for i, c := range candidates {
 		mass := math.Exp(logs[1+i] - total)
-		if mass < small {
+		if mass < at.smallMass || visits[i] > at.fewVisits*mass {
 			continue
 		}
 		out.normals, out.mass, out.errors = append(out.normals, c.metric), append(out.mass, mass), append(out.errors, 0)

@@ -77,8 +77,13 @@ func (m *mode) distance(x []float64) float64 {
 // has reports whether x is where the normal distribution of the mode describes the density.
 func (m *mode) has(x []float64, logDensity float64) bool {
 	r := m.distance(x)
+	return m.reaches(x) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
+}
+
+// reaches reports whether x is where draws of the normal distribution of the mode may be.
+func (m *mode) reaches(x []float64) bool {
 	d := float64(len(x))
-	return r < d+4*math.Sqrt(2*d)+4 && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
+	return m.distance(x) < d+4*math.Sqrt(2*d)+4
 }
 
 // same reports whether two modes are one, of the same scale.

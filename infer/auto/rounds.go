@@ -108,7 +108,8 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 		if err := w.follow(ctx, v, given); err != nil {
 			return nil, err
 		}
-		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
+		known := p.several && v.chains > 1 && (v.done || w.made >= ofRounds/3)
+		if known || v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
 			split++
 			found, err := w.occupied(v, modes)
 			if err != nil {

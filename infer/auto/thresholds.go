@@ -62,6 +62,7 @@ func Thresholds() []Threshold {
 		{"farApart", 2, "standard deviations", "masses.go", "chains whose means differ by more are compared", "½: no change; 2: 1 runs of 10 differ, gradients ×1.00, ESS ×1.00", func(l *limits) *float64 { return &l.farApart }},
 		{"massBarrier", 5, "nats", "masses.go", "the mass of a normal distribution led from one mode to another falls by more", "½: no change; 2: 1 runs of 10 differ, gradients ×0.83, ESS ×0.55, 0 better and 1 worse", func(l *limits) *float64 { return &l.massBarrier }},
 		{"smallMass", 0.01, "share", "masses.go", "a mode without draws is reported if its estimated mass is larger", "no change", func(l *limits) *float64 { return &l.smallMass }},
+		{"fewVisits", 0.5, "ratio", "masses.go", "warm-up has left a mode if so little of its mass is in the draws", "0 for 0.5: 7 of 40 runs of concentric-1-2 wrong in silence, not 0", func(l *limits) *float64 { return &l.fewVisits }},
 		{"mostTempered", 2e6, "gradients", "temper.go", "tempering is given up if the draws of a chain would take more", "no change", func(l *limits) *float64 { return &l.mostTempered }},
 		{"fewestScans", 200, "transitions", "temper.go", "tempering needs so many of warm-up", "no change", func(l *limits) *float64 { return &l.fewestScans }},
 		{"nearNormal", 0.1, "Fisher divergence·√d", "race.go", "trajectories of fixed length are tried below it", "½: no change; 2: 1 runs of 10 differ, gradients ×0.98, ESS ×1.00", func(l *limits) *float64 { return &l.nearNormal }},
@@ -113,6 +114,7 @@ type limits struct {
 	farApart        float64
 	massBarrier     float64
 	smallMass       float64
+	fewVisits       float64
 	mostTempered    float64
 	fewestScans     float64
 	nearNormal      float64
