@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/internal/errtest"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // The grammar in spec.md is held against the parser from both sides: what the
@@ -89,7 +90,7 @@ func readGrammar(t *testing.T) ebnf {
 // terminals are the rules that stand for tokens.
 var terminals = map[string]*regexp.Regexp{
 	"name":      regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`),
-	"type_name": regexp.MustCompile(`^(int|real|complex|(complex_)?(vector|row_vector|matrix)|ordered|positive_ordered|simplex|unit_vector|sum_to_zero_(vector|matrix)|(row|column)_stochastic_matrix|cholesky_factor_(corr|cov)|(corr|cov)_matrix)$`),
+	"type_name": regexp.MustCompile(`^(int|real|complex|(complex_)?(vector|row_vector|matrix)` + constrained() + `)$`),
 	"integer":   regexp.MustCompile(`^[0-9][0-9_]*$`),
 	"real":      regexp.MustCompile(`^([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9_]+)?$`),
 	"imaginary": regexp.MustCompile(`^([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9_]+)?i$`),
@@ -253,6 +254,14 @@ func TestGrammarDerives(t *testing.T) {
 	if n < 15 || bad < 20 {
 		t.Errorf("only %d programs without and %d with errors", n, bad)
 	}
+}
+
+// constrained are the constrained types, as alternatives of a regular expression.
+func constrained() (out string) {
+	for _, k := range types.ConstrainedTypes() {
+		out += "|" + k.String()
+	}
+	return out
 }
 
 // beyond are the codes of what the grammar leaves open.

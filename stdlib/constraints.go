@@ -14,25 +14,31 @@ import (
 // transform, in the edition that the program is bound with; here are types,
 // sizes and checks of arguments.
 
-// constraintForms are the types of vectors and matrices with transforms.
-var constraintForms = []struct {
+// constraintForm is a constrained type as its functions have it.
+type constraintForm struct {
 	name, is     string // what a value is
 	kind         types.ConstraintKind
 	free, result types.Type
 	sizes        []string // the sizes of a value that its unconstrained numbers do not tell
-}{
-	{"ordered", "an ordered vector", types.Ordered, tVec, tVec, nil},
-	{"positive_ordered", "a vector of positive numbers in increasing order", types.PositiveOrdered, tVec, tVec, nil},
-	{"simplex", "a simplex", types.Simplex, tVec, tVec, nil},
-	{"unit_vector", "a unit vector", types.UnitVector, tVec, tVec, nil},
-	{"sum_to_zero", "a vector with sum zero", types.SumToZeroVector, tVec, tVec, nil},
-	{"sum_to_zero", "a matrix whose rows and columns sum to zero", types.SumToZeroMatrix, tMat, tMat, nil},
-	{"stochastic_column", "a matrix whose columns are simplexes", types.ColumnStochasticMatrix, tMat, tMat, nil},
-	{"stochastic_row", "a matrix whose rows are simplexes", types.RowStochasticMatrix, tMat, tMat, nil},
-	{"cholesky_factor_corr", "a Cholesky factor of a correlation matrix", types.CholeskyFactorCorr, tVec, tMat, []string{"K"}},
-	{"corr_matrix", "a correlation matrix", types.CorrMatrix, tVec, tMat, []string{"K"}},
-	{"cov_matrix", "a covariance matrix", types.CovMatrix, tVec, tMat, []string{"K"}},
-	{"cholesky_factor_cov", "a Cholesky factor of a covariance matrix", types.CholeskyFactorCov, tVec, tMat, []string{"M", "N"}},
+}
+
+// constraintForms are the constrained types of the language.
+func constraintForms() []constraintForm {
+	var all []constraintForm
+	for _, k := range types.ConstrainedTypes() {
+		f := constraintForm{name: k.Function(), is: k.Is(), kind: k, free: tVec, result: k.Type()}
+		rank := k.Type().Rank()
+		switch {
+		case len(transform.Of(k, transform.Stan239).Free(slices.Repeat([]int{1}, rank))) == 2:
+			f.free = tMat
+		case rank == 2 && k.Square():
+			f.sizes = []string{"K"}
+		case rank == 2:
+			f.sizes = []string{"M", "N"}
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // boundForms are the constraints of single numbers.
@@ -62,7 +68,7 @@ func constraints() []Func {
 		return constrain, constrain + " Adds the logarithm of the absolute Jacobian determinant to the log density.",
 			"The unconstrained numbers of " + is + ", the inverse of the transform of a declared parameter of that kind."
 	}
-	for _, f := range constraintForms {
+	for _, f := range constraintForms() {
 		from := "unconstrained numbers"
 		if f.sizes != nil {
 			from += " and the " + map[bool]string{true: "size ", false: "sizes "}[len(f.sizes) == 1] + strings.Join(f.sizes, ", ")
@@ -129,7 +135,7 @@ func (b *Builder) constrained(kind types.ConstraintKind, free types.Type, a []Ar
 		for i := range a[1:] {
 			item = append(item, b.length(a, i+1))
 		}
-		if kind != types.CholeskyFactorCov {
+		if kind.Square() {
 			item = append(item, item[0])
 		}
 	default: // as many numbers more as the transform takes away
@@ -167,7 +173,7 @@ func (b *Builder) unconstrained(kind types.ConstraintKind, a Arg) ad.Ref {
 	if wrong := kind.WrongSize(item); wrong != "" {
 		b.Fail("a %s %s, but the argument has %s", strings.TrimSuffix(b.Name, "_unconstrain"), wrong, sizeText(item))
 	}
-	if square := kind == types.CorrMatrix || kind == types.CovMatrix || kind == types.CholeskyFactorCorr; square && item[0] != item[1] {
+	if kind.Square() && item[0] != item[1] {
 		b.Fail("argument 1 must be square, but has %s", sizeText(item))
 	}
 	b.require(kind, a.Ref, item)

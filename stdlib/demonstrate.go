@@ -118,20 +118,11 @@ func simple(rng *rand.Rand, t types.Type, c types.Constraint) []float64 {
 	whole := t.Kind == types.Int
 	n := product(slices.Repeat([]int{demonstrated}, t.Rank()))
 	v := make([]float64, n)
-	switch c.Kind {
-	case types.Simplex, types.RowStochasticMatrix:
-		for i := range v {
-			v[i] = [...]float64{0.25, 0.75}[i%2]
+	if short := c.Kind; short.Structured() {
+		for i, one := 0, short.Short(); i < n; i += len(one) {
+			copy(v[i:], one)
 		}
 		return v
-	case types.CholeskyFactorCorr, types.CholeskyFactorCov:
-		return []float64{1, 0, 0.6, 0.8}
-	case types.CovMatrix:
-		return []float64{2, 0.5, 0.5, 1}
-	case types.CorrMatrix:
-		return []float64{1, 0.5, 0.5, 1}
-	case types.Ordered:
-		return []float64{-1, 0.5}
 	}
 	lo, hi := c.Lo, c.Hi
 	if c == (types.Constraint{}) || math.IsInf(lo, -1) && math.IsInf(hi, 1) {

@@ -75,7 +75,7 @@ lang/diag:               lang/source
 lang/ast:                lang/source
 lang/printer:            lang/ast
 lang/types:              lang/source
-lang/internal/grammar:   lang/source lang/diag lang/ast participle
+lang/internal/grammar:   lang/source lang/diag lang/ast lang/types participle
 lang/internal/legacy:
 lang:                    lang/source lang/diag lang/ast lang/internal/grammar lang/internal/legacy
 lang/check:              lang/source lang/diag lang/ast lang/printer lang/types lang/internal/legacy
@@ -103,8 +103,8 @@ compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum
 compile/internal/vm:     compile/internal/dense compile/internal/loopnest compile/internal/native compile/internal/ops compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/interp: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile/internal/proggen:
-compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
+compile/internal/proggen: lang/types
+compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang lang/types
 compile/internal/cmd/randomprograms: *
 compile/internal/cmd/agreement: *
 compile/internal/cmd/passgains: *

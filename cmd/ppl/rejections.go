@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // rejectionGroup is messages of rejections of one statement, or, where none is known, that
@@ -52,6 +53,14 @@ func declaration(message string) string {
 	if !ok || strings.Contains(rest, "but is 0") || strings.Contains(rest, "but is inf") {
 		return "" // an underflow or an overflow, which no bound keeps out
 	}
+	declare := func(how string) string {
+		return "If it is a parameter, or computed from some, declare it, or them, such that it always is: " + how + "."
+	}
+	for _, k := range types.ConstrainedTypes() {
+		if strings.HasPrefix(rest, k.Text()) {
+			return declare(k.Declaration())
+		}
+	}
 	for _, d := range []struct{ want, declare string }{
 		{"positive definite", "cov_matrix[K], or a Cholesky factor of it, cholesky_factor_cov[K]"},
 		{"positive", "<lower=0>"},
@@ -61,11 +70,9 @@ func declaration(message string) string {
 		{"in the interval [-1, 1]", "<lower=-1, upper=1>"},
 		{"greater than 1", "<lower=1>"},
 		{"a simplex", "simplex[K]"},
-		{"a valid simplex", "simplex[K]"},
-		{"ordered", "ordered[K]"},
 	} {
 		if strings.HasPrefix(rest, d.want) {
-			return "If it is a parameter, or computed from some, declare it, or them, such that it always is: " + d.declare + "."
+			return declare(d.declare)
 		}
 	}
 	return ""

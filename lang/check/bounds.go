@@ -29,13 +29,9 @@ func (r reach) leaves(c types.Constraint) (below, above bool) {
 // bounds is how far the numbers get that a parameter, or another variable with
 // declared bounds, consists of.
 func (v *Var) bounds() reach {
-	switch v.Constraint {
-	case types.PositiveOrdered:
-		return reach{0, math.Inf(1)}
-	case types.Simplex, types.RowStochasticMatrix, types.ColumnStochasticMatrix:
-		return reach{0, 1}
-	case types.UnitVector, types.CorrMatrix, types.CholeskyFactorCorr:
-		return reach{-1, 1}
+	if v.Constraint.Structured() {
+		lo, hi := v.Constraint.Range()
+		return reach{lo, hi}
 	}
 	d, ok := v.Decl.(*ast.VarDecl)
 	if !ok {

@@ -210,7 +210,7 @@ func (c *checker) link(u use) string {
 // uniform: the support is given by the arguments.
 func (c *checker) uniformWarning(s *ast.Tilde) {
 	v := c.parameter(s.Variate)
-	if v == nil || s.Dist.Name != "uniform" || len(s.Args) != 2 || s.Trunc != nil || v.Constraint > types.OffsetMultiplier {
+	if v == nil || s.Dist.Name != "uniform" || len(s.Args) != 2 || s.Trunc != nil || v.Constraint.Structured() {
 		return
 	}
 	r := v.bounds()
@@ -234,20 +234,13 @@ func (c *checker) uniformWarning(s *ast.Tilde) {
 	c.diags.Add(d)
 }
 
-// kinds are, for a constrained type, those that are special cases of it.
-var kinds = map[types.ConstraintKind][]types.ConstraintKind{
-	types.Ordered:           {types.PositiveOrdered},
-	types.CovMatrix:         {types.CorrMatrix},
-	types.CholeskyFactorCov: {types.CholeskyFactorCorr},
-}
-
 // structureWarning warns of a parameter that is declared without the structure
 // that an argument must have: a matrix for a covariance matrix, a vector for a
 // simplex, a Cholesky factor for the matrix of which it is the factor.
 func (c *checker) structureWarning(u use) {
 	v := c.parameter(u.e)
 	want := u.domain.In.Kind
-	if v == nil || v.Type.Kind != u.typ.Kind || v.Constraint == want || slices.Contains(kinds[want], v.Constraint) {
+	if v == nil || v.Type.Kind != u.typ.Kind || v.Constraint.Within(want) {
 		return
 	}
 	code := diag.OutsideDomain
@@ -260,21 +253,18 @@ func (c *checker) structureWarning(u use) {
 	d := diag.Warnf(code, u.e.Span(), "%s must be %s, but the parameter `%s` need not be", u.is(), u.domain.In, v.Name)
 	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
 	d.Fix = "declare it as " + want.String()
-	factor := func(k types.ConstraintKind) bool {
-		return k == types.CholeskyFactorCorr || k == types.CholeskyFactorCov
-	}
 	plain, ofFactors := strings.CutSuffix(u.dist, "_cholesky")
 	other := ""
 	switch {
-	case v.Constraint <= types.OffsetMultiplier:
-	case factor(want) && ofFactors && !factor(v.Constraint):
+	case !v.Constraint.Structured():
+	case want.Factor() && ofFactors && !v.Constraint.Factor():
 		other = plain
-	case factor(v.Constraint) && !factor(want) && v.Constraint != types.Unconstrained:
+	case v.Constraint.Factor() && !want.Factor() && v.Constraint != types.Unconstrained:
 		other = u.dist + "_cholesky"
 	}
 	if other != "" && c.exists(other+"_lpdf") {
 		d.Fix = "write `" + other + "`"
-		if factor(v.Constraint) {
+		if v.Constraint.Factor() {
 			d.Summary = fmt.Sprintf("%s must be %s, but `%s` is a Cholesky factor", u.is(), u.domain.In, v.Name)
 		} else {
 			d.Summary = fmt.Sprintf("%s must be %s, but `%s` is a whole matrix", u.is(), u.domain.In, v.Name)

@@ -128,7 +128,7 @@ func (s *Snapshot) describeVar(v *check.Var) string {
 		what += fmt.Sprintf(" = %d", n)
 	}
 	out += "\n\n" + what
-	if v.Constraint >= types.Ordered {
+	if v.Constraint.Structured() {
 		out += ": " + types.Structure(v.Constraint).Text
 	}
 	if text := s.commentAbout(v.Decl); text != "" {

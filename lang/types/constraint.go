@@ -5,53 +5,6 @@ import (
 	"math"
 )
 
-// ConstraintKind names a declared constraint: the check of a data value, the
-// transform of a parameter.
-type ConstraintKind uint8
-
-// The constraints. LowerUpper takes one or both bounds, OffsetMultiplier one or
-// both of its arguments.
-const (
-	Unconstrained ConstraintKind = iota
-	LowerUpper
-	OffsetMultiplier
-	Ordered
-	PositiveOrdered
-	Simplex
-	UnitVector
-	SumToZeroVector
-	SumToZeroMatrix
-	RowStochasticMatrix
-	ColumnStochasticMatrix
-	CorrMatrix
-	CovMatrix
-	CholeskyFactorCorr
-	CholeskyFactorCov
-
-	numConstraints // of the constraints; none itself
-)
-
-var plainNames = [...]string{Unconstrained: "unconstrained", LowerUpper: "lower/upper", OffsetMultiplier: "offset/multiplier"}
-
-// String is the keyword of the constrained type, where there is one.
-func (k ConstraintKind) String() string {
-	if k < Ordered {
-		return plainNames[k]
-	}
-	return k.row().keyword
-}
-
-// ConstrainedType is the constraint and the plain type that a keyword such as
-// simplex declares; ok is false if the keyword names no constrained type.
-func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
-	for k := Ordered; k < numConstraints; k++ {
-		if row := k.row(); row.keyword == keyword {
-			return k, row.typ, true
-		}
-	}
-	return Unconstrained, Type{}, false
-}
-
 // Constraint is a set of values: the check of an argument, the support of a
 // distribution. An interval of the reals, or, with Kind at least Ordered, a
 // set of vectors or matrices. It is comparable. The zero Constraint contains
@@ -90,8 +43,6 @@ var (
 	CholeskyCov        = Structure(CholeskyFactorCov)
 )
 
-var posInf, negInf = math.Inf(1), math.Inf(-1)
-
 // Structure is the set of the values of a constrained type.
 func Structure(k ConstraintKind) Constraint {
 	return Constraint{Text: k.Text(), Kind: k, Lo: negInf, Hi: posInf}
@@ -124,7 +75,7 @@ func (c Constraint) String() string { return c.Text }
 
 // Structured reports whether the constraint is on a vector or matrix as a
 // whole, so that Contains alone cannot decide it.
-func (c Constraint) Structured() bool { return c.Kind >= Ordered }
+func (c Constraint) Structured() bool { return c.Kind.Structured() }
 
 // Contains reports whether a scalar is in the set; of a Structured constraint,
 // whether an element may be in a member of it as far as it alone can tell.

@@ -10,26 +10,8 @@ import "math"
 // elements as x.
 func (k ConstraintKind) Settle(shape []int, x, work []float64, rounding float64) {
 	r := rounding + 0x1p-52*float64(1+len(x))
-	switch k {
-	case Ordered, PositiveOrdered:
-		settleOrder(x, r)
-	case Simplex:
-		settleSum(whole(x, r))
-	case UnitVector:
-		settleNorm(whole(x, r))
-	case SumToZeroVector:
-		settleZero(whole(x, r))
-	case SumToZeroMatrix:
-		each(rowsOf, shape, x, r, settleZero)
-		each(columnsOf, shape, x, r, settleZero)
-	case RowStochasticMatrix:
-		each(rowsOf, shape, x, r, settleSum)
-	case ColumnStochasticMatrix:
-		each(columnsOf, shape, x, r, settleSum)
-	case CholeskyFactorCorr:
-		each(rowsOf, shape, x, r, settleNorm)
-	case CorrMatrix, CovMatrix:
-		settlePositive(shape[0], x, work, r)
+	if settle := k.row().settle; settle != nil {
+		settle(shape, x, work, r)
 	}
 }
 

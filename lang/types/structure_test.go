@@ -83,7 +83,7 @@ func TestSizes(t *testing.T) {
 func TestKeywords(t *testing.T) {
 	for k := Ordered; k < numConstraints; k++ {
 		got, typ, ok := ConstrainedType(k.String())
-		if !ok || got != k || typ.Rank() == 0 || k.Text() == "" || k.row().wrong == nil {
+		if !ok || got != k || typ.Rank() == 0 || k.Text() == "" || k.Is() == "" || k.Values() == "" || k.row().wrong == nil || k.row().example == nil {
 			t.Errorf("constraint %d, %q: found %v %v", k, k.String(), got, typ)
 		}
 	}
@@ -91,5 +91,47 @@ func TestKeywords(t *testing.T) {
 		if k.String() == "" || structures[k].keyword != "" {
 			t.Errorf("constraint %d: %q, %q", k, k.String(), structures[k].keyword)
 		}
+	}
+}
+
+// TestExamples: examples and short values are of their types, within their ranges, and
+// of more general types.
+func TestExamples(t *testing.T) {
+	for _, k := range ConstrainedTypes() {
+		lo, hi := k.Range()
+		is := func(k ConstraintKind, shape []int, x []float64) {
+			t.Helper()
+			if wrong := k.Wrong(shape, x, make([]float64, len(x)), Tolerance); wrong != "" {
+				t.Errorf("%v %v: %s", k, x, wrong)
+			}
+			for _, v := range x {
+				if v < lo || v > hi {
+					t.Errorf("%v: %v is not in [%v, %v]", k, v, lo, hi)
+				}
+			}
+		}
+		for _, n := range []int{1, 2, 3, 7} {
+			shape := []int{n, n}[:k.Type().Rank()]
+			if k.WrongSize(shape) != "" {
+				continue
+			}
+			x := make([]float64, int(math.Pow(float64(n), float64(len(shape)))))
+			for i := range x {
+				x[i] = math.Exp(math.Sin(float64(5 * i)))
+				if lo < 0 {
+					x[i] = math.Log(x[i])
+				}
+			}
+			k.Example(shape, x)
+			for _, wider := range ConstrainedTypes() {
+				if k.Within(wider) {
+					is(wider, shape, x)
+				}
+			}
+		}
+		is(k, []int{2, 2}[:k.Type().Rank()], k.Short())
+	}
+	if Ordered.Within(PositiveOrdered) || !PositiveOrdered.Within(Ordered) || CovMatrix.Within(CholeskyFactorCov) || !CorrMatrix.Within(CovMatrix) {
+		t.Error("wrong special cases")
 	}
 }

@@ -11,8 +11,9 @@
 // types.go: types. overload.go: overloads and promotion. family.go: families.
 // leaves.go: the simple values that tuples and complex numbers consist of.
 // functor.go: functions that take functions. resolve.go: overload resolution.
-// constraint.go: constraints. structure.go: the table of constrained types; settle.go: values
-// of these that were rounded.
+// constraint.go: constraints on arguments. structure.go: the table of constrained types;
+// kind.go: what other packages read of it; wrong.go: checks of values; settle.go: values that
+// were rounded.
 // documentation.go: what the library says of its names.
 package types
 

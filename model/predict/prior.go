@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // priorProgram is the program of the prior: the model without what it says
@@ -227,10 +228,6 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 			bound[b.Kind] = b.Value
 		}
 	}
-	structured := map[types.ConstraintKind][]string{
-		types.Simplex: {"dirichlet"}, types.CorrMatrix: {"lkj_corr"}, types.CholeskyFactorCorr: {"lkj_corr_cholesky"},
-		types.CovMatrix: {"wishart", "inv_wishart"}, types.CholeskyFactorCov: {"wishart_cholesky", "inv_wishart_cholesky"},
-	}
 	sorted := false
 	switch k := v.Constraint; {
 	case k == types.Ordered || k == types.PositiveOrdered:
@@ -247,7 +244,7 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 			return nil, fmt.Sprintf("%s is an array of ordered vectors", v.Name)
 		}
 	case k == types.Unconstrained || k == types.LowerUpper || k == types.OffsetMultiplier:
-	case slices.Contains(structured[k], dist) && !t.user:
+	case !t.user && drawn(resolved.Name, dist, k):
 	default:
 		return nil, fmt.Sprintf("%s is a %s with a prior that is not drawn so", v.Name, k)
 	}
@@ -284,6 +281,15 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 		out = append(out, assign(variable(v.Name), "=", call("sort_asc", variable(v.Name))))
 	}
 	return out, ""
+}
+
+// drawn reports whether the library draws values of type k from a distribution of
+// them, of which function is the density.
+func drawn(function, dist string, k types.ConstraintKind) bool {
+	return len(stdlib.Language().Lookup(dist+"_rng")) > 0 && slices.ContainsFunc(stdlib.Language().Lookup(function), func(o types.Overload) bool {
+		f, ok := o.(*stdlib.Func)
+		return ok && len(f.In) > 0 && f.In[0].Kind == k
+	})
 }
 
 // synthetic reports an expression that no checker has seen.

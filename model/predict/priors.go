@@ -1,13 +1,12 @@
 package predict
 
 import (
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Priors is what the statements of a model say about its parameters.
@@ -64,8 +63,11 @@ func PriorsOf(p *compile.Program) Priors {
 			continue
 		}
 		v := info.Defs[d]
-		confined := !slices.Contains([]types.ConstraintKind{types.Unconstrained, types.LowerUpper, types.OffsetMultiplier, types.Ordered, types.PositiveOrdered,
-			types.CovMatrix, types.CholeskyFactorCov, types.SumToZeroVector, types.SumToZeroMatrix}, v.Constraint)
+		confined := false
+		if v.Constraint.Structured() {
+			lo, hi := v.Constraint.Range()
+			confined = !math.IsInf(lo, -1) && !math.IsInf(hi, 1)
+		}
 		bounds := 0
 		for _, b := range d.Type.Bounds {
 			if b.Kind == "lower" || b.Kind == "upper" {

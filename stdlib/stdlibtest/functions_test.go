@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/adtest"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // each runs test for every declaration, with its number among those of its name.
@@ -183,8 +184,18 @@ func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	case types.CorrMatrix: // the diagonal stays 1
 		d := g.Scatter(g.Diagonal(x), ad.Index{Dims: []ad.Dim{{N: vectorSize, Stride: vectorSize + 1}}}, g.Type(x).Shape)
 		return g.Add(g.Sub(g.Scale(0.5, g.Add(x, g.Transpose(x))), d), identity(g))
+	case types.Unconstrained, types.Ordered, types.PositiveOrdered: // a small move does not leave the set
+		return x
 	}
-	return x
+	tr := transform.Of(kind, transform.Stan239)
+	shape, none := g.Type(x).Shape, transform.Bounds{Lower: ad.None, Upper: ad.None}
+	dims := len(shape) - kind.Type().Rank()
+	item := shape[dims:]
+	y, _ := tr.Each(g, dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) {
+		y, _ := tr.Constrain(g, tr.Unconstrain(g, x, none), item, none)
+		return y, nil
+	})
+	return y
 }
 
 // rowSums are the sums of the vectors in x, in the place of each element.

@@ -229,6 +229,21 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 				v.Data[i] = math.Exp(0.5 * v.Data[i])
 			}
 		}
+	default:
+		if !c.Structured() {
+			break
+		}
+		item := v.Shape[len(v.Shape)-c.Kind.Type().Rank():]
+		size := ad.Type{Shape: item}.Size()
+		for i := 0; i < len(v.Data); i += size {
+			one := v.Data[i : i+size]
+			for j := range one {
+				if lo, _ := c.Kind.Range(); lo >= 0 {
+					one[j] = math.Exp(0.5 * one[j])
+				}
+			}
+			c.Kind.Example(item, one)
+		}
 	}
 	return v
 }

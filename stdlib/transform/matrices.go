@@ -4,9 +4,38 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Correlation and covariance matrices and their Cholesky factors.
+
+// matrices are the positive definite matrices and their Cholesky factors.
+var matrices = map[types.ConstraintKind]row{
+	types.CorrMatrix: {
+		Transform: Transform{choose2, constrainCorr, unconstrainCorr},
+		numbers:   "K(K − 1)/2",
+		value:     "L Lᵀ, L as for `cholesky_factor_corr`",
+		target:    "Σ (1 + ½(K − 1 − j)) log(1 − zᵢⱼ²), over i > j",
+	},
+	types.CovMatrix: {
+		Transform: Transform{triangle, constrainCov, unconstrainCov},
+		numbers:   "K(K + 1)/2",
+		value:     "L Lᵀ, L as for `cholesky_factor_cov`",
+		target:    "K log 2 + Σ (K − k + 2) uₖₖ",
+	},
+	types.CholeskyFactorCorr: {
+		Transform: Transform{choose2, constrainCorrFactor, unconstrainCorrFactor},
+		numbers:   "K(K − 1)/2",
+		value:     "zᵢⱼ √(1 − zᵢ₁²) ⋯ √(1 − z²ᵢ,ⱼ₋₁) for j ≤ i",
+		target:    "Σ (1 + ½(i − 1 − j)) log(1 − zᵢⱼ²), over i > j",
+	},
+	types.CholeskyFactorCov: {
+		Transform: Transform{triangle, constrainFactor, unconstrainFactor},
+		numbers:   "N(N + 1)/2 + (M − N)N",
+		value:     "u, with exponentials on the diagonal",
+		target:    "Σ uₖₖ",
+	},
+}
 
 // below maps positions 0, 1, … to the elements below the diagonal of a k×k
 // matrix, row by row or column by column.

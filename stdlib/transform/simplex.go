@@ -4,10 +4,54 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Values with sums of zero or one: of vectors, of the rows or columns of
 // matrices. The maps take a vector, or a matrix of which they map each row.
+
+// simplexes are the values with sums of zero or one.
+var simplexes = map[types.ConstraintKind]row{
+	types.Simplex: {
+		Transform: softmax,
+		before:    &sticks,
+		numbers:   "K − 1",
+		value:     "softmax(V u)",
+		target:    "½ log K + log x₁ + … + log x_K",
+	},
+	types.SumToZeroVector: {
+		Transform: Transform{lastLess, constrainSumToZero, unconstrainSumToZero},
+		numbers:   "K − 1",
+		value:     "V u",
+		target:    "0",
+	},
+	types.SumToZeroMatrix: {
+		Transform: Transform{bothLess, constrainSumToZeroMatrix, unconstrainSumToZeroMatrix},
+		numbers:   "M − 1 by N − 1",
+		value:     "W u Wᵀ",
+		target:    "0",
+	},
+	types.RowStochasticMatrix: {
+		Transform: softmax,
+		before:    &sticks,
+		numbers:   "M by N − 1",
+		value:     "each row as a simplex",
+		target:    "as for simplexes",
+	},
+	types.ColumnStochasticMatrix: {
+		Transform: byColumns(softmax),
+		before:    &stickColumns,
+		numbers:   "M − 1 by N",
+		value:     "each column as a simplex",
+		target:    "as for simplexes",
+	},
+}
+
+var (
+	softmax      = Transform{lastLess, constrainSimplex, unconstrainSimplex}
+	sticks       = Transform{lastLess, constrainStick, unconstrainStick}
+	stickColumns = byColumns(sticks)
+)
 
 // oneLess is the shape with one element, row or column less in the given
 // dimensions.

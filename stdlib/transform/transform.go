@@ -56,44 +56,54 @@ func EditionOf(name string) (Edition, error) {
 // String is the version.
 func (e Edition) String() string { return editions[e] }
 
-// Of returns the transform of a kind of constraint.
+// row is the transform of a constraint, with the words about it in spec.md.
+type row struct {
+	Transform
+	numbers string // the unconstrained numbers of a constrained type
+	value   string // x
+	target  string // the log Jacobian
+	// before is the transform of editions before Stan239, where that differs.
+	before *Transform
+}
+
+// tables are the rows, in the files of their families.
+var tables = []map[types.ConstraintKind]row{scalars, vectors, simplexes, matrices}
+
+// find is the row of a constraint.
+func find(kind types.ConstraintKind) row {
+	for _, t := range tables {
+		if r, ok := t[kind]; ok {
+			return r
+		}
+	}
+	return row{}
+}
+
+// Of returns the transform of a kind of constraint; its functions are nil for a kind
+// that has no row.
 func Of(kind types.ConstraintKind, e Edition) Transform {
-	simplex := Transform{lastLess, constrainSimplex, unconstrainSimplex}
-	if e == Stan232 {
-		simplex = Transform{lastLess, constrainStick, unconstrainStick}
+	r := find(kind)
+	if e == Stan232 && r.before != nil {
+		return *r.before
 	}
-	switch kind {
-	case types.LowerUpper:
-		return Transform{nil, constrainBounds, unconstrainBounds}
-	case types.OffsetMultiplier:
-		return Transform{nil, constrainOffset, unconstrainOffset}
-	case types.Ordered:
-		return Transform{same, constrainOrdered, unconstrainOrdered}
-	case types.PositiveOrdered:
-		return Transform{same, constrainPositiveOrdered, unconstrainPositiveOrdered}
-	case types.Simplex, types.RowStochasticMatrix:
-		return simplex
-	case types.UnitVector:
-		return Transform{same, constrainUnitVector, unconstrainUnitVector}
-	case types.SumToZeroVector:
-		return Transform{lastLess, constrainSumToZero, unconstrainSumToZero}
-	case types.SumToZeroMatrix:
-		return Transform{bothLess, constrainSumToZeroMatrix, unconstrainSumToZeroMatrix}
-	case types.ColumnStochasticMatrix:
-		return byColumns(simplex)
-	case types.CorrMatrix:
-		return Transform{choose2, constrainCorr, unconstrainCorr}
-	case types.CovMatrix:
-		return Transform{triangle, constrainCov, unconstrainCov}
-	case types.CholeskyFactorCorr:
-		return Transform{choose2, constrainCorrFactor, unconstrainCorrFactor}
-	case types.CholeskyFactorCov:
-		return Transform{triangle, constrainFactor, unconstrainFactor}
-	}
-	return Transform{
+	return r.Transform
+}
+
+// Words describe the transform of a constrained type for spec.md: the unconstrained
+// numbers, the value, and what is added to the target.
+func Words(kind types.ConstraintKind) (numbers, value, target string) {
+	r := find(kind)
+	return r.numbers, r.value, r.target
+}
+
+// scalars are the constraints on single numbers.
+var scalars = map[types.ConstraintKind]row{
+	types.Unconstrained: {Transform: Transform{
 		Constrain:   func(_ *ad.Graph, x ad.Ref, _ []int, _ Bounds) (ad.Ref, []ad.Ref) { return x, nil },
 		Unconstrain: func(_ *ad.Graph, y ad.Ref, _ Bounds) ad.Ref { return y },
-	}
+	}},
+	types.LowerUpper:       {Transform: Transform{nil, constrainBounds, unconstrainBounds}},
+	types.OffsetMultiplier: {Transform: Transform{nil, constrainOffset, unconstrainOffset}},
 }
 
 // Each applies a map of vectors or matrices, such as Constrain, to every one of

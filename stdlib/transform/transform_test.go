@@ -170,7 +170,7 @@ func TestTransforms(t *testing.T) {
 // member checks that y is in the set that the constraint declares.
 func (e *example) member(t *testing.T, y []float64) {
 	t.Helper()
-	if e.kind >= types.Ordered {
+	if e.kind.Structured() {
 		if wrong := e.kind.Wrong(e.shape, y, make([]float64, len(y)), types.Tolerance); wrong != "" {
 			t.Errorf("%v must be %s, but %s", y, e.kind.Text(), wrong)
 		}
@@ -233,6 +233,25 @@ func unitVector(t *testing.T, x, y []float64, jacobian float64) {
 	}
 	if math.Abs(jacobian+square/2) > 1e-14 {
 		t.Errorf("%v instead of -½‖u‖² = %v", jacobian, -square/2)
+	}
+}
+
+// TestRows: each constrained type has one row, and an example.
+func TestRows(t *testing.T) {
+	all := examples()
+	for _, k := range types.ConstrainedTypes() {
+		n := 0
+		for _, table := range tables {
+			if _, ok := table[k]; ok {
+				n++
+			}
+		}
+		if numbers, value, target := Words(k); n != 1 || numbers == "" || value == "" || target == "" {
+			t.Errorf("%v has %d rows, with the words %q, %q, %q", k, n, numbers, value, target)
+		}
+		if !slices.ContainsFunc(all, func(e example) bool { return e.kind == k }) {
+			t.Errorf("%v has no example", k)
+		}
 	}
 }
 

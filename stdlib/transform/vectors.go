@@ -4,7 +4,30 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
 )
+
+// vectors are the vectors in order and those of length 1.
+var vectors = map[types.ConstraintKind]row{
+	types.Ordered: {
+		Transform: Transform{same, constrainOrdered, unconstrainOrdered},
+		numbers:   "K",
+		value:     "x₁ = u₁, xₖ = xₖ₋₁ + exp(uₖ)",
+		target:    "u₂ + … + u_K",
+	},
+	types.PositiveOrdered: {
+		Transform: Transform{same, constrainPositiveOrdered, unconstrainPositiveOrdered},
+		numbers:   "K",
+		value:     "x₁ = exp(u₁), xₖ = xₖ₋₁ + exp(uₖ)",
+		target:    "u₁ + … + u_K",
+	},
+	types.UnitVector: {
+		Transform: Transform{same, constrainUnitVector, unconstrainUnitVector},
+		numbers:   "K",
+		value:     "u/‖u‖",
+		target:    "−½ ‖u‖²",
+	},
+}
 
 // same is the shape of the unconstrained numbers where there is one for each
 // element.

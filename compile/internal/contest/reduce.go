@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Resized is the data, as JSON, of a program with other values of the ints that
@@ -61,9 +62,10 @@ func Resized(text, values string, sizes map[string]int) (string, error) {
 				}
 			}
 			dims := slices.Concat(v.Type.ArrayDims, v.Type.Sizes)
-			switch v.Type.Elem {
-			case "cov_matrix", "corr_matrix", "cholesky_factor_corr":
+			if k, _, ok := types.ConstrainedType(v.Type.Elem); ok && k.Square() {
 				dims = append(dims, v.Type.Sizes[0])
+			}
+			switch v.Type.Elem {
 			case "tuple", "complex", "complex_vector", "complex_matrix", "complex_row_vector":
 				return "", errors.New("composite data")
 			}

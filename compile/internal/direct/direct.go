@@ -320,7 +320,7 @@ func (r *run) sizes(v *ir.Var) []int {
 		}
 		shape = append(shape, int(n))
 	}
-	if k := v.Constraint.Kind; k >= types.Ordered && k.WrongSize(shape[v.Type.Dims:]) != "" {
+	if k := v.Constraint.Kind; k.Structured() && k.WrongSize(shape[v.Type.Dims:]) != "" {
 		r.failf("a %v of sizes %v", k, shape[v.Type.Dims:])
 	}
 	return shape

@@ -519,7 +519,7 @@ func Shape(v *ir.Var, size func(e ir.Expr) int64) (shape []int, wrong *diag.Diag
 	if ad.SizeOf(shape) > MaxElements {
 		return say(v.Sizes[0].Span(), diag.TooLarge, "", "`%s` would have more than %d elements", v.Name, MaxElements)
 	}
-	if k := v.Constraint.Kind; k >= types.Ordered {
+	if k := v.Constraint.Kind; k.Structured() {
 		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
 			return say(v.Sizes[v.Type.Dims].Span(), diag.NegativeSize, fmt.Sprintf("A %s %s.", k, wrong),
 				"`%s` is declared as a %s with %s", v.Name, k, interp.SizeText(shape[v.Type.Dims:]))

@@ -31,7 +31,7 @@ func (s *scope) sizes(v *ir.Var) func(f *frame) []int {
 				f.m.fail(at[i], diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
 			}
 		}
-		if kind >= types.Ordered {
+		if kind.Structured() {
 			if wrong := kind.WrongSize(shape[v.Type.Dims:]); wrong != "" {
 				f.m.fail(at[v.Type.Dims], diag.NegativeSize, "`%s` is declared as a %s with %s", v.Name, kind, SizeText(shape[v.Type.Dims:])).
 					detailf("A %s %s.", kind, wrong).throw()

@@ -103,7 +103,7 @@ func (l *leaf) settle(f *frame, a *array, digits int) {
 		rounding = 0.5 * math.Pow(10, float64(1-digits))
 	}
 	v, kind := l.v, l.v.Constraint.Kind
-	if kind >= types.Ordered {
+	if kind.Structured() {
 		item := l.shape[v.Type.Dims:]
 		n := count(item)
 		work := make([]float64, n)
@@ -162,7 +162,7 @@ func (l *leaf) wrong(f *frame, a *array, bounds bool) *WrongValue {
 	v, kind := l.v, l.v.Constraint.Kind
 	switch {
 	case len(a.reals) == 0 || math.IsNaN(a.reals[0]):
-	case kind >= types.Ordered:
+	case kind.Structured():
 		item := l.shape[v.Type.Dims:]
 		n := count(item)
 		work := make([]float64, n)

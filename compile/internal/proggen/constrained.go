@@ -1,6 +1,12 @@
 package proggen
 
-// constrainedType is a type that parameters may have, with the greatest absolute
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// constrainedType is a type that parameters may have, with a limit of the absolute
 // value of an element while unconstrained numbers are within ±1.2 and sizes at
 // most 4.
 type constrainedType struct {
@@ -11,19 +17,28 @@ type constrainedType struct {
 	high    bool // not wider than high
 }
 
-var constrainedTypes = []constrainedType{
-	{keyword: "ordered", kind: vectors, bound: 12},
-	{keyword: "positive_ordered", kind: vectors, bound: 14},
-	{keyword: "simplex", kind: vectors, bound: 1},
-	{keyword: "unit_vector", kind: vectors, bound: 1},
-	{keyword: "sum_to_zero_vector", kind: vectors, bound: 2.1},
-	{keyword: "sum_to_zero_matrix", kind: matrices, bound: 3.6},
-	{keyword: "row_stochastic_matrix", kind: matrices, bound: 1},
-	{keyword: "column_stochastic_matrix", kind: matrices, bound: 1},
-	{keyword: "corr_matrix", kind: matrices, bound: 1, square: true},
-	{keyword: "cov_matrix", kind: matrices, bound: 16, square: true},
-	{keyword: "cholesky_factor_corr", kind: matrices, bound: 1, square: true},
-	{keyword: "cholesky_factor_cov", kind: matrices, bound: 3.4, high: true},
+// narrower are limits below the usual one of types whose elements have no bounds.
+var narrower = map[types.ConstraintKind]float64{
+	types.Ordered: 12, types.PositiveOrdered: 14, types.SumToZeroVector: 2.1, types.SumToZeroMatrix: 3.6, types.CholeskyFactorCov: 3.4,
+}
+
+// constrainedTypes are those of the language.
+func constrainedTypes() []constrainedType {
+	var all []constrainedType
+	for _, k := range types.ConstrainedTypes() {
+		c := constrainedType{keyword: k.String(), kind: vectors, bound: 16, square: k.Square(), high: k.High()}
+		if k.Type().Rank() == 2 {
+			c.kind = matrices
+		}
+		lo, hi := k.Range()
+		if b := max(math.Abs(lo), math.Abs(hi)); !math.IsInf(b, 1) {
+			c.bound = b
+		} else if narrower[k] > 0 {
+			c.bound = narrower[k]
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // constrainedParameters declares a few parameters of constrained types, alone
@@ -33,7 +48,7 @@ func (g *gen) constrainedParameters() {
 		return
 	}
 	for range g.between(1, 3) {
-		c := one(g, constrainedTypes)
+		c := one(g, constrainedTypes())
 		a, b := among(g, g.sizeK(), lit(2), lit(3), lit(4)), among(g, g.sizeK(), lit(2), lit(4))
 		v := variable{name: g.name("q"), typ: c.keyword, kind: c.kind, bound: c.bound, dims: []size{a}, ready: true, fixed: true, level: true}
 		switch {

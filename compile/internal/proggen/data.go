@@ -3,6 +3,8 @@ package proggen
 import (
 	"math"
 	"strings"
+
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // chooseSizes fixes the values of the sizes that data declare. Loops over N are
@@ -140,8 +142,7 @@ func declaration(v *variable, constraint string) string {
 	dims := v.dims
 	if v.typ != "" {
 		s += v.typ
-		switch v.typ {
-		case "corr_matrix", "cov_matrix", "cholesky_factor_corr":
+		if k, _, ok := types.ConstrainedType(v.typ); ok && k.Square() {
 			dims = dims[:1]
 		}
 	} else {

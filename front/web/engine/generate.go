@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -214,47 +215,9 @@ func (m *maker) element(kind string, sizes []int, low, high float64) (any, error
 			rows[i] = m.vector(n(1), low, high)
 		}
 		return rows, nil
-	case "simplex":
-		return m.simplex(n(0)), nil
-	case "ordered", "positive_ordered":
-		low = math.Inf(-1)
-		if kind == "positive_ordered" {
-			low = 0
-		}
-		v := m.vector(n(0), low, math.Inf(1))
-		slices.Sort(v)
-		return v, nil
-	case "unit_vector", "sum_to_zero_vector":
-		v := m.vector(n(0), math.Inf(-1), math.Inf(1))
-		mean, square := 0.0, 0.0
-		for _, x := range v {
-			mean += x / float64(len(v))
-			square += x * x
-		}
-		for i := range v {
-			if kind == "unit_vector" {
-				v[i] /= math.Sqrt(square)
-			} else {
-				v[i] -= mean
-			}
-		}
-		return v, nil
-	case "cov_matrix", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov":
-		rows := make([]any, n(0))
-		for i := range rows {
-			row := make([]float64, n(1))
-			if i < len(row) {
-				row[i] = 1
-			}
-			rows[i] = row
-		}
-		return rows, nil
-	case "row_stochastic_matrix":
-		rows := make([]any, n(0))
-		for i := range rows {
-			rows[i] = m.simplex(n(1))
-		}
-		return rows, nil
+	}
+	if k, _, ok := types.ConstrainedType(kind); ok {
+		return m.constrained(k, sizes), nil
 	}
 	return nil, fmt.Errorf("values of the type %s are to be given", kind)
 }
@@ -295,17 +258,30 @@ func (m *maker) vector(n int, low, high float64) []float64 {
 	return out
 }
 
-func (m *maker) simplex(n int) []float64 {
-	out := make([]float64, n)
-	sum := 0.0
-	for i := range out {
-		out[i] = m.rng.ExpFloat64()
-		sum += out[i]
+// constrained is a value of a constrained type.
+func (m *maker) constrained(k types.ConstraintKind, sizes []int) any {
+	matrix := k.Type().Rank() == 2
+	if matrix && len(sizes) == 1 {
+		sizes = []int{sizes[0], sizes[0]}
 	}
-	for i := range out {
-		out[i] /= sum
+	size := 1
+	for _, n := range sizes {
+		size *= n
 	}
-	return out
+	low, _ := k.Range()
+	if low < 0 {
+		low = math.Inf(-1)
+	}
+	x := m.vector(size, low, math.Inf(1))
+	k.Example(sizes, x)
+	if !matrix {
+		return x
+	}
+	rows := make([]any, sizes[0])
+	for i := range rows {
+		rows[i] = x[i*sizes[1] : (i+1)*sizes[1]]
+	}
+	return rows
 }
 
 // size is the value of an expression that is a size.

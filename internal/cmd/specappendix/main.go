@@ -1,9 +1,10 @@
-// Command specappendix writes the appendix of spec.md: the library, from the
-// declarations that the checker and the compiler read.
+// Command specappendix writes what the tables of the language decide of its
+// documentation: in spec.md the constrained types and the appendix, the library; and
+// the names of types in the grammar of VS Code.
 //
-//	go run ./internal/cmd/specappendix [-w] [spec.md]
+//	go run ./internal/cmd/specappendix [-w]
 //
-// Without -w it prints the appendix. A test holds the file against it.
+// Without -w it prints the appendix. A test compares the files with the tables.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // begin and end mark the place of the appendix.
@@ -26,40 +28,90 @@ const (
 func main() {
 	write := flag.Bool("w", false, "replace the appendix in the file")
 	flag.Parse()
-	name := "spec.md"
-	if flag.NArg() > 0 {
-		name = flag.Arg(0)
-	}
-	if err := run(name, *write); err != nil {
+	if err := run(*write); err != nil {
 		fmt.Fprintln(os.Stderr, "specappendix:", err)
 		os.Exit(1)
 	}
 }
 
-func run(name string, write bool) error {
+// written are the files, with what writes a text of each anew.
+var written = map[string]func(text string) (string, error){
+	"spec.md": replaced,
+	"front/editors/vscode/syntaxes/stan.tmLanguage.json": retyped,
+}
+
+func run(write bool) error {
 	if !write {
 		fmt.Print(appendix())
 		return nil
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	for name, anew := range written {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		out, err := anew(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(name, []byte(out), 0o644); err != nil {
+			return err
+		}
 	}
-	out, err := replaced(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return os.WriteFile(name, []byte(out), 0o644)
+	return nil
 }
 
-// replaced is a text with the appendix between the marks.
+// replaced is spec.md with what is written here.
 func replaced(text string) (string, error) {
 	head, rest, ok := strings.Cut(text, begin)
 	_, tail, found := strings.Cut(rest, end)
 	if !ok || !found {
 		return "", fmt.Errorf("the marks of the appendix are missing")
 	}
+	head, err := between(head, typeTable, "\n\n", constrained())
+	if err != nil {
+		return "", err
+	}
+	if head, err = between(head, "complex_matrix ", "`\n", strings.Join(keywords(), " ")); err != nil {
+		return "", err
+	}
 	return head + begin + appendix() + end + tail, nil
+}
+
+// retyped is the grammar of VS Code with the names of the constrained types.
+func retyped(text string) (string, error) {
+	return between(text, "array|tuple|void|", ")", strings.Join(keywords(), "|"))
+}
+
+// between replaces what a text has after the first place of from and before to.
+func between(text, from, to, by string) (string, error) {
+	head, rest, ok := strings.Cut(text, from)
+	i := strings.Index(rest, to)
+	if !ok || i < 0 {
+		return "", fmt.Errorf("nothing stands between %q and %q", from, to)
+	}
+	return head + from + by + rest[i:], nil
+}
+
+// keywords are those of the constrained types.
+func keywords() (names []string) {
+	for _, k := range types.ConstrainedTypes() {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// typeTable is the head of the table of constrained types.
+const typeTable = "| type | values | unconstrained numbers | x | added to the target |\n| --- | --- | --- | --- | --- |\n"
+
+// constrained is that table, without the line's end of the last row.
+func constrained() string {
+	var rows []string
+	for _, k := range types.ConstrainedTypes() {
+		numbers, value, target := transform.Words(k)
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s |", k.Declaration(), k.Values(), numbers, value, target))
+	}
+	return strings.Join(rows, "\n")
 }
 
 // suffixes of the functions of a distribution.

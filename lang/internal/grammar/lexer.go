@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Kinds of token. EOF is participle's own.
@@ -36,29 +37,28 @@ type typeRule struct {
 	square             bool // a matrix with one size
 }
 
-// typeNames are the element types.
-var typeNames = map[string]typeRule{
-	"int":                      {basic: true, lowerUpper: true},
-	"real":                     {basic: true, lowerUpper: true, offset: true},
-	"complex":                  {basic: true, lowerUpper: true, offset: true},
-	"vector":                   {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
-	"row_vector":               {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
-	"matrix":                   {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
-	"complex_vector":           {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
-	"complex_row_vector":       {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
-	"complex_matrix":           {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
-	"ordered":                  {minSizes: 1, maxSizes: 1},
-	"positive_ordered":         {minSizes: 1, maxSizes: 1},
-	"simplex":                  {minSizes: 1, maxSizes: 1},
-	"unit_vector":              {minSizes: 1, maxSizes: 1},
-	"sum_to_zero_vector":       {minSizes: 1, maxSizes: 1},
-	"sum_to_zero_matrix":       {minSizes: 2, maxSizes: 2},
-	"row_stochastic_matrix":    {minSizes: 2, maxSizes: 2},
-	"column_stochastic_matrix": {minSizes: 2, maxSizes: 2},
-	"cholesky_factor_corr":     {minSizes: 1, maxSizes: 1, square: true},
-	"cholesky_factor_cov":      {minSizes: 1, maxSizes: 2, square: true},
-	"corr_matrix":              {minSizes: 1, maxSizes: 1, square: true},
-	"cov_matrix":               {minSizes: 1, maxSizes: 1, square: true},
+// typeNames are the element types: those of this table and the constrained ones.
+var typeNames = withConstrained(map[string]typeRule{
+	"int":                {basic: true, lowerUpper: true},
+	"real":               {basic: true, lowerUpper: true, offset: true},
+	"complex":            {basic: true, lowerUpper: true, offset: true},
+	"vector":             {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"row_vector":         {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"matrix":             {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
+	"complex_vector":     {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"complex_row_vector": {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"complex_matrix":     {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
+})
+
+// withConstrained adds the constrained types.
+func withConstrained(names map[string]typeRule) map[string]typeRule {
+	for _, k := range types.ConstrainedTypes() {
+		r := typeRule{}
+		r.minSizes, r.maxSizes = k.Sizes()
+		r.square = k.Type().Rank() == 2 && r.minSizes == 1
+		names[k.String()] = r
+	}
+	return names
 }
 
 // keywords cannot be names. The lexer tells them from identifiers.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// root is the repository.
+const root = "../../.."
+
+// mostFiles is the number of files that somebody may have to edit to add one thing.
+const mostFiles = 3
+
+// TestApply: the changes of all pages together apply to the files as they are, leave them
+// formatted, and are of few files. Building and running them takes a minute of processor
+// time with a cold cache: that is left to the command, a step of .ci/run.
+func TestApply(t *testing.T) {
+	pages, err := readPages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) < 2 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	dir := t.TempDir()
+	for _, p := range pages {
+		for _, name := range p.files() {
+			text, err := os.ReadFile(filepath.Join(root, name))
+			if err != nil {
+				continue // a new file
+			}
+			path := filepath.Join(dir, name)
+			if _, err := os.Stat(path); err == nil {
+				continue // of an earlier page
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, p := range pages {
+		if err := p.apply(dir); err != nil {
+			t.Error(err)
+		}
+		if n := len(p.files()); n == 0 || n > mostFiles {
+			t.Errorf("%s changes %d files", p.path, n)
+		}
+		if !strings.Contains(contributing(t), "("+p.path+")") {
+			t.Errorf("CONTRIBUTING.md has no link to %s", p.path)
+		}
+	}
+}
+
+func contributing(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestParse(t *testing.T) {
+	blocks, err := parse("text\n\n   ```go file=a/b.go after=\"\t\\\"x\\\" {\"\n   y\n   ```\n\n```\nplain\n```\n```sh\nls\n```\n```output\na\n```\n```go file=c.go end\nz\n```\n")
+	if err == nil {
+		t.Fatal("an escaped quote passes")
+	}
+	blocks, err = parse("text\n\n   ```go file=a/b.go after=\"\tx {\"\n   y\n   ```\n\n```\nplain\n```\n```sh\nls\n```\n```output\na\n```\n```go file=c.go end\nz\n```\n")
+	if err != nil || len(blocks) != 4 {
+		t.Fatal(blocks, err)
+	}
+	if b := blocks[0]; b != (block{kind: after, line: 3, file: "a/b.go", anchor: "x {", text: "y\n"}) {
+		t.Errorf("%+v", b)
+	}
+	if blocks[1].kind != commands || blocks[2].kind != shows || blocks[3].kind != end {
+		t.Errorf("%+v", blocks)
+	}
+	if _, err := parse("```sh\nls\n"); err == nil {
+		t.Error("an open block passes")
+	}
+}
+
+// TestAnchors: a line that is missing, or there twice, is an error; so is a new file that
+// exists.
+func TestAnchors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.txt")
+	for _, c := range []struct {
+		b    block
+		want string // "": an error
+	}{
+		{block{kind: after, anchor: "one", text: "new\n"}, "one\nnew\n  two\ntwice\ntwice\n"},
+		{block{kind: before, anchor: "two", text: "new\n"}, "one\nnew\n  two\ntwice\ntwice\n"},
+		{block{kind: instead, anchor: "one", text: "new\n"}, "new\n  two\ntwice\ntwice\n"},
+		{block{kind: end, text: "new\n"}, "one\n  two\ntwice\ntwice\nnew\n"},
+		{block{kind: after, anchor: "twice"}, ""},
+		{block{kind: after, anchor: "three"}, ""},
+		{block{kind: newFile}, ""},
+	} {
+		if err := os.WriteFile(path, []byte("one\n  two\ntwice\ntwice\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := c.b.apply(path)
+		got, _ := os.ReadFile(path)
+		if (err != nil) != (c.want == "") || err == nil && string(got) != c.want {
+			t.Errorf("%+v: %v, %q", c.b, err, got)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What other packages read of the table of constrained types.
+
+var plainNames = [...]string{Unconstrained: "unconstrained", LowerUpper: "lower/upper", OffsetMultiplier: "offset/multiplier"}
+
+// ConstrainedTypes are the kinds of the constrained types, in the order of the table.
+func ConstrainedTypes() []ConstraintKind {
+	var ks []ConstraintKind
+	for k := Ordered; k < numConstraints; k++ {
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// ConstrainedType is the constraint and the plain type that a keyword such as
+// simplex declares; ok is false if the keyword names no constrained type.
+func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
+	for k := Ordered; k < numConstraints; k++ {
+		if row := k.row(); row.keyword == keyword {
+			return k, row.typ, true
+		}
+	}
+	return Unconstrained, Type{}, false
+}
+
+// Structured reports whether the constraint is a constrained type: one on a vector
+// or matrix as a whole. The methods below, apart from String, are for these alone.
+func (k ConstraintKind) Structured() bool { return k >= Ordered }
+
+// row is the row of a constrained type.
+func (k ConstraintKind) row() *structure { return &structures[k] }
+
+// String is the keyword of the constrained type, where there is one.
+func (k ConstraintKind) String() string {
+	if !k.Structured() {
+		return plainNames[k]
+	}
+	return k.row().keyword
+}
+
+// Function is the stem of the functions NAME_constrain, NAME_jacobian and
+// NAME_unconstrain.
+func (k ConstraintKind) Function() string {
+	if f := k.row().function; f != "" {
+		return f
+	}
+	return k.row().keyword
+}
+
+// Type is the plain type of a value, VectorType or MatrixType.
+func (k ConstraintKind) Type() Type { return k.row().typ }
+
+// Sizes is the smallest and largest number of sizes that a declaration has. A
+// matrix that is declared with one size is square.
+func (k ConstraintKind) Sizes() (min, max int) {
+	if s := k.row().sizes; s.max > 0 {
+		return s.min, s.max
+	}
+	n := k.row().typ.Rank()
+	return n, n
+}
+
+// Declaration is the type as it is declared, such as simplex[K].
+func (k ConstraintKind) Declaration() string {
+	if _, max := k.Sizes(); max == 2 {
+		return k.String() + "[M, N]"
+	}
+	return k.String() + "[K]"
+}
+
+// Square reports whether all values are square matrices.
+func (k ConstraintKind) Square() bool { return k.row().typ.Rank() == 2 && k.row().sizes == oneSize }
+
+// High reports whether values have at least as many rows as columns.
+func (k ConstraintKind) High() bool { return k.row().high }
+
+// Range is the smallest interval that contains every element of every value.
+func (k ConstraintKind) Range() (lo, hi float64) { return k.row().lo, k.row().hi }
+
+// Is is "a simplex", or what else a value is.
+func (k ConstraintKind) Is() string { return k.row().is }
+
+// Values describes the set in the words of spec.md.
+func (k ConstraintKind) Values() string { return k.row().values }
+
+// Within reports whether each value of type k is one of type wider.
+func (k ConstraintKind) Within(wider ConstraintKind) bool {
+	for ; k != wider; k = k.row().special {
+		if !k.Structured() {
+			return false
+		}
+	}
+	return true
+}
+
+// Factor reports whether values are Cholesky factors.
+func (k ConstraintKind) Factor() bool { return k.row().factor }
+
+// Example turns random numbers, positive ones where Range is, into a value of that
+// shape, in place.
+func (k ConstraintKind) Example(shape []int, x []float64) { k.row().example(shape, x) }
+
+// Short is a value with two elements in each dimension and few digits.
+func (k ConstraintKind) Short() []float64 { return slices.Clone(k.row().short) }
+
+// Tolerance is by how much sums, norms and symmetric elements may be off in
+// values that are declared to be of a constrained type; it is Stan's.
+const Tolerance = 1e-8
+
+// Text completes "must be …" for a constrained type.
+func (k ConstraintKind) Text() string { return k.row().text }
+
+// WrongSize says what is wrong with the sizes of a value of a constrained type,
+// which completes "a simplex …", or is empty.
+func (k ConstraintKind) WrongSize(shape []int) string {
+	for i, least := range k.row().minSizes {
+		switch {
+		case shape[i] >= least:
+		case least == 1:
+			return "cannot be empty"
+		default:
+			return fmt.Sprintf("has at least %d elements", least)
+		}
+	}
+	if k.row().high && shape[0] < shape[1] {
+		return "has at least as many rows as columns"
+	}
+	return ""
+}
+
+// Wrong says what is wrong with a value of a constrained type, of that shape and
+// elements by rows: it completes "must be …, but …", or is empty. work has as
+// many elements as x. Sums, norms and symmetric elements may be off by tol; for
+// all but initial values that is Tolerance.
+func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) string {
+	return k.row().wrong(shape, x, work, tol)
+}
