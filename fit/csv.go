@@ -126,17 +126,6 @@ type drawOutput interface {
 	chainBase(chain int) string
 }
 
-// open starts the output of a run.
-func (f *Fit) open(o *Options) (drawOutput, error) {
-	switch o.Format {
-	case Zarr:
-		return f.createZarr(o.Output+".zarr", o.Resume)
-	case "", CSV:
-		return f.createOutput(o.Output)
-	}
-	return nil, fmt.Errorf("ppl: there is no format %q; there are csv and zarr", o.Format)
-}
-
 func (o *output) replayed() error { return nil }
 
 func (o *output) flush() error {

@@ -22,7 +22,6 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/sampler"
-	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -113,19 +112,11 @@ func escapeGlob(path string) string {
 
 // draws reads the draws in an output folder.
 func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
-	name := record.Base()
-	if record.Format == string(Zarr) {
-		path := filepath.Join(dir, name+".zarr")
-		if !zarr.Is(path) {
-			return nil, fmt.Errorf("there are no draws: no store %s", path)
-		}
-		return o.Zarr(path)
+	r, ok := FormatOf(Format(record.Format))
+	if !ok || r.Codec == nil {
+		return nil, fmt.Errorf("there are no draws: %q is no format of a run", record.Format)
 	}
-	paths := chainFiles(dir, name)
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("there are no draws: no file %s", filepath.Join(dir, name+"_1.csv"))
-	}
-	return o.CSV(paths...)
+	return r.draws(o, dir, record.Base())
 }
 
 // chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;

@@ -18,15 +18,6 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Format is how the files of a run are written.
-type Format string
-
-// The formats of [Options.Format].
-const (
-	CSV  Format = "csv"  // CmdStan's, one file for each chain
-	Zarr Format = "zarr" // one store for all chains, as ArviZ's DataTree has them
-)
-
 // The attributes of a store that are ppl's own.
 const (
 	settingsKey = "ppl_settings" // of the store: how the run was made, as the head of a CSV file has it

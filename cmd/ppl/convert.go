@@ -52,24 +52,53 @@ func chosenGroups(names []string) ([]string, error) {
 	return out, nil
 }
 
+// formatFlag declares --format of ppl run.
+func formatFlag(cmd *cobra.Command, format *string) {
+	text := "`format` of the draws: " + string(fit.CSV)
+	for _, name := range fit.RunFormats()[1:] {
+		text += ", or " + name
+		if r, _ := fit.FormatOf(fit.Format(name)); r.Run != "" {
+			text += ", " + r.Run
+		}
+	}
+	cmd.Flags().StringVar(format, "format", string(fit.CSV), text)
+	completeFlag(cmd, "format", fit.RunFormats())
+}
+
+// completeFlag offers values of a flag to shells.
+func completeFlag(cmd *cobra.Command, flag string, values []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is not declared
+	}
+}
+
 // checkFormat looks at --format and --groups.
 func (o *runOptions) checkFormat(groups bool) error {
+	r, _ := fit.FormatOf(fit.Format(o.format))
 	switch {
-	case !slices.Contains([]fit.Format{fit.CSV, fit.Zarr}, fit.Format(o.format)):
-		return usagef("--format must be csv or zarr, but is %s; ppl convert makes others of a run", o.format)
+	case !slices.Contains(fit.RunFormats(), o.format):
+		return usagef("--format must be %s, but is %s; ppl convert makes others of a run", orList(fit.RunFormats()), o.format)
 	case o.format != string(fit.CSV) && o.out == "":
 		return usagef("--format %s needs --out, the folder for the draws", o.format)
-	case groups && o.format != string(fit.Zarr):
+	case groups && !r.Groups:
 		return usagef("--groups are those of a Zarr store: give --format zarr too")
 	}
 	_, err := chosenGroups(o.groups)
 	return err
 }
 
+// orList is "a, b or c".
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
 // addGroups adds what follows from the draws of a complete run to its store.
 func (o *running) addGroups(ctx context.Context, f *fit.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
-	if o.format != string(fit.Zarr) || err != nil || len(groups) == 0 || len(f.Files) == 0 || f.Report.Interrupted {
+	if r, _ := fit.FormatOf(fit.Format(o.format)); !r.Groups || err != nil || len(groups) == 0 || len(f.Files) == 0 || f.Report.Interrupted {
 		return err
 	}
 	ctx, stop := interruptible(ctx, nil)
@@ -101,14 +130,25 @@ type conversion struct {
 	priorDraws int
 }
 
-// conversions are the formats that a run can be converted to.
-var conversions = []struct {
-	name string
-	make func(o *conversion, ctx context.Context, fit *fit.Fit, name string) (files, notes []string, err error)
-}{
-	{"zarr", (*conversion).zarr},
-	{"csv", (*conversion).csv},
-	{"parquet", (*conversion).parquet},
+// formatNames are the formats that a run can be converted to.
+func formatNames() (names []string) {
+	for _, r := range fit.Formats() {
+		names = append(names, string(r.Name))
+	}
+	return names
+}
+
+// formatHelp describes them.
+func formatHelp() string {
+	var b strings.Builder
+	for _, r := range fit.Formats() {
+		doc := strings.ReplaceAll(r.Doc, "\n", "\n           ")
+		if r.Groups {
+			doc += ", and those of --groups"
+		}
+		fmt.Fprintf(&b, "  %-8s %s\n", r.Name, doc)
+	}
+	return b.String()
 }
 
 func convertCommand() *cobra.Command {
@@ -119,14 +159,7 @@ func convertCommand() *cobra.Command {
 		Long: `Writes the draws of a run, the folder of ppl run --out, a Zarr store, or CSV files
 of CmdStan, in another format:
 
-  zarr     a Zarr store, a folder, for ArviZ and xarray, with the groups posterior,
-           sample_stats, observed_data, constant_data, those of warm-up if there are
-           draws of it, and those of --groups
-  csv      CmdStan's CSV files, one per chain, in a folder
-  parquet  a Parquet file with one row per draw, by the program ppl-parquet, which
-           is installed apart; of the folder of a study, with its results, one row
-           per fit and quantity
-
+` + formatHelp() + `
 Of CSV files and stores alone, give the model by --model, and its data by --data, for
 what follows from these; without, the store has the draws only.`,
 		Example: `  ppl convert results --to zarr --out results.zarr
@@ -135,7 +168,8 @@ what follows from these; without, the store has the draws only.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.to, "to", "", "`format`: zarr, csv or parquet")
+	f.StringVar(&o.to, "to", "", "`format`: "+orList(formatNames()))
+	completeFlag(cmd, "to", formatNames())
 	f.StringVarP(&o.out, "out", "o", "", "`path` to write to: a folder, of parquet a file")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace what is there")
 	groupsFlag(f, &o.groups)
@@ -148,19 +182,12 @@ what follows from these; without, the store has the draws only.`,
 }
 
 func (o *conversion) run(cmd *cobra.Command, args []string) error {
-	var names []string
-	at := -1
-	for i, c := range conversions {
-		names = append(names, c.name)
-		if c.name == o.to {
-			at = i
-		}
-	}
-	list := strings.Join(names, ", ")
+	format, known := fit.FormatOf(fit.Format(o.to))
+	list := strings.Join(formatNames(), ", ")
 	switch {
 	case o.to == "":
 		return usagef("--to is missing: the format, one of %s", list)
-	case at < 0:
+	case !known:
 		return usagef("--to must be one of %s, but is %q", list, o.to)
 	case o.out == "":
 		return usagef("--out is missing: where to write to")
@@ -191,7 +218,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	files, notes, err := conversions[at].make(o, ctx, fit, nameOf(fit))
+	files, notes, err := o.write(ctx, format, fit, nameOf(fit))
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
@@ -216,8 +243,25 @@ func nameOf(fit *fit.Fit) string {
 	return name
 }
 
+// write writes a fit in a format.
+func (o *conversion) write(ctx context.Context, r fit.FormatRow, f *fit.Fit, name string) (files, notes []string, err error) {
+	switch {
+	case r.Program != "":
+		return o.parquet(ctx, f)
+	case r.PerChain:
+		return o.perChain(r, f, name)
+	case r.Groups:
+		return o.zarr(ctx, f)
+	}
+	if err := o.free(r.Match); err != nil {
+		return nil, nil, err
+	}
+	files, err = r.Codec.Write(f, o.out)
+	return files, nil, err
+}
+
 // zarr writes a store beside its place, so that there is a whole one or none.
-func (o *conversion) zarr(ctx context.Context, fit *fit.Fit, _ string) (written, notes []string, err error) {
+func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
 		return nil, nil, err
 	}
@@ -268,13 +312,13 @@ func (o *conversion) free(is func(string) bool) error {
 	return nil
 }
 
-// csv writes a file per chain.
-func (o *conversion) csv(_ context.Context, fit *fit.Fit, name string) (files, notes []string, err error) {
-	old, err := replaceFiles(o.out, escapedGlob(name)+"_[0-9]*.csv", o.overwrite)
+// perChain writes a file per chain.
+func (o *conversion) perChain(r fit.FormatRow, f *fit.Fit, name string) (files, notes []string, err error) {
+	old, err := replaceFiles(o.out, escapedGlob(name)+"_[0-9]*."+string(r.Name), o.overwrite)
 	if err != nil {
 		return nil, nil, err
 	}
-	if files, err = fit.WriteCSV(filepath.Join(o.out, name)); err != nil {
+	if files, err = r.Codec.Write(f, filepath.Join(o.out, name)); err != nil {
 		return nil, nil, err
 	}
 	return files, nil, old(files)

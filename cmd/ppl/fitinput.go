@@ -14,7 +14,6 @@ import (
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
-	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -78,8 +77,10 @@ func openFit(ctx context.Context, paths []string, memory *byteSize) (*fit.Fit, e
 }
 
 func readRun(paths []string, o fit.ReadOptions) (*fit.Fit, error) {
-	if len(paths) == 1 && zarr.Is(paths[0]) {
-		return o.Zarr(paths[0])
+	for _, r := range fit.Formats() {
+		if len(paths) == 1 && r.Match(paths[0]) {
+			return r.Codec.Read(o, paths[0])
+		}
 	}
 	if len(paths) == 1 && isFolder(paths[0]) {
 		csv := drawFiles(paths[0])

@@ -44,7 +44,7 @@ type parquetColumn struct {
 // parquet writes a file with a row for each draw: columns .chain, .iteration and .draw,
 // as R's package posterior has them, the statistics of the sampler, then the quantities,
 // theta[1].
-func (o *conversion) parquet(ctx context.Context, fit *fit.Fit, _ string) (files, notes []string, err error) {
+func (o *conversion) parquet(ctx context.Context, fit *fit.Fit) (files, notes []string, err error) {
 	return o.parquetFile(ctx, func(w *bufio.Writer) error { return writeParquetRows(ctx, w, fit) })
 }
 

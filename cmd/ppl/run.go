@@ -120,7 +120,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
 	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
-	f.StringVar(&o.format, "format", string(fit.CSV), "`format` of the draws: csv, or zarr, one store for all chains that ArviZ reads and that\ncan be read while it is written")
+	formatFlag(cmd, &o.format)
 	groupsFlag(f, &o.groups)
 	f.IntVar(&o.sigFigs, "sig-figs", 0, "significant digits in the CSV files, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")

@@ -74,7 +74,7 @@ type Record struct {
 	// Name begins the names of the files of draws: Name_1.csv, …
 	Name string `json:"name,omitempty"`
 
-	// Format is that of the draws: zarr, or "" for CSV.
+	// Format is that of the draws, such as zarr; "" is CSV.
 	Format string `json:"format,omitempty"`
 
 	// Texts are the model, first, and what it includes. DataFile is the data as
@@ -486,9 +486,17 @@ func (r *Record) removeFiles(dir string) error {
 			remove(e.Name())
 		}
 	}
-	if store := filepath.Join(dir, r.Base()+".zarr"); r.Format == "zarr" && zarr.Is(store) {
-		if err := files.RemoveAll(store); err != nil {
-			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
+	if r.Format != "" {
+		// A folder must be a store: another may be that of somebody else.
+		store := filepath.Join(dir, r.store())
+		switch info, err := os.Lstat(store); {
+		case err != nil:
+		case !info.IsDir():
+			remove(r.store())
+		case zarr.Is(store):
+			if err := files.RemoveAll(store); err != nil {
+				errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
+			}
 		}
 	}
 	tables, _ := fs.Glob(root.FS(), TableFolder+"/*.csv")
@@ -508,13 +516,17 @@ func (r *Record) removeFiles(dir string) error {
 	return errors.Join(errs...)
 }
 
+// store is the name of the file or folder with the draws of all chains, of a format that
+// has one.
+func (r *Record) store() string { return r.Base() + "." + r.Format }
+
 // Tidy removes from a folder what processes have left that were killed: temporary files and
 // stores and, of a run that is complete, what it could be resumed from.
 // It may be called any number of times, by whoever has the folder to themselves.
 func (r *Record) Tidy(dir string) error {
 	errs := []error{
 		files.RemoveTemps(dir, func(name string) bool {
-			return name == RecordFile || name == dataFile || name == r.Base()+".zarr" || r.ofChain(name)
+			return name == RecordFile || name == dataFile || r.Format != "" && name == r.store() || r.ofChain(name)
 		}),
 		files.RemoveTemps(filepath.Join(dir, textFolder), func(string) bool { return true }),
 		files.RemoveTemps(filepath.Join(dir, TableFolder), func(string) bool { return true }),

@@ -1,6 +1,6 @@
 // Command specappendix writes what the tables of the language decide of its
-// documentation: in spec.md the constrained types and the appendix, the library; and
-// the names of types in the grammar of VS Code.
+// documentation: in spec.md the constrained types and the appendix, the library; the
+// names of types in the grammar of VS Code; the formats of draws in doc/formats.md.
 //
 //	go run ./internal/cmd/specappendix [-w]
 //
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 	"github.com/ppl-lang/ppl/stdlib/transform"
@@ -38,6 +39,7 @@ func main() {
 var written = map[string]func(text string) (string, error){
 	"spec.md": replaced,
 	"front/editors/vscode/syntaxes/stan.tmLanguage.json": retyped,
+	"doc/formats.md": reformatted,
 }
 
 func run(write bool) error {
@@ -81,6 +83,20 @@ func replaced(text string) (string, error) {
 // retyped is the grammar of VS Code with the names of the constrained types.
 func retyped(text string) (string, error) {
 	return between(text, "array|tuple|void|", ")", strings.Join(keywords(), "|"))
+}
+
+// reformatted is doc/formats.md with the table of formats.
+func reformatted(text string) (string, error) {
+	var rows []string
+	for _, r := range fit.Formats() {
+		row := fmt.Sprintf("| %s | %s | %s | %s |", r.Name, r.Readers, strings.NewReplacer("{", "--", "}", "").Replace(r.Numbers), r.Live)
+		if r.Name == fit.CSV { // the usual one
+			rows = slices.Insert(rows, 0, row)
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return between(text, "| format | who reads it | numbers | while the run goes on |\n|---|---|---|---|\n", "\n\n", strings.Join(rows, "\n"))
 }
 
 // between replaces what a text has after the first place of from and before to.
