@@ -80,7 +80,7 @@ with its options: ` + executable.EngineVariable + `="ahmc batches=20".`,
 
 // buildOptions are the options of build.
 type buildOptions struct {
-	model.CompileOptions
+	input      input
 	output     string
 	name       string
 	threads    bool
@@ -103,7 +103,7 @@ ppl that carries the model: 20 MB, and needs nothing else.`,
 		Args:    arguments("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	compileFlags(cmd, &o.CompileOptions)
+	readsModel.add(cmd, &o.input)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `program` (default: the model's name without its extension)")
 	f.StringVar(&o.name, "name", "", "the model's name in files (default: that of its file, with _model)")
@@ -113,7 +113,7 @@ ppl that carries the model: 20 MB, and needs nothing else.`,
 }
 
 func (o *buildOptions) run(cmd *cobra.Command, path string) error {
-	model, err := model.CompileFileContext(context.Background(), path, o.CompileOptions)
+	model, err := model.CompileFileContext(context.Background(), path, o.input.compile)
 	if err != nil {
 		return err
 	}

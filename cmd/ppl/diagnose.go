@@ -22,7 +22,7 @@ type findingsJSON struct {
 func diagnoseCommand() *cobra.Command {
 	var asJSON bool
 	var fail failOn
-	var memory byteSize
+	var in input
 	cmd := &cobra.Command{
 		Use:   "diagnose DIR… | FILE.csv…",
 		Short: "Say again what is wrong with a run",
@@ -31,12 +31,12 @@ The run is that of a folder (ppl run --out) or that of the CSV files of CmdStan,
 one per chain.`,
 		Args: cobra.ArbitraryArgs,
 	}
-	memoryFlag(cmd, &memory)
+	readsFit.add(cmd, &in)
 	fail.flag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var found []diagnose.Finding
-		err := eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
+		err := eachFit(cmd, args, &rowOptions{}, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
 			found = append(found, fit.Findings()...)
 			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -25,22 +23,17 @@ func (e *timeLimitError) Error() string {
 	return fmt.Sprintf("the time limit of %s is reached", e.limit)
 }
 
-// timeLimitFlag declares --time-limit, for all that a command does: it ends the context of
-// the command.
-func timeLimitFlag(cmd *cobra.Command) {
-	limit := cmd.Flags().Duration("time-limit", 0, "end after that time, such as 90s or 2h; the time to compile and bind the model counts")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		switch {
-		case *limit < 0:
-			return usagef("--time-limit must be positive, but is %s", *limit)
-		case *limit == 0:
-			return nil
-		}
-		ctx, cancel := context.WithTimeoutCause(cmd.Context(), *limit, &timeLimitError{*limit})
-		context.AfterFunc(cmd.Context(), cancel)
-		cmd.SetContext(ctx)
-		return nil
+// limitTime ends the context of a command after --time-limit.
+func limitTime(ctx context.Context, in *input) (context.Context, error) {
+	switch limit := in.timeLimit; {
+	case limit < 0:
+		return nil, usagef("--time-limit must be positive, but is %s", limit)
+	case limit > 0:
+		limited, cancel := context.WithTimeoutCause(ctx, limit, &timeLimitError{limit})
+		context.AfterFunc(ctx, cancel)
+		return limited, nil
 	}
+	return ctx, nil
 }
 
 // timeUp is not nil if --time-limit has ended a context.

@@ -34,14 +34,15 @@ type input struct {
 	noJacobian bool
 	seed       uint64
 	quiet      bool
-	print      func(string) // receives the model's print statements
-	without    []string     // passes of the compiler
-	stanCompat string       // version of Stan whose transforms are meant
-	memory     byteSize     // that binding and an evaluation may take; 0: what is usual
-	statements int64        // that binding may run; 0: what is usual
-	maxData    byteSize     // of a file of data; 0: the default
-	counts     []string     // what is counted in a table, N or J=column
-	maxPrint   byteSize     // of what the model prints; 0: the default
+	print      func(string)  // receives the model's print statements
+	without    []string      // passes of the compiler
+	stanCompat string        // version of Stan whose transforms are meant
+	memory     byteSize      // that binding and an evaluation may take; 0: what is usual
+	statements int64         // that binding may run; 0: what is usual
+	maxData    byteSize      // of a file of data; 0: the default
+	counts     []string      // what is counted in a table, N or J=column
+	maxPrint   byteSize      // of what the model prints; 0: the default
+	timeLimit  time.Duration // of all that the command does; 0: none
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
@@ -57,17 +58,7 @@ type input struct {
 }
 
 // flags declares them.
-func (in *input) flags(cmd *cobra.Command) {
-	cmd.Flags().VarP(&onceFlag{to: &in.data}, "data", "d", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
-	cmd.Flags().StringArrayVar(&in.counts, "count", nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
-	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
-	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
-	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
-	memoryFlag(cmd, &in.memory)
-	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation; one\nof the model itself, each time that it is written out, counts for 100 (default 1000000000)")
-	timeLimitFlag(cmd)
-	compileFlags(cmd, &in.compile)
-}
+func (in *input) flags(cmd *cobra.Command) { bindsModel.add(cmd, in) }
 
 // onceFlag is a text that is given once: of two files of data, one would be left out.
 type onceFlag struct {
@@ -95,11 +86,6 @@ func (f *onceFlag) Set(text string) error {
 // memoryVariable is the environment variable that --memory overrides.
 const memoryVariable = "PPL_MEMORY"
 
-// memoryFlag declares the limit of memory.
-func memoryFlag(cmd *cobra.Command, limit *byteSize) {
-	cmd.Flags().Var(limit, "memory", "refuse models, data and draws that ask for more memory than this `size`, such as 500MB or\n8GiB (default: the variable "+memoryVariable+", else half of what the machine has)")
-}
-
 // limitMemory takes the limit from the environment where the option does not give one, and
 // makes the collector keep to it.
 func limitMemory(limit *byteSize) error {
@@ -111,13 +97,6 @@ func limitMemory(limit *byteSize) error {
 	memory := compile.MemoryOr(int64(*limit))
 	collectWithin(memory + memory/4)
 	return nil
-}
-
-// compileFlags declares the options about reading models.
-func compileFlags(cmd *cobra.Command, o *model.CompileOptions) {
-	cmd.Flags().StringArrayVar(&o.IncludePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
-	cmd.Flags().BoolVar(&o.Legacy, "legacy", false, "read the syntax of older versions of Stan, with warnings")
-	cmd.Flags().Var((*byteSize)(&o.MaxSource), "max-source", "read models, with what they include, up to this `size` (default 1MiB)")
 }
 
 // read reads model and data, each once: what is hashed is what is used, and a

@@ -43,6 +43,7 @@
 //	approximate.go what optimize, laplace, pathfinder and variational share
 //	criticised.go what commands share that judge a model by its draws
 //	parquet.go   what convert hands to the program for Parquet
+//	common.go    the flags that commands have in common
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
@@ -150,6 +151,7 @@ from their posterior, without a C++ compiler.
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(), reportBugCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
+	addToAll(root, &input{})
 	return root
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -15,13 +14,6 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/model"
 )
-
-// Options that concern how a run is shown and how long it may take, not what it
-// draws; they may be given with --resume.
-var passing = []string{"json", "fail-on", "vars", "sort", "limit", "percentiles", "quiet", "parallel", "time-limit", "memory", "statements", "resume", "salvage", "overwrite", "watch", "listen", "help", "max-source", "max-data"}
-
-// Options whose values are paths.
-var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 
 // newRecord describes a run by its command line and what was read for it.
 func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record {
@@ -36,7 +28,7 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 		m.Data, m.DataSHA256 = absolute(in.data), in.digest
 	}
 	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains(passing, f.Name) {
+		if passes(f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -47,7 +39,7 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 			values = v.GetSlice()
 		}
 		for i, text := range values {
-			if _, err := os.Stat(text); slices.Contains(paths, f.Name) && err == nil {
+			if _, err := os.Stat(text); isPath(f.Name) && err == nil {
 				values[i] = absolute(text)
 			}
 		}
@@ -118,7 +110,7 @@ func (o *runOptions) sameScale(option, path string) error {
 func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	var wrong string
 	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(passing, f.Name) && f.Name != "data" && wrong == "" {
+		if !passes(f.Name) && f.Name != "data" && wrong == "" {
 			wrong = f.Name
 		}
 	})

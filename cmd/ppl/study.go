@@ -112,7 +112,7 @@ func studyFolder(dir string) error {
 // studying is a run of study.
 type studying struct {
 	studyOptions
-	compile   model.CompileOptions
+	input     input
 	data      []string
 	grid      []string
 	counts    []string
@@ -205,7 +205,7 @@ not on where, in which order and how often its fits were made. doc/scale.md has 
 	f.IntVar(&o.repeat, "repeat", 1, "with MODEL: fits of each, with other seeds")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers (default: that of the plan)")
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "let a fit fail that takes longer than that time, such as 90s (default: that of the plan)")
-	compileFlags(cmd, &o.compile)
+	readsModel.add(cmd, &o.input)
 	o.manifest.flags(f)
 	f.BoolVar(&o.print, "print", false, "print the plan, and make no fits")
 	o.failOn.flag(cmd)
@@ -229,7 +229,7 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *model.Model) {
+	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.input.compile, Warn: func(m *model.Model) {
 		if w := m.Warnings(); len(w) > 0 && !o.quiet {
 			diag.Render(stderr, wordedList(w), diagOptions(stderr))
 		}

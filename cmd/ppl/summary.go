@@ -13,7 +13,7 @@ import (
 func summaryCommand() *cobra.Command {
 	var o rowOptions
 	var asJSON bool
-	var memory byteSize
+	var in input
 	cmd := &cobra.Command{
 		Use:   "summary DIR… | FILE.csv…",
 		Short: "Summarise the draws of a run again",
@@ -33,10 +33,10 @@ ppl run --json.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	o.flags(cmd)
-	memoryFlag(cmd, &memory)
+	readsFit.add(cmd, &in)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &o, &memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
+		return eachFit(cmd, args, &o, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
 			s := newSession(&runOptions{rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)

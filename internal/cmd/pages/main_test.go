@@ -66,15 +66,11 @@ func contributing(t *testing.T) string {
 }
 
 func TestParse(t *testing.T) {
-	blocks, err := parse("text\n\n   ```go file=a/b.go after=\"\t\\\"x\\\" {\"\n   y\n   ```\n\n```\nplain\n```\n```sh\nls\n```\n```output\na\n```\n```go file=c.go end\nz\n```\n")
-	if err == nil {
-		t.Fatal("an escaped quote passes")
-	}
-	blocks, err = parse("text\n\n   ```go file=a/b.go after=\"\tx {\"\n   y\n   ```\n\n```\nplain\n```\n```sh\nls\n```\n```output\na\n```\n```go file=c.go end\nz\n```\n")
+	blocks, err := parse("text\n\n   ```go file=a/b.go after=\"\t&quot;x&quot; {\"\n   y\n   ```\n\n```\nplain\n```\n```sh\nls\n```\n```output\na\n```\n```go file=c.go end\nz\n```\n")
 	if err != nil || len(blocks) != 4 {
 		t.Fatal(blocks, err)
 	}
-	if b := blocks[0]; b != (block{kind: after, line: 3, file: "a/b.go", anchor: "x {", text: "y\n"}) {
+	if b := blocks[0]; b != (block{kind: after, line: 3, file: "a/b.go", anchor: `"x" {`, text: "y\n"}) {
 		t.Errorf("%+v", b)
 	}
 	if blocks[1].kind != commands || blocks[2].kind != shows || blocks[3].kind != end {

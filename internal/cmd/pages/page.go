@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
+	"html"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -117,10 +117,7 @@ func start(text string) (*block, error) {
 	for _, m := range info.FindAllStringSubmatch(rest, -1) {
 		value := m[2]
 		if strings.HasPrefix(value, `"`) {
-			var err error
-			if value, err = strconv.Unquote("`" + value[1:len(value)-1] + "`"); err != nil {
-				return nil, err
-			}
+			value = html.UnescapeString(value[1 : len(value)-1])
 		}
 		switch place, known := places[m[1]]; {
 		case m[1] == "file":

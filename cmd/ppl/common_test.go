@@ -1,0 +1,63 @@
+package main
+
+import (
+	"io"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestCommonFlags: each flag of the table is one of the commands of its groups, with a help
+// text, and what is said of it holds where runs are resumed.
+func TestCommonFlags(t *testing.T) {
+	root := rootCommand(&checkedWriter{Writer: io.Discard})
+	examples := map[groups][]string{readsModel: {"build"}, bindsModel: {"run", "optimize", "explain", "logdensity"}, readsFit: {"summary", "diagnose"}}
+	var all func(c *cobra.Command, f func(*cobra.Command))
+	all = func(c *cobra.Command, f func(*cobra.Command)) {
+		for _, c := range c.Commands() {
+			all(c, f)
+			if c.Runnable() && !c.DisableFlagParsing {
+				f(c)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range commonFlags {
+		if seen[row.name] {
+			t.Errorf("two rows for %s", row.name)
+		}
+		seen[row.name] = true
+		declared := func(c *cobra.Command) {
+			if f := c.Flags().Lookup(row.name); f == nil || f.Usage == "" {
+				t.Errorf("%s has no flag %s, or no help for it", c.Name(), row.name)
+			}
+		}
+		n := 0
+		for g, names := range examples {
+			for _, name := range names {
+				if c, _, err := root.Find([]string{name}); err != nil {
+					t.Fatal(err)
+				} else if row.groups&g != 0 {
+					declared(c)
+					n++
+				}
+			}
+		}
+		if row.groups&allCommands != 0 {
+			all(root, func(c *cobra.Command) { declared(c); n++ })
+		}
+		if n == 0 {
+			t.Errorf("no command has the flag %s", row.name)
+		}
+		if passes(row.name) != row.passing || isPath(row.name) != row.path {
+			t.Errorf("%s: passes %v, is a path %v", row.name, passes(row.name), isPath(row.name))
+		}
+	}
+	n := 0
+	if all(root, func(*cobra.Command) { n++ }); n < 30 {
+		t.Errorf("only %d commands", n)
+	}
+	if passes("draws") || !passes("json") || isPath("draws") || !isPath("out") {
+		t.Error("flags of the run")
+	}
+}
