@@ -18,8 +18,8 @@
 //	sh                              commands; the first that fails ends the run
 //	output                          lines that the output of the commands before contains
 //
-// LINE is without the white space around it, and with &quot; for each quotation mark. Other
-// blocks are text.
+// LINE is without the white space around it, and with &quot; for each quotation mark. One
+// that ends in … stands for a line that begins so. Other blocks are text.
 package main
 
 import (

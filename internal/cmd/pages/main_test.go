@@ -92,6 +92,8 @@ func TestAnchors(t *testing.T) {
 		{block{kind: after, anchor: "one", text: "new\n"}, "one\nnew\n  two\ntwice\ntwice\n"},
 		{block{kind: before, anchor: "two", text: "new\n"}, "one\nnew\n  two\ntwice\ntwice\n"},
 		{block{kind: instead, anchor: "one", text: "new\n"}, "new\n  two\ntwice\ntwice\n"},
+		{block{kind: after, anchor: "tw…", text: "new\n"}, ""},
+		{block{kind: after, anchor: "on…", text: "new\n"}, "one\nnew\n  two\ntwice\ntwice\n"},
 		{block{kind: end, text: "new\n"}, "one\n  two\ntwice\ntwice\nnew\n"},
 		{block{kind: after, anchor: "twice"}, ""},
 		{block{kind: after, anchor: "three"}, ""},

@@ -192,7 +192,8 @@ func (b block) apply(path string) error {
 	lines := strings.SplitAfter(string(text), "\n")
 	at := -1
 	for i, line := range lines {
-		if strings.TrimSpace(line) != b.anchor {
+		line = strings.TrimSpace(line)
+		if head, rest := strings.CutSuffix(b.anchor, "…"); !(rest && strings.HasPrefix(line, head)) && line != b.anchor {
 			continue
 		}
 		if at >= 0 {
