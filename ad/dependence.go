@@ -64,7 +64,7 @@ func (d *reach) region(r Ref, n *Node) *regionReach {
 	u := d.regions[r]
 	if u == nil {
 		u = &regionReach{results: make([]bool, len(n.Results()))}
-		if _, ok := n.Attr.(*If); ok {
+		if !n.Attr.(region).repeats() {
 			u.bodies = reaches(n.Bodies()...)
 		} else {
 			u.bodies = reaches(n.Bodies()[len(n.Bodies())-1]) // of a While, not its condition
@@ -107,30 +107,7 @@ func (u *regionReach) spread(n *Node, need []bool) {
 		return
 	}
 	u.need = need
-	res := u.results
-	switch a := n.Attr.(type) {
-	case *If:
-		then, otherwise := u.bodies[0].through(need[1:]), u.bodies[1].through(need[1:])
-		for i := range res {
-			res[i] = then[i] || otherwise[i]
-		}
-	case *Scan:
-		for i, d := range u.loop(a.Carries, need) {
-			if i < a.Carries {
-				res[a.finalAt(i)], res[a.historyAt(i)] = u.carried[i], u.carried[i]
-			} else {
-				res[a.Carries+i] = d // kept values and sums follow
-			}
-		}
-	case *While:
-		for i, d := range u.loop(a.Carries, need) {
-			if i < a.Carries {
-				res[a.finalAt(i)], res[a.historyAt(i)] = u.carried[i], u.carried[i]
-			} else {
-				res[a.sumAt(i-a.Carries)] = d
-			}
-		}
-	}
+	n.Attr.(region).reach(u, need)
 }
 
 // loop marks the outputs of a body that depend on the inputs that are needed, of which the

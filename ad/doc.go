@@ -15,6 +15,7 @@
 //	complex.go     rows of decompositions of complex matrices; schur.go: their kernels
 //	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
+//	regionkind.go  what a kind of region does: one interface
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
 //	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
 //	segment.go     derivatives of scans whose history is too long to store

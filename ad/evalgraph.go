@@ -136,23 +136,7 @@ func evalRegion(n *Node, types []Type, args [][]float64, env *Env) ([][]float64,
 			k := t.Size()
 			res[i] = all[i][l*k : (l+1)*k]
 		}
-		var err error
-		switch attr := n.Attr.(type) {
-		case *Scan:
-			err = evalScan(attr, lane, res, env)
-		case *While:
-			err = evalWhile(attr, lane, res, env)
-		case *If:
-			branch := attr.Else
-			if lane[0][0] != 0 {
-				branch = attr.Then
-			}
-			var outs [][]float64
-			outs, err = branch.Eval(lane[1:], env)
-			for i, o := range outs {
-				copy(res[i], o)
-			}
-		}
+		err := n.Attr.(region).evalLane(lane, res, env)
 		if err != nil {
 			return nil, err
 		}

@@ -128,14 +128,7 @@ func (f *forward) node(r Ref, n *Node) {
 		}
 		t = g.Do(n.Op, n.Attr, tans...)
 	case row.Class == Region:
-		switch attr := n.Attr.(type) {
-		case *Scan:
-			f.parts[r] = f.scan(attr, n, tans)
-		case *While:
-			f.parts[r] = f.while(attr, n, tans)
-		case *If:
-			f.parts[r] = f.conditional(attr, n, tans)
-		}
+		f.parts[r] = n.Attr.(region).tangents(f, n, tans)
 	case row.VJP != nil:
 		t = f.transposed(r, n, row, tans)
 	default:

@@ -176,13 +176,8 @@ func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 // Bodies are the sub-graphs of a region: of a Scan its body, of an If both branches,
 // of a While the condition and the body.
 func (n *Node) Bodies() []*Graph {
-	switch a := n.Attr.(type) {
-	case *Scan:
-		return []*Graph{a.Body}
-	case *If:
-		return []*Graph{a.Then, a.Else}
-	case *While:
-		return []*Graph{a.Cond, a.Body}
+	if a, ok := n.Attr.(region); ok {
+		return a.bodies()
 	}
 	return nil
 }
@@ -190,23 +185,8 @@ func (n *Node) Bodies() []*Graph {
 // withBodies is a region's attribute with other sub-graphs; attr itself if f changes
 // none, or if it is another node's.
 func withBodies(attr any, f func(*Graph) *Graph) any {
-	switch a := attr.(type) {
-	case *Scan:
-		if b := f(a.Body); b != a.Body {
-			s := *a
-			s.Body = b
-			return &s
-		}
-	case *If:
-		if t, e := f(a.Then), f(a.Else); t != a.Then || e != a.Else {
-			return &If{Then: t, Else: e}
-		}
-	case *While:
-		if c, b := f(a.Cond), f(a.Body); c != a.Cond || b != a.Body {
-			w := *a
-			w.Cond, w.Body = c, b
-			return &w
-		}
+	if a, ok := attr.(region); ok {
+		return a.withBodies(f)
 	}
 	return attr
 }

@@ -63,7 +63,7 @@ func (c *choices) mark(outs []Ref, left []bool) {
 				results[r][n.ResultIndex()] = true
 			}
 			continue
-		case n.Op == OpIf:
+		case table[n.Op].Class == Region && !n.Attr.(region).repeats():
 			for _, a := range n.Args[1:] {
 				m[a] = true
 			}
@@ -126,23 +126,7 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 		return l.ins
 	}
 	l.results = results
-	var carries int
-	switch a := n.Attr.(type) {
-	case *Scan:
-		carries = a.Carries
-		for k := range l.outs {
-			l.outs[k] = l.outs[k] || k < carries && results[a.finalAt(k)] || results[carries+k] // the history, kept values and sums follow the final ones
-		}
-	case *While:
-		carries = a.Carries
-		for k := range l.outs {
-			if k < carries {
-				l.outs[k] = l.outs[k] || results[a.finalAt(k)] || results[a.historyAt(k)]
-			} else {
-				l.outs[k] = l.outs[k] || results[a.sumAt(k-carries)]
-			}
-		}
-	}
+	carries := n.Attr.(region).untaken(l, results)
 	for grown := true; grown; {
 		grown = false
 		l.body.mark(l.body.g.Outputs, l.outs)

@@ -155,13 +155,8 @@ func countOps(g *ad.Graph) int {
 			continue
 		}
 		n++
-		switch attr := node.Attr.(type) {
-		case *ad.Scan:
-			n += countOps(attr.Body)
-		case *ad.If:
-			n += countOps(attr.Then) + countOps(attr.Else)
-		case *ad.While:
-			n += countOps(attr.Cond) + countOps(attr.Body)
+		for _, body := range node.Bodies() {
+			n += countOps(body)
 		}
 	}
 	return n

@@ -242,11 +242,12 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 			vs[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		}
 		return x.concat(n.Type.Lanes, vs)
-	case ad.OpScan, ad.OpIf, ad.OpWhile:
-		x.lowerRegion(r, n)
-		return Value{}
 	case ad.OpResult:
 		return x.regions[n.Args[0]].Results[n.ResultIndex()].Value
+	}
+	if row.Class == ad.Region {
+		x.lowerRegion(r, n)
+		return Value{}
 	}
 	if row.Class == ad.Elementwise {
 		if n.Op == ad.OpAdd && (x.absorbed[n.Args[0]] || x.absorbed[n.Args[1]]) {
