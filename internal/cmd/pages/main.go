@@ -124,6 +124,9 @@ func (p page) follow(dir string) (used time.Duration, err error) {
 			if output, err = cmd.CombinedOutput(); err != nil {
 				return used, fmt.Errorf("%s:%d: %w\n%s", p.path, b.line, err, output)
 			}
+			if bytes.Contains(output, []byte("no tests to run")) {
+				return used, fmt.Errorf("%s:%d: no tests to run\n%s", p.path, b.line, output)
+			}
 			used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		case shows:
 			for line := range strings.Lines(b.text) {
