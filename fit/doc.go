@@ -23,6 +23,7 @@
 // Files:
 //
 //	csv.go            draws as CmdStan's CSV files
+//	formats.go        the table of formats of draws
 //	zarr.go           draws as a Zarr store; package arrays has its layout
 //	save.go           a folder that every later step can read
 //	readfit.go, readzarr.go  runs read back

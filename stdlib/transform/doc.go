@@ -10,7 +10,7 @@
 //
 // Map of the package:
 //
-//	transform.go  Transform, Of, Edition; constraints on single numbers
+//	transform.go  Transform, Of, Edition; the tables of rows; constraints on single numbers
 //	vectors.go    ordered, positive_ordered, unit_vector
 //	simplex.go    sum_to_zero_*, simplex, *_stochastic_matrix
 //	matrices.go   corr_matrix, cov_matrix and their Cholesky factors
