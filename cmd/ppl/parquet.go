@@ -23,7 +23,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// This file: Parquet, by a program of a module of its own, ppl-parquet.
+// This file: Parquet, written by ppl-parquet, a separate module.
 
 // parquetProgram writes Parquet files; its documentation has the format of its input.
 const parquetProgram = "ppl-parquet"
@@ -56,7 +56,7 @@ func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) 
 	}
 	program, err := exec.LookPath(parquetProgram)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--to parquet needs the program %s, which is not on the PATH; install it by: go install github.com/ppl-lang/ppl/parquet/cmd/%s@latest", parquetProgram, parquetProgram)
+		return nil, nil, fmt.Errorf("--to parquet needs the program %s, which is not on the PATH; install it by: go install github.com/ppl-lang/ppl/cmd/%s@latest", parquetProgram, parquetProgram)
 	}
 	cmd := exec.CommandContext(ctx, program, o.out)
 	var told strings.Builder

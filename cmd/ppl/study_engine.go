@@ -60,7 +60,7 @@ func (o *engineFlags) build(folder string) (study.Engine, error) {
 	if o.name == "nats" {
 		path, err := exec.LookPath(natsProgram)
 		if err != nil {
-			return nil, fmt.Errorf("--engine nats needs the program %s, which is not on the PATH; install it by: go install github.com/ppl-lang/ppl/nats/cmd/%s@latest", natsProgram, natsProgram)
+			return nil, fmt.Errorf("--engine nats needs the program %s, which is not on the PATH; install it by: go install github.com/ppl-lang/ppl/cmd/%s@latest", natsProgram, natsProgram)
 		}
 		command := []string{path, "run", o.nats}
 		if o.natsToken != "" {

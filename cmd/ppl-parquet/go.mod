@@ -1,4 +1,4 @@
-module github.com/ppl-lang/ppl/parquet
+module github.com/ppl-lang/ppl/cmd/ppl-parquet
 
 go 1.26.3
 

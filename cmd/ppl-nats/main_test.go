@@ -40,7 +40,7 @@ func built(t *testing.T) {
 		if programs.dir, programs.err = os.MkdirTemp("", "ppl-nats-test-"); programs.err != nil {
 			return
 		}
-		for dir, pkg := range map[string]string{filepath.Join("..", "..", ".."): "./cmd/ppl", ".": "."} {
+		for dir, pkg := range map[string]string{filepath.Join("..", ".."): "./cmd/ppl", ".": "."} {
 			cmd := exec.Command("go", "build", "-o", programs.dir+string(filepath.Separator), pkg)
 			cmd.Dir = dir
 			if told, err := cmd.CombinedOutput(); err != nil {

@@ -1,4 +1,4 @@
-module github.com/ppl-lang/ppl/nats
+module github.com/ppl-lang/ppl/cmd/ppl-nats
 
 go 1.26.0
 
