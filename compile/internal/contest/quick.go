@@ -113,7 +113,7 @@ func (c *contest) quick(x [][]float64) *Disagreement {
 			slope += direction[i] * grad[i]
 			scale = max(scale, math.Abs(grad[i]))
 		}
-		if d, ok := c.difference(x, direction); ok && !near(d, slope, 1e-4*scale) {
+		if d, wrong := c.differs(x, direction, slope, 1e-4*scale); wrong {
 			kind := "gradient"
 			if !finite(grad) {
 				kind = notFinite

@@ -138,8 +138,9 @@ func (r *run) level(e ir.Expr) ir.Level { return r.levels(e)[0] }
 // which have no derivatives. Within a function the arguments of the call decide,
 // since a function is compiled anew for the levels that it is called with.
 func (r *run) levels(e ir.Expr) []ir.Level {
-	leaves := e.Type().Leaves()
-	all := func(l ir.Level) []ir.Level { return slices.Repeat([]ir.Level{l}, len(leaves)) }
+	t := e.Type()
+	n := t.NumLeaves()
+	all := func(l ir.Level) []ir.Level { return slices.Repeat([]ir.Level{l}, n) }
 	highest := func(es ...ir.Expr) []ir.Level {
 		out := all(ir.Data)
 		for _, x := range es {
@@ -179,7 +180,13 @@ func (r *run) levels(e ir.Expr) []ir.Level {
 		out[0] = ir.Param
 	}
 	out = slices.Clone(out)
-	for k, leaf := range leaves {
+	if !t.Composite() {
+		if t.Kind == types.Int {
+			out[0] = ir.Data
+		}
+		return out
+	}
+	for k, leaf := range t.Leaves() {
 		switch {
 		case leaf.Type.Kind == types.Int:
 			out[k] = ir.Data

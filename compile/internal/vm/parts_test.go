@@ -86,7 +86,7 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 			t.Errorf("%s: machine code for %s computes other bits than the interpreter", name, o.target.Name)
 		}
 		for _, workers := range []int{2, 3, 7, 1, 2} {
-			for range 3 {
+			for range min(workers, 2) { // the race detector, too, has a step for this: .ci/run race
 				_, _ = bits(m, workers, others) // so that results are not those of the last run where a part is left out
 				got, err := bits(m, workers, in)
 				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
@@ -154,8 +154,8 @@ func partsGraph(n, k int, seed uint64) *ad.Graph {
 // TestPartsOfMaps: at sizes around those of strips and parts.
 func TestPartsOfMaps(t *testing.T) {
 	finely(t)
-	for _, n := range []int{512, 516, 1020, 1024, 1028, 4096, 4100, 8192 + 508, 16*512 + 4, 20000} {
-		for _, k := range []int{1, 7, 40, n / 9, n} {
+	for _, n := range []int{512, 516, 1020, 1024, 1028, 4096, 4100, 16*512 + 4, 8192 + 508} {
+		for _, k := range []int{1, 7, n / 9, n} {
 			g := partsGraph(n, k, uint64(n+k))
 			in := [][]float64{normals(k, 1), normals(k, 2), {0.3}}
 			if splits := sameForAll(t, fmt.Sprintf("%d rows, %d groups", n, k), g, in, 1e-11); n >= 4096 && k < n && splits == 0 {
