@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -22,10 +23,7 @@ import (
 // time, or new ones for as long as PPL_RANDOM_PROGRAMS says (a duration, such
 // as 10m), whose first seed PPL_RANDOM_SEED may give.
 func TestRandomPrograms(t *testing.T) {
-	limit, first, count := time.Hour, uint64(1), uint64(80)
-	if testing.Short() {
-		count = 20
-	}
+	limit, first, count := time.Hour, uint64(1), uint64(short.Of(80, 20))
 	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
 		d, err := time.ParseDuration(s)
 		if err != nil {
@@ -90,10 +88,7 @@ func TestRandomPrograms(t *testing.T) {
 // and on pieces of everyday Stan: the same ones every time. compile/internal/cmd/randomprograms
 // runs others, as many as wanted.
 func TestRandomModels(t *testing.T) {
-	models, drawn, mutants, rows, idioms := uint64(250), uint64(120), uint64(60), uint64(60), uint64(40)
-	if testing.Short() {
-		models, drawn, mutants, rows, idioms = 50, 25, 10, 10, 10
-	}
+	models, drawn, mutants, rows, idioms := uint64(short.Of(250, 50)), uint64(short.Of(120, 25)), uint64(short.Of(60, 10)), uint64(short.Of(60, 10)), uint64(short.Of(40, 10))
 	var total contest.Report
 	run := func(text, values string, seed uint64) {
 		t.Helper()
@@ -176,6 +171,7 @@ func smallExamples(t testing.TB) (list [][2]string) {
 // TestWrittenPrograms compares the ways on the programs that package bind is
 // tested with, whose first line holds their data.
 func TestWrittenPrograms(t *testing.T) {
+	short.Skip(t, "37 programs are compared in all ways; TestFoundPrograms and random programs are left")
 	files, err := filepath.Glob("internal/bind/testdata/loops/*.model")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // expected is an expected.json.
@@ -164,9 +165,7 @@ var runs = []struct {
 // fixed; were they not, the test would fail by chance once in a million runs:
 // the threshold is the normal quantile at 1e-6 over the number of comparisons.
 func TestPosteriors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("samples six posteriors: not in short mode")
-	}
+	short.Skip(t, "it samples six posteriors")
 	comparisons := 0
 	for _, r := range runs {
 		_, e := load(t, r.example, ppl.BindOptions{})

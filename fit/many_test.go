@@ -19,6 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -80,10 +81,7 @@ func measure(t *testing.T) footprint {
 // TestManyBinds: models are compiled, bound and evaluated again and again without growth
 // of memory, of executable memory or of goroutines. PPL_BINDS says how often.
 func TestManyBinds(t *testing.T) {
-	n := 400
-	if testing.Short() {
-		n = 100
-	}
+	n := short.Of(400, 100)
 	if s := os.Getenv("PPL_BINDS"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil {

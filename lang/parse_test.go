@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -333,9 +334,7 @@ func TestHostile(t *testing.T) {
 	inputs["nested then wide"] = "model { " + strings.Repeat("{", 900) + strings.Repeat("{}", n)
 	inputs["sum"] = "model { y = 1" + strings.Repeat(" + 1", 4*n) + "; }"
 	inputs["else if"] = "model { " + strings.Repeat("if (x) { y = 1; } else ", 3*n) + "{} }"
-	if testing.Short() {
-		t.Skip("slow")
-	}
+	short.Skip(t, "long texts of many shapes take seconds")
 	for name, src := range inputs {
 		start := time.Now()
 		f := source.NewFile("t", src)

@@ -64,6 +64,7 @@ internal/files: sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/short:
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -175,6 +176,7 @@ internal/files:          sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/short:
 examples:                *
 internal/clients/rules:
 internal/cmd/examplegen: compile/data
@@ -346,6 +348,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case imported == f.pkg: // a test from outside
 			case f.test && imported == "go-internal": // txtar, testscript
+			case f.test && imported == "internal/short":
 			case f.test && f.pkg == "cmd/ppl" && imported == "jsonschema":
 			case !allowed(imported, area[a]):
 				t.Errorf("%s imports %s: packages of %s must not", f.name, imported, a)

@@ -8,10 +8,14 @@
 // which it writes JSON (see stan.go for the fields). It is called in every
 // round, so one that keeps compiled models is best; --stan-rounds limits that.
 //
+// With --history FILE each run appends a line of JSON to a file: its date, the commit, the machine
+// and the time of each workload, so that a slow decline shows.
+//
 //	main.go      options, rounds
 //	measure.go   timing of one workload
 //	stan.go      the Stan command
 //	report.go    the figures; JSON, Markdown
+//	history.go   the file to which each run appends a line
 //	bounds.go    what bounds the workloads, and how far that is
 package main
 
@@ -48,6 +52,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	rounds := flags.Int("rounds", 5, "how often every workload has its turn")
 	jsonFile := flags.String("json", "", "write the figures to this `file`")
 	markdown := flags.String("write", "", "put the table between the markers of this Markdown `file`, which is made if it does not exist")
+	history := flags.String("history", "", "append the figures, with date and version, to this `file`")
+	version := flags.String("version", "", "version of the code in the history (default: the commit, where nothing else was changed)")
 	bounded := flags.String("bounds", "", "put the table of what bounds each workload between its markers of this Markdown `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,6 +67,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	match, err := regexp.Compile(*only)
 	if err != nil {
 		return err
+	}
+	if *history != "" && *version == "" {
+		if *version, err = figures.Version(); err != nil {
+			return err
+		}
 	}
 	var stan *stanRunner
 	if *stanCommand != "" {
@@ -126,6 +137,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if *markdown != "" {
 		if err := section.Write(*markdown, text); err != nil {
+			return err
+		}
+	}
+	if *history != "" {
+		if err := rep.appendTo(*history, *version); err != nil {
 			return err
 		}
 	}

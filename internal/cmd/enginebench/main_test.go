@@ -41,6 +41,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Each run appends a line to the history.
+func TestHistory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "history.jsonl")
+	for i := range 2 {
+		r := report{Date: "2026-01-01", Rounds: 3, Rows: []row{{Name: "a", FastNS: 100, ByHandNS: 50}, {Name: "b", FastNS: 200}}}
+		r.conclude()
+		if err := r.appendTo(file, "v"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil || strings.Count(string(text), "\n") != i+1 || strings.Count(string(text), `"fast_ns":{"a":100,"b":200}`) != i+1 || !strings.Contains(string(text), `"version":"v"`) {
+			t.Errorf("after %d runs (%v):\n%s", i+1, err, text)
+		}
+	}
+}
+
 func TestConclude(t *testing.T) {
 	r := report{Rows: []row{
 		{Name: "good", FastNS: 100, ByHandNS: 50, StanNS: 400},
