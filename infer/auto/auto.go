@@ -165,3 +165,14 @@ func (s Setting) String() string {
 }
 
 var infinity = math.Inf(1)
+
+// order compares numbers for sorting; NaN is equal to all.
+func order(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

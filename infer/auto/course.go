@@ -32,53 +32,24 @@ type chain struct {
 	record record // of the round under way
 }
 
-// Run implements [infer.Stage].
+// Run implements [infer.Stage]: start, metric, rounds, kernel, end.
 func (c course) Run(ctx context.Context, s *infer.State) error {
 	w := &chain{course: c, State: s, h: s.Hamiltonian.(*hmc.Whitened), kernel: s.Kernel.(*Kernel), delta: c.options.Delta}
-	d := s.Target.Dim()
-	if d == 0 {
+	if s.Target.Dim() == 0 {
 		return nil
 	}
 	given := w.h.Metric().Kind != infer.Unit // by the run
 	begun := s.Target.Gradients()
-	if err := w.beginRecentred(given); err != nil {
+	o, err := w.open(ctx, given)
+	if err != nil {
 		return err
-	}
-	var pairs pairs
-	if !c.options.PlainStart {
-		var err error
-		if pairs, err = w.start(ctx, given); err != nil {
-			return err
-		}
-		pairs.position, pairs.logDensity = slices.Clone(s.Point.Position), s.Point.LogDensity
-	}
-	climbed := s.Target.Gradients()
-	if w.Chart != nil {
-		w.searchedIn = slices.Clone(w.Chart.Evidence())
-	}
-	var modes []*mode
-	if !c.options.PlainStart {
-		var err error
-		if modes, err = w.searchModes(ctx, pairs); err != nil {
-			return err
-		}
-	}
-	searched := s.Target.Gradients()
-	if !given {
-		f, err := w.firstMetric(pairs)
-		if err != nil {
-			return err
-		}
-		if err := w.h.SetMetric(f.metric); err != nil {
-			return err
-		}
 	}
 	started := s.Target.Gradients()
 	w.kernel.use(Setting{Kind: NUTS})
 	if err := w.search(ctx, given); err != nil {
 		return err
 	}
-	v, err := w.rounds(ctx, given, modes)
+	v, err := w.rounds(ctx, given, o.modes)
 	if err != nil {
 		return err
 	}
@@ -100,7 +71,7 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	}
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
-	told["search_gradients"] = float64(searched - climbed)
+	told["search_gradients"] = float64(o.searched)
 	told["rounds_gradients"] = float64(learnt - started)
 	told["race_gradients"] = float64(s.Target.Gradients() - learnt)
 	told["warmup_transitions"] = float64(w.made)
@@ -109,6 +80,44 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	told["delta"] = w.delta
 	told["refined"] = v.refined
 	return nil
+}
+
+// opening is what the start of a chain has come to, besides its point and its metric.
+type opening struct {
+	modes    []*mode // those that matter, where there are several
+	searched int64   // gradients of the search for them
+}
+
+// open brings the chain to the typical set, looks for modes and sets the first metric.
+func (w *chain) open(ctx context.Context, given bool) (o opening, err error) {
+	if err := w.beginRecentred(given); err != nil {
+		return o, err
+	}
+	var pairs pairs
+	if !w.options.PlainStart {
+		if pairs, err = w.start(ctx, given); err != nil {
+			return o, err
+		}
+		pairs.position, pairs.logDensity = slices.Clone(w.Point.Position), w.Point.LogDensity
+	}
+	climbed := w.Target.Gradients()
+	if w.Chart != nil {
+		w.searchedIn = slices.Clone(w.Chart.Evidence())
+	}
+	if !w.options.PlainStart {
+		if o.modes, err = w.searchModes(ctx, pairs); err != nil {
+			return o, err
+		}
+	}
+	o.searched = w.Target.Gradients() - climbed
+	if given {
+		return o, nil
+	}
+	f, err := w.firstMetric(pairs)
+	if err != nil {
+		return o, err
+	}
+	return o, w.h.SetMetric(f.metric)
 }
 
 // search finds a first step size, with the identity as the metric if there is none with

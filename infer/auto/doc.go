@@ -4,17 +4,19 @@
 //
 //	auto.go        Sampler: the options; the plan of a chain
 //	thresholds.go  the numbers that it decides by, in one table
-//	course.go      warm-up of a chain, as a course of steps
+//	course.go      warm-up of a chain: start, metric, rounds, kernel, end
 //
 // Start, of which the output is where a chain begins and what its climb has learnt:
 //
 //	start.go       the climb to the typical set, and where it has gone too far
 //	modes.go       the search for modes, and in which of them chains begin
+//	firstmetric.go the metric that the climbs of all chains make together
 //
 // Rounds, of which each turns records of all chains into a verdict:
 //
 //	rounds.go      the transitions of a round, and what a chain does after a verdict
 //	pool.go        the verdict: what the chains make of their draws together
+//	mixing.go      R-hat, slow coordinates and tails of what the chains have drawn
 //	health.go      which chains are useless for learning, and what becomes of them
 //	recentre.go    coordinates of the effects of hierarchical models
 //

@@ -38,11 +38,42 @@ type group struct {
 	level  float64 // mean log density
 }
 
-// groupsOf are the groups of chains by their draws.
+// groupsOf are the groups of chains by their draws; parts says which chains of the run are there.
 func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
+	means, sds := places(recent, to)
+	near := func(a, b int) bool {
+		for j := range means[a] {
+			if math.Abs(means[a][j]-means[b][j]) > at.farApart*max(sds[a][j], sds[b][j]) {
+				return false
+			}
+		}
+		return true
+	}
+	of := united(len(recent), near)
+	var groups []group
+	index := map[int]int{}
+	i := 0
+	for chain, here := range parts {
+		if !here {
+			continue
+		}
+		g, ok := index[of[i]]
+		if !ok {
+			g = len(groups)
+			index[of[i]] = g
+			groups = append(groups, group{held: map[int][][]float64{}})
+		}
+		groups[g].add(chain, recent[i])
+		i++
+	}
+	return groups
+}
+
+// places are the means and standard deviations, by chain, of the whitened coordinates and of the log
+// density.
+func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	d := len(recent[0].draws[0])
-	n := len(recent)
-	means, sds := make([][]float64, n), make([][]float64, n)
+	means, sds = make([][]float64, len(recent)), make([][]float64, len(recent))
 	y := make([]float64, d)
 	for i, r := range recent {
 		means[i], sds[i] = make([]float64, d+1), make([]float64, d+1)
@@ -63,52 +94,40 @@ func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []grou
 			means[i][j], sds[i][j] = m, math.Sqrt(s/float64(len(v)))
 		}
 	}
-	near := func(a, b int) bool {
-		for j := range d + 1 {
-			if math.Abs(means[a][j]-means[b][j]) > at.farApart*max(sds[a][j], sds[b][j]) {
-				return false
-			}
-		}
-		return true
-	}
+	return means, sds
+}
+
+// united numbers the components of n things by one of each; alike says which pairs belong together.
+func united(n int, alike func(a, b int) bool) []int {
 	of := make([]int, n)
 	for i := range of {
 		of[i] = i
+	}
+	for i := range n {
 		for j := range i {
-			if near(i, j) {
-				from, into := of[i], of[j]
-				for k := range i + 1 {
-					if of[k] == from {
-						of[k] = into
-					}
+			if of[i] == of[j] || !alike(i, j) {
+				continue
+			}
+			from, into := of[i], of[j]
+			for k := range of {
+				if of[k] == from {
+					of[k] = into
 				}
 			}
 		}
 	}
-	var groups []group
-	index := map[int]int{}
-	i := 0
-	for chain, here := range parts {
-		if !here {
-			continue
-		}
-		g, ok := index[of[i]]
-		if !ok {
-			g = len(groups)
-			index[of[i]] = g
-			groups = append(groups, group{held: map[int][][]float64{}})
-		}
-		r := recent[i]
-		half := len(r.draws) / 2
-		groups[g].level += floats.Sum(r.logDensity) / float64(len(r.logDensity))
-		groups[g].chains = append(groups[g].chains, chain)
-		groups[g].fit.Draws = append(groups[g].fit.Draws, r.draws[:half]...)
-		groups[g].fit.Scores = append(groups[g].fit.Scores, r.scores[:half]...)
-		groups[g].fit.Groups = append(groups[g].fit.Groups, half)
-		groups[g].held[chain] = r.draws[half:]
-		i++
-	}
-	return groups
+	return of
+}
+
+// add puts a chain into the group: the first half of its draws to fit by, the other half held out.
+func (g *group) add(chain int, r record) {
+	half := len(r.draws) / 2
+	g.level += floats.Sum(r.logDensity) / float64(len(r.logDensity))
+	g.chains = append(g.chains, chain)
+	g.fit.Draws = append(g.fit.Draws, r.draws[:half]...)
+	g.fit.Scores = append(g.fit.Scores, r.scores[:half]...)
+	g.fit.Groups = append(g.fit.Groups, half)
+	g.held[chain] = r.draws[half:]
 }
 
 // groups is the number of groups of chains.
@@ -157,7 +176,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	for _, s := range v.standing {
 		here = append(here, s.present)
 	}
-	if len(all) == 0 || len(all[0].draws) < fewestOfMetric {
+	if len(all) == 0 || len(all[0].draws) < minDraws {
 		return false, nil
 	}
 	for i := range all { // those of chains that were useless then are draws too
@@ -363,13 +382,12 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 }
 
 // massesOf puts together groups that nothing separates, and estimates the masses of those that
-// are left.
+// are left, the largest first.
 func massesOf(groups []group, parts []any) *masses {
 	n := len(groups)
-	of := make([]int, n)
 	separate := make([][]int, n) // votes for less those against
-	for i := range of {
-		of[i], separate[i] = i, make([]int, n)
+	for i := range separate {
+		separate[i] = make([]int, n)
 	}
 	draws, normals := make([][]float64, n), make([][]float64, n)
 	for _, part := range parts {
@@ -388,18 +406,7 @@ func massesOf(groups []group, parts []any) *masses {
 			separate[i][b.group] += vote
 		}
 	}
-	for i := range n {
-		for j := range i {
-			if separate[i][j] <= 0 && of[i] != of[j] {
-				from, into := of[i], of[j]
-				for k := range of {
-					if of[k] == from {
-						of[k] = into
-					}
-				}
-			}
-		}
-	}
+	of := united(n, func(a, b int) bool { return separate[a][b] <= 0 })
 	out := &masses{}
 	var logs, relative []float64
 	for i := range n {
@@ -413,37 +420,39 @@ func massesOf(groups []group, parts []any) *masses {
 	if len(logs) == 0 {
 		return out
 	}
-	total := floats.LogSumExp(logs)
+	out.share(logs, relative)
+	return out.sorted()
+}
+
+// share computes the masses from the logarithms of integrals and the relative standard errors of these.
+func (m *masses) share(logs, relative []float64) {
+	m.total = floats.LogSumExp(logs)
 	for i, l := range logs {
-		m := math.Exp(l - total)
+		mass := math.Exp(l - m.total)
 		others := 0.0
 		for j, l := range logs {
 			if j != i {
-				share := math.Exp(l-total) / max(1-m, 1e-300)
+				share := math.Exp(l-m.total) / max(1-mass, 1e-300)
 				others += share * share * relative[j] * relative[j]
 			}
 		}
-		out.mass = append(out.mass, m)
-		out.errors = append(out.errors, m*(1-m)*math.Sqrt(relative[i]*relative[i]+others))
+		m.mass = append(m.mass, mass)
+		m.errors = append(m.errors, mass*(1-mass)*math.Sqrt(relative[i]*relative[i]+others))
 	}
-	order := make([]int, len(logs))
-	for i := range order {
-		order[i] = i
+}
+
+// sorted are the masses with the largest first.
+func (m *masses) sorted() *masses {
+	largest := make([]int, len(m.mass))
+	for i := range largest {
+		largest[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case out.mass[a] > out.mass[b]:
-			return -1
-		case out.mass[a] < out.mass[b]:
-			return 1
-		}
-		return 0
-	})
-	sorted := &masses{total: total}
-	for _, i := range order {
-		sorted.normals, sorted.mass, sorted.errors = append(sorted.normals, out.normals[i]), append(sorted.mass, out.mass[i]), append(sorted.errors, out.errors[i])
+	slices.SortStableFunc(largest, func(a, b int) int { return order(m.mass[b], m.mass[a]) })
+	out := &masses{total: m.total}
+	for _, i := range largest {
+		out.normals, out.mass, out.errors = append(out.normals, m.normals[i]), append(out.mass, m.mass[i]), append(out.errors, m.errors[i])
 	}
-	return sorted
+	return out
 }
 
 // bridgeSampling is the logarithm of the integral of a density, from the logarithms of its ratios

@@ -28,9 +28,9 @@ const (
 	mostSurveyed    = 1024
 )
 
-// fewestOfMetric is how many a metric is learnt from at least, all chains together: two in each
+// minDraws is the least number of draws, over all chains, that a metric is learnt from: two in each
 // half have a variance.
-const fewestOfMetric = 4
+const minDraws = 4
 
 // leastShrink is the shrinkage where scores are linear.
 const leastShrink = 1e-8
@@ -39,9 +39,7 @@ const leastShrink = 1e-8
 // same says that the metric in use is for the coordinates that the draws are in.
 func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if p.given {
-		v.metric, v.why = p.metric, "given"
-		s := sampleOf(recent)
-		v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
+		v.setMetric(p.metric, "given", recent)
 		return
 	}
 	d := len(recent[0].draws[0])
@@ -49,20 +47,63 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	for _, r := range recent {
 		n += len(r.draws)
 	}
-	if n < fewestOfMetric {
-		v.metric, v.why, v.divergence, v.attainable = p.metric, "that of the start, as warm-up had too few draws to learn one", infinity, infinity
-		if v.metric.Kind == "" {
-			v.metric = infer.Metric{Kind: infer.Unit, Dim: d}
-		}
+	if n < minDraws {
+		v.keepMetric(p, "that of the start, as warm-up had too few draws to learn one", d)
+		v.attainable = infinity
 		return
 	}
 	parts := folds(recent)
 	v.attainable = whiten.Attainable(sampleOf(parts[0]), sampleOf(parts[1]))
+	if p.options.Metric == infer.Unit {
+		v.setMetric(infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for", recent)
+		return
+	}
 	normal := v.attainable < p.at.nearlyNormal // as far as the draws tell: scores are linear, and need no shrinkage
 	inUse, ofInUse := infer.Metric{}, infinity
 	if normal && same && p.options.Metric == "" {
 		inUse, ofInUse = centred(p.metric, recent)
 	}
+	candidates := candidatesFor(p.options.Metric, d, n, normal)
+	divergences, best := v.try(p, candidates, parts, ofInUse)
+	whole := sampleOf(recent)
+	best, ok := v.learnBest(candidates, divergences, best, whole)
+	if !ok { // chains that wander off without end leave numbers that are no metric
+		v.keepMetric(p, "that in use, as the draws tell of none", d)
+		return
+	}
+	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
+	if ofInUse < p.at.muchBetter*v.divergence-0.005 {
+		v.take(inUse, ofInUse)
+		v.kept = n < 2*d
+		return
+	}
+	v.unripe = v.unripe && (v.divergence > 2*v.attainable+p.at.worthWaiting || p.at.near(v.attainable, d) && !v.near())
+	if p.options.Metric == "" {
+		v.correct(p, whole, normal)
+	}
+	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
+	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
+		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
+	}
+}
+
+// setMetric takes a metric that is not learnt from the draws, with its divergence by all of them.
+func (v *verdict) setMetric(m infer.Metric, why string, recent []record) {
+	s := sampleOf(recent)
+	v.metric, v.why, v.divergence = m, why, whiten.Divergence(m, s.Draws, s.Scores)
+}
+
+// keepMetric keeps the metric in use, or the identity if there is none.
+func (v *verdict) keepMetric(p *pool, why string, d int) {
+	v.metric, v.why, v.divergence = p.metric, why, infinity
+	if v.metric.Kind == "" {
+		v.metric = infer.Metric{Kind: infer.Unit, Dim: d}
+	}
+}
+
+// candidatesFor are the candidates that n draws of dimension d allow, the simplest first; of a kind
+// that was asked for, those alone.
+func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
 	for _, shrink := range []float64{1e-4, 3e-2} {
 		o := whiten.Options{Shrink: shrink}
@@ -77,20 +118,21 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 			candidates = append(candidates, candidate{infer.Dense, whiten.Options{Shrink: leastShrink}, "dense", true})
 		}
 	}
-	if kind := p.options.Metric; kind != "" {
-		candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind != kind })
-		if kind == infer.Dense && len(candidates) == 0 {
-			candidates = []candidate{{infer.Dense, whiten.Options{Shrink: 3e-2}, "dense", false}}
-		}
-		if kind == infer.Unit {
-			v.metric, v.why = infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for"
-			s := sampleOf(recent)
-			v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
-			return
-		}
+	if asked == "" {
+		return candidates
 	}
-	best, least := 0, infinity
-	divergences := make([]float64, len(candidates))
+	candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind != asked })
+	if asked == infer.Dense && len(candidates) == 0 {
+		candidates = []candidate{{infer.Dense, whiten.Options{Shrink: 3e-2}, "dense", false}}
+	}
+	return candidates
+}
+
+// try returns the held-out divergence of each candidate and the best of them. Costly ones are tried
+// only if the divergences of the others, and of the metric in use, are far from attainable.
+func (v *verdict) try(p *pool, candidates []candidate, parts [2][]record, ofInUse float64) (divergences []float64, best int) {
+	least := infinity
+	divergences = make([]float64, len(candidates))
 	for i, c := range candidates {
 		if c.costly && min(least, ofInUse) < 2*v.attainable+p.at.worthTrying {
 			divergences[i] = infinity
@@ -110,7 +152,12 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 			best, least = i, divergences[i]
 		}
 	}
-	whole := sampleOf(recent)
+	return divergences, best
+}
+
+// learnBest learns the best candidate from all draws or, if that fails, the simplest. It returns
+// which; ok is false if neither can be learnt.
+func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int, whole whiten.Sample) (which int, ok bool) {
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
@@ -118,41 +165,30 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
-				v.why = fmt.Sprintf("a diagonal plus rank %d", (len(v.metric.Inverse)-d)/(d+1))
+				v.why = kindName(v.metric)
 			}
-			break
+			return best, true
 		}
-		if best == 0 { // chains that wander off without end leave numbers that are no metric
-			v.metric, v.why, v.divergence = p.metric, "that in use, as the draws tell of none", infinity
-			if v.metric.Kind == "" {
-				v.metric = infer.Metric{Kind: infer.Unit, Dim: d}
-			}
-			return
+		if best == 0 {
+			return 0, false
 		}
 	}
-	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
-	if ofInUse < p.at.muchBetter*v.divergence-0.005 {
-		v.take(inUse, ofInUse)
-		v.kept = n < 2*d
-		return
-	}
-	v.unripe = v.unripe && (v.divergence > 2*v.attainable+p.at.worthWaiting || p.at.near(v.attainable, d) && !v.near())
-	if v.divergence > p.at.hopeless && !normal && p.options.Metric == "" {
-		// Scores of a way to the typical set, or of a funnel's neck, mislead.
+}
+
+// correct corrects a metric that scores mislead: on the way to the typical set or in a funnel's neck
+// the variance of the draws takes its place; of long tails, where scores are largest in the bulk, it
+// makes too little, and is widened.
+func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
+	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
 	}
-	if !v.near() && !p.at.near(v.attainable, d) && p.options.Metric == "" && n >= int(p.at.mostTrusted) {
-		// Scores are largest in the bulk: of long tails they make too little.
+	if !v.near() && !p.at.near(v.attainable, v.metric.Dim) && len(whole.Draws) >= int(p.at.mostTrusted) {
 		wide := v.metric
 		wide.Inverse = slices.Clone(wide.Inverse)
 		widen(&wide, whole)
 		if _, err := whiten.NewMap(wide); err == nil {
 			v.metric = wide
 		}
-	}
-	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
-	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
-		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
 	}
 }
 

@@ -157,24 +157,9 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	var own finding
 	if start.settled && w.RandomStart {
-		top, inner, err := w.topOf(ctx, start)
-		if err != nil {
+		var err error
+		if own, err = w.ownModes(ctx, start); err != nil {
 			return nil, err
-		}
-		if top != nil {
-			own.modes, own.start, own.level = append(own.modes, top), true, start.logDensity
-		}
-		if inner != nil {
-			own.modes = append(own.modes, inner)
-		}
-		if top != nil && inner == nil {
-			outer, err := w.around(top)
-			if err != nil {
-				return nil, err
-			}
-			if outer != nil {
-				own.modes = append(own.modes, outer)
-			}
 		}
 	}
 	modes, parts, err := w.known(nil, own)
@@ -198,6 +183,46 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		return nil, err
 	}
 	matter := mattering(modes)
+	at := begins(matter, parts)
+	w.kernel.told["search_modes"] = float64(len(matter))
+	if w.RandomStart {
+		if err := w.settle(ctx, at[w.place(len(parts))], own, parts); err != nil {
+			return nil, err
+		}
+	}
+	if len(matter) < 2 {
+		return nil, nil
+	}
+	return matter, nil
+}
+
+// ownModes are the mode where the chain has settled and what can be seen from there: one of a smaller
+// scale within it or, if there is none, mass farther out.
+func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err error) {
+	top, inner, err := w.topOf(ctx, start)
+	if err != nil {
+		return own, err
+	}
+	if top != nil {
+		own.modes, own.start, own.level = append(own.modes, top), true, start.logDensity
+	}
+	if inner != nil {
+		own.modes = append(own.modes, inner)
+	}
+	if top != nil && inner == nil {
+		outer, err := w.around(top)
+		if err != nil {
+			return own, err
+		}
+		if outer != nil {
+			own.modes = append(own.modes, outer)
+		}
+	}
+	return own, nil
+}
+
+// begins are the modes in which chains begin, by chain; nil: where it is.
+func begins(matter []*mode, parts []any) []*mode {
 	at := make([]*mode, len(parts))
 	for chain, part := range parts {
 		if f, _ := part.(finding); f.start {
@@ -211,27 +236,25 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		}
 	}
 	place(matter, at)
-	here := w.place(len(parts))
-	if m := at[here]; w.RandomStart && m != nil && (len(own.modes) == 0 || !own.start || !m.same(own.modes[0])) {
-		if err := w.begin(m); err != nil {
-			return nil, err
+	return at
+}
+
+// settle moves the chain to the mode in which it begins, if it is in another one. A chain without a
+// mode begins again: in a place that does not matter, and having found no other, from another random
+// start; then, if it is far below the others, where climbTo leads.
+func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) error {
+	if m != nil {
+		if own.start && m.same(own.modes[0]) {
+			return nil
+		}
+		return w.begin(m)
+	}
+	if own.start {
+		if err := w.restart(ctx); err != nil {
+			return err
 		}
 	}
-	w.kernel.told["search_modes"] = float64(len(matter))
-	if at[here] == nil && w.RandomStart {
-		if own.start { // in a place that does not matter, and it has found no other: another random start
-			if err := w.restart(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if err := w.climbTo(ctx, parts); err != nil {
-			return nil, err
-		}
-	}
-	if len(matter) < 2 {
-		return nil, nil
-	}
-	return matter, nil
+	return w.climbTo(ctx, parts)
 }
 
 // around looks along a ray from a mode for mass farther out, which no climb ends in: of a mixture
@@ -356,15 +379,7 @@ func mattering(modes []*mode) []*mode {
 			out = append(out, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *mode) int {
-		switch {
-		case a.mass > b.mass:
-			return -1
-		case a.mass < b.mass:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b *mode) int { return order(b.mass, a.mass) })
 	return out
 }
 
@@ -436,7 +451,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 			}
 		}
 		p, err := w.startFrom(ctx, x, false)
-		if none := (*infer.InitError)(nil); err != nil && !errors.As(err, &none) {
+		if err := unlessZero(err); err != nil {
 			return err
 		}
 		if p.settled && w.Point.LogDensity >= level-w.at.trailing {
@@ -455,7 +470,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 		}
 		return lp >= level
 	})
-	if none := (*infer.InitError)(nil); err != nil && !errors.As(err, &none) {
+	if err := unlessZero(err); err != nil {
 		return err
 	}
 	return w.move(reached)
@@ -564,7 +579,6 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 // climbs makes n climbs, of which all that ends in modes that are known end early.
 func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, error) {
 	var out finding
-	d := w.Target.Dim()
 	begun := w.Target.Gradients()
 	lost := 0 // climbs that have ended nowhere
 	most := int64(w.at.shareOfSearch * w.plannedGradients())
@@ -574,55 +588,64 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 			break
 		}
 		w.kernel.told["search_climbs"] = float64(k + 1)
-		rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
-		x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
-		if none := (*infer.InitError)(nil); errors.As(err, &none) {
-			continue
-		}
+		nowhere, err := w.climbFromRandom(ctx, known, &out, k)
 		if err != nil {
 			return out, err
 		}
-		if w.learns {
-			for _, j := range w.Chart.Of().Elements() {
-				x[j] = nearMeans * (2*rng.Float64() - 1)
-			}
-		}
-		in := -1
-		a, err := optimize.FindTop(ctx, w.Target, x, w.mostEvaluations(), func(x []float64, lp float64) bool {
-			in = slices.IndexFunc(known, func(m *mode) bool { return m.has(x, lp) })
-			return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return m.has(x, lp) })
-		})
-		if none := (*infer.InitError)(nil); errors.As(err, &none) {
-			continue
-		}
-		if err != nil {
-			return out, err
-		}
-		if in >= 0 {
-			out.visited = append(out.visited, in)
-		}
-		if !a.Climbed || !finite(a.X) {
-			if in < 0 {
-				lost++
-			}
-			continue
-		}
-		next, err := w.apart(a, slices.Concat(known, out.modes))
-		if err != nil {
-			return out, err
-		}
-		if !next {
-			continue
-		}
-		m, err := w.modeAt(a)
-		if err != nil {
-			return out, err
-		}
-		if m != nil && len(m.metric.Mean) == d {
-			out.modes = append(out.modes, m)
+		if nowhere {
+			lost++
 		}
 	}
 	return out, nil
+}
+
+// climbFromRandom makes climb k, and adds to what was found the mode in which it ends; it reports a
+// climb that has ended nowhere.
+func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding, k int) (nowhere bool, err error) {
+	rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
+	x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
+	if err != nil {
+		return false, unlessZero(err)
+	}
+	if w.learns {
+		for _, j := range w.Chart.Of().Elements() {
+			x[j] = nearMeans * (2*rng.Float64() - 1)
+		}
+	}
+	in := -1
+	a, err := optimize.FindTop(ctx, w.Target, x, w.mostEvaluations(), func(x []float64, lp float64) bool {
+		in = slices.IndexFunc(known, func(m *mode) bool { return m.has(x, lp) })
+		return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return m.has(x, lp) })
+	})
+	if err != nil {
+		return false, unlessZero(err)
+	}
+	if in >= 0 {
+		out.visited = append(out.visited, in)
+	}
+	if !a.Climbed || !finite(a.X) {
+		return in < 0, nil
+	}
+	next, err := w.apart(a, slices.Concat(known, out.modes))
+	if err != nil || !next {
+		return false, err
+	}
+	m, err := w.modeAt(a)
+	if err != nil {
+		return false, err
+	}
+	if m != nil && len(m.metric.Mean) == w.Target.Dim() {
+		out.modes = append(out.modes, m)
+	}
+	return false, nil
+}
+
+// unlessZero is err, but nil if it only says that the density is zero at a point to start from.
+func unlessZero(err error) error {
+	if none := (*infer.InitError)(nil); errors.As(err, &none) {
+		return nil
+	}
+	return err
 }
 
 // worthwhile is the number of modes that matter.

@@ -1,7 +1,6 @@
 package auto
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -9,90 +8,6 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
-
-// pairs are the steps of an optimiser with the changes of the gradient, and where it
-// has led.
-type pairs struct {
-	steps, changes [][]float64
-
-	settled    bool // at a draw from a normal distribution that fits there
-	mouth      bool // where a climb should have ended, see chain.mouth
-	position   []float64
-	logDensity float64
-	normal     infer.Metric // about its mean; without a Kind: none
-	peak       float64      // the log density there, were it normal
-	hasMass    bool
-	mass       float64 // logarithm, of the normal distribution there, but for a constant
-}
-
-// lesserMass, and half the dimension for what normal distributions miss, is how much less
-// the logarithm of the mass of a mode is whose draws are not worth having.
-const lesserMass = 20
-
-// first is what the starts of all chains come to.
-type first struct {
-	metric infer.Metric
-	best   pairs // the settled start with the largest log density, or mass
-}
-
-// trails reports whether a start is where next to nothing of the distribution is: in a
-// mode so much lower that no draw of the run should be there.
-func (f *first) trails(p pairs, d int) bool {
-	if !p.settled && f.best.settled && p.position != nil { // it has not found anything
-		return p.logDensity < f.best.logDensity-100-10*float64(d)
-	}
-	if p.hasMass && f.best.hasMass {
-		return p.mass < f.best.mass-lesserMass-0.5*float64(d)
-	}
-	return p.settled && f.best.settled && p.logDensity < f.best.logDensity-100-10*float64(d)
-}
-
-// firstMetric puts the climbs of all chains together.
-func (w *chain) firstMetric(own pairs) (*first, error) {
-	d := w.Target.Dim()
-	all, err := w.Exchange(own, func(parts []any) any {
-		s := whiten.Sample{Plain: true}
-		f := &first{metric: infer.Metric{Kind: infer.Unit, Dim: d}}
-		for _, part := range parts {
-			p, ok := part.(pairs)
-			if !ok || !p.settled {
-				continue
-			}
-			larger := p.logDensity > f.best.logDensity
-			if p.hasMass && f.best.hasMass {
-				larger = p.mass > f.best.mass
-			}
-			if !f.best.settled || larger {
-				f.best = p
-			}
-		}
-		for _, part := range parts {
-			if p, ok := part.(pairs); ok && !f.trails(p, d) {
-				s.Draws, s.Scores = append(s.Draws, p.steps...), append(s.Scores, p.changes...)
-			}
-		}
-		kind := w.options.Metric
-		if kind == "" || kind == infer.Dense {
-			kind = infer.LowRank
-		}
-		o := whiten.Options{Shrink: 1e-6, Cutoff: 1.1}
-		if d <= mostCurvature { // all second derivatives are known
-			o.Shrink, o.Rank = 1e-10, d
-		}
-		m, err := whiten.Fit(kind, s, o)
-		if err != nil {
-			m, err = whiten.Fit(infer.Diagonal, s, whiten.Options{})
-		}
-		if err == nil {
-			f.metric = m
-		}
-		return f
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all.(*first), nil
-}
 
 // pool is what has been seen by all chains so far. Every chain has one of its own,
 // but only one of them judges; the others adopt.
@@ -336,17 +251,13 @@ func later(rounds [][]record) []record {
 	return out
 }
 
-const (
-// How much larger the divergence may be in the coordinates learnt, which are better
-// where the draws have hardly been; and by some more where the metric is learnt from draws
-// in either. (Where that is allowed of all, good metrics, from second derivatives, are given up for coordinates that
-// differ by chance: three of six runs of radon_all_hierarchical_intercept had 36,000 gradients of warm-up in place of 13,000.)
-// The divergence above which non-centred effects are tried too: what the data tell
-// may be far from constant.
-)
-
 // chooseCoordinates learns coordinates of effects, and the metric in the better ones of
-// them and those in use, in which it returns the draws.
+// them and those in use, in which it returns the draws. The coordinates learnt may have a somewhat
+// larger divergence (mostWorse), as they are better where the draws have hardly been, and by 0.02 more
+// where the metric is learnt from draws in either. Were that allowed of metrics from second
+// derivatives too, good ones would be given up by chance: three of six runs of
+// radon_all_hierarchical_intercept had 36,000 gradients of warm-up, not 13,000. Above poorCoordinates
+// non-centred effects are tried as well: what the data tell may be far from constant.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	learn := v.usable(original)
 	if p.chart == nil {
@@ -396,8 +307,10 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	return recent
 }
 
-// usable are the draws to learn from: not those of chains that were useless then, nor
-// those on the way to the typical set.
+// usable are the draws to learn from: not those of chains that were useless then, nor those on the
+// way to the typical set. A log density so far below the median (threshold below, in itself and in
+// distances between quartiles) has one draw in a million of a normal distribution in 4 dimensions;
+// scores out there may be thousands of times as large as elsewhere, and would decide alone.
 func (v *verdict) usable(recent []record) []record {
 	n := 0
 	for _, r := range recent {
@@ -434,129 +347,4 @@ func (v *verdict) usable(recent []record) []record {
 		return recent
 	}
 	return out
-}
-
-// below is how much lower the log density of a draw may be than the median, in itself and in
-// distances between quartiles, for a metric to be learnt from it: a
-// normal distribution has one in a million such draws in 4 dimensions. Scores out there may
-// be thousands of times as large as elsewhere, and would decide alone.
-
-// How many tails are looked at, and how much farther out than the draws, in the
-// coordinate that makes them extreme.
-const (
-	mostTails = 12
-	farther   = 1.5
-)
-
-// extremes finds the draws with the most extreme whitened coordinates and moves them
-// farther out.
-func (v *verdict) extremes(to *whiten.Map, recent []record) {
-	d := v.metric.Dim
-	type extreme struct {
-		size       float64
-		coordinate int
-		y          []float64
-	}
-	var all []extreme
-	w := make([]float64, d)
-	for _, r := range recent {
-		for t, x := range r.draws {
-			y := make([]float64, d)
-			to.Whiten(x, r.scores[t], y, w)
-			e := extreme{y: y}
-			for j, c := range y {
-				if math.Abs(c) > e.size {
-					e.size, e.coordinate = math.Abs(c), j
-				}
-			}
-			all = append(all, e)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
-	for _, e := range all[:min(mostTails, len(all))] {
-		e.y[e.coordinate] *= farther
-		x := make([]float64, d)
-		to.Forward(e.y, x)
-		v.tails = append(v.tails, x)
-	}
-}
-
-// diagnose finds R-hat of the log density and of the whitened coordinates, their
-// variances, and which of them are slow.
-func (v *verdict) diagnose(to *whiten.Map, recent []record) {
-	d := v.metric.Dim
-	n := len(recent[0].draws)
-	means := make([][]float64, len(recent))
-	within, lag := make([]float64, d), make([]float64, d)
-	y, w, previous := make([]float64, d), make([]float64, d), make([]float64, d)
-	for i, r := range recent {
-		means[i] = make([]float64, d)
-		squares := make([]float64, d)
-		for t, x := range r.draws {
-			to.Whiten(x, r.scores[t], y, w)
-			for j, v := range y {
-				means[i][j] += v / float64(n)
-				squares[j] += v * v / float64(n)
-				if t > 0 {
-					lag[j] += (v - previous[j]) * (v - previous[j]) / float64(len(recent)*max(1, n-1))
-				}
-			}
-			copy(previous, y)
-		}
-		for j := range within {
-			within[j] += max(0, squares[j]-means[i][j]*means[i][j]) / float64(len(recent))
-		}
-	}
-	between := func(j int) float64 {
-		mean, sum := 0.0, 0.0
-		for _, m := range means {
-			mean += m[j] / float64(len(means))
-		}
-		for _, m := range means {
-			sum += (m[j] - mean) * (m[j] - mean)
-		}
-		return sum / float64(max(1, len(means)-1))
-	}
-	v.rhat = 1
-	v.scales = make([]float64, d)
-	speed := make([]float64, d)
-	for j := range d {
-		b := between(j)
-		if within[j] > 0 {
-			v.rhat = max(v.rhat, math.Sqrt(1+b/within[j]))
-		} else if b > 0 {
-			v.rhat = infinity
-		}
-		v.scales[j] = within[j] + b
-		speed[j] = lag[j] / max(v.scales[j], 1e-300)
-		v.slow = append(v.slow, j)
-	}
-	slices.SortStableFunc(v.slow, func(a, b int) int {
-		switch {
-		case speed[a] < speed[b]:
-			return -1
-		case speed[a] > speed[b]:
-			return 1
-		}
-		return 0
-	})
-	// Log density.
-	mean, variance := make([]float64, len(recent)), 0.0
-	grand := 0.0
-	for i, r := range recent {
-		for _, l := range r.logDensity {
-			mean[i] += l / float64(n)
-		}
-		for _, l := range r.logDensity {
-			variance += (l - mean[i]) * (l - mean[i]) / float64(n*len(recent))
-		}
-		grand += mean[i] / float64(len(recent))
-	}
-	b := 0.0
-	for _, m := range mean {
-		b += (m - grand) * (m - grand) / float64(max(1, len(recent)-1))
-	}
-	if variance > 0 {
-		v.rhat = max(v.rhat, math.Sqrt(1+b/variance))
-	}
 }

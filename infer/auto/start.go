@@ -84,60 +84,75 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	if err := w.move(a.X); err != nil {
 		return p, err
 	}
+	p, placed, err := w.newton(a, p)
+	if err != nil || placed {
+		return p, err
+	}
+	return pairs{}, w.move(origin)
+}
+
+// newton goes on from where L-BFGS has ended, by Newton's steps with the absolute values of the second
+// derivatives, until a step promises little; it then moves the chain to a draw from the normal
+// distribution found there, or to the mouth of a neck. placed is false where that fails.
+func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
+	d := w.Target.Dim()
 	scale := a.Scale
 	next, draw := infer.NewPoint(d), make([]float64, d)
 	step := make([]float64, d)
 	for i := 0; ; i++ {
 		local, err := w.curvature(scale, 0, 1)
 		if err != nil {
-			return p, err
+			return p, false, err
 		}
 		if len(local.steps) < min(2, d) {
-			break
+			return p, false, nil
 		}
 		m, err := whiten.Fit(infer.LowRank, whiten.Sample{Draws: local.steps, Scores: local.changes, Plain: true}, whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d})
 		if err != nil {
-			break
+			return p, false, nil
 		}
 		p, scale = local, slices.Clone(m.Inverse[:d])
-		low := whiten.NewLowRank(m)
-		low.Velocity(w.Point.Gradient, step)
+		whiten.NewLowRank(m).Velocity(w.Point.Gradient, step)
 		gain := floats.Dot(step, w.Point.Gradient)
-		if gain > max(0.25*float64(d), 0.5) && i >= max(newtonSteps, newtonEvaluations/d) {
-			break // on the way up a funnel gains do not end
+		little := max(0.25*float64(d), 0.5)
+		if gain > little && i >= max(newtonSteps, newtonEvaluations/d) {
+			return p, false, nil // on the way up a funnel gains do not end
 		}
-		if gain <= max(0.25*float64(d), 0.5) {
-			centre := w.Point.LogDensity
-			m.Mean = slices.Clone(w.Point.Position)
-			if gain <= float64(d) {
-				floats.Add(m.Mean, step)
-			}
-			end := w.at.newMode(m, centre+0.5*min(gain, float64(d)))
-			if end == nil {
-				break
-			}
-			if begin, err := w.mouth(a, end); err != nil {
-				return p, err
-			} else if begin != nil {
-				return pairs{mouth: true}, w.move(begin)
-			}
-			drawn, err := w.draw(m, draw, next)
-			if err != nil || drawn {
-				p.settled, p.hasMass, p.normal, p.peak = drawn, drawn, m, end.logDensity
-				p.mass = end.mass
-				return p, err
-			}
-			break // the density is not like a normal one there
+		if gain <= little {
+			return w.arrive(a, p, m, step, gain, draw, next)
 		}
 		climbed, err := w.climb(step, gain, next)
-		if err != nil {
-			return p, err
-		}
-		if !climbed {
-			break
+		if err != nil || !climbed {
+			return p, false, err
 		}
 	}
-	return pairs{}, w.move(origin)
+}
+
+// arrive ends the climb: m is the normal distribution where it is, whose centre a step with little
+// gain leads to.
+func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, draw []float64, next *infer.Point) (_ pairs, placed bool, err error) {
+	d := w.Target.Dim()
+	centre := w.Point.LogDensity
+	m.Mean = slices.Clone(w.Point.Position)
+	if gain <= float64(d) {
+		floats.Add(m.Mean, step)
+	}
+	end := w.at.newMode(m, centre+0.5*min(gain, float64(d)))
+	if end == nil {
+		return p, false, nil
+	}
+	begin, err := w.mouth(a, end)
+	if err != nil {
+		return p, false, err
+	}
+	if begin != nil {
+		return pairs{mouth: true}, true, w.move(begin)
+	}
+	drawn, err := w.draw(m, draw, next)
+	if drawn {
+		p.settled, p.hasMass, p.normal, p.peak, p.mass = true, true, m, end.logDensity, end.mass
+	}
+	return p, drawn, err // if it is not, the density is not like a normal one there
 }
 
 // climb is where a climb has led, and by which points.

@@ -1,0 +1,136 @@
+package auto
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// This file: how the chains mix in what they have seen, and how far out their draws are.
+
+// How many tails are looked at, and how much farther out than the draws, in the
+// coordinate that makes them extreme.
+const (
+	mostTails = 12
+	farther   = 1.5
+)
+
+// extremes finds the draws with the most extreme whitened coordinates and moves them
+// farther out.
+func (v *verdict) extremes(to *whiten.Map, recent []record) {
+	d := v.metric.Dim
+	type extreme struct {
+		size       float64
+		coordinate int
+		y          []float64
+	}
+	var all []extreme
+	w := make([]float64, d)
+	for _, r := range recent {
+		for t, x := range r.draws {
+			y := make([]float64, d)
+			to.Whiten(x, r.scores[t], y, w)
+			e := extreme{y: y}
+			for j, c := range y {
+				if math.Abs(c) > e.size {
+					e.size, e.coordinate = math.Abs(c), j
+				}
+			}
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
+	for _, e := range all[:min(mostTails, len(all))] {
+		e.y[e.coordinate] *= farther
+		x := make([]float64, d)
+		to.Forward(e.y, x)
+		v.tails = append(v.tails, x)
+	}
+}
+
+// diagnose finds R-hat of the log density and of the whitened coordinates, their
+// variances, and which of them are slow.
+func (v *verdict) diagnose(to *whiten.Map, recent []record) {
+	d := v.metric.Dim
+	means, within, lag := moments(to, recent, d)
+	between := func(j int) float64 {
+		mean, sum := 0.0, 0.0
+		for _, m := range means {
+			mean += m[j] / float64(len(means))
+		}
+		for _, m := range means {
+			sum += (m[j] - mean) * (m[j] - mean)
+		}
+		return sum / float64(max(1, len(means)-1))
+	}
+	v.rhat = 1
+	v.scales = make([]float64, d)
+	speed := make([]float64, d)
+	for j := range d {
+		b := between(j)
+		if within[j] > 0 {
+			v.rhat = max(v.rhat, math.Sqrt(1+b/within[j]))
+		} else if b > 0 {
+			v.rhat = infinity
+		}
+		v.scales[j] = within[j] + b
+		speed[j] = lag[j] / max(v.scales[j], 1e-300)
+		v.slow = append(v.slow, j)
+	}
+	slices.SortStableFunc(v.slow, func(a, b int) int { return order(speed[a], speed[b]) })
+	v.rhat = max(v.rhat, rhatOfDensity(recent))
+}
+
+// moments are those of whitened coordinates: the mean of each chain, the variance within chains, and
+// the mean square of steps from draw to draw.
+func moments(to *whiten.Map, recent []record, d int) (means [][]float64, within, lag []float64) {
+	n := len(recent[0].draws)
+	means = make([][]float64, len(recent))
+	within, lag = make([]float64, d), make([]float64, d)
+	y, w, previous := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, r := range recent {
+		means[i] = make([]float64, d)
+		squares := make([]float64, d)
+		for t, x := range r.draws {
+			to.Whiten(x, r.scores[t], y, w)
+			for j, v := range y {
+				means[i][j] += v / float64(n)
+				squares[j] += v * v / float64(n)
+				if t > 0 {
+					lag[j] += (v - previous[j]) * (v - previous[j]) / float64(len(recent)*max(1, n-1))
+				}
+			}
+			copy(previous, y)
+		}
+		for j := range within {
+			within[j] += max(0, squares[j]-means[i][j]*means[i][j]) / float64(len(recent))
+		}
+	}
+	return means, within, lag
+}
+
+// rhatOfDensity is R-hat of the log density; 0 where it does not vary.
+func rhatOfDensity(recent []record) float64 {
+	n := len(recent[0].draws)
+	mean, variance := make([]float64, len(recent)), 0.0
+	grand := 0.0
+	for i, r := range recent {
+		for _, l := range r.logDensity {
+			mean[i] += l / float64(n)
+		}
+		for _, l := range r.logDensity {
+			variance += (l - mean[i]) * (l - mean[i]) / float64(n*len(recent))
+		}
+		grand += mean[i] / float64(len(recent))
+	}
+	b := 0.0
+	for _, m := range mean {
+		b += (m - grand) * (m - grand) / float64(max(1, len(recent)-1))
+	}
+	if variance > 0 {
+		return math.Sqrt(1 + b/variance)
+	}
+	return 0
+}
