@@ -57,7 +57,7 @@ generated quantities {
 }
 `
 
-// What is wrong with a model is told with its place.
+// What is wrong with a model is reported with its place.
 func ExampleCompile() {
 	_, err := ppl.Compile("coin.model", strings.Replace(coin, "(n, p)", "(n, q)", 1))
 	fmt.Println(err)

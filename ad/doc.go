@@ -38,7 +38,7 @@
 // A loop over N iterations without carried dependence is evaluated once, with
 // values of N lanes: see Type. Every op maps over lanes, so the rules of
 // derivatives and the definitions in stdlib are written for one lane and know
-// nothing of loops. This replaces a map region with a sub-graph of its own,
+// nothing of loops. This replaces a map region with a separate sub-graph,
 // which was considered: with it, `for (n in 1:N) y[n] ~ normal(mu[n], s)` and
 // `y ~ normal(mu, s)` would be different graphs, every rewrite would be needed
 // twice, and ragged nests would need shapes that depend on the iteration. Here a

@@ -45,7 +45,7 @@ type sparseFisher struct {
 	to       []int32
 }
 
-// wide is how a part is told by vectors.
+// wide is how a part is given by vectors.
 type wide struct {
 	vectors []Ref // columns × some
 	weights []Ref // of as many, None: 1

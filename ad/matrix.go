@@ -91,7 +91,7 @@ func (g *Graph) CholeskyOf(a Ref, name CholeskyAttr) Ref { return g.Do(OpCholesk
 func (g *Graph) TriSolve(a, b Ref, attr TriAttr) Ref { return g.Do(OpTriSolve, attr, a, b) }
 
 // Solve is A⁻¹B for a square A and a matrix B. A singular A gives infinities
-// and NaN. Systems of one or two equations are written out: an op of its own costs
+// and NaN. Systems of one or two equations are written out: a separate op costs
 // more than their arithmetic.
 func (g *Graph) Solve(a, b Ref) Ref {
 	ta, tb := g.Type(a), g.Type(b)

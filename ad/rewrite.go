@@ -191,7 +191,7 @@ func withBodies(attr any, f func(*Graph) *Graph) any {
 	return attr
 }
 
-// Fork is a copy that grows on its own, with memory of its own from the budget; nodes keep
+// Fork is a copy that grows on its own, with its own memory from the budget; nodes keep
 // their names.
 func (g *Graph) Fork() *Graph {
 	h := g.clone()

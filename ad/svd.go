@@ -182,7 +182,7 @@ func orthonormalise(x []float64, m, k int) {
 		norm := reduce(j)
 		if norm < 0.1 {
 			// The unit vector that lies least along the columns before: of all of them
-			// at least 1 - j/m is left in the mean.
+			// at least 1 - j/m is left on average.
 			best, least := 0, math.Inf(1)
 			for i := range m {
 				along := 0.0

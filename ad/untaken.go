@@ -175,7 +175,7 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 		m.Args = append([]Ref(nil), n.Args...)
 		for k, a := range m.Args {
 			if lanes > 0 {
-				m.Args[k] = g.Spread(a, lanes) // so that lanes are told apart before they are added up
+				m.Args[k] = g.Spread(a, lanes) // so that lanes are distinguished before they are added up
 			}
 		}
 	}

@@ -273,7 +273,7 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // first, which carries the adjoints of the carried values. As long as at most
 // two trips lie between snapshots, every step rebuilds the carried values from
 // the last snapshot. Beyond that the loop is over snapshots: each step runs the
-// trips from one snapshot to the next again, taking snapshots of its own, and
+// trips from one snapshot to the next again, taking its own snapshots, and
 // pulls back through this shorter loop, so that up to Snapshots² trips are
 // repeated once rather than many times. Adjoints of the history enter where its
 // values come from.
@@ -341,7 +341,7 @@ func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 
 // backward adds the loop that carries a count from above 0 down, and the
 // adjoints. start returns, for a count less by 1, the carried values from which
-// run (in a graph of its own, so that the adjoint of start ends there) makes the
+// run (in a separate graph, so that the adjoint of start ends there) makes the
 // trips to be pulled back through, and the adjoints of the history that enter
 // there. The results are the adjoints of the active initial values and of the
 // needed captured ones.

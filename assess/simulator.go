@@ -29,7 +29,7 @@ type SimulatorOptions struct {
 	Bind   model.BindOptions
 }
 
-// Simulator makes data sets as a model says that they come about. It is used by one
+// Simulator makes data sets as a model says that they arise. It is used by one
 // goroutine at a time.
 type Simulator struct {
 	// Direct says that parameters are drawn from their priors one after another, or were

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCodeExamples binds the examples of the codes that binding reports: the
-// example must be refused with that very code, its mended form must pass.
+// example must be refused with that very code, its fixed form must pass.
 func TestCodeExamples(t *testing.T) {
 	for _, e := range diag.Explanations() {
 		if e.File != "codes_bind.go" || e.Example == "" {

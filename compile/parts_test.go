@@ -55,7 +55,7 @@ model { for (n in 1:N) target += mu * n + sum(` + call + `); }`
 	}
 }
 
-// An index that is wrong in an iteration in which a loop within has none is told as
+// An index that is wrong in an iteration in which a loop within has none is reported as
 // elsewhere.
 func TestIndexBesideInnerLoop(t *testing.T) {
 	prog, list := compile.Compile(source.NewFile("m.stan", `

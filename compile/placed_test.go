@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// What cannot be evaluated is told with its place, whatever stage finds it, and
+// What cannot be evaluated is reported with its place, whatever stage finds it, and
 // what is too large is not told as sizes that do not match.
 func TestErrorsHavePlaces(t *testing.T) {
 	for text, want := range map[string]string{

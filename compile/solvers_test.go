@@ -205,7 +205,7 @@ model { for (n in 1:N) target += log(integrate_1d(f, 0, 10, {s}, {y[n]}, none));
 	}
 }
 
-// TestSubjects: solutions for several subjects, each with steps of its own, and states written out as
+// TestSubjects: solutions for several subjects, each with its own steps, and states written out as
 // numbers, are those for one subject after another, and those of the arrays.
 func TestSubjects(t *testing.T) {
 	const text = `functions {

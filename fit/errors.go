@@ -89,7 +89,7 @@ func (e *chainsError) Error() string {
 func (e *chainsError) Unwrap() error { return e.err }
 
 // together makes one error of those of chains that could not start because of the
-// same statement: impossible data are told of once.
+// same statement: impossible data are reported once.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
 		var rejection *compile.Rejection

@@ -272,7 +272,7 @@ generated quantities {
 	}
 }
 
-// Data that no chain can start with are told of once.
+// Data that no chain can start with are reported once.
 func TestImpossibleData(t *testing.T) {
 	m, err := model.Compile("m", "data { real y; } parameters { real x; } model { x ~ std_normal(); y ~ lognormal(x, 1); }")
 	if err != nil {
@@ -291,7 +291,7 @@ func TestImpossibleData(t *testing.T) {
 	}
 }
 
-// A fault of planning is told, with a run and with its folder.
+// A fault of planning is reported, with a run and with its folder.
 func TestPlanFaults(t *testing.T) {
 	run, err := fit.Sample(t.Context(), bind(t, "parameters { real x; } model { x ~ normal(0, 1); }", nil), fit.Options{Seed: 1, Chains: 1, Warmup: 100, Draws: 100})
 	if err != nil {

@@ -71,7 +71,7 @@ package infer
 // Kernels move along caller-owned or kernel-owned points instead of returning
 // fresh ones: a transition allocates nothing. Transition returns a pointer,
 // instead of changing z, so that a decorator can compare the states before and
-// after without a copy of its own.
+// after without a separate copy.
 //
 // The step size is an argument of Transition, because every stage of warm-up
 // tunes it, whatever the kernel. What else a kernel may have to be tuned (the

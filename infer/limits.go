@@ -28,7 +28,7 @@ const (
 
 // limits are those of the options of a run and of its samplers, by the names
 // that they have on a command line. They keep a slip of the pen, or a number
-// that comes from a stranger, from making a run that cannot end or does not fit
+// that comes from an untrusted user, from making a run that cannot end or does not fit
 // in memory; NaN is never allowed. What the numbers mean together is checked by
 // those who use them; the options of package bayesopt, which knows nothing of runs, are
 // checked there.

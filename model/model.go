@@ -222,7 +222,7 @@ type BindOptions struct {
 	MaxPrint int64
 
 	// StanCompat selects the transforms of an older version of Stan where they
-	// have changed since, for comparisons: "2.32", whose simplexes come about by
+	// have changed since, for comparisons: "2.32", whose simplexes arise by
 	// stick-breaking. The posterior is the same; unconstrained points and the log
 	// density over them are not. "" is the newest.
 	StanCompat string

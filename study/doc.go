@@ -26,6 +26,6 @@
 //	output.go  results as a table; zarr.go: kept draws
 //	pack.go    units in a folder, shared among the tasks of an array; task.go: doing them
 //	slurm.go   Slurm: an array of jobs; manifest.go: Kubernetes, AWS Batch, GCP Batch
-//	program.go Program: an engine that is a program of its own, such as ppl-nats
+//	program.go Program: an engine that is a separate program, such as ppl-nats
 //	report.go  Report: the distribution of R-hat, effective sample sizes, ranks, coverage
 package study

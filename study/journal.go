@@ -19,7 +19,7 @@ import (
 )
 
 // journalFolder is the folder, within that of a study, with the results as they came. Each
-// process that makes results appends to a file of its own, so that nothing is lost that
+// process that makes results appends to a separate file, so that nothing is lost that
 // was written, and no two write to one file, on shared folders without locks too.
 const journalFolder = "journal"
 

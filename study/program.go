@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Program is an engine that is a program of its own, such as ppl-nats: it takes units on
+// Program is an engine that is a separate program, such as ppl-nats: it takes units on
 // its standard input and gives results on its standard output, as frames. Those that it is
 // given have the types
 //

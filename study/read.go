@@ -36,7 +36,7 @@ type ReadOptions struct {
 
 // ReadPlan reads a plan in YAML or JSON; name is that of its file, for messages. It
 // compiles the models, and prepares what data are simulated from or held out of. What is
-// wrong is told with its place; data of single fits are not looked at yet.
+// wrong is reported with its place; data of single fits are not looked at yet.
 func ReadPlan(ctx context.Context, name, text string, o ReadOptions) (*Plan, error) {
 	r := &reader{document: document{source.NewFile(name, text)}, ctx: ctx, options: o, plan: &Plan{Seed: 1}}
 	var root yaml.Node
@@ -519,7 +519,7 @@ func (r *reader) folded(s *sourceFields) error {
 	return nil
 }
 
-// located leaves an error with places of its own as it is.
+// located leaves an error with its own places as it is.
 func (r *reader) located(n *yaml.Node, err error) error {
 	var own *compile.Error
 	if errors.As(err, &own) || r.ctx.Err() != nil {

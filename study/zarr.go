@@ -108,7 +108,7 @@ type keptVariable struct {
 }
 
 // variablesOf puts columns such as theta.1.2 together as arrays. Where only some elements
-// of a variable were kept, each is an array of its own.
+// of a variable were kept, each is a separate array.
 func variablesOf(names []string) []keptVariable {
 	type element struct {
 		column int

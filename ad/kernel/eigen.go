@@ -83,7 +83,7 @@ func eigenStride(n int) int {
 // EigenWork is the size of the work space of EigenSym.
 func EigenWork(n int) int { s := eigenStride(n); return 2*n*s + 6*s }
 
-// maxSweeps is how many sweeps an eigenvalue may take in the mean.
+// maxSweeps is how many sweeps an eigenvalue may take on average.
 const maxSweeps = 30
 
 // EigenSym computes eigenvalues, in ascending order, and eigenvectors, in columns, of the lower

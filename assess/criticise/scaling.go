@@ -16,7 +16,7 @@ type Scaling struct {
 	K           float64   // Pareto k of the importance weights, the larger one
 }
 
-// SensitivityLimit is the sensitivity above which one is told of it.
+// SensitivityLimit is the sensitivity above which it is reported.
 const SensitivityLimit = 0.05
 
 // PowerScale tells how much the distributions of quantities depend on a part of the log

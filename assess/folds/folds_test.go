@@ -70,7 +70,7 @@ func TestFolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Which are held out is told by their likelihoods.
+		// Which are held out is given by their likelihoods.
 		sum := 0.0
 		for _, l := range got {
 			found := false

@@ -6,7 +6,7 @@
 //	ppl-nats run URL             what `ppl study --engine nats` runs
 //	ppl-nats dead URL            fits that were given up, with the error of each
 //
-// It is a module of its own and knows nothing of models: fits are bytes, which `ppl task -`
+// It is a separate module and knows nothing of models: fits are bytes, which `ppl task -`
 // turns into results, also bytes.
 //
 //	main.go    options

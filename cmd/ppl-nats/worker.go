@@ -127,7 +127,7 @@ func (w *worker) take(ctx context.Context, todo chan<- jetstream.Msg) {
 	}
 }
 
-// slot does units, one after another, by a process of its own.
+// slot does units, one after another, by a separate process.
 func (w *worker) slot(ctx context.Context, todo <-chan jetstream.Msg) {
 	var c *child
 	defer func() {

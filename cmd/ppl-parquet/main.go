@@ -1,6 +1,6 @@
 // Command ppl-parquet writes a Parquet file of rows that it reads from its standard
 // input. `ppl convert --to parquet` runs it, so that ppl itself needs no library for
-// Parquet: it is a module of its own.
+// Parquet: it is a separate module.
 //
 //	ppl-parquet FILE
 //

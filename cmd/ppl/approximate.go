@@ -229,7 +229,7 @@ func method(name string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: "method", Value: name, Children: []draws.Setting{{Name: name, Group: true, Children: children}}}
 }
 
-// choice is a setting whose value opens a group of its own.
+// choice is a setting whose value opens a separate group.
 func choice(name, value, standard string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: name, Value: value, Default: value == standard,
 		Children: []draws.Setting{{Name: value, Group: true, Children: children}}}

@@ -296,7 +296,7 @@ func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []s
 func (o *conversion) free(is func(string) bool) error {
 	info, err := os.Lstat(o.out)
 	if err != nil {
-		return nil // what is wrong is told when it is written
+		return nil // what is wrong is reported when it is written
 	}
 	if info.IsDir() {
 		if entries, err := os.ReadDir(o.out); err == nil && len(entries) == 0 {

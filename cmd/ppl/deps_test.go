@@ -225,7 +225,7 @@ func goFiles(t *testing.T) []goFile {
 				return fs.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != root {
-				return fs.SkipDir // a module of its own
+				return fs.SkipDir // a separate module
 			}
 			return nil
 		}

@@ -125,7 +125,7 @@ func TestDocumentation(t *testing.T) {
 		for _, o := range stdlib.Language().Lookup(name) {
 			f, ok := o.(*stdlib.Func)
 			if !ok {
-				tolerance = 1e-7 // a text may have a tolerance of its own
+				tolerance = 1e-7 // a text may have a separate tolerance
 				continue
 			}
 			call, want, ok := f.Demonstration()

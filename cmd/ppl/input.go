@@ -100,7 +100,7 @@ func limitMemory(limit *byteSize) error {
 }
 
 // read reads model and data, each once: what is hashed is what is used, and a
-// pipe cannot be read again. What is wrong with the data is told when the model
+// pipe cannot be read again. What is wrong with the data is reported when the model
 // has been compiled.
 func (in *input) read(ctx context.Context, model string) error {
 	if in.source != nil {
@@ -439,7 +439,7 @@ func (o *pointed) flags(cmd *cobra.Command) {
 }
 
 // load loads a model and reads the points that its command is about. What the
-// program prints goes to stderr, beside what is told. Evaluations of the posterior end
+// program prints goes to stderr, beside what is reported. Evaluations of the posterior end
 // when ctx does, with an error that wraps its cause.
 func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *loaded, xs [][]float64, err error) {
 	if o.points == "" && o.random == 0 {

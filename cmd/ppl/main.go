@@ -47,7 +47,7 @@
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
-//	session.go   what is told of a run; run_json.go: as JSON
+//	session.go   what is reported of a run; run_json.go: as JSON
 //	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
 //	fitinput.go  reading runs
 //	study_engine.go where the fits of a study are made; study_progress.go: how far it is; study_report.go: what it has come to

@@ -38,7 +38,7 @@ func playgroundAt(t testing.TB) string {
 }
 
 // The playground as a newcomer uses it: a model is typed, by completion too; a mistake is
-// marked, said, and mended by its button; the model runs on data that are made up, and its
+// marked, said, and fixed by its button; the model runs on data that are made up, and its
 // table is there.
 func TestPlaygroundInBrowser(t *testing.T) {
 	c, address := playgroundInBrowser(t)

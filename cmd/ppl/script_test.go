@@ -71,7 +71,7 @@ func signalled() {
 	main()
 }
 
-// TestScript runs the scripts in testdata/script, each in a folder of its own.
+// TestScript runs the scripts in testdata/script, each in a separate folder.
 // They stand in for a user: what is typed, what is printed, the exit code,
 // which files there are. Beside testscript's own commands there are
 //

@@ -65,7 +65,7 @@ type watchedRun struct {
 	Chains    []watchedChain `json:"chains"`    // how far each chain is
 }
 
-// Pages are told of progress so often; what they show of the draws is computed anew no
+// Pages get progress so often; what they show of the draws is computed anew no
 // more often than that, and takes no more than a part of the time of the run.
 const (
 	watchEvery   = 500 * time.Millisecond
@@ -147,7 +147,7 @@ func (w *watching) follow(sofar func() *fit.Fit) {
 	w.sofar, w.began = sofar, time.Now()
 }
 
-// state is what pages are told of progress.
+// state is what pages get of progress.
 func (w *watching) state() watchedRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()

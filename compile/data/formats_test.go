@@ -454,7 +454,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// What is no text is told as that, and a mistake without a span says where it is.
+// What is no text is reported as that, and a mistake without a span says where it is.
 func TestNoText(t *testing.T) {
 	for name, text := range map[string]string{"a.csv": "a,b\n1\x00,2\x00", "program": "\x7fELF\x02\x01\x00"} {
 		_, err := Parse(name, text, Options{})

@@ -238,7 +238,7 @@ func (s *Set) has(name string) bool {
 			s.named[n] = true
 		}
 	}
-	_, member := s.values[name] // of a tuple, which a stranger's name with a dot can be that of
+	_, member := s.values[name] // of a tuple, which an untrusted user's name with a dot can be that of
 	return member || s.named[name]
 }
 

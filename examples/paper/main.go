@@ -36,7 +36,7 @@
 //
 // Results are kept in the output folder, one file for each chain, so a program
 // that was stopped goes on where it was; only chains that were not complete
-// start again. Progress is told with an estimate of the time that is left of a
+// start again. Progress is reported with an estimate of the time that is left of a
 // comparison. All random numbers are keyed by problem, sampler and chain:
 // results depend neither on the number of cores nor on interruptions. At the
 // end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws of all
@@ -46,7 +46,7 @@
 //	protocol.go   numbers and lengths of chains, samplers with their constants, seeds
 //	work.go       chains that run in parallel and are kept
 //	book.go       their tables, and those of an earlier run
-//	progress.go   what is told of them
+//	progress.go   what is reported of them
 //	data.go       the data of the regressions
 //	regression.go their posterior with its metric, dispersed starting points
 //	volatility.go data and posterior of the volatility model, whitened too

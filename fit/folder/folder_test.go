@@ -28,7 +28,7 @@ func TestOutside(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	// Nor by a link in the place of a folder of its own.
+	// Nor by a link in the place of one of its folders.
 	secret := filepath.Join(t.TempDir(), "m.stan")
 	if err := os.WriteFile(secret, nil, 0o666); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,6 @@
 // request sees the text that its sender saw.
 //
 // Of the packages of this module it needs the language, the library of functions, and
-// compile/data to read sizes; what runs models is a process of its own, so that one
+// compile/data to read sizes; what runs models is a separate process, so that one
 // that never ends, or takes all memory, ends alone.
 package lsp

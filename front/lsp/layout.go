@@ -96,7 +96,7 @@ func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, erro
 		if t.Span.End < part.Start || t.Span.Start > part.End {
 			continue
 		}
-		// Tokens of several lines are told line by line, which all clients take.
+		// Tokens of several lines are sent line by line, which all clients take.
 		for at := t.Span.Start; at < t.Span.End; {
 			line := d.file.Text[at:t.Span.End]
 			if i := strings.IndexByte(line, '\n'); i >= 0 {

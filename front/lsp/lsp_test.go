@@ -766,7 +766,7 @@ func TestLatency(t *testing.T) {
 	c.end()
 }
 
-// TestBidiControls: editors are told of characters that show the text in another order.
+// TestBidiControls: editors get the places of characters that show the text in another order.
 func TestBidiControls(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, "")

@@ -19,7 +19,7 @@ import (
 
 // workspace holds the open documents and the programs that they belong to.
 //
-// A document is a program of its own, or a file that another program includes: then it
+// A document is a separate program, or a file that another program includes: then it
 // is understood as a part of that one, its host, which may be open or lie beside it.
 type workspace struct {
 	server *server

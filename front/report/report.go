@@ -190,7 +190,7 @@ type work struct {
 }
 
 // New makes the report of a fit. An error says that the context is done; what
-// cannot be shown for other reasons is told in [Report.Notes].
+// cannot be shown for other reasons is reported in [Report.Notes].
 func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	w := newWork(ctx, fit, o)
 	for _, k := range Kinds() {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Handler does one kind of work, in a process of its own. What it returns is
+// Handler does one kind of work, in a separate process. What it returns is
 // answered as JSON. An error that is no *[Failure] is of the kind internal.
 type Handler func(ctx context.Context, c *Call) (any, error)
 
@@ -48,7 +48,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in := bufio.NewReader(stdin)
 	c := &Call{out: stdout, began: time.Now()}
-	// The head of the job is the server's own; what is the stranger's comes after.
+	// The head of the job is the server's own; what is the untrusted user's comes after.
 	head, err := in.ReadBytes('\n')
 	var j job
 	if err == nil {

@@ -64,7 +64,7 @@
 // Where one transition is worth little a draw is made of several, up to eight where it is worth
 // next to nothing.
 //
-// What was chosen, and why, is told by ChainReport.Notes. After warm-up nothing is
+// What was chosen, and why, is given by ChainReport.Notes. After warm-up nothing is
 // adapted.
 //
 // doc/auto.md has the experiments that this rests on.

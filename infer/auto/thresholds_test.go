@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestThresholds looks at the table: names differ, each row has a value of its own, the options
+// TestThresholds looks at the table: names differ, each row has its own value, the options
 // scale one and no other, and the page shows the rows as they are.
 func TestThresholds(t *testing.T) {
 	page, err := os.ReadFile("../../doc/auto.md")

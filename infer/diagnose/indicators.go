@@ -11,7 +11,7 @@ const indicatorLags = 256
 // which are counted 64 at a time. It owns its buffers: one per goroutine.
 type indicators struct {
 	parts, n, words int
-	bits            []uint64  // of the parts, each in words of its own
+	bits            []uint64  // of the parts, each in its own words
 	ones            []int     // by part
 	means           []float64 // likewise
 	edges           []int     // by part, the ones among the first edge and the last edge

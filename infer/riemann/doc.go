@@ -61,7 +61,7 @@
 // On Girolami and Calderhead's logistic regressions, with their settings (step
 // size 0.5, at most 6 steps, 4 iterations, 1000 + 5000 transitions), the least
 // effective sample size, capped at the number of draws, is 1.02 (Ripley), 1.00
-// (Pima), 0.99 (Heart), 0.97 and 0.97 of theirs, in the mean of ten chains.
+// (Pima), 0.99 (Heart), 0.97 and 0.97 of theirs, on average over ten chains.
 // doc/paper has the tables, and those of the paper's ARMHMC.
 //
 // The reversible mode evaluates the metric and its gradient about four times as

@@ -72,7 +72,7 @@ func Lookup(name string) (Row, bool) {
 func Of(s infer.Sampler) (Row, bool) {
 	if g, ok := s.(Geometric); ok {
 		row, ok := Of(g.Sampler)
-		// What is a sampler of its own on a Riemannian geometry.
+		// Those that are separate samplers on a Riemannian geometry.
 		if name := map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[row.Name]; ok && name != "" && !g.Riemannian.Frozen {
 			return Lookup(name)
 		}

@@ -98,7 +98,7 @@ func TestDualAveragingConverges(t *testing.T) {
 	rng := infer.Stream(1, 0, "averaging", 0)
 	for _, delta := range []float64{0.6, 0.8, 0.95} {
 		for _, scale := range []float64{1e-3, 1, 1e3} {
-			// Acceptance 2 Φ(-eps/scale) in the mean, as for a normal target.
+			// Acceptance 2 Φ(-eps/scale) on average, as for a normal target.
 			accept := func(eps float64) float64 { return math.Erfc(eps / scale / math.Sqrt2) }
 			d := warmup.NewDualAveraging(warmup.Averaging{Delta: delta}, scale)
 			eps := scale

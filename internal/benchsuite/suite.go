@@ -17,7 +17,7 @@ import (
 var models embed.FS
 
 // Gradient returns the log density at the unconstrained point x and writes its
-// gradient to grad. It is for one goroutine, since it has memory of its own.
+// gradient to grad. It is for one goroutine, since it has its own memory.
 type Gradient func(x, grad []float64) float64
 
 // Workload is a model with data.

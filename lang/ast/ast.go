@@ -171,7 +171,7 @@ type (
 		Cond       Expr
 		Then, Else Stmt
 	}
-	// BlockStmt is `{ … }`, a scope of its own.
+	// BlockStmt is `{ … }`, a separate scope.
 	BlockStmt struct {
 		Base
 		Stmts []Stmt

@@ -16,7 +16,7 @@
 // Code that looks for something in a tree, or replaces something, goes by [Inspect],
 // [Children], [Map] or [Rewrite], on the typed program by ir.Inspect and its like. A
 // new type of node is one entry in walk.go. A switch over the types of nodes is for
-// code that gives each type a meaning of its own. These functions have one over four
+// code that gives each type its own meaning. These functions have one over four
 // or more types of this package or of compile/ir; TestSwitches compares the list.
 //
 // The tree and the typed program themselves:

@@ -42,7 +42,7 @@ var foreignDistributions = table(`
 	lkj_corr_cholesky: lkjcholesky lkj_cholesky lkjcorrcholesky
 `)
 
-// halves are distributions on one side of 0, which come about by a bound.
+// halves are distributions on one side of 0, which arise by a bound.
 var halves = table(`
 	normal: half_normal halfnormal truncated_normal truncnorm truncnormal
 	cauchy: half_cauchy halfcauchy

@@ -168,7 +168,7 @@ func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
 		f.Params = append(f.Params, v)
 		c.declare(v)
 	}
-	// The body is not a scope of its own: its variables cannot have the names of
+	// The body is not a separate scope: its variables cannot have the names of
 	// the arguments in any case.
 	c.stmts(d.Body.Stmts)
 	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends && !c.losesFrom(d.Span()) {

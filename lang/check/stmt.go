@@ -14,7 +14,7 @@ func (c *checker) stmts(ss []ast.Stmt) {
 	c.unreachable(ss)
 }
 
-// nested checks the body of a control statement in a scope of its own.
+// nested checks the body of a control statement in a separate scope.
 func (c *checker) nested(s ast.Stmt) {
 	c.push()
 	c.stmt(s)

@@ -8,7 +8,7 @@ func (c Code) Pedantic() bool { return strings.HasPrefix(string(c), "W06") }
 
 // Warnings that are given on demand. Reported by lang/check.
 const (
-	// NoPriorOfItsOwn: a parameter without bounds on both sides has no distribution of its own.
+	// NoPriorOfItsOwn: a parameter without bounds on both sides has no distribution.
 	//
 	// Its prior is flat, and improper: there may be no posterior. Parameters
 	// that the data determine well need no more than that; scales, and effects of

@@ -157,7 +157,7 @@ func (p *printer) after(pos int) doc {
 	return out
 }
 
-// own writes the comments before pos, each on a line of its own; those that are
+// own writes the comments before pos, each on a separate line; those that are
 // followed by code on their line stay before it. Empty lines are kept.
 func (p *printer) own(pos int) {
 	for {

@@ -1,5 +1,5 @@
 // Package service answers what editors ask about a program: what is wrong with it
-// and how it can be mended, what a name means, what may be written at a place, how
+// and how it can be fixed, what a name means, what may be written at a place, how
 // the text is laid out. Programs may be half-written: every function gives what can
 // be known of any text, and none fails.
 //
@@ -20,6 +20,6 @@
 //
 // Places are byte offsets in a source.File, which is either the text of the document
 // or one of the files that it includes; spans in results are likewise in the file from
-// which the text came. What the library has is told by a [Library], so that the package
+// which the text came. What the library has is given by a [Library], so that the package
 // depends on none; what data are known, by the caller.
 package service

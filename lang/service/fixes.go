@@ -12,7 +12,7 @@ import (
 // Fix is a change that an editor offers.
 type Fix struct {
 	Title       string
-	Diagnostics []diag.Diagnostic // that it mends
+	Diagnostics []diag.Diagnostic // that it fixes
 	Edits       []diag.Edit
 }
 
@@ -39,7 +39,7 @@ func title(d diag.Diagnostic) string {
 	return strings.ToUpper(d.Fix[:1]) + d.Fix[1:]
 }
 
-// FixAll mends all errors of a file that offer a change, as far as these do not
+// FixAll fixes all errors of a file that offer a change, as far as these do not
 // overlap; ok is false if there are fewer than two.
 func (s *Snapshot) FixAll(f *source.File) (fix Fix, ok bool) {
 	fix.Title = "Mend all that can be mended"

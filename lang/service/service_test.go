@@ -323,7 +323,7 @@ func TestFunctionsFile(t *testing.T) {
 	}
 }
 
-// Each fix of the documented examples mends what it is offered for.
+// Each fix of the documented examples fixes what it is offered for.
 func TestFixes(t *testing.T) {
 	offered := map[diag.Code]bool{}
 	for _, e := range diag.Explanations() {

@@ -79,7 +79,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKeywords: every constrained type has a row of its own, found by its keyword.
+// TestKeywords: every constrained type has a separate row, found by its keyword.
 func TestKeywords(t *testing.T) {
 	for k := Ordered; k < numConstraints; k++ {
 		got, typ, ok := ConstrainedType(k.String())

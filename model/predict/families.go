@@ -30,7 +30,7 @@ var linear = map[string]struct {
 
 // plain gives the distribution of single observations that one of covariates
 // stands for, with its arguments; others as they are. ok is false where an
-// observation has no distribution of its own, as a number with a matrix of
+// observation has no separate distribution, as a number with a matrix of
 // covariates.
 func plain(dist string, variate types.Type, args []argument) (string, []argument, bool) {
 	scalar := variate.IsScalar()

@@ -1,5 +1,5 @@
 // Package manifesttest reads the manifests of studies by the schedulers' own types. It is
-// a module of its own, so that nobody else depends on these.
+// a separate module, so that nobody else depends on these.
 package manifesttest
 
 import (

@@ -40,7 +40,7 @@
 // what it makes, is built on a graph of constants for every call, as in package
 // direct.
 //
-// # How derivatives come about
+// # How derivatives arise
 //
 // Every real has, beside its number, the node of the record that it was
 // computed as, or none if it depends on no parameter: then nothing is recorded.

@@ -173,7 +173,7 @@ func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 	return r
 }
 
-// compute builds values from args on a graph of its own and evaluates it, with
+// compute builds values from args on a separate graph and evaluates it, with
 // its effects. Args that were recorded are inputs of the graph, which then becomes
 // part of the record. With plain, nothing is recorded.
 func (m *machine) compute(at source.Span, args []*array, plain bool, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) []*array {

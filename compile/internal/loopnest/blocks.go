@@ -7,7 +7,7 @@ import (
 )
 
 // FormBlocks puts every node into a block, in an order that computes every node
-// after what it depends on; without fuse, every node into a block of its own.
+// after what it depends on; without fuse, every node into a separate block.
 //
 // Nodes of n elements that read each other element by element may stand in one
 // block of n lanes, and scalar nodes in one block of scalar code. The more a

@@ -25,7 +25,7 @@ type Buffer struct {
 	Input   int       // number of the program's input, from 1; 0 for other buffers
 	Kept    bool      // written by others than its makers: an input, a carried value; never placed within another
 
-	In BufferID // the buffer that it is part of, from element At; None if it has memory of its own
+	In BufferID // the buffer that it is part of, from element At; None if it has its own memory
 	At int
 
 	Makers []int32 // nodes of Body that write it
@@ -121,7 +121,7 @@ type Program struct {
 	Buffers []Buffer
 	Main    *Body
 	Inputs  []BufferID
-	Outputs []Value // each in memory of its own
+	Outputs []Value // each in its own memory
 
 	consts map[uint64]BufferID
 	zero   BufferID // no elements
@@ -203,7 +203,7 @@ func Recover(err *error) {
 	}
 }
 
-// AddBuffer appends a buffer that has memory of its own.
+// AddBuffer appends a buffer that has its own memory.
 func (p *Program) AddBuffer(b Buffer) BufferID {
 	b.In = None
 	id := BufferID(len(p.Buffers))

@@ -386,7 +386,7 @@ func (x *lowering) gather(n *ad.Node) Value {
 	return x.load(v, m)
 }
 
-// load returns the elements of v that m maps to, as a value of its own.
+// load returns the elements of v that m maps to, as a separate value.
 func (x *lowering) load(v Value, m Map) Value {
 	_, s0, n1, s1, affine := m.Affine()
 	key := loadKey{Value{v.Buf, v.Off + m.Off, m.N, false}, s0, n1, s1}

@@ -26,7 +26,7 @@ const (
 // scalar code. If none are, mixtures of 2 and 5 normals take 2.4 and 1.6 times as long, a
 // hidden Markov model of 3 states 1.6. With 16 instead of 8 terms at most, mixtures of 10 and
 // 16 normals take 0.71 and 0.69 times as long, a hidden Markov model of 10 states 0.56; where
-// most exponentials are of arguments below -708, which machine code finds on a way of its own,
+// most exponentials are of arguments below -708, which machine code finds by a separate path,
 // those of 12 and 14 states take 1.5 times as long.
 const ShortTerms = 16
 

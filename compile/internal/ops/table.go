@@ -206,7 +206,7 @@ func text3(f func(b *builder, x, y, z value) value) *native.Text {
 	return native.NewText(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
 }
 
-// itself is x in a register of its own: what it was read from may be overwritten.
+// itself is x in a separate register: what it was read from may be overwritten.
 func itself(b *builder, x value) value { return b.Or(x, x) }
 
 func rounding(r native.Rounding) *native.Text {

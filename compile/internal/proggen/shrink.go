@@ -9,7 +9,7 @@ import (
 // Shrink makes a program smaller while fails says that it still fails: it
 // deletes statements, replaces loops and branches by their bodies, and
 // expressions by their parts. A statement or the head of a block must stand on
-// a line of its own. It stops when nothing helps or the time is up.
+// a separate line. It stops when nothing helps or the time is up.
 func Shrink(text string, fails func(text string) bool, limit time.Duration) string {
 	s := &shrinker{fails: fails, end: time.Now().Add(limit), tried: map[string]bool{}}
 	s.lines = strings.Split(strings.TrimSpace(text), "\n")

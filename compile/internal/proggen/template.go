@@ -18,7 +18,7 @@ import (
 //	@+ @p       a positive expression, and one between 0 and 1
 //	@#          a number
 //	@c @o @q    a condition: any, one that data decide, one that parameters decide
-//	@S          on a line of its own: statements, or none
+//	@S          on a separate line: statements, or none
 //	@T{X}       a statement that adds X to the log density in one of many ways
 //	@+={X}      a statement that adds X to it plainly
 //	@{A|B}      A or B; @?{A}: A or nothing
@@ -90,7 +90,7 @@ type writer struct {
 	data     bool   // no parameters here
 	bare     bool   // in a function that sees its arguments only
 	depth    int    // templates within templates
-	inner    bool   // in a function of its own, which a return leaves
+	inner    bool   // in a separate function, which a return leaves
 	busy     bool   // parameters may decide jumps
 	rejects  bool
 	used     map[string]int // templates

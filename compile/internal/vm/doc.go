@@ -123,7 +123,7 @@
 //   - Sums by runs of rows in machine code: regressions by group of 919 rows, intercepts and slopes
 //     2.3 → 1.5 µs, of 12573 rows, intercepts alone 16.1 → 12.3.
 //
-//   - A loop over the ops of any recurrence of one number, each with a code of its own, in place of
+//   - A loop over the ops of any recurrence of one number, each with a separate code, in place of
 //     the interpreter of scalar code: 1.02 (ARMA), 1.00 (dogs, a hidden Markov model), 0.95 (states of
 //     a time series), and was left out; loops for three recurrences stay.
 //

@@ -73,7 +73,7 @@ func (m *Machine) failedCheck(b *block, k int32) error {
 	return ad.RunEffect(m.p.checks[in.b], m.p.checkTypes, m.args[:1], nil)
 }
 
-// single runs an op that forms a block of its own.
+// single runs an op that forms a separate block.
 func (m *Machine) single(b *block) error {
 	args := m.args[:len(b.args)]
 	for k, v := range b.args {

@@ -266,7 +266,7 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	return p
 }
 
-// Machine runs a program in memory of its own; it is for one goroutine.
+// Machine runs a program in its own memory; it is for one goroutine.
 type Machine struct {
 	p     *Program
 	mem   []float64

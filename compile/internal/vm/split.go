@@ -165,7 +165,7 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	}
 }
 
-// The ways to accumulate: each lane to an element of its own, all to one element, or by
+// The ways to accumulate: each lane to a separate element, all to one element, or by
 // another map.
 const (
 	byLane = iota

@@ -83,7 +83,7 @@ func (m *Machine) watched(env *ad.Env) error {
 	}
 }
 
-// act runs a block of its own that acts on the world outside.
+// act runs a separate block that acts on the world outside.
 func (w *watch) act(m *Machine, b *block) error {
 	w.outside.Lock()
 	defer w.outside.Unlock()

@@ -267,7 +267,7 @@ func TestOutputsOwnMemory(t *testing.T) {
 	}
 }
 
-// TestChecksInStrips: of several checks in a block the first that fails is told,
+// TestChecksInStrips: of several checks in a block the first that fails is reported,
 // at its first element, though the strips run all of them and rows are sorted.
 func TestChecksInStrips(t *testing.T) {
 	const n, groups = 2000, 50

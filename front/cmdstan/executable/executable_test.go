@@ -537,7 +537,7 @@ func TestOwnSamplersReadable(t *testing.T) {
 	}
 }
 
-// What goes wrong is told in CmdStan's words, gives 1, and leaves no file behind.
+// What goes wrong is reported in CmdStan's words, gives 1, and leaves no file behind.
 func TestFailures(t *testing.T) {
 	f := newFolder(t)
 	f.write("short.json", `{"N": 11, "y": [0, 1]}`)

@@ -128,7 +128,7 @@ func finite(all []float64) bool {
 }
 
 // generate computes what a row of a file holds at a point. Generated quantities that
-// fail are told of, and are NaN.
+// fail are reported, and are NaN.
 func (r *run) values(p *model.Posterior, x []float64, rng *rand.Rand, dst []float64) {
 	for i := range dst {
 		dst[i] = math.NaN()

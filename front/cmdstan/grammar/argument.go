@@ -13,7 +13,7 @@ type Kind int
 const (
 	Group  Kind = iota // holds arguments
 	Choice             // one of several groups, by name
-	Leaf               // a value of a choice that has no arguments of its own
+	Leaf               // a value of a choice that has no separate arguments
 	Bool
 	Int
 	Uint

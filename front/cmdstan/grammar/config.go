@@ -206,7 +206,7 @@ func (c *Config) AppendJSON(dst []byte, indent string) []byte {
 	return dst
 }
 
-// IsGiven says whether a value was given, be it the default.
+// IsGiven says whether a value was given, the default too.
 func (c *Config) IsGiven(path string) bool { return c.given[path] }
 
 // GivenPaths lists the paths of values that were given, in the order of the alphabet.

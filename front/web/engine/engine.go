@@ -84,7 +84,7 @@ func asked[Request, Answer any](f func(*Engine, *call, *Request) (Answer, error)
 	}
 }
 
-// Do answers a request of a kind. What is wrong is told by [Failure].
+// Do answers a request of a kind. What is wrong is reported by [Failure].
 func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (answer []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {

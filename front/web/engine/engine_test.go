@@ -70,7 +70,7 @@ func eightSchools(t *testing.T) Settings {
 }
 
 // A text that is written: what is wrong with it, in the page's own count of characters,
-// the change that mends it, what may be written, and what is known of a name.
+// the change that fixes it, what may be written, and what is known of a name.
 func TestEditor(t *testing.T) {
 	e := New()
 	model := "// Ein Modell für 😀\nparameters { real mu; }\nmodel { mu ~ nromal(0, 1); }\n"

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// keeping holds the rows of each posterior in a file of its own, so that a check
+// keeping holds the rows of each posterior in a separate file, so that a check
 // that takes hours can be made in pieces. One folder is for one check, one set of
 // options and one version: the file "of" says which.
 type keeping struct {

@@ -124,7 +124,7 @@ func valueOf(n *ad.Node, g *ad.Graph, values, inputs [][]float64, results map[ad
 	return dst, ad.EvalNode(n, types, args, dst)
 }
 
-// resultsOf evaluates a region, as a graph of its own.
+// resultsOf evaluates a region, as a separate graph.
 func resultsOf(n *ad.Node, g *ad.Graph, values [][]float64) ([][]float64, error) {
 	alone := ad.NewGraph()
 	refs, args := make([]ad.Ref, len(n.Args)), make([][]float64, len(n.Args))

@@ -19,7 +19,7 @@ const (
 	// A batch is as long as is needed to tell its time, so that minima over
 	// batches are little disturbed by other work of the machine.
 	batchTime = 10 * time.Millisecond
-	// Posteriors of the same family are told apart by what follows the first
+	// Posteriors of the same family are distinguished by what follows the first
 	// word of their names; smaller families are put together.
 	familySize = 3
 	worstShown = 10

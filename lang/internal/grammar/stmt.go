@@ -257,8 +257,8 @@ func (n *Name) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// Semi is the semicolon that ends a statement; a type of its own so that its
-// absence is told apart.
+// Semi is the semicolon that ends a statement; a separate type so that its
+// absence is distinguished.
 type Semi struct{ End int }
 
 const wantSemi = "`;`"
