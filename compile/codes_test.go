@@ -22,7 +22,7 @@ func TestCodeExamples(t *testing.T) {
 				t.Errorf("the example gives %v, want %s", list, e.Code)
 			}
 			if list := bindText(t, e.Fixed); len(list) > 0 {
-				t.Errorf("the mended example gives %v", list)
+				t.Errorf("the fixed example gives %v", list)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func explainCode(w io.Writer, e diag.Explanation) {
 	if e.Text != "" {
 		fmt.Fprintf(w, "\n%s", e.Text)
 	}
-	for _, p := range []struct{ head, text string }{{"Wrong", e.Example}, {"Mended", e.Fixed}} {
+	for _, p := range []struct{ head, text string }{{"Wrong", e.Example}, {"Fixed", e.Fixed}} {
 		if p.text == "" {
 			continue
 		}

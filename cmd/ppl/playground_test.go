@@ -74,7 +74,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	c.until("the run is refused", "!document.getElementById('failure').hidden && document.getElementById('failure').textContent.includes('nromal')")
 
 	c.eval("document.querySelector('.message .fix').click()")
-	c.until("the mistake is mended", "document.getElementById('model-text').value.includes('y ~ normal(mu, sigma)') && document.getElementById('messages-count').textContent === 'No errors'")
+	c.until("the mistake is fixed", "document.getElementById('model-text').value.includes('y ~ normal(mu, sigma)') && document.getElementById('messages-count').textContent === 'No errors'")
 	c.eval("const d = document.getElementById('data-text'); d.value = ''; d.dispatchEvent(new Event('input')); document.getElementById('generate').click()")
 	c.until("data", "document.getElementById('data-about').textContent.includes('has drawn y')")
 	c.eval("document.getElementById('shapes').click()")

@@ -34,7 +34,7 @@ func title(d diag.Diagnostic) string {
 		return "Write `" + d.Edits[0].Text + "`"
 	}
 	if d.Fix == "" {
-		return "Mend this"
+		return "Fix this"
 	}
 	return strings.ToUpper(d.Fix[:1]) + d.Fix[1:]
 }
@@ -42,7 +42,7 @@ func title(d diag.Diagnostic) string {
 // FixAll fixes all errors of a file that offer a change, as far as these do not
 // overlap; ok is false if there are fewer than two.
 func (s *Snapshot) FixAll(f *source.File) (fix Fix, ok bool) {
-	fix.Title = "Mend all that can be mended"
+	fix.Title = "Fix all that can be fixed"
 	for _, d := range s.Diagnostics {
 		overlaps := slices.ContainsFunc(d.Edits, func(e diag.Edit) bool {
 			return e.Span.File != f || slices.ContainsFunc(fix.Edits, func(o diag.Edit) bool { return e.Span.Start <= o.Span.End && o.Span.Start <= e.Span.End })

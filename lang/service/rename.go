@@ -53,7 +53,7 @@ func (s *Snapshot) Rename(f *source.File, offset int, name string) ([]diag.Edit,
 	for _, lost := range s.Tree.Lost {
 		for _, word := range grammar.Tokens(source.NewFile("", lost.Text())) {
 			if word.Span.Text() == old {
-				return nil, fmt.Errorf("line %d cannot be understood, and holds the name; mend it first", lost.Begin().Line)
+				return nil, fmt.Errorf("line %d cannot be understood, and holds the name; fix it first", lost.Begin().Line)
 			}
 		}
 	}

@@ -232,7 +232,7 @@ func TestRename(t *testing.T) {
 		{program("  target += foo_l‸pdf(alpha | 1);"), "bar", "!_lpdf"},
 		{program("  for (n‸ in 1:N) target += n;"), "m", "  for (m in 1:N) target += m;"},
 		{program("  for (n‸ in 1:N) target += n;"), "N", "!N"},
-		{program("  target += alpha +;\n  alp‸ha ~ normal(0, 1);"), "a", "!mend it first"},
+		{program("  target += alpha +;\n  alp‸ha ~ normal(0, 1);"), "a", "!fix it first"},
 		{program("  target += K +;\n  alp‸ha ~ normal(0, 1);"), "a", "  a ~ normal(0, 1);"},
 		{"functions { real f(real a) { return a; } real g(real b‸) { return b; } }", "a", "real g(real a) { return a; }"},
 		{"functions { real f‸(real a) { return a; } real f(int a) { return a; } }", "h", "real h(real a) { return a; } real h(int a)"},

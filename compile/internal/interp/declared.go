@@ -121,10 +121,10 @@ func (s *scope) checkAll(vars []*ir.Var) stmt {
 			if w == nil {
 				return
 			}
-			name, is, fix := elementName(v.Name, w.shape, w.element), "", "mend the computation in transformed data, or the declared bounds"
+			name, is, fix := elementName(v.Name, w.shape, w.element), "", "correct the computation in transformed data, or the declared bounds"
 			if w.wrong != "" {
 				name, is = w.item(v), " must be "+v.Constraint.Kind.Text()+", but "+w.wrong
-				fix = "mend the computation in transformed data, or the declared type"
+				fix = "correct the computation in transformed data, or the declared type"
 			} else {
 				is = " is " + ad.FormatNumber(w.x) + ", but must be " + w.relation + " " + ad.FormatNumber(w.bound)
 			}

@@ -76,7 +76,7 @@ async function session(browser) {
   await chord('Period');
   await until('the quick fix', async () => (await text()).includes('Write `mu`'));
   await page.keyboard.press('Enter');
-  await until('the mistake is mended', async () => await errors() === 0);
+  await until('the mistake is fixed', async () => await errors() === 0);
 
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');

@@ -88,7 +88,7 @@ func TestEditor(t *testing.T) {
 	model = strings.Replace(model, "nromal", "normal", 1)
 	do(t, e, "text", textRequest{Text: model}, &a, nil)
 	if len(a.Messages) != 0 || len(a.Tokens) == 0 || len(a.Tokens)%3 != 0 {
-		t.Errorf("after it is mended: %+v", a)
+		t.Errorf("after it is fixed: %+v", a)
 	}
 	words := map[string]string{}
 	for i := 0; i < len(a.Tokens); i += 3 {

@@ -215,7 +215,7 @@ class Playground {
       h("button", { type: "button", class: "where-line", onclick: () => this.editor.go(m.from, m.to) }, m.line ? `line ${m.line}` : "model"),
       h("div", {}, h("span", { class: "said" }, m.summary), m.detail ? h("span", { class: "detail" }, ` ${m.detail}.`.replace(/\.\.$/, ".")) : null,
         m.help ? h("span", { class: "help" }, ` ${m.help} `) : null,
-        m.edits && m.edits.length ? h("button", { type: "button", class: "fix", onclick: () => this.editor.apply(m.edits) }, "Mend it") : null,
+        m.edits && m.edits.length ? h("button", { type: "button", class: "fix", onclick: () => this.editor.apply(m.edits) }, "Fix it") : null,
         h("button", { type: "button", class: "quiet code", title: "What this means", onclick: (e) => this.explain(m.code, e.currentTarget.closest("li")) }, m.code))));
     if (list.length > shown.length) items.push(h("li", { class: "remark" }, `and ${list.length - shown.length} more`));
     const old = $("messages-count");
