@@ -73,7 +73,7 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 			kind = infer.LowRank
 		}
 		o := whiten.Options{Shrink: 1e-6, Cutoff: 1.1}
-		if d <= mostCurvature { // all second derivatives are known
+		if d <= maxCurvature { // all second derivatives are known
 			o.Shrink, o.Rank = 1e-10, d
 		}
 		m, err := whiten.Fit(kind, s, o)

@@ -89,13 +89,13 @@ func logVolume(draws [][]float64) float64 {
 		for _, x := range draws {
 			square += (x[j] - mean) * (x[j] - mean) / n
 		}
-		sum += 0.5 * math.Log(max(square, leastVariance))
+		sum += 0.5 * math.Log(max(square, minVariance))
 	}
 	return sum
 }
 
-// leastVariance is that of a chain that does not move: what is below is rounding.
-const leastVariance = 1e-20
+// minVariance is that of a chain that does not move: what is below is rounding.
+const minVariance = 1e-20
 
 // present are the records of chains that have not been dropped.
 func (v *verdict) present(parts []any, recent []record) []record {

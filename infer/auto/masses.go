@@ -139,7 +139,7 @@ func (v *verdict) groups(to *whiten.Map, recent []record) int {
 func (g *group) approximate(at *limits) bool {
 	d := len(g.fit.Draws[0])
 	kind := infer.LowRank
-	if d <= mostDense && len(g.fit.Draws) >= 3*d {
+	if d <= maxDense && len(g.fit.Draws) >= 3*d {
 		kind = infer.Dense
 	}
 	m, err := whiten.Fit(kind, g.fit, whiten.Options{Shrink: 1e-3})

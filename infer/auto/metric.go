@@ -19,21 +19,21 @@ type candidate struct {
 	costly  bool // only tried where there is much to gain
 }
 
-// mostDense is the largest dimension of dense metrics; where the target is so nearly
-// normal that one is exact, the largest is mostDenseNormal, with which a step takes as
-// long as with one of low rank, and that of survey mostSurveyed.
+// maxDense is the largest dimension of dense metrics; where the target is so nearly
+// normal that one is exact, the largest is maxDenseNormal, with which a step takes as
+// long as with one of low rank, and that of survey maxSurveyed.
 const (
-	mostDense       = 150
-	mostDenseNormal = 512
-	mostSurveyed    = 1024
+	maxDense       = 150
+	maxDenseNormal = 512
+	maxSurveyed    = 1024
 )
 
 // minDraws is the least number of draws, over all chains, that a metric is learnt from: two in each
 // half have a variance.
 const minDraws = 4
 
-// leastShrink is the shrinkage where scores are linear.
-const leastShrink = 1e-8
+// minShrink is the shrinkage where scores are linear.
+const minShrink = 1e-8
 
 // choose learns the candidates from some chains and judges them by the others.
 // same says that the metric in use is for the coordinates that the draws are in.
@@ -71,7 +71,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.keepMetric(p, "that in use, as the draws tell of none", d)
 		return
 	}
-	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
+	v.unripe = p.options.Metric == "" && normal && d <= maxSurveyed && n < 2*d
 	if ofInUse < p.at.muchBetter*v.divergence-0.005 {
 		v.take(inUse, ofInUse)
 		v.kept = n < 2*d
@@ -108,14 +108,14 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	for _, shrink := range []float64{1e-4, 3e-2} {
 		o := whiten.Options{Shrink: shrink}
 		candidates = append(candidates, candidate{infer.LowRank, o, "a diagonal plus low rank", false})
-		if d <= mostDense && n >= 2*d {
+		if d <= maxDense && n >= 2*d {
 			candidates = append(candidates, candidate{infer.Dense, o, "dense", false})
 		}
 	}
 	if normal {
 		candidates = append(candidates, candidate{infer.LowRank, whiten.Options{Shrink: 3e-2, Refine: true}, "a diagonal plus low rank", true})
-		if d <= mostDenseNormal && n >= 2*d {
-			candidates = append(candidates, candidate{infer.Dense, whiten.Options{Shrink: leastShrink}, "dense", true})
+		if d <= maxDenseNormal && n >= 2*d {
+			candidates = append(candidates, candidate{infer.Dense, whiten.Options{Shrink: minShrink}, "dense", true})
 		}
 	}
 	if asked == "" {

@@ -13,8 +13,8 @@ import (
 // How many tails are looked at, and how much farther out than the draws, in the
 // coordinate that makes them extreme.
 const (
-	mostTails = 12
-	farther   = 1.5
+	maxTails = 12
+	farther  = 1.5
 )
 
 // extremes finds the draws with the most extreme whitened coordinates and moves them
@@ -42,7 +42,7 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
-	for _, e := range all[:min(mostTails, len(all))] {
+	for _, e := range all[:min(maxTails, len(all))] {
 		e.y[e.coordinate] *= farther
 		x := make([]float64, d)
 		to.Forward(e.y, x)

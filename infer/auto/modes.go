@@ -32,9 +32,9 @@ const (
 	// A ray from a mode goes out in shells, each so much farther than the one before.
 	shells, shellGrowth = 12, 2.0
 
-	// In up to mostRefined dimensions, and of mostModes modes at most, second derivatives are taken
+	// In up to maxRefined dimensions, and of maxModes modes at most, second derivatives are taken
 	// where there are several modes.
-	mostRefined, mostModes = 1024, 8
+	maxRefined, maxModes = 1024, 8
 
 	// moreTries is the number of random points that a chain far below the others begins from anew
 	// before it climbs on from where it is.
@@ -309,10 +309,10 @@ func (w *chain) around(m *mode) (*mode, error) {
 // the modes.
 func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	d := w.Target.Dim()
-	if d <= mostCurvature || d > mostRefined || len(modes) < 2 {
+	if d <= maxCurvature || d > maxRefined || len(modes) < 2 {
 		return modes, nil
 	}
-	modes = modes[:min(len(modes), mostModes)]
+	modes = modes[:min(len(modes), maxModes)]
 	mine := map[int]*mode{}
 	n, err := w.Exchange(struct{}{}, func(parts []any) any { return len(parts) })
 	if err != nil {
@@ -531,7 +531,7 @@ func (w *chain) mostEvaluations() int { return climbs + int(2*math.Sqrt(float64(
 // in many dimensions, of the climb.
 func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	d := len(a.X)
-	if d > mostCurvature {
+	if d > maxCurvature {
 		if a.Normal.Kind == "" {
 			return nil, nil
 		}

@@ -212,9 +212,9 @@ func (v *verdict) settled(p *pool, draws int) bool {
 	near := v.near() && before.near()
 	fewest := int(p.at.fewestRounds)
 	if near {
-		fewest = fewestNear
+		fewest = minRoundsNear
 	}
-	return len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
+	return len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= maxDenseNormal) && len(v.rounds) >= fewest &&
 		(near || math.Abs(math.Log(v.stepSize/before.stepSize)) < p.at.settledStep) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta

@@ -13,11 +13,11 @@ import (
 
 // The constants of the race.
 const (
-	fewestBatches = 4 // that tell anything
-	finals        = 3 * 2
-	tailTries     = 6   // of a static kernel at a tail
-	gentler       = 2   // how often steps that tails reject are halved
-	raceNoise     = 0.4 // variance of a batch's reward in units in which the rewards' range is 4
+	minBatches = 4 // that tell anything
+	finals     = 3 * 2
+	tailTries  = 6   // of a static kernel at a tail
+	gentler    = 2   // how often steps that tails reject are halved
+	raceNoise  = 0.4 // variance of a batch's reward in units in which the rewards' range is 4
 )
 
 // arms are the grids of the static kernels: step size, in units of the metric, and
@@ -125,7 +125,7 @@ func (e *entry) best() float64 {
 }
 
 // short reports whether there are too few batches for them to tell anything.
-func (r *race) short() bool { return r.batches < min(fewestBatches, r.options.RaceLength) }
+func (r *race) short() bool { return r.batches < min(minBatches, r.options.RaceLength) }
 
 // runNUTS makes transitions of NUTS, whose step size is adapted to the metric in use.
 func (r *race) runNUTS(length int) error {

@@ -75,9 +75,9 @@ func (w *chain) recentre(evidence []float64) error {
 }
 
 const (
-	mostLearnt            = 300 // draws of all chains that evidence is learnt from
-	fewestDraws           = 40
-	mostSeen              = 1 << 21  // of all effects together, which take 40 bytes each
+	maxLearnt             = 300 // draws of all chains that evidence is learnt from
+	minEffectDraws        = 40
+	maxSeen               = 1 << 21  // of all effects together, which take 40 bytes each
 	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
 	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
 )
@@ -105,12 +105,12 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 	for _, r := range recent {
 		n += len(r.draws)
 	}
-	if n < fewestDraws {
+	if n < minEffectDraws {
 		return nil
 	}
 	levels := c.Of().Levels()
 	k := len(levels)
-	most := max(fewestDraws, min(mostLearnt, mostSeen/k))
+	most := max(minEffectDraws, min(maxLearnt, maxSeen/k))
 	every := (n + most - 1) / most
 	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
@@ -121,7 +121,7 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 			}
 		}
 		for j, of := range o.seen {
-			if len(of.theta) < fewestDraws/2 {
+			if len(of.theta) < minEffectDraws/2 {
 				continue
 			}
 			logs := slices.Sorted(slices.Values(of.logScale))

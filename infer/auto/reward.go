@@ -16,9 +16,9 @@ type watched struct {
 	scales []float64 // of the coordinates
 }
 
-// mostWatched is the number of slow coordinates, and of others, that the race looks
+// maxWatched is the number of slow coordinates, and of others, that the race looks
 // at.
-const mostWatched = 8
+const maxWatched = 8
 
 func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 	to, err := whiten.NewMap(v.metric)
@@ -26,11 +26,11 @@ func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 		return nil, err
 	}
 	o := &watched{to: to, scales: v.scales, which: v.slow}
-	if len(v.slow) > 2*mostWatched {
-		o.which = append([]int(nil), v.slow[:mostWatched]...)
-		rest := append([]int(nil), v.slow[mostWatched:]...)
+	if len(v.slow) > 2*maxWatched {
+		o.which = append([]int(nil), v.slow[:maxWatched]...)
+		rest := append([]int(nil), v.slow[maxWatched:]...)
 		rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-		o.which = append(o.which, rest[:mostWatched]...)
+		o.which = append(o.which, rest[:maxWatched]...)
 	}
 	return o, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // The constants of the rounds.
 const (
-	fewestNear    = 2 // rounds of a target that is close to normal
+	minRoundsNear = 2 // rounds of a target that is close to normal
 	firstRounds   = 2 // in which the metric is a guess, and steps on the way to the typical set are not worth refining
 	firstMaxDepth = 6 // of trees in the first of them
 )
@@ -180,7 +180,7 @@ type surveys struct {
 
 // due reports whether they are to be taken after a round, and notes that they are.
 func (s *surveys) due(v *verdict, round int) bool {
-	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < mostSurveys && !slices.Equal(s.in, v.evidence))
+	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < maxSurveys && !slices.Equal(s.in, v.evidence))
 	s.wanted = v.unripe && !due
 	if due {
 		s.taken, s.in = s.taken+1, v.evidence
@@ -200,6 +200,6 @@ func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	return (warmup.Search{}).Run(ctx, w.State)
 }
 
-// mostSurveys is how often second derivatives are taken: again where other coordinates have
+// maxSurveys is how often second derivatives are taken: again where other coordinates have
 // been learnt since.
-const mostSurveys = 3
+const maxSurveys = 3

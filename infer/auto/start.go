@@ -17,7 +17,7 @@ import (
 // The constants of the start.
 const (
 	climbs            = 100 // evaluations of L-BFGS, and twice the root of the dimension
-	mostCurvature     = 100 // dimensions in which the first metric is that of all second derivatives
+	maxCurvature      = 100 // dimensions in which the first metric is that of all second derivatives
 	difference        = 1e-3
 	newtonSteps       = 6 // at most, and in few dimensions as many as take newtonEvaluations
 	newtonEvaluations = 160
@@ -71,7 +71,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	if most := max(12, d); len(p.steps) > most { // what is far tells little
 		p.steps, p.changes = p.steps[len(p.steps)-most:], p.changes[len(p.changes)-most:]
 	}
-	if given || d > mostCurvature {
+	if given || d > maxCurvature {
 		switch {
 		case a.Draw != nil:
 			p.settled, p.normal, p.peak = true, a.Normal, a.Peak

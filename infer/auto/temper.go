@@ -27,7 +27,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	}
 	start := tempered.Start{At: slices.Clone(w.Point.Position)}
 	for i, m := range c.Normals {
-		start.Modes = append(start.Modes, tempered.Component{Weight: max(c.Mass[i], leastWeight), Normal: m})
+		start.Modes = append(start.Modes, tempered.Component{Weight: max(c.Mass[i], minWeight), Normal: m})
 	}
 	was := *w.kernel
 	point := infer.NewPoint(w.Target.Dim())
@@ -75,8 +75,8 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// leastWeight is that of a mode in the first reference of a ladder.
-const leastWeight = 0.01
+// minWeight is that of a mode in the first reference of a ladder.
+const minWeight = 0.01
 
 // temper makes a ladder the kernel.
 func (k *Kernel) temper(ladder *tempered.Kernel) {
