@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -58,6 +59,7 @@ func validate(t *testing.T, name, text, values string) (changed []string) {
 // TestPassesKeepValues: log density and gradient are the same before and after every pass, for
 // models with numbers of rows on both sides of those from which on passes act.
 func TestPassesKeepValues(t *testing.T) {
+	short.Skip(t, "each pass is left out in turn; random programs do that for some")
 	changes := map[string]bool{}
 	for _, m := range contest.EverydayModels() {
 		sizes := []int{0}

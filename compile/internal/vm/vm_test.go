@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // compare runs the machine and the reference at inputs and compares values,
@@ -133,7 +134,7 @@ func spread(g *ad.Graph, in [][]float64) [][]float64 {
 }
 
 func TestRandomGraphs(t *testing.T) {
-	n, tol := 400, 1e-12
+	n, tol := short.Of(400, 100), 1e-12
 	if s := os.Getenv("VM_GRAPHS"); s != "" {
 		n, _ = strconv.Atoi(s)
 		tol = 1e-8 // among many thousands some amplify rounding

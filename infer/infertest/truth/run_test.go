@@ -9,10 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestExactDrawsAreNotWrong judges independent draws, of which none may be called wrong.
 func TestExactDrawsAreNotWrong(t *testing.T) {
+	short.Skip(t, "it judges many exact draws of each target; TestFiguresMatchExactDraws is left")
 	for _, target := range checked() {
 		if target.Sample == nil {
 			continue
