@@ -130,8 +130,14 @@ func specialOps() map[OpCode]Op {
 				return []Ref{dx, g.Sub(g.Do(OpTrigamma, nil, g.Add(a[0], a[1])), i)}
 			}},
 		OpLogGap: {Name: "log_gap", Class: Elementwise, Arity: 2, F2: kernel.LogGap, Domain: unit,
-			Points:   [][]float64{{1e-3, 0}, {1e-5, 0}},
-			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Div(a[0], g.Sub(one(g), a[0])), None} }},
+			Points: [][]float64{{1e-3, 0}, {1e-5, 0}},
+			// By t while that is far from 1, where l has the derivative instead.
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				near := g.Less(a[0], g.Const(0.5))
+				t := g.Select(near, a[0], g.Const(0))
+				dt := g.Select(near, g.Div(t, g.Sub(one(g), t)), g.Const(-1))
+				return []Ref{dt, g.Do(OpNot, nil, near)}
+			}},
 		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: routines.Lbeta, Domain: positive,
 			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {

@@ -187,8 +187,15 @@ func (b *Builder) do(in instruction) Value {
 	return Value(len(b.code) - 1)
 }
 
-// In is what a register holds at the beginning.
-func (b *Builder) In(r Vec) Value { return b.do(instruction{prim: primIn, imm: uint64(r)}) }
+// In is what a register holds at the beginning: one value for each register, which holds one.
+func (b *Builder) In(r Vec) Value {
+	for i := range b.code {
+		if in := &b.code[i]; in.prim == primIn && in.imm == uint64(r) {
+			return Value(i)
+		}
+	}
+	return b.do(instruction{prim: primIn, imm: uint64(r)})
+}
 
 // Out makes a register hold a value at the end: one that is reserved. Registers are
 // written in the order of the calls.
