@@ -13,7 +13,7 @@ import (
 func TestAdvice(t *testing.T) {
 	const head = "data { int N; vector[N] y; real r; array[N] real z; matrix[N, N] X; }\nparameters { real mu; vector[N] b; cholesky_factor_corr[3] L; corr_matrix[3] R; }\n"
 	for _, c := range []struct{ program, place, summary, fix string }{
-		{"model { if (mu > 0) then y ~ normal(mu, 1); }", "3:21", "there is no word `then` in the language", "write `if (…)`"},
+		{"model { if (mu > 0) then y ~ normal(mu, 1); }", "3:21", "there is no word `then` in the language", "leave it out"},
 		{"model { y ~ normal(mu; 1); }", "3:22", "a semicolon cannot stand within brackets", "write a comma"},
 		{"model { y ~ normal(X %*% b, 1); }", "3:22", "there is no operator `%*%`", "a product of matrices is written `x * y`"},
 		{"model { do { mu ~ normal(0, 1); } }", "3:9", "there is no statement `do`", "write `while (…) { … }`"},
@@ -25,8 +25,8 @@ func TestAdvice(t *testing.T) {
 		{"model { mu ~ normal(max(mu, 1), 1); }", "3:25", "argument 1 of max must be int", "the greater and the smaller of two reals are fmax"},
 		{"model { y ~ normal(mu, 1, 2, 3); }", "3:27", "normal takes 2 arguments, not 4", "its arguments are mu"},
 		{"model { b ~ multi_normal(0, X); }", "3:26", "argument 1 of multi_normal must be", "use rep_vector(…, n) to repeat a scalar"},
-		{"model { vector[r] v; }", "3:16", "the size of a vector must be int", "declare it as int"},
-		{"model { mu ~ normal(y[z[1]], 1); }", "3:23", "an index must be int", "declare it as array[…] int"},
+		{"model { vector[r] v; }", "3:16", "the size of a vector must be int", "declare `r` as int"},
+		{"model { mu ~ normal(y[z[1]], 1); }", "3:23", "an index must be int", "declare `z` as array[…] int"},
 		{"model { for (i in 1:N) mu ~ normal(0, 1); y[i] ~ normal(0, 1); }", "3:45", "`i` is not visible here", "if this belongs to the loop"},
 		{"model { mu ~ normal(z - X, 1); }", "3:23", "operator - does not take", "operators are for scalars, vectors and matrices, and not for arrays"},
 		{"model { mu ~ normal(b - X, 1); }", "3:23", "operator - does not take", "use rep_matrix(v, n)"},

@@ -41,7 +41,8 @@ func TestAdviceWorks(t *testing.T) {
 		"use fmod(x, y) for reals":                                                                                          "fmod(x, y)",
 		"compare element by element in a loop":                                                                              "",
 		"operators are for scalars, vectors and matrices, and not for arrays: use a loop":                                   "",
-		"": "",
+		"compare numbers first, as in x > 0":                                                                                "",
+		"":                                                                                                                  "",
 	}
 	follow := func(head, how string, statement func(string) string) bool {
 		for alternative := range strings.SplitSeq(how, " | ") {
@@ -73,10 +74,10 @@ func TestAdviceWorks(t *testing.T) {
 			}
 			// Assignments.
 			list := check(head + "transformed data { " + y + " z = x; }\n")
-			if len(list) == 0 || list[0].Detail == "" || x == y {
+			if len(list) == 0 || list[0].Fix == "" || x == y {
 				continue
 			}
-			advice := list[0].Detail
+			advice := strings.ToUpper(list[0].Fix[:1]) + list[0].Fix[1:] + "."
 			how := ""
 			if f, _, ok := strings.Cut(strings.TrimPrefix(advice, "Use "), "(…"); ok && strings.HasPrefix(advice, "Use ") {
 				how = f + "(x" + strings.NewReplacer(", k", ", 2", ", m", ", 2", ", n", ", 2").Replace(advice[strings.Index(advice, "(…")+len("(…"):strings.Index(advice, ")")]) + ")"

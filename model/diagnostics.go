@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -44,6 +45,9 @@ func Diagnostics(err error) diag.List {
 		d.Summary = fmt.Sprintf("no starting point found in %d attempts; at the last one: %s", start.Attempts, d.Summary)
 		d.Fix = "check that the data and the bounds of the parameters fit this statement;\n" +
 			"otherwise give initial values, or a smaller radius for random ones"
+		if strings.Contains(d.Summary, "must be not nan") {
+			d.Fix = "look for NaN in the data: leave missing values out, or declare them as parameters"
+		}
 	}
 	return diag.List{d}
 }

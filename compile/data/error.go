@@ -39,7 +39,11 @@ func (e *Error) Diagnostic() diag.Diagnostic {
 	if !e.span.IsValid() {
 		summary = e.Error() // nothing else tells of the place
 	}
-	return diag.Diagnostic{Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
+	var code diag.Code
+	if e.Line > 0 { // not of a file that cannot be opened
+		code = diag.DataForm
+	}
+	return diag.Diagnostic{Code: code, Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
 }
 
 // newError is an error at a place. Characters that look like those that belong there are what

@@ -614,8 +614,11 @@ func (p *parser) word() error {
 		if v, ok := special(s, true); ok {
 			return p.real(v)
 		}
-		return p.errorAt(start, p.pos, `data are numbers; only "NaN", "Infinity" and "-Infinity" may be strings`,
-			"%s is the string %q", p.path(), clip(s))
+		fix := `data are numbers; only "NaN", "Infinity" and "-Infinity" may be strings`
+		if _, err := strconv.ParseFloat(s, 64); err == nil {
+			fix = "write the number without quotes: " + s
+		}
+		return p.errorAt(start, p.pos, fix, "%s is the string %q", p.path(), clip(s))
 	}
 	end := p.wordEnd(start)
 	word = p.text[start:end]
@@ -636,6 +639,8 @@ func (p *parser) word() error {
 		return p.errorAt(start, end, "write 1 for true and 0 for false", "%s is %s, but data are numbers", p.path(), word)
 	case word == "":
 		return p.unexpected("a number", "as "+p.path())
+	case p.text[start] == '(':
+		return p.errorAt(start, start+1, "write arrays in square brackets, as in [1, 2]", "%s begins with a parenthesis", p.path())
 	case p.text[start] == '\'':
 		return p.errorAt(start, end, "JSON has double quotes only", "%s begins with a single quote", p.path())
 	case strings.EqualFold(strings.TrimLeft(word, "+-"), "nan") || strings.EqualFold(strings.TrimLeft(word, "+-"), "inf") ||
@@ -720,7 +725,7 @@ func (p *parser) unexpected(want, where string) error {
 		_, size := utf8.DecodeRuneInString(p.text[p.pos:])
 		end += size
 	}
-	return p.errorAt(p.pos, end, "", "expected %s%s, but found %s", want, where, clip(p.text[p.pos:end]))
+	return p.errorAt(p.pos, end, "write "+want, "expected %s%s, but found %s", want, where, clip(p.text[p.pos:end]))
 }
 
 // ended reports the end of the file before that of the data.
@@ -733,7 +738,7 @@ func (p *parser) ended() error {
 			where = "after " + p.name
 		}
 	}
-	return p.errorAt(max(0, last-1), last, "is it complete?", "the file ends %s", where)
+	return p.errorAt(max(0, last-1), last, "copy or save the file again: its end is missing", "the file ends %s", where)
 }
 
 // wordEnd is where a run of characters ends that has neither white space nor

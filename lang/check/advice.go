@@ -52,7 +52,7 @@ func (c *checker) conversion(from, to types.Type) string {
 		return ""
 	}
 	if to.Equal(types.IntType) && from.Equal(types.RealType) {
-		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."
+		return "Declare it as real, or use to_int(…), which takes data only: reals are not rounded automatically."
 	}
 	if from.Dims == 0 && from.Rank() == 1 && c.gives(to, "operator'", from) {
 		return "Transpose it with '."

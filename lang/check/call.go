@@ -24,8 +24,19 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	if !ok {
 		return invalid
 	}
+	before := len(c.diags)
 	call := c.resolve(&e.Func, name, cands, e.Args, args)
 	if call == nil {
+		if v := c.lookup(name); v != nil && len(c.diags) == before+1 {
+			d := &c.diags[before]
+			d.Summary = quote(name) + " is also a function: " + d.Summary
+			d.Related = append(d.Related, note(&v.Ident, "the variable is declared here"))
+			d.Fix = "for a product with the variable, write `" + name + " * (…)`"
+			if at := e.Func.Span(); len(e.Args) == 1 {
+				at.Start = at.End
+				d.Edits = []diag.Edit{{Span: at, Text: " * "}}
+			}
+		}
 		return invalid
 	}
 	call.Propto = Unnormalised(name)
@@ -117,13 +128,16 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Detail = best.Overload.String()
 		if best.Fault.Type.Kind != types.Invalid {
 			if advice := c.conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
-				d.Fix = strings.ToLower(advice[:1]) + strings.TrimSuffix(advice[1:], ".")
+				d.Fix = helpFrom(advice)
 			}
 			if (name == "max" || name == "min") && ts[best.Fault.Arg].Equal(types.RealType) {
 				d.Fix = "the greater and the smaller of two reals are fmax(x, y) and fmin(x, y)"
 			}
 		}
-		if strings.HasPrefix(best.Fault.Want, "vector") && ts[best.Fault.Arg].IsScalar() {
+		if i, j, ok := exchanged(fail, ts); ok && skip == 0 {
+			d.Fix = fmt.Sprintf("exchange arguments %d and %d", i+1, j+1)
+			d.Edits = []diag.Edit{{Span: es[i].Span(), Text: es[j].Span().Text()}, {Span: es[j].Span(), Text: es[i].Span().Text()}}
+		} else if strings.HasPrefix(best.Fault.Want, "vector") && ts[best.Fault.Arg].IsScalar() {
 			d.Fix = "use rep_vector(…, n) to repeat a scalar"
 		}
 		if best.Fault.Want == types.NotData {
@@ -180,6 +194,30 @@ func argumentNames(name string, skip int, o types.Overload) string {
 		lead = "its argument is "
 	}
 	return lead + strings.Join(p.Parameters(), "; ")
+}
+
+// exchanged finds the two arguments of a call that would fit in each other's place; ok is
+// false if there are none, or several.
+func exchanged(fail *types.Failure, ts []types.Type) (i, j int, ok bool) {
+	var overloads []types.Overload
+	for _, cand := range fail.Candidates {
+		overloads = append(overloads, cand.Overload)
+	}
+	found := 0
+	for a := range ts {
+		for b := a + 1; b < len(ts); b++ {
+			if ts[a].Equal(ts[b]) {
+				continue
+			}
+			swapped := slices.Clone(ts)
+			swapped[a], swapped[b] = ts[b], ts[a]
+			if _, _, fault := types.Resolve(overloads, swapped); fault == nil {
+				i, j = a, b
+				found++
+			}
+		}
+	}
+	return i, j, found == 1
 }
 
 // inTuple makes a message about a tuple one about the member that is wrong, where
@@ -317,14 +355,19 @@ func (c *checker) callRules(e *ast.CallExpr) {
 		if rest := brief(source.Span{File: e.Span().File, Start: e.Args[1].Span().Start, End: e.Args[len(e.Args)-1].Span().End}, ""); rest != "" {
 			d.Fix = fmt.Sprintf("write %s(%s | %s)", name, brief(e.Args[0].Span(), "x"), rest)
 		}
-		comma := source.Span{File: e.Span().File, Start: e.Args[0].Span().End, End: e.Args[1].Span().Start}
+		comma := between(e.Args)
 		if strings.TrimSpace(comma.Text()) == "," {
 			d.Edits = []diag.Edit{{Span: comma, Text: " | "}}
 		}
 		c.diags.Add(d)
 	case e.Bar && !TakesBar(suffix):
-		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with commas only", name),
-			"A bar is for densities and distribution functions: names that end in _lpdf, _lpmf, _lcdf, _lccdf or _cdf.")
+		d := diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with commas only", name)
+		d.Detail = "A bar is for densities and distribution functions: names that end in _lpdf, _lpmf, _lcdf, _lccdf or _cdf."
+		d.Fix = "write a comma instead of the bar"
+		if bar := between(e.Args); strings.TrimSpace(bar.Text()) == "|" {
+			d.Edits = []diag.Edit{{Span: bar, Text: ", "}}
+		}
+		c.diags.Add(d)
 	}
 	switch suffix {
 	case "_lp":
@@ -344,6 +387,14 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	}
 }
 
+// between is what separates the first two of several arguments.
+func between(args []ast.Expr) source.Span {
+	if len(args) < 2 {
+		return source.Span{}
+	}
+	return source.Span{File: args[0].Span().File, Start: args[0].Span().End, End: args[1].Span().Start}
+}
+
 // brief is the text of a part of the program, or other if it is long.
 func brief(at source.Span, other string) string {
 	if s := at.Text(); len(s) <= 40 && !strings.Contains(s, "\n") {
@@ -357,7 +408,7 @@ func (c *checker) unnormalisedRules(at ast.Node, name string) {
 	inDensity := c.fn != nil && (c.fn.Suffix == "_lpdf" || c.fn.Suffix == "_lpmf")
 	if c.block != ast.Model && !inDensity {
 		c.report(diag.Errorf(diag.Unnormalised, at.Span(), "%s is not allowed in %s", name, c.where()),
-			"What it leaves out depends on what is a parameter: only the model block and functions whose name ends in _lpdf or _lpmf know. Use "+normalised(name)+".")
+			"What it leaves out depends on what is a parameter: only the model block and functions whose name ends in _lpdf or _lpmf know. Use "+normalised(name)+".", "")
 	}
 }
 
@@ -365,12 +416,12 @@ func (c *checker) unnormalisedRules(at ast.Node, name string) {
 func (c *checker) rngRules(id *ast.Ident) {
 	switch {
 	case c.sizes:
-		c.report(diag.Errorf(diag.NoRandom, id.Span(), "a size cannot be random"), "")
+		c.report(diag.Errorf(diag.NoRandom, id.Span(), "a size cannot be random"), "", "")
 	case c.fn != nil && c.fn.Suffix == "_rng":
 	case c.fn == nil && (c.block == ast.TransformedData || c.block == ast.GeneratedQuantities):
 	default:
 		c.report(diag.Errorf(diag.NoRandom, id.Span(), "%s is not allowed in %s", id.Name, c.where()),
-			"Random numbers can be drawn in transformed data, in generated quantities, and in functions whose name ends in _rng.")
+			"Random numbers can be drawn in transformed data, in generated quantities, and in functions whose name ends in _rng.", "make the quantity a parameter with a distribution, or move this to generated quantities")
 	}
 }
 
@@ -379,7 +430,7 @@ func (c *checker) callStmt(s *ast.CallStmt) {
 	o := c.untypedExpr(s.Call)
 	if o.Type.Kind != types.Void && o.Type.Kind != types.Invalid {
 		c.report(diag.Errorf(diag.VoidValue, s.Call.Func.Span(), "the result of %s is not used", s.Call.Func.Name),
-			"Only functions that return void can be called as statements. It returns "+o.Type.String()+".")
+			"Only functions that return void can be called as statements. It returns "+o.Type.String()+".", "assign the result to a variable, or leave the call out")
 	}
 }
 

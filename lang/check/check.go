@@ -280,9 +280,12 @@ func (c *checker) losesFrom(s source.Span) bool {
 	return slices.ContainsFunc(c.lost, func(l source.Span) bool { return s.Start <= l.Start && l.Start < s.End })
 }
 
-// report adds a diagnostic with detail and notes.
-func (c *checker) report(d diag.Diagnostic, detail string, notes ...diag.Note) {
+// report adds a diagnostic with detail, fix and notes; "" leaves out the former.
+func (c *checker) report(d diag.Diagnostic, detail, fix string, notes ...diag.Note) {
 	d.Detail = detail
+	if fix != "" {
+		d.Fix = fix
+	}
 	for _, n := range notes {
 		if n.Span.IsValid() {
 			d.Related = append(d.Related, n)

@@ -22,11 +22,11 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		Constraint: kind, Ident: d.Name, Decl: d,
 	}
 	if !seen && global && (c.block == ast.Parameters || c.block == ast.TransformedParameters) && holdsInt(t) {
-		why := "The sampler moves by gradients, so that whatever it moves must be real. Sum discrete parameters out of the density."
+		why, fix := "The sampler moves by gradients, so that whatever it moves must be real.", "declare it real, or sum it out of the density if it is discrete"
 		if c.block == ast.TransformedParameters {
-			why = "Compute integers in transformed data or generated quantities, or in braces within this block."
+			why, fix = "", "compute integers in transformed data or generated quantities, or in braces within this block"
 		}
-		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), why)
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), why, fix)
 	}
 	if !seen {
 		c.bounds(d.Type, t)
@@ -37,7 +37,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	}
 	if mentions(d.Init, v.Name) {
 		c.report(diag.Warnf(diag.UsesItself, d.Init.Span(), "`%s` is used in its own initial value", v.Name),
-			"It has no value yet at this point.")
+			"It has no value yet at this point.", "")
 	}
 	o := c.wanting(v.Type.Equal(types.IntType), d.Init)
 	c.assignable(d.Init, o.Type, v.Type, "cannot be the initial value of "+quote(v.Name), note(&v.Ident, "declared as "+v.Type.String()))
@@ -154,6 +154,7 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 			c.bounds(m, vt.Members[i])
 		}
 	}
+	defer c.noValues(t)
 	for _, b := range t.Bounds {
 		o := c.expr(b.Value)
 		if o.Type.Kind == types.Invalid || vt.Kind == types.Invalid {
@@ -164,18 +165,38 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 		switch {
 		case vt.Scalar() == types.Complex:
 			c.report(diag.Errorf(diag.BoundMismatch, b.Span(), "complex numbers cannot have bounds"),
-				"They have no order. Constrain the real and the imaginary part each, and make the number by to_complex(…).")
+				"They have no order.", "constrain the real and the imaginary part, and make the number by to_complex(…)")
 			return
 		case vt.Kind == types.Int && o.Type.Kind == types.Real:
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", boundName(b.Kind), o.Type), "")
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", boundName(b.Kind), o.Type), "", "")
 		case !scalar && !same:
 			want, why := "a scalar or "+vt.String(), "A bound applies to every element, or has the variable's own shape."
 			if vt.IsScalar() {
 				want, why = "a scalar", ""
 			}
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be %s, but is %s", boundName(b.Kind), want, o.Type), why)
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be %s, but is %s", boundName(b.Kind), want, o.Type), why, "")
 		}
 	}
+}
+
+// noValues warns of a lower bound that is greater than the upper one.
+func (c *checker) noValues(t *ast.TypeExpr) {
+	if len(t.Bounds) != 2 {
+		return
+	}
+	lo, hi := t.Bounds[0], t.Bounds[1]
+	if lo.Kind == "upper" {
+		lo, hi = hi, lo
+	}
+	x, okLo := constant(lo.Value)
+	y, okHi := constant(hi.Value)
+	if lo.Kind != "lower" || hi.Kind != "upper" || !okLo || !okHi || x <= y {
+		return
+	}
+	d := diag.Warnf(diag.NoValues, lo.Span(), "no value is at least %g and at most %g", x, y)
+	d.Fix = "exchange the two bounds"
+	d.Edits = []diag.Edit{{Span: lo.Value.Span(), Text: hi.Value.Span().Text()}, {Span: hi.Value.Span(), Text: lo.Value.Span().Text()}}
+	c.diags.Add(d)
 }
 
 // boundName is what a bound is called in messages.

@@ -89,7 +89,7 @@ func (u use) is() string {
 func (c *checker) numberWarning(u use) {
 	if x, ok := constant(u.e); ok {
 		if !u.domain.In.Contains(x) {
-			c.report(diag.Warnf(diag.ConstantOutside, u.e.Span(), "%s must be %s, but is %s", u.is(), u.domain.In, printer.Line(u.e)), "")
+			c.report(diag.Warnf(diag.ConstantOutside, u.e.Span(), "%s must be %s, but is %s", u.is(), u.domain.In, printer.Line(u.e)), "", "")
 		}
 		return
 	}

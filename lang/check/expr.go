@@ -17,7 +17,7 @@ func (c *checker) expr(e ast.Expr) TypeLevel {
 	o := c.untypedExpr(e)
 	if o.Type.Kind == types.Void {
 		c.report(diag.Errorf(diag.VoidValue, e.Span(), "this function returns no value"),
-			"Call it as a statement of its own.")
+			"", "call it as a separate statement")
 		o.Type = types.Type{}
 	}
 	if o.Type.Kind == types.Int || o.Type.Kind == types.Invalid || o.Type.Kind == types.Function {
@@ -35,7 +35,7 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 	case *ast.IntLit:
 		if e.Value > math.MaxInt32 || e.Value < math.MinInt32 {
 			c.report(diag.Errorf(diag.IntTooLarge, e.Span(), "the integer %s is too large", e.Text),
-				"Integers have 32 bits: at most 2147483647. Write a real, as in 3e9, if a real will do.")
+				"Integers have 32 bits: at most 2147483647.", "write a real, as in 3e9, if a real will do")
 		}
 		return TypeLevel{Type: types.IntType}
 	case *ast.RealLit:
@@ -43,7 +43,7 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 	case *ast.ImagLit:
 		return TypeLevel{Type: types.ComplexType}
 	case *ast.StringLit:
-		c.report(diag.Errorf(diag.TypeMismatch, e.Span(), "strings are for print, reject and fatal_error only"), "")
+		c.report(diag.Errorf(diag.TypeMismatch, e.Span(), "strings are for print, reject and fatal_error only"), "", "")
 		return invalid
 	case *ast.VarExpr:
 		return c.varExpr(e)
@@ -93,14 +93,18 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	}
 	v := c.lookup(e.Name)
 	if v == nil {
+		if c.lostName[e.Name] || c.missing[string(diag.UnknownVariable)+e.Name] {
+			return invalid // declared in text that could not be read, or reported before
+		}
 		if c.exists(e.Name) {
-			detail := "Call it: " + e.Name + "(…)."
+			c.firstTime(diag.UnknownVariable, e.Name)
+			detail := "call it: " + e.Name + "(…)"
 			if slices.ContainsFunc(c.candidates(e.Name), takesNothing) {
-				detail = "Call it: " + e.Name + "()."
+				detail = "call it: " + e.Name + "()"
 			} else if len(c.funcs[normalised(e.Name)]) == 0 {
-				detail += " Only functions of the program can be passed to others; write one that calls it."
+				detail += "; to pass it to another function, write a function that calls it"
 			}
-			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name), detail)
+			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name), "", detail)
 		} else {
 			c.unknownVariable(e, e.Name)
 		}
@@ -110,7 +114,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	v.read = true
 	if c.sizes && v.Global && (v.Block == ast.Parameters || v.Block == ast.TransformedParameters || v.Block == ast.GeneratedQuantities) {
 		c.report(diag.Errorf(diag.SizeNotData, e.Span(), "a size cannot depend on `%s`", v.Name),
-			"The sizes of variables must be known before sampling: they may use data and transformed data only.",
+			"The sizes of variables must be known before sampling.", "use data or transformed data for the size",
 			note(&v.Ident, "it is declared in the "+v.Block.String()+" block"))
 	}
 	level := v.Level
@@ -182,7 +186,7 @@ func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
 		return
 	}
 	d.Related = append(d.Related, note(&v.Ident, quote(v.Name)+" is declared here"))
-	d.Fix = "declare it as " + as
+	d.Fix = "declare " + quote(v.Name) + " as " + as
 }
 
 // wanting types an expression in a place that wants an int, or not.
@@ -202,7 +206,7 @@ func (c *checker) cond(e *ast.Cond) TypeLevel {
 	}
 	t, ok := types.Unify(a.Type, b.Type)
 	if !ok {
-		c.report(diag.Errorf(diag.MixedTypes, e.Else.Span(), "the two results of ?: differ in type: %s and %s", a.Type, b.Type), "")
+		c.report(diag.Errorf(diag.MixedTypes, e.Else.Span(), "the two results of ?: differ in type: %s and %s", a.Type, b.Type), "", "")
 		return invalid
 	}
 	return TypeLevel{Type: t, Level: max(a.Level, b.Level)}
@@ -212,7 +216,7 @@ func (c *checker) cond(e *ast.Cond) TypeLevel {
 func (c *checker) arrayExpr(e *ast.ArrayExpr) TypeLevel {
 	if len(e.Elems) == 0 {
 		c.report(diag.Errorf(diag.MixedTypes, e.Span(), "an array cannot be written without elements"),
-			"Its type would be unknown. Declare a variable of size 0 instead.")
+			"Its type would be unknown.", "declare a variable of size 0 instead")
 		return invalid
 	}
 	out := c.expr(e.Elems[0])
@@ -224,7 +228,7 @@ func (c *checker) arrayExpr(e *ast.ArrayExpr) TypeLevel {
 		}
 		t, ok := types.Unify(out.Type, o.Type)
 		if !ok {
-			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "the elements of an array must have one type: this is %s, those before are %s", o.Type, out.Type), "")
+			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "the elements of an array must have one type: this is %s, those before are %s", o.Type, out.Type), "", "")
 			out = invalid
 			continue
 		}
@@ -250,10 +254,10 @@ func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 			bad = true
 		case !isRow && !o.Type.IsScalar():
 			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold numbers or row_vectors, but this is %s", o.Type),
-				"[a, b] is a row_vector if a and b are scalars and a matrix if they are row_vectors. An array is written {a, b}.")
+				"[a, b] is a row_vector if a and b are scalars and a matrix if they are row_vectors.", "write braces for an array: {a, b}")
 			bad = true
 		case i > 0 && isRow != rows:
-			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold either numbers or row_vectors, but this is %s", o.Type), "")
+			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold either numbers or row_vectors, but this is %s", o.Type), "", "")
 			bad = true
 		default:
 			rows = isRow
@@ -283,7 +287,7 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 		}{{e.X, x}, {e.Y, y}} {
 			if k := side.o.Type; k.Kind != types.Invalid && !truth(k) {
 				c.report(diag.Errorf(diag.BadOperand, side.e.Span(), "the operands of %s must be int or real, but this is %s", e.Op, k),
-					"Compare numbers first, as in x > 0.")
+					"", "compare numbers first, as in x > 0")
 			}
 		}
 		return TypeLevel{Type: types.IntType}
@@ -292,12 +296,12 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 		x, mid, y := inner.X.Span().Text(), inner.Y.Span().Text(), e.Y.Span().Text()
 		c.report(diag.Warnf(diag.ChainedComparison, e.OpPos, "a chained comparison compares 0 or 1 with the last operand"),
 			fmt.Sprintf("This means (%s %s %s) %s %s. If that is meant, write the parentheses; else write %s %s %s && %s %s %s.",
-				x, inner.Op, mid, e.Op, y, x, inner.Op, mid, mid, e.Op, y))
+				x, inner.Op, mid, e.Op, y, x, inner.Op, mid, mid, e.Op, y), "")
 	}
 	if inner, ok := e.X.(*ast.Unary); ok && inner.Op == "!" && comparison(e.Op) {
 		x, y := inner.X.Span().Text(), e.Y.Span().Text()
 		c.report(diag.Warnf(diag.ChainedComparison, e.OpPos, "! binds more strongly than %s, so that 0 or 1 is compared", e.Op),
-			fmt.Sprintf("This means (!%s) %s %s. If that is meant, write the parentheses; else write !(%s %s %s).", x, e.Op, y, x, e.Op, y))
+			fmt.Sprintf("This means (!%s) %s %s. If that is meant, write the parentheses; else write !(%s %s %s).", x, e.Op, y, x, e.Op, y), "")
 	}
 	if e.Op == "/" && x.Type.Equal(types.IntType) && y.Type.Equal(types.IntType) {
 		_, lit1 := e.X.(*ast.IntLit)
@@ -308,7 +312,7 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 	}
 	if e.Op == "^" && x.Type.Kind == types.Matrix && y.Type.IsScalar() {
 		c.report(diag.Warnf(diag.MatrixPower, e.OpPos, "^ takes the power of every element of a matrix"),
-			"Write .^ if that is meant, matrix_power(…) for products of the matrix with itself.")
+			"", "write .^ if that is meant, matrix_power(…) for products of the matrix with itself")
 	}
 	return c.operator(e, e.Op, e, e.OpPos, x, y)
 }

@@ -90,7 +90,7 @@ func escapes(s ast.Stmt) bool {
 func (c *checker) unreachable(ss []ast.Stmt) {
 	for i, s := range ss {
 		if i > 0 && escapes(ss[i-1]) {
-			c.report(diag.Warnf(diag.Unreachable, s.Span(), "this statement is never reached"), "",
+			c.report(diag.Warnf(diag.Unreachable, s.Span(), "this statement is never reached"), "", "",
 				note(ss[i-1], "control always leaves here"))
 			return
 		}

@@ -1,8 +1,12 @@
 package check
 
 import (
+	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // Names that people bring along from BUGS, R, Python and from how they say it.
@@ -174,6 +178,18 @@ func otherFunction(name string) string {
 	}
 	return ""
 }
+
+// replacement is the change that advice such as "write mean(x)" or "write `1`" describes,
+// where only the name changes; nil for other advice.
+func replacement(at source.Span, advice string) []diag.Edit {
+	m := onlyName.FindStringSubmatch(advice)
+	if m == nil {
+		return nil
+	}
+	return []diag.Edit{{Span: at, Text: m[1] + m[2]}}
+}
+
+var onlyName = regexp.MustCompile("^write (?:`([^`]+)`|([a-zA-Z0-9_]+)\\([a-z](?:, [a-z])*\\))$")
 
 // otherValue is advice on the name of a value in another language, or "".
 func otherValue(name string) string {

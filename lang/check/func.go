@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -38,7 +39,7 @@ func (c *checker) functionsBlock(b *ast.Block) {
 	for _, f := range c.info.Funcs {
 		if f.Decl.Body == nil && !f.clashes && len(c.lost) == 0 {
 			c.report(diag.Errorf(diag.NoDefinition, f.Decl.Name.Span(), "the function `%s` is declared but not defined", f.Name),
-				"Write its body, or delete the declaration.")
+				"", "write its body, or delete the declaration")
 		}
 	}
 	for _, s := range b.Stmts {
@@ -73,14 +74,14 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		switch {
 		case !sameDataOnly(g.FuncType, ft):
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared with other data arguments", f.Name),
-				"Functions of one name must differ in the types of their arguments; that some are marked data does not count.",
+				"Functions of one name must differ in the types of their arguments; that some are marked data does not count.", "choose another name",
 				note(&g.Decl.Name, "the other is here"))
 		case !g.Result.Equal(ft.Result):
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared with another result", f.Name),
-				fmt.Sprintf("Functions of one name must differ in their arguments: here it gives %s, there %s.", ft.Result, g.Result),
+				fmt.Sprintf("Functions of one name must differ in their arguments: here it gives %s, there %s.", ft.Result, g.Result), "",
 				note(&g.Decl.Name, "the other is here"))
 		case d.Body == nil && g.Decl.Body == nil:
-			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared twice", f.Name), "",
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared twice", f.Name), "", "",
 				note(&g.Decl.Name, "it is declared here"))
 		case g.Decl.Body == nil: // d is the definition
 			g.Forward, g.Decl = g.Decl, d
@@ -89,19 +90,19 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 			return g
 		default:
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is defined already for these arguments", f.Name),
-				"Functions may share a name if their arguments differ in type.", note(&g.Decl.Name, "it is defined here"))
+				"Functions may share a name if their arguments differ in type.", "choose another name, or remove one of them", note(&g.Decl.Name, "it is defined here"))
 		}
 		return nil
 	}
 	for _, o := range c.universe.Lookup(f.Name) {
 		if takesFunction(o) {
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is a library function that cannot be given further forms", f.Name),
-				"Functions that take functions have one form only. Choose another name.")
+				"Functions that take functions have one form only.", "choose another name")
 			return nil
 		}
 		if m, ok := o.Match(params); ok && m.Promotions == 0 && valid {
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` exists in the library for these arguments", f.Name),
-				"A library function can be given forms for other arguments, but none can be replaced: "+o.String()+".")
+				"A library function can be given forms for other arguments, but none can be replaced: "+o.String()+".", "choose another name")
 			return nil
 		}
 	}
@@ -141,16 +142,16 @@ func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
 	}
 	if !f.Result.Equal(types.RealType) {
 		c.report(diag.Errorf(diag.DensityForm, d.Result.Span(), "a function named …%s must return real, but returns %s", f.Suffix, f.Result),
-			"The suffix makes it a density or distribution function.")
+			"The suffix makes it a density or distribution function.", "return real, or choose a name without the suffix")
 	}
 	isInt := len(d.Params) > 0 && discrete(f.FuncType.Params[0].Type)
 	switch {
 	case f.Suffix == "_lpdf" && (len(d.Params) == 0 || isInt):
 		c.report(diag.Errorf(diag.DensityForm, d.Name.Span(), "the first argument of a density must be real"),
-			"It is the variate, and _lpdf is for continuous ones. Use _lpmf for integers.")
+			"It is the variate, and _lpdf is for continuous ones.", "for integers, name the function "+strings.TrimSuffix(d.Name.Name, "_lpdf")+"_lpmf")
 	case f.Suffix == "_lpmf" && !isInt:
 		c.report(diag.Errorf(diag.DensityForm, d.Name.Span(), "the first argument of a mass function must be int"),
-			"It is the variate, and _lpmf is for integers. Use _lpdf for reals.")
+			"It is the variate, and _lpmf is for integers.", "for reals, name the function "+strings.TrimSuffix(d.Name.Name, "_lpmf")+"_lpdf")
 	}
 }
 
@@ -174,9 +175,11 @@ func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
 	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends && !c.losesFrom(d.Span()) {
 		end := d.Body.Span()
 		end.Start = max(end.Start, end.End-1) // the closing brace
-		c.report(diag.Errorf(diag.MissingReturn, end, "the function `%s` can end without returning a value", f.Name),
-			"Every path through the body must reach return, reject or fatal_error. A loop counts only if it is while (1).",
-			note(&d.Name, "it must return "+f.Result.String()))
+		m := diag.Errorf(diag.MissingReturn, end, "the function `%s` can end without returning a value", f.Name)
+		m.Detail = "Every path through the body must reach return, reject or fatal_error. A loop counts only if it is while (1)."
+		m.Related = []diag.Note{note(&d.Name, "it must return "+f.Result.String())}
+		m.Fix = "end the body with `return …;`"
+		c.diags.Add(m)
 	}
 	c.fn = nil
 	c.pop()

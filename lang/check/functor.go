@@ -179,7 +179,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 				what += ", or one in _lpdf or _lpmf"
 			}
 			c.report(diag.Errorf(diag.BadFunctor, e.Span(), "`%s` cannot be passed to another function", v.Name),
-				what+": random numbers and changes of the target are not for library functions to call.",
+				what+": random numbers and changes of the target are not for library functions to call.", "",
 				note(&f.Decl.Name, "it is declared here"))
 			return false
 		}
@@ -200,12 +200,12 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 			at := elemOf(es[i+1], k)
 			switch {
 			case f.FuncType.Params[lead+k].DataOnly:
-				c.report(diag.Errorf(diag.BadArguments, at.Span(), "argument %d of %s must be data", lead+k+1, f.Name), "",
+				c.report(diag.Errorf(diag.BadArguments, at.Span(), "argument %d of %s must be data", lead+k+1, f.Name), "", "",
 					note(f.Decl.Params[lead+k], "it is marked data here"))
 				return false
 			case solves:
 				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what %s passes on must be data", l.Name),
-					"The solution has no derivatives. To infer parameters, use laplace_marginal.")
+					"The solution has no derivatives.", "to infer parameters, use laplace_marginal")
 				return false
 			}
 		}
@@ -215,7 +215,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 		for k := 1; k < len(args[last].Type.Members); k++ { // the initial guess may vary
 			if at := elemOf(es[last], k); args[last].member(k).Level == Param {
 				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what controls the solver of %s must be data", l.Name),
-					"Of the control arguments only the initial guess may depend on parameters.")
+					"Of the control arguments only the initial guess may depend on parameters.", "")
 				return false
 			}
 		}
@@ -265,7 +265,7 @@ func (c *checker) checkLikelihoods() {
 				case firstOrder[call.Name] || takesFunction(call.Overload):
 					if key := "likelihood"; c.firstTime(diag.BadFunctor, key+l.f.Name) {
 						c.report(diag.Errorf(diag.BadFunctor, l.at.Span(), "`%s` cannot be a likelihood here: it calls %s", l.f.Name, call.Name),
-							"The Laplace approximation needs higher derivatives, which "+call.Name+" does not have.", note(n, "it is called here"))
+							"The Laplace approximation needs higher derivatives, which "+call.Name+" does not have.", "", note(n, "it is called here"))
 					}
 				}
 				return true

@@ -19,19 +19,25 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 		switch i := i.(type) {
 		case *ast.Single:
 			if x, ok := constant(i.X); ok && x < 1 {
-				c.report(diag.Warnf(diag.IndexFromOne, i.X.Span(), "there is no element %g", x), "Indices count from 1.")
+				d := diag.Warnf(diag.IndexFromOne, i.X.Span(), "there is no element %g", x)
+				d.Detail = "Indices count from 1."
+				d.Fix = "the first element is `[1]`"
+				c.diags.Add(d)
 			}
 			t := c.wanting(true, i.X).Type
 			switch {
 			case t.Kind == types.Invalid:
 				ok = false
 			case !t.Equal(types.IntType) && !t.Equal(types.IntType.Array(1)):
+				ok = false
+				if x, isVar := i.X.(*ast.VarExpr); isVar && !c.firstTime(diag.BadIndex, x.Name) {
+					break
+				}
 				d := diag.Errorf(diag.BadIndex, i.X.Span(), "an index must be int or array[] int, but is %s", t)
 				if t.Equal(types.RealType) {
 					c.declareAsInt(&d, i.X)
 				}
 				c.diags.Add(d)
-				ok = false
 			}
 		case *ast.Range:
 			bound(i.From)
@@ -66,8 +72,10 @@ func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, 
 		is = is[1:]
 	}
 	if len(is) > u.Rank() {
-		c.report(diag.Errorf(diag.TooManyIndices, is[u.Rank()].Span(), "too many indices for %s", t),
-			tooMany(t))
+		d := diag.Errorf(diag.TooManyIndices, is[u.Rank()].Span(), "too many indices for %s", t)
+		d.Detail = tooMany(t)
+		d.Fix = "leave this index out, or declare the variable with more dimensions"
+		c.diags.Add(d)
 		return types.Type{}, false
 	}
 	single := func(i int) bool { return c.isSingle(is[i]) }

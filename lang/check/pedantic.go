@@ -185,10 +185,10 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 			c.diags.Add(d)
 		case r.bounded() && !t.used[v]:
 			c.report(diag.Warnf(diag.OnlyBounds, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
-				"It is uniform between its bounds.")
+				"It is uniform between its bounds.", "")
 		case r.bounded() && r.hi-r.lo >= wide && !t.own[v]:
 			c.report(diag.Warnf(diag.WideUniform, v.Ident.Span(), "the parameter `%s` is uniform between %g and %g", v.Name, r.lo, r.hi),
-				"Nearly all of that is far from zero. Half-normal or exponential priors say what is plausible, without an edge.")
+				"Nearly all of that is far from zero.", "use a half-normal or exponential prior, which says what is plausible without an edge")
 		}
 		list := t.tilde[v]
 		if len(list) > 1 {
@@ -205,7 +205,7 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 			hi, ok2 := constant(s.Args[1])
 			if ok1 && ok2 && hi-lo >= wide {
 				c.report(diag.Warnf(diag.WideUniform, s.Dist.Span(), "the parameter `%s` is uniform between %g and %g", v.Name, lo, hi),
-					"Nearly all of that is far from zero. Half-normal or exponential priors say what is plausible, without an edge.")
+					"Nearly all of that is far from zero.", "use a half-normal or exponential prior, which says what is plausible without an edge")
 			}
 		}
 	}

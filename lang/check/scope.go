@@ -71,9 +71,11 @@ func (c *checker) declare(v *Var) {
 	c.info.Defs[v.Decl] = v
 	c.checkName(v.Ident)
 	if prev := c.lookup(v.Name); prev != nil {
-		c.report(diag.Errorf(diag.Redeclared, v.Ident.Span(), "`%s` is declared already", v.Name),
-			"A variable cannot have the name of one that is visible, even in an inner block. Choose another name.",
-			note(&prev.Ident, "it is declared here"))
+		d := diag.Errorf(diag.Redeclared, v.Ident.Span(), "`%s` is declared already", v.Name)
+		d.Detail = "A variable cannot have the name of one that is visible, even in an inner block."
+		d.Related = []diag.Note{note(&prev.Ident, "it is declared here")}
+		d.Fix = "choose another name, or remove one of the declarations"
+		c.diags.Add(d)
 		return
 	}
 	if c.scope.vars == nil {
@@ -87,7 +89,7 @@ func (c *checker) declare(v *Var) {
 func (c *checker) checkName(id ast.Ident) {
 	if Unnormalised(id.Name) {
 		c.report(diag.Errorf(diag.ReservedName, id.Span(), "names cannot end in _lupdf or _lupmf"),
-			"The function NAME_lupdf exists as soon as NAME_lpdf is declared.")
+			"The function NAME_lupdf exists as soon as NAME_lpdf is declared.", "choose another name")
 	}
 }
 
@@ -123,8 +125,9 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		d.Fix = "if this belongs to the loop, write `{ … }` around its statements"
 	} else if value := otherValue(name); value != "" {
 		d.Fix = value
+		d.Edits = replacement(n.Span(), value)
 	} else if other != nil {
-		d.Summary, d.Detail = c.notVisible(name, n, other)
+		d.Summary, d.Detail, d.Fix = c.notVisible(name, n, other)
 		d.Related = append(d.Related, diag.Note{Span: other.at, Message: "it is declared here"})
 	} else if near := c.nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
@@ -133,8 +136,12 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	} else if near := c.nearest(name, maps.Keys(c.funcs)); near != "" {
 		d.Fix = "did you mean the function " + quote(near) + "?"
 		d.Related = append(d.Related, note(&c.funcs[near][0].Decl.Name, quote(near)+" is declared here"))
-	} else if later := c.blockAfter(); later != "" {
-		d.Detail = later
+	} else {
+		d.Detail = c.blockAfter()
+		d.Fix = "declare it before this line, as in `real " + name + ";`"
+		if c.fn != nil {
+			d.Fix = "add it to the arguments, as in `real " + name + "`, or declare it in the body"
+		}
 	}
 	c.diags.Add(d)
 }
@@ -203,29 +210,29 @@ func (c *checker) findDeclarations(f *ast.File) {
 }
 
 // notVisible says why a variable that is declared somewhere cannot be used here.
-func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, detail string) {
+func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, detail, fix string) {
 	later := v.at.Start > n.Span().Start
 	switch {
 	case c.fn != nil:
 		return quote(name) + " is not visible in functions",
-			"Functions see their own arguments and local variables only; pass it as an argument."
+			"Functions see their own arguments and local variables only.", "pass it as an argument"
 	case v.block == c.block && later:
-		return quote(name) + " is used before it is declared", "Move the declaration up."
+		return quote(name) + " is used before it is declared", "", "move the declaration up"
 	case !v.top:
 		where := "within { }"
 		if v.block == ast.Model {
 			where = "in the model block"
 		}
 		return quote(name) + " is not visible here",
-			"It is declared " + where + ", and is gone after it. Declare it before, or in transformed parameters or generated quantities."
+			"It is declared " + where + ", and is gone after it.", "declare it before, or in transformed parameters or generated quantities"
 	case v.block > c.block:
-		why := "A block sees the variables of the blocks before it."
+		why, fix := "A block sees the variables of the blocks before it.", "move this to the "+v.block.String()+" block or a later one, or the declaration to an earlier one"
 		if c.block == ast.TransformedData {
-			why = "Transformed data are computed once, before parameters have values. Compute it in transformed parameters."
+			why, fix = "Transformed data are computed once, before parameters have values.", "compute it in transformed parameters"
 		}
-		return fmt.Sprintf("%s of the %s block cannot be used in %s", quote(name), v.block, c.where()), why
+		return fmt.Sprintf("%s of the %s block cannot be used in %s", quote(name), v.block, c.where()), why, fix
 	}
-	return quote(name) + " is not declared", c.blockAfter()
+	return quote(name) + " is not declared", c.blockAfter(), "declare it before this line"
 }
 
 // nearest is diag.Nearest, as long as there are few messages: to look for names
@@ -242,7 +249,7 @@ func (c *checker) nearest(name string, candidates iter.Seq[string]) string {
 func (c *checker) blockAfter() string {
 	switch c.block {
 	case ast.Functions:
-		return "Functions see their own arguments and local variables only; pass what else they need as arguments."
+		return "Functions see their own arguments and local variables only."
 	case ast.GeneratedQuantities:
 		return "Variables declared in the model block or within { } are not visible here."
 	}
@@ -253,7 +260,7 @@ func (c *checker) blockAfter() string {
 func (c *checker) unknownFunction(id ast.Ident) {
 	if v := c.lookup(id.Name); v != nil {
 		c.report(diag.Errorf(diag.CalledVariable, id.Span(), "`%s` is a variable, not a function", id.Name),
-			"Use square brackets to index a variable.", note(&v.Ident, "it is declared here"))
+			"", "to index the variable, use square brackets; for a product, write "+quote(id.Name+" * (…)"), note(&v.Ident, "it is declared here"))
 		return
 	}
 	if !c.firstTime(diag.UnknownFunction, id.Name) {
@@ -262,33 +269,45 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	if advice := legacy.Advice(id.Name, c.exists); advice != "" {
 		d := diag.Errorf(diag.RemovedFunction, id.Span(), "`%s` is no longer part of the language", id.Name)
 		d.Fix = advice
+		if today, form, _ := legacy.Replacement(id.Name, c.exists); form == legacy.Call || form == legacy.Target {
+			d.Replace(today)
+		}
 		c.diags.Add(d)
 		return
 	}
 	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)
-	d.Fix = c.otherSuffix(id.Name)
+	d.Fix, d.Edits = c.otherSuffix(id)
 	if d.Fix == "" {
 		d.Fix = otherFunction(id.Name)
+		d.Edits = replacement(id.Span(), d.Fix)
 	}
 	if near := c.nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Replace(near)
 	}
+	if d.Fix == "" {
+		d.Fix = "define it in the functions block, or look for another name with `ppl doc`"
+	}
 	c.diags.Add(d)
 }
 
 // otherSuffix is advice for the name of a density that exists with another
-// suffix, or of a distribution without one; "" if there is none.
-func (c *checker) otherSuffix(name string) string {
+// suffix, or of a distribution without one, with the change if it is certain; "" if there
+// is none.
+func (c *checker) otherSuffix(id ast.Ident) (advice string, edits []diag.Edit) {
+	name := id.Name
+	write := func(name string) []diag.Edit { return []diag.Edit{{Span: id.Span(), Text: name}} }
 	base, suffix := SplitSuffix(name)
 	switch suffix {
 	case "_lpdf", "_lupdf":
 		if c.exists(base + "_lpmf") {
-			return base + " is a distribution of integers: use " + base + strings.Replace(suffix, "pdf", "pmf", 1)
+			other := base + strings.Replace(suffix, "pdf", "pmf", 1)
+			return base + " is a distribution of integers: use " + other, write(other)
 		}
 	case "_lpmf", "_lupmf":
 		if c.exists(base + "_lpdf") {
-			return base + " is a distribution of reals: use " + base + strings.Replace(suffix, "pmf", "pdf", 1)
+			other := base + strings.Replace(suffix, "pmf", "pdf", 1)
+			return base + " is a distribution of reals: use " + other, write(other)
 		}
 	case "":
 		for _, s := range []string{"_lpdf", "_lpmf"} {
@@ -297,14 +316,14 @@ func (c *checker) otherSuffix(name string) string {
 				if c.exists(name + "_rng") {
 					advice += ", or " + name + "_rng(…) for a random draw"
 				}
-				return advice
+				return advice, nil
 			}
 		}
 		if c.exists(name + "_rng") {
-			return "did you mean " + quote(name+"_rng") + "?"
+			return "did you mean " + quote(name+"_rng") + "?", write(name + "_rng")
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // exists reports whether a function of that name is known.

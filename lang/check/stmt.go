@@ -63,11 +63,11 @@ func (c *checker) stmt(s ast.Stmt) {
 		c.printed(s.Args)
 	case *ast.Break:
 		if c.loops == 0 {
-			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "break outside a loop"), "")
+			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "break outside a loop"), "", "")
 		}
 	case *ast.Continue:
 		if c.loops == 0 {
-			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "continue outside a loop"), "")
+			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "continue outside a loop"), "", "")
 		}
 	case *ast.Return:
 		c.returnStmt(s)
@@ -116,8 +116,10 @@ func (c *checker) inLP() bool {
 // addsToTarget reports a use of the target where there is none.
 func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	if !c.inLP() {
-		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),
-			"Only the model block, and functions whose name ends in _lp, add to the target.")
+		d := diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where())
+		d.Detail = "Only the model block, and functions whose name ends in _lp, add to the target."
+		d.Fix = "move it to the model block"
+		c.diags.Add(d)
 		return false
 	}
 	return true
@@ -127,7 +129,7 @@ func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 func (c *checker) addsJacobian(n ast.Node, what string) {
 	if !(c.block == ast.TransformedParameters || c.fn != nil && c.fn.Suffix == "_jacobian") {
 		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),
-			"A change of variables happens in the transformed parameters block, or in a function whose name ends in _jacobian.")
+			"A change of variables happens in the transformed parameters block, or in a function whose name ends in _jacobian.", "move it there")
 	}
 }
 
@@ -148,7 +150,7 @@ func (c *checker) targetPlus(s *ast.TargetPlus) {
 	}
 	if k := o.Type.Scalar(); o.Type.Kind != types.Invalid && k != types.Int && k != types.Real {
 		c.report(diag.Errorf(diag.TypeMismatch, s.Value.Span(), "cannot add %s to the target", o.Type),
-			"The target is a sum of numbers: add a real, or a container of reals, whose elements are all added.")
+			"The target is a sum of numbers.", "add a real, or a container of reals, whose elements are all added")
 	}
 }
 
@@ -168,15 +170,15 @@ func (c *checker) returnStmt(s *ast.Return) {
 	}
 	switch {
 	case c.fn == nil:
-		c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "return outside a function"), "")
+		c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "return outside a function"), "", "")
 	case s.Value == nil && c.fn.Result.Kind != types.Void:
 		if c.fn.Result.Kind != types.Invalid {
-			c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "the function `%s` must return a value of type %s", c.fn.Name, c.fn.Result), "",
+			c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "the function `%s` must return a value of type %s", c.fn.Name, c.fn.Result), "", "",
 				note(c.fn.Decl.Result, "its result is declared here"))
 		}
 	case s.Value != nil && c.fn.Result.Kind == types.Void:
 		c.report(diag.Errorf(diag.MisplacedReturn, s.Value.Span(), "the function `%s` returns no value", c.fn.Name),
-			"Declare its result instead of void, or return without a value.", note(c.fn.Decl.Result, "it is declared void"))
+			"", "declare its result instead of void, or return without a value", note(c.fn.Decl.Result, "it is declared void"))
 	case s.Value != nil:
 		c.assignable(s.Value, o.Type, c.fn.Result, "cannot be the result of "+quote(c.fn.Name),
 			note(c.fn.Decl.Result, "declared as "+c.fn.Result.String()))

@@ -30,7 +30,7 @@ func (c *checker) tilde(s *ast.Tilde) {
 				continue
 			}
 			if o := c.expr(b); o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) && !o.Type.Equal(types.RealType) {
-				c.report(diag.Errorf(diag.TypeMismatch, b.Span(), "a bound of truncation must be a scalar, but is %s", o.Type), "")
+				c.report(diag.Errorf(diag.TypeMismatch, b.Span(), "a bound of truncation must be a scalar, but is %s", o.Type), "", "")
 				truncated = false
 			}
 		}
@@ -40,11 +40,12 @@ func (c *checker) tilde(s *ast.Tilde) {
 	if TakesBar(suffix) {
 		if suffix == "_lpdf" || suffix == "_lpmf" || suffix == "_lupdf" || suffix == "_lupmf" {
 			d := diag.Errorf(diag.TildeSuffix, s.Dist.Span(), "the name after ~ has no suffix")
-			d.Fix = "write ~ " + base + "(…)"
+			d.Fix = "write `" + base + "`"
+			d.Replace(base)
 			c.diags.Add(d)
 		} else {
 			c.report(diag.Errorf(diag.TildeSuffix, s.Dist.Span(), "%s is not a density", name),
-				"Add a distribution function to the target: target += "+base+"_lcdf(… | …).")
+				"", "add a distribution function to the target: target += "+base+"_lcdf(… | …)")
 		}
 		return
 	}
@@ -99,7 +100,7 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 	}
 	if ts[0].Scalar() == types.Real && len(pdf) == 0 && !fail.Ambiguous && fail.Candidates[0].Fault.Count == 0 && fail.Candidates[0].Fault.Arg == 0 {
 		c.report(diag.Errorf(diag.IntVariate, s.Variate.Span(), "%s is a distribution of integers, but this is %s", s.Dist.Name, ts[0]),
-			"Declare the variable as int, or as array[…] int if it has several values.",
+			"", "declare the variable as int, or as array[…] int if it has several values",
 			c.declaredAt(s.Variate))
 		return
 	}
@@ -137,6 +138,7 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 			if len(cands) == 0 {
 				d := diag.Errorf(diag.NoTruncation, s.Trunc.Span(), "%s cannot be truncated", s.Dist.Name)
 				d.Detail = "There is no function " + s.Dist.Name + suffix + ", from which the probability between the bounds is computed."
+				d.Fix = "leave the truncation out; a parameter is restricted by the bounds of its declaration"
 				if same := untransformed[s.Dist.Name]; same != "" {
 					d.Fix = "write " + same + ", which can"
 				}
@@ -227,12 +229,16 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 	switch {
 	case other != "" && (near == "" || !strings.EqualFold(near, name)):
 		d.Fix = other
+		d.Edits = replacement(s.Dist.Span(), other)
 	case near != "":
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Replace(near)
 	case c.exists(name):
 		d.Detail = "There is a function " + quote(name) + ", but ~ needs a density: " + name + "_lpdf or " + name + "_lpmf."
-	case strings.Contains(name, "_"):
+	default:
+		d.Fix = "`ppl doc` lists the distributions; define your own as a function " + name + "_lpdf or " + name + "_lpmf"
+	}
+	if d.Fix == "" && strings.Contains(name, "_") {
 		d.Detail = "~ needs a function " + name + "_lpdf or " + name + "_lpmf, of the library or your own."
 	}
 	c.diags.Add(d)

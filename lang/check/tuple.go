@@ -36,7 +36,7 @@ func (c *checker) member(e *ast.TupleMember, x TypeLevel) TypeLevel {
 	case e.Member > len(t.Members):
 		at := e.Span()
 		at.Start = e.X.Span().End
-		c.report(diag.Errorf(diag.NoMember, at, "there is no member %d: %s has %d", e.Member, t, len(t.Members)), "")
+		c.report(diag.Errorf(diag.NoMember, at, "there is no member %d: %s has %d", e.Member, t, len(t.Members)), "", "")
 		return invalid
 	}
 	return x.member(e.Member - 1)
@@ -129,7 +129,7 @@ func (c *checker) unpacking(s *ast.Assign) {
 			}
 			if p.name == q.name && p.name != "" && long[:len(short)] == short {
 				c.report(diag.Errorf(diag.StoredTwice, p.at.Span(), "`%s` is assigned to twice in one assignment", p.name),
-					"All members of a tuple are stored at once, so that each needs a place of its own.", note(q.at, "it is assigned to here too"))
+					"All members of a tuple are stored at once.", "assign to different variables", note(q.at, "it is assigned to here too"))
 				return
 			}
 		}
@@ -138,7 +138,7 @@ func (c *checker) unpacking(s *ast.Assign) {
 		for _, p := range all {
 			if p.name != "" && indexMentions(i, p.name) {
 				c.report(diag.Errorf(diag.ReadsAssigned, i.Span(), "an index depends on `%s`, which is being assigned to", p.name),
-					"Compute the index in a variable of its own first.")
+					"", "compute the index in another variable first")
 				return
 			}
 		}

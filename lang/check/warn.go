@@ -36,7 +36,7 @@ func (c *checker) unused() {
 		if _, ok := v.Decl.(*ast.VarDecl); !ok || v.read || v.Global && v.Block != ast.TransformedData {
 			continue
 		}
-		c.report(diag.Warnf(diag.Unused, v.Ident.Span(), "the value of `%s` is never used", v.Name), "")
+		c.report(diag.Warnf(diag.Unused, v.Ident.Span(), "the value of `%s` is never used", v.Name), "", "")
 	}
 }
 
@@ -65,7 +65,7 @@ func (c *checker) unassigned() {
 		if v.Type.Equal(types.IntType) {
 			what = "It is the least integer."
 		}
-		c.report(diag.Warnf(diag.Unassigned, v.Ident.Span(), "`%s` is used but never given a value", v.Name), what)
+		c.report(diag.Warnf(diag.Unassigned, v.Ident.Span(), "`%s` is used but never given a value", v.Name), what, "")
 	}
 }
 
@@ -95,7 +95,7 @@ func (c *checker) unusedParameters(f *ast.File) {
 		}
 		if !v.bounds().bounded() {
 			c.report(diag.Warnf(diag.NoPrior, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
-				"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.")
+				"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.", "give it a distribution, or remove it")
 		}
 	}
 }

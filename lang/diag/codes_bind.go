@@ -259,6 +259,24 @@ const (
 	// What needs the log density as a graph, such as the metric "fisher", reports
 	// it.
 	UnknownInt Code = "E0616"
+
+	// DataForm: the data cannot be read: the file is not in its format, or a value is no
+	// number.
+	//
+	// Example:
+	//
+	//	// {"N": "three"}
+	//	data {
+	//	  int N;
+	//	}
+	//
+	// Fixed:
+	//
+	//	// {"N": 3}
+	//	data {
+	//	  int N;
+	//	}
+	DataForm Code = "E0617"
 )
 
 // Understood but not supported. Reported by compile.

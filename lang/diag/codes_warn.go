@@ -356,4 +356,25 @@ const (
 	//	  x ~ normal(0, 1);
 	//	}
 	RealEquality Code = "W0506"
+
+	// NoValues: the bounds of a variable leave it no value.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real<lower=1, upper=0> p;
+	//	}
+	//	model {
+	//	  p ~ beta(2, 2);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real<lower=0, upper=1> p;
+	//	}
+	//	model {
+	//	  p ~ beta(2, 2);
+	//	}
+	NoValues Code = "W0507"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -35,7 +36,7 @@ func (x indexing) OutOfRange(i, bad lanes.Value, first int64, size, dimension in
 	b := x.b
 	if !b.mayBeSkipped() {
 		b.fail(ix.At, diag.IndexRange, "index %d is out of range", first).
-			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
+			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).fix("%s", interp.IndexAdvice(first)).throw()
 	}
 	b.instead++
 	b.emitEffect([]value{b.numeric(ofLanes(bad)), b.numeric(ofLanes(i))}, func(g *ad.Graph, a []ad.Ref) {

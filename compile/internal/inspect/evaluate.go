@@ -308,8 +308,10 @@ func (in *sight) Excluded(ax *plan.Axis) []bool { return lanes.Excluded(in.masks
 
 // OutOfRange ends what is looked at.
 func (in *sight) OutOfRange(_, _ lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
-	fail(ix.At, diag.IndexRange, fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension),
-		"index %d is out of range", first)
+	d := diag.Errorf(diag.IndexRange, ix.At, "index %d is out of range", first)
+	d.Detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
+	d.Fix = interp.IndexAdvice(first)
+	panic(&mistake{d})
 }
 
 func plural(n int) string {

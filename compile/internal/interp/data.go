@@ -195,7 +195,7 @@ func (r *reading) fits(d data.Value) {
 	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
 		return
 	}
-	advice, settings := "check the sizes that `%s` is declared with, and the data", []string(nil)
+	advice, settings := "give `%s` as many values as it is declared with, or change its sizes in the declaration or in the data", []string(nil)
 	switch {
 	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1 && r.set.Dump():
 		ones := strings.TrimSuffix(strings.Repeat("1, ", len(written)), ", ")
@@ -210,7 +210,7 @@ func (r *reading) fits(d data.Value) {
 	case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):
 		advice = "write `%s` as a list of rows, or declare it the other way round"
 	case v.Part != types.NotComplex:
-		advice = "complex numbers are written [real part, imaginary part]: check the sizes that `%s` is declared with, and the data"
+		advice = "write each complex number of `%s` as [real part, imaginary part], and as many as are declared"
 	}
 	r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Shape), SizeText(written)).
 		fix(advice, v.Name).settings(settings...).throw()
@@ -250,8 +250,8 @@ func (r *reading) ints(d data.Value) []int64 {
 func (r *reading) refuse(w *violation) {
 	if w.wrong != "" {
 		r.about(diag.DataBounds, w.element, "`%s` must be %s, but %s", w.item(r.v), r.v.Constraint.Kind.Text(), w.wrong).
-			fix("fix the data, or the type in the declaration").throw()
+			fix("correct the value in the data, or declare another type").throw()
 	}
 	r.about(diag.DataBounds, w.element, "`%s` is %s, but must be %s %s", r.set.Path(r.v.Name, w.element), ad.FormatNumber(w.x), w.relation, ad.FormatNumber(w.bound)).
-		fix("fix the data, or the bounds in the declaration").throw()
+		fix("correct the value in the data, or the bounds in the declaration").throw()
 }

@@ -18,7 +18,15 @@ func allSingle(t types.Type, is []ir.Index) bool {
 // has size elements.
 func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
 	m.fail(at, diag.IndexRange, "index %d is out of range", i).
-		detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
+		detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).fix("%s", IndexAdvice(i)).throw()
+}
+
+// IndexAdvice says what to do about an index that is out of range.
+func IndexAdvice(i int64) string {
+	if i == 0 {
+		return "add 1 to indices that count from 0, in the data or here"
+	}
+	return "correct the index, or the size in the declaration; both may come from the data"
 }
 
 // position finds the place of one number of a variable.

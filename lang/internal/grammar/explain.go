@@ -2,7 +2,6 @@ package grammar
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -181,7 +180,7 @@ func singleQuotes(s *situation) (d diag.Diagnostic, ok bool) {
 	if n < 0 {
 		return d, false
 	}
-	d = s.error(diag.UnexpectedToken, s.tok, "strings stand between double quotes")
+	d = s.error(diag.UnexpectedToken, s.tok, "strings need double quotes")
 	d.Span.End += n + 1
 	d.Fix = "write `\"" + line[:n] + "\"`"
 	d.Replace(`"` + line[:n] + `"`)
@@ -197,6 +196,9 @@ func strayString(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot stand here")
 	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
+	if s.i == s.start {
+		d.Fix = "to write a comment, begin it with `//`"
+	}
 	return d, true
 }
 
@@ -225,11 +227,19 @@ func reservedName(s *situation) (d diag.Diagnostic, ok bool) {
 func ptr[T any](x T) *T { return &x }
 
 func boundsAfterSize(s *situation) (d diag.Diagnostic, ok bool) {
-	if s.fail.want != wantName || !isPunct(s.tok, "<") || !isPunct(s.prev, "]") {
+	if !isPunct(s.tok, "<") || !beginsType(s.first) {
 		return d, false
 	}
-	d = s.error(diag.BadBound, s.tok, "bounds come before the size")
-	d.Fix = "write as in `vector<lower=0>[N]`"
+	switch next := s.at(s.i + 1); {
+	case s.fail.want == wantName && isPunct(s.prev, "]"):
+		d = s.error(diag.BadBound, s.tok, "bounds come before the size")
+		d.Fix = "write as in `vector<lower=0>[N]`"
+	case s.fail.want == wantSemi && s.prev.Type == tokIdent && (next.Value == "lower" || next.Value == "upper"):
+		d = s.error(diag.BadBound, s.tok, "bounds come before the name, directly after the type")
+		d.Fix = "write as in `real<lower=0> " + s.prev.Value + "`"
+	default:
+		return d, false
+	}
 	return d, true
 }
 
@@ -327,20 +337,53 @@ func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	switch {
 	case word == "for" && s.open < 0:
-		d = s.error(diag.BadLoop, s.tok, "the range of a loop stands in parentheses")
+		d = s.error(diag.BadLoop, s.tok, "a loop needs parentheses around its variable and range")
+		d.Edits = s.parentheses()
 	case word == "for" && beginsType(s.tok):
 		d = s.error(diag.BadLoop, s.tok, "a loop variable is declared without a type")
+		if name := s.at(s.i + 1); name.Type == tokIdent && isWord(ptr(s.at(s.i+2)), "in") {
+			d.Edits = []diag.Edit{{Span: s.span(s.tok.Pos.Offset, name.Pos.Offset)}}
+			d.Fix = "leave out `" + s.tok.Value + "`"
+			return d, true
+		}
 	case word == "for" && s.fail.want == "`in`":
 		d = s.error(diag.BadLoop, s.tok, "a loop names its range after `in`")
+		if s.tok.Value == "=" {
+			d.Fix = "write `in`"
+			d.Replace("in")
+			return d, true
+		}
 	case (word == "if" || word == "while") && s.open < 0:
-		d = s.error(diag.BadLoop, s.tok, "the condition of `%s` stands in parentheses", word)
+		d = s.error(diag.BadLoop, s.tok, "`%s` needs parentheses around its condition", word)
 		d.Fix = "write `" + word + " (…)`"
+		d.Edits = s.parentheses()
 		return d, true
 	default:
 		return d, false
 	}
 	d.Fix = "write `for (i in 1:N)`, or `for (x in xs)` for the elements of a container"
 	return d, true
+}
+
+// parentheses are the edits that put what is between the failing token and the next brace
+// of its line in parentheses; nil if no brace ends it.
+func (s *situation) parentheses() []diag.Edit {
+	for j := s.i; j < len(s.tokens) && s.tokens[j].Pos.Line == s.tok.Pos.Line; j++ {
+		switch last := s.at(j - 1); {
+		case isPunct(s.tokens[j], ";"):
+			return nil
+		case isPunct(s.tokens[j], "{") && j > s.i:
+			from, to := s.tok.Pos.Offset, end(&last)
+			return []diag.Edit{{Span: s.span(from, from), Text: "("}, {Span: s.span(to, to), Text: ")"}}
+		}
+	}
+	return nil
+}
+
+// condition reports whether the failing token is directly within the parentheses of an if
+// or a while.
+func (s *situation) condition() bool {
+	return s.open > s.start && (isWord(&s.tokens[s.open-1], "if") || isWord(&s.tokens[s.open-1], "while"))
 }
 
 func equalsAsComparison(s *situation) (d diag.Diagnostic, ok bool) {
@@ -355,7 +398,11 @@ func equalsAsComparison(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	if s.open > 0 && s.tokens[s.open-1].Type == tokIdent && isPunct(s.tokens[s.open], "(") {
 		d = s.error(diag.UnexpectedToken, s.tok, "arguments have no names")
-		d.Detail = "Arguments are told apart by their order alone."
+		d.Detail = "Their order alone decides which is which."
+		if s.prev.Type == tokIdent && s.at(s.i+1).Type != 0 {
+			d.Fix = "leave out `" + s.prev.Value + " =`, and give all arguments in their order"
+			d.Edits = []diag.Edit{{Span: s.span(s.prev.Pos.Offset, s.tokens[s.i+1].Pos.Offset)}}
+		}
 		return d, true
 	}
 	d = s.error(diag.EqualsAsComparison, s.tok, "`=` assigns and cannot stand within an expression")
@@ -379,121 +426,6 @@ func comparisonInBound(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, true
 	}
 	return d, false
-}
-
-// foreignOperator explains operators of other languages, which the lexer takes
-// for two tokens.
-func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
-	if s.tok.Type != tokPunct && s.tok.Type != tokAssign {
-		return d, false
-	}
-	prev := ""
-	if (s.prev.Type == tokPunct || s.prev.Type == tokAssign) && end(&s.prev) == s.tok.Pos.Offset {
-		prev = s.prev.Value
-	}
-	if isPunct(s.prev, "%") && prev != "" && isPunct(s.at(s.i+1), "%") {
-		d = s.error(diag.UnexpectedToken, s.prev, "there is no operator `%%%s%%`", s.tok.Value)
-		d.Span.End = s.tok.Pos.Offset + len(s.tok.Value) + 1
-		if s.tok.Value == "*" {
-			d.Fix = "a product of matrices is written `x * y`"
-		}
-		return d, true
-	}
-	if op := s.at(s.i - 2); s.fail.want == wantExpr && (isPunct(s.prev, "+") || isPunct(s.prev, "-")) &&
-		isPunct(op, s.prev.Value) && end(&op) == s.prev.Pos.Offset && (isPunct(s.tok, ";") || isPunct(s.tok, ")")) {
-		d = s.error(diag.UnexpectedToken, op, "there is no operator `%s%s`", op.Value, op.Value)
-		d.Fix = "write `x " + op.Value + "= 1`"
-		return d, true
-	}
-	fix := ""
-	switch prev + s.tok.Value {
-	case "**":
-		fix = "a power is written `x ^ y`"
-	case "<>":
-		if s.fail.want == wantExpr {
-			fix = "write `!=` for not equal"
-		}
-	case "=>", "=<":
-		if p := s.at(s.i - 2); p.Type == tokKeyword { // lower=>
-			return d, false
-		}
-		fix = "write `>=` or `<=`"
-	case "===", "!==":
-		fix = "write `==` or `!=`"
-	case "^=", ".^=", "%=":
-		fix = "write the variable on both sides, as in `x = x ^ 2`"
-	}
-	if fix != "" {
-		d = s.error(diag.UnexpectedToken, s.prev, "there is no operator `%s`", prev+s.tok.Value)
-		d.Span.End = end(&s.tok)
-		d.Fix = fix
-		return d, true
-	}
-	switch next := s.at(s.i + 1); {
-	case s.tok.Value == "=" && (isPunct(next, ">") || isPunct(next, "<")) && next.Pos.Offset == end(&s.tok):
-		d = s.error(diag.UnexpectedToken, s.tok, "there is no operator `=%s`", next.Value)
-		d.Span.End++
-		d.Fix = "write `" + next.Value + "=`"
-		d.Replace(next.Value + "=")
-		return d, true
-	case s.tok.Value == ":" && isPunct(next, "=") && next.Pos.Offset == end(&s.tok):
-		d = s.error(diag.ArrowAssign, s.tok, "`:=` does not assign")
-		d.Span.End++
-		d.Fix = "write `=`"
-		d.Replace("=")
-		return d, true
-	case s.tok.Value == "|":
-		d = s.error(diag.UnexpectedToken, s.tok, "`|` stands after the first argument of a density only")
-		d.Fix = "for the logical or, write `||`"
-		return d, true
-	case s.tok.Value == ":" && s.open >= 0 && isPunct(s.tokens[s.open], "(") && !isWord(ptr(s.at(s.open-1)), "for"):
-		d = s.error(diag.UnexpectedToken, s.tok, "a range `a:b` is not a value")
-		d.Detail = "Ranges stand in an index, as in `x[1:3]`, and in the header of a loop."
-		d.Fix = "for an array of integers, call `linspaced_int_array(n, a, b)`"
-		return d, true
-	}
-	return d, false
-}
-
-// unknownType explains `float x;` and `blob[3] x;`.
-func unknownType(s *situation) (d diag.Diagnostic, ok bool) {
-	if s.first.Type != tokIdent || s.fail.want != wantSemi || s.newLine() || s.tok.Type != tokIdent && s.tok.Type != tokType {
-		return d, false
-	}
-	if s.i == s.start+1 || isPunct(s.at(s.start+1), "[") && isPunct(s.prev, "]") {
-		return unknownTypeAt(s, s.first), true
-	}
-	return d, false
-}
-
-func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
-	d := s.error(diag.UnknownType, t, "there is no type called `%s`", t.Value)
-	if near := nearestType(t.Value); near != "" {
-		d.Fix = "did you mean `" + near + "`?"
-		d.Replace(near)
-	}
-	switch t.Value {
-	case "function", "func", "def", "fn":
-		d.Fix = "a function begins with the type of its result, as in `real f(real x) { … }`"
-	case "const":
-		d.Fix = "leave it out: what may change is decided by the block"
-	case "string", "char":
-		d.Fix = "there are no variables that hold text"
-	}
-	return d
-}
-
-// nearestType is the type that a name was meant to be, or "".
-func nearestType(name string) string {
-	switch name {
-	case "float", "double", "numeric", "number":
-		return "real"
-	case "bool", "boolean", "integer", "long":
-		return "int"
-	}
-	names := maps.Clone(typeNames)
-	names["array"], names["tuple"] = typeRule{}, typeRule{}
-	return diag.Nearest(name, maps.Keys(names))
 }
 
 // unclosedBracket explains a statement that ends, or seems to, before its
@@ -554,8 +486,11 @@ func missingComma(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	d = s.error(diag.UnexpectedToken, s.tok, "a comma or an operator is missing before %s", describe(s.tok))
+	d.Fix = "write `,` between two arguments, or the operator between two values"
 	if s.prev.Type == tokString {
 		d.Summary = "a comma is missing before " + describe(s.tok)
+		d.Fix = "write `,`"
+		d.Edits = []diag.Edit{{Span: s.span(end(&s.prev), end(&s.prev)), Text: ","}}
 	}
 	return d, true
 }
@@ -567,6 +502,12 @@ func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
 	if !s.newLine() && !s.tok.EOF() && !isPunct(s.tok, "}") && !beginsStatement(&s.tok) && !isWord(&s.tok, "target") {
 		return d, false
 	}
+	if isWord(&s.tok, "if") && !s.newLine() {
+		d = s.error(diag.UnexpectedToken, s.tok, "a statement cannot end with a condition")
+		d.Detail = "A condition comes before its statement, as in `if (x > 0) y = 1;`."
+		d.Fix = "for a choice between two values, write `condition ? a : b`"
+		return d, true
+	}
 	at := end(&s.prev)
 	d = diag.Errorf(diag.MissingSemicolon, s.span(at, at), "a semicolon is missing here")
 	d.Fix = "end the statement with `;`"
@@ -574,9 +515,6 @@ func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
 		d.Fix = "end the declaration with `;`"
 	}
 	d.Replace(";")
-	if isWord(&s.tok, "if") && !s.newLine() {
-		d.Detail = "A condition stands before the statement, as in `if (x > 0) y = 1;`. A choice between two values is written `condition ? a : b`."
-	}
 	return d, true
 }
 
@@ -611,9 +549,6 @@ func (s *situation) closes(semicolon int) bool {
 	return false
 }
 
-// words are operators of other languages.
-var words = map[string]string{"and": "&&", "or": "||", "AND": "&&", "OR": "||", "then": "{ … }", "mod": "%"}
-
 // plain says what stands there and what could.
 func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
@@ -645,10 +580,21 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
 			if isWord(&s.prev, "then") {
 				d = s.error(diag.UnexpectedToken, s.prev, "there is no word `then` in the language")
-				d.Fix = "write `if (…)` and then the statement, or several in braces"
+				d.Fix = "leave it out: after `if (…)` comes the statement, or several in braces"
+				d.Replace("")
 			}
 			if s.tok.Value == "I" && s.at(s.i+1).Value == "(" {
 				d.Fix = "truncation is written `T[lower, upper]`"
+				d.Edits = s.brackets(s.i+1, "T")
+			}
+			if s.prev.Type == tokInt && isPunct(s.tok, ",") {
+				if n := s.at(s.i + 1); n.Type == tokInt && n.Pos.Offset == end(&s.tok) && end(&s.prev) == s.tok.Pos.Offset {
+					number := s.prev.Value + "." + n.Value
+					d = s.error(diag.BadNumber, s.prev, "`%s,%s` is not a number", s.prev.Value, n.Value)
+					d.Span.End = end(&n)
+					d.Fix = "write `" + number + "`, with a decimal point"
+					d.Replace(number)
+				}
 			}
 			if w := s.first.Value; (w == "do" || w == "repeat" || w == "loop") && isPunct(s.tok, "{") {
 				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
@@ -657,6 +603,7 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			if w := s.first.Value; w == "elif" || w == "elsif" || w == "elseif" {
 				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
 				d.Fix = "write `else if (…)`"
+				d.Replace("else if")
 			}
 		}
 	default:
@@ -671,22 +618,45 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 		case s.fail.want == "`>`" && s.tok.Type == tokIdent:
 			d.Summary = "`>` is missing before " + describe(s.tok)
 			d.Fix = "close the bounds with `>`, as in `real<lower=0> " + s.tok.Value + "`"
+			d.Edits = []diag.Edit{{Span: s.span(end(&s.prev), end(&s.prev)), Text: ">"}}
 		case s.fail.want == "`=`" && beginsType(s.first) && s.prev.Type == tokIdent && (isPunct(s.at(s.i-2), ",") || isPunct(s.at(s.i-2), "<")):
 			d = s.error(diag.BadBound, s.prev, "there is no bound called `%s`", s.prev.Value)
 			d.Detail = "The bounds are lower, upper, offset and multiplier."
+			if near := nearestBound(s.prev.Value); near != "" {
+				d.Fix = "did you mean `" + near + "`?"
+				d.Replace(near)
+			}
 			if isPunct(s.tok, ";") {
+				d.Edits = nil
 				d.Fix = "close the bounds with `>`, as in `real<lower=0> " + s.prev.Value + "`"
 			}
 		case s.fail.want == "`>`" && isPunct(s.tok, ";"):
-			d.Fix = "bounds end with `>`, and a comma stands between two of them"
+			d.Fix = "close the bounds with `>`"
+			if next := s.at(s.i + 1).Value; next == "lower" || next == "upper" {
+				d.Summary = "a comma, not a semicolon, separates two bounds"
+				d.Fix = "write `,`"
+				d.Replace(",")
+			}
 		case s.fail.want == "`(`" && isPunct(s.at(s.i-2), "~"):
 			d.Summary = "the arguments of a distribution stand in parentheses"
 			d.Fix = "write as in `y ~ " + s.prev.Value + "(…)`; what has the distribution stands on the left"
 		case s.tok.Type == tokIdent && words[s.tok.Value] != "":
+			d.Summary = "there is no operator " + describe(s.tok)
 			d.Fix = "write `" + words[s.tok.Value] + "`"
+			if s.tok.Value != "then" {
+				d.Replace(words[s.tok.Value])
+			}
+		case isWord(&s.prev, "not") || isWord(&s.prev, "NOT"):
+			d = s.error(diag.UnexpectedToken, s.prev, "there is no operator `%s`", s.prev.Value)
+			d.Fix = "write `!(…)` around what is to be false"
+		case s.fail.want == "`[`" && isWord(&s.prev, "T") && isPunct(s.tok, "("):
+			d.Summary = "the bounds of a truncation are in square brackets"
+			d.Fix = "write `T[lower, upper]`, where either bound may be left out"
+			d.Edits = s.brackets(s.i, "")
 		case s.fail.want == "`>`" && s.tok.Type == tokKeyword && strings.Contains("lower upper offset multiplier", s.tok.Value):
 			d.Summary = "a comma is missing between two bounds"
 			d.Fix = "write as in `<lower=0, upper=1>`"
+			d.Edits = []diag.Edit{{Span: s.span(end(&s.prev), end(&s.prev)), Text: ","}}
 		case s.functions && s.fail.want == "`{`":
 			d.Detail = "After the parameters stands the body in braces, or a semicolon if the body follows later."
 		case isWord(&s.prev, "array"):
@@ -705,7 +675,8 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d = s.error(diag.UnexpectedToken, s.tok, "the type of the elements is missing before %s", describe(s.tok))
 			d.Fix = "write as in `array[N] real x`"
 		case s.fail.want == "`,`" && isWord(&opener, "T"):
-			d.Detail = "A truncation has two bounds, either of which may be left out: `T[lower, ]`, `T[ , upper]`."
+			d.Detail = "A truncation has two bounds, either of which may be left out."
+			d.Fix = "write `T[lower, ]` or `T[ , upper]`, with the comma"
 		case s.fail.want == "`,`" && isWord(&opener, "tuple"):
 			d.Detail = "A tuple has several members, or one and a comma."
 		}

@@ -435,12 +435,16 @@ func (s *scanner) invalid() {
 		d.Fix = "begin names with a letter"
 	case first == '&':
 		d.Fix = "write `&&` for the logical and"
+		d.Replace("&&")
 	case strings.ContainsRune("∼˜～", first):
 		d.Fix = "the sign of a distribution is the tilde of the keyboard: `~`"
 	case strings.ContainsRune("≤≥≠", first):
 		d.Fix = "write `<=`, `>=` or `!=`"
 	case first == '.' && s.pos > 0 && (s.text[s.pos-1] == '.' || isDigit(s.text[s.pos-1])):
 		d.Fix = "a range is written `1:N`"
+		if s.text[s.pos-1] == '.' {
+			d.Edits = []diag.Edit{{Span: s.span(s.pos-1, s.pos+1), Text: ":"}}
+		}
 	case first == '.':
 		d.Fix = "write `_` to part the words of a name; members of tuples are numbers, as in `x.1`"
 	case first == '$' || first == '@':

@@ -82,9 +82,30 @@ type scope struct {
 	nested bool // within a statement or function body, not directly in the block
 }
 
-// block lowers the items of a program block.
-func (l *lowerer) block(kind ast.BlockKind, b *Block) []ast.Stmt {
-	return l.items(scope{block: kind}, b)
+// block lowers the items of a program block. What does not belong in a block is reported once,
+// and not at all in a second block of that kind, which is probably another one.
+func (l *lowerer) block(kind ast.BlockKind, b *Block, second bool) []ast.Stmt {
+	before := len(l.diags)
+	out := l.items(scope{block: kind}, b)
+	seen := second
+	kept := l.diags[:before]
+	for i, d := range l.diags[before:] {
+		switch d.Code {
+		case diag.InitNotAllowed:
+			if second {
+				continue
+			}
+		case diag.StatementNotAllowed:
+			next := before + i + 1 // what is no statement at all is reported next
+			if seen || next < len(l.diags) && l.diags[next].Code == diag.NotAStatement && l.diags[next].Span.Start == d.Span.Start {
+				continue
+			}
+			seen = true
+		}
+		kept = append(kept, d)
+	}
+	l.diags = kept
+	return out
 }
 
 func (l *lowerer) items(sc scope, b *Block) []ast.Stmt {
@@ -231,8 +252,11 @@ func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 	x := l.expr(&s.LHS.Expr)
 	if call, ok := x.(*ast.CallExpr); ok {
 		if call.Func.Name == "increment_log_prob" && !l.options.Legacy {
-			l.add(diag.IncrementLogProb, call.Func.Pos, "`increment_log_prob` is no longer part of the language").Fix =
-				"write `target += …;`"
+			d := l.add(diag.IncrementLogProb, call.Func.Pos, "`increment_log_prob` is no longer part of the language")
+			d.Fix = "write `target += …;`"
+			if open, last := call.Func.Pos.End, call.Pos.End; len(call.Args) == 1 && l.file.Text[open] == '(' && l.file.Text[last-1] == ')' {
+				d.Edits = []diag.Edit{{Span: l.span(call.Func.Pos.Start, open+1), Text: "target += "}, {Span: l.span(last-1, last)}}
+			}
 		}
 		return &ast.CallStmt{Base: base, Call: call}
 	}

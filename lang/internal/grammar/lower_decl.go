@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func (l *lowerer) decl(sc scope, s *Stmt) []ast.Stmt {
 			v.Pos.End = d.Semi.End
 		}
 		if n.Old != nil {
-			v.Type = l.oldArray(typ, n.Old, n.Name.Tok.Value)
+			v.Type = l.oldArray(typ, n.Old, n.Name.Tok.Value, len(d.Names) == 1)
 		}
 		if n.Init != nil {
 			v.Init = l.expr(n.Init)
@@ -79,7 +78,7 @@ func (l *lowerer) funcDef(f *FuncDef) ast.Stmt {
 	for _, p := range f.Params {
 		param := &ast.Param{Base: l.tokensBase(p.Tokens), DataOnly: p.Data, Type: l.typeExpr(p.Type, inSignature), Name: l.declared(p.Name)}
 		if p.Old != nil {
-			param.Type = l.oldArray(param.Type, p.Old, p.Name.Tok.Value)
+			param.Type = l.oldArray(param.Type, p.Old, p.Name.Tok.Value, true)
 		}
 		out.Params = append(out.Params, param)
 	}
@@ -135,7 +134,9 @@ func (l *lowerer) arrayDims(s *Sizes, p place) []ast.Expr {
 		switch span := l.span(s.Start, s.End); {
 		case p.unsized && e != nil:
 			d := l.add(diag.BadSize, out[i].Span(), "%s cannot have sizes", p.subject)
-			d.Fix = "write `array[" + strings.Repeat(",", len(s.List)-1) + "]`"
+			brackets := "[" + strings.Repeat(",", len(s.List)-1) + "]"
+			d.Fix = "write `array" + brackets + "`"
+			d.Edits = []diag.Edit{{Span: l.span(s.Start, s.End), Text: brackets}}
 			return make([]ast.Expr, len(s.List))
 		case !p.unsized && e == nil:
 			l.add(diag.BadSize, span, "a variable needs the size of every array dimension").Fix = "write `array[N]` with the size"
@@ -149,9 +150,9 @@ func (l *lowerer) arrayDims(s *Sizes, p place) []ast.Expr {
 func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
 	if t.Sizes == nil {
 		if rule.minSizes > 0 && !p.unsized {
-			fix := "write `" + t.Name + "[N]`"
+			fix := "write `" + t.Name + "[N]` with the size"
 			if rule.minSizes == 2 {
-				fix = "write `" + t.Name + "[M, N]`"
+				fix = "write `" + t.Name + "[M, N]` with the sizes"
 			}
 			l.add(diag.BadSize, spanOf(l, t.Tokens[0]), "`%s` needs %s here", t.Name, plural(rule.minSizes, "a size", "two sizes")).Fix = fix
 		}
@@ -172,14 +173,20 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
 		dims := strings.TrimSpace(l.file.Text[t.Sizes.Start:t.Sizes.End])
 		report := l.add
 		if p.unsized {
+			dims = "[" + strings.Repeat(",", n-1) + "]"
 			report = l.older
 		}
 		d := report(diag.OldArraySyntax, span, "sizes after `%s` do not make an array", t.Name)
 		d.Fix = "write `array" + dims + " " + t.Name + "`"
+		if t.Bounds == nil && len(out.ArrayDims) == 0 {
+			d.Edits = []diag.Edit{{Span: l.span(t.Tokens[0].Pos.Offset, t.Sizes.End), Text: "array" + dims + " " + t.Name}}
+		}
 		out.Sizes = nil
 		out.ArrayDims = append(out.ArrayDims, make([]ast.Expr, n)...)
 	case p.unsized:
-		l.add(diag.BadSize, span, "%s cannot have sizes", p.subject).Fix = "write `" + t.Name + "`"
+		d := l.add(diag.BadSize, span, "%s cannot have sizes", p.subject)
+		d.Fix = "write `" + t.Name + "`"
+		d.Edits = []diag.Edit{{Span: l.span(t.Tokens[0].Pos.Offset, t.Sizes.End), Text: t.Name}}
 		out.Sizes = nil
 	case missing > 0:
 		l.add(diag.BadSize, span, "a size is missing").Fix = "write `" + t.Name + plural(rule.minSizes, "[N]`", "[M, N]`")
@@ -214,8 +221,7 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 		case b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
 			d := l.add(diag.BadBound, name, "there is no bound called `%s`", b.Kind)
 			d.Detail = "The bounds are lower, upper, offset and multiplier."
-			kinds := map[string]bool{"lower": true, "upper": true, "offset": true, "multiplier": true}
-			if near := diag.Nearest(b.Kind, maps.Keys(kinds)); near != "" {
+			if near := nearestBound(b.Kind); near != "" {
 				d.Fix = "did you mean `" + near + "`?"
 				d.Replace(near)
 			}
@@ -237,14 +243,18 @@ func isShift(kind string) bool { return kind == "offset" || kind == "multiplier"
 
 func has(m map[string]source.Span, key string) bool { _, ok := m[key]; return ok }
 
-// oldArray reports `real x[N]` and gives the type that was meant.
-func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeExpr {
+// oldArray reports `real x[N]` and gives the type that was meant. If alone, the declaration
+// has no other names.
+func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string, alone bool) *ast.TypeExpr {
 	text := l.file.Text
 	dims := text[old.Start:old.End]
 	if n := len(l.diags) - 1; n >= 0 && l.diags[n].Code == diag.BadSize && l.diags[n].Span.Start == t.Pos.Start && len(t.Sizes) == 0 && typeNames[t.Elem].minSizes > 0 {
 		l.diags[n].Summary = "the size of a " + t.Elem + " stands before the name"
 		l.diags[n].Span = l.span(old.Start, old.End)
 		l.diags[n].Fix = "write `" + text[t.Pos.Start:t.Pos.End] + dims + " " + name + "`"
+		if alone {
+			l.diags[n].Edits = []diag.Edit{{Span: l.span(t.Pos.End, t.Pos.End), Text: dims}, {Span: l.span(old.Start, old.End)}}
+		}
 		return t
 	}
 	if !t.Unsized && slices.Contains(old.List, nil) {
@@ -254,6 +264,9 @@ func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeEx
 	d := l.older(diag.OldArraySyntax, l.span(old.Start, old.End), "sizes after the name do not make an array")
 	if len(t.ArrayDims) == 0 {
 		d.Fix = "write `array" + dims + " " + text[t.Pos.Start:t.Pos.End] + " " + name + "`"
+		if at := t.Pos.Start; alone {
+			d.Edits = []diag.Edit{{Span: l.span(at, at), Text: "array" + dims + " "}, {Span: l.span(old.Start, old.End)}}
+		}
 	} else {
 		d.Fix = "write the sizes before the element type: `array[…]`"
 	}

@@ -140,7 +140,7 @@ func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 		if b.Missing {
 			block.Pos.End = l.endBefore(b.Close)
 		}
-		block.Stmts = l.block(h.kind, &b)
+		block.Stmts = l.block(h.kind, &b, known && first[h.kind] != nil)
 		if b.Missing {
 			l.unclosed(h, &b)
 		}
@@ -169,6 +169,9 @@ func (l *lowerer) order(out *ast.File, first map[ast.BlockKind]*ast.Block, b *as
 		d := diag.Errorf(diag.DuplicateBlock, name, "a second `%s` block", b.Kind)
 		d.Related = note(prev, "the first is here")
 		d.Fix = "merge the two blocks"
+		if b.Kind == ast.Data || b.Kind == ast.Parameters {
+			d.Fix = "merge the two blocks, or call this one `transformed " + b.Kind.String() + "`"
+		}
 		l.diags.Add(d)
 		return
 	}
@@ -218,7 +221,7 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 		d.Fix = "did you mean `" + near + "`?"
 		d.Replace(near)
 	default:
-		d.Detail = "The blocks are: functions, data, transformed data, parameters, transformed parameters, model, generated quantities."
+		d.Fix = "write one of: functions, data, transformed data, parameters, transformed parameters, model, generated quantities"
 	}
 	l.diags.Add(d)
 	h.guess = !known
@@ -242,6 +245,7 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 	default:
 		d = diag.Errorf(diag.OutsideBlock, spanOf(l, t), "text outside all program blocks")
 		d.Detail = "Every declaration and statement belongs to a block such as `data { … }` or `model { … }`."
+		d.Fix = "put it into a block: statements such as `y ~ normal(0, 1);` into `model { … }`"
 	}
 	if last != nil && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
 		d.Related = []diag.Note{{Span: l.span(max(last.Pos.Start, last.Pos.End-1), last.Pos.End),

@@ -1,0 +1,334 @@
+package model_test
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
+)
+
+var update = flag.Bool("update", false, "write testdata/mistakes.txt anew")
+
+// right is a model without mistakes, of which each mistake below changes one place.
+const right = `functions {
+  real half_square(real z) {
+    return 0.5 * square(z);
+  }
+  real tail_lpdf(real z, real scale) {
+    return -abs(z) / scale - log(2 * scale);
+  }
+}
+data {
+  int<lower=1> N;
+  int<lower=1> G;
+  array[N] int<lower=1, upper=G> g;
+  vector[N] x;
+  vector[N] y;
+  array[N] int<lower=0> k;
+}
+transformed data {
+  real middle = mean(x);
+}
+parameters {
+  real alpha;
+  real beta;
+  vector[G] u;
+  real<lower=0> sigma;
+  real<lower=-1, upper=1> rho;
+}
+transformed parameters {
+  vector[N] mu;
+  for (n in 1:N) {
+    mu[n] = alpha + beta * (x[n] - middle) + u[g[n]];
+  }
+}
+model {
+  alpha ~ normal(0, 5);
+  beta ~ normal(0, 1);
+  u ~ normal(0, 1);
+  sigma ~ exponential(1);
+  rho ~ tail(1);
+  if (N > 2) {
+    target += -half_square(rho);
+  }
+  y ~ normal(mu, sigma);
+  k ~ poisson_log(alpha);
+}
+generated quantities {
+  real worst = max(y);
+  array[N] real again = normal_rng(mu, sigma);
+}
+`
+
+const rightData = `{
+  "N": 3,
+  "G": 2,
+  "g": [1, 2, 2],
+  "x": [0.5, 1.5, 2.5],
+  "y": [1.1, 2.2, 3.3],
+  "k": [0, 1, 4]
+}
+`
+
+// mistake is one change that a beginner makes, and what they do after reading the message.
+type mistake struct {
+	name string
+	old  string // what stands in the right model or data, once
+	new  string // what is written instead
+	code string // of the first message
+	then string // what help says to write instead of new; "" where it carries the edit
+}
+
+var inModels = []mistake{
+	{"missing semicolon", "real beta;", "real beta", "E0101", ""},
+	{"missing semicolon before a brace", "square(z);\n", "square(z)\n", "E0101", ""},
+	{"arrow assigns", "mu[n] = alpha", "mu[n] <- alpha", "E0120", ""},
+	{"colon assigns", "mu[n] = alpha", "mu[n] := alpha", "E0120", ""},
+	{"= compares", "if (N > 2)", "if (N = 2)", "E0121", ""},
+	{"=== compares", "if (N > 2)", "if (N === 2)", "E0100", ""},
+	{"=< compares", "if (N > 2)", "if (N =< 2)", "E0100", ""},
+	{"<> compares", "if (N > 2)", "if (N <> 2)", "E0100", ""},
+	{"and", "if (N > 2)", "if (N > 2 and G > 1)", "E0100", ""},
+	{"or", "if (N > 2)", "if (N > 2 or G > 1)", "E0100", ""},
+	{"not", "if (N > 2)", "if (not N > 2)", "E0100", "if (!(N > 2))"},
+	{"single &", "if (N > 2)", "if (N > 2 & G > 1)", "E0105", ""},
+	{"single |", "if (N > 2)", "if (N > 2 | G > 1)", "E0100", ""},
+	{"TRUE", "if (N > 2)", "if (TRUE)", "E0201", ""},
+	{"power **", "square(z)", "z ** 2", "E0100", ""},
+	{"matrix product of R", "beta * (x[n]", "beta %*% (x[n]", "E0100", ""},
+	{"comment #", "  real beta;", "  # the slope\n  real beta;", "E0106", ""},
+	{"docstring", "  real beta;", "  \"\"\"the slope\"\"\"\n  real beta;", "E0129", "  // the slope\n  real beta;"},
+	{"if without parentheses", "if (N > 2) {", "if N > 2 {", "E0128", ""},
+	{"then", "if (N > 2) {", "if (N > 2) then {", "E0100", ""},
+	{"elif", "    target += -half_square(rho);\n  }", "    target += -half_square(rho);\n  } elif (N > 1) {\n    target += 1;\n  }", "E0100", ""},
+	{"for without parentheses", "for (n in 1:N) {", "for n in 1:N {", "E0128", ""},
+	{"for in 1..N", "1:N)", "1..N)", "E0105", ""},
+	{"for in range(N)", "1:N)", "range(N))", "E0202", "1:N)"},
+	{"for over a size", "1:N)", "N)", "E0313", ""},
+	{"for of C", "for (n in 1:N)", "for (int n = 1; n <= N; n++)", "E0128", "for (n in 1:N)"},
+	{"for with a type", "for (n in", "for (int n in", "E0128", ""},
+	{"for with =", "for (n in 1:N)", "for (n = 1:N)", "E0128", ""},
+	{"increment", "  vector[N] mu;\n", "  vector[N] mu;\n  real s = 0;\n  s++;\n", "E0100", ""},
+	{"length", "middle = mean(x)", "middle = length(x)", "E0202", "middle = num_elements(x)"},
+	{"len", "middle = mean(x)", "middle = len(x)", "E0202", "middle = num_elements(x)"},
+	{"index from 0", "max(y)", "y[0]", "W0304", "max(y)"},
+	{"undeclared", "+ u[g[n]]", "+ v[g[n]]", "E0201", "+ u[g[n]]"},
+	{"misspelt variable", "u[g[n]]", "u[gg[n]]", "E0201", ""},
+	{"misspelt function", "mean(x)", "maen(x)", "E0202", ""},
+	{"misspelt distribution", "~ exponential(1)", "~ exponental(1)", "E0203", ""},
+	{"misspelt type", "vector[G] u", "vectr[G] u", "E0130", ""},
+	{"type of C", "real alpha;", "double alpha;", "E0130", ""},
+	{"misspelt block", "parameters {\n  real alpha", "paramters {\n  real alpha", "E0113", ""},
+	{"misspelt bound", "real<lower=0> sigma", "real<low=0> sigma", "E0132", ""},
+	{"bound without name", "real<lower=0> sigma", "real<0> sigma", "E0100", "real<lower=0> sigma"},
+	{"bounds after size", "array[N] int<lower=0> k;", "array[N] int k<lower=0>;", "E0132", "array[N] int<lower=0> k;"},
+	{"bounds without comma", "<lower=-1, upper=1>", "<lower=-1 upper=1>", "E0100", ""},
+	{"bounds by semicolon", "<lower=-1, upper=1>", "<lower=-1; upper=1>", "E0100", ""},
+	{"unclosed bound", "real<lower=0> sigma", "real<lower=0 sigma", "E0100", ""},
+	{"bounds swapped", "<lower=-1, upper=1> rho", "<lower=1, upper=-1> rho", "W0507", ""},
+	{"int parameter", "real alpha;", "int alpha;", "E0404", "real alpha;"},
+	{"missing size", "vector[G] u", "vector u", "E0131", "vector[G] u"},
+	{"old array", "array[N] int<lower=0> k", "int<lower=0> k[N]", "E0124", ""},
+	{"array after type", "array[N] int<lower=0> k", "int<lower=0> array[N] k", "E0100", "array[N] int<lower=0> k"},
+	{"array of Python", "array[N] int<lower=0> k", "int[N] k", "E0124", ""},
+	{"several types", "real alpha;\n  real beta;", "real alpha, real beta;", "E0112", "real alpha; real beta;"},
+	{"missing model block", "model {\n  alpha", "alpha", "E0116", "model {\n  alpha"},
+	{"statement without semicolon at end", "normal(mu, sigma);\n  k", "normal(mu, sigma)\n  k", "E0101", ""},
+	{"missing brace", "+ u[g[n]];\n  }\n", "+ u[g[n]];\n", "E0103", "+ u[g[n]];\n  }\n"},
+	{"brace too many", "+ u[g[n]];\n  }\n", "+ u[g[n]];\n  }}\n", "E0104", "+ u[g[n]];\n  }\n"},
+	{"missing parenthesis", "(x[n] - middle)", "(x[n] - middle", "E0102", ""},
+	{"parenthesis too many", "mean(x)", "mean(x))", "E0102", "mean(x)"},
+	{"missing bracket", "u[g[n]]", "u[g[n]", "E0102", ""},
+	{"missing comma", "normal(0, 5)", "normal(0 5)", "E0100", "normal(0, 5)"},
+	{"missing operator", "beta * (x[n]", "beta(x[n]", "E0302", ""},
+	{"missing product", "2 * scale", "2scale", "E0109", ""},
+	{"decimal comma", "0.5 *", "0,5 *", "E0109", ""},
+	{"dnorm", "~ normal(0, 5)", "~ dnorm(0, 5)", "E0203", "~ normal(0, 5)"},
+	{"capital distribution", "~ normal(0, 5)", "~ Normal(0, 5)", "E0203", ""},
+	{"tilde with suffix", "~ normal(0, 5)", "~ normal_lpdf(0, 5)", "E0410", ""},
+	{"distribution assigned", "alpha ~ normal(0, 5)", "alpha = normal(0, 5)", "E0202", ""},
+	{"distribution called", "target += -half_square(rho)", "target += normal(rho | 0, 1)", "E0202", "target += normal_lpdf(rho | 0, 1)"},
+	{"density with commas", "target += -half_square(rho)", "target += normal_lpdf(rho, 0, 1)", "E0312", ""},
+	{"bar in a function", "half_square(rho)", "fmax(rho | 0)", "E0312", ""},
+	{"lpmf of reals", "target += -half_square(rho)", "target += normal_lpmf(rho | 0, 1)", "E0202", ""},
+	{"lpdf of integers", "k ~ poisson_log(alpha)", "target += poisson_log_lpdf(k | alpha)", "E0202", ""},
+	{"increment_log_prob", "target += -half_square(rho)", "increment_log_prob(-half_square(rho))", "E0123", ""},
+	{"get_lp", "  if (N > 2)", "  print(get_lp());\n  if (N > 2)", "E0208", ""},
+	{"target assigned", "target += -half_square(rho)", "target = target - half_square(rho)", "E0127", "target += -half_square(rho)"},
+	{"truncation of BUGS", "sigma ~ exponential(1)", "sigma ~ exponential(1) I(0, )", "E0100", ""},
+	{"truncation in parentheses", "sigma ~ exponential(1)", "sigma ~ exponential(1) T(0, )", "E0100", ""},
+	{"truncation without comma", "sigma ~ exponential(1)", "sigma ~ exponential(1) T[0]", "E0100", "sigma ~ exponential(1) T[0, ]"},
+	{"truncated vector", "u ~ normal(0, 1)", "u ~ multi_normal(u, identity_matrix(G)) T[0, ]", "E0318", "u ~ normal(0, 1)"},
+	{"too few arguments", "beta ~ normal(0, 1)", "beta ~ normal(0)", "E0302", "beta ~ normal(0, 1)"},
+	{"too many arguments", "~ exponential(1)", "~ exponential(1, 2)", "E0302", "~ exponential(1)"},
+	{"named argument", "~ exponential(1)", "~ exponential(rate = 1)", "E0100", ""},
+	{"wrong order of arguments", "real middle = mean(x);", "real middle = mean(x);\n  vector[N] twos = rep_vector(N, 2.0);\n  print(twos);", "E0302", ""},
+	{"real to int", "real middle = mean(x)", "int middle = mean(x)", "E0301", "real middle = mean(x)"},
+	{"vector to array", "array[N] real again = normal_rng(mu, sigma)", "vector[N] again = normal_rng(mu, sigma)", "E0301", ""},
+	{"vector to real", "real worst = max(y)", "real worst = y", "E0301", "real worst = sum(y)"},
+	{"array arithmetic", "y ~ normal(mu, sigma)", "y ~ normal(mu + k, sigma)", "E0304", "y ~ normal(mu + to_vector(k), sigma)"},
+	{"vector by vector", "y ~ normal(mu, sigma)", "y ~ normal(mu * u, sigma)", "E0304", "y ~ normal(mu .* x, sigma)"},
+	{"row_vector by vector", "real worst = max(y)", "real worst = y * x'", "E0301", "real worst = y' * x"},
+	{"square of a vector", "real middle = mean(x)", "real middle = x ^ 2", "E0301", "real middle = sum(x ^ 2)"},
+	{"real distribution of ints", "k ~ poisson_log(alpha)", "y ~ poisson_log(alpha)", "E0311", "k ~ poisson_log(alpha)"},
+	{"real index", "u[g[n]]", "u[x[n]]", "E0306", "u[g[n]]"},
+	{"too many indices", "u[g[n]]", "u[g[n], 1]", "E0305", "u[g[n]]"},
+	{"list of Python", "real middle = mean(x)", "array[2] real middle2 = [1, 2]; real middle = mean(x)", "E0301", ""},
+	{"declaration after use", "  vector[N] x;\n  vector[N] y;\n", "", "E0201", "  vector[N] x;\n  vector[N] y;\n"},
+	{"redeclared", "real beta;", "real alpha;", "E0204", "real beta;"},
+	{"data assigned", "real middle = mean(x);", "real middle = mean(x);\n  x = x - middle;", "E0401", "real middle = mean(x);\n  vector[N] xc = x - middle;"},
+	{"parameter in transformed data", "real middle = mean(x)", "real middle = alpha", "E0201", "real middle = mean(x)"},
+	{"random number in the model", "y ~ normal(mu, sigma)", "y ~ normal(normal_rng(0, 1), sigma)", "E0406", "y ~ normal(mu, sigma)"},
+	{"missing return", "return 0.5 * square(z);", "real s = square(z);", "E0504", "real s = square(z); return s;"},
+	{"missing result type", "real half_square(real z)", "half_square(real z)", "E0100", "real half_square(real z)"},
+	{"missing parameter type", "half_square(real z)", "half_square(z)", "E0100", "half_square(real z)"},
+	{"function of Python", "real half_square(real z)", "def half_square(real z)", "E0130", "real half_square(real z)"},
+	{"size in a signature", "functions {\n", "functions {\n  real total(real[3] w) { return sum(w); }\n", "E0124", ""},
+	{"density of int", "tail_lpdf(real z, real scale)", "tail_lpdf(int z, real scale)", "E0503", "tail_lpdf(real z, real scale)"},
+	{"function in the model", "model {\n", "model {\n  real f(real z) { return z; }\n", "E0136", "model {\n"},
+	{"distribution in data", "real middle = mean(x);", "real middle; middle ~ normal(0, 1);", "E0405", "real middle = mean(x);"},
+	{"reserved name", "real alpha;", "real alpha;\n  real model;", "E0112", "real alpha;\n  real model_;"},
+	{"string variable", "real middle = mean(x);", "string s = \"a\"; real middle = mean(x);", "E0130", "real middle = mean(x);"},
+	{"single quotes", "real middle = mean(x);", "print('a'); real middle = mean(x);", "E0100", ""},
+	{"string joined", "real middle = mean(x);", "print(\"a\" + N); real middle = mean(x);", "E0100", "print(\"a\", N); real middle = mean(x);"},
+	{"ternary of Python", "real middle = mean(x)", "real middle = 1 if N > 2 else 2", "E0100", "real middle = N > 2 ? 1 : 2"},
+	{"vector of R", "real middle = mean(x)", "real middle = mean(c(1, 2))", "E0202", "real middle = mean({1, 2})"},
+	{"undeclared in a function", "return 0.5 * square(z)", "return half * square(z)", "E0201", "return 0.5 * square(z)"},
+	{"let", "real middle = mean(x)", "let middle = mean(x)", "E0130", "real middle = mean(x)"},
+	{"untyped local", "real middle = mean(x)", "middle = mean(x)", "E0201", ""},
+	{"unknown block", "transformed parameters {", "derived {", "E0113", "transformed parameters {"},
+	{"wrong suffix of T", "rho ~ tail(1)", "rho ~ tail_lpdf(1)", "E0410", ""},
+	{"typographic minus", "y ~ normal(mu, sigma)", "y ~ normal(−mu, sigma)", "E0105", ""},
+	{"typographic quotes", "real middle = mean(x);", "print(“a”); real middle = mean(x);", "E0105", ""},
+}
+
+var inData = []mistake{
+	{"missing variable", "  \"x\": [0.5, 1.5, 2.5],\n", "", "E0601", "  \"x\": [0.5, 1.5, 2.5],\n"},
+	{"misspelt variable", "\"k\"", "\"K\"", "E0601", "\"k\""},
+	{"too few values", "[1.1, 2.2, 3.3]", "[1.1, 2.2]", "E0602", "[1.1, 2.2, 3.3]"},
+	{"a number for an array", "[1.1, 2.2, 3.3]", "1.1", "E0602", "[1.1, 2.2, 3.3]"},
+	{"an array for a number", "\"G\": 2", "\"G\": [2]", "E0602", "\"G\": 2"},
+	{"fraction for an integer", "[0, 1, 4]", "[0, 1.5, 4]", "E0603", "[0, 1, 4]"},
+	{"decimal point for an integer", "\"N\": 3", "\"N\": 3.0", "E0603", "\"N\": 3"},
+	{"below the bound", "[0, 1, 4]", "[0, -1, 4]", "E0604", "[0, 1, 4]"},
+	{"index from 0", "[1, 2, 2]", "[0, 1, 1]", "E0604", "[1, 2, 2]"},
+	{"index beyond", "[1, 2, 2]", "[1, 2, 3]", "E0604", "[1, 2, 2]"},
+	{"string", "\"N\": 3", "\"N\": \"3\"", "E0617", "\"N\": 3"},
+	{"missing value of R", "[0.5, ", "[NA, ", "E0617", "[0.5, "},
+	{"missing value as string", "[0.5, ", "[\"NA\", ", "E0617", "[0.5, "},
+	{"null", "[0.5, ", "[null, ", "E0617", "[0.5, "},
+	{"true", "[0, 1, 4]", "[false, true, 4]", "E0617", "[0, 1, 4]"},
+	{"comma at the end", "3.3]", "3.3,]", "E0617", "3.3]"},
+	{"missing comma", "\"N\": 3,", "\"N\": 3", "E0617", "\"N\": 3,"},
+	{"single quotes", "\"N\"", "'N'", "E0617", "\"N\""},
+	{"no quotes", "\"N\"", "N", "E0617", "\"N\""},
+	{"comment", "\"N\": 3,", "\"N\": 3, // number", "E0617", "\"N\": 3,"},
+	{"given twice", "\"N\": 3,", "\"N\": 3, \"N\": 3,", "E0617", "\"N\": 3,"},
+	{"rows of different length", "[1.1, 2.2, 3.3]", "[[1.1], [2.2, 3.3]]", "E0617", "[1.1, 2.2, 3.3]"},
+	{"nested", "[1.1, 2.2, 3.3]", "[[1.1, 2.2, 3.3]]", "E0602", "[1.1, 2.2, 3.3]"},
+	{"file cut off", "3.3],\n  \"k\": [0, 1, 4]\n}\n", "3.3", "E0617", "3.3],\n  \"k\": [0, 1, 4]\n}\n"},
+	{"list of Python", "[1, 2, 2]", "(1, 2, 2)", "E0617", "[1, 2, 2]"},
+}
+
+// plainReplacement is help that gives the exact text to write, so that editors must offer it.
+var plainReplacement = regexp.MustCompile("^(write `[^`…]*`|did you mean `[^`]*`\\?)$")
+
+// TestMistakes makes each mistake, and follows the help of its first message literally: the
+// edits of all messages where there are some, else what the table says. What comes out must be
+// right. The messages are kept in testdata/mistakes.txt, to be read.
+func TestMistakes(t *testing.T) {
+	var shown strings.Builder
+	check := func(text string) diag.List { return compile.Check(source.NewFile("m.stan", text), compile.Options{}) }
+	bind := func(data string) diag.List {
+		m, err := model.Compile("m.stan", right)
+		if err == nil {
+			_, err = m.Bind(model.JSON(data))
+		}
+		if list := model.Diagnostics(err); err == nil || list != nil {
+			return list
+		}
+		return diag.List{diag.Errorf("", source.Span{}, "%v", err)}
+	}
+	for _, kind := range []struct {
+		name, text string
+		list       []mistake
+		check      func(string) diag.List
+	}{{"model", right, inModels, check}, {"data", rightData, inData, bind}} {
+		if list := kind.check(kind.text); len(list) > 0 {
+			t.Fatalf("the right %s gives %s", kind.name, list[0])
+		}
+		for _, m := range kind.list {
+			t.Run(kind.name+"/"+m.name, func(t *testing.T) {
+				if n := strings.Count(kind.text, m.old); n != 1 {
+					t.Fatalf("%q is %d times in the right %s", m.old, n, kind.name)
+				}
+				at := strings.Index(kind.text, m.old)
+				before, after := kind.text[:at], kind.text[at+len(m.old):]
+				list := kind.check(before + m.new + after)
+				shown.WriteString("======== " + kind.name + ": " + m.name + "\n")
+				diag.Render(&shown, list, diag.Options{})
+				if len(list) == 0 {
+					t.Fatal("no message")
+				}
+				for _, d := range list {
+					if !d.Span.IsValid() || d.Code == "" {
+						t.Errorf("without a place or a code: %s", d)
+					}
+					if plainReplacement.MatchString(d.Fix) && len(d.Edits) == 0 && kind.name == "model" {
+						t.Errorf("no edit for the help %q", d.Fix)
+					}
+				}
+				if list[0].Code != diag.Code(m.code) {
+					t.Errorf("code %s, want %s", list[0].Code, m.code)
+				}
+				if len(list) > 2 {
+					t.Errorf("%d messages for one mistake", len(list))
+				}
+				if list[0].Fix == "" {
+					t.Error("no help")
+				}
+				fixed := before + m.then + after
+				if m.then == "" {
+					fixed = applied(before+m.new+after, list)
+					if fixed == before+m.new+after {
+						t.Fatal("no edit, and nothing to write instead")
+					}
+				} else if len(list[0].Edits) > 0 && list[0].Severity == diag.Error {
+					t.Errorf("the message has an edit, which is what must be tested: %q", list[0].Edits[0].Text)
+				}
+				if left := kind.check(fixed); left.HasErrors() {
+					t.Errorf("following the help gives %s\n%s", left[0], fixed)
+				}
+			})
+		}
+	}
+	const file = "testdata/mistakes.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(shown.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile(file); err != nil || string(kept) != shown.String() {
+		t.Errorf("the messages are not those of %s (%v): go test ./model -run TestMistakes -update, and read what changed", file, err)
+	}
+}
+
+// applied is a text after the edits of all diagnostics.
+func applied(text string, list diag.List) string {
+	var edits []diag.Edit
+	for _, d := range list {
+		edits = append(edits, d.Edits...)
+	}
+	slices.SortStableFunc(edits, func(a, b diag.Edit) int { return b.Span.Start - a.Span.Start })
+	for _, e := range edits {
+		text = text[:e.Span.Start] + e.Text + text[e.Span.End:]
+	}
+	return text
+}
