@@ -29,7 +29,7 @@ type reach struct {
 type regionReach struct {
 	need, results []bool
 	bodies        []reach // in their order
-	carried       []bool  // of what it carries, that which is needed or becomes dependent
+	carried       []bool  // by carried value: whether it is needed or becomes dependent
 }
 
 // spread marks nodes, and what depends on them.

@@ -202,7 +202,7 @@ func TestFisherLanes(t *testing.T) {
 	whiten := func(g *Graph, args, t []Ref) []Ref { return []Ref{g.Mul(t[0], g.Exp(args[0]))} }
 	vectors := func(g *Graph, in Ref) []Ref {
 		var of []Ref
-		for l := range lanes { // two of its own, and one that all have
+		for l := range lanes { // two that it alone has, and one that all have
 			own := g.Slice(in, 1+l, []int{2})
 			of = append(of, g.Concat(g.Do(OpSin, nil, g.Mul(own, g.Slice(in, 0, nil))), g.Square(g.Slice(in, 0, []int{1}))))
 		}

@@ -11,7 +11,7 @@ import (
 // underflow. The derivative by the argument is the density over the function.
 // Derivatives by shape parameters have no closed form: those of the gamma
 // functions are further orders of the same op, up to the third; those of the
-// others are ops of their own, which can be differentiated by the argument only.
+// others are separate ops, which can be differentiated by the argument only.
 func incompleteOps() map[OpCode]Op {
 	domain := func(arg int, z float64) float64 {
 		if arg == 0 {
@@ -36,7 +36,8 @@ func incompleteOps() map[OpCode]Op {
 		}
 		return math.Exp(0.7 * z)
 	}
-	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b) or, for the other tail, over 1 less that.
+	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b) or, for the other tail, over 1 less
+	// that.
 	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
 		log, zero := g.Do(tail, nil, x, a, b), g.Const(0)
 		inside := g.Mul(g.Less(g.Const(math.Inf(-1)), log), g.Less(x, g.Const(1)))

@@ -9,12 +9,14 @@ import (
 )
 
 // matrixExp is the exponential of an n×n matrix: the Padé approximant to A/2ˢ, squared s times
-// (Higham 2005, The scaling and squaring method for the matrix exponential revisited), and, with e, its
-// derivative in the direction e, which is that of the same steps (Al-Mohy and Higham 2009, Computing
-// the Fréchet derivative of the matrix exponential). work has matrixExpWork(n) elements, twice as many with e.
+// (Higham 2005, The scaling and squaring method for the matrix exponential revisited), and, with e,
+// its derivative in the direction e, which is that of the same steps (Al-Mohy and Higham 2009,
+// Computing the Fréchet derivative of the matrix exponential). work has matrixExpWork(n) elements,
+// twice as many with e.
 //
-// The exponential of [A E; 0 A], whose upper right block the derivative is, would take 8 products of n×n where this
-// takes 3, and more squarings where E is large, of which the derivative is linear.
+// The exponential of [A E; 0 A], whose upper right block the derivative is, would take 8 products
+// of n×n where this takes 3, and more squarings where E is large, of which the derivative is
+// linear.
 func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	x := expMatrix{n: n, work: work, tangent: e != nil}
 	norm := 0.0
@@ -92,9 +94,10 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 }
 
-// approximants are those of Padé of orders 3, 5, 7, 9 and 13: up to what norm of A the error of the exponential,
-// and that of its derivative, is one of rounding (Higham 2005; Al-Mohy and Higham 2009), how many even powers of A are
-// computed, and the coefficients. Of order 13 those of A⁸ and more are products of others.
+// approximants are those of Padé of orders 3, 5, 7, 9 and 13: up to what norm of A the error of the
+// exponential, and that of its derivative, is one of rounding (Higham 2005; Al-Mohy and Higham
+// 2009), how many even powers of A are computed, and the coefficients. Of order 13 those of A⁸ and
+// more are products of others.
 var approximants = []struct {
 	most  [2]float64
 	evens int

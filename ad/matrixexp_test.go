@@ -57,8 +57,9 @@ func bigExp(a []float64, n int) []float64 {
 	return out
 }
 
-// TestMatrixExp compares exponentials and their derivatives of every order of approximant, and on both
-// sides of each bound between them and of the order from which BLAS multiplies, with high precision.
+// TestMatrixExp compares exponentials and their derivatives of every order of approximant, and on
+// both sides of each bound between them and of the order from which BLAS multiplies, with high
+// precision.
 func TestMatrixExp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	norms := []float64{1e-300, 1e-9, 3, 7, 20, 60}

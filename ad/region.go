@@ -103,7 +103,7 @@ func (k resultAttr) AppendKey(b []byte) []byte { return strconv.AppendInt(b, int
 // ResultIndex is which result of its region an OpResult node is.
 func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }
 
-// regionOps are the ops that have sub-graphs, and that which takes their results.
+// regionOps are the ops that have sub-graphs, and the op that takes their results.
 func regionOps() map[OpCode]Op {
 	nothing := Type{Shape: []int{0}}
 	return map[OpCode]Op{

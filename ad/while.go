@@ -29,7 +29,7 @@ type While struct {
 	Snapshots     int
 
 	// derived marks a loop that comes from a derivative: its trips are few
-	// enough for the simpler derivative of its own.
+	// enough for its own, simpler derivative.
 	derived bool
 }
 

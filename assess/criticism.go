@@ -56,7 +56,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
 			Summary: "Not part of the log likelihood: " + left.String() + ".",
-			Advice:  "Compute a log_lik of your own in generated quantities that has it, if it is about the data."})
+			Advice:  "Compute your own log_lik in generated quantities that has it, if it is about the data."})
 	}
 	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
 		switch {
@@ -118,7 +118,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		default:
 			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
-				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of zeros of their own."})
+				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of their own zeros."})
 		}
 		if u := v.Uniform; u != nil && u.P < 0.05 {
 			shape := "in some other way"

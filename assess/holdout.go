@@ -17,8 +17,8 @@ import (
 )
 
 // Holdout parts data so that a model can be fitted without some of its observations, and
-// asked how well it predicts them. The observations are the rows of all data whose first size is that of the
-// variable which the model's statements are about; they must be independent given the
+// asked how well it predicts them. The observations are the rows of all data whose first size is
+// that of the variable which the model's statements are about; they must be independent given the
 // parameters.
 type Holdout struct {
 	N        int      // observations

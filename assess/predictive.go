@@ -192,7 +192,7 @@ func offset(suffix string, shape []int) (int, bool) {
 	return at, true
 }
 
-// likelihoods finds out which elements have a log likelihood of their own.
+// likelihoods finds out which elements have their own log likelihood.
 func (r *replication) likelihoods(ctx context.Context) {
 	l, err := LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
 	if err != nil {

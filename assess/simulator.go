@@ -94,7 +94,7 @@ func replicatedWhole(m *model.Model, set *data.Set) (*model.Derived, error) {
 		return nil, err
 	}
 	if len(d.Left) > 0 {
-		return nil, fmt.Errorf("the model does not say how all of its data come about: %s; a separate program can simulate them", d.Left[0])
+		return nil, fmt.Errorf("the model does not say how all of its data arise: %s; a separate program can simulate them", d.Left[0])
 	}
 	for _, out := range d.Outputs {
 		if !out.Data {

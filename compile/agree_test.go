@@ -307,8 +307,8 @@ func TestSuspicionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestComparisonStopsAnywhere: a comparison that is stopped ends with the error, wherever it is, also
-// within the derivatives that the reference's solvers of stiff equations take.
+// TestComparisonStopsAnywhere: a comparison that is stopped ends with the error, wherever it is,
+// also within the derivatives that the reference's solvers of stiff equations take.
 func TestComparisonStopsAnywhere(t *testing.T) {
 	text, values, err := contest.EverydayModel{Name: "everyday/stiff_reaction"}.Read("..")
 	if err != nil {

@@ -5,9 +5,9 @@
 // [Compile] checks a program; [Program.Bind] evaluates everything that the data
 // decide and builds the graphs from the unconstrained parameters to the log
 // density, its gradient, and the values that a draw consists of; a [Model]
-// replays them. What no graph can hold is interpreted, point by point. Model satisfies infer.LogDensity, infer.Cloner and
-// infer.Generator structurally, and with fisher.go and curvature.go what package
-// infer/riemann wants of a target; neither package imports the other.
+// replays them. What no graph can hold is interpreted, point by point. Model satisfies
+// infer.LogDensity, infer.Cloner and infer.Generator structurally, and with fisher.go and
+// curvature.go what package infer/riemann wants of a target; neither package imports the other.
 //
 // Map of the package:
 //

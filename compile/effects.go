@@ -197,8 +197,8 @@ func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
 
 // sums fills in the origins of a product of a matrix with elements of the point, such as
 // diag_pre_multiply(τ, L) * z, by which effects of several kinds are correlated. If the
-// matrix is triangular each element of the product has an element of the point, its own, that is in none
-// of those before, and the rest of its sum is a location.
+// matrix is triangular each element of the product has an element of the point, its own, that is in
+// none of those before, and the rest of its sum is a location.
 func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any bool) {
 	n := &t.g.Nodes[r]
 	attr := n.Attr.(ad.MatMulAttr)

@@ -96,9 +96,9 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 }
 
 // FisherMetric writes the expected Fisher information at the unconstrained point
-// x to g, row by row: Dim()² numbers, zeros for parameters that nothing informs. It is the sum of JᵀIJ over the statements
-// with ~ and the densities added to target, those of parameters included, where I
-// is the expected information of the distribution and J the derivative of its
+// x to g, row by row: Dim()² numbers, zeros for parameters that nothing informs. It is the sum of
+// JᵀIJ over the statements with ~ and the densities added to target, those of parameters included,
+// where I is the expected information of the distribution and J the derivative of its
 // variate and arguments. The first call plans it. An error is a rejection, as of
 // LogDensityGrad, or that of MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {

@@ -300,8 +300,9 @@ func TestFisherModels(t *testing.T) {
 	}
 }
 
-// TestFisherSquares: a square that is subtracted from the log density counts as the normal density that
-// it is, wherever else its terms are, with the weight it has; what else is in its statement is left out.
+// TestFisherSquares: a square that is subtracted from the log density counts as the normal density
+// that it is, wherever else its terms are, with the weight it has; what else is in its statement is
+// left out.
 func TestFisherSquares(t *testing.T) {
 	const head = `data { vector[3] c; } parameters { vector[3] x; real y; } model { x ~ normal(0, 2); y ~ normal(0, 2); `
 	data := map[string]any{"c": []float64{1, 2, 3}}
@@ -326,7 +327,8 @@ func TestFisherSquares(t *testing.T) {
 	}
 }
 
-// TestFisherOfLeaves: parameters of which each has several leaves count as those of their leaves do.
+// TestFisherOfLeaves: parameters of which each has several leaves count as those of their leaves
+// do.
 func TestFisherOfLeaves(t *testing.T) {
 	const model = "model { Z ~ normal(0, 2); target += -0.5 * square(X - Y); W ~ normal(X, exp(Y)); }"
 	plain := boundText(t, "parameters { real a; real b; real c; real d; }"+strings.NewReplacer("Z", "a", "X", "b", "Y", "c", "W", "d").Replace(model), map[string]any{})

@@ -30,10 +30,10 @@ import (
 //
 // with w = 1 where x is θ, and w = 0 where x is (θ - μ)/σ, because the program is written
 // that way: effects with a standard normal distribution that are only used as μ + σx.
-// μ and σ depend on no effect of their own statement (but for chains, recurrence.go), so the derivative of the whole map is
-// triangular with positive diagonal, and its log Jacobian is Σ (w log σ - ½ log D): the map is
-// exact, whatever else the program does with these parameters. Only whether it pays
-// rests on what is found here.
+// μ and σ depend on no effect of their own statement (but for chains, recurrence.go), so the
+// derivative of the whole map is triangular with positive diagonal, and its log Jacobian is Σ (w
+// log σ - ½ log D): the map is exact, whatever else the program does with these parameters. Only
+// whether it pays rests on what is found here.
 
 // Recentring is the map between the coordinates u of sampling and those of the model.
 // It is not safe for concurrent use; clones are.

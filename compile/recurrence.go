@@ -26,10 +26,10 @@ import (
 //
 // where the numbers with a prime are those of t+1, found before, and b and c those of its
 // location: the backward pass of a Kalman smoother (in projective form, so that A may be 0).
-// (G is not used in chains.) With these u is independent of all else, if the data are normal: a random walk of 500
-// states with steps of 0.1 and noise of 0.5, both unknown, has 147 effective draws per
-// 1000 gradients of sampling so, 8 with what the data tell of each state alone, 5 with the
-// coordinates of before (one seed).
+// (G is not used in chains.) With these u is independent of all else, if the data are normal: a
+// random walk of 500 states with steps of 0.1 and noise of 0.5, both unknown, has 147 effective
+// draws per 1000 gradients of sampling so, 8 with what the data tell of each state alone, 5 with
+// the coordinates of before (one seed).
 
 // degree is that of an element as a polynomial in element i of x, with coefficients that
 // do not depend on it; more than 1 where it is not known to be linear.

@@ -10,9 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
-// TestSeries compares the ways on what is computed row by row from what the rows before left: sets at risk, lags that
-// the first rows do not have, and those of groups, states with their covariance. Data are of no rows, of one
-// and two, and of more than the passes ask for, all alike, sorted, in blocks and not.
+// TestSeries compares the ways on what is computed row by row from what the rows before left: sets
+// at risk, lags that the first rows do not have, and those of groups, states with their covariance.
+// Data are of no rows, of one and two, and of more than the passes ask for, all alike, sorted, in
+// blocks and not.
 func TestSeries(t *testing.T) {
 	const data = seriesData
 	compareSeries(t, map[string]string{
@@ -120,9 +121,10 @@ model {
 	})
 }
 
-// TestLevels compares the ways on loops whose iterations read what others wrote at distances without pattern: products by
-// index, factors of which may be 0 and derivatives with them, sums of exponentials and greatest values by index, trees,
-// with sums, reads in between, conditionals, and loops around and within.
+// TestLevels compares the ways on loops whose iterations read what others wrote at distances
+// without pattern: products by index, factors of which may be 0 and derivatives with them, sums of
+// exponentials and greatest values by index, trees, with sums, reads in between, conditionals, and
+// loops around and within.
 func TestLevels(t *testing.T) {
 	const data = seriesData
 	const parameters = "parameters { real b; vector[5] a; }\nmodel {\n  b ~ normal(0, 1);\n  a ~ normal(0, 1);\n"

@@ -11,7 +11,7 @@ import (
 )
 
 // This file: draws that come from an approximation of the posterior, by package
-// infer/optimize, and what is to be said about them.
+// infer/optimize, and what is reported about them.
 
 // approximations are the methods, by the column that only they have; density and own are
 // those of the log densities of the posterior and of the approximation.

@@ -77,7 +77,7 @@ type chainFile struct {
 	dim     int  // number of unconstrained parameters; 0: unknown
 }
 
-// createOutput creates the files, under names of their own until they are
+// createOutput creates the files, under their own names until they are
 // complete. Nothing is left behind after an error.
 func (f *Fit) createOutput(base string) (*output, error) {
 	out := &output{read: f.head != nil}

@@ -7,7 +7,7 @@
 //	sample.go         Sample and its Options
 //	selfcheck.go      every run compares its compiled log density with the reference evaluator
 //	record.go         what happens to draws while they are made: files, journals to resume from
-//	gather.go         runs whose chains are drawn by processes of their own
+//	gather.go         runs whose chains are drawn by their own processes
 //
 // What came of it:
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Gathered is a run whose chains are drawn apart, by processes of their own or the
+// Gathered is a run whose chains are drawn apart, by their own processes or the
 // workers of a web page, and put together here. Each of them calls [Sample] with the same
 // posterior and options, but Chains 1 and the number of its chain as FirstID, and hands
 // over [Fit.Part] from time to time, and at its end. The draws are those of a run of all

@@ -183,7 +183,7 @@ func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
 			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.Name())
 		case !ok || sizes[v] != want[v]:
 			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit: of those that belong to single rows or groups, the draws say nothing of others; "+
-				"a program of its own can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.Name(), sizes[v])
+				"its own program can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.Name(), sizes[v])
 		}
 		columns = append(columns, i)
 	}

@@ -63,7 +63,7 @@ func At(p *model.Posterior, values any, n int) (*Fit, error) {
 	return &Fit{Draws: store}, nil
 }
 
-// Fit is the generated quantities as a fit of their own, for its summary and
+// Fit is the generated quantities as a separate fit, for its summary and
 // files; nil with [GenerateOptions.Each].
 func (g *Generated) Fit() *Fit {
 	if g.Draws == nil {

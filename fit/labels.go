@@ -14,8 +14,8 @@ import (
 // Labels say, for each quantity of [Fit.Names], what its indices stand for, where the
 // data tell: theta[2] of a variable declared with the size J is that of school Bolton if
 // J was counted as the levels of the column school, and Bolton the second of them.
-// The texts of several indices are separated by commas; an index without a text is left out, and what has
-// none at all is "". Nil if the data tell of no quantity.
+// The texts of several indices are separated by commas; an index without a text is left out, and
+// what has none at all is "". Nil if the data tell of no quantity.
 func (f *Fit) Labels() []string {
 	if f.Err() != nil {
 		return nil

@@ -324,8 +324,8 @@ func TestLearntEvidence(t *testing.T) {
 			t.Fatalf("%s: %d effects", name, n)
 		}
 		for k := range n {
-			// How far the effect is centred where its scale is 1, as it is about here. Evidence that
-			// differs by less than 0.1 of that is not learnt anew.
+			// How far the effect is centred where its scale is 1, as it is about here. Evidence
+			// that differs by less than 0.1 of that is not learnt anew.
 			if b, want := got[n+k], of.want(k); math.Abs(b/(1+b)-want/(1+want)) > 0.1 {
 				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
 			} else if !of.goes && math.Abs(b/want-1) > 0.4 { // some 300 draws: a standard error of 10 to 20 %

@@ -143,8 +143,8 @@ const tablesEvery = 300 * time.Millisecond
 // The Fit is not nil if the options are in order. It holds what has been drawn,
 // also where the error says that the run was interrupted (an
 // *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
-// error for all that could not start for the same reason; the others are complete) or that a file could not be written. Several errors are
-// joined.
+// error for all that could not start for the same reason; the others are complete) or that a file
+// could not be written. Several errors are joined.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	if err := o.check(ctx, p); err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (v *Variable) Draw(chain, draw int) []float64 {
 
 // Variable returns the draws of a whole variable: of theta, not of theta[1]. Of
 // complex numbers the last extent is 2: real and imaginary part. The members of a
-// tuple are variables of their own, t.1. The error names the nearest variable.
+// tuple are separate variables, t.1. The error names the nearest variable.
 func (f *Fit) Variable(name string) (*Variable, error) {
 	if err := f.Err(); err != nil {
 		return nil, err

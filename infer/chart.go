@@ -23,8 +23,8 @@ type Recentrer interface {
 // A, B, S and G are the evidence that the coordinates are for: with A = 1 u is independent
 // of μ and σ where the data tell of θ as a normal density with precision B and mean
 // (S + Gμ)/B does. A = 1 and the rest 0 is non-centred, B = 1 and the rest 0 centred. Slices of
-// evidence hold A of all effects, then B, S and G; A and B are not negative and not both 0. Of effects
-// that follow each other each has its own evidence alone.
+// evidence hold A of all effects, then B, S and G; A and B are not negative and not both 0. Of
+// effects that follow each other each has its own evidence alone.
 type Recentring = interface {
 	Elements() []int    // of a position, one for each effect
 	Written() []float64 // the evidence with which u is x

@@ -226,7 +226,7 @@ type Info struct {
 // each working on the [State] that the one before has left.
 type Stage interface {
 	// Run makes transitions by s.Advance and adapts s between them. It
-	// returns an error that Advance has returned, as it is, or one of its own
+	// returns an error that Advance has returned, as it is, or another one
 	// which then ends the chain. ctx is the run's; Advance looks at it, so a
 	// stage need not unless it computes for long between transitions.
 	Run(ctx context.Context, s *State) error

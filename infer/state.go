@@ -44,7 +44,7 @@ type State struct {
 
 // Resumable lets a run be saved, and resumed, in the middle of a stage. A stage
 // calls it before its first transition, with a function that gives all that its
-// further course depends on and that is not in s: numbers of its own, such as
+// further course depends on and that is not in s: its own numbers, such as
 // how many transitions it has made. That function is called between two
 // transitions. The result is nil, or, where a run is resumed within the stage,
 // those numbers, from which the stage is then to go on.

@@ -37,7 +37,8 @@ func Compile(name, text string) (*Model, error) {
 	return CompileContext(context.Background(), name, text, CompileOptions{})
 }
 
-// CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the default.
+// CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the
+// default.
 type CompileOptions struct {
 	// IncludePaths are the folders in which the files of #include lines are
 	// looked for, in this order. Only regular files in and below them can be

@@ -8,7 +8,7 @@ import (
 
 // The functions of the embedded Laplace approximation. In their texts f is the
 // likelihood that is passed and g the covariance function; the members of the
-// tuples come as arguments of their own, those of the likelihood as $params and
+// tuples come as separate arguments, those of the likelihood as $params and
 // $args, those of the covariance function as $params2 and so on: see package ir.
 
 // laplaceEntry is what a function of the family gives. In its name, # is where the

@@ -204,7 +204,7 @@ func (r *reader) readModels(n *yaml.Node) error {
 			return err
 		}
 		if slices.ContainsFunc(r.models, func(other *Model) bool { return other.Name == m.Name }) {
-			return r.errorf(at, "give models names of their own: NAME: FILE", "two models are called %s", m.Name)
+			return r.errorf(at, "give their own models names: NAME: FILE", "two models are called %s", m.Name)
 		}
 		r.models = append(r.models, m)
 		return nil

@@ -173,7 +173,8 @@ func incomplete(dir string, err error) error {
 	return fmt.Errorf("the study in %s is not complete: there is no %s. The command that made it goes on with it", dir, ResultsName)
 }
 
-// eachRow reads a table; begin, if not nil, is given its header; column finds the place of a name, -1 if there is none.
+// eachRow reads a table; begin, if not nil, is given its header; column finds the place of a name,
+// -1 if there is none.
 func eachRow(path string, begin func(header []string) error, row func(column func(string) int, fields []string) error) error {
 	f, err := os.Open(path)
 	if err != nil {

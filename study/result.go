@@ -69,7 +69,7 @@ func failed(key, code string, err error) *Result {
 }
 
 // messageOf says in a line what is wrong, with its place in the model or in the file of
-// data; where data have become bytes of their own, there is none that is known to people.
+// data; where data have their own become bytes, there is none that is known to people.
 func messageOf(err error) string {
 	list := model.Diagnostics(err)
 	if len(list) == 0 {

@@ -84,7 +84,7 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 			h = "row"
 		}
 		if h == "" || slices.ContainsFunc(t.columns, func(c tableColumn) bool { return c.name == h }) {
-			return nil, fmt.Errorf("%s:1: column %d has no name of its own: %q", o.Name, i+1, h)
+			return nil, fmt.Errorf("%s:1: column %d has no separate name: %q", o.Name, i+1, h)
 		}
 		t.columns = append(t.columns, tableColumn{name: h})
 	}

@@ -263,7 +263,8 @@ func TestOddArguments(t *testing.T) {
 		{"Cbrt", routines.Cbrt, math.Cbrt},
 	} {
 		for _, x := range odd {
-			// Package math is wrong, or less exact, for subnormal numbers, near 1, and for the greatest.
+			// Package math is wrong, or less exact, for subnormal numbers, near 1, and for the
+			// greatest.
 			if strings.HasPrefix(f.name, "Log") && (math.Abs(x) < 0x1p-1022 && x != 0 || math.Abs(x-1) < 1e-10 && x != 1) || f.name == "Tan" && math.Abs(x) > 1e300 {
 				continue
 			}

@@ -8,8 +8,8 @@ import (
 
 // Pow is x to the power of y: the logarithm in two parts, accurate to about
 // 2^-66, times y, and the exponential. Errors are below 0.51 units in the last
-// place, so that powers which are numbers are exact; math.Pow, which multiplies repeatedly, errs by about as
-// many units as y, and is wrong for subnormal x. Special values are as those of math.Pow.
+// place, so that powers which are numbers are exact; math.Pow, which multiplies repeatedly, errs by
+// about as many units as y, and is wrong for subnormal x. Special values are as those of math.Pow.
 // Every product is rounded by itself: machine code computes the same bits, and Go may contract
 // x*y + z on other processors.
 func Pow(x, y float64) float64 {

@@ -30,9 +30,9 @@ type Options struct {
 	Seed  uint64 // selects which observations come into the same fold
 }
 
-// Make makes the folds that the reward ahmc.Predictive wants: for each, the posterior given the data without it, and the likelihood
-// of each observation in it. The observations must be independent given the
-// parameters; then the likelihood of one is the ratio of two densities, with
+// Make makes the folds that the reward ahmc.Predictive wants: for each, the posterior given the
+// data without it, and the likelihood of each observation in it. The observations must be
+// independent given the parameters; then the likelihood of one is the ratio of two densities, with
 // and without it beside the same few others, and the model need not say what it
 // is. It ends early when ctx does.
 func Make(ctx context.Context, m *model.Model, values any, c Options, o model.BindOptions) ([]ahmc.Fold, error) {

@@ -24,7 +24,7 @@ func checkCommand() *cobra.Command {
 		Long: `Checks models without data and says what is wrong with them, on stderr; - is
 standard input. The exit code is 1 if there are errors; what is allowed but likely
 to be a mistake gives warnings. --pedantic adds warnings of what is often meant:
-parameters without a prior of their own, very wide uniform ones, conditions on
+parameters without their own prior, very wide uniform ones, conditions on
 parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
 
 With --data, one model is also bound to its data, which shows what is wrong with

@@ -67,7 +67,7 @@ internal/planted:
 internal/short:
 `
 
-// packages is the finer order: for each package, what of its own area (and of
+// packages is the finer order: for each package, what of the same area (and of
 // others where that is narrower than the area's rule) its code may import, tests
 // aside. "*" adds nothing to the area's rule.
 const packages = `

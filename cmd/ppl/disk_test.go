@@ -32,7 +32,7 @@ type event struct {
 	to     string // of RenameOp and ExchangeOp
 	into   int    // of RenameOp: the folder of the new name
 	child  int    // the file or folder that gets a name
-	other  int    // of ExchangeOp: that which gets the first
+	other  int    // of ExchangeOp: the file that gets the first
 	at     int64
 	data   []byte
 }

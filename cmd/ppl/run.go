@@ -55,7 +55,7 @@ func runCommand() *cobra.Command {
 		Use:   "run MODEL --data FILE",
 		Short: "Draw from the posterior and summarise it",
 		Long: `Draws from the posterior of a model given data, with several chains in parallel,
-and prints a summary and what is to be said about the run.
+and prints a summary and diagnostics.
 
 The sampler, auto, needs no tuning: its chains find a metric, a kernel and its setting
 together, in a warm-up that ends when it has settled, after --warmup transitions at the

@@ -9,8 +9,8 @@ import (
 )
 
 // doc/workflow.md carries a model from the prior to a decision, doc/decisions.md two more.
-// Their commands are run one after another, in a folder with its files, and print what it shows, but
-// for digits and blanks; a line "…" stands for any lines.
+// Their commands are run one after another, in a folder with its files, and print what it shows,
+// but for digits and blanks; a line "…" stands for any lines.
 func TestWorkflow(t *testing.T) {
 	for page, commands := range map[string]int{"workflow": 16, "decisions": 13} {
 		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })

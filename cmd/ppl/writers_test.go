@@ -19,7 +19,7 @@ var exempt = map[string]string{
 	"internal/cmd/":                          "commands of developers, which write what they can make again",
 	"compile/internal/cmd/":                  "the same",
 	"internal/figures/":                      "the same: figures in pages",
-	"examples/":                              "programs of their own",
+	"examples/":                              "separate programs",
 	"front/web/build/":                       "the same",
 	"front/serve/confine_linux.go WriteFile": "the limits of processes, which are files of the kernel",
 	"front/web/engine.go RemoveAll":          "a folder for the time being",

@@ -81,7 +81,7 @@ func (b *Builder) Set() *Set {
 	return b.set
 }
 
-// Replace returns a set with the values of another one in the place of its own,
+// Replace returns a set with the values of another one in place of the old ones,
 // those of name x as rename says: rename[x].
 func (s *Set) Replace(with *Set, rename map[string]string) *Set {
 	out := Empty()

@@ -467,7 +467,7 @@ func BenchmarkParseJSON(b *testing.B) {
 	}
 }
 
-// TestTuples reads tuples, of which the members are values of their own.
+// TestTuples reads tuples, of which the members are separate values.
 func TestTuples(t *testing.T) {
 	type inner struct {
 		A float64

@@ -289,7 +289,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			l.shape = true
 			return nil, nil
 		case "NA", "NA_integer_", "NA_real_":
-			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as data of their own", "%s has a missing value, and the language has none", p.name)
+			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as separate data", "%s has a missing value, and the language has none", p.name)
 		}
 		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf { // a bracket that looks like one
 			start = p.pos

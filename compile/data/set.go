@@ -167,7 +167,7 @@ func (s *Set) Fault(name string) *Error {
 		return e
 	}
 	if _, ok := s.values[name]; ok {
-		return nil // names of strangers' files may have dots of their own
+		return nil // names in other people's files may have dots
 	}
 	name, _, _ = strings.Cut(name, ".")
 	return s.faults[name]

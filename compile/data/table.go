@@ -292,7 +292,7 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 		c.faultLength = len(field)
 		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
-			Fix:     "leave out the row, or give the places and the values of what is there as data of their own"}
+			Fix:     "leave out the row, or give the places and the values of what is there as separate data"}
 	}
 	if c.reals, err = grown(memory, c.reals, more); err != nil {
 		return err

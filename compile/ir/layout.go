@@ -65,7 +65,7 @@ func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
 	})
 }
 
-// columnMajor lists n dimensions, that which changes fastest first.
+// columnMajor lists n dimensions, the one that changes fastest first.
 func columnMajor(_ types.Type, n int) []int {
 	order := make([]int, n)
 	for k := range order {
@@ -127,7 +127,7 @@ func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 }
 
 // each calls f with all indices, counted from 0, of an array; fastest lists the
-// dimensions, that which changes fastest first.
+// dimensions, the one that changes fastest first.
 func each(shape, fastest []int, f func(is []int)) {
 	is := make([]int, len(shape))
 	for range elements(shape) {

@@ -309,7 +309,7 @@ func (w *workshop) pairsShare(book *book, c *cox, coarse int, b *strings.Builder
 		}
 	}
 	fmt.Fprintf(b, "The data of %d × %d cells have %d points, with %d pairs in a cell, and %d in one of %d × %d: of %d data sets that the same hyper-parameters make %s and %s have\n"+
-		"as few, which have %s and %s in the mean.\n\n", c.d, c.d, points, ours[0], ours[1], coarse, coarse, simulatedForPairs, percent(shares[0]), percent(shares[1]), short(shares[2]), short(shares[3]))
+		"as few, which have %s and %s on average.\n\n", c.d, c.d, points, ours[0], ours[1], coarse, coarse, simulatedForPairs, percent(shares[0]), percent(shares[1]), short(shares[2]), short(shares[3]))
 }
 
 // gradientTime is the least of a few times, in milliseconds.

@@ -39,8 +39,8 @@
 // start again. Progress is reported with an estimate of the time that is left of a
 // comparison. All random numbers are keyed by problem, sampler and chain:
 // results depend neither on the number of cores nor on interruptions. At the
-// end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws of all
-// chains of a sampler, and the figures, NAME.png and NAME.svg.
+// end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws
+// of all chains of a sampler, and the figures, NAME.png and NAME.svg.
 //
 //	main.go       options, the work to do
 //	protocol.go   numbers and lengths of chains, samplers with their constants, seeds

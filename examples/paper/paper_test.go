@@ -220,9 +220,9 @@ func TestRun(t *testing.T) {
 		t.Errorf("fig2.png: %v", err)
 	}
 	// Nine arms on the data set, two from its mode, two references, two tries; on the series four
-	// arms, two tries, a wider box, a pilot; on either Cox process nine arms, two tries, on a larger grid no tries;
-	// two tunings, three members three times; two arms with hyper-parameters, two more data sets, the
-	// calibration; two runs without settings on either target.
+	// arms, two tries, a wider box, a pilot; on either Cox process nine arms, two tries, on a
+	// larger grid no tries; two tunings, three members three times; two arms with hyper-parameters,
+	// two more data sets, the calibration; two runs without settings on either target.
 	kept, _ := filepath.Glob(filepath.Join(dir, "chains", "*.gob"))
 	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*9+2) + 2*2*9 + 2 + 3*3 + 2*2 + 2 + 1 + 2*2; len(kept) != want {
 		t.Errorf("%d chains are kept instead of %d", len(kept), want)

@@ -31,7 +31,7 @@ func (p plan) String() string {
 // protocol is the size of everything.
 type protocol struct {
 	kind   string    // of results that are kept: those of other protocols are others
-	deltas []float64 // that NUTS is tried with, on chains of their own
+	deltas []float64 // that NUTS is tried with, on their own chains
 
 	regression, riemann, reversible, tries, reference plan
 

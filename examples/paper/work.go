@@ -69,7 +69,7 @@ func (w *workshop) choice() string {
 	if d := w.protocol.deltas; len(d) == 1 {
 		return fmt.Sprintf(" and δ = %g, which nothing was tried against", d[0])
 	}
-	return ", at the δ that was best on chains of its own"
+	return ", at the δ that was best on its own chains"
 }
 
 // preface says what results are not.

@@ -203,7 +203,8 @@ func (r *Record) local() error {
 	return nil
 }
 
-// Write replaces the record in a folder, which must exist, and notes what models are evaluated with.
+// Write replaces the record in a folder, which must exist, and notes what models are evaluated
+// with.
 func (r *Record) Write(dir string) error {
 	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
 		r.Processors = append(r.Processors, now)

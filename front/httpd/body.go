@@ -81,7 +81,7 @@ func (b *Body) reserve(n int64) bool {
 func (b *Bodies) CheckJSON(r *http.Request) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		// Browsers send other types to strangers' servers without asking them.
+		// Browsers send other types to servers of other origins without asking them.
 		return &Error{Status: http.StatusUnsupportedMediaType, Kind: "request", Message: "the body must be JSON, with the header Content-Type: application/json"}
 	}
 	if r.ContentLength > b.limit {

@@ -231,7 +231,7 @@ const maxNeighbours = 200
 func (w *workspace) findHost(d *document) *program {
 	own := w.own(d)
 	if d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
-		return own // it has blocks of its own
+		return own // it has its own blocks
 	}
 	for _, other := range w.open() {
 		if other != d && strings.Contains(other.file.Text, "#include") {

@@ -65,7 +65,7 @@ func Kinds() []Kind {
 			Shows:    "Where the observations lie in what is predicted for each from the others (LOO-PIT): the difference between their distribution function and that of uniform numbers, within which it stays for 95 % of right models (band). A slope through the middle means that predictions are too narrow or too wide, a bow that they are too high or too low."},
 		{Name: "pareto-k", Title: "Influence of observations", Scope: OfData, run: paretoK,
 			Findings: []string{"pareto-k"},
-			Shows:    "The Pareto k of each observation: how much it would change the posterior to leave it out. Above the dashed line, leave-one-out estimates cannot be relied on, and the observation deserves a look: it surprises the model, or has a parameter of its own."},
+			Shows:    "The Pareto k of each observation: how much it would change the posterior to leave it out. Above the dashed line, leave-one-out estimates cannot be relied on, and the observation deserves a look: it surprises the model, or has its own parameter."},
 	}
 }
 

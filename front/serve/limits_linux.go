@@ -22,7 +22,7 @@ func setLimits(l Limits) error {
 		resource int
 		limit    uint64
 	}{
-		// Writable memory of its own, whether it is touched or not. RLIMIT_AS would
+		// Its writable memory, whether it is touched or not. RLIMIT_AS would
 		// count addresses that Go's runtime only sets aside, too.
 		{unix.RLIMIT_DATA, uint64(l.Memory)},
 		{unix.RLIMIT_CPU, cpu}, // of all threads together

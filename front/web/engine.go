@@ -116,7 +116,7 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 		return strings.TrimSpace(string(out)), nil
 	}
 	if dir == "" {
-		// A module of its own that requires this one, so that go list knows what is in it.
+		// Its own module that requires this one, so that go list knows what is in it.
 		dir = temporary
 		if _, err := run("mod", "init", "playground"); err != nil {
 			return nil, err

@@ -70,11 +70,12 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 // maxWasm is how large the program may be that a page downloads, in bytes, compressed. It was
 // 5,992,982 bytes before passes on gathered arguments, shared matrices, loops with numbers and
 // sums, refined steps, Newton's line search and singular values came in, and 6,121,395 with them;
-// 6,206,933 with sparse metrics and with arrays written out as numbers; 6,308,598 with factors, solves and regions in parts (38 kB) and steps that
-// need single directions of a metric alone (10 kB); no package has come in, and the generator of machine code is left out.
-// 6,615,298 with parallel tempering, the search for modes, the comparison with the reference, and
-// functions that are exact in their tails; 6,703,607 with tempering that looks for modes on its
-// way, and errors of initial values and tables with their remedies.
+// 6,206,933 with sparse metrics and with arrays written out as numbers; 6,308,598 with factors,
+// solves and regions in parts (38 kB) and steps that need single directions of a metric alone (10
+// kB); no package has come in, and the generator of machine code is left out. 6,615,298 with
+// parallel tempering, the search for modes, the comparison with the reference, and functions that
+// are exact in their tails; 6,703,607 with tempering that looks for modes on its way, and errors of
+// initial values and tables with their remedies.
 const maxWasm = 6_750_000
 
 // The engine is small enough to be downloaded, has nothing in it that a page has no use

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// A static kernel that NUTS relieves, with more transitions between some draws, leaves its target invariant; one that
-// tries again after a rejection does not (on the banana, where that shows).
+// A static kernel that NUTS relieves, with more transitions between some draws, leaves its target
+// invariant; one that tries again after a rejection does not (on the banana, where that shows).
 func TestReliefInvariance(t *testing.T) {
 	for _, target := range []infertest.Exact{infertest.Banana{B: 0.3, Sigma: 1.5}, infertest.LogGamma{D: 2, Shape: 0.7}} {
 		for _, kind := range []Kind{Leapfrog, ExactNormal} {

@@ -120,7 +120,8 @@ func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// next is who makes the next transition, the kernel in use or NUTS that relieves it, and with what step size.
+// next is who makes the next transition, the kernel in use or NUTS that relieves it, and with what
+// step size.
 func (k *Kernel) next(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if k.setting.Kind == NUTS {
 		return k.byNUTS(h, eps)

@@ -25,8 +25,8 @@ const (
 	// firstClimbs is the number of climbs of a chain that the search makes at least.
 	firstClimbs = 2
 
-	// exact, and exactShare for each dimension, is how little the log density at the mean of a normal
-	// approximation may differ from what it promises for the mean to be its top as it is.
+	// exact, and exactShare for each dimension, is how little the log density at the mean of a
+	// normal approximation may differ from what it promises for the mean to be its top as it is.
 	exact, exactShare = 0.1, 0.01
 
 	// A ray from a mode goes out in shells, each so much farther than the one before.

@@ -149,7 +149,7 @@ func TestOneMode(t *testing.T) {
 	}
 }
 
-// TestIndependent: chains begin at places of their own, whatever the search finds.
+// TestIndependent: chains begin at their own places, whatever the search finds.
 func TestIndependent(t *testing.T) {
 	a, b := []float64{-3, 0}, []float64{3, 0}
 	draws, report := sampled(t, balls{[]float64{0.6, 0.4}, []float64{0.3, 0.3}, [][]float64{a, b}, 0}, 4, Sampler{NoTemper: true})

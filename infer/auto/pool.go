@@ -185,9 +185,9 @@ func (v *verdict) countSteps(now []record) {
 	v.refined = float64(finer) / float64(max(1, ways))
 }
 
-// raiseDelta raises the acceptance that NUTS aims at where transitions diverge: a step size at which
-// nothing diverges is worth more than one that is optimal elsewhere. (The first rounds come from
-// outside.)
+// raiseDelta raises the acceptance that NUTS aims at where transitions diverge: a step size at
+// which nothing diverges is worth more than one that is optimal elsewhere. (The first rounds come
+// from outside.)
 func (v *verdict) raiseDelta(p *pool) {
 	if before := p.before(); before != nil {
 		v.delta = before.delta
@@ -202,8 +202,8 @@ func (v *verdict) raiseDelta(p *pool) {
 	}
 }
 
-// settled reports whether another round would change little: of step size, divergence and means, which
-// chains of so many draws have.
+// settled reports whether another round would change little: of step size, divergence and means,
+// which chains of so many draws have.
 func (v *verdict) settled(p *pool, draws int) bool {
 	before := p.before()
 	if before == nil {

@@ -176,8 +176,8 @@ func (r *race) keepNUTS(why string) error {
 	return nil
 }
 
-// takeGiven makes the static kernel that was asked for the kernel, with the setting that was given or,
-// where there is no time for a race, that which is best in theory.
+// takeGiven makes the static kernel that was asked for the kernel, with the setting that was given
+// or, where there is no time for a race, the kernel that is best in theory.
 func (r *race) takeGiven() error {
 	x := firstArms[r.options.Kind][0]
 	use := Setting{r.options.Kind, cmp.Or(r.options.Steps, int(x[1]))}
@@ -253,9 +253,9 @@ func (r *race) heats() error {
 // refused reports whether a static kernel must not be used, whatever its reward.
 func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.leastAccept }
 
-// decide tries the best of each family once more: its reward so far is the largest of noisy figures.
-// The better family comes first; the other one need not be tried if it is far behind, unless the
-// first is refused.
+// decide tries the best of each family once more: its reward so far is the largest of noisy
+// figures. The better family comes first; the other one need not be tried if it is far behind,
+// unless the first is refused.
 func (r *race) decide() error {
 	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
 	var chosen *entry
@@ -282,8 +282,8 @@ func (r *race) decide() error {
 // overNUTS is what an outcome is worth per gradient, in units of NUTS.
 func (r *race) overNUTS(o outcome) float64 { return o.reward / max(r.ofNUTS.reward, 1e-12) }
 
-// tryTails tries the winner where it may be rejected for ever. Where tails would reject it, the same
-// length in smaller steps may do.
+// tryTails tries the winner where it may be rejected for ever. Where tails would reject it, the
+// same length in smaller steps may do.
 func (r *race) tryTails() error {
 	var err error
 	if r.tail, err = r.acceptInTails(r.verdict, r.kind, r.setting); err != nil {

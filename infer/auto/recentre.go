@@ -49,7 +49,8 @@ func (w *chain) beginRecentred(given bool) error {
 }
 
 // recentre gives the chain other coordinates. Where its place has none in these, it goes
-// to the place that has the same numbers, or to 0; else it keeps those it has, and learns nothing for others.
+// to the place that has the same numbers, or to 0; else it keeps those it has, and learns nothing
+// for others.
 func (w *chain) recentre(evidence []float64) error {
 	done, err := w.Recentre(evidence)
 	if err != nil || done {
@@ -91,15 +92,16 @@ type evidence struct {
 }
 
 // learnEvidence finds from draws x with their scores what the data tell of each effect: the
-// precision B and the pull S + Gμ of a normal density. Without the density of the effect itself, given its location and
-// scale, its score is f = S - Bθ, and other terms. With its whole score s the mean of sf is
-// that of -∂f/∂θ, hence B, whatever else goes with θ, and the mean of sθ is -1 (Stein): a
-// control variate, with which there is no noise if there are no other terms. With B f tells S, and its regression on μ G,
-// which is B where location and effect go together through others, as in a sum of two groups of effects.
-// (A regression of f on θ is wrong where other effects go with θ, the mean of s² less 1/σ² in chains; sf over -sθ is noise
-// where other effects take θ's place, as in pilots.)
-// Effects of higher levels are in their own coordinates there, which go with θ, so that what the data tell of θ by
-// them counts; chains among those of the same level do that in the map. It is nil of too few draws.
+// precision B and the pull S + Gμ of a normal density. Without the density of the effect itself,
+// given its location and scale, its score is f = S - Bθ, and other terms. With its whole score s
+// the mean of sf is that of -∂f/∂θ, hence B, whatever else goes with θ, and the mean of sθ is -1
+// (Stein): a control variate, with which there is no noise if there are no other terms. With B f
+// tells S, and its regression on μ G, which is B where location and effect go together through
+// others, as in a sum of two groups of effects. (A regression of f on θ is wrong where other
+// effects go with θ, the mean of s² less 1/σ² in chains; sf over -sθ is noise where other effects
+// take θ's place, as in pilots.) Effects of higher levels are in their own coordinates there, which
+// go with θ, so that what the data tell of θ by them counts; chains among those of the same level
+// do that in the map. It is nil of too few draws.
 func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence {
 	n := 0
 	for _, r := range recent {
@@ -232,8 +234,9 @@ func centredness(of []float64, j, k int, logScale float64) float64 {
 }
 
 // similar reports whether it does not matter which of two is used, at the locations and
-// scales of e. Coordinates that are wrong by so many of the effect's conditional standard deviations are
-// bent: they move by 1 - centredness times that as the logarithm of the scale changes by 1.
+// scales of e. Coordinates that are wrong by so many of the effect's conditional standard
+// deviations are bent: they move by 1 - centredness times that as the logarithm of the scale
+// changes by 1.
 func (e *evidence) similar(other []float64) bool {
 	k := len(e.logScale)
 	for j, l := range e.logScale {

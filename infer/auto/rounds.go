@@ -9,9 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// This file: the rounds of warm-up. A round is made of transitions of NUTS that adapt the step size;
-// its input is the metric and the coordinates in use, its output a [record], which the pool judges
-// with those of the other chains (pool.go). What follows from the verdict is the chain's own to do.
+// This file: the rounds of warm-up. A round is made of transitions of NUTS that adapt the step
+// size; its input is the metric and the coordinates in use, its output a [record], which the pool
+// judges with those of the other chains (pool.go). What follows from the verdict is the chain's own
+// to do.
 
 // The constants of the rounds.
 const (
@@ -50,9 +51,9 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 	}
 }
 
-// advance makes the n transitions of a round, which adapt the step size, and records them. In the first
-// rounds trees are small and steps are not refined; trees are small too where scores alone tell what
-// the metric is.
+// advance makes the n transitions of a round, which adapt the step size, and records them. In the
+// first rounds trees are small and steps are not refined; trees are small too where scores alone
+// tell what the metric is.
 func (w *chain) advance(n, round int, small bool) error {
 	maxDepth := w.options.MaxDepth
 	if round <= firstRounds {

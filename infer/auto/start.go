@@ -161,12 +161,12 @@ type climb struct {
 	path [][]float64 // its origin first
 }
 
-// mouth is the place where a climb should have ended, if it has lost mass since: where the density is
-// high only because the volume is small, as in the neck of a funnel; nil: it has not. The mass of
-// a place is that of the normal distribution with the second derivatives there, the absolute values
-// of their eigenvalues: density times volume. Second derivatives on the way are only taken if a step
-// of the climb has seen a curvature much smaller than that at its end; of a normal distribution the
-// two are equal.
+// mouth is the place where a climb should have ended, if it has lost mass since: where the density
+// is high only because the volume is small, as in the neck of a funnel; nil: it has not. The mass
+// of a place is that of the normal distribution with the second derivatives there, the absolute
+// values of their eigenvalues: density times volume. Second derivatives on the way are only taken
+// if a step of the climb has seen a curvature much smaller than that at its end; of a normal
+// distribution the two are equal.
 func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	d := len(c.X)
 	y := make([]float64, d)

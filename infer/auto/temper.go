@@ -13,7 +13,8 @@ import (
 // has its own ladder of replicas, whose draws have the right share of each mode.
 
 const (
-	// earlyTempered times the gradients allowed may be planned in the first rounds, in which little is learnt yet.
+	// earlyTempered times the gradients allowed may be planned in the first rounds, in which little
+	// is learnt yet.
 	earlyTempered = 3
 )
 

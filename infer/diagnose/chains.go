@@ -103,7 +103,7 @@ type scoreTable struct {
 // at tabulates z = Phi^-1((r - 3/8)/(S + 1/4)) (Blom's scores, Vehtari et al.
 // 2021, eq. 14) for ranks r = 1, 1½, 2, … S at index 2r: averaged ranks of ties
 // are multiples of one half, so the table has all of them. The upper half is
-// the lower one mirrored. The whole ranks also stand in a table of their own.
+// the lower one mirrored. The whole ranks also stand in a separate table.
 func (t *scoreTable) at() (whole, half []float64) {
 	t.once.Do(func() {
 		t.half = make([]float64, 2*t.n+1)

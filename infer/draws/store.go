@@ -142,7 +142,7 @@ func (s *Store) length(chain int) int {
 }
 
 // Snapshot is the draws that there are now, for readers that need the same ones
-// each time they ask while others are added. It takes no memory of its own: draws
+// each time they ask while others are added. It takes no separate memory: draws
 // are added after those that are there, never changed. Nothing is to be added to it.
 func (s *Store) Snapshot() *Store {
 	s.mu.RLock()

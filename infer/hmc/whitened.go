@@ -90,7 +90,8 @@ func (h *Whitened) grow(z *infer.Point) {
 	}
 }
 
-// belongs says which version of the map y and the gradient of a point are of; 0: they are not known.
+// belongs says which version of the map y and the gradient of a point are of; 0: they are not
+// known.
 func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
 
 // whitened makes y and the gradient of a point those of the metric in use.

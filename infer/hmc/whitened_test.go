@@ -44,8 +44,9 @@ func eachWhitened(t *testing.T, f func(t *testing.T, h *hmc.Whitened, z *infer.P
 	}
 }
 
-// y and the gradient with it belong to a metric: another one, or a Reset, which says that the position
-// is another, has them computed anew; what Place has returned brings them back to the last digit.
+// y and the gradient with it belong to a metric: another one, or a Reset, which says that the
+// position is another, has them computed anew; what Place has returned brings them back to the last
+// digit.
 func TestWhitenedPlace(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
 		d := len(z.Position)
@@ -268,7 +269,8 @@ func TestWhitenedInvariance(t *testing.T) {
 				if res.AcceptStat < 0.2 || res.AcceptStat > 0.97 {
 					t.Errorf("%s, %s, rotation %v: mean acceptance %.2f is no test", target, m.Kind, rotate, res.AcceptStat)
 				}
-				// With 15000 it is a matter of the seed whether the fault is seen on the banana: of six, three.
+				// With 15000 it is a matter of the seed whether the fault is seen on the banana: of
+				// six, three.
 				if rotate && m.Kind == infer.LowRank && run(60000, func(h *hmc.Whitened) infer.Hamiltonian { return offCentre{h} }).Err() == nil {
 					t.Errorf("%s: an energy that counts the normal twice passes", target)
 				}

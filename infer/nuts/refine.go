@@ -26,9 +26,9 @@ import (
 // of time at least: with fewer, an oscillation where the scale is 1 would not be seen to turn.
 
 // spacing is the largest time from leaf to leaf, if the step size is not larger; mostStretch is
-// the largest stretch, and mostHalvings how often steps may be halved: eight times reach three and a
-// half standard deviations down the neck of a funnel whose logarithm of the scale has 1.5. Each more
-// doubles what a leaf costs where a density jumps, which no step is small enough for.
+// the largest stretch, and mostHalvings how often steps may be halved: eight times reach three and
+// a half standard deviations down the neck of a funnel whose logarithm of the scale has 1.5. Each
+// more doubles what a leaf costs where a density jumps, which no step is small enough for.
 const (
 	spacing      = 0.5
 	mostStretch  = 4
@@ -44,8 +44,8 @@ func stretch(eps float64, maxDepth int) int {
 	return n
 }
 
-// smooth makes the plain steps, halved as often as given, from one point to z, and reports whether the energy
-// varies by no more than it may. If it does, z is where that was seen.
+// smooth makes the plain steps, halved as often as given, from one point to z, and reports whether
+// the energy varies by no more than it may. If it does, z is where that was seen.
 func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool {
 	if halved > 0 {
 		eps = math.Ldexp(eps, -halved)

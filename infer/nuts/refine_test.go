@@ -180,8 +180,8 @@ func TestRefinedDivergence(t *testing.T) {
 	}
 }
 
-// A step size for the middle of a funnel is 150 times too large in the neck, more than three standard
-// deviations down: steps are halved as often as that takes, and nothing diverges.
+// A step size for the middle of a funnel is 150 times too large in the neck, more than three
+// standard deviations down: steps are halved as often as that takes, and nothing diverges.
 func TestRefineInNeck(t *testing.T) {
 	target := infertest.Funnel{D: 2}
 	h, err := hmc.NewWhitened(target, hmc.Identity(infer.Diagonal, 2))

@@ -44,9 +44,10 @@ const arrived = 1e-3
 
 // FindTypical climbs from x by L-BFGS until a Newton step promises a gain of no more
 // than half the dimension, which is how far draws are from a mode, and the last few
-// steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it draws from the normal
-// distribution that L-BFGS has found on the way. It takes at most most evaluations. each, if not nil, is called
-// after every step with where it has led, which it may not keep.
+// steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it
+// draws from the normal distribution that L-BFGS has found on the way. It takes at most most
+// evaluations. each, if not nil, is called after every step with where it has led, which it may not
+// keep.
 func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, each func(x []float64)) (*Approach, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err

@@ -263,7 +263,7 @@ func (v *variational) adapt(start family) (float64, error) {
 	if best > initial {
 		return bestEta, nil
 	}
-	return 0, errors.New("no scale of the steps makes the approximation better: the model may be ill-conditioned (try other starting values, another parametrisation, or a scale of your own)")
+	return 0, errors.New("no scale of the steps makes the approximation better: the model may be ill-conditioned (try other starting values, another parametrisation, or your own scale)")
 }
 
 // ascend climbs until the ELBO changes little.

@@ -27,8 +27,8 @@ type Directional interface {
 // to the ridge, at which the ridge does not matter: products along a direction leave it out.
 const soundPivot = 1e5
 
-// settleAt writes to known what forceAlong needs at x, where G = l lᵀ: the part of the force that does
-// not depend on the momentum, and, as its last number, 1 if the ridge may be left out there,
+// settleAt writes to known what forceAlong needs at x, where G = l lᵀ: the part of the force that
+// does not depend on the momentum, and, as its last number, 1 if the ridge may be left out there,
 // or 0, with which nothing of it is used.
 func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	d := h.dim

@@ -13,7 +13,8 @@ const (
 
 // A runner does what may take long beside its caller, who asks meanwhile whether the run was
 // interrupted. If so it returns false, and nobody may use the Hamiltonian any more: what was
-// begun goes on to its end, and writes to its memory. A panic is the caller's. nil: nothing takes long.
+// begun goes on to its end, and writes to its memory. A panic is the caller's. nil: nothing takes
+// long.
 type runner func(func()) bool
 
 // do is f of a matrix, which tells whether it could be done.

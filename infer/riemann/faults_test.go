@@ -30,7 +30,7 @@ type withoutDeterminant struct {
 	metric riemann.Metric
 }
 
-func (h withoutDeterminant) mend(z *infer.Point) {
+func (h withoutDeterminant) fix(z *infer.Point) {
 	d := len(z.Position)
 	g := make([]float64, d*d)
 	if h.metric.Metric(z.Position, g) == nil {
@@ -40,13 +40,13 @@ func (h withoutDeterminant) mend(z *infer.Point) {
 
 func (h withoutDeterminant) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.Hamiltonian.Momentum(rng, z)
-	h.mend(z)
+	h.fix(z)
 }
 
 func (h withoutDeterminant) Step(from, z *infer.Point, eps float64) error {
 	err := h.Hamiltonian.Step(from, z, eps)
 	if !math.IsInf(z.Energy, 1) {
-		h.mend(z)
+		h.fix(z)
 	}
 	return err
 }

@@ -277,7 +277,7 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 		if u, ok := inner.(UserMetric); ok {
 			return Func{D: d, G: u.UserMetric, TraceGrad: u.UserMetricTraceGrad}.Of(), nil
 		}
-		return nil, lacks("a definition of its own")
+		return nil, lacks("its own definition")
 	}
 	return nil, fmt.Errorf("unknown metric %q; it can be %s, %s or %s", kind, Fisher, SoftAbsKind, User)
 }

@@ -18,8 +18,8 @@ import (
 // and each takes the work of many gradients; a climb takes some hundred gradients.
 //
 // The density of a hierarchical model may be largest in the neck of a funnel, where next to nothing
-// of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on the
-// way, which is not, and stays where it is if it has no more there than draws have.
+// of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on
+// the way, which is not, and stays where it is if it has no more there than draws have.
 //
 // From there transitions with a Euclidean metric lead on, in some thousand gradients, see relaxed.
 //
@@ -90,10 +90,10 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 	return s.Hamiltonian.Reset(s.Point)
 }
 
-// relaxed is where transitions of NUTS with a Euclidean metric, at first that of the climb, lead from x; x
-// where there are none. A climb ends where the density has no more than half the dimension to
-// gain, which is far from draws where some directions are long and flat, and a metric may be next to
-// singular there. A gradient is cheap beside a step with a metric that moves.
+// relaxed is where transitions of NUTS with a Euclidean metric, at first that of the climb, lead
+// from x; x where there are none. A climb ends where the density has no more than half the
+// dimension to gain, which is far from draws where some directions are long and flat, and a metric
+// may be next to singular there. A gradient is cheap beside a step with a metric that moves.
 func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64, error) {
 	plan, err := nuts.Sampler{MaxDepth: relaxDepth}.Plan(s.Target, relaxTransitions)
 	if err != nil {

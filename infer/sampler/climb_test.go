@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
-// TestClimb: a chain that began at random far from where draws are comes to where their potential is;
-// one that was put somewhere, or has no more than draws have, stays, and so does one whose
+// TestClimb: a chain that began at random far from where draws are comes to where their potential
+// is; one that was put somewhere, or has no more than draws have, stays, and so does one whose
 // density grows without bound where there is no mass, or whose geometry is another.
 func TestClimb(t *testing.T) {
 	const d = 20
@@ -88,8 +88,8 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestRelaxed: from the mode, and from far out, transitions lead to where draws are, also where the climb
-// has told wrong scales.
+// TestRelaxed: from the mode, and from far out, transitions lead to where draws are, also where the
+// climb has told wrong scales.
 func TestRelaxed(t *testing.T) {
 	const d = 40
 	target := infertest.AR1(d, 0.9)
@@ -129,7 +129,8 @@ func fisherOf(t *testing.T, target infer.LogDensity) riemann.Metric {
 	return m
 }
 
-// TestClimbFirst: only samplers whose metric moves climb, and not in the mode that begins as it did.
+// TestClimbFirst: only samplers whose metric moves climb, and not in the mode that begins as it
+// did.
 func TestClimbFirst(t *testing.T) {
 	for _, c := range []struct {
 		change func(r *Riemannian)

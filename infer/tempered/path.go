@@ -9,7 +9,7 @@ import (
 )
 
 // annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It remembers what π
-// was at the point of its last evaluation, of which there is one for each of its own.
+// was at the point of its last evaluation, of which each has one.
 type annealed struct {
 	target    *infer.Meter
 	reference *Mixture

@@ -78,7 +78,7 @@ func TestMixture(t *testing.T) {
 }
 
 // replicate starts a ladder whose replicas are exact draws of their levels: target and references
-// are normal distributions with variances of their own, so that all levels are normal too.
+// are normal distributions with their own variances, so that all levels are normal too.
 type replicate struct {
 	target    infertest.Exact
 	reference infer.Metric

@@ -13,5 +13,5 @@
 //	Search, Window{100, C: last 25}, Search, Window{50}, Search, Window{100},
 //	Search, Window{200}, Search, Window{500}, Search, Window{50, C: none}
 //
-// The stages have no state of their own, so one list serves several chains.
+// The stages have no separate state, so one list serves several chains.
 package warmup

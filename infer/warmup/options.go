@@ -66,7 +66,8 @@ func (o Options) MetricKind() infer.MetricKind {
 
 // Stages returns warm-up of n transitions, as Stan has it: the first dual
 // averaging shrinks towards ten times the step size that the chain began with (the
-// option StepSize, unless the run has another), all later ones towards ten times the step size that the search has found.
+// option StepSize, unless the run has another), all later ones towards ten times the step size that
+// the search has found.
 func (o Options) Stages(n int) []infer.Stage {
 	var stages []infer.Stage
 	search := func() {

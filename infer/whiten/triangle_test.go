@@ -74,8 +74,8 @@ func TestTriangle(t *testing.T) {
 	}
 }
 
-// A map of each kind leads where its factor, which unit vectors find, says: forward, the score's way, and back;
-// and the factor is one of the inverse metric.
+// A map of each kind leads where its factor, which unit vectors find, says: forward, the score's
+// way, and back; and the factor is one of the inverse metric.
 func TestMapOfAllSizes(t *testing.T) {
 	rng := infer.Stream(1, 0, "map", 0)
 	for _, d := range dims() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the front ends of CmdStan on ppl, in a Debian root of its own: CmdStanPy's and
+# Runs the front ends of CmdStan on ppl, in a separate Debian root: CmdStanPy's and
 # CmdStanR's own tests, models of brms, and the pages for R and Python.
 #
 #   SOURCES=DIR internal/clients/run.sh ROOT [STEP…]
@@ -151,7 +151,7 @@ readers() {
   inside /clients/read "python3 /clients/readers.py /usr/local/bin/ppl . $home && Rscript /clients/readers.R readers" 2>"$root/clients/log/readers.err" | tee "$root/clients/log/readers.log" || status=1
 }
 
-# Executes the code of a page, in a folder of its own: blocks of shell, R and Python one
+# Executes the code of a page, in a separate folder: blocks of shell, R and Python one
 # after the other.
 pages() {
   cmdstanr_installed || { echo "pages: left out, as cmdstanr is not there"; return 0; }

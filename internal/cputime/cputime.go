@@ -1,5 +1,5 @@
-// Package cputime tells the CPU time of threads and processes, in which what other processes take of the
-// machine does not count.
+// Package cputime tells the CPU time of threads and processes, in which what other processes take
+// of the machine does not count.
 package cputime
 
 import "time"

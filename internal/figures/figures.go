@@ -1,5 +1,5 @@
-// Package figures is what the commands that measure have in common: counts of allocations, how numbers are shown, and putting a
-// text between the markers of a Markdown file.
+// Package figures is what the commands that measure have in common: counts of allocations, how
+// numbers are shown, and putting a text between the markers of a Markdown file.
 package figures
 
 import (

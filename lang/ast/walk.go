@@ -249,7 +249,7 @@ func (c *cursor) bounds(p *[]Bound) {
 // Their order is that of the source text. This is the only place that lists them: Equal
 // goes by reflection, everything else by Inspect, Children, Map and Rewrite. TestChildren
 // finds fields that are forgotten here. (A switch, unlike methods, lets the compiler
-// see that cursors and the functions in them need no memory of their own.)
+// see that cursors and the functions in them need no separate memory.)
 func (c *cursor) children(n Node) Node {
 	switch n := n.(type) {
 	case *File:

@@ -190,7 +190,8 @@ const (
 	//	}
 	TildeSuffix Code = "E0410"
 
-	// ReadsAssigned: an index on the left of an assignment to a tuple depends on a variable that is assigned to.
+	// ReadsAssigned: an index on the left of an assignment to a tuple depends on a variable that is
+	// assigned to.
 	//
 	// Example:
 	//

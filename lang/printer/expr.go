@@ -74,7 +74,7 @@ func (p *printer) sizes(list []ast.Expr) doc {
 	return nest{out, continued}
 }
 
-// list writes expressions in brackets: on one line, else on a line of their own
+// list writes expressions in brackets: on one line, else on their own line
 // within the brackets, else on a line each.
 func (p *printer) list(open string, list []ast.Expr, close string) doc {
 	if len(list) == 0 {

@@ -62,7 +62,7 @@ func bare(n ast.Node, width int, before func(ast.Stmt) []string) string {
 }
 
 // complete is a node with the parentheses that its text needs; those of a source are
-// nodes of their own.
+// separate nodes.
 func complete[N ast.Node](p *printer, n N) N {
 	if p.noSource {
 		return ast.Parenthesise(n).(N)

@@ -140,7 +140,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		}
 	}
 	if t.place.of != "" && !p.each && !variate.IsScalar() {
-		return "the elements of `" + printer.Line(t.variate) + "` have no densities of their own"
+		return "the elements of `" + printer.Line(t.variate) + "` have no separate densities"
 	}
 	e.lower(t.place.v, t.place.v.Type.Rank()-together)
 	if kind == Replicated {

@@ -58,7 +58,7 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	if t.trunc != nil {
 		d := distOf(p.function)
 		if t.user || d == nil || !observation.IsScalar() {
-			return "a distribution of its own, truncated, has no generator"
+			return "its own distribution, truncated, has no generator"
 		}
 	}
 	e.observedBy(t)

@@ -24,7 +24,7 @@
 //	go test ./ad/kernel ./compile/internal/cmd/routines
 //
 // The first test compares with mpmath, the second compares the files with the texts byte by
-// byte. Functions that need loops or tables of their own are written by hand, in package kernel.
+// byte. Functions that need loops or their own tables are written by hand, in package kernel.
 package routines
 
 //go:generate go run github.com/ppl-lang/ppl/compile/internal/cmd/routines .

@@ -9,7 +9,7 @@ import (
 )
 
 // branch is one side of a conditional that parameters decide, while it is being
-// evaluated into a graph of its own.
+// evaluated into a separate graph.
 type branch struct {
 	lvl    *level
 	saved  map[*cell]state // content before the branch of the cells that it changed
@@ -20,7 +20,7 @@ type branch struct {
 }
 
 // region evaluates both sides of a conditional that parameters decide, each
-// into a graph of its own, and adds the OpIf. What the sides assign, add to the
+// into a separate graph, and adds the OpIf. What the sides assign, add to the
 // log density and return become its results.
 func (b *binder) region(cond value, then, els func() signal) signal {
 	parent := b.regionLevel()

@@ -25,7 +25,7 @@ import (
 // derivative keeps a copy for each iteration.
 
 // regionBody is a loop's body, or a condition, that is being evaluated into a
-// graph of its own, with the carried variables as its first inputs.
+// separate graph, with the carried variables as its first inputs.
 type regionBody struct {
 	lvl  *level
 	br   *branch

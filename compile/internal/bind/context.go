@@ -131,7 +131,7 @@ func (b *binder) emit(typ types.Type, args []value, build func(g *ad.Graph, a []
 }
 
 // emitMove is emit for computations that only move data: they may leave a
-// branch, since they cannot fail and have no derivative of their own.
+// branch, since they cannot fail and have no separate derivative.
 func (b *binder) emitMove(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
 	lvl, ax := b.place(args, true)
 	return b.emitAt(lvl, ax, typ, args, build)

@@ -56,8 +56,8 @@
 // the order of the program, each read sees one version, or what there was before the
 // loop. That is exact, element by element, and gives the dependences between units.
 //
-// Package plan, which knows integers alone, puts units in an order in which every version is there before it
-// is read. Units that do not depend on themselves are evaluated in lanes, over their own
+// Package plan, which knows integers alone, puts units in an order in which every version is there
+// before it is read. Units that do not depend on themselves are evaluated in lanes, over their own
 // domain: what a condition leaves out is not there to be added, checked or drawn.
 // Strongly connected components of the others are sums or recurrences. What fits none of
 // these becomes a region that carries variables whole (carry.go), or is unrolled.
@@ -104,8 +104,9 @@
 //	    x[i, m] = r[m] * c;                    …
 //	  }
 //
-// In levels. What iterations read of one another has no pattern, but they are no long chain: those that read
-// nothing that the loop wrote come first, in lanes, then those that only read what these wrote:
+// In levels. What iterations read of one another has no pattern, but they are no long chain: those
+// that read nothing that the loop wrote come first, in lanes, then those that only read what these
+// wrote:
 //
 //	for (n in 2:N) {                         line 1: nest, 99 iterations in 7 groups
 //	  x[n] = x[parent[n]] + s * z[n];          lanes         1, 2, … line 2

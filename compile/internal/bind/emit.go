@@ -286,7 +286,7 @@ func (b *binder) storeLanes(c *cell, val value) {
 	b.store(c, lanes.WholeOf(c.shape), val)
 }
 
-// narrowTo is a value in the lanes in force, some of its own.
+// narrowTo is a value in the lanes in force, which are some of its lanes.
 func (b *binder) narrowTo(val value) value {
 	r := b.align(b.numeric(val), b.axis)
 	return b.wrap(r, val.lvl, b.axis, val.typ, val.param)

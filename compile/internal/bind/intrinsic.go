@@ -21,7 +21,7 @@ func (b *binder) intrinsic(e *ir.UserCall) *value {
 	return &v
 }
 
-// jacobian evaluates a function into a graph of its own, of which the argument is
+// jacobian evaluates a function into a separate graph, of which the argument is
 // an input, differentiates it there and adds the result to the graph in force.
 func (b *binder) jacobian(e *ir.UserCall, args []value) value {
 	parent, outer := b.surroundings()

@@ -10,7 +10,7 @@ import (
 
 // Copies on which units work. What a unit under way writes to a variable is kept apart
 // from what other units write; within a unit that parameters hold together, or whose
-// elements are not known beforehand, it is a variable of its own.
+// elements are not known beforehand, it is a separate variable.
 
 // overlay is a unit's own copy of elements of a variable: of a statement that
 // parameters hold together, or whose elements are not known beforehand. Within

@@ -9,7 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Values of versions: what reads of variables of a nest see, by the origins that package plan finds.
+// Values of versions: what reads of variables of a nest see, by the origins that package plan
+// finds.
 
 // readVersions reads elements of a variable of the nest n in the lanes in force.
 func (b *binder) readVersions(n *nest, h *history, acc lanes.Access, typ types.Type) value {

@@ -13,10 +13,11 @@ const (
 	outer          = 144
 )
 
-// A team, of which there is one from order InParts on (chosen, not measured), works on inner rows together: columns beside them are
-// parts, so many at once, which do not depend on one another once the square of the block is known. The first
-// part has as many columns as the next square, which it goes on with, so that nobody waits for
-// that. Copied panels serve more columns: there are four parts, or fewer.
+// A team, of which there is one from order InParts on (chosen, not measured), works on inner rows
+// together: columns beside them are parts, so many at once, which do not depend on one another once
+// the square of the block is known. The first part has as many columns as the next square, which it
+// goes on with, so that nobody waits for that. Copied panels serve more columns: there are four
+// parts, or fewer.
 const (
 	InParts       = 128
 	inner         = 48
@@ -179,8 +180,8 @@ func (j *Job) triangleOf(i int) []float64 {
 	return j.saved[i/j.k.rows*size:][:size]
 }
 
-// eliminate makes some columns, beside its square, of a block of rows; with those of the next square
-// it goes on with that.
+// eliminate makes some columns, beside its square, of a block of rows; with those of the next
+// square it goes on with that.
 func (j *Job) eliminate(c *call, from, to int) {
 	u, s := j.matrix, j.s
 	c.strides(s, s, s)

@@ -27,9 +27,10 @@
 //
 // The target-neutral primitives of package native are all that is used, so that a new
 // target has this, too: NEON had, with tiles of four rows by six vectors, and passes the tests
-// under emulation; its thresholds are those measured here. Where there is none, package kernel and gonum do the work: they
-// are what is meant, and results differ from theirs by roundings, because products are
-// contracted and added up in another order. No zero is skipped, so that 0·NaN is not lost.
+// under emulation; its thresholds are those measured here. Where there is none, package kernel and
+// gonum do the work: they are what is meant, and results differ from theirs by roundings, because
+// products are contracted and added up in another order. No zero is skipped, so that 0·NaN is not
+// lost.
 //
 // # What was measured
 //
@@ -77,9 +78,9 @@
 // copying takes a fifth.
 //
 // Two workers instead of one, orders about 500: factors 1.69 times as fast, adjoints 1.86, with 48
-// columns as a part; with 72 1.68 and 1.74, with 24 1.68 and 1.84, with blocks of 24 rows 1.71 and 1.87. Alone
-// they would take 1.065 times as long at order 200 in blocks of 48 rows, 1.035 at 256, 1.02 at 300,
-// which is why who works alone has wider ones.
+// columns as a part; with 72 1.68 and 1.74, with 24 1.68 and 1.84, with blocks of 24 rows 1.71 and
+// 1.87. Alone they would take 1.065 times as long at order 200 in blocks of 48 rows, 1.035 at 256,
+// 1.02 at 300, which is why who works alone has wider ones.
 //
 // Alternatives: tiles of inner products have as many sums over lanes as there are numbers
 // in the tile, which at order 100 is more work than the products; a factorisation to the

@@ -6,7 +6,7 @@ import "unsafe"
 type Team interface {
 	// Each has p do parts 0 to n-1 and returns when all are done. They do not depend on one
 	// another: whoever of the workers may do any of them, in any order and at the same time, in
-	// memory of its own, PartWork numbers.
+	// separate memory, PartWork numbers.
 	Each(n int, p Parts)
 }
 
@@ -70,8 +70,8 @@ func (k *Kernels) jobWork(n int) int {
 // triangleSize is how many numbers of scratch memory are coefficients of a triangle.
 func (k *Kernels) triangleSize() int { return k.inverses + k.rows - k.coefficients }
 
-// columns does a step for columns from left on, so many of them in a part: first in the first one. For
-// who works alone they are one part.
+// columns does a step for columns from left on, so many of them in a part: first in the first one.
+// For who works alone they are one part.
 func (j *Job) columns(step step, left, first, width int) {
 	if j.Team == nil {
 		first = j.m - left

@@ -6,8 +6,8 @@ func (k *Kernels) SolveWork(n, cols int) int {
 }
 
 // System is a triangular system of equations, op(A) X = B or, with Right, X op(A) = B, for an N×N
-// matrix A, of which only that triangle is read; op is the transpose with Trans. The other dimension
-// of B and of X is Others.
+// matrix A, of which only that triangle is read; op is the transpose with Trans. The other
+// dimension of B and of X is Others.
 type System struct {
 	N, Others           int
 	Upper, Trans, Right bool

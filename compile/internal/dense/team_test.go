@@ -8,7 +8,7 @@ import (
 )
 
 // crew is a team of goroutines.
-type crew [][]float64 // by worker, memory of its own
+type crew [][]float64 // by worker, its memory
 
 func (c crew) Each(n int, p Parts) {
 	var wg sync.WaitGroup

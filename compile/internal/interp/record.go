@@ -37,7 +37,7 @@ func (r *recorder) begin(at source.Span) { r.g.SetSite(r.sites.site(at)) }
 
 // recorded says as what the elements of an array of reals were recorded. An array
 // that was computed as a whole is one node; elements that were read or assigned
-// one by one have nodes of their own.
+// one have separate nodes.
 type recorded struct {
 	whole   ad.Ref   // of all elements but those assigned since; None: they are constants
 	refs    []ad.Ref // by element: its node, None for a constant, or unread; nil: all unread

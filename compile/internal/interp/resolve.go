@@ -213,7 +213,8 @@ func settle(t types.Type, levels []ir.Level) []ir.Level {
 	return out
 }
 
-// addsToTarget reports whether a function adds to the log density itself, and so goes by the statement that calls it.
+// addsToTarget reports whether a function adds to the log density itself, and so goes by the
+// statement that calls it.
 func addsToTarget(fn *ir.Function) bool { return strings.HasSuffix(fn.Name, "_lp") }
 
 // keep stores a value in a variable of that type, which it then belongs to.

@@ -156,7 +156,7 @@ func (b *Body) together(p, q *Node, k int) bool {
 // follow.
 //
 // Sums into slices of one array that are a few elements apart, as the derivative of a difference
-// x[2:n] - x[1:n-1] has them, stand in blocks of their own: where one loop does both, a vector is
+// x[2:n] - x[1:n-1] has them, stand in their own blocks: where one loop does both, a vector is
 // loaded from what two stores have just written, for which the processor waits until both
 // have left its store buffer.
 func (s *scheduler) link() {

@@ -88,7 +88,7 @@ func TestVerify(t *testing.T) {
 		{"which nobody writes", func(p *Program) {
 			p.Buffers[find(p, Elementwise).Dst].Makers = nil
 		}},
-		{"no memory of its own", func(p *Program) { p.Outputs[0] = p.Whole(p.Inputs[1]) }},
+		{"no separate memory", func(p *Program) { p.Outputs[0] = p.Whole(p.Inputs[1]) }},
 		{"carries", func(p *Program) { find(p, Regions).Reg.Carries[0].Next.N = 2 }},
 		{"do not fit into a value", func(p *Program) { find(p, Regions).Reg.Bindings[0].Step = 3 }},
 		{"must run after", func(p *Program) { p.Main.Nodes[0].After = 5 }},
@@ -201,7 +201,7 @@ func TestSortedBy(t *testing.T) {
 	}
 }
 
-// TestShifts: sums into slices of one array that overlap stand in loops of their own, those of slices
+// TestShifts: sums into slices of one array that overlap stand in their own loops, those of slices
 // that are far apart, or short, in one.
 func TestShifts(t *testing.T) {
 	for _, c := range []struct{ n, shift, loops int }{{200, 1, 2}, {200, farShift - 1, 2}, {200, farShift, 1}, {shortShift, 1, 2}, {shortShift - 1, 1, 1}} {

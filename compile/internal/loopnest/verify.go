@@ -35,7 +35,7 @@ func (p *Program) Verify() error {
 	for k, o := range p.Outputs {
 		v.value(p.Main, o, fmt.Sprintf("output %d", k))
 		if r := &p.Buffers[o.Buf]; o.N > 0 && (r.Input > 0 || r.Data != nil || !r.Shared) {
-			v.wrong("output %d has no memory of its own", k)
+			v.wrong("output %d has no separate memory", k)
 		}
 	}
 	return v.err

@@ -180,7 +180,7 @@ func (x *allocation) class(v Value) int {
 	return ofVectors
 }
 
-// truths reports whether truths have registers of their own.
+// truths reports whether truths have their own registers.
 func (f *Frame) truths() bool { return f.a.Target.Truths > 0 && f.v == f.a.whole }
 
 // place notes that a register holds a value.

@@ -128,6 +128,6 @@
 // of 9.4 µs, an exponentially modified normal one 9.6 instead of 13.1, bits being the same.
 //
 // What they cost is their instructions, nearly two in a cycle: log_Phi has 291 for eight
-// numbers. The primitive that multiplies and adds with one rounding would save a tenth, but is computed by software where the
-// printed functions run without one, as in a browser.
+// numbers. The primitive that multiplies and adds with one rounding would save a tenth, but is
+// computed by software where the printed functions run without one, as in a browser.
 package native

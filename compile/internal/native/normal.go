@@ -266,8 +266,8 @@ func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
 	return b.Select(infinite, b.Number(math.Inf(-1)), b.Add(z, low))
 }
 
-// expModTail is what the functions of the exponentially modified normal distribution share: t = z-v,
-// E, t + E and φ there.
+// expModTail is what the functions of the exponentially modified normal distribution share: t =
+// z-v, E, t + E and φ there.
 type expModTail struct {
 	t, excess, excessLow Value
 	s                    pair

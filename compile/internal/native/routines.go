@@ -429,8 +429,8 @@ func (e entry) over(b *Builder, x Value) Value {
 }
 
 // exactLog is the logarithm of any number by table, with an error of little more than half a
-// unit in the last place, for what functions are made of. It multiplies subnormal numbers by a power
-// of two first.
+// unit in the last place, for what functions are made of. It multiplies subnormal numbers by a
+// power of two first.
 func exactLog(b *Builder, x Value) Value {
 	small := b.Compare(LT, x, b.Number(normal))
 	y := b.Select(small, b.Mul(x, b.Number(0x1p54)), x)

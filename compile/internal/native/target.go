@@ -18,9 +18,9 @@ type vectors interface {
 
 	copy(d, x Vec)
 	word(d Vec, w uint64)
-	// load is the first active numbers at m. Each other lane is like one of these, as a whole: in what
-	// is loaded and in what is gathered it is the same one, so that what holds in all active lanes
-	// holds in the others.
+	// load is the first active numbers at m. Each other lane is like one of these, as a whole: in
+	// what is loaded and in what is gathered it is the same one, so that what holds in all active
+	// lanes holds in the others.
 	load(d Vec, m Mem, active int)
 	store(m Mem, x Vec, active int)
 	broadcast(d Vec, m Mem)

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestCheckpoints: a scan whose steps run a while loop and that has kept values and sums of its own
+// TestCheckpoints: a scan whose steps run a while loop and that has kept values and its own sums
 // keeps what the loop leaves, and its derivative runs no loop forward; values, gradients
 // and second derivatives stay.
 func TestCheckpoints(t *testing.T) {
@@ -98,8 +98,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// forwardLoops is in how many scans a loop runs whose condition is that of TestCheckpoints: what is less
-// is compared with a sum.
+// forwardLoops is in how many scans a loop runs whose condition is that of TestCheckpoints: what is
+// less is compared with a sum.
 func forwardLoops(g *ad.Graph) (n int) {
 	for i := range g.Nodes {
 		if s, ok := g.Nodes[i].Attr.(*ad.Scan); ok && slices.ContainsFunc(s.Body.Nodes, func(m ad.Node) bool {

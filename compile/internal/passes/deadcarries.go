@@ -30,7 +30,7 @@ type regionUse struct {
 }
 
 // needs are the nodes of a graph that are needed, and what they need of regions. A body has
-// needs of its own for each region that it is the body of.
+// needs for each region that it is the body of.
 type needs struct {
 	g    *ad.Graph
 	live []bool

@@ -43,8 +43,9 @@ func TestDeduplicationPays(t *testing.T) {
 	}
 }
 
-// TestDeduplicateManyRows: of so many rows a sample of keys tells whether too many differ, which does not
-// depend on how often the others repeat, and without memory for the table nothing is merged.
+// TestDeduplicateManyRows: of so many rows a sample of keys tells whether too many differ, which
+// does not depend on how often the others repeat, and without memory for the table nothing is
+// merged.
 func TestDeduplicateManyRows(t *testing.T) {
 	const rows = leastSampled + 5
 	for _, c := range []struct {

@@ -17,8 +17,8 @@ func within(g *ad.Graph, op ad.OpCode) bool {
 	})
 }
 
-// TestIfConversionInSteps: conditionals in the steps of scans, one within another, in lanes and not,
-// become selections if they are short; what costs more, or checks something, stays, as do
+// TestIfConversionInSteps: conditionals in the steps of scans, one within another, in lanes and
+// not, become selections if they are short; what costs more, or checks something, stays, as do
 // conditionals that are in no loop.
 func TestIfConversionInSteps(t *testing.T) {
 	const steps = 9

@@ -9,9 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestScalarsInLanes writes short arrays in lanes out that are products of matrices, put together, shifted
-// by the greatest of a lane, added up and indexed by data, with terms that are impossible, infinite
-// or no numbers.
+// TestScalarsInLanes writes short arrays in lanes out that are products of matrices, put together,
+// shifted by the greatest of a lane, added up and indexed by data, with terms that are impossible,
+// infinite or no numbers.
 func TestScalarsInLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	inf := math.Inf(1)
@@ -114,8 +114,8 @@ func TestScalarsOfChecks(t *testing.T) {
 	}
 }
 
-// TestForwarding follows elements through arrays that are filled step by step, in lanes and without,
-// and through numbers put together in lanes.
+// TestForwarding follows elements through arrays that are filled step by step, in lanes and
+// without, and through numbers put together in lanes.
 func TestForwarding(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const rows, k = 12, 3

@@ -152,8 +152,8 @@ func TestUnroll(t *testing.T) {
 	}
 }
 
-// TestUnrolledSums writes sums of exponentials out, impossible terms among them: where all are, there is
-// no derivative.
+// TestUnrolledSums writes sums of exponentials out, impossible terms among them: where all are,
+// there is no derivative.
 func TestUnrolledSums(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
 		g := ad.NewGraph()
@@ -181,8 +181,8 @@ func TestUnrolledSums(t *testing.T) {
 	}
 }
 
-// TestUnrolledSumsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms that
-// are impossible, infinite or no numbers; where all or one is, derivatives are as before.
+// TestUnrolledSumsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms
+// that are impossible, infinite or no numbers; where all or one is, derivatives are as before.
 func TestUnrolledSumsOfRows(t *testing.T) {
 	inf := math.Inf(1)
 	for _, k := range []int{17, 40} {

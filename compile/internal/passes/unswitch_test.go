@@ -80,8 +80,8 @@ func TestUnswitching(t *testing.T) {
 	sameAfter(t, g, unswitch, ad.OpScan, 1e-15, points...)
 }
 
-// TestUnswitchedEffects: what is rejected on one side is rejected there still, at the first lane that
-// fails; a conditional that prints is left as it is.
+// TestUnswitchedEffects: what is rejected on one side is rejected there still, at the first lane
+// that fails; a conditional that prints is left as it is.
 func TestUnswitchedEffects(t *testing.T) {
 	density := func(printing bool) *ad.Graph {
 		side := func(acts bool) *ad.Graph {

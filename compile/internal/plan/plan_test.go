@@ -205,8 +205,8 @@ func (d *drawn) run(touches [][]Touch) {
 	}
 }
 
-// execute is a unit in one lane: it reads, then it writes. What works on a copy of a variable writes
-// all of it.
+// execute is a unit in one lane: it reads, then it writes. What works on a copy of a variable
+// writes all of it.
 func (d *drawn) execute(u *Unit, lane int, touches []Touch) {
 	for k, t := range touches {
 		if t.How != Reads {

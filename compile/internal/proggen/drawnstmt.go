@@ -77,7 +77,7 @@ func (d *drawing) statements(n int) {
 	}
 }
 
-// body is a few statements with a scope of their own.
+// body is a few statements with their own scope.
 func (d *drawing) body() {
 	d.inScope(func() {
 		mark := len(d.vars)

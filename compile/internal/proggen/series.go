@@ -148,7 +148,7 @@ for ($n in 1:@N) {
   $v[o@N[$n] + 1] += pr * $pe;
   @?{$v[2 - o@N[$n]] *= 0.9;}
 }`},
-	{name: "subjects with series of their own", text: `
+	{name: "subjects with their own series", text: `
 for ($j in 1:@K) {
   real $s = @e;
   @S

@@ -25,7 +25,7 @@ import (
 //	@return     in a block of its own function: leaves it
 //
 // Declarations, assignments and loops are recognised as they are written, so that
-// holes read whatever is in scope. Directives stand on lines of their own:
+// holes read whatever is in scope. Directives stand on their own lines:
 //
 //	@ready $v    every element of the container $v has a value now
 //	@index $k N  the int $k is in 1:N here

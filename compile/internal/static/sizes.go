@@ -23,7 +23,7 @@ type sizing struct {
 
 	// reals tells that vary began with real numbers alone. What integers follow from
 	// them is known only when the program runs, and slices with such bounds that are
-	// reduced at once are no values of their own: see reduceSlice.
+	// reduced at once are no separate values: see reduceSlice.
 	reals bool
 }
 

@@ -20,8 +20,9 @@ type arrayOp struct {
 	fails bool
 	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
 
-	// move makes the code of an op on few elements at computed places, which goes to wrong, if fails,
-	// where one is beyond the end, so that the op's row says so; fills: it writes all of the result.
+	// move makes the code of an op on few elements at computed places, which goes to wrong, if
+	// fails, where one is beyond the end, so that the op's row says so; fills: it writes all of the
+	// result.
 	move  func(g *generator, b *block, wrong native.Label)
 	fills bool
 

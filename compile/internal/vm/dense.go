@@ -41,8 +41,8 @@ func (x *context) kernels() *dense.Kernels {
 	return x.p.dense
 }
 
-// productWork is the size of the work space that package dense takes for a product of matrices; 0 if
-// it does not run it.
+// productWork is the size of the work space that package dense takes for a product of matrices; 0
+// if it does not run it.
 func (x *context) productWork(b *block) int {
 	s := dimensions(b)
 	terms := s.r * s.c * s.k

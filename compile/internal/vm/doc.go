@@ -39,7 +39,7 @@
 // its operands are views, slices that are set anew for every strip, so that
 // what only the block needs lives in temporaries of one strip, and sums,
 // gathers, scatters and checks are instructions like others. All other ops form
-// blocks of their own; a region's block holds the blocks of its bodies. A step of
+// separate blocks; a region's block holds the blocks of its bodies. A step of
 // a scan sets the views of its streams to the next slice and copies scalars in
 // and out; nothing else moves.
 //
@@ -49,7 +49,7 @@
 // result that nobody reads are not stored; constants stay where the graph holds
 // them.
 //
-// A machine's inputs keep their values; outputs have memory of their own; a
+// A machine's inputs keep their values; outputs have separate memory; a
 // rejected run leaves nothing behind that a later one reads.
 //
 // # What was measured
@@ -72,7 +72,7 @@
 //     90 → 44 µs, volatility 53 → 34, mixture 32 → 27. Rows sorted: 44 → 40.
 //
 //   - Checks of arrays within strips, where their operands are in L1, instead of
-//     a pass of their own: 11 % of a hierarchical regression; and rows with
+//     their own pass: 11 % of a hierarchical regression; and rows with
 //     checks can be sorted.
 //
 //   - exp and log of strips by table, inline: 3.6 and 5.9 ns. With exponentials
@@ -127,22 +127,22 @@
 //     the interpreter of scalar code: 1.02 (ARMA), 1.00 (dogs, a hidden Markov model), 0.95 (states of
 //     a time series), and was left out; loops for three recurrences stay.
 //
-//   - Factors, adjoints, triangular solves and products of small matrices in lanes as vectors across
-//     these, with AVX-512 or AVX2, ns each: factors of order 2, 3, 5 and 8 6.0 → 1.6, 9.9 → 3.1, 18.6
-//     → 7.4, 39.5 → 18; solves 2.5 → 1.0, 3.7 → 1.6, 6.5 → 3.7, 11 → 7; adjoints 2.7 → 1.1, 4.6 →
-//     3.2, 15.1 → 10, 45 → 25. Vectors of eight gain no more than those of four: what takes the time are
-//     the moves from lanes to vectors and back.
+//   - Factors, adjoints, triangular solves and products of small matrices in lanes as vectors
+//     across these, with AVX-512 or AVX2, ns each: factors of order 2, 3, 5 and 8 6.0 → 1.6, 9.9 →
+//     3.1, 18.6 → 7.4, 39.5 → 18; solves 2.5 → 1.0, 3.7 → 1.6, 6.5 → 3.7, 11 → 7; adjoints 2.7 →
+//     1.1, 4.6 → 3.2, 15.1 → 10, 45 → 25. Vectors of eight gain no more than those of four: what
+//     takes the time are the moves from lanes to vectors and back.
 //
 //   - Sums by tables in machine code: item response models, edges of a map, counts 1.03 to 1.05
-//     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of parameters 1.06. What
-//     they wait for is what has just been stored.
+//     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of
+//     parameters 1.06. What they wait for is what has just been stored.
 //
 //   - While loops within the functions of the blocks around them, and their lanes as
 //     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,
 //     502 → 192 → 91 µs (Zen 5, AVX-512).
 //
 //   - Sums into slices of an array that are a few elements apart, as the derivative of x[2:n] -
-//     x[1:n-1] has them, in loops of their own: one loop loads a vector of what two stores have just
+//     x[1:n-1] has them, in their own loops: one loop loads a vector of what two stores have just
 //     written, which takes 14 cycles. Stochastic volatility of 2000 days 14.6 → 7.3 µs (Zen 3).
 //
 //   - Two workers instead of one, in turn, least of many evaluations, on a Zen 5 (AVX-512) of two
@@ -157,11 +157,11 @@
 //     two busy processors, both workers before other jobs, least of some 500 single
 //     evaluations: Gaussian processes of 500 points, exact 3.89 → 2.40 ms (factor 1.69, its
 //     adjoint 1.86), latent 3.74 → 2.36; an ODE of two states for 200 subjects 3.73 → 1.98; 40,000
-//     rows of eight normal outcomes 1.02 → 0.53; a layer of 50 × 20 weights of 5000 rows 1.09 → 0.61;
-//     topics (ldaK5) of 98,631 words 1.63 → 0.94, of 32,877 0.61 → 0.40.
+//     rows of eight normal outcomes 1.02 → 0.53; a layer of 50 × 20 weights of 5000 rows 1.09 →
+//     0.61; topics (ldaK5) of 98,631 words 1.63 → 0.94, of 32,877 0.61 → 0.40.
 //
-//   - Vectors in scratch memory from a multiple of their size on: that ODE 4.4 → 3.7 ms, item responses
-//     0.78 → 0.67, a hierarchical regression 0.83 → 0.72, a mixture 1.08 → 0.96.
+//   - Vectors in scratch memory from a multiple of their size on: that ODE 4.4 → 3.7 ms, item
+//     responses 0.78 → 0.67, a hierarchical regression 0.83 → 0.72, a mixture 1.08 → 0.96.
 //
 // # What it does not do
 //
@@ -169,21 +169,21 @@
 // among them), sums of a few neighbours each, sums of logarithms, lanes of regions that work with
 // arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
 //
-// Columns of data are numbers of 64 bits, though 32 would do where every number of a column is one of 32
-// bits: both products of a logistic regression of 1000 × 24 would take 0.85 of the time, its gradient
-// 0.9, those of 300 × 24 0.95, of 12,500 × 4, which are part of other loops here, 0.62; from whole
-// numbers of 8 bits 1.45, for they take two more instructions each (C, AVX2, Zen 3). But columns that are measured have
-// no such numbers, and of those that are counts and indicators rows repeat, which are merged,
-// or most elements are 0, which are left out.
+// Columns of data are numbers of 64 bits, though 32 would do where every number of a column is one
+// of 32 bits: both products of a logistic regression of 1000 × 24 would take 0.85 of the time, its
+// gradient 0.9, those of 300 × 24 0.95, of 12,500 × 4, which are part of other loops here, 0.62;
+// from whole numbers of 8 bits 1.45, for they take two more instructions each (C, AVX2, Zen 3). But
+// columns that are measured have no such numbers, and of those that are counts and indicators rows
+// repeat, which are merged, or most elements are 0, which are left out.
 //
-// Workers do not share scans, regions whose lanes work with arrays, eigendecompositions and inverses
-// without lanes, solves with few right sides, products with sparse matrices, copies of point
-// and gradient, nor sums by index tables to nearly as many elements as there are terms:
-// neighbours on a map (120,000 areas with 600,000 edges take 1.46 ms, by two workers 1.50), and what
-// adds up a matrix that is symmetric (0.16 ms of the exact Gaussian process of 500 points). To
-// add there without a copy of the array for each part would take a table of terms by element, and terms that
-// are stored before they are added. A hidden Markov model and GARCH are scans, and gain 1.1 and nothing; 600,000 days of
-// stochastic volatility, copies of whose point and gradient take a quarter of the time, gain 1.1. Where
-// other jobs want the second processor all the time, two workers take longer than one: that
-// Gaussian process 1.25 times as long, GARCH 1.4 to 1.6.
+// Workers do not share scans, regions whose lanes work with arrays, eigendecompositions and
+// inverses without lanes, solves with few right sides, products with sparse matrices, copies of
+// point and gradient, nor sums by index tables to nearly as many elements as there are terms:
+// neighbours on a map (120,000 areas with 600,000 edges take 1.46 ms, by two workers 1.50), and
+// what adds up a matrix that is symmetric (0.16 ms of the exact Gaussian process of 500 points). To
+// add there without a copy of the array for each part would take a table of terms by element, and
+// terms that are stored before they are added. A hidden Markov model and GARCH are scans, and gain
+// 1.1 and nothing; 600,000 days of stochastic volatility, copies of whose point and gradient take a
+// quarter of the time, gain 1.1. Where other jobs want the second processor all the time, two
+// workers take longer than one: that Gaussian process 1.25 times as long, GARCH 1.4 to 1.6.
 package vm

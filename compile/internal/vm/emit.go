@@ -47,7 +47,7 @@ type root struct {
 	at   int
 
 	clears   []loopnest.Span // still to be done
-	lo, hi   int             // life, in the emitter's time; of roots with memory of their own
+	lo, hi   int             // life, in the emitter's time; of roots with separate memory
 	lastRead int
 	touched  bool
 	off      int  // place in the arena

@@ -7,9 +7,9 @@ import (
 )
 
 // Factors of small matrices, their adjoints, triangular solves with one right side and products of
-// the smallest for many lanes at once: as vectors across lanes, with the bits that one lane after the
-// other has. In memory a lane follows the other; what a vector loads of one is turned into vectors
-// across as many lanes.
+// the smallest for many lanes at once: as vectors across lanes, with the bits that one lane after
+// the other has. In memory a lane follows the other; what a vector loads of one is turned into
+// vectors across as many lanes.
 
 // batch is the lanes of a vector, of a block's operands.
 type batch struct {
@@ -18,8 +18,8 @@ type batch struct {
 }
 
 // batched reports how many of a block's lanes go by vectors of a frame; the others, one by
-// one. What a vector of a matrix of fewer numbers than it has lanes loads or stores too much is of the
-// lanes that come after it.
+// one. What a vector of a matrix of fewer numbers than it has lanes loads or stores too much is of
+// the lanes that come after it.
 func (g *generator) batched(b *block) (*native.Frame, int) {
 	all := b.node.Type.Lanes
 	if single := b.array.single; single != nil && single(b) {
@@ -84,7 +84,8 @@ func (x *batch) pieces(size int, f func(at int)) {
 	}
 }
 
-// batchOperands are the operands of an op on matrices, the first of n rows, for the lanes of a vector.
+// batchOperands are the operands of an op on matrices, the first of n rows, for the lanes of a
+// vector.
 type batchOperands struct {
 	b      *block
 	n      int

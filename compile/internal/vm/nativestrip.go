@@ -170,7 +170,7 @@ func (s *stripMaker) end(bad native.Label) {
 			for _, r := range ops.Of(in.op).Reduce.Last {
 				s.frame.CallOn(r, s.sums[k])
 			}
-			if sp := s.b.split; sp != nil { // a routine has registers of its own
+			if sp := s.b.split; sp != nil { // a routine has its own registers
 				s.MovLoad(temps, native.At(native.Scratch, 8*sp.word))
 			}
 			s.frame.AddSum(s.sums[k], s.total(in.dst))
@@ -217,7 +217,7 @@ func (s *stripMaker) elements(n int) {
 type stripValues struct {
 	*stripMaker
 	*native.Builder
-	at     int // of the first element, beyond that which the register tells
+	at     int // of the first element, after the one that the register gives
 	active int
 	sum    int // the next one
 	values map[int32]native.Value

@@ -109,7 +109,7 @@ func (g *generator) runsFunction(b *block, from, to int) {
 }
 
 // tableNative reports whether an instruction is a sum by a table that has machine code. Sums of few
-// neighbours each are not by table: they have an order of their own.
+// neighbours each are not by table: they have their own order.
 func (g *generator) tableNative(in *instr) bool {
 	return in.op == addTable || in.op == addAffine && g.p.maps[in.c].s1 != 0
 }

@@ -47,7 +47,8 @@ func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
 }
 
 // sameForAll compares the results of one worker with those of several, and with the reference;
-// those of all targets with those of the interpreter, where there are no products of matrices and no factors.
+// those of all targets with those of the interpreter, where there are no products of matrices and
+// no factors.
 func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol float64) (splits int) {
 	t.Helper()
 	type way struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestRefused: where the system refuses executable memory, models are interpreted. A
-// process of its own asks Linux for that (6.3 or later).
+// separate process asks Linux for that (6.3 or later).
 func TestRefused(t *testing.T) {
 	if os.Getenv("VM_REFUSED") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRefused$", "-test.v")

@@ -15,8 +15,8 @@ import (
 // done, in their order, as single lanes, in the memory of the machine: a failure is that of the
 // first of them. A lane computes the same whoever runs it and beside whom.
 
-// regionCode is machine code of a region in parts; each function is given the first of its lanes and
-// the one behind the last.
+// regionCode is machine code of a region in parts; each function is given the first of its lanes
+// and the one behind the last.
 type regionCode struct {
 	vectors *fusedRun // leaves with the event lanesLeft
 	singles *fusedRun
@@ -30,8 +30,8 @@ func (x *context) splitRegion(b *block, ns float64) {
 	}
 }
 
-// regionGuess estimates the time of a region with lanes that are not steps of a scan, as if loops made
-// a few trips; 0 for others.
+// regionGuess estimates the time of a region with lanes that are not steps of a scan, as if loops
+// made a few trips; 0 for others.
 func regionGuess(r *loopnest.Region) float64 {
 	if r == nil || r.Lanes < 2 || r.Scan != nil {
 		return 0

@@ -291,8 +291,8 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	}
 }
 
-// splitArray decides whether an op on arrays is done in parts, by lanes, rows or right sides that do
-// not depend on one another, or in those that package dense makes.
+// splitArray decides whether an op on arrays is done in parts, by lanes, rows or right sides that
+// do not depend on one another, or in those that package dense makes.
 func (x *context) splitArray(b *block, ns float64, t int) {
 	if ns == 0 || small(x.p.target, b) {
 		return

@@ -31,8 +31,8 @@ func TestVastMemory(t *testing.T) {
 	}
 }
 
-// Many small matrices do not take as long as a large one of as many numbers, and are not watched, for
-// which there is a goroutine beside each evaluation.
+// Many small matrices do not take as long as a large one of as many numbers, and are not watched,
+// for which there is a goroutine beside each evaluation.
 func TestLong(t *testing.T) {
 	for lanes, long := range map[int]bool{1: true, 10000: false} {
 		g := ad.NewGraph()

@@ -270,8 +270,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestRestOfVectors: checks of what is computed of loaded and of gathered numbers hold in lanes that
-// have no elements if they hold in those that have. Differences of elements in different
+// TestRestOfVectors: checks of what is computed of loaded and of gathered numbers hold in lanes
+// that have no elements if they hold in those that have. Differences of elements in different
 // lanes are not as the checks want them.
 func TestRestOfVectors(t *testing.T) {
 	for _, x := range native.Targets {

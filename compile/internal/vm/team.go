@@ -11,8 +11,8 @@ import (
 // its helpers take one part after the other until there are none, so that it does not
 // matter who does which, nor how many there are.
 //
-// To wake a goroutine whose processor sleeps takes long: measured on a virtual machine, 100 µs until
-// it runs, and 16 µs of whoever wakes it; to hand a part to one that looks for work, half
+// To wake a goroutine whose processor sleeps takes long: measured on a virtual machine, 100 µs
+// until it runs, and 16 µs of whoever wakes it; to hand a part to one that looks for work, half
 // a microsecond. So helpers look for work for as long as waking them would take, and then
 // end. A helper is no more than a running goroutine: a machine that rests has none, and
 // nothing has to be closed.

@@ -135,20 +135,20 @@ const (
 	// leastParts is how many parts there should be, if units are as many, so that workers
 	// end at about the same time.
 	leastParts = 16
-	// fromTerms is the number of terms from which a product of matrices with one row, or of a transposed
-	// matrix, adds them up in parts, of which there are mostTerms at most: as many times mostSums
-	// numbers, at most, are kept. With a transposed matrix leastTerms are added up in a part at least,
-	// which takes that many times as long as to add a part's sums to others.
+	// fromTerms is the number of terms from which a product of matrices with one row, or of a
+	// transposed matrix, adds them up in parts, of which there are mostTerms at most: as many times
+	// mostSums numbers, at most, are kept. With a transposed matrix leastTerms are added up in a
+	// part at least, which takes that many times as long as to add a part's sums to others.
 	fromTerms, mostTerms, mostSums, leastTerms = 4096, 64, 4096, 256
 	// fewTrips is how many trips while loops with lanes are taken to make.
 	fewTrips = 4
-	// wholeSides is what the number of right sides that are solved for in a part is a multiple of: the
-	// columns of the widest tile of package dense.
+	// wholeSides is what the number of right sides that are solved for in a part is a multiple of:
+	// the columns of the widest tile of package dense.
 	wholeSides = 24
 	// denseParts is into how many parts the rows of a product by package dense are cut.
 	denseParts = 4
-	// fewestParts is how few there may be, and what their number is a multiple of, where parts keep what
-	// they add to arrays, which are to be no more than mostKept for each number that is added: to clear one and to add it takes some
-	// 0.2 ns, to compute and to add a number several.
+	// fewestParts is how few there may be, and what their number is a multiple of, where parts keep
+	// what they add to arrays, which are to be no more than mostKept for each number that is added:
+	// to clear one and to add it takes some 0.2 ns, to compute and to add a number several.
 	fewestParts, mostKept = 4, 0.25
 )

@@ -473,8 +473,8 @@ func TestOptimizeFails(t *testing.T) {
 	}
 }
 
-// A model without parameters is written as NUTS would write it; fixed_param has columns
-// of its own.
+// A model without parameters is written as NUTS would write it; fixed_param has
+// other columns.
 func TestNoParameters(t *testing.T) {
 	f := newFolder(t)
 	const none = "generated quantities { real z = normal_rng(0, 1); }"

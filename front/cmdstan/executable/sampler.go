@@ -167,7 +167,7 @@ func (r *run) own(c *chosen, engine string) error {
 		}
 		return nil
 	}
-	// Of the arguments that have a place of their own, those that were given: the engine's
+	// Of the arguments that have their own place, those that were given: the engine's
 	// defaults are others than CmdStan's.
 	for _, path := range r.config.GivenPaths() {
 		if strings.HasPrefix(path, adaptPath) || strings.HasPrefix(path, hmcPath) {

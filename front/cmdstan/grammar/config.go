@@ -90,7 +90,7 @@ func (c *Config) find(path string) *Argument {
 }
 
 // Settings is the configuration as the head of a file states it. Values of paths in
-// replaced are written instead of their own, with room for others that [draws.File.Restate]
+// replaced are written in their place, with room for others that [draws.File.Restate]
 // may set.
 func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 	var settings func(args []*Argument, prefix string) []draws.Setting

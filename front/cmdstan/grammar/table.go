@@ -72,7 +72,7 @@ func sampleArguments() *Argument {
 		positiveInt("num_chains", "Number of chains", "1"))
 }
 
-// common are the options of own engines that have a place of their own in the table.
+// common are the options of own engines that have their own place in the table.
 var common = []string{"metric", "stepsize", "stepsize_jitter", "max_depth", "delta", "gamma", "kappa", "t0", "init_buffer", "term_buffer", "window", "init_radius"}
 
 // ownEngines are the samplers that CmdStan does not have, with their options. They

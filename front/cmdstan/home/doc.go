@@ -8,7 +8,7 @@
 //
 // On Unix, the tools of the folder and the executables of models are scripts of two
 // lines that start this program; an executable carries its model behind them, where a
-// shell never reads. That takes a tenth of a millisecond to write, and one to two to start. A copy of this
-// program with the model at its end, as Windows needs and as stands by itself
+// shell never reads. That takes a tenth of a millisecond to write, and one to two to start. A copy
+// of this program with the model at its end, as Windows needs and as stands by itself
 // elsewhere, is 20 MB for each model, and on macOS its signature breaks.
 package home

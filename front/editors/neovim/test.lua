@@ -117,7 +117,7 @@ check(#request('textDocument/semanticTokens/full', { textDocument = { uri = vim.
 vim.cmd('write')
 wait('lenses', function() return #vim.lsp.codelens.get(buffer) == 2 end)
 
--- A run, shown in a window of its own.
+-- A run, shown in a separate window.
 vim.cmd('PplRun')
 wait('the result of a run', function()
   for _, b in ipairs(vim.api.nvim_list_bufs()) do

@@ -2,7 +2,7 @@
 // models, which come and go as JSON. It knows nothing of browsers, so that it is tested
 // without one; package main in front/web/wasm hands it what the page asks for.
 //
-// Each worker has an [Engine] of its own. One is asked about the text while it is
+// Each worker has its own [Engine]. One is asked about the text while it is
 // written, one draws each chain, and one puts the chains together and makes the report:
 //
 //	engine.go    Engine, Do: the table of requests; what is wrong, as JSON

@@ -2,7 +2,8 @@ package quick
 
 import "math"
 
-// shift rounds: a sum with it has no digits behind the point, and its last ones in binary are the whole number.
+// shift rounds: a sum with it has no digits behind the point, and its last ones in binary are the
+// whole number.
 const shift = 0x1.8p52
 
 // most is the size of the arguments that Exp reduces; others are rare.
@@ -10,8 +11,8 @@ const most = 700
 
 // Exp is math.Exp, but for the last two digits in binary.
 //
-// x is k·(ln 2)/64 + r with a whole number k and r of less than (ln 2)/128, whose series is short: what has to be
-// waited for is its five terms, in pairs, and no division.
+// x is k·(ln 2)/64 + r with a whole number k and r of less than (ln 2)/128, whose series is short:
+// what has to be waited for is its five terms, in pairs, and no division.
 func Exp(x float64) float64 {
 	if !(x > -most && x < most) {
 		return math.Exp(x)

@@ -23,8 +23,8 @@ var layers = func() (l [256]layer) {
 //
 // It is the ziggurat (Marsaglia and Tsang 2000) with 256 layers. What takes most of the time
 // is the random bits, of which a number needs 40: 8 choose the layer, one the sign, and the
-// others the place in the layer, in the middle of one of 2³¹ steps (rand.NormFloat64 has as many). So what a word
-// of 64 leaves is kept for further numbers of the same call.
+// others the place in the layer, in the middle of one of 2³¹ steps (rand.NormFloat64 has as many).
+// So what a word of 64 leaves is kept for further numbers of the same call.
 func Normals(rng *rand.Rand, x []float64) (squares float64) {
 	var kept uint64
 	have := 0 // bits of kept
@@ -55,8 +55,9 @@ func Normals(rng *rand.Rand, x []float64) (squares float64) {
 // need is the number of bits that a normal number is made of.
 const need = 40
 
-// outer is the size of the number that the bits w stand for where that is not below the layer above: there, with what
-// the density leaves of the layer, or in the tail; else another one is drawn.
+// outer is the size of the number that the bits w stand for where that is not below the layer
+// above: there, with what the density leaves of the layer, or in the tail; else another one is
+// drawn.
 func outer(rng *rand.Rand, w uint64) float64 {
 	for {
 		i := w % 256

@@ -104,8 +104,8 @@ func TestSincos(t *testing.T) {
 	}
 }
 
-// distribution is the distance of the empirical distribution of normal numbers from what it should be, by which
-// √n times it is more than 1.95 in one case of 1000 (Kolmogorov and Smirnov).
+// distribution is the distance of the empirical distribution of normal numbers from what it should
+// be, by which √n times it is more than 1.95 in one case of 1000 (Kolmogorov and Smirnov).
 func distribution(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Sort(x)
@@ -117,7 +117,8 @@ func distribution(x []float64) float64 {
 	return most * math.Sqrt(float64(len(x)))
 }
 
-// Numbers at each place of a call are standard normal, however long it is, and do not depend on those before.
+// Numbers at each place of a call are standard normal, however long it is, and do not depend on
+// those before.
 func TestNormals(t *testing.T) {
 	rng := stream(3)
 	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17, 33} {

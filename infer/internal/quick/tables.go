@@ -44,8 +44,8 @@ var quarter = [65]float64{
 	1,
 }
 
-// edges holds where the layers of the ziggurat end; the first is the width that the lowest layer, with the
-// tail, would have as a rectangle, the second where the tail begins.
+// edges holds where the layers of the ziggurat end; the first is the width that the lowest layer,
+// with the tail, would have as a rectangle, the second where the tail begins.
 var edges = [257]float64{
 	0x1.f493b7815d982p+1, 0x1.d3bb48209ad33p+1, 0x1.b981f3878fdb0p+1, 0x1.a8fdc78947759p+1, 0x1.9cbee014057aap+1,
 	0x1.92ee0946f4496p+1, 0x1.8ab0fbfaa7c14p+1, 0x1.839030529f233p+1, 0x1.7d42df4d6ce8bp+1, 0x1.7799556090672p+1,

@@ -38,9 +38,9 @@ var bounds = map[string]bound{
 	"poisson_glmm":          {What: "an exponential of each row, products with 4 columns and sums by group, in one loop"},
 }
 
-// peaks are the highest rates that the engine reaches in single blocks on this machine: numbers, each a
-// product that is added, of a product of matrices in the first-level cache, and bytes of a product with a
-// matrix in the second-level cache, in a nanosecond.
+// peaks are the highest rates that the engine reaches in single blocks on this machine: numbers,
+// each a product that is added, of a product of matrices in the first-level cache, and bytes of a
+// product with a matrix in the second-level cache, in a nanosecond.
 type peaks struct {
 	Numbers float64 `json:"numbers_per_ns"`
 	Bytes   float64 `json:"bytes_per_ns"`

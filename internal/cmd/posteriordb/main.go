@@ -10,8 +10,8 @@
 // against the reference draws), speed (CPU time of a gradient) and sampling (effective
 // draws per gradient, warm-up counted, of a sampler of ppl against Stan's NUTS) and its like on
 // posteriors outside posteriordb (outside, which needs neither folder), and modes
-// (where L-BFGS ends, against Stan's from the same points, which --modes holds). With --keep DIR the figures
-// of each posterior are kept there as they come, and a later run of the same
+// (where L-BFGS ends, against Stan's from the same points, which --modes holds). With --keep DIR
+// the figures of each posterior are kept there as they come, and a later run of the same
 // check, options and version makes only those that are missing.
 //
 //	main.go       options, the loop over posteriors
@@ -145,7 +145,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	shard := flags.String("shard", "", "check the i-th of n parts of the posteriors, as in 3/16, so that several processes share the work; with --keep in one folder for all, a run without --shard then puts their figures together")
 	keep := flags.String("keep", "", "keep the figures of each posterior in this `folder`, and do not make again those that are there")
 	onlyKept := flags.Bool("only-kept", false, "put the figures of --keep together and make none")
-	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by a process of its own, which is ended after this time; 0: all by this one")
+	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by its own process, which is ended after this time; 0: all by this one")
 	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
 	if err := flags.Parse(args); err != nil {
 		return err

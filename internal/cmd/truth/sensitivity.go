@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// sensitive are the ten posteriors on which thresholds are halved and doubled: seven with one mode, of
-// several shapes, and three with several.
+// sensitive are the ten posteriors on which thresholds are halved and doubled: seven with one mode,
+// of several shapes, and three with several.
 var sensitive = []string{
 	"normal-10-condition-1e4", "t8-spherical-10", "laplace-3", "banana-bent", "funnel-5-mild", "hierarchy-centred", "log-gamma-3",
 	"concentric-5", "labels-2", "wells-2",
@@ -23,8 +23,8 @@ var sensitive = []string{
 // factors are those by which a threshold is multiplied.
 var factors = []float64{0.5, 2}
 
-// measureSensitivity multiplies each threshold that matches by each factor and compares the runs with
-// those of the table's values.
+// measureSensitivity multiplies each threshold that matches by each factor and compares the runs
+// with those of the table's values.
 func measureSensitivity(ctx context.Context, s settings, only *regexp.Regexp, k *keep) (string, error) {
 	var targets []*truth.Target
 	for _, t := range truth.Fixed() {

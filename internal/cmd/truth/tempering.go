@@ -27,7 +27,8 @@ type tempering struct {
 	LogZBroad  *float64 `json:"log_z_broad,omitempty"`
 	BroadError *float64 `json:"log_z_broad_error,omitempty"`
 
-	// Chains are log Z and its error by the fitted leg, and by the broad one, of each chain; 0: none.
+	// Chains are log Z and its error by the fitted leg, and by the broad one, of each chain; 0:
+	// none.
 	Chains [][4]float64 `json:"chains"`
 }
 

@@ -166,7 +166,7 @@ func tooNested(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	d = s.error(diag.TooDeep, s.tok, "this expression has too many levels")
 	d.Detail = fmt.Sprintf("At most %d operators can follow one another, and at most %d brackets or operators be nested.", maxHeight, maxDepth)
-	d.Fix = "compute parts of it in variables of their own"
+	d.Fix = "compute parts of it in their own variables"
 	return d, true
 }
 

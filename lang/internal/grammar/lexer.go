@@ -138,7 +138,7 @@ type scanner struct {
 	diags    diag.List
 
 	// swallowed tells that a comment or string that is not closed may have
-	// taken braces with it, so that their absence is no mistake of its own.
+	// taken braces with it, so that their absence is no separate mistake.
 	swallowed bool
 }
 

@@ -123,7 +123,7 @@ func (b *Block) cutBy(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// asFailure gives participle's errors the form of our own.
+// asFailure gives participle's errors the form of ours.
 func asFailure(err error, lex *lexer.PeekingLexer) *failure {
 	switch e := err.(type) {
 	case *failure:

@@ -27,7 +27,7 @@ import (
 // business of other tests.
 
 // perProgram is the number of functions in a program, dataSets that of the data,
-// with sizes of their own, that each program is evaluated with.
+// with their own sizes, that each program is evaluated with.
 const (
 	perProgram = 80
 	dataSets   = 6

@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
   int major = 0, minor, patch, yes = 1, no = 0, code = 7, n = 0, seed = 5;
   ((void (*)(int *, int *, int *))find(a.handle, "bs_version_R"))(&major, &minor, &patch);
   CHECK(major == 2);
-  char *data = "", *empty = "", *text = empty; // R gives a string of its own, and reads it again
+  char *data = "", *empty = "", *text = empty; // R gives a new string, and reads it again
   void *pointer = NULL;
   bs_model *mr = NULL;
   ((void (*)(char **, int *, bs_model **, char **, void **))find(a.handle, "bs_model_construct_R"))(&data, &seed, &mr, &text, &pointer);
