@@ -27,7 +27,7 @@ const table = "internal/cmd/style/counts.txt"
 const maxColumn = 100
 
 // end follows a phrase such as "of its own" where no noun does.
-const end = `(?:[.,;:)!?]|$| (?:that|which|in|on|by|for|and|or|to|with|as|if|is|are)\b)`
+const end = `(?:[.,;:)!?\]|]|$| (?:that|which|in|on|by|for|and|or|to|with|as|if|is|are)\b)`
 
 // phrase is what is looked for; hint is a part of each match in small letters, which is faster
 // to find.
