@@ -42,14 +42,14 @@ var eventFindings = []struct {
 	ofNote   eventAdvice
 }{
 	{infer.EventModes, diagnose.Problem, modesText,
-		eventAdvice{"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
+		eventAdvice{"The chains do not move between these modes, so the pooled draws do not have the right share of each. Do not use them. Run the model with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
 		tempersWell,
-		eventAdvice{"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.", nil}},
+		eventAdvice{"The chains did not move between the modes, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has its own meaning, and sampling takes less time.", nil}},
 	{infer.EventModes, diagnose.Problem, missedText,
 		eventAdvice{"Parallel tempering hardly got to a mode that the search had found, so the draws have too little of it, and figures that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to arrive there.", []string{"warmup", "draws"}},
 		nil, eventAdvice{}},
 	{infer.EventLegs, diagnose.Problem, legsText,
-		eventAdvice{"A part of the posterior was missed by one of them, or by some of the chains, so the shares of modes and log Z are not to be relied on. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
+		eventAdvice{"One of them, or some of the chains, missed a part of the posterior, so the shares of modes and log Z may be wrong. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
 		nil, eventAdvice{}},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
@@ -60,12 +60,12 @@ var eventFindings = []struct {
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		e := events[0]
 		return fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, and %.1f %% of its last transitions diverge.", e.Figures["rhat"], 100*e.Figures["divergent"])
-	}, eventAdvice{"Metric and step size are not learnt as well as they could be. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
+	}, eventAdvice{"Metric and step size are still changing. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
 		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
 	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others were, in warm-up, and started again from a random point.", chainsAre(events))
-	}, eventAdvice{"If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know.", nil}, nil, eventAdvice{}},
+	}, eventAdvice{"If the other findings are clear this is harmless. A chain that restarts again and again may have found a mode or a neck that the others missed.", nil}, nil, eventAdvice{}},
 }
 
 // agree reports whether R-hat finds nothing.

@@ -47,7 +47,7 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "generated", Severity: diagnose.Problem,
 		Summary: fmt.Sprintf("The generated quantities of %d of %d draws could not be computed and are NaN: %s.", n, total, strings.TrimSuffix(reason, ".")),
-		Advice:  "The draws of the parameters are in order. Fix the statement, and compute them anew for the draws that there are.", Settings: []string{"generate"},
+		Advice:  "The draws of the parameters are valid. Fix the statement, then compute the generated quantities again for these draws.", Settings: []string{"generate"},
 	}}
 }
 
@@ -71,7 +71,7 @@ func (f *Fit) slowly() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "plan-fault", Severity: diagnose.Note,
 		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
-		Advice:  "The draws are right, but slower than need be. That is a fault of ppl, not of the model: please report it with the model.",
+		Advice:  "The draws are right, but slow. This is a fault of ppl, not of your model: please report it with the model.",
 	}}
 }
 
@@ -130,11 +130,11 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	}
 	code, what, advice := "improper",
 		"has no prior, and its transitions wander off",
-		"Nothing in the model holds it: the posterior seems to be improper, and then no transitions describe it. Give it a prior, such as "+
+		"The posterior seems to be improper: it has no integral, so no draws can describe it. Give the parameter a prior, such as "+
 			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
 	if priors.Logistic {
 		code, what = "separation", "has no prior, and its transitions wander off on the logit scale"
-		advice = "That is what complete separation does: some combination of the predictors tells the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
+		advice = "This is complete separation: a combination of the predictors predicts every outcome without error, so the likelihood grows without end with the coefficients. Give them a prior, such as normal(0, 2.5)."
 	}
 	return []diagnose.Finding{{
 		Code: code, Severity: diagnose.Problem, Quantities: worst[:min(len(worst), 5)],

@@ -20,15 +20,15 @@ func checkCommand() *cobra.Command {
 	var asJSON, pedantic bool
 	cmd := &cobra.Command{
 		Use:   "check MODEL…",
-		Short: "Say what is wrong with models",
-		Long: `Checks models without data and says what is wrong with them, on stderr; - is
-standard input. The exit code is 1 if there are errors; what is allowed but likely
-to be a mistake gives warnings. --pedantic adds warnings of what is often meant:
+		Short: "Check models for errors and likely mistakes",
+		Long: `Checks models without data and prints errors and warnings on stderr; - is standard
+input. The exit code is 1 if there are errors; what is allowed but likely to be a
+mistake gives warnings. --pedantic adds warnings of what is often meant:
 parameters without their own prior, very wide uniform ones, conditions on
 parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
 
-With --data, one model is also bound to its data, which shows what is wrong with
-these, and with sizes and indices that they decide.
+With --data, one model is also bound to its data, which checks the data, and the
+sizes and indices that depend on them.
 
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn

@@ -21,7 +21,7 @@ func lspCommand() *cobra.Command {
 	var includePaths []string
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "Tell editors about models: a language server",
+		Short: "Start the language server for editors",
 		Long: `Answers an editor on standard input and output in the Language Server Protocol:
 messages as one types, with changes that fix what they are about; completion,
 documentation, signatures, definitions and references also through #include,

@@ -26,14 +26,14 @@
 //	ppl bench MODEL --data FILE        time the gradient
 //	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
 //	ppl report-bug DIR                 a report of a wrong log density, to send
-//	ppl check MODEL…                   say what is wrong with models
+//	ppl check MODEL…                   check models for errors and likely mistakes
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
 //	ppl doc NAME                       what a function of the language does
 //	ppl cmdstan-home DIR               a folder that front ends take for CmdStan
 //	ppl build MODEL -o EXE             an executable as CmdStan makes it of a model
 //	ppl serve                          check and run untrusted models over HTTP
-//	ppl lsp                            tell editors about models: a language server
+//	ppl lsp                            start the language server for editors
 //	ppl playground                     write and run models in a browser
 //	ppl version                        the version of this program
 //
