@@ -50,7 +50,8 @@ func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 // seeds: one row of all elements over all lanes for each. then adds to the graph
 // that it is given. The directions are lanes of one forward sweep or, where the
 // sweep, or with laned what then does, has its own lanes, the steps of a scan:
-// the size of the graph does not grow with their number. What is the same at all points is computed at once.
+// the size of the graph does not grow with their number. What is the same at all points is computed
+// at once.
 func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *Graph, t []Ref) []Ref) []Ref {
 	t := g.Type(wrt)
 	if t.Lanes > 0 {

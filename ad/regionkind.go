@@ -5,7 +5,7 @@ package ad
 
 // region is the attribute of an op of class Region.
 type region interface {
-	// bodies are the sub-graphs, that which is repeated last.
+	// bodies are the sub-graphs, the repeated one last.
 	bodies() []*Graph
 
 	// withBodies is the region with f of its sub-graphs; itself if f changes none.

@@ -106,8 +106,8 @@ func TestAgreesWithReference(t *testing.T) {
 	}
 }
 
-// TestInfiniteNumbersAreExact: a fault is found where the model computes with infinite numbers, such
-// as the outer cut points of ordered outcomes. They are not taken for rounding that hides it.
+// TestInfiniteNumbersAreExact: a fault is found where the model computes with infinite numbers,
+// such as the outer cut points of ordered outcomes. They are not taken for rounding that hides it.
 func TestInfiniteNumbersAreExact(t *testing.T) {
 	fault := &planted.Fault{Pass: "deduplicate", Change: func(made any) any {
 		g := made.(*ad.Graph).Fork()

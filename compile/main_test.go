@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// The plain interpreter makes a graph for each call of a function: with the usual settings the garbage
-// collector, and the profile of memory that it keeps, take 40 % of the processor time of these tests.
+// The plain interpreter makes a graph for each call of a function: with the usual settings the
+// garbage collector, and the profile of memory that it keeps, take 40 % of the processor time of
+// these tests.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.memprofile").Value.String() == "" {

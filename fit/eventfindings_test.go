@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestImproperHasNoModes: where the posterior is improper, nothing is said of its modes and of their
-// masses; the other events are findings.
+// TestImproperHasNoModes: where the posterior is improper, nothing is said of its modes and of
+// their masses; the other events are findings.
 func TestImproperHasNoModes(t *testing.T) {
 	m, err := model.Compile("m.stan", "parameters { real a; real b; } model { target += -0.5 * square(a - b); }")
 	if err != nil {

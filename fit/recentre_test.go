@@ -306,7 +306,7 @@ func TestLearntEvidence(t *testing.T) {
 		"a constant": {head + `a ~ normal(m, s); b ~ normal(0, 1); y ~ normal(a[g], 0.5); }`, func(int) float64 { return each / 0.25 }, false},
 	} {
 		p := bind(t, of.text, set)
-		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{}, Seed: 8, Chains: 4, Warmup: 500, Draws: 1})
+		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{}, Seed: 8, Chains: 4, Warmup: 1000, Draws: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

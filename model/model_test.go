@@ -295,8 +295,8 @@ func TestFormsOfData(t *testing.T) {
 	}
 }
 
-// A context that has ended ends compiling and binding, with its cause; the posterior does not depend
-// on the context. Without a context nothing begins.
+// A context that has ended ends compiling and binding, with its cause; the posterior does not
+// depend on the context. Without a context nothing begins.
 func TestCancellation(t *testing.T) {
 	cause := errors.New("the cause")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -157,7 +157,8 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-// Where the model rejects a point the error says at which statement; the next point is not affected.
+// Where the model rejects a point the error says at which statement; the next point is not
+// affected.
 func TestRejection(t *testing.T) {
 	p := bound(t, "parameters { real a; }\nmodel {\n  if (a > 1) reject(\"a is \", a);\n  target += normal_lpdf(0 | 0, a);\n}", nil, model.BindOptions{})
 	for a, line := range map[float64]int{2: 3, -1: 4} {

@@ -129,7 +129,8 @@ func (s *session) goesOn() string {
 		count(len(states), "chain", "chains"), s.options.out, stays)
 }
 
-// earlierStays says where the run is that one in a folder is to replace; "" if it is to replace none.
+// earlierStays says where the run is that one in a folder is to replace; "" if it is to replace
+// none.
 func earlierStays(out string) string {
 	final := folder.Final(out)
 	if final == out {

@@ -165,7 +165,8 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 
 // compare compares the log density with the reference evaluator at some of the points that clients
 // ask about: the first, the fourth, the sixteenth and so on, if there is time. Where it is wrong,
-// another program takes its place, and the call fails if earlier ones had results: they may be wrong.
+// another program takes its place, and the call fails if earlier ones had results: they may be
+// wrong.
 func (m *Model) compare(v *variantOf, x []float64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -44,7 +44,8 @@ func TestWrongDensity(t *testing.T) {
 						}
 						continue
 					}
-					// Until the fourth call, and from there until the sixteenth, nothing is compared.
+					// Until the fourth call, and from there until the sixteenth, nothing is
+					// compared.
 					if want := -0.5 * (x - 10) * (x - 10); lp != want || grad[0] != 10-x {
 						if compared := from < 0 || before == 0 || failed > 0 || call >= 15; compared {
 							t.Errorf("%s from %v, %d right calls: call %d: %v %v", pass, from, before, call, lp, grad)

@@ -69,8 +69,8 @@ func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []grou
 	return groups
 }
 
-// places are the means and standard deviations, by chain, of the whitened coordinates and of the log
-// density.
+// places are the means and standard deviations, by chain, of the whitened coordinates and of the
+// log density.
 func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	d := len(recent[0].draws[0])
 	means, sds = make([][]float64, len(recent)), make([][]float64, len(recent))
@@ -424,7 +424,8 @@ func massesOf(groups []group, parts []any) *masses {
 	return out.sorted()
 }
 
-// share computes the masses from the logarithms of integrals and the relative standard errors of these.
+// share computes the masses from the logarithms of integrals and the relative standard errors of
+// these.
 func (m *masses) share(logs, relative []float64) {
 	m.total = floats.LogSumExp(logs)
 	for i, l := range logs {

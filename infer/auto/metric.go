@@ -175,9 +175,9 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	}
 }
 
-// correct corrects a metric that scores mislead: on the way to the typical set or in a funnel's neck
-// the variance of the draws takes its place; of long tails, where scores are largest in the bulk, it
-// makes too little, and is widened.
+// correct corrects a metric that scores mislead: on the way to the typical set or in a funnel's
+// neck the variance of the draws takes its place; of long tails, where scores are largest in the
+// bulk, it makes too little, and is widened.
 func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"

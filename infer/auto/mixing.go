@@ -83,8 +83,8 @@ func (v *verdict) diagnose(to *whiten.Map, recent []record) {
 	v.rhat = max(v.rhat, rhatOfDensity(recent))
 }
 
-// moments are those of whitened coordinates: the mean of each chain, the variance within chains, and
-// the mean square of steps from draw to draw.
+// moments are those of whitened coordinates: the mean of each chain, the variance within chains,
+// and the mean square of steps from draw to draw.
 func moments(to *whiten.Map, recent []record, d int) (means [][]float64, within, lag []float64) {
 	n := len(recent[0].draws)
 	means = make([][]float64, len(recent))

@@ -196,8 +196,8 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	return matter, nil
 }
 
-// ownModes are the mode where the chain has settled and what can be seen from there: one of a smaller
-// scale within it or, if there is none, mass farther out.
+// ownModes are the mode where the chain has settled and what can be seen from there: one of a
+// smaller scale within it or, if there is none, mass farther out.
 func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err error) {
 	top, inner, err := w.topOf(ctx, start)
 	if err != nil {
@@ -240,8 +240,8 @@ func begins(matter []*mode, parts []any) []*mode {
 }
 
 // settle moves the chain to the mode in which it begins, if it is in another one. A chain without a
-// mode begins again: in a place that does not matter, and having found no other, from another random
-// start; then, if it is far below the others, where climbTo leads.
+// mode begins again: in a place that does not matter, and having found no other, from another
+// random start; then, if it is far below the others, where climbTo leads.
 func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) error {
 	if m != nil {
 		if own.start && m.same(own.modes[0]) {

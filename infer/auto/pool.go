@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// pool is what has been seen by all chains so far. Every chain has one of its own,
+// pool is what has been seen by all chains so far. Every chain has its own,
 // but only one of them judges; the others adopt.
 type pool struct {
 	course
@@ -253,11 +253,12 @@ func later(rounds [][]record) []record {
 
 // chooseCoordinates learns coordinates of effects, and the metric in the better ones of
 // them and those in use, in which it returns the draws. The coordinates learnt may have a somewhat
-// larger divergence (mostWorse), as they are better where the draws have hardly been, and by 0.02 more
-// where the metric is learnt from draws in either. Were that allowed of metrics from second
+// larger divergence (mostWorse), as they are better where the draws have hardly been, and by 0.02
+// more where the metric is learnt from draws in either. Were that allowed of metrics from second
 // derivatives too, good ones would be given up by chance: three of six runs of
-// radon_all_hierarchical_intercept had 36,000 gradients of warm-up, not 13,000. Above poorCoordinates
-// non-centred effects are tried as well: what the data tell may be far from constant.
+// radon_all_hierarchical_intercept had 36,000 gradients of warm-up, not 13,000. Above
+// poorCoordinates non-centred effects are tried as well: what the data tell may be far from
+// constant.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	learn := v.usable(original)
 	if p.chart == nil {

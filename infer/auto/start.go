@@ -91,9 +91,9 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	return pairs{}, w.move(origin)
 }
 
-// newton goes on from where L-BFGS has ended, by Newton's steps with the absolute values of the second
-// derivatives, until a step promises little; it then moves the chain to a draw from the normal
-// distribution found there, or to the mouth of a neck. placed is false where that fails.
+// newton goes on from where L-BFGS has ended, by Newton's steps with the absolute values of the
+// second derivatives, until a step promises little; it then moves the chain to a draw from the
+// normal distribution found there, or to the mouth of a neck. placed is false where that fails.
 func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	scale := a.Scale

@@ -3,8 +3,8 @@ package short
 
 import "testing"
 
-// Skip skips a test under go test -short, where its subject is tested in less time as well; why says
-// what takes long, and what is left.
+// Skip skips a test under go test -short, where its subject is tested in less time as well; why
+// says what takes long, and what is left.
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {

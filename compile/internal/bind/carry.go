@@ -450,8 +450,9 @@ func (b *binder) iterateFor(s *ir.For, from, to value) signal {
 	})
 }
 
-// carryRagged is carry for bounds that lanes.Differ between lanes; sooner is why the loop is no nest, if that
-// was looked at. Where sizes were found to lanes.Differ it is unrolled, as a scan has one size too.
+// carryRagged is carry for bounds that lanes.Differ between lanes; sooner is why the loop is no
+// nest, if that was looked at. Where sizes were found to lanes.Differ it is unrolled, as a scan has
+// one size too.
 func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	ax := lanes.Innermost(b.axis, lanes.Innermost(from.axis, to.axis))
 	if b.axis != ax {

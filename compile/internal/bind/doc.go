@@ -3,9 +3,9 @@
 //
 // A loop goes through three packages, with one value between each two: package inspect finds the
 // statements that it consists of (an [inspect.Nest], integers alone), package plan orders them (a
-// [plan.Plan]), and this one evaluates them. It alone knows graphs, regions and masks. Packages static
-// and lanes are what inspection and emission have in common: what can be read off statements alone,
-// and values that data decide, per lane.
+// [plan.Plan]), and this one evaluates them. It alone knows graphs, regions and masks. Packages
+// static and lanes are what inspection and emission have in common: what can be read off statements
+// alone, and values that data decide, per lane.
 //
 // Map of the package; what stands further down uses what stands above:
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// signal is how statements end: binder.code holds it where it is not certain, binder.result what they
-// return.
+// signal is how statements end: binder.code holds it where it is not certain, binder.result what
+// they return.
 type signal = static.Signal
 
 const (

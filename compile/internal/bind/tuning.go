@@ -5,8 +5,8 @@ package bind
 
 // Of loops that are short.
 const (
-	// smallTop is the greatest number of iterations of a loop outside of others that is unrolled: lanes of three cost more than
-	// they save.
+	// smallTop is the greatest number of iterations of a loop outside of others that is unrolled:
+	// lanes of three cost more than they save.
 	smallTop = 3
 )
 

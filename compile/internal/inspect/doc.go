@@ -1,6 +1,7 @@
-// Package inspect finds out what a loop does before anything of it is evaluated: which statements it
-// consists of, over which iterations they run, and which elements of variables they read and write.
-// The result, a [Nest], is what package plan orders and package bind evaluates. It knows no graph.
+// Package inspect finds out what a loop does before anything of it is evaluated: which statements
+// it consists of, over which iterations they run, and which elements of variables they read and
+// write. The result, a [Nest], is what package plan orders and package bind evaluates. It knows no
+// graph.
 //
 //	variable.go  Variable: variables as they are at a statement; Outside: those around the loop
 //	evaluate.go  Evaluator: values that data decide, by package interp, lane by lane

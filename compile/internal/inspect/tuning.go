@@ -3,7 +3,7 @@ package inspect
 // Of loops that are short.
 const (
 	// SmallLoop is the greatest number of iterations of an inner loop that becomes so many
-	// statements of the nest: the elements of short vectors are then values of their own,
+	// statements of the nest: the elements of short vectors are then separate values,
 	// which sums of few exponentials, in mixtures and hidden states, are made for.
 	SmallLoop = 16
 

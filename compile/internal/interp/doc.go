@@ -5,8 +5,8 @@
 // ([Data]). And programs that no graph can hold, because parameters or draws
 // decide the sizes of values, how deep a recursion goes, or what target() is in a
 // loop, are evaluated here at every point ([Model]): the statements that are
-// executed are recorded into an [ad.Graph], which package ad differentiates. And what data decide in
-// a loop is evaluated lane by lane ([Evaluator]).
+// executed are recorded into an [ad.Graph], which package ad differentiates. And what data decide
+// in a loop is evaluated lane by lane ([Evaluator]).
 //
 // Map of the package:
 //

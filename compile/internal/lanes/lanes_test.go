@@ -40,7 +40,7 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestRagged: iterations of loops with bounds of their own, some of which have none.
+// TestRagged: iterations of loops with separate bounds, some of which have none.
 func TestRagged(t *testing.T) {
 	ax, number := Iterations(3, nil, nil, free)
 	in, i := Ragged(Int(2), Value{Axis: ax, Ints: []int64{3, 1, 2}}, ax, free)

@@ -7,7 +7,7 @@ import (
 )
 
 // Ragged data: where sizes in a loop's body differ between iterations, which data
-// decide, the iterations of each size run in lanes of their own, as if the body
+// decide, the iterations of each size run in separate lanes, as if the body
 // stood in conditionals on its sizes. The sizes that matter are those that the
 // inspector comes upon.
 

@@ -43,24 +43,24 @@
 // Pass scalars replaces arrays of which all elements are addressed by known indices by the elements
 // themselves. It has one driver, replaceScalars, and these parts:
 //
-//   - Scans of few steps are unrolled, because that makes indices known. So are, in while loops and in
-//     scans that stay, all short arrays, or none.
-//   - Short arrays in lanes become a number in lanes for each element. Arrays that depend on one another
-//     are replaced together, and what reads one from outside gets it put together again.
-//   - Loads of elements are forwarded to what was stored: where an array has only been put together,
-//     those that gather from it read its parts.
-//   - Sums of few exponentials become expressions of their terms. Linear systems of few equations do as
-//     well, but not before the density has been differentiated, because the derivative of a solution is
-//     another solution, and that of its expression would be much longer. So the pass has a function
-//     for each stage.
+//   - Scans of few steps are unrolled, because that makes indices known. So are, in while loops and
+//     in scans that stay, all short arrays, or none.
+//   - Short arrays in lanes become a number in lanes for each element. Arrays that depend on one
+//     another are replaced together, and what reads one from outside gets it put together again.
+//   - Loads of elements are forwarded to what was stored: where an array has only been put
+//     together, those that gather from it read its parts.
+//   - Sums of few exponentials become expressions of their terms. Linear systems of few equations
+//     do as well, but not before the density has been differentiated, because the derivative of a
+//     solution is another solution, and that of its expression would be much longer. So the pass
+//     has a function for each stage.
 //
 // One rule decides every application (bill.beats): what is computed now and what would be computed
 // instead each have a bill, and the new one must take less time and no more than so many operations
-// of code. A bill has the arithmetic, in vectors where values are arrays, so that lost vectors count; the
-// numbers that go through memory; the entries of loops over arrays; the number of scalar
-// operations; and the numbers live at once, of which those beyond the registers are spilled. Bills of the
-// regions of a graph are computed from the graphs, before and after. What an operation, a spill
-// and the rest cost is measured (tuning.go).
+// of code. A bill has the arithmetic, in vectors where values are arrays, so that lost vectors
+// count; the numbers that go through memory; the entries of loops over arrays; the number of scalar
+// operations; and the numbers live at once, of which those beyond the registers are spilled. Bills
+// of the regions of a graph are computed from the graphs, before and after. What an operation, a
+// spill and the rest cost is measured (tuning.go).
 //
 // # Who reads by position
 //

@@ -2,14 +2,14 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// replaceElements forwards stores to loads, and writes short sums out. What reads elements of an array
-// that has only been put together of elements of others takes them from where they were computed:
-// variables that loops in lanes fill step by step, some of the lanes at each, would be copied whole
-// for each step, and their adjoints likewise.
+// replaceElements forwards stores to loads, and writes short sums out. What reads elements of an
+// array that has only been put together of elements of others takes them from where they were
+// computed: variables that loops in lanes fill step by step, some of the lanes at each, would be
+// copied whole for each step, and their adjoints likewise.
 //
 // All that gather from an array are decided together, so that they share what takes its place: the
-// parts that at least one of them reads, put together once. That pays where less is put together than
-// before, because others are not read, or because elements were moved more than once.
+// parts that at least one of them reads, put together once. That pays where less is put together
+// than before, because others are not read, or because elements were moved more than once.
 //
 // It runs before the density is differentiated.
 func replaceElements(g *ad.Graph) *ad.Graph {
@@ -53,8 +53,8 @@ type origin struct {
 	moves    int
 }
 
-// decide finds the gathers that do not read their arrays any more. It goes from what the density is to
-// what it is made of, so that what reads an array is known before the array is looked at.
+// decide finds the gathers that do not read their arrays any more. It goes from what the density is
+// to what it is made of, so that what reads an array is known before the array is looked at.
 func (x *forwarding) decide() {
 	g := x.g
 	live := g.Live(g.Outputs, true)
@@ -110,8 +110,8 @@ func (x *forwarding) array(r ad.Ref) ad.Ref {
 }
 
 // forward decides about an array, which some gather from and others perhaps read whole. Those that
-// gather from the same parts share what takes its place; others do not, so that what is put together
-// may begin as another array does (pass prefixes).
+// gather from the same parts share what takes its place; others do not, so that what is put
+// together may begin as another array does (pass prefixes).
 func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 	source := x.origin(r)
 	if source == nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInLanes writes short arrays in lanes out, each of their elements a number in lanes of its own: log odds of categories,
-// thresholds of ordinal outcomes, cumulative sums of them. As arrays, they are stored lane after
-// lane, so that what is computed within a lane (a sum, the greatest one, an element, a
-// concatenation) reads and writes numbers that lie apart. As numbers they are operands of one
-// loop, in which values and derivatives share their exponentials.
+// replaceInLanes writes short arrays in lanes out, each of their elements a number in lanes of its
+// own: log odds of categories, thresholds of ordinal outcomes, cumulative sums of them. As arrays,
+// they are stored lane after lane, so that what is computed within a lane (a sum, the greatest one,
+// an element, a concatenation) reads and writes numbers that lie apart. As numbers they are
+// operands of one loop, in which values and derivatives share their exponentials.
 //
 // It runs before the density is differentiated, so that derivatives are numbers, too, and before
 // the pass that writes sums of few exponentials out. What asks for an array gets one, put together.

@@ -9,9 +9,9 @@ import (
 
 // replaceInRegions writes scans of few short steps out, and the short arrays in other loops as
 // numbers. In while loops these are the states of differential equations, their stages and errors.
-// What is left are loops that carry numbers and compute numbers, whose code is scalar code without a
-// loop for each op, and of which several lanes, the subjects of a study each with its own steps, are
-// vectors (vm/nativelanes.go): those whose solution is done keep it while the others go on. In
+// What is left are loops that carry numbers and compute numbers, whose code is scalar code without
+// a loop for each op, and of which several lanes, the subjects of a study each with its own steps,
+// are vectors (vm/nativelanes.go): those whose solution is done keep it while the others go on. In
 // scans: the last errors of a series, a state and its covariance. What is left is scalar code that
 // has what it carries in registers (vm/nativescan.go).
 //
@@ -161,8 +161,8 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	return run, results
 }
 
-// together is the value of type t that results of a region, its elements, are, each for all steps if
-// there are any; in a step it is of type made.
+// together is the value of type t that results of a region, its elements, are, each for all steps
+// if there are any; in a step it is of type made.
 func together(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, t ad.Type) ad.Ref {
 	parts := make([]ad.Ref, len(elements))
 	for i, at := range elements {

@@ -63,7 +63,8 @@ func (b bill) inLanes(lanes int, width float64) bill {
 // vectors is the number of vector operations for so many elements.
 func vectors(elements int) float64 { return float64((elements + vectorLanes - 1) / vectorLanes) }
 
-// billOf is the bill of the graphs of a region: of both sides of conditionals, of one trip of loops.
+// billOf is the bill of the graphs of a region: of both sides of conditionals, of one trip of
+// loops.
 func billOf(graphs ...*ad.Graph) (b bill) {
 	for _, g := range graphs {
 		live := g.Live(g.Outputs, true)

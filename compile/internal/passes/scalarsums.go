@@ -9,8 +9,9 @@ import (
 
 // shortSum is what takes the place of log_sum_exp n of x, None if it stays: that of a few numbers
 // that were computed one by one and put together, as the loops over states of hidden Markov models
-// and over the parts of mixtures do. Written out, they need not be put together, and the exponentials
-// of the sum are those of its derivative. Where steps of a scan do so, all of the step is scalar code.
+// and over the parts of mixtures do. Written out, they need not be put together, and the
+// exponentials of the sum are those of its derivative. Where steps of a scan do so, all of the step
+// is scalar code.
 func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	k := g.Type(x).Size()
 	if n.Type.Size() != 1 || k < 2 || k > mostShort {

@@ -11,8 +11,8 @@ import (
 )
 
 // Pass is one row of the table: a change that keeps what a program computes.
-// One of Density, Graph and Nest is set, or Density and Graph for a pass of which a part has to wait
-// for the derivative, or none for a pass that whoever makes code from the program carries out.
+// One of Density, Graph and Nest is set, or Density and Graph for a pass of which a part has to
+// wait for the derivative, or none for a pass that whoever makes code from the program carries out.
 type Pass struct {
 	Name  string
 	Doc   string // what it does, in one line

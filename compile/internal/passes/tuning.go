@@ -75,21 +75,22 @@ const (
 
 // Of scalars: what the cost rule counts with, in nanoseconds. Ratios were measured with AVX-512.
 const (
-	// opNS is an operation of scalar code, or of a vector, whose operands are in registers; functions
-	// add their cost (ops.Row.Cost). spillNS is what its operands add where more numbers are live than
-	// there are registers, and once more where there are more than mostLive; memoryNS is a number
-	// stored and loaded again.
+	// opNS is an operation of scalar code, or of a vector, whose operands are in registers;
+	// functions add their cost (ops.Row.Cost). spillNS is what its operands add where more
+	// numbers are live than there are registers, and once more where there are more than
+	// mostLive; memoryNS is a number stored and loaded again.
 	opNS      = 0.3
 	spillNS   = 0.3
 	memoryNS  = 0.5
 	registers = 16
 	mostLive  = 64
 
-	// loopNS is the entry of a loop over an array, scanLoopNS that of one in the steps of a scan, of
-	// which the rest could keep its numbers in registers. Gradients of ode_rk45 of 3, 4, 5, 6 and 8
-	// states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time if they are written out; the rule has
-	// 0.76, 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers, with products, quotients and
-	// exponentials, take 0.39, 0.47 and 0.60; the rule has 0.56, 0.68 and 0.90.
+	// loopNS is the entry of a loop over an array, scanLoopNS that of one in the steps of a
+	// scan, of which the rest could keep its numbers in registers. Gradients of ode_rk45 of 3,
+	// 4, 5, 6 and 8 states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time if they are
+	// written out; the rule has 0.76, 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers,
+	// with products, quotients and exponentials, take 0.39, 0.47 and 0.60; the rule has 0.56,
+	// 0.68 and 0.90.
 	loopNS     = 2.0
 	scanLoopNS = 6.0
 
@@ -115,9 +116,9 @@ const (
 )
 
 // mostOfMoves is the share of the numbers that are moved for an array that may be put together in
-// its place: arrays that grow with the steps of a loop share what they begin with (pass prefixes), and
-// lose that where each is cut a little shorter. With 1 the epidemic models of posteriordb
-// take 1.11 to 1.14 times as long.
+// its place: arrays that grow with the steps of a loop share what they begin with (pass prefixes),
+// and lose that where each is cut a little shorter. With 1 the epidemic models of posteriordb take
+// 1.11 to 1.14 times as long.
 const mostOfMoves = 0.75
 
 // mostFollowed bounds how many elements are followed to where they were computed, at a few

@@ -158,7 +158,8 @@ func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 			return hole
 		})
 	}
-	// Each function is given what its text mentions, and what the functions that it calls are given.
+	// Each function is given what its text mentions, and what the functions that it calls are
+	// given.
 	given := map[string]string{}
 	filled := func(text string) string {
 		return calledWith.ReplaceAllStringFunc(text, func(hole string) string {

@@ -3,5 +3,5 @@
 //	statements.go  jumps in statements; the variables that they declare and assign
 //	effects.go     Functions: side effects of statements and functions
 //	sizes.go       which integers decide the sizes of values
-//	reduced.go     slices that are reduced at once, which are no values of their own
+//	reduced.go     slices that are reduced at once, which are no separate values
 package static

@@ -121,9 +121,9 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestBatched: factors of small matrices, their adjoints, triangular solves and products have in lanes,
-// as vectors across these, the bits that they have one by one, whatever the numbers; and the lane that has no
-// factor is reported.
+// TestBatched: factors of small matrices, their adjoints, triangular solves and products have in
+// lanes, as vectors across these, the bits that they have one by one, whatever the numbers; and the
+// lane that has no factor is reported.
 func TestBatched(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, math.Inf(1), math.Inf(-1), math.NaN()}
 	graph := func(lanes, n int) *ad.Graph {

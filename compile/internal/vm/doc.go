@@ -124,8 +124,8 @@
 //     2.3 → 1.5 µs, of 12573 rows, intercepts alone 16.1 → 12.3.
 //
 //   - A loop over the ops of any recurrence of one number, each with a separate code, in place of
-//     the interpreter of scalar code: 1.02 (ARMA), 1.00 (dogs, a hidden Markov model), 0.95 (states of
-//     a time series), and was left out; loops for three recurrences stay.
+//     the interpreter of scalar code: 1.02 (ARMA), 1.00 (dogs, a hidden Markov model), 0.95
+//     (states of a time series), and was left out; loops for three recurrences stay.
 //
 //   - Factors, adjoints, triangular solves and products of small matrices in lanes as vectors
 //     across these, with AVX-512 or AVX2, ns each: factors of order 2, 3, 5 and 8 6.0 → 1.6, 9.9 →

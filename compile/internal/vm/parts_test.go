@@ -260,8 +260,8 @@ func TestPartsOfFactors(t *testing.T) {
 	}
 }
 
-// TestPartsOfRegions: lanes of loops and of their derivatives, with histories that do and do not hold
-// their trips; of lanes that fail in several parts the first one is reported.
+// TestPartsOfRegions: lanes of loops and of their derivatives, with histories that do and do not
+// hold their trips; of lanes that fail in several parts the first one is reported.
 func TestPartsOfRegions(t *testing.T) {
 	finely(t)
 	for _, lanes := range []int{16, 23, 24, 61} {
@@ -324,7 +324,8 @@ func TestStopOfParts(t *testing.T) {
 	}
 }
 
-// TestPartsOfChecks: of checks that fail in several parts the first one is reported, at its first element.
+// TestPartsOfChecks: of checks that fail in several parts the first one is reported, at its first
+// element.
 func TestPartsOfChecks(t *testing.T) {
 	finely(t)
 	const n = 20 * 512

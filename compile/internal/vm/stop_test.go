@@ -49,8 +49,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// An evaluation that is left leaves a machine that computes what a new one does. It cannot end before
-// it is left: what it prints waits for the question whether to stop.
+// An evaluation that is left leaves a machine that computes what a new one does. It cannot end
+// before it is left: what it prints waits for the question whether to stop.
 func TestLeftEvaluation(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{300, 300}})

@@ -106,6 +106,6 @@ func (r *report) boundsTable() string {
 	return b.String()
 }
 
-// boundsSection is where the table of bounds stands, in a separate section: it needs no Stan, and may be
-// of another machine.
+// boundsSection is where the table of bounds stands, in a separate section: it needs no Stan, and
+// may be of another machine.
 var boundsSection = figures.Section{Name: "enginebench bounds", Command: "internal/cmd/enginebench --bounds", Heading: "What bounds the workloads"}
