@@ -323,17 +323,22 @@ func TestLearntEvidence(t *testing.T) {
 		if n != 16 && n != 10 {
 			t.Fatalf("%s: %d effects", name, n)
 		}
+		mean := 0.0
 		for k := range n {
+			mean += math.Log(got[n+k]/of.want(k)) / float64(n)
 			// How far the effect is centred where its scale is 1, as it is about here. Evidence
 			// that differs by less than 0.1 of that is not learnt anew.
 			if b, want := got[n+k], of.want(k); math.Abs(b/(1+b)-want/(1+want)) > 0.1 {
 				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
-			} else if !of.goes && math.Abs(b/want-1) > 0.4 { // some 300 draws: a standard error of 10 to 20 %
+			} else if !of.goes && math.Abs(math.Log(b/want)) > 0.6 { // some 300 draws: a standard error of 10 to 20 %, four of them
 				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
 			}
 			if f := got[3*n+k] / got[n+k]; of.goes != (f > 0.5) {
 				t.Errorf("%s: what the data tell of effect %d goes with its location by %.3g", name, k+1, f)
 			}
+		}
+		if !of.goes && math.Abs(mean) > 0.2 {
+			t.Errorf("%s: the precisions are off by a factor of %.3g on average", name, math.Exp(mean))
 		}
 	}
 }
