@@ -400,7 +400,8 @@ func TestFiles(t *testing.T) {
 	machine := regexp.MustCompile(`["'\x60 =](/wo` + `rk/|/ho` + `me/|/ro` + `ot/|/Us` + `ers/|[A-Z]:\\+Us` + `ers)`)
 	documented := map[string]bool{}
 	for _, f := range goFiles(t) {
-		if f.lines > maxLines {
+		// Nobody reads a generated routine from top to bottom; its table is short.
+		if f.lines > maxLines && !strings.HasPrefix(f.text, "// Code generated ") {
 			t.Errorf("%s has %d lines; %d is the limit: split it by subject", f.name, f.lines, maxLines)
 		}
 		if m := machine.FindString(f.text); m != "" {

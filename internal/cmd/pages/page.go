@@ -47,7 +47,7 @@ type block struct {
 
 // readPages reads the pages of a repository.
 func readPages(root string) ([]page, error) {
-	names, err := filepath.Glob(filepath.Join(root, folder, "*.md"))
+	names, err := filepath.Glob(filepath.Join(root, folder, "add-*.md"))
 	if err != nil {
 		return nil, err
 	}
