@@ -76,7 +76,8 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 // parallel tempering, the search for modes, the comparison with the reference, and functions that
 // are exact in their tails; 6,703,607 with tempering that looks for modes on its way, and errors of
 // initial values and tables with their remedies.
-// 6.81 with the inspector as a package, the cost rule of scalar replacement, and remedies in messages.
+// 6,812,689 with the inspector as a package, the cost rule of scalar replacement, and remedies in
+// messages.
 const maxWasm = 6_850_000
 
 // The engine is small enough to be downloaded, has nothing in it that a page has no use
