@@ -65,7 +65,7 @@ const (
 // them.
 const maxPIT = 1000
 
-// Predictive replicates the data at every draw of the fit and compares. An error says that
+// PredictiveOf replicates the data at every draw of the fit and compares. An error says that
 // there is nothing to replicate.
 func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, error) {
 	if err := f.Err(); err != nil {

@@ -273,7 +273,7 @@ func mismatch(got, want any, at string) string {
 	return ""
 }
 
-// What untrusted users may send: each is told what is wrong, and none disturbs the
+// What untrusted users may send: each gets a clear error, and none disturbs the
 // server.
 func TestServeStrangers(t *testing.T) {
 	s := startServer(t, "--max-elements", "5000", "--max-memory", "400000000")

@@ -30,7 +30,7 @@ func (x indexing) Elements(e ir.Expr) int { return x.b.eval(e).size() }
 
 func (x indexing) Excluded(ax *axis) []bool { return x.b.excluded(ax) }
 
-// OutOfRange is told of indices that are out of range. They are an error, unless this place may
+// OutOfRange deals with indices that are out of range. They are an error, unless this place may
 // never be reached: in a branch they are a rejection when the program runs.
 func (x indexing) OutOfRange(i, bad lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	b := x.b
