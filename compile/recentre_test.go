@@ -175,6 +175,19 @@ func TestRecentring(t *testing.T) {
 					t.Fatal(err)
 				}
 				near(t, "as written", back, x)
+				// What is held is used again after other evidence, and a clone holds nothing of it.
+				r.Hold(evidence)
+				_ = r.Clone()
+				for range 2 {
+					if j, err := r.Forward(u, nil, ahead); err != nil || j != jacobian || !slices.Equal(ahead, x) {
+						t.Errorf("evidence %v: held, it leads to %v with log Jacobian %v (%v), instead of %v with %v", evidence, ahead, j, err, x, jacobian)
+					}
+					if err := r.Pull(u, nil, gx, row); err != nil || !slices.Equal(row, gu) {
+						t.Errorf("evidence %v: held, scores become %v (%v) instead of %v", evidence, row, err, gu)
+					}
+					_, _ = r.Forward(u, r.Written(), ahead)
+					_ = r.Pull(u, r.Written(), gx, row)
+				}
 			}
 		})
 	}

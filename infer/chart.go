@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
 // Recentrer is the optional interface of a [LogDensity] with effects that can be sampled
@@ -29,6 +31,9 @@ type Recentring = interface {
 	Elements() []int    // of a position, one for each effect
 	Written() []float64 // the evidence with which u is x
 	Levels() []int      // of effects, whose locations and scales depend on effects of lower levels, or the one before
+
+	// Hold says what evidence a nil one of the methods below stands for. It is copied.
+	Hold(evidence []float64)
 
 	// Forward writes x(u) and returns the log Jacobian of the map.
 	Forward(u, evidence, x []float64) (float64, error)
@@ -63,7 +68,7 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 	return &Chart{below: target, of: of, x: make([]float64, d), gx: make([]float64, d)}
 }
 
-// Of is the map.
+// Of is the map. What it holds is not to be changed.
 func (c *Chart) Of() Recentring { return c.of }
 
 // Evidence is what is in use; nil: as written. It is not to be changed.
@@ -79,11 +84,19 @@ func (c *Chart) Use(evidence []float64) error {
 			return fmt.Errorf("there are %d numbers for the coordinates of %d effects, which need four each", n, effects)
 		}
 	}
-	c.evidence = slices.Clone(evidence)
+	c.set(slices.Clone(evidence))
+	return nil
+}
+
+// set makes evidence, which was checked, the one in use.
+func (c *Chart) set(evidence []float64) {
+	c.evidence = evidence
 	if slices.Equal(evidence, c.of.Written()) {
 		c.evidence = nil
 	}
-	return nil
+	if c.evidence != nil {
+		c.of.Hold(evidence)
+	}
 }
 
 // checkEvidence reports what is wrong with evidence for whatever effects.
@@ -124,8 +137,8 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	if c.evidence == nil {
 		return c.below.LogDensityGrad(u, grad)
 	}
-	jacobian, err := c.of.Forward(u, c.evidence, c.x)
-	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || slices.ContainsFunc(c.x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+	jacobian, err := c.of.Forward(u, nil, c.x)
+	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || !vector.Finite(c.x) {
 		clear(grad)
 		return math.Inf(-1), nil
 	}
@@ -134,7 +147,7 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 		clear(grad)
 		return lp, err
 	}
-	if err := c.of.Pull(u, c.evidence, c.gx, grad); err != nil {
+	if err := c.of.Pull(u, nil, c.gx, grad); err != nil {
 		return 0, err
 	}
 	return lp + jacobian, nil
@@ -146,7 +159,7 @@ func (c *Chart) Original(u, x []float64) (float64, error) {
 		copy(x, u)
 		return 0, nil
 	}
-	return c.of.Forward(u, c.evidence, x)
+	return c.of.Forward(u, nil, x)
 }
 
 // Scores writes the target's own position and gradient of u, where that over u is gu.
@@ -156,10 +169,10 @@ func (c *Chart) Scores(u, gu, x, gx []float64) error {
 		copy(gx, gu)
 		return nil
 	}
-	if _, err := c.of.Forward(u, c.evidence, x); err != nil {
+	if _, err := c.of.Forward(u, nil, x); err != nil {
 		return err
 	}
-	return c.of.Push(x, c.evidence, gu, gx)
+	return c.of.Push(x, nil, gu, gx)
 }
 
 // At writes the position that Original makes x of to u.
@@ -168,7 +181,7 @@ func (c *Chart) At(x, u []float64) error {
 		copy(u, x)
 		return nil
 	}
-	return c.of.Inverse(x, c.evidence, u)
+	return c.of.Inverse(x, nil, u)
 }
 
 // chartOf is the cover over a target, where it has effects; else nil.
@@ -199,7 +212,7 @@ func (s *State) Recentre(evidence []float64) (bool, error) {
 	}
 	before, from := c.evidence, slices.Clone(s.Point.Position)
 	back := func() (bool, error) {
-		c.evidence = before
+		c.set(before)
 		copy(s.Point.Position, from)
 		return false, s.Hamiltonian.Reset(s.Point)
 	}

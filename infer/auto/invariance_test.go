@@ -3,6 +3,7 @@ package auto
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -98,17 +99,28 @@ func (c charted) Uniforms(u, uniforms []float64) {
 type funnelMap struct {
 	d     int
 	fault bool // the Jacobian is forgotten
+	held  []float64
 }
 
-func (m funnelMap) Elements() []int {
+func (m *funnelMap) Hold(evidence []float64) { m.held = slices.Clone(evidence) }
+
+func (m *funnelMap) orHeld(evidence []float64) []float64 {
+	if evidence == nil {
+		return m.held
+	}
+	return evidence
+}
+
+func (m *funnelMap) Elements() []int {
 	e := make([]int, m.d-1)
 	for i := range e {
 		e[i] = i + 1
 	}
 	return e
 }
-func (m funnelMap) Written() []float64 { return infer.Centred(1, m.d-1) }
-func (m funnelMap) Forward(u, evidence, x []float64) (jacobian float64, err error) {
+func (m *funnelMap) Written() []float64 { return infer.Centred(1, m.d-1) }
+func (m *funnelMap) Forward(u, evidence, x []float64) (jacobian float64, err error) {
+	evidence = m.orHeld(evidence)
 	x[0] = u[0]
 	n, v := m.d-1, math.Exp(u[0])
 	for i := range n {
@@ -121,7 +133,8 @@ func (m funnelMap) Forward(u, evidence, x []float64) (jacobian float64, err erro
 	}
 	return jacobian, nil
 }
-func (m funnelMap) Pull(u, evidence, gx, gu []float64) error {
+func (m *funnelMap) Pull(u, evidence, gx, gu []float64) error {
+	evidence = m.orHeld(evidence)
 	gu[0] = gx[0]
 	n, v := m.d-1, math.Exp(u[0])
 	for i := range n {
@@ -136,7 +149,8 @@ func (m funnelMap) Pull(u, evidence, gx, gu []float64) error {
 	}
 	return nil
 }
-func (m funnelMap) Inverse(x, evidence, u []float64) error {
+func (m *funnelMap) Inverse(x, evidence, u []float64) error {
+	evidence = m.orHeld(evidence)
 	u[0] = x[0]
 	n, v := m.d-1, math.Exp(x[0])
 	for i := range n {
@@ -145,9 +159,9 @@ func (m funnelMap) Inverse(x, evidence, u []float64) error {
 	}
 	return nil
 }
-func (m funnelMap) Push(x, evidence, gu, gx []float64) error { panic("not used") }
-func (m funnelMap) Levels() []int                            { return make([]int, len(m.Elements())) }
-func (m funnelMap) LogScales(x, dst []float64) error {
+func (m *funnelMap) Push(x, evidence, gu, gx []float64) error { panic("not used") }
+func (m *funnelMap) Levels() []int                            { return make([]int, len(m.Elements())) }
+func (m *funnelMap) LogScales(x, dst []float64) error {
 	for i := range dst {
 		dst[i] = x[0] / 2
 	}
@@ -164,7 +178,7 @@ func TestChartInvariance(t *testing.T) {
 				continue
 			}
 			res, err := infertest.Invariance{
-				Target: newCharted(f, evidence, funnelMap{3, fault}), StepSize: 0.6, Seed: 44, Replicates: 8000,
+				Target: newCharted(f, evidence, &funnelMap{d: 3, fault: fault}), StepSize: 0.6, Seed: 44, Replicates: 8000,
 				Kernel:      func() infer.Kernel { return newKernel(Sampler{}.withDefaults(), nil) },
 				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewWhitened(l, infer.Metric{}) },
 			}.Run()

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
@@ -167,7 +168,7 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 	case infer.Dense:
 		// U⁻¹ times standard normals has covariance (UᵀU)⁻¹ = M.
 		if h.dim > 0 {
-			blas64.Trsv(blas.NoTrans, h.upper, vector(p))
+			blas64.Trsv(blas.NoTrans, h.upper, blasVector(p))
 		}
 	default:
 		for i, s := range h.scale {
@@ -185,27 +186,27 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 	q := z.Position
 	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
 	q0 := from.Position[:len(q)]
-	floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 	switch h.kind {
 	case infer.Dense:
+		floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 		copy(q, q0)
 		h.multiply(eps, p, 1, q)
 	case infer.LowRank:
+		floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 		h.low.Velocity(p, h.work)
 		floats.AddScaledTo(q, q0, eps, h.work)
-	case infer.Unit:
-		floats.AddScaledTo(q, q0, eps, p)
 	default:
-		inv := h.inverse[:len(q)]
-		for i := range q {
-			q[i] = q0[i] + eps*inv[i]*p[i]
-		}
+		vector.Leap(q, p, q0, from.Momentum, from.Gradient, h.inverse, half, eps)
 	}
 	lp, err := h.target.LogDensityGrad(q, g)
 	z.LogDensity = lp
 	if err != nil || math.IsInf(lp, -1) {
 		z.Energy = math.Inf(1)
 		return err
+	}
+	if h.scale != nil {
+		setEnergy(z, vector.Kick(p, z.Cache[:h.dim], g, h.inverse, half))
+		return nil
 	}
 	floats.AddScaled(p, half, g)
 	h.complete(z)
@@ -214,40 +215,16 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 
 // complete computes velocity and energy.
 func (h *Euclidean) complete(z *infer.Point) {
-	p := z.Momentum
-	v := z.Cache[:len(p)]
-	k, k1 := 0.0, 0.0 // a single sum would wait for its last addition
-	i := 0
-	if h.kind == infer.Dense || h.kind == infer.LowRank {
-		if h.kind == infer.Dense {
-			h.multiply(1, p, 0, v)
-		} else {
-			h.low.Velocity(p, v)
-		}
-		for ; i+1 < len(p); i += 2 {
-			k += p[i] * v[i]
-			k1 += p[i+1] * v[i+1]
-		}
-		if i < len(p) {
-			k += p[i] * v[i]
-		}
-	} else {
-		inv := h.inverse[:len(p)]
-		for ; i+1 < len(p); i += 2 {
-			v[i] = inv[i] * p[i]
-			v[i+1] = inv[i+1] * p[i+1]
-			k += p[i] * v[i]
-			k1 += p[i+1] * v[i+1]
-		}
-		if i < len(p) {
-			v[i] = inv[i] * p[i]
-			k += p[i] * v[i]
-		}
+	p, v := z.Momentum, z.Cache[:h.dim]
+	switch h.kind {
+	case infer.Dense:
+		h.multiply(1, p, 0, v)
+	case infer.LowRank:
+		h.low.Velocity(p, v)
+	default:
+		vector.Times(v, h.inverse, p)
 	}
-	z.Energy = 0.5*(k+k1) - z.LogDensity
-	if math.IsNaN(z.Energy) { // a gradient that is not finite
-		z.Energy = math.Inf(1)
-	}
+	setEnergy(z, floats.Dot(p, v))
 }
 
 // Velocity implements [infer.Hamiltonian].
@@ -256,8 +233,17 @@ func (h *Euclidean) Velocity(z *infer.Point) []float64 { return z.Cache }
 // multiply sets y to alpha M⁻¹x + beta y.
 func (h *Euclidean) multiply(alpha float64, x []float64, beta float64, y []float64) {
 	if h.dim > 0 {
-		blas64.Gemv(blas.NoTrans, alpha, h.dense, vector(x), beta, vector(y))
+		blas64.Gemv(blas.NoTrans, alpha, h.dense, blasVector(x), beta, blasVector(y))
 	}
 }
 
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+func blasVector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// setEnergy sets the energy of a point by twice its kinetic energy; it is infinite where a gradient
+// is not finite.
+func setEnergy(z *infer.Point, twiceKinetic float64) {
+	z.Energy = 0.5*twiceKinetic - z.LogDensity
+	if math.IsNaN(z.Energy) {
+		z.Energy = math.Inf(1)
+	}
+}

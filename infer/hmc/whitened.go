@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/internal/quick"
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
@@ -124,7 +125,7 @@ func (h *Whitened) SetPlace(z *infer.Point, y []float64) error {
 // Momentum implements [infer.Hamiltonian]: standard normal.
 func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.whitened(z)
-	h.complete(z, quick.Normals(rng, z.Momentum))
+	setEnergy(z, quick.Normals(rng, z.Momentum))
 }
 
 // Step implements [infer.Hamiltonian].
@@ -140,18 +141,9 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 			h.eps = eps
 			h.sin, h.cos = quick.Sincos(eps)
 		}
-		sin, cos := h.sin, h.cos
-		for i, yi := range y0 {
-			ri := r0[i] + half*(w0[i]+yi)
-			y[i] = cos*yi + sin*ri
-			r[i] = cos*ri - sin*yi
-		}
+		vector.Rotate(y, r, y0, w0, r0, half, h.sin, h.cos)
 	} else {
-		for i, wi := range w0 {
-			ri := r0[i] + half*wi
-			r[i] = ri
-			y[i] = y0[i] + eps*ri
-		}
+		vector.Leap(y, r, y0, r0, w0, nil, half, eps)
 	}
 	h.Forward(y, z.Position)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
@@ -161,42 +153,12 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 		return err
 	}
 	h.Pull(z.Gradient, w)
-	var kinetic, kinetic1 float64 // a single sum would wait for its last addition
-	i := 0
 	if h.Rotate {
-		for ; i+1 < len(w); i += 2 {
-			a, b := r[i]+half*(w[i]+y[i]), r[i+1]+half*(w[i+1]+y[i+1])
-			r[i], r[i+1] = a, b
-			kinetic += a * a
-			kinetic1 += b * b
-		}
-		if i < len(w) {
-			a := r[i] + half*(w[i]+y[i])
-			r[i] = a
-			kinetic += a * a
-		}
+		setEnergy(z, vector.KickRotated(r, w, y, half))
 	} else {
-		for ; i+1 < len(w); i += 2 {
-			a, b := r[i]+half*w[i], r[i+1]+half*w[i+1]
-			r[i], r[i+1] = a, b
-			kinetic += a * a
-			kinetic1 += b * b
-		}
-		if i < len(w) {
-			a := r[i] + half*w[i]
-			r[i] = a
-			kinetic += a * a
-		}
+		setEnergy(z, vector.Kick(r, nil, w, nil, half))
 	}
-	h.complete(z, kinetic+kinetic1)
 	return nil
-}
-
-func (h *Whitened) complete(z *infer.Point, kinetic float64) {
-	z.Energy = 0.5*kinetic - z.LogDensity
-	if math.IsNaN(z.Energy) { // a gradient that is not finite
-		z.Energy = math.Inf(1)
-	}
 }
 
 // Velocity implements [infer.Hamiltonian].

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
 // Defaults of [Kernel].
@@ -249,43 +250,6 @@ func (t *trajectory) step(from, z *infer.Point, eps float64) error {
 	return t.h.Step(from, z, eps)
 }
 
-// turning implements space by the generalised criterion: the velocities at
-// both ends must have a positive product with the sum of the momenta, for the
-// union and for either tree together with the first point of the other.
-func (t *trajectory) turning(left, right *tree) bool {
-	a, b := left.left.velocity, right.right.velocity
-	if bends(a, b, left.rho, right.rho) {
-		return true
-	}
-	// For two single points the other two conditions are the same again.
-	if left.size == 1 && right.size == 1 {
-		return false
-	}
-	return bends(a, right.left.velocity, left.rho, right.left.Momentum) ||
-		bends(left.right.velocity, b, left.right.Momentum, right.rho)
-}
-
-// bends reports whether a·(r+s) or b·(r+s) is not positive.
-func bends(a, b, r, s []float64) bool {
-	b, r, s = b[:len(a)], r[:len(a)], s[:len(a)]
-	// Two sums each: a single one waits for its last addition.
-	var da, db, da1, db1 float64
-	i := 0
-	for ; i+1 < len(a); i += 2 {
-		rho, rho1 := r[i]+s[i], r[i+1]+s[i+1]
-		da += a[i] * rho
-		db += b[i] * rho
-		da1 += a[i+1] * rho1
-		db1 += b[i+1] * rho1
-	}
-	if i < len(a) {
-		rho := r[i] + s[i]
-		da += a[i] * rho
-		db += b[i] * rho
-	}
-	return !(da+da1 > 0 && db+db1 > 0)
-}
-
 // choose implements space.
 func (t *trajectory) choose(dst, src *tree, prob float64) {
 	if t.rng.Float64() < prob {
@@ -293,8 +257,30 @@ func (t *trajectory) choose(dst, src *tree, prob float64) {
 	}
 }
 
-// join implements space.
-func (t *trajectory) join(dst, other *tree, after bool) {
+// join implements space by the generalised criterion, see [vector.Turns].
+func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
+	left, right := dst, other
+	if !after {
+		left, right = other, dst
+	}
+	a, b := left.end(), right.end()
+	turning = vector.Turns(&a, &b, dst.sum)
+	dst.rho = dst.sum
+	t.attach(dst, other, after)
+	return turning
+}
+
+// end is what the criterion for U-turns looks at.
+func (a *tree) end() vector.End {
+	return vector.End{
+		First: a.left.velocity, FirstMomentum: a.left.Momentum,
+		Last: a.right.velocity, LastMomentum: a.right.Momentum,
+		Sum: a.rho, Points: a.size,
+	}
+}
+
+// attach makes dst the union of it and other.
+func (t *trajectory) attach(dst, other *tree, after bool) {
 	if after {
 		t.drop(dst.right)
 		t.drop(other.left)
@@ -306,12 +292,6 @@ func (t *trajectory) join(dst, other *tree, after bool) {
 	}
 	t.drop(other.chosen)
 	dst.size += other.size
-	sum := dst.sum
-	a, b := dst.rho[:len(sum)], other.rho[:len(sum)]
-	for i := range sum {
-		sum[i] = a[i] + b[i]
-	}
-	dst.rho = sum
 	other.left, other.right, other.chosen = nil, nil, nil
 }
 

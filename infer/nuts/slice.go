@@ -95,8 +95,19 @@ func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	return weight{}, true
 }
 
-// turning implements space: by going on at either end, would the ends come
-// closer?
+// join implements space.
+func (s *slice) join(dst, other *tree, after bool) (turning bool) {
+	left, right := dst, other
+	if !after {
+		left, right = other, dst
+	}
+	turning = s.turning(left, right)
+	s.attach(dst, other, after)
+	return turning
+}
+
+// turning is whether the ends of two adjacent trees, left the earlier in time, would come closer
+// by going on at either of them.
 func (s *slice) turning(left, right *tree) bool {
 	a, b := left.left, right.right
 	x := b.Position

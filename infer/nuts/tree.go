@@ -16,17 +16,15 @@ type space[T any] interface {
 	// ok is false if the trajectory diverges there, and then ends.
 	leaf(dst T, forward bool) (w weight, ok bool)
 
-	// turning reports whether the union of two adjacent trees, left being the
-	// earlier in time, makes a U-turn, either whole or across their border.
-	turning(left, right T) bool
-
 	// choose replaces the chosen point of dst by that of src with probability
 	// prob. What src has chosen is not looked at again.
 	choose(dst, src T, prob float64)
 
-	// join adds other to dst, after it in time if after, else before it.
-	// dst's choice stays; other is used up.
-	join(dst, other T, after bool)
+	// join adds other, which is adjacent, to dst, after it in time if after, else before
+	// it, and reports whether the union makes a U-turn, either whole or across their border.
+	// dst's choice stays; other is used up. It is one step because both need the sum of the
+	// momenta.
+	join(dst, other T, after bool) (turning bool)
 
 	// scratch returns a tree for use at a level: distinct levels have distinct
 	// trees, all distinct from the root.
@@ -58,9 +56,7 @@ func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDe
 		depth++
 		s.choose(root, next, min(1, w.over(total)))
 		total = total.plus(w)
-		turning := adjacent[T](s, root, next, forward)
-		s.join(root, next, forward)
-		if turning {
+		if s.join(root, next, forward) {
 			break
 		}
 	}
@@ -86,17 +82,7 @@ func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight
 	}
 	total = total.plus(w)
 	s.choose(dst, second, w.over(total))
-	turning := adjacent[T](s, dst, second, forward)
-	s.join(dst, second, forward)
-	return total, !turning
-}
-
-// adjacent is s.turning of a tree and its continuation forward or backward.
-func adjacent[T any, S space[T]](s S, tree, next T, forward bool) bool {
-	if forward {
-		return s.turning(tree, next)
-	}
-	return s.turning(next, tree)
+	return total, !s.join(dst, second, forward)
 }
 
 // weight is the number value·exp(shift). Almost always shift is 0 and weights

@@ -41,13 +41,6 @@ func (s *integers) leaf(dst *interval, forward bool) (weight, bool) {
 	return weightOf(math.Log(s.weight(i))), !s.diverges(i)
 }
 
-func (s *integers) turning(left, right *interval) bool {
-	if left.hi != right.lo {
-		panic(fmt.Sprint("turning: not adjacent: ", left, right))
-	}
-	return s.turns(left.lo, left.hi, right.hi)
-}
-
 func (s *integers) choose(dst, src *interval, prob float64) {
 	if s.bias != nil {
 		prob = s.bias(prob, dst.hi-dst.lo)
@@ -62,15 +55,17 @@ func (s *integers) choose(dst, src *interval, prob float64) {
 	dst.chosen = mixed
 }
 
-func (s *integers) join(dst, other *interval, after bool) {
+func (s *integers) join(dst, other *interval, after bool) (turning bool) {
+	border := dst.lo
 	switch {
 	case after && dst.hi == other.lo:
-		dst.hi = other.hi
+		border, dst.hi = dst.hi, other.hi
 	case !after && other.hi == dst.lo:
 		dst.lo = other.lo
 	default:
 		panic(fmt.Sprint("join: not adjacent: ", dst, other, after))
 	}
+	return s.turns(dst.lo, border, dst.hi)
 }
 
 func (s *integers) scratch(level int) *interval { return s.levels[level] }

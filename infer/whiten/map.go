@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
 // Map is the affine map x = μ + Ly to the coordinates y in which a metric is the
@@ -69,24 +70,20 @@ func (h *Map) Metric() infer.Metric {
 	return m
 }
 
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+func blasVector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // Forward writes μ + Ly to x.
 func (h *Map) Forward(y, x []float64) {
 	switch {
 	case h.scale != nil:
-		mean, scale := h.mean[:len(x)], h.scale[:len(x)]
-		y = y[:len(x)]
-		for i := range x {
-			x[i] = mean[i] + scale[i]*y[i]
-		}
+		vector.Affine(x, h.mean, h.scale, y)
 	case h.low != nil:
 		h.low.forward(h.mean, y, x)
 	case h.few != nil:
 		h.few.multiply(h.mean, y, x)
 	default:
 		copy(x, y)
-		blas64.Trmv(blas.Trans, h.upper, vector(x))
+		blas64.Trmv(blas.Trans, h.upper, blasVector(x))
 		floats.Add(x, h.mean)
 	}
 }
@@ -110,18 +107,14 @@ func (h *Map) solve(y []float64) {
 func (h *Map) Pull(g, w []float64) {
 	switch {
 	case h.scale != nil:
-		scale := h.scale[:len(w)]
-		g = g[:len(w)]
-		for i := range w {
-			w[i] = scale[i] * g[i]
-		}
+		vector.Times(w, h.scale, g)
 	case h.low != nil:
 		h.low.pull(g, w)
 	case h.few != nil:
 		h.few.transposed(g, w)
 	default:
 		copy(w, g)
-		blas64.Trmv(blas.NoTrans, h.upper, vector(w))
+		blas64.Trmv(blas.NoTrans, h.upper, blasVector(w))
 	}
 }
 
@@ -171,6 +164,6 @@ func (h *Map) Inverse(x, y []float64) {
 	case h.few != nil:
 		h.solve(y)
 	default:
-		blas64.Trsv(blas.Trans, h.upper, vector(y))
+		blas64.Trsv(blas.Trans, h.upper, blasVector(y))
 	}
 }

@@ -1,0 +1,259 @@
+// Package vector has the loops over all dimensions that a step of a trajectory is made of. In
+// thousands of dimensions they, not the gradient, are what a step costs, so each goes over memory
+// once and does all that its numbers are needed for.
+//
+// On amd64 with AVX2 they are machine code, elsewhere Go. Both give the same bits: products are
+// rounded before they are added, and a sum has four partial sums, the i-th number in number i
+// modulo 4, added as (0 + 1) + (2 + 3). So draws do not depend on the processor.
+//
+// All slices of a call have the length of the first one at least; a result may be one of the
+// arguments, but not overlap one otherwise.
+package vector
+
+// least is the length from which the machine code is worth its call.
+const least = 16
+
+// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv stands
+// for ones.
+func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
+	n := len(q)
+	p, q0, p0, g0 = p[:n], q0[:n], p0[:n], g0[:n]
+	from := 0
+	if inv == nil {
+		if fast && n >= least {
+			from = n &^ 3
+			leapUnit(from, &q[0], &p[0], &q0[0], &p0[0], &g0[0], half, eps)
+		}
+		for i := from; i < n; i++ {
+			v := p0[i] + float64(half*g0[i])
+			p[i] = v
+			q[i] = q0[i] + float64(eps*v)
+		}
+		return
+	}
+	inv = inv[:n]
+	if fast && n >= least {
+		from = n &^ 3
+		leap(from, &q[0], &p[0], &q0[0], &p0[0], &g0[0], &inv[0], half, eps)
+	}
+	for i := from; i < n; i++ {
+		v := p0[i] + float64(half*g0[i])
+		p[i] = v
+		q[i] = q0[i] + float64(float64(eps*inv[i])*v)
+	}
+}
+
+// Kick is the second half of a leapfrog step: p = p + half·g, v = inv·p. It returns p·v. With a
+// nil inv, for ones, v is p and not written.
+func Kick(p, v, g, inv []float64, half float64) float64 {
+	n := len(p)
+	g = g[:n]
+	var s [4]float64
+	from := 0
+	if inv == nil {
+		if fast && n >= least {
+			from = n &^ 3
+			kickUnit(from, &p[0], &g[0], half, &s)
+		}
+		for i := from; i < n; i++ {
+			a := p[i] + float64(half*g[i])
+			p[i] = a
+			s[i&3] += float64(a * a)
+		}
+		return total(&s)
+	}
+	v, inv = v[:n], inv[:n]
+	if fast && n >= least {
+		from = n &^ 3
+		kick(from, &p[0], &v[0], &g[0], &inv[0], half, &s)
+	}
+	for i := from; i < n; i++ {
+		a := p[i] + float64(half*g[i])
+		b := float64(inv[i] * a)
+		p[i], v[i] = a, b
+		s[i&3] += float64(a * b)
+	}
+	return total(&s)
+}
+
+// Rotate is the first half of a step that follows a standard normal distribution exactly:
+// r' = r0 + half·(w0 + y0), y = cos·y0 + sin·r', r = cos·r' - sin·y0.
+func Rotate(y, r, y0, w0, r0 []float64, half, sin, cos float64) {
+	n := len(y)
+	r, y0, w0, r0 = r[:n], y0[:n], w0[:n], r0[:n]
+	from := 0
+	if fast && n >= least {
+		from = n &^ 3
+		rotate(from, &y[0], &r[0], &y0[0], &w0[0], &r0[0], half, sin, cos)
+	}
+	for i := from; i < n; i++ {
+		at := y0[i]
+		v := r0[i] + float64(half*(w0[i]+at))
+		y[i] = float64(cos*at) + float64(sin*v)
+		r[i] = float64(cos*v) - float64(sin*at)
+	}
+}
+
+// KickRotated is the second half of that step, r = r + half·(w + y). It returns r·r.
+func KickRotated(r, w, y []float64, half float64) float64 {
+	n := len(r)
+	w, y = w[:n], y[:n]
+	var s [4]float64
+	from := 0
+	if fast && n >= least {
+		from = n &^ 3
+		kickRotated(from, &r[0], &w[0], &y[0], half, &s)
+	}
+	for i := from; i < n; i++ {
+		a := r[i] + float64(half*(w[i]+y[i]))
+		r[i] = a
+		s[i&3] += float64(a * a)
+	}
+	return total(&s)
+}
+
+// Affine sets x to mean + scale·y.
+func Affine(x, mean, scale, y []float64) {
+	n := len(x)
+	mean, scale, y = mean[:n], scale[:n], y[:n]
+	from := 0
+	if fast && n >= least {
+		from = n &^ 3
+		affine(from, &x[0], &mean[0], &scale[0], &y[0])
+	}
+	for i := from; i < n; i++ {
+		x[i] = mean[i] + float64(scale[i]*y[i])
+	}
+}
+
+// Times sets x to scale·y.
+func Times(x, scale, y []float64) {
+	n := len(x)
+	scale, y = scale[:n], y[:n]
+	from := 0
+	if fast && n >= least {
+		from = n &^ 3
+		times(from, &x[0], &scale[0], &y[0])
+	}
+	for i := from; i < n; i++ {
+		x[i] = float64(scale[i] * y[i])
+	}
+}
+
+// Finite reports whether no number is infinite or NaN.
+func Finite(x []float64) bool {
+	n := len(x)
+	var s [4]float64 // 0 times a number is 0, unless that is not finite
+	from := 0
+	if fast && n >= least {
+		from = n &^ 3
+		nothing(from, &x[0], &s)
+	}
+	for i := from; i < n; i++ {
+		s[i&3] += x[i] * 0
+	}
+	return total(&s) == 0
+}
+
+// End is what the criterion for U-turns asks of a run of points: velocities and momenta at its two
+// ends, in the order of time, and the sum of the momenta of all.
+type End struct {
+	First, Last                 []float64 // velocities
+	FirstMomentum, LastMomentum []float64
+	Sum                         []float64
+	Points                      int
+}
+
+// Turns reports whether the union of two runs, the second after the first, makes a U-turn, and
+// writes the sum of all momenta to sum. By the generalised criterion (Betancourt 2017, with the two
+// further conditions of Stan) the velocities at both ends must have positive products with the sum
+// of the momenta: those of the union and of either run with the nearest point of the other.
+func Turns(left, right *End, sum []float64) bool {
+	n := len(sum)
+	a, b, r, s := left.First[:n], right.Last[:n], left.Sum[:n], right.Sum[:n]
+	// For two single points the other conditions are the same once more.
+	single := left.Points == 1 && right.Points == 1
+	if !fast || n < least {
+		turns := bends(a, b, r, s)
+		if !turns && !single {
+			turns = bends(a, right.First[:n], r, right.FirstMomentum[:n]) || bends(left.Last[:n], b, left.LastMomentum[:n], s)
+		}
+		for i := range sum {
+			sum[i] = r[i] + s[i]
+		}
+		return turns
+	}
+	if single {
+		var p [2][4]float64
+		from := n &^ 3
+		turn2(from, &a[0], &b[0], &r[0], &s[0], &sum[0], &p)
+		for i := from; i < n; i++ {
+			rho := r[i] + s[i]
+			sum[i] = rho
+			p[0][i&3] += float64(a[i] * rho)
+			p[1][i&3] += float64(b[i] * rho)
+		}
+		return !(total(&p[0]) > 0 && total(&p[1]) > 0)
+	}
+	c, pc, d, pd := right.First[:n], right.FirstMomentum[:n], left.Last[:n], left.LastMomentum[:n]
+	var p [6][4]float64
+	from := n &^ 3
+	turn6(from, &a[0], &b[0], &r[0], &s[0], &c[0], &pc[0], &d[0], &pd[0], &sum[0], &p)
+	for i := from; i < n; i++ {
+		rho := r[i] + s[i]
+		before, after := r[i]+pc[i], pd[i]+s[i]
+		sum[i] = rho
+		p[0][i&3] += float64(a[i] * rho)
+		p[1][i&3] += float64(b[i] * rho)
+		p[2][i&3] += float64(a[i] * before)
+		p[3][i&3] += float64(c[i] * before)
+		p[4][i&3] += float64(d[i] * after)
+		p[5][i&3] += float64(b[i] * after)
+	}
+	for k := range p {
+		if !(total(&p[k]) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// bends reports whether a·(r+s) or b·(r+s) is not positive.
+func bends(a, b, r, s []float64) bool {
+	n := len(a)
+	b, r, s = b[:n], r[:n], s[:n]
+	var a0, a1, a2, a3, b0, b1, b2, b3 float64
+	i := 0
+	for ; i+3 < n; i += 4 {
+		rho := r[i] + s[i]
+		a0 += float64(a[i] * rho)
+		b0 += float64(b[i] * rho)
+		rho = r[i+1] + s[i+1]
+		a1 += float64(a[i+1] * rho)
+		b1 += float64(b[i+1] * rho)
+		rho = r[i+2] + s[i+2]
+		a2 += float64(a[i+2] * rho)
+		b2 += float64(b[i+2] * rho)
+		rho = r[i+3] + s[i+3]
+		a3 += float64(a[i+3] * rho)
+		b3 += float64(b[i+3] * rho)
+	}
+	if i < n {
+		rho := r[i] + s[i]
+		a0 += float64(a[i] * rho)
+		b0 += float64(b[i] * rho)
+	}
+	if i+1 < n {
+		rho := r[i+1] + s[i+1]
+		a1 += float64(a[i+1] * rho)
+		b1 += float64(b[i+1] * rho)
+	}
+	if i+2 < n {
+		rho := r[i+2] + s[i+2]
+		a2 += float64(a[i+2] * rho)
+		b2 += float64(b[i+2] * rho)
+	}
+	return !((a0+a1)+(a2+a3) > 0 && (b0+b1)+(b2+b3) > 0)
+}
+
+func total(s *[4]float64) float64 { return (s[0] + s[1]) + (s[2] + s[3]) }

@@ -1,0 +1,41 @@
+package vector
+
+import "golang.org/x/sys/cpu"
+
+// fast says that there is machine code for this processor. It is set once and for all.
+var fast = cpu.X86.HasAVX2
+
+// In vector_amd64.s. n is a multiple of 4, and not 0.
+
+//go:noescape
+func leap(n int, q, p, q0, p0, g0, inv *float64, half, eps float64)
+
+//go:noescape
+func leapUnit(n int, q, p, q0, p0, g0 *float64, half, eps float64)
+
+//go:noescape
+func kick(n int, p, v, grad, inv *float64, half float64, s *[4]float64)
+
+//go:noescape
+func kickUnit(n int, p, grad *float64, half float64, s *[4]float64)
+
+//go:noescape
+func rotate(n int, y, r, y0, w0, r0 *float64, half, sin, cos float64)
+
+//go:noescape
+func kickRotated(n int, r, w, y *float64, half float64, s *[4]float64)
+
+//go:noescape
+func affine(n int, x, mean, scale, y *float64)
+
+//go:noescape
+func times(n int, x, scale, y *float64)
+
+//go:noescape
+func nothing(n int, x *float64, s *[4]float64)
+
+//go:noescape
+func turn2(n int, a, b, r, s, sum *float64, p *[2][4]float64)
+
+//go:noescape
+func turn6(n int, a, b, r, s, c, pc, d, pd, sum *float64, p *[6][4]float64)

@@ -1,0 +1,314 @@
+#include "textflag.h"
+
+// AVX2. AX is the offset into the slices, CX their length, both in bytes.
+
+// func leap: see vector.go.
+TEXT ·leap(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ q+8(FP), DI
+	MOVQ p+16(FP), SI
+	MOVQ q0+24(FP), R8
+	MOVQ p0+32(FP), R9
+	MOVQ g0+40(FP), R10
+	MOVQ inv+48(FP), R11
+	VBROADCASTSD half+56(FP), Y0
+	VBROADCASTSD eps+64(FP), Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (R10)(AX*1), Y0, Y2
+	VADDPD (R9)(AX*1), Y2, Y2
+	VMULPD (R11)(AX*1), Y1, Y3
+	VMULPD Y2, Y3, Y3
+	VADDPD (R8)(AX*1), Y3, Y3
+	VMOVUPD Y2, (SI)(AX*1)
+	VMOVUPD Y3, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func leapUnit: see vector.go.
+TEXT ·leapUnit(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ q+8(FP), DI
+	MOVQ p+16(FP), SI
+	MOVQ q0+24(FP), R8
+	MOVQ p0+32(FP), R9
+	MOVQ g0+40(FP), R10
+	VBROADCASTSD half+48(FP), Y0
+	VBROADCASTSD eps+56(FP), Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (R10)(AX*1), Y0, Y2
+	VADDPD (R9)(AX*1), Y2, Y2
+	VMULPD Y2, Y1, Y3
+	VADDPD (R8)(AX*1), Y3, Y3
+	VMOVUPD Y2, (SI)(AX*1)
+	VMOVUPD Y3, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func kick: see vector.go.
+TEXT ·kick(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ p+8(FP), DI
+	MOVQ v+16(FP), SI
+	MOVQ grad+24(FP), R8
+	MOVQ inv+32(FP), R9
+	MOVQ s+48(FP), DX
+	VBROADCASTSD half+40(FP), Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (R8)(AX*1), Y0, Y2
+	VADDPD (DI)(AX*1), Y2, Y2
+	VMULPD (R9)(AX*1), Y2, Y3
+	VMOVUPD Y2, (DI)(AX*1)
+	VMOVUPD Y3, (SI)(AX*1)
+	VMULPD Y2, Y3, Y3
+	VADDPD Y3, Y1, Y1
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y1, (DX)
+	VZEROUPPER
+	RET
+
+// func kickUnit: see vector.go.
+TEXT ·kickUnit(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ p+8(FP), DI
+	MOVQ grad+16(FP), R8
+	MOVQ s+32(FP), DX
+	VBROADCASTSD half+24(FP), Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (R8)(AX*1), Y0, Y2
+	VADDPD (DI)(AX*1), Y2, Y2
+	VMOVUPD Y2, (DI)(AX*1)
+	VMULPD Y2, Y2, Y3
+	VADDPD Y3, Y1, Y1
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y1, (DX)
+	VZEROUPPER
+	RET
+
+// func rotate: see vector.go.
+TEXT ·rotate(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ y+8(FP), DI
+	MOVQ r+16(FP), SI
+	MOVQ y0+24(FP), R8
+	MOVQ w0+32(FP), R9
+	MOVQ r0+40(FP), R10
+	VBROADCASTSD half+48(FP), Y0
+	VBROADCASTSD sin+56(FP), Y1
+	VBROADCASTSD cos+64(FP), Y2
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R8)(AX*1), Y3
+	VADDPD (R9)(AX*1), Y3, Y4
+	VMULPD Y4, Y0, Y4
+	VADDPD (R10)(AX*1), Y4, Y4
+	VMULPD Y3, Y2, Y5
+	VMULPD Y4, Y1, Y6
+	VADDPD Y6, Y5, Y5
+	VMULPD Y4, Y2, Y6
+	VMULPD Y3, Y1, Y7
+	VSUBPD Y7, Y6, Y6
+	VMOVUPD Y5, (DI)(AX*1)
+	VMOVUPD Y6, (SI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func kickRotated: see vector.go.
+TEXT ·kickRotated(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ r+8(FP), DI
+	MOVQ w+16(FP), R8
+	MOVQ y+24(FP), R9
+	MOVQ s+40(FP), DX
+	VBROADCASTSD half+32(FP), Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R8)(AX*1), Y2
+	VADDPD (R9)(AX*1), Y2, Y2
+	VMULPD Y2, Y0, Y2
+	VADDPD (DI)(AX*1), Y2, Y2
+	VMOVUPD Y2, (DI)(AX*1)
+	VMULPD Y2, Y2, Y3
+	VADDPD Y3, Y1, Y1
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y1, (DX)
+	VZEROUPPER
+	RET
+
+// func affine: see vector.go.
+TEXT ·affine(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ x+8(FP), DI
+	MOVQ mean+16(FP), R8
+	MOVQ scale+24(FP), R9
+	MOVQ y+32(FP), R10
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R9)(AX*1), Y0
+	VMULPD (R10)(AX*1), Y0, Y0
+	VADDPD (R8)(AX*1), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func times: see vector.go.
+TEXT ·times(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ x+8(FP), DI
+	MOVQ scale+16(FP), R8
+	MOVQ y+24(FP), R9
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R8)(AX*1), Y0
+	VMULPD (R9)(AX*1), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func nothing: see vector.go.
+TEXT ·nothing(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ x+8(FP), DI
+	MOVQ s+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (DI)(AX*1), Y0, Y2
+	VADDPD Y2, Y1, Y1
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y1, (DX)
+	VZEROUPPER
+	RET
+
+// func turn2: see vector.go.
+TEXT ·turn2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ a+8(FP), DI
+	MOVQ b+16(FP), SI
+	MOVQ r+24(FP), R8
+	MOVQ s+32(FP), R9
+	MOVQ sum+40(FP), BX
+	MOVQ p+48(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R8)(AX*1), Y6
+	VADDPD (R9)(AX*1), Y6, Y8
+	VMULPD (DI)(AX*1), Y8, Y9
+	VADDPD Y9, Y0, Y0
+	VMULPD (SI)(AX*1), Y8, Y9
+	VADDPD Y9, Y1, Y1
+	VMOVUPD Y8, (BX)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func turn6: see vector.go.
+TEXT ·turn6(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ a+8(FP), DI
+	MOVQ b+16(FP), SI
+	MOVQ r+24(FP), R8
+	MOVQ s+32(FP), R9
+	MOVQ c+40(FP), R10
+	MOVQ pc+48(FP), R11
+	MOVQ d+56(FP), R12
+	MOVQ pd+64(FP), R13
+	MOVQ sum+72(FP), BX
+	MOVQ p+80(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R8)(AX*1), Y6
+	VMOVUPD (R9)(AX*1), Y7
+	VMOVUPD (DI)(AX*1), Y10
+	VMOVUPD (SI)(AX*1), Y11
+	VADDPD Y7, Y6, Y8
+	VMULPD Y10, Y8, Y9
+	VADDPD Y9, Y0, Y0
+	VMULPD Y11, Y8, Y9
+	VADDPD Y9, Y1, Y1
+	VADDPD (R11)(AX*1), Y6, Y12
+	VMULPD Y10, Y12, Y9
+	VADDPD Y9, Y2, Y2
+	VMULPD (R10)(AX*1), Y12, Y9
+	VADDPD Y9, Y3, Y3
+	VADDPD (R13)(AX*1), Y7, Y12
+	VMULPD (R12)(AX*1), Y12, Y9
+	VADDPD Y9, Y4, Y4
+	VMULPD Y11, Y12, Y9
+	VADDPD Y9, Y5, Y5
+	VMOVUPD Y8, (BX)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y0, 0(DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VZEROUPPER
+	RET

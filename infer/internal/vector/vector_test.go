@@ -1,0 +1,186 @@
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// lengths are on both sides of all thresholds, and of all that a vector register may leave over.
+var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 18, 19, 20, 31, 33, 100, 1001}
+
+// random returns k slices of n numbers, of magnitudes that make rounding visible.
+func random(rng *rand.Rand, k, n int) [][]float64 {
+	all := make([][]float64, k)
+	for j := range all {
+		all[j] = make([]float64, n)
+		for i := range all[j] {
+			all[j][i] = rng.NormFloat64() * math.Exp(3*rng.NormFloat64())
+		}
+	}
+	return all
+}
+
+func near(t *testing.T, what string, n int, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
+		t.Errorf("%s of %d: %v instead of %v", what, n, got, want)
+	}
+}
+
+// calls are all functions, on slices and two numbers; they return the sums.
+var calls = []struct {
+	name  string
+	run   func(x [][]float64, a, b float64) float64
+	plain func(x [][]float64, i int, a, b float64) (to []int, values []float64, sum float64) // of one element
+}{
+	{"Leap", func(x [][]float64, a, b float64) float64 { Leap(x[0], x[1], x[2], x[3], x[4], x[5], a, b); return 0 },
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[3][i] + a*x[4][i]
+			return []int{0, 1}, []float64{x[2][i] + b*x[5][i]*p, p}, 0
+		}},
+	{"Leap in place, unit", func(x [][]float64, a, b float64) float64 { Leap(x[0], x[1], x[0], x[1], x[4], nil, a, b); return 0 },
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[1][i] + a*x[4][i]
+			return []int{0, 1}, []float64{x[0][i] + b*p, p}, 0
+		}},
+	{"Kick", func(x [][]float64, a, _ float64) float64 { return Kick(x[0], x[1], x[2], x[3], a) },
+		func(x [][]float64, i int, a, _ float64) ([]int, []float64, float64) {
+			p := x[0][i] + a*x[2][i]
+			return []int{0, 1}, []float64{p, x[3][i] * p}, x[3][i] * p * p
+		}},
+	{"Kick, unit", func(x [][]float64, a, _ float64) float64 { return Kick(x[0], nil, x[2], nil, a) },
+		func(x [][]float64, i int, a, _ float64) ([]int, []float64, float64) {
+			p := x[0][i] + a*x[2][i]
+			return []int{0}, []float64{p}, p * p
+		}},
+	{"Rotate", func(x [][]float64, a, b float64) float64 {
+		Rotate(x[0], x[1], x[2], x[3], x[4], a, math.Sin(b), math.Cos(b))
+		return 0
+	},
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			r := x[4][i] + a*(x[3][i]+x[2][i])
+			return []int{0, 1}, []float64{math.Cos(b)*x[2][i] + math.Sin(b)*r, math.Cos(b)*r - math.Sin(b)*x[2][i]}, 0
+		}},
+	{"KickRotated", func(x [][]float64, a, _ float64) float64 { return KickRotated(x[0], x[1], x[2], a) },
+		func(x [][]float64, i int, a, _ float64) ([]int, []float64, float64) {
+			r := x[0][i] + a*(x[1][i]+x[2][i])
+			return []int{0}, []float64{r}, r * r
+		}},
+	{"Affine", func(x [][]float64, _, _ float64) float64 { Affine(x[0], x[1], x[2], x[3]); return 0 },
+		func(x [][]float64, i int, _, _ float64) ([]int, []float64, float64) {
+			return []int{0}, []float64{x[1][i] + x[2][i]*x[3][i]}, 0
+		}},
+	{"Times", func(x [][]float64, _, _ float64) float64 { Times(x[0], x[1], x[2]); return 0 },
+		func(x [][]float64, i int, _, _ float64) ([]int, []float64, float64) {
+			return []int{0}, []float64{x[1][i] * x[2][i]}, 0
+		}},
+}
+
+func clone(x [][]float64) [][]float64 {
+	y := make([][]float64, len(x))
+	for j := range x {
+		y[j] = slices.Clone(x[j])
+	}
+	return y
+}
+
+// Every function is what its formula says, element by element, and changes nothing else.
+func TestFormulas(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range lengths {
+		for _, c := range calls {
+			x := random(rng, 6, n)
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			want, sum := clone(x), 0.0
+			for i := range n {
+				to, values, s := c.plain(x, i, a, b)
+				for k, j := range to {
+					want[j][i] = values[k]
+				}
+				sum += s
+			}
+			near(t, c.name, n, c.run(x, a, b), sum)
+			for j := range x {
+				for i := range n {
+					near(t, c.name, n, x[j][i], want[j][i])
+				}
+			}
+		}
+	}
+}
+
+func TestFinite(t *testing.T) {
+	for _, n := range lengths {
+		x := slices.Repeat([]float64{math.MaxFloat64}, n)
+		if !Finite(x) {
+			t.Errorf("%d largest numbers are not finite", n)
+		}
+		for i := range x {
+			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				x[i] = bad
+				if Finite(x) {
+					t.Errorf("%v at %d of %d is finite", bad, i, n)
+				}
+			}
+			x[i] = 1
+		}
+	}
+}
+
+// Each of the six products alone decides, and a product of 0 or NaN is a turn.
+func TestTurns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	turned := 0
+	for round := range 40 {
+		for _, n := range lengths {
+			x := random(rng, 8, n)
+			if round%2 == 0 { // momenta that point the same way, so that few products are negative
+				for j := range x {
+					for i := range x[j] {
+						x[j][i] = math.Abs(x[j][i])
+					}
+				}
+				if round%4 == 0 {
+					for i := range x[0] { // but one end
+						x[round/4%8][i] *= -1
+					}
+				}
+			}
+			left := End{First: x[0], Last: x[1], LastMomentum: x[2], Sum: x[3], Points: 2}
+			right := End{First: x[4], FirstMomentum: x[5], Last: x[6], Sum: x[7], Points: 1}
+			if round%3 == 0 {
+				left.Points = 1
+			}
+			dot := func(a, b, c []float64) float64 {
+				s := 0.0
+				for i := range a {
+					s += a[i] * (b[i] + c[i])
+				}
+				return s
+			}
+			want := !(dot(x[0], x[3], x[7]) > 0 && dot(x[6], x[3], x[7]) > 0)
+			if left.Points > 1 {
+				want = want || !(dot(x[0], x[3], x[5]) > 0 && dot(x[4], x[3], x[5]) > 0 && dot(x[1], x[2], x[7]) > 0 && dot(x[6], x[2], x[7]) > 0)
+			}
+			sum := make([]float64, n)
+			for i := range sum {
+				sum[i] = x[3][i] + x[7][i]
+			}
+			if want {
+				turned++
+			}
+			// The sum may replace one of the two that it is of.
+			if got := Turns(&left, &right, left.Sum); got != want {
+				t.Errorf("round %d, %d dimensions: turns is %v", round, n, got)
+			}
+			if !slices.Equal(sum, left.Sum) {
+				t.Errorf("round %d, %d dimensions: the sum is %v instead of %v", round, n, left.Sum, sum)
+			}
+		}
+	}
+	if all := 40 * len(lengths); turned < all/4 || turned > 3*all/4 {
+		t.Errorf("%d of %d cases turn: the test sees one side only", turned, all)
+	}
+}
