@@ -276,8 +276,12 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 	var scales []ad.Ref
 	for _, l := range levels {
 		e := r.effects(h, source, l, x, evidence, &done)
-		own := h.Mul(e.power, h.Add(h.Div(h.Mul(e.scale, e.pull), e.d), h.Div(e.of(h, u), e.root)))
-		factor := h.Sub(e.written, h.Mul(e.power, h.Div(h.Mul(e.scale, h.Sub(e.precision, e.follow)), e.d)))
+		// One division by √D for all: with thousands of effects divisions are what takes time.
+		width := h.Div(h.Const(1), e.root)
+		part := h.Mul(e.power, width)
+		ahead := h.Mul(e.scale, width)
+		own := h.Mul(part, h.Add(h.Mul(ahead, e.pull), e.of(h, u)))
+		factor := h.Sub(e.written, h.Mul(h.Mul(part, ahead), h.Sub(e.precision, e.follow)))
 		moved := ad.None
 		if e.chained {
 			moved = along(h, h.Add(own, h.Mul(e.first, factor)), h.Mul(e.times, factor))
