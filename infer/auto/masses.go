@@ -360,9 +360,15 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 		return m
 	}
 	d := float64(m.normals[0].Dim)
+	log := func(c *mode) float64 { return c.mass + 0.5*d*math.Log(2*math.Pi) }
+	// Of a candidate that is in so many draws the mass is among theirs already, whatever it is.
+	var left []*mode
+	var visited []float64
 	logs := []float64{m.total}
-	for _, c := range candidates {
-		logs = append(logs, c.mass+0.5*d*math.Log(2*math.Pi))
+	for i, c := range candidates {
+		if visits[i] <= at.fewVisits {
+			left, visited, logs = append(left, c), append(visited, visits[i]), append(logs, log(c))
+		}
 	}
 	total := floats.LogSumExp(logs)
 	out := &masses{normals: slices.Clone(m.normals), total: total}
@@ -370,9 +376,9 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 		share := math.Exp(m.total - total)
 		out.mass, out.errors = append(out.mass, mass*share), append(out.errors, m.errors[i]*share)
 	}
-	for i, c := range candidates {
-		mass := math.Exp(logs[1+i] - total)
-		if mass < at.smallMass || visits[i] > at.fewVisits*mass {
+	for i, c := range left {
+		mass := math.Exp(log(c) - total)
+		if mass < at.smallMass || visited[i] > at.fewVisits*mass {
 			continue
 		}
 		out.normals, out.mass, out.errors = append(out.normals, c.metric), append(out.mass, mass), append(out.errors, 0)

@@ -32,6 +32,9 @@ const (
 	// A ray from a mode goes out in shells, each so much farther than the one before.
 	shells, shellGrowth = 12, 2.0
 
+	// directions is the number of draws that show whether there is mass all around a mode.
+	directions = 9
+
 	// In up to maxRefined dimensions, and of maxModes modes at most, second derivatives are taken
 	// where there are several modes.
 	maxRefined, maxModes = 1024, 8
@@ -51,6 +54,7 @@ type mode struct {
 	logDensity float64      // at the mode, or what the normal distribution has there
 	mass       float64      // logarithm, but for a constant
 	found      []int        // chains that found it
+	outer      bool         // the wide part around another mode: it has no top, so that no climb ends in it
 	to         *whiten.Map
 }
 
@@ -301,7 +305,32 @@ func (w *chain) around(m *mode) (*mode, error) {
 	default:
 		floats.Scale(at*at, wide.Inverse)
 	}
-	return w.at.newMode(wide, level+0.5*float64(d)), nil
+	outer := w.at.newMode(wide, level+0.5*float64(d))
+	if outer == nil {
+		return nil, nil
+	}
+	outer.outer = true
+	if is, err := w.isAround(outer, rng); !is || err != nil {
+		return nil, err
+	}
+	return outer, nil
+}
+
+// isAround reports whether there is mass in most directions from a mode, as it was seen along one
+// ray: the ray may have met another mode.
+func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
+	g := make([]float64, w.Target.Dim())
+	var lack []float64
+	for range directions {
+		x := outer.normalDraw(rng)
+		lp, err := w.Target.LogDensityGrad(x, g)
+		if err != nil {
+			return false, err
+		}
+		lack = append(lack, outer.logDensity-0.5*outer.distance(x)-lp)
+	}
+	slices.Sort(lack)
+	return lack[directions/2] < w.at.margin+w.at.marginPerDim*float64(len(g)), nil
 }
 
 // refine takes second derivatives at the modes where there are several in more dimensions than a
@@ -613,9 +642,10 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 		}
 	}
 	in := -1
+	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp) }
 	a, err := optimize.FindTop(ctx, w.Target, x, w.mostEvaluations(), func(x []float64, lp float64) bool {
-		in = slices.IndexFunc(known, func(m *mode) bool { return m.has(x, lp) })
-		return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return m.has(x, lp) })
+		in = slices.IndexFunc(known, func(m *mode) bool { return ends(m, x, lp) })
+		return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return ends(m, x, lp) })
 	})
 	if err != nil {
 		return false, unlessZero(err)
