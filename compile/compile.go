@@ -34,9 +34,9 @@
 //
 // Sub-packages: ir (the typed program), data (JSON and Go values),
 // internal/interp (transformed data; programs that no graph can hold), internal/inspect,
-// internal/plan and internal/bind (the partial evaluator), internal/passes and internal/loopnest
-// (the passes), internal/vm (replay), internal/direct (the oracle of the tests). The transforms of
-// parameters are package stdlib/transform, as the library has them as functions.
+// internal/plan, internal/emit and internal/bind (the partial evaluator), internal/passes and
+// internal/loopnest (the passes), internal/vm (replay), internal/direct (the oracle of the tests).
+// The transforms of parameters are package stdlib/transform, as the library has them as functions.
 package compile
 
 import (

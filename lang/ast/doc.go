@@ -76,9 +76,9 @@
 //	compile/internal/direct.run.exec            oracle: statements
 //	compile/internal/direct.run.eval            oracle: expressions
 //	compile/internal/direct.run.levels          oracle: autodiff levels
-//	compile/internal/bind.binder.exec           binding: statements
-//	compile/internal/bind.binder.eval           binding: expressions
-//	compile/internal/bind.binder.paramLevels    binding: autodiff levels
+//	compile/internal/emit.statements.exec       binding: statements
+//	compile/internal/emit.expressions.eval      binding: expressions
+//	compile/internal/emit.expressions.paramLevels  binding: autodiff levels
 //	compile/internal/static.Functions.EffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign

@@ -1,13 +1,10 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/compile/internal/inspect"
-	"github.com/ppl-lang/ppl/compile/ir"
 )
 
 // TestPlans: how loops are evaluated, statement by statement.
@@ -130,51 +127,5 @@ err ~ normal(0, s);
   recurrence    300  line 7 8: nu, err`
 	if len(b.Stats.Plans) != 1 || b.Stats.Plans[0].String() != want {
 		t.Errorf("planned\n%v\nwant\n%s", b.Stats.Plans, want)
-	}
-
-}
-
-// TestSamePlansOnce: a loop is not inspected again in a way that would find the same.
-func TestSamePlansOnce(t *testing.T) {
-	const head = `data { int N; array[N] int o; } parameters { vector[N] z; real b; }
-model { vector[N] h = z; for (n in 2:N) { `
-	for _, c := range []struct {
-		body string
-		want []int // inner loops of 20 and 100 iterations: which ways to unroll are looked at
-	}{
-		{`for (k in 1:20) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MediumLoop}},
-		{`for (k in 1:100) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MaxUnits}},
-		{`h[n] *= b;`, []int{inspect.SmallLoop}},
-	} {
-		b := newBinder(compileIR(t, "ways", head+c.body+"} }"), Options{})
-		set, err := data.ParseJSON("data", []byte(`{"N":5,"o":[1,0,1,1,0]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		known, err := b.readData(set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var constants []constant
-		known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
-			constants = append(constants, constant{v, v.Type, shape, ints, reals})
-		})
-		b.beginDensity(constants, &Bound{}, false)
-		b.exec(b.prog.Model[0])
-		ax, i := b.iterations(4)
-		f := b.prog.Model[1].(*ir.For)
-		lp := counting(f, 1)
-		var got []int
-		var tried []*inspect.Found
-		for _, w := range inspect.Ways() {
-			if w.Joined || w.Steps || slices.ContainsFunc(tried, func(f *inspect.Found) bool { return f.Foresees(w, false) }) {
-				continue
-			}
-			tried = append(tried, inspect.Inspect(b.evaluator(), b.outside(), inspect.Request{Loop: &lp.Loop, Axis: ax, Number: i.known(), Way: w}))
-			got = append(got, w.Unroll)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: inspected in the ways %v, want %v", c.body, got, c.want)
-		}
 	}
 }

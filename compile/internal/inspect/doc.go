@@ -1,6 +1,6 @@
 // Package inspect finds out what a loop does before anything of it is evaluated: which statements
 // it consists of, over which iterations they run, and which elements of variables they read and
-// write. The result, a [Nest], is what package plan orders and package bind evaluates. It knows no
+// write. The result, a [Nest], is what package plan orders and package emit evaluates. It knows no
 // graph.
 //
 //	variable.go  Variable: variables as they are at a statement; Outside: those around the loop

@@ -12,7 +12,7 @@ const (
 	MediumLoop = 64
 
 	// SmallUnrolled is the number of iterations up to which a loop is rather unrolled than made to
-	// carry arrays whole, see package bind.
+	// carry arrays whole, see package emit.
 	SmallUnrolled = 256
 )
 

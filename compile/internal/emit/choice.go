@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"strings"
@@ -13,55 +13,55 @@ import (
 // Conditional expressions.
 
 // conditional is ?: . Its level is that of both sides, whichever is taken.
-func (b *binder) conditional(e *ir.Cond) value {
-	levels := b.paramLevels(e)
-	return b.choice(e).each(func(k int, leaf value) value {
+func (ex *expressions) conditional(e *ir.Cond) value {
+	levels := ex.paramLevels(e)
+	return ex.choice(e).each(func(k int, leaf value) value {
 		leaf.param = levels[k]
 		return leaf
 	})
 }
 
-func (b *binder) choice(e *ir.Cond) value {
-	cond := b.eval(e.Cond)
+func (ex *expressions) choice(e *ir.Cond) value {
+	cond := ex.eval(e.Cond)
 	if i, ok := cond.scalarInt(); ok {
 		if i != 0 {
-			return b.eval(e.Then)
+			return ex.eval(e.Then)
 		}
-		return b.eval(e.Else)
+		return ex.eval(e.Else)
 	}
-	if v, ok := b.knownChoice(e, cond); ok {
+	if v, ok := ex.knownChoice(e, cond); ok {
 		return v
 	}
 	side := func(x ir.Expr) func() signal {
 		return func() signal {
 			types := e.Type().Leaves()
-			v := b.eval(x).each(func(k int, leaf value) value { return b.convert(leaf, types[k].Type) })
-			b.result = &v
+			v := ex.eval(x).each(func(k int, leaf value) value { return ex.arr.convert(leaf, types[k].Type) })
+			ex.ctl.result = &v
 			return returns
 		}
 	}
-	old := b.result
-	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
-		b.with(b.context.outside(), func() { b.partition(cond, side(e.Then), side(e.Else)) })
+	old := ex.ctl.result
+	if cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
+		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
-		b.choose(cond, side(e.Then), side(e.Else))
+		ex.ctl.choose(cond, side(e.Then), side(e.Else))
 	}
-	v := *b.result
-	b.result = old
+	v := *ex.ctl.result
+	ex.ctl.result = old
 	v.typ = e.Type()
 	return v
 }
 
 // knownChoice chooses between integers that are known, by a condition that is known
 // per iteration, where a region would hide that they are.
-func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
-	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
+func (ex *expressions) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
+	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !ex.at.hiddenAxis(cond.axis) && !ex.at.hidden() && !ex.at.scanning() {
 		return v, false
 	}
-	if !b.plain(e.Then) || !b.plain(e.Else) {
+	if !ex.plain(e.Then) || !ex.plain(e.Else) {
 		return v, false
 	}
-	x, y := b.eval(e.Then), b.eval(e.Else)
+	x, y := ex.eval(e.Then), ex.eval(e.Else)
 	if x.ints == nil || y.ints == nil {
 		return v, false
 	}
@@ -79,12 +79,12 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 }
 
 // paramLevels are the autodiff levels of the leaves of an expression.
-func (b *binder) paramLevels(e ir.Expr) []bool {
+func (ex *expressions) paramLevels(e ir.Expr) []bool {
 	leaves := e.Type().Leaves()
 	out := make([]bool, len(leaves))
 	highest := func(es ...ir.Expr) {
 		for _, x := range es {
-			for k, p := range b.paramLevels(x) {
+			for k, p := range ex.paramLevels(x) {
 				out[k] = out[k] || p
 			}
 		}
@@ -101,15 +101,15 @@ func (b *binder) paramLevels(e ir.Expr) []bool {
 	case *ir.Tuple:
 		out = out[:0]
 		for _, x := range e.Elems {
-			out = append(out, b.paramLevels(x)...)
+			out = append(out, ex.paramLevels(x)...)
 		}
 	case *ir.Member:
 		from, to := e.X.Type().LeafRange(e.I)
-		out = b.paramLevels(e.X)[from:to]
+		out = ex.paramLevels(e.X)[from:to]
 	case *ir.Promote:
-		out = promotedLevels(b.paramLevels(e.X), e.X.Type(), e.Ty)
+		out = promotedLevels(ex.paramLevels(e.X), e.X.Type(), e.Ty)
 	default:
-		p := b.paramLevel(e)
+		p := ex.paramLevel(e)
 		for k := range out {
 			out[k] = p
 		}
@@ -144,12 +144,12 @@ func promotedLevels(levels []bool, from, to types.Type) []bool {
 
 // paramLevel reports whether an expression has the autodiff level of parameters,
 // by what it is made from. Integers have none.
-func (b *binder) paramLevel(e ir.Expr) bool {
+func (ex *expressions) paramLevel(e ir.Expr) bool {
 	param := false
 	ir.Inspect(e, func(n ir.Node) bool {
 		switch n := n.(type) {
 		case *ir.VarRef:
-			param = param || b.cell(n.Var).param
+			param = param || ex.vars.cell(n.Var).param
 		case *ir.TargetValue:
 			param = true
 		}
@@ -160,18 +160,18 @@ func (b *binder) paramLevel(e ir.Expr) bool {
 
 // logical is && or ||: the right side is evaluated only where the left leaves
 // it open.
-func (b *binder) logical(x, y ir.Expr, and bool) value {
-	l := b.eval(x)
+func (ex *expressions) logical(x, y ir.Expr, and bool) value {
+	l := ex.eval(x)
 	if i, ok := l.scalarInt(); ok {
 		if (i != 0) != and {
 			return intValue(lanes.Truth(!and))
 		}
-		r := b.eval(y)
-		return b.notZero(r)
+		r := ex.eval(y)
+		return ex.b.notZero(r)
 	}
-	if l.ints != nil && !b.hiddenAxis(l.axis) && !b.scanning() {
+	if l.ints != nil && !ex.at.hiddenAxis(l.axis) && !ex.at.scanning() {
 		// Known per iteration: only the iterations that need it look at y.
-		ax := lanes.Innermost(b.axis, l.axis)
+		ax := lanes.Innermost(ex.at.axis, l.axis)
 		mask := l.known().Mask(ax)
 		var open []int32
 		for i, t := range mask {
@@ -186,40 +186,40 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		if len(open) == 0 {
 			return out
 		}
-		b.reserveLanes(len(open))
+		ex.rep.reserveLanes(len(open))
 		sub := &axis{N: len(open), Parent: ax, Up: open, Level: levelOf(ax), Subset: true}
 		var c *cell
-		b.with(b.context.in(ax), func() { c = b.newCell(nil, "condition", types.IntType, nil) })
+		ex.at.with(ex.at.in(ax), func() { c = ex.mem.newCell(nil, "condition", types.IntType, nil) })
 		c.setWhole(out)
-		b.with(b.context.in(sub), func() { b.writeLocal(c, lanes.WholeOf(nil), b.notZero(b.eval(y)), sub) })
-		return b.pack(c)
+		ex.at.with(ex.at.in(sub), func() { ex.mem.writeLocal(c, lanes.WholeOf(nil), ex.b.notZero(ex.eval(y)), sub) })
+		return ex.mem.pack(c)
 	}
-	at := b.context
+	at := *ex.at
 	if l.ints != nil { // of iterations that are hidden: those that do not need y have no part in it
 		at = at.where(l, and)
 	}
 	plain := false
-	b.with(at, func() { plain = b.plain(y) })
+	ex.at.with(at, func() { plain = ex.plain(y) })
 	if !plain {
 		side := func(needed bool) func() signal {
 			return func() signal {
 				v := intValue(lanes.Truth(!and))
 				if needed {
-					v = b.notZero(b.eval(y))
+					v = ex.b.notZero(ex.eval(y))
 				}
-				b.result = &v
+				ex.ctl.result = &v
 				return returns
 			}
 		}
-		old := b.result
-		b.choose(l, side(and), side(!and))
-		v := *b.result
-		b.result = old
+		old := ex.ctl.result
+		ex.ctl.choose(l, side(and), side(!and))
+		v := *ex.ctl.result
+		ex.ctl.result = old
 		return v
 	}
 	var r value
-	b.with(at, func() { r = b.eval(y) })
-	return b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	ex.at.with(at, func() { r = ex.eval(y) })
+	return ex.b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		zero := g.Const(0)
 		lx, ly := g.Do(ad.OpNotEqual, nil, a[0], zero), g.Do(ad.OpNotEqual, nil, a[1], zero)
 		if and {
@@ -231,15 +231,15 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 
 // inside reports whether an index is a number or variable that is known, and within a
 // dimension wherever evaluation stands.
-func (b *binder) inside(index ir.Expr, size int) bool {
+func (ex *expressions) inside(index ir.Expr, size int) bool {
 	var at value
 	switch e := index.(type) {
 	case *ir.IntLit:
 		at = intValue(e.Value)
 	case *ir.VarRef:
-		at = b.eval(e)
+		at = ex.eval(e)
 	}
-	excluded := b.excluded(at.axis)
+	excluded := ex.at.excluded(at.axis)
 	for l, i := range at.ints {
 		if (i < 1 || i > int64(size)) && (excluded == nil || !excluded[l]) {
 			return false
@@ -260,7 +260,7 @@ func mayDivideByZero(e *ir.Call) bool {
 
 // plain reports whether an expression can be evaluated where it is not asked for,
 // because nobody would notice: it has no effects and cannot fail.
-func (b *binder) plain(e ir.Expr) bool {
+func (ex *expressions) plain(e ir.Expr) bool {
 	plain := true
 	ir.Inspect(e, func(e ir.Node) bool {
 		switch e := e.(type) {
@@ -274,9 +274,9 @@ func (b *binder) plain(e ir.Expr) bool {
 				plain = false
 				break
 			}
-			shape := b.cell(x.Var).shape
+			shape := ex.vars.cell(x.Var).shape
 			for k, ix := range e.Indices {
-				plain = plain && ix.Kind == ir.IndexSingle && b.inside(ix.A, shape[k])
+				plain = plain && ix.Kind == ir.IndexSingle && ex.inside(ix.A, shape[k])
 			}
 		}
 		return plain

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"fmt"
@@ -13,6 +13,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
+
+// marks are the densities that inputs stand for.
+type marks struct {
+	at   *context
+	prog *ir.Program
+	rep  *reporter
+	b    *builder
+	lp   *logDensity
+
+	densities []density // so far
+	left      []LeftOut // densities that cannot be
+}
 
 // This file: what metrics of a model need. The program is evaluated once more,
 // with a new input in place of every density that has expected information. How
@@ -51,23 +63,16 @@ type density struct {
 	statements []ad.Statement
 }
 
-// addend is what a statement added to the log density.
-type addend struct {
-	at  source.Span
-	ref ad.Ref
-}
-
 // Information evaluates the log density for its statements. The transforms of
 // the parameters add nothing: the information of a distribution on a bounded
 // support is that of the variate on the unbounded scale, the Jacobian included.
-func (out *Bound) Information() (info *Information, err error) {
-	b := out.again
-	err = b.complaints(func() {
-		b.marking, b.densities, b.left, b.addends = true, nil, nil, nil
-		defer func() { b.marking = false }()
-		b.beginDensity(out.known, &Bound{}, false)
-		b.endDensity()
-		info = b.statements()
+func (pr *Program) Information() (info *Information, err error) {
+	err = pr.complaints(func() {
+		pr.marks.densities, pr.marks.left, pr.lp.marking, pr.lp.addends = nil, nil, true, nil
+		defer func() { pr.lp.marking = false }()
+		pr.beginDensity(false)
+		pr.endDensity()
+		info = pr.marks.statements()
 	})
 	return info, err
 }
@@ -75,39 +80,38 @@ func (out *Bound) Information() (info *Information, err error) {
 // Metric evaluates the function of that name in the program's functions block,
 // whose arguments have the names of the model's variables, to a graph whose only
 // output is its value.
-func (out *Bound) Metric(name string) (g *ad.Graph, err error) {
-	b := out.again
-	err = b.complaints(func() { g = b.metric(name, out.known) })
+func (pr *Program) Metric(name string) (g *ad.Graph, err error) {
+	err = pr.complaints(func() { g = pr.metric(name) })
 	return g, err
 }
 
 // mark puts an input in place of a density that has been evaluated to refs, if
 // that can be done.
-func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []stdlib.Arg) (value, bool) {
-	if !b.inModel {
+func (mk *marks) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []stdlib.Arg) (value, bool) {
+	if !mk.lp.inModel {
 		return value{}, false
 	}
 	if f.Statements == nil {
-		b.leave(e.Span(), fmt.Sprintf("%s has no expected information in the library", e.Name))
+		mk.leave(e.Span(), fmt.Sprintf("%s has no expected information in the library", e.Name))
 		return value{}, false
 	}
-	s := b.scanOf(lvl)
-	if lvl != b.root && s == nil {
-		b.leave(e.Span(), "it stands in a loop or a conditional that is evaluated as a whole")
+	s := mk.scanOf(lvl)
+	if lvl != mk.b.root && s == nil {
+		mk.leave(e.Span(), "it stands in a loop or a conditional that is evaluated as a whole")
 		return value{}, false
 	}
-	args[0].Lower = b.lowerOf(e.Args[0])
+	args[0].Lower = mk.lowerOf(e.Args[0])
 	d := density{at: e.Span(), name: e.Name}
-	b.catch(func() { d.statements = f.Statements(&stdlib.Builder{G: lvl.g, Name: e.Name}, args) })
+	mk.rep.catch(func() { d.statements = f.Statements(&stdlib.Builder{G: lvl.g, Name: e.Name}, args) })
 	if len(d.statements) == 0 {
 		return value{}, false
 	}
 	if s != nil {
 		ax = s.dom
-		s.densities = append(s.densities, len(b.densities))
+		s.densities = append(s.densities, len(mk.densities))
 	}
-	g := b.root.g
-	v := value{typ: e.Type(), lvl: b.root, axis: ax, param: true}
+	g := mk.b.root.g
+	v := value{typ: e.Type(), lvl: mk.b.root, axis: ax, param: true}
 	if ax != nil {
 		d.input = g.Input(ad.Type{Shape: []int{ax.N}})
 		v.ref = g.Lane(d.input)
@@ -115,18 +119,18 @@ func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 		d.input = g.Input(ad.Scalar)
 		v.ref = d.input
 	}
-	b.densities = append(b.densities, d)
+	mk.densities = append(mk.densities, d)
 	return v, true
 }
 
 // lowerOf is the lower bound of a parameter, or of elements of one, whose only
 // bound it is, as far as it is a number.
-func (b *binder) lowerOf(e ir.Expr) *float64 {
+func (mk *marks) lowerOf(e ir.Expr) *float64 {
 	if x, ok := e.(*ir.IndexExpr); ok {
 		e = x.X
 	}
 	r, ok := e.(*ir.VarRef)
-	if !ok || !slices.Contains(b.prog.Parameters, r.Var) || r.Var.Constraint.Kind != types.LowerUpper || r.Var.Constraint.Upper != nil {
+	if !ok || !slices.Contains(mk.prog.Parameters, r.Var) || r.Var.Constraint.Kind != types.LowerUpper || r.Var.Constraint.Upper != nil {
 		return nil
 	}
 	var v float64
@@ -149,41 +153,41 @@ func (b *binder) lowerOf(e ir.Expr) *float64 {
 
 // scanOf is the recurrence whose steps evaluate lvl, in all lanes in force, if its
 // results come to the program's own graph.
-func (b *binder) scanOf(lvl *level) *recurrence {
-	if !b.scanning() || lvl != b.scan.lvl || b.lvl != b.root || b.axis != b.scan.dom {
+func (mk *marks) scanOf(lvl *level) *recurrence {
+	if !mk.at.scanning() || lvl != mk.at.scan.lvl || mk.at.lvl != mk.b.root || mk.at.axis != mk.at.scan.dom {
 		return nil
 	}
-	return b.scan
+	return mk.at.scan
 }
 
-func (b *binder) leave(at source.Span, why string) {
-	if l := (LeftOut{at, why}); !slices.Contains(b.left, l) {
-		b.left = append(b.left, l)
+func (mk *marks) leave(at source.Span, why string) {
+	if l := (LeftOut{at, why}); !slices.Contains(mk.left, l) {
+		mk.left = append(mk.left, l)
 	}
 }
 
 // statements finds what the log density is made of.
-func (b *binder) statements() *Information {
-	g := b.root.g
+func (mk *marks) statements() *Information {
+	g := mk.b.root.g
 	total := g.Outputs[0]
-	reasons := b.left // of densities that may or may not be part of the log density
-	b.left = nil
-	params := g.Inputs[:len(ir.Declared(b.prog.Parameters))]
+	reasons := mk.left // of densities that may or may not be part of the log density
+	mk.left = nil
+	params := g.Inputs[:len(ir.Declared(mk.prog.Parameters))]
 	wrt := slices.Clone(params)
-	for _, d := range b.densities {
+	for _, d := range mk.densities {
 		wrt = append(wrt, d.input)
 	}
 	made := madeFrom(g, wrt[len(params):], nil)
-	squares := b.squares(params, made)
+	squares := mk.squares(params, made)
 	weights := g.Backprop([]ad.Ref{total}, []ad.Ref{g.Const(1)}, wrt)
 	info := &Information{Graph: g}
-	for i, d := range b.densities {
+	for i, d := range mk.densities {
 		w := weights[len(params)+i]
 		if w == ad.None {
 			continue
 		}
-		if why := b.unusable(d, w, made); why != "" {
-			b.leave(d.at, why)
+		if why := mk.unusable(d, w, made); why != "" {
+			mk.leave(d.at, why)
 			continue
 		}
 		data, _ := g.Value(w)
@@ -207,24 +211,24 @@ func (b *binder) statements() *Information {
 	}
 	if slices.ContainsFunc(weights[:len(params)], func(a ad.Ref) bool { return a != ad.None }) {
 		seen := map[source.Span]bool{}
-		for _, a := range b.addends {
+		for _, a := range mk.lp.addends {
 			if seen[a.at] || !rest(a.ref) {
 				continue
 			}
 			seen[a.at] = true
-			found := slices.ContainsFunc(b.left, func(l LeftOut) bool { return inside(l.At, a.at) })
+			found := slices.ContainsFunc(mk.left, func(l LeftOut) bool { return inside(l.At, a.at) })
 			for _, l := range reasons {
 				if inside(l.At, a.at) {
-					b.leave(l.At, l.Why)
+					mk.leave(l.At, l.Why)
 					found = true
 				}
 			}
 			if !found {
-				b.leave(a.at, "it is not the density of a distribution")
+				mk.leave(a.at, "it is not the density of a distribution")
 			}
 		}
 	}
-	info.LeftOut = b.left
+	info.LeftOut = mk.left
 	return info
 }
 
@@ -237,8 +241,8 @@ type square struct {
 }
 
 // squares finds them among the nodes that no density is made from, as made tells.
-func (b *binder) squares(params []ad.Ref, made []bool) (out []square) {
-	g := b.root.g
+func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
+	g := mk.b.root.g
 	moves := madeFrom(g, params, nil)
 	var of []ad.Ref // nodes
 	for i, n := range g.Nodes {
@@ -251,7 +255,7 @@ func (b *binder) squares(params []ad.Ref, made []bool) (out []square) {
 		return nil
 	}
 	adds := make([]source.Span, len(g.Nodes)) // the statements that nodes are parts of
-	for _, a := range b.addends {
+	for _, a := range mk.lp.addends {
 		adds[a.ref] = a.at
 	}
 	for i := len(adds) - 1; i >= 0; i-- {
@@ -296,8 +300,8 @@ func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
 
 // unusable says why a density of weight w is no statement, "" if it is one. made tells
 // which nodes are made from densities.
-func (b *binder) unusable(d density, w ad.Ref, made []bool) string {
-	g := b.root.g
+func (mk *marks) unusable(d density, w ad.Ref, made []bool) string {
+	g := mk.b.root.g
 	data, ok := g.Value(w)
 	if !ok {
 		return d.name + " enters the log density through a function, as part of a mixture does, or with a weight that parameters decide"
@@ -339,44 +343,43 @@ func inside(a, b source.Span) bool {
 }
 
 // metric evaluates a function of the program.
-func (b *binder) metric(name string, known []constant) *ad.Graph {
-	i := slices.IndexFunc(b.prog.Functions, func(f *ir.Function) bool { return f.Name == name })
+func (pr *Program) metric(name string) *ad.Graph {
+	i := slices.IndexFunc(pr.prog.Functions, func(f *ir.Function) bool { return f.Name == name })
 	if i < 0 {
-		b.fail(source.Span{File: b.prog.Source}, diag.BadCall, "the program has no function `%s`", name).
+		pr.rep.fail(source.Span{File: pr.prog.Source}, diag.BadCall, "the program has no function `%s`", name).
 			fix("declare `matrix %s(…)` in the functions block, with arguments named like the model's variables", name).throw()
 	}
-	f := b.prog.Functions[i]
-	b.start(known)
-	bound := &Bound{}
-	b.parameters(bound, nil)
-	b.transformedParameters()
+	f := pr.prog.Functions[i]
+	pr.start()
+	pr.params.parameters(nil)
+	pr.transformedParameters()
 	n := 0
-	for _, p := range bound.Params {
+	for _, p := range pr.params.list {
 		n += p.Size
 	}
-	vars := slices.Concat(b.prog.Data, b.prog.TransformedDataVars, b.prog.Parameters, b.prog.TransformedParameterVars)
+	vars := slices.Concat(pr.prog.Data, pr.prog.TransformedDataVars, pr.prog.Parameters, pr.prog.TransformedParameterVars)
 	args := make([]value, len(f.Params))
 	for k, p := range f.Params {
 		i := slices.IndexFunc(vars, func(v *ir.Var) bool { return v.Name == p.Name && v.Part == p.Part })
 		if i < 0 {
-			b.fail(p.Span, diag.BadCall, "the model has no variable `%s`", p.Name).
+			pr.rep.fail(p.Span, diag.BadCall, "the model has no variable `%s`", p.Name).
 				detailf("The arguments of `%s` are the model's variables of these names: data, transformed data, parameters and transformed parameters.", name).throw()
 		}
 		v := vars[i]
 		if !v.Type.Equal(p.Type) && !(p.Type.Kind == types.Real && v.Type.Kind == types.Int && p.Type.Dims == v.Type.Dims) {
-			b.fail(p.Span, diag.BadCall, "`%s` is of type %s in the model, but of type %s here", p.Name, v.Type, p.Type).throw()
+			pr.rep.fail(p.Span, diag.BadCall, "`%s` is of type %s in the model, but of type %s here", p.Name, v.Type, p.Type).throw()
 		}
-		c := b.cell(v)
-		args[k] = b.load(c, lanes.WholeOf(c.shape), c.typ)
+		c := pr.vars.cell(v)
+		args[k] = pr.vars.load(c, lanes.WholeOf(c.shape), c.typ)
 	}
-	out := b.callWith(f, f.Span, args)
+	out := pr.users.callWith(f, f.Span, args)
 	if out == nil || out.typ.Kind != types.Matrix || out.typ.Dims != 0 {
-		b.fail(f.Span, diag.BadCall, "`%s` does not return a matrix", name).throw()
+		pr.rep.fail(f.Span, diag.BadCall, "`%s` does not return a matrix", name).throw()
 	}
 	if !slices.Equal(out.shape, []int{n, n}) {
-		b.fail(f.Span, diag.BadCall, "`%s` returns a matrix with %s, but there are %d unconstrained parameters", name, sizeText(out.shape), n).throw()
+		pr.rep.fail(f.Span, diag.BadCall, "`%s` returns a matrix with %s, but there are %d unconstrained parameters", name, sizeText(out.shape), n).throw()
 	}
-	g := b.root.g
-	g.Output(b.use(*out, b.root, nil))
+	g := pr.b.root.g
+	g.Output(pr.b.use(*out, pr.b.root, nil))
 	return g
 }

@@ -1,10 +1,9 @@
-package bind
+package emit
 
 import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
-	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
@@ -26,11 +25,11 @@ type overlay struct {
 // resolve is the variable that an access is to, and the access to it, where units
 // under way work on copies: the unit of a nest on a copy of what the unit around works
 // on.
-func (b *binder) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
-	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, c) {
+func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
+	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, c) {
 		switch {
 		case o.whole:
-		case b.sameElements(o.w, acc):
+		case vs.sameElements(o.w, acc):
 			acc = lanes.WholeOf(o.temp.shape)
 		default:
 			panic(&fault{Reason: "elements that were not foreseen"})
@@ -40,19 +39,8 @@ func (b *binder) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	return c, acc
 }
 
-// accessTo is the access of indices to a variable; ok is false if the elements are known
-// only when the program runs. Those on a copy of which a unit works are what the inspector
-// found, though a region may hide what tells them.
-func (b *binder) accessTo(c *cell, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
-	acc, ok = b.access(c.shape, indices, what)
-	if o := b.overlayOn(b.nest, c); !ok && o != nil && !o.whole {
-		return o.w.acc, true
-	}
-	return acc, ok
-}
-
 // overlayOn is the overlay of the units of n and of the nests around it for a cell.
-func (b *binder) overlayOn(n *nest, c *cell) *overlay {
+func (vs *variables) overlayOn(n *nest, c *cell) *overlay {
 	for ; n != nil; n = n.around {
 		if n.unit != nil && n.unit.overlays[c] != nil {
 			return n.unit.overlays[c]
@@ -63,8 +51,8 @@ func (b *binder) overlayOn(n *nest, c *cell) *overlay {
 
 // overlayOf is the innermost overlay of units under way for a variable, nil if there is
 // none.
-func (b *binder) overlayOf(c *cell) (last *overlay) {
-	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, o.temp) {
+func (vs *variables) overlayOf(c *cell) (last *overlay) {
+	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, o.temp) {
 		last = o
 	}
 	return last
@@ -72,9 +60,9 @@ func (b *binder) overlayOf(c *cell) (last *overlay) {
 
 // storage is the cell that holds a variable, or the copy of it or of elements of it
 // on which a unit under way works.
-func (b *binder) storage(v *ir.Var) *cell {
-	c := b.cell(v)
-	if o := b.overlayOf(c); o != nil {
+func (vs *variables) storage(v *ir.Var) *cell {
+	c := vs.cell(v)
+	if o := vs.overlayOf(c); o != nil {
 		return o.temp
 	}
 	return c
@@ -82,7 +70,7 @@ func (b *binder) storage(v *ir.Var) *cell {
 
 // sameElements reports whether an access by the unit under way, perhaps known for
 // more iterations than execute it, is to the elements of the write.
-func (b *binder) sameElements(w *write, acc lanes.Access) bool {
+func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
 	ax := lanes.Innermost(w.u.Domain, acc.Axis)
 	offs, of := acc.Offsets(), w.acc.Offsets()
 	if len(offs) != len(of) {
@@ -102,39 +90,10 @@ func (b *binder) sameElements(w *write, acc lanes.Access) bool {
 }
 
 // record keeps the value that the unit under way writes.
-func (b *binder) record(h *history, val value, negate bool) {
-	w := h.ofUnit(b.nest.unit)
+func (vs *variables) record(h *history, val value, negate bool) {
+	w := h.ofUnit(vs.at.nest.unit)
 	if w == nil {
 		panic(&fault{Reason: "a write that was not foreseen"})
 	}
 	w.val, w.negate = val, negate
-}
-
-// outOfScan reports whether an expression has nothing to do with the values of the
-// recurrence under way, so that it is evaluated in lanes.
-func (b *binder) outOfScan(e ir.Expr) bool {
-	r := b.scan
-	out := b.functions.EffectsIn(e) == 0
-	for v := range ir.Vars(e) {
-		c := b.cell(v)
-		if o := b.overlayOf(c); o != nil {
-			c = o.temp
-		}
-		if h := b.nest.watched[c]; h != nil && r.has(h) {
-			out = false
-		}
-		if c.whole != nil {
-			out = out && c.whole.lvl != r.lvl
-			continue
-		}
-		for _, p := range c.parts {
-			out = out && p.lvl != r.lvl
-		}
-	}
-	return out
-}
-
-// has reports whether the group writes a variable.
-func (r *recurrence) has(h *history) bool {
-	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return slices.Contains(r.planned, w.Unit) })
 }

@@ -1,24 +1,36 @@
-package bind
+package emit
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib"
 )
+
+// reporter reports what is wrong, where, and takes from the budget.
+type reporter struct {
+	at   *context
+	opts *Options
+
+	span   source.Span // to which what follows belongs
+	calls  []callSite  // under way
+	levels int         // of statements and expressions that are evaluated within one another
+}
 
 // Error is what Bind returns when data and program do not fit: diagnostics with
 // positions in the program.
 type Error struct {
 	List  diag.List
-	fault bool // of the planner, rather than something that no graph can hold
-	// skippable tells that it stands where parameters may never lead, so that it is
+	Fault bool // of the planner, rather than something that no graph can hold
+	// Skippable tells that it stands where parameters may never lead, so that it is
 	// no more than a rejection when they do.
-	skippable bool
+	Skippable bool
 }
 
 // Error implements error: the first diagnostic's first line.
@@ -27,6 +39,13 @@ func (e *Error) Error() string {
 		return d.String()
 	}
 	return "the program cannot be bound to these data"
+}
+
+// Unknown reports whether what is said is about values that only a run tells.
+func Unknown(list diag.List) bool {
+	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
+		return d.Code == diag.NotSupported || d.Code == diag.UnknownInt || d.Code == diag.EndlessRecursion
+	})
 }
 
 // fault is what should not happen: an evaluation that meets what the plan did not
@@ -41,31 +60,23 @@ type halt struct{ err error }
 
 // reserve asks for the memory of an array of so many elements in each dimension, of so
 // many bytes each, before it is allocated.
-func (b *binder) reserve(bytes int, sizes ...int) {
+func (rp *reporter) reserve(bytes int, sizes ...int) {
 	n := ad.SizeOf(sizes)
 	if n > inspect.MaxElements {
-		b.fail(b.span, diag.TooLarge, "this needs arrays of more than %d elements", inspect.MaxElements).halt()
+		rp.fail(rp.span, diag.TooLarge, "this needs arrays of more than %d elements", inspect.MaxElements).halt()
 	}
-	if err := b.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
-		panic(&halt{b.limited(err, b.span)})
+	if err := rp.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
+		panic(&halt{rp.limited(err, rp.span)})
 	}
 }
 
 // reserveLanes asks for the memory of the numbers and maps of an axis.
-func (b *binder) reserveLanes(n ...int) { b.reserve(32, n...) }
-
-// refund gives back what is taken from now on, but for what the graph keeps, at the end
-// of a part of the program.
-func (b *binder) refund() (free func()) {
-	g, budget := b.root.g, b.opts.Budget
-	kept, used := g.Taken(), budget.Used()
-	return func() { budget.Back(used + g.Taken() - kept) }
-}
+func (rp *reporter) reserveLanes(n ...int) { rp.reserve(32, n...) }
 
 // step counts a statement that is bound.
-func (b *binder) step() {
-	if err := b.opts.Budget.Step(statementCost); err != nil {
-		panic(&halt{b.limited(err, b.span)})
+func (rp *reporter) step() {
+	if err := rp.opts.Budget.Step(statementCost); err != nil {
+		panic(&halt{rp.limited(err, rp.span)})
 	}
 }
 
@@ -75,36 +86,36 @@ func (b *binder) step() {
 const maxLevels = 150_000
 
 // deeper begins a statement or expression within others.
-func (b *binder) deeper(at source.Span) {
-	if b.levels++; b.levels > maxLevels {
-		b.fail(at, diag.EndlessRecursion, "calls stand too deep within one another").
-			detailf("%d calls are under way, and %d statements and expressions in them.", len(b.calls), maxLevels).throw()
+func (rp *reporter) deeper(at source.Span) {
+	if rp.levels++; rp.levels > maxLevels {
+		rp.fail(at, diag.EndlessRecursion, "calls stand too deep within one another").
+			detailf("%d calls are under way, and %d statements and expressions in them.", len(rp.calls), maxLevels).throw()
 	}
 }
 
-func (b *binder) shallower() { b.levels-- }
+func (rp *reporter) shallower() { rp.levels-- }
 
 // ask ends the binding if nobody wants it any more.
-func (b *binder) ask() {
-	if err := b.opts.Budget.Ask(); err != nil {
+func (rp *reporter) ask() {
+	if err := rp.opts.Budget.Ask(); err != nil {
 		panic(&halt{err})
 	}
 }
 
 // limited is the error of a budget, at a place.
-func (b *binder) limited(err error, at source.Span) error {
+func (rp *reporter) limited(err error, at source.Span) error {
 	var limit *ad.LimitError
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return &Error{List: diag.List{b.fail(at, diag.TooLarge, "%v", limit).
+	return &Error{List: diag.List{rp.fail(at, diag.TooLarge, "%v", limit).
 		detailf("%s", limit.Detail()).fix("%s", limit.Fix()).d}}
 }
 
 // Limited is an error that a budget, exhausted after binding by what is made of g, ended
 // with: an *Error, at the place that asked or, if that is not known, at that of the
 // largest value.
-func (out *Bound) Limited(err error, g *ad.Graph) error {
+func (pr *Program) Limited(err error, g *ad.Graph) error {
 	if limit := (*ad.LimitError)(nil); !errors.As(err, &limit) {
 		return err
 	}
@@ -120,7 +131,7 @@ func (out *Bound) Limited(err error, g *ad.Graph) error {
 	if errors.As(err, &build) {
 		at = build.Site
 	}
-	return out.again.limited(err, out.Sites[at])
+	return pr.rep.limited(err, pr.b.sites[at])
 }
 
 // problem is a diagnostic under construction; throw ends the evaluation.
@@ -129,21 +140,21 @@ type problem struct {
 	skippable bool // see Error
 }
 
-func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any) *problem {
+func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...any) *problem {
 	if !at.IsValid() {
-		at = b.span
+		at = rp.span
 	}
-	return b.complain(diag.Errorf(code, at, format, args...))
+	return rp.complain(diag.Errorf(code, at, format, args...))
 }
 
 // complain is a diagnostic with the calls that are under way.
-func (b *binder) complain(d diag.Diagnostic) *problem {
+func (rp *reporter) complain(d diag.Diagnostic) *problem {
 	const shown = 3 // calls of a deep recursion are all alike
-	for i := len(b.calls) - 1; i >= max(0, len(b.calls)-shown); i-- {
-		c := b.calls[i]
+	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {
+		c := rp.calls[i]
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
 	}
-	return &problem{d, b.mayBeSkipped()}
+	return &problem{d, rp.at.mayBeSkipped()}
 }
 
 func (p *problem) detailf(format string, args ...any) *problem {
@@ -166,8 +177,52 @@ const unknownDetail = "It depends on parameters or on random draws here, and the
 
 // unsupported reports something that the language has and the engine does not;
 // fix, if not "", is what to write instead.
-func (b *binder) unsupported(at source.Span, what, fix string) {
-	p := b.fail(at, diag.NotSupported, "%s cannot be evaluated", what).detailf("%s", unknownDetail)
+func (rp *reporter) unsupported(at source.Span, what, fix string) {
+	p := rp.fail(at, diag.NotSupported, "%s cannot be evaluated", what).detailf("%s", unknownDetail)
 	p.d.Fix = fix
 	p.throw()
 }
+
+type callSite struct {
+	name  string
+	at    source.Span
+	param bool // some argument is of parameter level
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// move sets the position to which what follows belongs and returns the former.
+func (rp *reporter) move(s source.Span) source.Span {
+	old := rp.span
+	rp.span = s
+	return old
+}
+
+// catch turns a declaration's complaint into a diagnostic at the call.
+func (rp *reporter) catch(f func()) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *stdlib.Error:
+			if r.Unknown {
+				rp.fail(rp.span, diag.UnknownInt, "%s", r.Msg).detailf("%s", unknownDetail).throw()
+			}
+			rp.fail(rp.span, diag.BadCall, "%s", r.Msg).throw()
+		case *ad.BuildError:
+			if r.Err != nil {
+				panic(&halt{rp.limited(r.Err, rp.span)})
+			}
+			rp.fail(rp.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()
+		default:
+			panic(r)
+		}
+	}()
+	f()
+}
+
+func (rp *reporter) inFunction() bool { return len(rp.calls) > 0 }

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -19,7 +19,6 @@ import (
 type nest struct {
 	*inspect.Nest
 
-	b       *binder
 	around  *nest      // the nest that the unit under way belongs to, in which this one is; nil: none
 	units   []*unit    // beside Nest.Statements
 	order   []*history // beside Nest.Used
@@ -59,9 +58,9 @@ type write struct {
 }
 
 // newNest is a nest with its plan, ready to be evaluated.
-func (b *binder) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
-	n := &nest{Nest: x, b: b, around: b.nest, plan: p, watched: map[*cell]*history{}}
-	k := newCells(b, out.over)
+func (ns *nests) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
+	n := &nest{Nest: x, around: ns.at.nest, plan: p, watched: map[*cell]*history{}}
+	k := newCells(ns.iter, out.over)
 	for _, s := range x.Statements {
 		n.units = append(n.units, &unit{Statement: s, cells: k.scope(s.Scope)})
 	}
@@ -82,11 +81,13 @@ func (b *binder) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
 }
 
 // memory is the budget of a binding, for plans.
-type memory struct{ b *binder }
+type memory struct{ rep *reporter }
 
-func (m memory) Reserve(bytes int, sizes ...int) { m.b.reserve(bytes, sizes...) }
-func (m memory) Used() int64                     { return m.b.opts.Budget.Used() }
-func (m memory) Back(used int64)                 { m.b.opts.Budget.Back(used) }
+func (m memory) Reserve(bytes int, sizes ...int) { m.rep.reserve(bytes, sizes...) }
+
+func (m memory) Used() int64 { return m.rep.opts.Budget.Used() }
+
+func (m memory) Back(used int64) { m.rep.opts.Budget.Back(used) }
 
 // ofUnit is the write of a unit to the variable, nil if there is none.
 func (h *history) ofUnit(u *unit) *write {

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -10,6 +10,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
+
+// contents keeps what variables hold.
+type contents struct {
+	at  *context
+	rep *reporter
+	b   *builder
+	arr *arrays
+}
 
 // cell is the storage of a variable during evaluation. Its content is one whole
 // value or, after writes to elements, scattered: a table that says for every
@@ -42,8 +50,8 @@ type state struct {
 
 type place struct{ part, pos int32 }
 
-func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
-	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, depth: b.lvl.depth}
+func (ct *contents) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
+	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: ct.at.axis, depth: ct.at.lvl.depth}
 	if v != nil {
 		c.param = v.Level == ir.Param
 	}
@@ -58,16 +66,16 @@ func (c *cell) setWhole(v value) {
 }
 
 // pack returns the whole content as one value.
-func (b *binder) pack(c *cell) value {
+func (ct *contents) pack(c *cell) value {
 	if c.whole != nil {
 		c.owned = false
 		return *c.whole
 	}
-	v := b.pick(c, c.table)
+	v := ct.pick(c, c.table)
 	if c.flat {
-		v = b.unflatten(v, c.home, c.shape, c.typ)
+		v = ct.arr.unflatten(v, c.home, c.shape, c.typ)
 	} else {
-		v = b.reshape(v, c.shape, c.typ)
+		v = ct.arr.reshape(v, c.shape, c.typ)
 	}
 	v.typ, v.param = c.typ, c.param
 	c.state = state{whole: &v}
@@ -75,7 +83,7 @@ func (b *binder) pack(c *cell) value {
 }
 
 // pick returns the elements at the given places of c's parts, as one dimension.
-func (b *binder) pick(c *cell, places []place) value {
+func (ct *contents) pick(c *cell, places []place) value {
 	var a assembly[int32]
 	start := make([]int32, len(c.parts)) // plus 1
 	t := make([]int32, len(places))
@@ -86,39 +94,22 @@ func (b *binder) pick(c *cell, places []place) value {
 		t[i] = start[p.part] - 1 + p.pos
 	}
 	if len(places) == 0 {
-		return value{typ: c.typ, shape: []int{0}, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
+		return value{typ: c.typ, shape: []int{0}, lvl: ct.b.root, ref: ct.b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
 	}
-	return b.elementsOf(a.parts, t, c.typ.Kind)
-}
-
-// shaped is v with that shape, which may be the one it has.
-func (b *binder) shaped(v value, shape []int, typ types.Type) value {
-	if !slices.Equal(v.shape, shape) {
-		return b.reshape(v, shape, typ)
-	}
-	v.typ = typ
-	return v
-}
-
-func (b *binder) reshape(v value, shape []int, typ types.Type) value {
-	if v.ints != nil {
-		v.shape, v.typ = shape, typ
-		return v
-	}
-	return b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
+	return ct.arr.elementsOf(a.parts, t, c.typ.Kind)
 }
 
 // scatterState turns a whole content into a scattered one, per lane or flat.
-func (b *binder) scatterState(c *cell, flat bool) {
+func (ct *contents) scatterState(c *cell, flat bool) {
 	if c.whole != nil {
-		v := b.numeric(*c.whole)
+		v := ct.b.numeric(*c.whole)
 		n := c.size
-		part := b.reshape(v, []int{c.size}, c.typ)
+		part := ct.arr.reshape(v, []int{c.size}, c.typ)
 		if flat {
-			part = b.flatten(v, c.home)
+			part = ct.arr.flatten(v, c.home)
 			n *= c.home.N
 		}
-		b.reserve(8, n)
+		ct.rep.reserve(8, n)
 		t := make([]place, n)
 		for i := range t {
 			t[i].pos = int32(i)
@@ -127,9 +118,9 @@ func (b *binder) scatterState(c *cell, flat bool) {
 		return
 	}
 	if flat && !c.flat {
-		v := b.pack(c)
+		v := ct.pack(c)
 		c.setWhole(v)
-		b.scatterState(c, true)
+		ct.scatterState(c, true)
 		return
 	}
 	if !c.owned {
@@ -140,52 +131,52 @@ func (b *binder) scatterState(c *cell, flat bool) {
 }
 
 // readLocal reads elements of a cell that no loop in progress shares.
-func (b *binder) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
+func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 	if c.whole == nil && acc.Axis == nil && !c.flat {
 		if acc.IsWhole(c.size) {
-			return b.shaped(b.pack(c), acc.Index.Shape(), typ)
+			return ct.arr.shaped(ct.pack(c), acc.Index.Shape(), typ)
 		}
 		var places []place
 		acc.Index.Each(func(_, e int) { places = append(places, c.table[e]) })
-		v := b.reshape(b.pick(c, places), acc.Index.Shape(), typ)
+		v := ct.arr.reshape(ct.pick(c, places), acc.Index.Shape(), typ)
 		v.param = c.param
 		return v
 	}
-	v := b.pack(c)
+	v := ct.pack(c)
 	if acc.IsWhole(c.size) {
-		return b.shaped(v, acc.Index.Shape(), typ)
+		return ct.arr.shaped(v, acc.Index.Shape(), typ)
 	}
-	v = b.gather(v, acc, typ)
+	v = ct.arr.gather(v, acc, typ)
 	v.param = c.param
 	return v
 }
 
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
 // force.
-func (b *binder) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
+func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	// In a region there is one iteration at a time, whichever lanes stand around it.
-	every := ax == c.home || b.hidden()
+	every := ax == c.home || ct.at.hidden()
 	if every && acc.IsWhole(c.size) {
-		c.setWhole(b.shaped(v, c.shape, c.typ))
+		c.setWhole(ct.arr.shaped(v, c.shape, c.typ))
 		return
 	}
 	if c.whole != nil && c.whole.ints != nil && v.ints != nil {
-		b.writeInts(c, acc, v, ax)
+		ct.writeInts(c, acc, v, ax)
 		return
 	}
-	if acc.Axis != nil && (b.hiddenAxis(acc.Axis) || b.scanning()) {
-		c.setWhole(b.replace(b.pack(c), v, ofLanes(acc.Positions())))
+	if acc.Axis != nil && (ct.at.hiddenAxis(acc.Axis) || ct.at.scanning()) {
+		c.setWhole(ct.arr.replace(ct.pack(c), v, ofLanes(acc.Positions())))
 		return
 	}
 	if acc.Axis == nil && every {
 		if c.whole == nil && c.flat {
-			b.pack(c)
+			ct.pack(c)
 		}
-		b.scatterState(c, false)
+		ct.scatterState(c, false)
 		part := int32(len(c.parts))
-		c.parts = append(c.parts, b.reshape(b.numeric(v), []int{acc.Index.Size()}, c.typ))
+		c.parts = append(c.parts, ct.arr.reshape(ct.b.numeric(v), []int{acc.Index.Size()}, c.typ))
 		acc.Index.Each(func(p, e int) { c.table[e] = place{part, int32(p)} })
-		b.compact(c)
+		ct.compact(c)
 		return
 	}
 	// Elements that differ between lanes, or some of the lanes only.
@@ -194,24 +185,24 @@ func (b *binder) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	}
 	flatten := c.home != nil
 	if flatten {
-		b.scatterState(c, true)
+		ct.scatterState(c, true)
 	} else {
-		b.scatterState(c, false)
+		ct.scatterState(c, false)
 	}
 	part := int32(len(c.parts))
-	c.parts = append(c.parts, b.flatten(v, ax))
+	c.parts = append(c.parts, ct.arr.flatten(v, ax))
 	offs := acc.Offsets()
 	for l, s := range acc.FlatBase(c.home, ax, c.size) {
 		for p, o := range offs {
 			c.table[s+o] = place{part, int32(l*len(offs) + p)}
 		}
 	}
-	b.compact(c)
+	ct.compact(c)
 }
 
 // compact packs a cell whose parts have grown much beyond its size, so that
 // overwritten parts do not pile up.
-func (b *binder) compact(c *cell) {
+func (ct *contents) compact(c *cell) {
 	if len(c.parts) > 4*len(c.table)+16 {
 		used := make([]int32, len(c.parts))
 		for i := range used {
@@ -230,11 +221,11 @@ func (b *binder) compact(c *cell) {
 }
 
 // writeInts changes known integers in place.
-func (b *binder) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
+func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
 	switch {
 	case w.axis != c.home: // the same in several lanes so far
-		b.reserve(8, c.home.N, c.size)
+		ct.rep.reserve(8, c.home.N, c.size)
 		w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
 	case !c.owned:
 		w.ints = slices.Clone(w.ints)
@@ -243,7 +234,7 @@ func (b *binder) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w.known().Put(acc, v.known(), ax)
 }
 
-func (b *binder) checkShape(at source.Span, name string, want, got []int) {
+func (ct *contents) checkShape(at source.Span, name string, want, got []int) {
 	if len(want) == len(got) {
 		same := true
 		for i := range want {
@@ -253,24 +244,34 @@ func (b *binder) checkShape(at source.Span, name string, want, got []int) {
 			return
 		}
 	}
-	b.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
+	ct.rep.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
 		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
 }
 
-// unset is the content of a variable before its first assignment.
-func (b *binder) unset(typ types.Type, shape []int) value {
-	n := sizeOf(shape)
-	if typ.Kind == types.Int {
-		b.reserve(8, n)
-		ints := make([]int64, n)
-		for i := range ints {
-			ints[i] = -1 << 31
+// saveForBranch keeps a cell's content before a branch writes to it.
+func (ct *contents) saveForBranch(c *cell) {
+	for i := len(ct.at.branches) - 1; i >= 0; i-- {
+		br := ct.at.branches[i]
+		if c.depth >= br.lvl.depth {
+			return // declared inside
 		}
-		return value{typ: typ, shape: shape, ints: ints}
+		if _, ok := br.saved[c]; ok {
+			continue
+		}
+		s := c.state
+		s.owned = false
+		c.owned = false
+		br.saved[c] = s
+		br.order = append(br.order, c)
 	}
-	if n == 0 {
-		return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
+}
+
+// localCell makes the cell of a variable that a statement declares, unset.
+func (ct *contents) localCell(v *ir.Var, shape []int) *cell {
+	c := ct.newCell(v, v.Name, v.Type, shape)
+	if ct.rep.inFunction() {
+		c.param = ct.rep.calls[len(ct.rep.calls)-1].param && v.Type.Kind != types.Int
 	}
-	nan := b.root.g.Const(nan)
-	return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(nan, shape)}
+	c.setWhole(ct.arr.unset(v.Type, c.shape))
+	return c
 }

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -8,6 +8,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/lang/types"
 )
+
+// control runs the sides of conditionals.
+type control struct {
+	at  *context
+	rep *reporter
+	b   *builder
+	arr *arrays
+	mem *contents
+	lp  *logDensity
+	log *journal
+
+	code   value  // how statements ended, where their signal is not certain
+	result *value // of a return
+}
 
 // signal is how statements end: binder.code holds it where it is not certain, binder.result what
 // they return.
@@ -37,34 +51,34 @@ func (o outcome) codeOf() value {
 
 // choose runs then where cond is not 0 and els elsewhere: now, in lanes, or as a
 // region of the graph.
-func (b *binder) choose(cond value, then, els func() signal) signal {
+func (cl *control) choose(cond value, then, els func() signal) signal {
 	if i, ok := cond.scalarInt(); ok {
 		if i != 0 {
 			return then()
 		}
 		return els()
 	}
-	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
-		return b.partition(cond, then, els)
+	if cond.ints != nil && !cl.at.hiddenAxis(cond.axis) && !cl.at.hidden() && !cl.at.scanning() {
+		return cl.partition(cond, then, els)
 	}
-	if some, all := b.taken(cond); all || !some {
+	if some, all := cl.taken(cond); all || !some {
 		// The iterations that get here agree, so that recursion that data end does end.
 		if all {
 			return then()
 		}
 		return els()
 	}
-	b.stats.Ifs++
-	return b.region(cond, then, els)
+	cl.log.stats.Ifs++
+	return cl.region(cond, then, els)
 }
 
 // taken tells whether some, and whether all, of the iterations that the branches
 // under way leave may find the condition true.
-func (b *binder) taken(cond value) (some, all bool) {
+func (cl *control) taken(cond value) (some, all bool) {
 	if cond.ints == nil {
 		return true, false
 	}
-	excluded := b.excluded(cond.axis)
+	excluded := cl.at.excluded(cond.axis)
 	all = true
 	for l, x := range cond.ints {
 		if excluded != nil && excluded[l] {
@@ -77,22 +91,22 @@ func (b *binder) taken(cond value) (some, all bool) {
 
 // onlyIf runs rest where statements that ended with sig did so by one of the
 // ways in on.
-func (b *binder) onlyIf(sig, on signal, rest func() signal) signal {
+func (cl *control) onlyIf(sig, on signal, rest func() signal) signal {
 	if sig&^on == 0 {
 		return rest()
 	}
 	if sig&on == 0 {
 		return sig
 	}
-	code, result := b.code, b.result
-	return b.choose(b.isOneOf(code, sig&on), rest, func() signal {
-		b.code, b.result = code, result
+	code, result := cl.code, cl.result
+	return cl.choose(cl.isOneOf(code, sig&on), rest, func() signal {
+		cl.code, cl.result = code, result
 		return sig &^ on
 	})
 }
 
 // isOneOf is the truth of code being in the set.
-func (b *binder) isOneOf(code value, set signal) value {
+func (cl *control) isOneOf(code value, set signal) value {
 	if code.ints != nil {
 		ints := make([]int64, len(code.ints))
 		for i, c := range code.ints {
@@ -101,7 +115,7 @@ func (b *binder) isOneOf(code value, set signal) value {
 		code.ints = ints
 		return code
 	}
-	return b.emit(types.IntType, []value{code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	return cl.b.emit(types.IntType, []value{code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		r := ad.None
 		for k := goesOn; k <= returns; k <<= 1 {
 			if set&k == 0 {
@@ -119,7 +133,7 @@ func (b *binder) isOneOf(code value, set signal) value {
 }
 
 // recode replaces in the code of an outcome what is in from by to.
-func (b *binder) recode(code value, from, to signal) value {
+func (cl *control) recode(code value, from, to signal) value {
 	if code.ints != nil {
 		ints := slices.Clone(code.ints)
 		for i, c := range ints {
@@ -130,29 +144,29 @@ func (b *binder) recode(code value, from, to signal) value {
 		code.ints = ints
 		return code
 	}
-	return b.emit(types.IntType, []value{b.isOneOf(code, from), code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	return cl.b.emit(types.IntType, []value{cl.isOneOf(code, from), code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Select(a[0], g.Const(float64(to)), a[1])
 	})
 }
 
 // loopEnds is how a loop ends whose iterations ended with sig.
-func (b *binder) loopEnds(sig signal) signal {
+func (cl *control) loopEnds(sig signal) signal {
 	switch {
 	case sig&returns == 0:
 		return goesOn
 	case sig == returns:
 		return returns
 	case sig&(breaks|continues) != 0:
-		b.code = b.recode(b.code, breaks|continues, goesOn)
+		cl.code = cl.recode(cl.code, breaks|continues, goesOn)
 	}
 	return goesOn | returns
 }
 
 // partition runs the sides of a conditional that data decide differently in
 // different iterations, each in its own lanes.
-func (b *binder) partition(cond value, then, els func() signal) signal {
-	ax := lanes.Innermost(b.axis, cond.axis)
-	b.reserveLanes(ax.N)
+func (cl *control) partition(cond value, then, els func() signal) signal {
+	ax := lanes.Innermost(cl.at.axis, cond.axis)
+	cl.rep.reserveLanes(ax.N)
 	sides := lanes.Sides(cond.known(), ax)
 	var outs []outcome
 	var axes []*axis
@@ -163,10 +177,10 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 			continue
 		}
 		o := outcome{}
-		b.with(b.context.in(some), func() {
-			b.result = nil
+		cl.at.with(cl.at.in(some), func() {
+			cl.result = nil
 			o.sig = side()
-			o.code, o.result = b.code, b.result
+			o.code, o.result = cl.code, cl.result
 		})
 		if some == ax {
 			return o.sig
@@ -174,23 +188,23 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 		outs, axes = append(outs, o), append(axes, some)
 		union |= o.sig
 	}
-	b.with(b.context.in(ax), func() {
+	cl.at.with(cl.at.in(ax), func() {
 		if !union.Certain() {
-			c := b.newCell(nil, "code", types.IntType, nil)
+			c := cl.mem.newCell(nil, "code", types.IntType, nil)
 			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)})
 			for k, o := range outs {
-				b.writeLocal(c, lanes.WholeOf(nil), o.codeOf(), axes[k])
+				cl.mem.writeLocal(c, lanes.WholeOf(nil), o.codeOf(), axes[k])
 			}
-			b.code = b.pack(c)
+			cl.code = cl.mem.pack(c)
 		}
-		b.mergeResults(outs, axes, union)
+		cl.mergeResults(outs, axes, union)
 	})
 	return union
 }
 
 // mergeResults makes one value of what the sides in their lanes return.
-func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
-	b.result = nil
+func (cl *control) mergeResults(outs []outcome, axes []*axis, union signal) {
+	cl.result = nil
 	if union&returns == 0 {
 		return
 	}
@@ -203,8 +217,8 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 		typ = o.result.typ
 		if cells == nil {
 			for _, v := range o.result.parts() {
-				c := b.newCell(nil, "return", v.typ, v.shape)
-				c.setWhole(b.unset(v.typ, v.shape))
+				c := cl.mem.newCell(nil, "return", v.typ, v.shape)
+				c.setWhole(cl.arr.unset(v.typ, v.shape))
 				cells = append(cells, c)
 			}
 		}
@@ -214,15 +228,15 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 				panic(&fault{Reason: "a function whose result has different sizes in different iterations"})
 			}
 			c.param = c.param || v.param
-			b.with(b.context.in(axes[k]), func() { b.writeLocal(c, lanes.WholeOf(c.shape), v, axes[k]) })
+			cl.at.with(cl.at.in(axes[k]), func() { cl.mem.writeLocal(c, lanes.WholeOf(c.shape), v, axes[k]) })
 		}
 	}
 	if cells != nil {
 		var leaves []value
 		for _, c := range cells {
-			leaves = append(leaves, b.pack(c))
+			leaves = append(leaves, cl.mem.pack(c))
 		}
 		v := composed(typ, leaves)
-		b.result = &v
+		cl.result = &v
 	}
 }

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 // The numbers that steer binding. Where no measurement is given the number was chosen
 // and not measured.

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -9,6 +9,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
+
+// nests evaluates nests as planned.
+type nests struct {
+	at    *context
+	opts  *Options
+	rep   *reporter
+	b     *builder
+	arr   *arrays
+	mem   *contents
+	vars  *variables
+	log   *journal
+	iter  *iterator
+	scans *scans
+	ex    evaluator
+	stmts runner
+}
 
 // Evaluating a nest as planned: group by group, each unit over its domain, with
 // the variables in scope that it had for the inspector.
@@ -23,55 +39,55 @@ func (n *nest) unitsOf(planned []*plan.Unit) []*unit {
 }
 
 // evaluate evaluates the planned nest of a loop.
-func (b *binder) evaluate(n *nest, lp *loop) {
-	b.keepPlan(n.describe(lp))
-	cells, at := b.cells, b.context
+func (ns *nests) evaluate(n *nest, lp *loop) {
+	ns.log.keepPlan(n.describe(lp))
+	cells, at := ns.vars.cells, *ns.at
 	at.nest = n
-	b.with(at, func() {
+	ns.at.with(at, func() {
 		for _, g := range n.plan.Groups {
 			switch g.Kind {
 			case plan.Map:
-				b.unit(n.units[g.Units[0].ID])
+				ns.unit(n.units[g.Units[0].ID])
 			case plan.Sum:
-				b.sum(n.unitsOf(g.Units))
+				ns.sum(n.unitsOf(g.Units))
 			case plan.Recurrence:
-				b.recurrence(n, g.Units)
+				ns.scans.recurrence(n, g.Units, ns.unit)
 			}
 		}
 	})
-	b.cells = cells
-	b.with(b.context.in(n.Plan.Root.Axis.Parent), func() {
+	ns.vars.cells = cells
+	ns.at.with(ns.at.in(n.Plan.Root.Axis.Parent), func() {
 		for _, h := range n.order {
 			if !h.Inside && len(h.writes) > 0 {
-				b.commit(n, h)
+				ns.commit(n, h)
 			}
 		}
 	})
-	b.opts.Budget.Back(b.opts.Budget.Used() - n.plan.Taken)
-	b.settle(lp)
+	ns.opts.Budget.Back(ns.opts.Budget.Used() - n.plan.Taken)
+	ns.iter.settle(lp)
 }
 
 // unit evaluates a unit over its domain.
-func (b *binder) unit(u *unit) {
-	b.nest.unit, b.cells = u, u.cells
-	b.with(b.context.in(u.Domain), func() {
-		b.enterUnit(u)
-		b.runUnit(u)
-		b.leaveUnit(u)
+func (ns *nests) unit(u *unit) {
+	ns.at.nest.unit, ns.vars.cells = u, u.cells
+	ns.at.with(ns.at.in(u.Domain), func() {
+		ns.enterUnit(u)
+		ns.runUnit(u)
+		ns.leaveUnit(u)
 	})
 }
 
 // enterUnit makes the overlays that a unit needs.
-func (b *binder) enterUnit(u *unit) {
+func (ns *nests) enterUnit(u *unit) {
 	u.overlays = nil
 	made := map[*cell]*overlay{}
-	for _, h := range b.nest.order {
+	for _, h := range ns.at.nest.order {
 		w := h.ofUnit(u)
 		if w == nil || !w.Apart {
 			continue
 		}
 		acc := w.acc
-		o := &overlay{w: w, whole: acc.IsWhole(h.c.size), delta: w.Add && (h.Sum || b.nest.summing == h)}
+		o := &overlay{w: w, whole: acc.IsWhole(h.c.size), delta: w.Add && (h.Sum || ns.at.nest.summing == h)}
 		typ := h.c.typ
 		shape := acc.Index.Shape()
 		if !o.whole {
@@ -80,12 +96,12 @@ func (b *binder) enterUnit(u *unit) {
 				typ.Kind = types.Int
 			}
 		}
-		o.temp = b.newCell(nil, h.c.name, typ, shape)
+		o.temp = ns.mem.newCell(nil, h.c.name, typ, shape)
 		o.temp.param = h.c.param
 		if o.delta {
-			o.temp.setWhole(value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), shape)})
+			o.temp.setWhole(value{typ: typ, shape: shape, lvl: ns.b.root, ref: ns.b.root.g.Broadcast(ns.b.root.g.Const(0), shape)})
 		} else {
-			o.temp.setWhole(b.load(h.c, acc, typ))
+			o.temp.setWhole(ns.vars.load(h.c, acc, typ))
 		}
 		made[h.c] = o
 	}
@@ -95,17 +111,17 @@ func (b *binder) enterUnit(u *unit) {
 }
 
 // leaveUnit makes what the overlays hold the values of the unit's writes.
-func (b *binder) leaveUnit(u *unit) {
-	for _, h := range b.nest.order {
+func (ns *nests) leaveUnit(u *unit) {
+	for _, h := range ns.at.nest.order {
 		w := h.ofUnit(u)
 		if w == nil {
 			continue
 		}
 		if o := u.overlays[h.c]; o != nil {
 			w.negate = false
-			w.val = b.pack(o.temp)
+			w.val = ns.mem.pack(o.temp)
 		} else if w.val.lvl == nil && w.val.ints == nil { // a jump or a rejection before it
-			w.val = b.unset(h.c.typ, w.acc.Index.Shape())
+			w.val = ns.arr.unset(h.c.typ, w.acc.Index.Shape())
 		}
 		w.done = true
 	}
@@ -113,29 +129,29 @@ func (b *binder) leaveUnit(u *unit) {
 }
 
 // runUnit runs the statements of a unit.
-func (b *binder) runUnit(u *unit) {
+func (ns *nests) runUnit(u *unit) {
 	switch s := u.Stmts[0].(type) {
 	case *ir.Declare:
-		old := b.at(s.Span())
-		c := b.cell(s.Var)
-		init := b.eval(s.Init)
-		b.checkShape(s.Init.Span(), s.Var.Name, c.shape, init.shape)
-		b.store(c, lanes.WholeOf(c.shape), init)
-		b.setSpan(old)
+		old := ns.rep.move(s.Span())
+		c := ns.vars.cell(s.Var)
+		init := ns.ex.eval(s.Init)
+		ns.mem.checkShape(s.Init.Span(), s.Var.Name, c.shape, init.shape)
+		ns.vars.store(c, lanes.WholeOf(c.shape), init)
+		ns.rep.move(old)
 	case *ir.Unpack:
-		old := b.at(s.Span())
-		for k, leaf := range b.eval(s.Value).parts() {
-			c := b.cell(s.Vars[k])
+		old := ns.rep.move(s.Span())
+		for k, leaf := range ns.ex.eval(s.Value).parts() {
+			c := ns.vars.cell(s.Vars[k])
 			c.param = leaf.param && c.typ.Kind != types.Int
-			b.checkShape(s.Span(), c.name, c.shape, leaf.shape)
-			b.store(c, lanes.WholeOf(c.shape), leaf)
+			ns.mem.checkShape(s.Span(), c.name, c.shape, leaf.shape)
+			ns.vars.store(c, lanes.WholeOf(c.shape), leaf)
 		}
-		b.setSpan(old)
+		ns.rep.move(old)
 	default:
 		if u.Compound {
-			b.cells = slices.Clone(b.cells)
+			ns.vars.cells = slices.Clone(ns.vars.cells)
 		}
-		if sig := b.execAll(u.Stmts); sig&^(goesOn|continues) != 0 {
+		if sig := ns.stmts.execAll(u.Stmts); sig&^(goesOn|continues) != 0 {
 			panic(&fault{Reason: "a jump out of a unit"})
 		}
 	}
@@ -152,8 +168,8 @@ func allEqual(t []int32) bool {
 
 // sum evaluates units that only add to one variable: the additions to an element
 // without another write in between are one sum.
-func (b *binder) sum(units []*unit) {
-	n := b.nest
+func (ns *nests) sum(units []*unit) {
+	n := ns.at.nest
 	var h *history
 	for _, x := range n.order {
 		if x.ofUnit(units[0]) != nil {
@@ -175,18 +191,18 @@ func (b *binder) sum(units []*unit) {
 			before = o
 		})
 	}
-	start := b.beginnings(n, h, first)
+	start := ns.beginnings(n, h, first)
 	n.summing = h
 	var parts []value
 	for _, u := range units {
-		b.unit(u)
+		ns.unit(u)
 	}
 	n.summing = nil
 	for _, u := range units {
 		w := h.ofUnit(u)
-		flat := b.flatten(w.val, u.Domain)
+		flat := ns.arr.flatten(w.val, u.Domain)
 		ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(w.Slot)}})
-		parts = append(parts, b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		parts = append(parts, ns.b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 			r := g.Scatter(a[0], ix, []int{runs})
 			if w.negate {
 				r = g.Neg(r)
@@ -194,7 +210,7 @@ func (b *binder) sum(units []*unit) {
 			return r
 		}))
 	}
-	total := b.emitMove(start.typ, append([]value{start}, parts...), func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
+	total := ns.b.emitMove(start.typ, append([]value{start}, parts...), func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
 	total.param = h.c.param
 	for _, u := range units {
 		w := h.ofUnit(u)
@@ -204,7 +220,7 @@ func (b *binder) sum(units []*unit) {
 
 // beginnings are the values of origins as one array; pos is the element where
 // there is no write.
-func (b *binder) beginnings(n *nest, h *history, from []plan.Origin) value {
+func (ns *nests) beginnings(n *nest, h *history, from []plan.Origin) value {
 	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
@@ -215,29 +231,29 @@ func (b *binder) beginnings(n *nest, h *history, from []plan.Origin) value {
 		}
 		t[i] += a.part(w, func() value {
 			if w == nil {
-				return b.allBefore(n, h)
+				return ns.allBefore(n, h)
 			}
-			return b.flatWrite(w)
+			return ns.vars.flatWrite(w)
 		})
 	}
-	return b.elementsOf(a.parts, t, types.Real)
+	return ns.arr.elementsOf(a.parts, t, types.Real)
 }
 
 // allBefore is what a variable of the nest held before it, in all lanes of its
 // home.
-func (b *binder) allBefore(n *nest, h *history) value {
+func (ns *nests) allBefore(n *nest, h *history) value {
 	if h.Inside {
-		return b.flatten(b.pack(h.c), h.c.home)
+		return ns.arr.flatten(ns.mem.pack(h.c), h.c.home)
 	}
-	return b.flatten(b.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
+	return ns.arr.flatten(ns.vars.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
 }
 
 // commit stores what a nest did to a variable of outside.
-func (b *binder) commit(n *nest, h *history) {
+func (ns *nests) commit(n *nest, h *history) {
 	c := h.c
 	if h.Sum {
 		for _, w := range h.writes {
-			b.commitSum(h, w)
+			ns.commitSum(h, w)
 		}
 		return
 	}
@@ -251,20 +267,20 @@ func (b *binder) commit(n *nest, h *history) {
 	if len(elems) == 0 {
 		return
 	}
-	val := b.beginnings(n, h, from)
+	val := ns.beginnings(n, h, from)
 	val.typ.Kind = types.Real
 	if c.typ.Kind == types.Int {
 		val.typ.Kind = types.Int
-		val = b.wrap(val.ref, val.lvl, nil, val.typ, false)
+		val = ns.b.wrap(val.ref, val.lvl, nil, val.typ, false)
 	}
 	val.param = c.param
 	if c.home == nil {
-		b.store(c, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(elems)}})}, val)
+		ns.vars.store(c, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(elems)}})}, val)
 		return
 	}
 	// The variable belongs to a loop around this one: give its lanes all elements.
 	if len(elems) != h.Total() {
-		old := b.flatten(b.load(c, lanes.WholeOf(c.shape), c.typ), c.home)
+		old := ns.arr.flatten(ns.vars.load(c, lanes.WholeOf(c.shape), c.typ), c.home)
 		full := make([]int32, h.Total())
 		for i := range full {
 			full[i] = int32(val.size() + i)
@@ -272,37 +288,31 @@ func (b *binder) commit(n *nest, h *history) {
 		for i, x := range elems {
 			full[x] = int32(i)
 		}
-		val = b.elementsOf([]value{val, old}, full, val.typ.Kind)
+		val = ns.arr.elementsOf([]value{val, old}, full, val.typ.Kind)
 	}
-	b.storeLanes(c, b.unflatten(val, c.home, c.shape, c.typ))
+	ns.storeLanes(c, ns.arr.unflatten(val, c.home, c.shape, c.typ))
 }
 
 // storeLanes stores the content of a variable in all lanes of its home that are
 // in force.
-func (b *binder) storeLanes(c *cell, val value) {
-	if b.axis != c.home {
-		val = b.narrowTo(val)
+func (ns *nests) storeLanes(c *cell, val value) {
+	if ns.at.axis != c.home {
+		val = ns.arr.narrowTo(val)
 	}
-	b.store(c, lanes.WholeOf(c.shape), val)
-}
-
-// narrowTo is a value in the lanes in force, which are some of its lanes.
-func (b *binder) narrowTo(val value) value {
-	r := b.align(b.numeric(val), b.axis)
-	return b.wrap(r, val.lvl, b.axis, val.typ, val.param)
+	ns.vars.store(c, lanes.WholeOf(c.shape), val)
 }
 
 // commitSum adds what all iterations added.
-func (b *binder) commitSum(h *history, w *write) {
+func (ns *nests) commitSum(h *history, w *write) {
 	c, ax := h.c, w.u.Domain
 	g := levelOf(ax).g
-	r := g.Spread(b.use(w.val, levelOf(ax), ax), ax.N)
+	r := g.Spread(ns.b.use(w.val, levelOf(ax), ax), ax.N)
 	if w.negate {
 		r = g.Neg(r)
 	}
 	if c.home == nil && allEqual(w.Base) {
 		sum := g.SumLanes(r)
-		delta := b.wrap(sum, levelOf(ax), nil, w.val.typ, w.val.param)
+		delta := ns.b.wrap(sum, levelOf(ax), nil, w.val.typ, w.val.param)
 		offs := make([]int32, len(w.Offsets))
 		for i, o := range w.Offsets {
 			offs[i] = w.Base[0] + o
@@ -311,9 +321,9 @@ func (b *binder) commitSum(h *history, w *write) {
 		if len(delta.shape) == 0 {
 			acc.Index = ad.Index{Offset: int(offs[0])}
 		} else {
-			delta = b.reshape(delta, []int{len(offs)}, delta.typ)
+			delta = ns.arr.reshape(delta, []int{len(offs)}, delta.typ)
 		}
-		b.accumulate(c, acc, delta, false)
+		ns.vars.accumulate(c, acc, delta, false)
 		return
 	}
 	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(w.Base), lanes.Table(w.Offsets)}})
@@ -323,9 +333,9 @@ func (b *binder) commitSum(h *history, w *write) {
 	flat := g.Reshape(g.Unlane(r), ix.Shape())
 	sum := g.Scatter(flat, ix, []int{h.Total()})
 	fv := value{typ: c.typ, shape: []int{h.Total()}, lvl: levelOf(ax), ref: sum, param: w.val.param}
-	delta := b.unflatten(fv, c.home, c.shape, c.typ)
-	if c.home != nil && b.axis != c.home {
-		delta = b.narrowTo(delta)
+	delta := ns.arr.unflatten(fv, c.home, c.shape, c.typ)
+	if c.home != nil && ns.at.axis != c.home {
+		delta = ns.arr.narrowTo(delta)
 	}
-	b.accumulate(c, lanes.WholeOf(c.shape), delta, false)
+	ns.vars.accumulate(c, lanes.WholeOf(c.shape), delta, false)
 }

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -22,33 +22,33 @@ type branch struct {
 // region evaluates both sides of a conditional that parameters decide, each
 // into a separate graph, and adds the OpIf. What the sides assign, add to the
 // log density and return become its results.
-func (b *binder) region(cond value, then, els func() signal) signal {
-	parent := b.regionLevel()
-	if b.axis != nil && !b.inModel && !b.hidden() && parent == levelOf(b.axis) {
+func (cl *control) region(cond value, then, els func() signal) signal {
+	parent := cl.at.regionLevel()
+	if cl.at.axis != nil && !cl.lp.inModel && !cl.at.hidden() && parent == levelOf(cl.at.axis) {
 		// One decision per iteration even where the condition is the same in all,
 		// because a side may draw random numbers.
 		g := parent.g
-		r := g.Spread(b.use(cond, parent, b.axis), b.axis.N)
-		cond = b.wrap(r, parent, b.axis, types.IntType, cond.param)
+		r := g.Spread(cl.b.use(cond, parent, cl.at.axis), cl.at.axis.N)
+		cond = cl.b.wrap(r, parent, cl.at.axis, types.IntType, cond.param)
 		cond.ints = nil
 	}
 	sides := [2]*branch{}
 	for k, run := range []func() signal{then, els} {
 		outer := (*axis)(nil)
-		if parent == b.lvl && !b.hidden() {
-			outer = b.axis
+		if parent == cl.at.lvl && !cl.at.hidden() {
+			outer = cl.at.axis
 		}
 		lvl := newLevel(parent, outer)
 		lvl.branch = true
 		br := &branch{lvl: lvl, saved: map[*cell]state{}}
 		sides[k] = br
-		at := b.context.into(br)
+		at := cl.at.into(br)
 		if cond.ints != nil {
 			at = at.where(cond, k == 0)
 		}
-		b.result = nil
-		b.with(at, func() { br.sig = run() })
-		br.code, br.result = b.code, b.result
+		cl.result = nil
+		cl.at.with(at, func() { br.sig = run() })
+		br.code, br.result = cl.code, cl.result
 		// Take the changed contents out of the cells and put the old ones back.
 		for _, c := range br.order {
 			changed := c.state
@@ -74,7 +74,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 			if s, ok := br.saved[c]; ok {
 				c.state = s
 			}
-			b.with(b.context.into(br), func() { out = append(out, b.numeric(b.pack(c))) })
+			cl.at.with(cl.at.into(br), func() { out = append(out, cl.b.numeric(cl.mem.pack(c))) })
 			c.state = before
 		}
 		return out
@@ -83,27 +83,27 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 	hasTarget := len(t.target)+len(e.target) > 0
 	if !union.Certain() {
 		for k, br := range sides {
-			outs[k] = append(outs[k], b.numeric(br.codeOf()))
+			outs[k] = append(outs[k], cl.b.numeric(br.codeOf()))
 		}
 	}
-	result := b.sidesResult(sides)
+	result := cl.sidesResult(sides)
 	if result != nil {
 		for k, br := range sides {
 			for i, v := range result.parts() {
 				// Any number will do where nothing is returned.
-				v.lvl, v.axis, v.ints = b.root, nil, nil
-				v.ref = b.root.g.Broadcast(b.root.g.Const(0), v.shape)
+				v.lvl, v.axis, v.ints = cl.b.root, nil, nil
+				v.ref = cl.b.root.g.Broadcast(cl.b.root.g.Const(0), v.shape)
 				if br.sig&returns != 0 && br.result != nil {
 					v = br.result.parts()[i]
 				}
-				outs[k] = append(outs[k], b.numeric(v))
+				outs[k] = append(outs[k], cl.b.numeric(v))
 			}
 		}
 	}
 	for k, br := range sides {
 		g := br.lvl.g
 		for _, v := range outs[k] {
-			g.Output(g.Broadcast(b.use(v, br.lvl, nil), v.shape))
+			g.Output(g.Broadcast(cl.b.use(v, br.lvl, nil), v.shape))
 		}
 		if hasTarget {
 			sum := g.Const(0)
@@ -114,51 +114,51 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		}
 	}
 	if len(t.lvl.g.Outputs) == 0 && len(t.lvl.g.Effects)+len(e.lvl.g.Effects) == 0 {
-		b.result = nil
+		cl.result = nil
 		return union
 	}
 	args := unifyInputs(t.lvl, e.lvl)
 	g := parent.g
-	ax := b.axis
-	if parent != b.lvl || b.hidden() {
+	ax := cl.at.axis
+	if parent != cl.at.lvl || cl.at.hidden() {
 		ax = nil
 	}
-	c := b.use(cond, parent, ax)
-	g.SetSite(b.site())
+	c := cl.b.use(cond, parent, ax)
+	g.SetSite(cl.b.site())
 	r := g.Do(ad.OpIf, &ad.If{Then: t.lvl.g, Else: e.lvl.g}, append([]ad.Ref{c}, args...)...)
 	if len(t.lvl.g.Effects)+len(e.lvl.g.Effects) > 0 {
 		g.Effects = append(g.Effects, r)
 	}
 	k := 0
 	next := func(typ types.Type, param bool) value {
-		v := b.wrap(g.Result(r, k), parent, ax, typ, param)
+		v := cl.b.wrap(g.Result(r, k), parent, ax, typ, param)
 		k++
 		return v
 	}
 	for _, c := range cells {
 		v := next(c.typ, c.param)
 		v.ints = nil
-		b.saveForBranch(c)
-		b.writeLocal(c, lanes.WholeOf(c.shape), v, b.axis)
+		cl.mem.saveForBranch(c)
+		cl.mem.writeLocal(c, lanes.WholeOf(c.shape), v, cl.at.axis)
 	}
 	if !union.Certain() {
-		b.code = next(types.IntType, false)
-		b.code.ints = nil
+		cl.code = next(types.IntType, false)
+		cl.code.ints = nil
 	}
-	b.result = nil
+	cl.result = nil
 	if result != nil {
 		v := result.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
-		b.result = &v
+		cl.result = &v
 	}
 	if hasTarget {
-		b.addTarget(next(types.RealType, true))
+		cl.lp.addTarget(next(types.RealType, true))
 	}
 	return union
 }
 
 // sidesResult is the type, shape and level of what the sides return; nil if that
 // is no value.
-func (b *binder) sidesResult(sides [2]*branch) *value {
+func (cl *control) sidesResult(sides [2]*branch) *value {
 	var r *value
 	for _, br := range sides {
 		if br.sig&returns == 0 || br.result == nil {
@@ -172,7 +172,7 @@ func (b *binder) sidesResult(sides [2]*branch) *value {
 		v := r.each(func(k int, leaf value) value {
 			other := br.result.parts()[k]
 			if !slices.Equal(leaf.shape, other.shape) {
-				b.unsupported(b.span, "a function whose result has one size or another", "")
+				cl.rep.unsupported(cl.rep.span, "a function whose result has one size or another", "")
 			}
 			leaf.param = leaf.param || other.param
 			return leaf
@@ -206,4 +206,12 @@ func unifyInputs(a, b *level) []ad.Ref {
 		l.g.Inputs = inputs
 	}
 	return args
+}
+
+// setInputs puts the inputs of a graph into that order.
+func setInputs(g *ad.Graph, inputs []ad.Ref) {
+	for k, in := range inputs {
+		g.Nodes[in].Attr = k
+	}
+	g.Inputs = inputs
 }

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"fmt"
@@ -7,6 +7,12 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
+
+// journal notes how loops and branches come out.
+type journal struct {
+	at    *context
+	stats Stats
+}
 
 // Plan is how a loop is evaluated. Loops that are unrolled have a plan for each of
 // the loops that their iterations come upon.
@@ -50,14 +56,14 @@ func (p Plan) String() string {
 }
 
 // keepPlan notes the plan of a loop.
-func (b *binder) keepPlan(p Plan) {
-	if len(b.stats.Plans) >= mostPlans {
+func (jn *journal) keepPlan(p Plan) {
+	if len(jn.stats.Plans) >= mostPlans {
 		return
 	}
-	if b.axis != nil {
-		p.Lanes = b.axis.N
+	if jn.at.axis != nil {
+		p.Lanes = jn.at.axis.N
 	}
-	b.stats.Plans = append(b.stats.Plans, p)
+	jn.stats.Plans = append(jn.stats.Plans, p)
 }
 
 // describe is the plan of a nest.
@@ -96,3 +102,13 @@ func (n *nest) describe(lp *loop) Plan {
 
 // lineOf is the line of a loop's body.
 func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }
+
+// note records why a loop is not evaluated in a way that would be faster.
+func (jn *journal) note(lp *loop, why string) {
+	if !slices.Contains(lp.why, why) {
+		lp.why = append(lp.why, why)
+	}
+	if len(jn.stats.Notes) < 50 {
+		jn.stats.Notes = append(jn.stats.Notes, fmt.Sprintf("line %d: %s", lineOf(lp), why))
+	}
+}

@@ -1,4 +1,4 @@
-package bind
+package emit
 
 import (
 	"slices"
@@ -13,39 +13,39 @@ import (
 // finds.
 
 // readVersions reads elements of a variable of the nest n in the lanes in force.
-func (b *binder) readVersions(n *nest, h *history, acc lanes.Access, typ types.Type) value {
-	ax := lanes.Innermost(b.axis, acc.Axis)
+func (vs *variables) readVersions(n *nest, h *history, acc lanes.Access, typ types.Type) value {
+	ax := lanes.Innermost(vs.at.axis, acc.Axis)
 	if len(h.writes) == 0 || h.Sum {
-		return b.loadBefore(n, h, acc, typ)
+		return vs.loadBefore(n, h, acc, typ)
 	}
-	if b.scan != nil && b.scan.has(h) {
-		return b.readCarried(n, h, acc, ax, typ)
+	if vs.at.scan != nil && vs.at.scan.has(h) {
+		return vs.readCarried(n, h, acc, ax, typ)
 	}
-	v := b.valueOf(n, h, h.origins(n.unit, acc, ax, b.excluded(ax)), acc, ax, typ)
+	v := vs.valueOf(n, h, h.origins(n.unit, acc, ax, vs.at.excluded(ax)), acc, ax, typ)
 	v.param = h.c.param
 	return v
 }
 
 // loadBefore reads what a variable of the nest n held before it.
-func (b *binder) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
+func (vs *variables) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
 	var v value
-	b.with(b.context.before(n), func() { v = b.load(h.c, acc, typ) })
+	vs.at.with(vs.at.before(n), func() { v = vs.load(h.c, acc, typ) })
 	return v
 }
 
 // valueOf is the value of the elements of acc that have these origins, in the
 // lanes of ax.
-func (b *binder) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
+func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
 	shape := acc.Index.Shape()
 	if !slices.ContainsFunc(from, func(o plan.Origin) bool { return o.Write != nil }) {
-		return b.loadBefore(n, h, acc, typ)
+		return vs.loadBefore(n, h, acc, typ)
 	}
 	for _, o := range from {
 		if w := h.write(o); w != nil && !w.done {
 			panic(&fault{Reason: "a value that is not there yet"})
 		}
 	}
-	if v, ok := b.inEveryLane(n, h, from, acc, ax, typ); ok {
+	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
 		return v
 	}
 	// Gather from all lanes of the writes and, where there was none, from before.
@@ -55,12 +55,12 @@ func (b *binder) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Acce
 		switch w := h.write(o); {
 		case o.None:
 		case w == nil:
-			t[i] = int32(i) + a.part(nil, func() value { return b.flatten(b.loadBefore(n, h, acc, typ), ax) })
+			t[i] = int32(i) + a.part(nil, func() value { return vs.arr.flatten(vs.loadBefore(n, h, acc, typ), ax) })
 		default:
-			t[i] = w.at(o.Pos) + a.part(w, func() value { return b.flatWrite(w) })
+			t[i] = w.at(o.Pos) + a.part(w, func() value { return vs.flatWrite(w) })
 		}
 	}
-	return b.unflatten(b.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
+	return vs.arr.unflatten(vs.arr.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
 }
 
 // at is the place of a position in the flat value.
@@ -72,16 +72,16 @@ func (w *write) at(pos int32) int32 {
 }
 
 // flatWrite is the value of a write, all lanes one after another.
-func (b *binder) flatWrite(w *write) value {
+func (vs *variables) flatWrite(w *write) value {
 	if w.Slot != nil {
 		return w.val
 	}
-	return b.flatten(w.val, w.u.Domain)
+	return vs.arr.flatten(w.val, w.u.Domain)
 }
 
 // inEveryLane is valueOf where every lane reads the values of its own iteration,
 // of the same writes at the same positions; ok is false if it does not.
-func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) (v value, ok bool) {
+func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) (v value, ok bool) {
 	width := acc.Index.Size()
 	if width == 0 || len(from) == 0 {
 		return v, false
@@ -144,7 +144,7 @@ func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.
 	total := int32(0)
 	for k, x := range parts {
 		if x.w == nil {
-			vals[k] = b.loadBefore(n, h, acc, typ)
+			vals[k] = vs.loadBefore(n, h, acc, typ)
 		} else {
 			vals[k] = x.w.val
 		}
@@ -158,15 +158,15 @@ func (b *binder) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.
 	}
 	shape := acc.Index.Shape()
 	if identity {
-		return b.shaped(vals[0], shape, typ), true
+		return vs.arr.shaped(vals[0], shape, typ), true
 	}
 	elem := types.Type{Kind: typ.Kind, Dims: 1}
 	if v := vals[0]; len(vals) == 1 && v.ints != nil {
-		v = b.reshape(v, []int{v.size()}, elem)
-		return b.shaped(b.gather(v, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})}, elem), shape, typ), true
+		v = vs.arr.reshape(v, []int{v.size()}, elem)
+		return vs.arr.shaped(vs.arr.gather(v, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})}, elem), shape, typ), true
 	}
 	for k, v := range vals {
-		vals[k] = b.reshape(b.numeric(v), []int{v.size()}, elem)
+		vals[k] = vs.arr.reshape(vs.b.numeric(v), []int{v.size()}, elem)
 	}
-	return b.reshape(b.elementsOf(vals, at, typ.Kind), shape, typ), true
+	return vs.arr.reshape(vs.arr.elementsOf(vals, at, typ.Kind), shape, typ), true
 }

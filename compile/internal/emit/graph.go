@@ -1,137 +1,37 @@
-package bind
+package emit
 
 import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
-	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// axis is a set of iterations ("lanes") over which values vary. Its level is where values with
-// these lanes live.
-type axis = plan.Axis
-
-func levelOf(ax *axis) *level { return ax.Level.(*level) }
-
-// level is a graph under construction: the program's own, the body of a loop
-// that is one region, or a branch of a conditional. Values of outer levels enter
-// as inputs: captured, or, of those that vary over the loop's iterations, one
-// slice for each.
-type level struct {
-	g      *ad.Graph
-	parent *level
-	depth  int
-	outer  *axis // axis in force where the region stands; hidden inside
-	loop   *axis // the iterations of a loop's body; nil for a branch
-	steps  int   // iterations of that loop, per lane of outer
-	flat   bool  // the iterations in all lanes around the loop are steps of one scan
-	branch bool  // additions to the log density are results of the region
-	laned  bool  // the graph is put where there are lanes, so that it must have none
-
-	captured map[capture]ad.Ref // what has entered
-	args     []ad.Ref           // the parent's refs, in order of capture
-	streams  []link
-	captures []link // of a loop's body: the same as args, with their inputs
+type alignKey struct {
+	g   *ad.Graph
+	ref ad.Ref
+	ax  *axis
 }
 
-// capture names a value of the level around, and how it enters.
-type capture struct {
-	ref    ad.Ref
-	stream bool
-}
+// builder adds nodes to graphs.
+type builder struct {
+	at  *context
+	rep *reporter
 
-// link is a value of the level around and the body's input for it. flat is, for
-// a stream of a flat level, the value in lanes of the loop.
-type link struct{ outer, in, flat ad.Ref }
+	root    *level // the graph being built
+	aligned map[alignKey]ad.Ref
+	covered map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
 
-func newLevel(parent *level, outer *axis) *level {
-	return &level{g: parent.g.Beside(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
-}
-
-func deeper(a, b *level) *level {
-	if b == nil || a != nil && a.depth >= b.depth {
-		return a
-	}
-	return b
-}
-
-// value is a value of the language in the middle of evaluation: either integers
-// that are known (per lane), or a reference into a graph. A value of a composite
-// type is its leaves alone, which have all that is said of it.
-type value struct {
-	typ   types.Type
-	shape []int
-	axis  *axis   // lanes; nil if the same in all
-	ints  []int64 // known integers: size of shape, times lanes
-	lvl   *level
-	ref   ad.Ref
-	param bool // autodiff level, by declaration
-
-	leaves []value
-}
-
-// parts are the leaves of a value, which is itself one if it is simple.
-func (v value) parts() []value {
-	if v.leaves != nil {
-		return v.leaves
-	}
-	return []value{v}
-}
-
-// each does the same with every leaf of a value.
-func (v value) each(f func(k int, leaf value) value) value {
-	if v.leaves == nil {
-		return f(0, v)
-	}
-	out := value{typ: v.typ, leaves: make([]value, len(v.leaves))}
-	for k, leaf := range v.leaves {
-		out.leaves[k] = f(k, leaf)
-	}
-	return out
-}
-
-// composed makes a value of a type from its leaves.
-func composed(t types.Type, leaves []value) value {
-	if !t.Composite() {
-		return leaves[0]
-	}
-	out := value{typ: t, leaves: slices.Clone(leaves)}
-	for k, leaf := range t.Leaves() {
-		if leaf.Part == types.ImagPart { // a complex number has one level
-			p := out.leaves[k-1].param || out.leaves[k].param
-			out.leaves[k-1].param, out.leaves[k].param = p, p
-		}
-	}
-	return out
-}
-
-func (v value) size() int { return sizeOf(v.shape) }
-
-func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}} }
-
-// known are known integers without what else is said of a value.
-func (v value) known() lanes.Value { return lanes.Value{Shape: v.shape, Axis: v.axis, Ints: v.ints} }
-
-// ofLanes is a value of known integers.
-func ofLanes(v lanes.Value) value {
-	return value{typ: types.Type{Kind: types.Int, Dims: len(v.Shape)}, shape: v.Shape, axis: v.Axis, ints: v.Ints}
-}
-
-// scalarInt returns the value of an int scalar that is known and the same in
-// all lanes.
-func (v value) scalarInt() (int64, bool) {
-	if v.ints != nil && v.axis == nil && len(v.shape) == 0 {
-		return v.ints[0], true
-	}
-	return 0, false
+	sites    []source.Span
+	lastSite ad.Site
+	siteOf   map[source.Span]ad.Site
 }
 
 // use returns v as a node of level lvl, which is v's own or inside it, aligned
 // to ax, the axis in force at that level.
-func (b *binder) use(v value, lvl *level, ax *axis) ad.Ref {
+func (b *builder) use(v value, lvl *level, ax *axis) ad.Ref {
 	v = b.numeric(v)
 	if v.lvl == lvl {
 		return b.align(v, ax)
@@ -144,7 +44,7 @@ func (b *binder) use(v value, lvl *level, ax *axis) ad.Ref {
 
 // enter brings v into the region lvl from a level around it: sliced by the loops
 // in between over which it varies, captured by the others and by branches.
-func (b *binder) enter(v value, lvl *level) ad.Ref {
+func (b *builder) enter(v value, lvl *level) ad.Ref {
 	var path []*level // from v's level inwards
 	for l := lvl; l != v.lvl; l = l.parent {
 		if l == nil {
@@ -225,7 +125,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 // sameSlices is, of a known value that the loops of levels slice, what each of the lanes around
 // them has, where that is the same: one array in the graph around the loops, so that what is
 // computed of it alone is known too, and not each lane's own. An iteration's number is so.
-func (b *binder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
+func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	if len(levels) == 0 || levels[0].flat || levels[len(levels)-1].loop != v.axis {
 		return ad.None, false
 	}
@@ -250,7 +150,7 @@ func (b *binder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 
 // align repeats v's lanes for the lanes of ax, an axis inside v's; a value
 // without lanes stays as it is.
-func (b *binder) align(v value, ax *axis) ad.Ref {
+func (b *builder) align(v value, ax *axis) ad.Ref {
 	if v.axis == nil || v.axis == ax {
 		return v.ref
 	}
@@ -263,19 +163,13 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 		return r
 	}
 	size := v.size()
-	b.reserve(4, ax.N)
+	b.rep.reserve(4, ax.N)
 	up := ax.LanesOf(v.axis)
 	ix := lanes.Contiguous(v.shape)
 	ix.Dims = append([]ad.Dim{lanes.Table(scaled(up, size))}, ix.Dims...)
 	r := g.Lane(g.Gather(g.Unlane(v.ref), lanes.Affine(ix)))
 	b.aligned[key] = r
 	return r
-}
-
-type alignKey struct {
-	g   *ad.Graph
-	ref ad.Ref
-	ax  *axis
 }
 
 func scaled(t []int32, by int) []int32 {
@@ -290,7 +184,7 @@ func scaled(t []int32, by int) []int32 {
 }
 
 // numeric gives v a node in a graph: known integers become constants.
-func (b *binder) numeric(v value) value {
+func (b *builder) numeric(v value) value {
 	if v.ints == nil {
 		return v
 	}
@@ -309,7 +203,7 @@ func (b *binder) numeric(v value) value {
 }
 
 // wrap makes a value of a node.
-func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool) value {
+func (b *builder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool) value {
 	t := lvl.g.Type(r)
 	// An int is of data level whatever it was computed from: it has no derivative.
 	v := value{typ: typ, shape: t.Shape, lvl: lvl, ref: r, param: param && typ.Kind != types.Int}
@@ -327,19 +221,6 @@ func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool
 	return v
 }
 
-// narrow leaves of known integers only those of the lanes in force, so that
-// iterations that a condition excludes do not count (n - 1 where n > 1).
-func (b *binder) narrow(v value) value {
-	if v.ints == nil || b.hidden() {
-		return v
-	}
-	k := v.known().Narrow(b.axis)
-	v.ints, v.axis = k.Ints, k.Axis
-	return v
-}
-
-func sizeOf(shape []int) int { return ad.SizeOf(shape) }
-
 func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 	sum := list[0]
 	for _, r := range list[1:] {
@@ -349,7 +230,7 @@ func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 }
 
 // notZero is the truth of an int, 0 or 1.
-func (b *binder) notZero(v value) value {
+func (b *builder) notZero(v value) value {
 	if v.ints != nil {
 		ints := make([]int64, len(v.ints))
 		for i, x := range v.ints {
@@ -363,4 +244,150 @@ func (b *binder) notZero(v value) value {
 	})
 }
 
-func sizeText(shape []int) string { return interp.SizeText(shape) }
+// refund gives back what is taken from now on, but for what the graph keeps, at the end
+// of a part of the program.
+func (b *builder) refund() (free func()) {
+	g, budget := b.root.g, b.rep.opts.Budget
+	kept, used := g.Taken(), budget.Used()
+	return func() { budget.Back(used + g.Taken() - kept) }
+}
+
+// emit adds a computation on args, in the innermost level that one of them or
+// the surrounding branch needs, and wraps its result.
+func (b *builder) emit(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	lvl, ax := b.levelFor(args, false)
+	return b.emitAt(lvl, ax, typ, args, build)
+}
+
+// emitMove is emit for computations that only move data: they may leave a
+// branch, since they cannot fail and have no separate derivative.
+func (b *builder) emitMove(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	lvl, ax := b.levelFor(args, true)
+	return b.emitAt(lvl, ax, typ, args, build)
+}
+
+// emitEffect adds an effect on args, in the level where it applies.
+func (b *builder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
+	lvl := b.at.lvl
+	for _, a := range args {
+		lvl = deeper(lvl, a.lvl)
+	}
+	ax := b.at.axis
+	if ax != nil && levelOf(ax) != lvl {
+		ax = nil
+	}
+	refs := make([]ad.Ref, len(args))
+	for i, a := range args {
+		refs[i] = b.use(a, lvl, ax)
+	}
+	lvl.g.SetSite(b.site())
+	add(lvl.g, refs)
+}
+
+func (b *builder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	refs := make([]ad.Ref, len(args))
+	param := false
+	for i, a := range args {
+		refs[i] = b.use(a, lvl, ax)
+		param = param || a.param
+	}
+	lvl.g.SetSite(b.site())
+	return b.wrap(build(lvl.g, refs), lvl, ax, typ, param)
+}
+
+// place decides on the level and the axis of a computation on args.
+func (b *builder) levelFor(args []value, move bool) (*level, *axis) {
+	lvl := b.root
+	var ax *axis
+	constant := true
+	for _, a := range args {
+		if a.axis != nil && (ax == nil || ax.Within(a.axis)) {
+			ax = a.axis
+		}
+		if a.ints != nil {
+			if a.axis != nil {
+				lvl = deeper(lvl, levelOf(a.axis))
+			}
+			continue
+		}
+		lvl = deeper(lvl, a.lvl)
+		if _, ok := a.lvl.g.Value(a.ref); !ok {
+			constant = false
+		}
+	}
+	if !move && !constant && b.at.lvl.depth > lvl.depth {
+		lvl = b.at.lvl // a branch: not evaluated unless taken
+	}
+	if ax != nil && levelOf(ax) != lvl {
+		ax = nil // hidden by the region
+		for _, a := range args {
+			if a.axis != nil && levelOf(a.axis) == lvl && (ax == nil || ax.Within(a.axis)) {
+				ax = a.axis
+			}
+		}
+	}
+	if !move {
+		ax = b.domain(ax)
+	}
+	return lvl, ax
+}
+
+// placeChecked is place of what checks its arguments: in a branch that parameters decide
+// the checks belong to the branch, of constants too.
+func (b *builder) levelForChecks(args []value) (*level, *axis) {
+	lvl, ax := b.levelFor(args, false)
+	if b.at.lvl.branch {
+		lvl = deeper(lvl, b.at.lvl)
+		if ax != nil && levelOf(ax) != lvl {
+			ax = nil
+		}
+	}
+	return lvl, ax
+}
+
+// domain is the axis on which something is computed whose arguments have the
+// lanes of ax: these, unless the iterations in force leave some of them out.
+func (b *builder) domain(ax *axis) *axis {
+	if ax == nil || b.at.axis == nil || b.at.axis == ax || levelOf(b.at.axis) != levelOf(ax) || !ax.Within(b.at.axis) {
+		return ax
+	}
+	subset := false
+	for a := b.at.axis; a != ax; a = a.Parent {
+		subset = subset || a.Subset
+	}
+	if !subset {
+		return ax
+	}
+	key := [2]*axis{b.at.axis, ax}
+	all, ok := b.covered[key]
+	if !ok {
+		seen, n := make([]bool, ax.N), 0
+		for _, l := range b.at.axis.LanesOf(ax) {
+			if !seen[l] {
+				seen[l] = true
+				n++
+			}
+		}
+		all = n == ax.N
+		b.covered[key] = all
+	}
+	if all {
+		return ax
+	}
+	return b.at.axis
+}
+
+// site is the number of the position in force, for nodes.
+func (b *builder) site() ad.Site {
+	if b.rep.span == b.sites[b.lastSite] {
+		return b.lastSite
+	}
+	id, ok := b.siteOf[b.rep.span]
+	if !ok {
+		id = ad.Site(len(b.sites))
+		b.sites = append(b.sites, b.rep.span)
+		b.siteOf[b.rep.span] = id
+	}
+	b.lastSite = id
+	return id
+}

@@ -1,0 +1,284 @@
+package emit
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// A recurrence is a group of units that depend on one another across iterations.
+// Its iterations, in all lanes around the loop, are the steps of one scan. What a
+// step reads of what the group wrote so many steps before comes from a register,
+// an input of the scan's body; what the group did not write, from outside: the
+// first steps of each lane around, or those where the program begins anew.
+//
+// Only what depends on a register goes into the body's graph; everything else is
+// evaluated in lanes, outside. Of the body's graph in turn only what the next
+// values of the registers need stays in the scan; the rest is evaluated in lanes
+// on what the scan keeps. So the recurrence that remains is as small as it can be.
+type recurrence struct {
+	n       *nest
+	units   []*unit
+	planned []*plan.Unit
+	dom     *axis // whose lanes are the steps
+	lvl     *level
+
+	chains  map[*write]*chain
+	order   []*chain
+	targets []ad.Ref
+
+	densities []int // in binder.densities, whose arguments are values of the body
+}
+
+// chain is the registers that hold the values of one write of the last steps, the
+// most recent first.
+type chain struct {
+	w    *write
+	size int
+	reg  []ad.Ref
+	init [][]element // of register k before the scan
+}
+
+// element is an element of a flat array; of none if from is nil.
+type element struct {
+	from *value
+	at   int32
+}
+
+// outOfScan reports whether an expression has nothing to do with the values of the
+// recurrence under way, so that it is evaluated in lanes.
+func (vs *variables) outOfScan(e ir.Expr) bool {
+	r := vs.at.scan
+	out := vs.functions.EffectsIn(e) == 0
+	for v := range ir.Vars(e) {
+		c := vs.cell(v)
+		if o := vs.overlayOf(c); o != nil {
+			c = o.temp
+		}
+		if h := vs.at.nest.watched[c]; h != nil && r.has(h) {
+			out = false
+		}
+		if c.whole != nil {
+			out = out && c.whole.lvl != r.lvl
+			continue
+		}
+		for _, p := range c.parts {
+			out = out && p.lvl != r.lvl
+		}
+	}
+	return out
+}
+
+// has reports whether the group writes a variable.
+func (r *recurrence) has(h *history) bool {
+	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return slices.Contains(r.planned, w.Unit) })
+}
+
+// readCarried reads elements that the recurrence under way writes.
+func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis, typ types.Type) value {
+	r := vs.at.scan
+	if ax != r.dom && r.dom.Within(ax) { // in a loop within the steps, which all of its iterations read at the same time
+		return vs.readStep(n, h, acc, typ)
+	}
+	if ax != r.dom {
+		panic(&fault{Reason: plan.Irregular})
+	}
+	skip := acc.OutIn(ax)
+	if ex := vs.at.excluded(ax); ex != nil {
+		skip = ex
+	}
+	width := acc.Index.Size()
+	from := h.origins(n.unit, acc, ax, skip)
+	if width == 0 {
+		return vs.loadBefore(n, h, acc, typ)
+	}
+	at, ok := plan.Pattern(r.planned, from, width)
+	if !ok && !acc.IsWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
+		return vs.arr.gather(vs.readCarried(n, h, lanes.WholeOf(h.c.shape), ax, h.c.typ), acc, typ)
+	}
+	if !ok {
+		panic(&fault{Reason: plan.Irregular})
+	}
+	shape := acc.Index.Shape()
+	elem := types.Type{Kind: types.Real, Dims: 1}
+	var outside value // in lanes
+	flat := make([]int32, width)
+	anyCarried, mixed, always := false, false, false
+	for _, x := range at {
+		anyCarried = anyCarried || x.Write != nil
+		mixed = mixed || x.Outside && x.Write != nil
+		always = always || x.Write == nil
+	}
+	if mixed && vs.begins(n, h, acc, at, from, typ) {
+		mixed = false
+	}
+	if mixed || always {
+		rest := slices.Clone(from)
+		for i, o := range rest {
+			if r.writes(o) {
+				rest[i] = plan.Origin{None: true}
+			}
+		}
+		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, rest, acc, ax, typ)), []int{width}, elem)
+		if !anyCarried {
+			v := vs.arr.shaped(outside, shape, typ)
+			v.param = h.c.param
+			return v
+		}
+	}
+	// The carried positions, from registers and from this step's values.
+	type partKey struct {
+		w *write
+		d int
+	}
+	var a assembly[partKey]
+	for p, x := range at {
+		switch {
+		case x.Write == nil: // from outside in every step
+			flat[p] = int32(p) + a.part(partKey{}, func() value { return outside })
+		case x.Distance == 0:
+			w := h.writes[x.Write.Index]
+			if !w.done {
+				panic(&fault{Reason: "a value that is not there yet"})
+			}
+			flat[p] = int32(x.Pos) + a.part(partKey{w, 0}, func() value { return vs.arr.reshape(vs.b.numeric(w.val), []int{len(w.Offsets)}, elem) })
+		default:
+			w := h.writes[x.Write.Index]
+			ch := r.chain(w, x.Distance)
+			flat[p] = int32(x.Pos) + a.part(partKey{w, x.Distance}, func() value {
+				return value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.Distance-1], param: true}
+			})
+		}
+	}
+	v := vs.arr.elementsOf(a.parts, flat, types.Real)
+	if mixed {
+		v = vs.arr.choosing(vs.maskOutside(r, from, width), outside, v, elem)
+	}
+	v = vs.arr.reshape(v, shape, typ)
+	v.param = h.c.param
+	return v
+}
+
+// readStep is readCarried in the lanes of a loop within a step: the step reads, and
+// where these lanes read different elements, they take them out of the variable.
+func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.Type) (v value) {
+	r := vs.at.scan
+	at := vs.at.in(r.dom)
+	if acc.Axis == nil || acc.Axis.Within(r.dom) {
+		vs.at.with(at, func() { v = vs.readCarried(n, h, acc, r.dom, typ) })
+		return v
+	}
+	vs.at.with(at, func() { v = vs.readCarried(n, h, lanes.WholeOf(h.c.shape), r.dom, h.c.typ) })
+	return vs.arr.gather(v, acc, typ)
+}
+
+// writes reports whether a read finds what the recurrence wrote.
+func (r *recurrence) writes(o plan.Origin) bool {
+	return o.Write != nil && slices.Contains(r.planned, o.Write.Unit)
+}
+
+// begins gives registers their values before the scan if what a read takes from
+// outside is just that: in the first steps, the values that would have been written
+// in steps before them.
+func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
+	r, width, most := vs.at.scan, len(at), 0
+	if r.dom.Parent != nil {
+		return false // the lanes around begin anew
+	}
+	for p, x := range at {
+		if !x.Outside || x.Write == nil {
+			continue
+		}
+		most = max(most, min(x.Distance, r.dom.N))
+		for l := range r.dom.N {
+			if o := from[l*width+p]; !o.None && r.writes(o) != (l >= x.Distance) {
+				return false
+			}
+		}
+	}
+	// What the first steps read.
+	first := &axis{N: most, Parent: r.dom, Up: make([]int32, most), Level: levelOf(r.dom), Subset: true}
+	for l := range most {
+		first.Up[l] = int32(l)
+	}
+	some := acc
+	if acc.Axis != nil {
+		some.Axis, some.Base = first, make([]int32, most)
+		up := first.LanesOf(acc.Axis)
+		for l := range most {
+			some.Base[l] = acc.Base[up[l]]
+		}
+	}
+	rest := slices.Clone(from[:most*width])
+	for i, o := range rest {
+		if r.writes(o) {
+			rest[i] = plan.Origin{None: true}
+		}
+	}
+	flat := new(value)
+	vs.at.with(vs.at.in(first), func() { *flat = vs.arr.flatten(vs.valueOf(n, h, rest, some, first, typ), first) })
+	same := func(k int, ch *chain, pos int, e element) bool {
+		was := ch.init[k][pos]
+		return was.from == nil || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
+	}
+	for _, store := range []bool{false, true} {
+		for p, x := range at {
+			if !x.Outside || x.Write == nil {
+				continue
+			}
+			ch := r.chain(h.writes[x.Write.Index], x.Distance)
+			for l := range min(x.Distance, r.dom.N) {
+				if from[l*width+p].None {
+					continue
+				}
+				e := element{flat, int32(l*width + p)}
+				if !store && !same(x.Distance-l-1, ch, x.Pos, e) {
+					return false
+				}
+				if store {
+					ch.init[x.Distance-l-1][x.Pos] = e
+				}
+			}
+		}
+	}
+	return true
+}
+
+// maskOutside tells for every step, and every position if they differ, whether a
+// read is from outside.
+func (vs *variables) maskOutside(r *recurrence, from []plan.Origin, width int) value {
+	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
+	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
+	same := true
+	for l := range r.dom.N {
+		for p := range width {
+			o := from[l*width+p]
+			mask.ints[l*width+p] = lanes.Truth(!o.None && !r.writes(o))
+			same = same && mask.ints[l*width+p] == mask.ints[l*width]
+		}
+		one.ints[l] = mask.ints[l*width]
+	}
+	if same {
+		return one
+	}
+	return mask
+}
+
+// chain returns the registers of a carried write, at least d of them.
+func (r *recurrence) chain(w *write, d int) *chain {
+	ch := r.chains[w]
+	if ch == nil {
+		ch = &chain{w: w, size: len(w.Offsets)}
+		r.chains[w] = ch
+		r.order = append(r.order, ch)
+	}
+	for len(ch.reg) < d {
+		ch.reg = append(ch.reg, r.lvl.g.Input(ad.Type{Shape: []int{ch.size}}))
+		ch.init = append(ch.init, make([]element, ch.size))
+	}
+	return ch
+}

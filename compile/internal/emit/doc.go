@@ -1,0 +1,135 @@
+// Package emit makes graphs: it evaluates a typed program with its data known and its parameters
+// symbolic. It alone knows graphs, regions and masks.
+//
+// A loop goes through three packages, with one value between each two: package inspect finds the
+// statements that it consists of (an [inspect.Nest], integers alone), package plan orders them (a
+// [plan.Plan]), and this one evaluates them. Packages static and lanes are what inspection and
+// emission have in common: what can be read off statements alone, and values that data decide, per
+// lane.
+//
+// Map of the package. Each part is a type that gets the parts above it from assemble.go; statements
+// and expressions further down are known through two interfaces.
+//
+//	tuning.go      the numbers that steer binding, with the measurements behind them
+//	value.go       values, axes (the lanes of loops), levels (graphs within graphs)
+//	context.go     where evaluation is: level, lanes, masks, branches
+//	report.go      reporter: diagnostics, faults, budgets
+//	graph.go       builder: nodes, in the level and the lanes that their arguments need
+//	arrays.go      arrays: elements moved, gathered and put together
+//	contents.go    contents: what variables hold, whole or scattered
+//	variables.go   variables: reading and writing, as the units of nests see them:
+//	overlay.go     … copies on which units work
+//	versions.go    … values of the versions that reads see
+//	carried.go     … what the steps of a recurrence read from registers
+//	target.go      logDensity: what is added to the log density
+//	journal.go     journal: how loops came out; plans that can be printed and tested
+//	signal.go      control: how statements end (break, continue, return); conditionals
+//	region.go      … those that parameters decide, as regions
+//	information.go marks: densities with expected information; metrics that a program defines
+//	index.go       indexer: indices, known or computed when the program runs
+//	library.go     library: calls of its functions and densities
+//	usercall.go    userCalls: functions of the program; Jacobians of them
+//	expr.go        expressions
+//	choice.go      … conditional ones
+//	iterations.go  iterator: loops as the iterations that they have
+//	outside.go     … what the inspector asks of emission; the cells of the variables that it made
+//	scan.go        scans: recurrences, as scans of just what recurs
+//	nest.go        nests: loops as inspected and planned
+//	evaluate.go    … group by group
+//	carry.go       carrier: loops as one region that carries variables whole; loops whose end is computed
+//	loop.go        loops: the ways to evaluate them, in their order
+//	stmt.go        statements
+//	parameters.go  parameters: from unconstrained numbers; checks of declared variables
+//	program.go     Program: the log density, the outputs
+//	assemble.go    New: the parts and what each is made of
+//
+// # How a loop is evaluated
+//
+// With data known, a loop is first inspected, then planned, then evaluated once: where
+// that goes, into which graph and lanes and under which conditions, is one value, the
+// context.
+//
+// The inspector (package inspect) walks the body with the loop variable standing
+// for all iterations: an axis of lanes. Integers that data decide are known for every
+// lane, counters such as `pos += n[i]` too. So conditions split the lanes,
+// inner loops multiply them, however ragged, and what is left are the leaves, the
+// units: each a statement, the set of iterations that execute it (its domain), and the
+// elements of variables that it reads and writes. What parameters decide is one unit:
+// a conditional, with the rest of the iteration if it may `continue`; an inner loop that
+// they may end.
+//
+// Every write of a unit in an iteration makes a version of an element. In
+// the order of the program, each read sees one version, or what there was before the
+// loop. That is exact, element by element, and gives the dependences between units.
+//
+// Package plan, which knows integers alone, puts units in an order in which every version is there
+// before it is read. Units that do not depend on themselves are evaluated in lanes, over their own
+// domain: what a condition leaves out is not there to be added, checked or drawn.
+// Strongly connected components of the others are sums or recurrences. What fits none of
+// these becomes a region that carries variables whole (carry.go), or is unrolled.
+//
+// In lanes. y[n] is a slice, a[g[n]] a gather, the log density a sum over lanes; the term
+// under the condition has the lanes that meet it:
+//
+//	for (n in 1:N) {                         line 1: nest, 100 iterations
+//	  real m = a[g[n]];                        lanes         100  line 2
+//	  if (o[n]) y[n] ~ normal(m, s);           lanes          60  line 3
+//	}
+//
+// A sum. Additions to an element without another write in between, and without a read
+// that looks at what there is so far, are added up at once, by element:
+//
+//	for (n in 1:N) {                         line 1: nest, 100 iterations
+//	  count[g[n]] += exp(x[n]);                sum, or when nothing else uses count: lanes
+//	}
+//
+// A recurrence. h depends on itself; what is carried is one number, and everything else
+// in the statement is computed for all steps at once. The observations that are missing
+// are no part of it, and the term comes after the scan, in its own lanes:
+//
+//	real h = mu;                             line 2: nest, 100 iterations
+//	for (t in 1:T) {                           recurrence    100  line 3: h
+//	  h = mu + phi * (h - mu) + s * z[t];      lanes          60  line 4
+//	  if (o[t]) y[t] ~ normal(0, exp(h / 2));
+//	}
+//
+// Each read of a recurrence must come from so many steps before in all steps, but for
+// those that find what was there before it. If conditions on data decide who wrote last,
+// they become part of the steps (inspect.Way.Joined); an inner loop within the
+// recurrence becomes so many statements, if they are not too many, or so many conditionals
+// where data give steps different numbers of iterations, as the first of a series have.
+//
+// A recurrence through loops within: each day depends on a sum over earlier ones. The days,
+// the innermost loop around all that depends on one another, become statements one after
+// another; the lanes around and the sums within stay.
+//
+//	for (m in 1:M)                           line 1: nest, 14 iterations
+//	  for (i in 2:T) {                         lanes          14  line 3 5
+//	    real c = 0;                            sum            14  line 4: c
+//	    for (j in 1:i-1) c += x[j, m] * w[i-j];
+//	    x[i, m] = r[m] * c;                    …
+//	  }
+//
+// In levels. What iterations read of one another has no pattern, but they are no long chain: those
+// that read nothing that the loop wrote come first, in lanes, then those that only read what these
+// wrote:
+//
+//	for (n in 2:N) {                         line 1: nest, 99 iterations in 7 groups
+//	  x[n] = x[parent[n]] + s * z[n];          lanes         1, 2, … line 2
+//	}
+//
+// Carried whole. Distances that vary without pattern, or jumps that parameters decide:
+//
+//	for (n in 1:N) {                         line 1: carried, 100 iterations
+//	  if (z[n] > 3) break;                     not sooner: break or return in the loop
+//	  target += -square(z[n]);
+//	}
+//
+// Iterated: a `while` that parameters end, one ad.While. Unrolled: what is left, and short
+// loops. But for that, the graph does not grow with the number of iterations.
+//
+// Stats holds the plans (`ppl explain` prints them) and counts how loops came out. A plan
+// is carried out once: nothing is tried, and nothing taken back. Where the evaluation meets
+// what the plan did not foresee, that is a fault: tests fail, and a user's program is
+// interpreted.
+package emit

@@ -1,0 +1,243 @@
+package emit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// expressions evaluates them.
+type expressions struct {
+	at    *context
+	rep   *reporter
+	b     *builder
+	arr   *arrays
+	mem   *contents
+	vars  *variables
+	lp    *logDensity
+	ctl   *control
+	idx   *indexer
+	lib   *library
+	users *userCalls
+
+	operand *value // ir.Operand
+}
+
+var nan = math.NaN()
+
+// eval evaluates an expression.
+func (ex *expressions) eval(e ir.Expr) value {
+	ex.rep.deeper(e.Span())
+	defer ex.rep.shallower()
+	switch e := e.(type) {
+	case *ir.IntLit:
+		return intValue(e.Value)
+	case *ir.RealLit:
+		return value{typ: types.RealType, lvl: ex.b.root, ref: ex.b.root.g.Const(e.Value)}
+	case *ir.VarRef:
+		c := ex.vars.cell(e.Var)
+		return ex.at.narrow(ex.vars.load(c, lanes.WholeOf(c.shape), c.typ))
+	case *ir.Operand:
+		return *ex.operand
+	case *ir.Promote:
+		return ex.promoted(ex.eval(e.X), e.X.Type(), e.Ty)
+	case *ir.IndexExpr:
+		return ex.index(e)
+	case *ir.Call:
+		return ex.lib.call(e)
+	case *ir.UserCall:
+		v := ex.users.userCallInLanes(e)
+		if v == nil && ex.at.mayBeSkipped() && e.Ty.IsScalar() && !e.Ty.Composite() {
+			ex.users.rejectMissing(e.Func, intValue(1))
+			return ex.arr.unset(e.Ty, nil)
+		}
+		if v == nil {
+			ex.rep.fail(e.Span(), diag.NoReturn, "`%s` ended without a return statement", e.Func.Name).throw()
+		}
+		return *v
+	case *ir.Cond:
+		return ex.conditional(e)
+	case *ir.And:
+		return ex.logical(e.X, e.Y, true)
+	case *ir.Or:
+		return ex.logical(e.X, e.Y, false)
+	case *ir.ArrayLit:
+		return ex.literal(e.Type(), e.Elems)
+	case *ir.RowVectorLit:
+		return ex.literal(e.Type(), e.Elems)
+	case *ir.Tuple:
+		return composed(e.Ty, ex.args(e.Elems))
+	case *ir.Member:
+		from, to := e.X.Type().LeafRange(e.I)
+		return composed(e.Ty, ex.eval(e.X).leaves[from:to])
+	case *ir.TargetValue:
+		return ex.targetValue(e)
+	}
+	ex.rep.unsupported(e.Span(), "this expression", "")
+	return value{}
+}
+
+// knownInt evaluates an integer expression that must be known when data are
+// bound (it may differ between iterations).
+func (ex *expressions) knownInt(e ir.Expr, what string) value {
+	v := ex.eval(e)
+	if v.ints == nil {
+		ex.rep.fail(e.Span(), diag.UnknownInt, "%s must be known when data are bound", what).
+			detailf("%s", unknownDetail).fix("take the greatest size that may be needed, and use a part of it").throw()
+	}
+	return v
+}
+
+func (ex *expressions) index(e *ir.IndexExpr) value {
+	if ref, ok := e.X.(*ir.VarRef); ok {
+		c := ex.vars.cell(ref.Var)
+		acc, ok := ex.idx.accessTo(c, e.Indices, "`"+ref.Var.Name+"`")
+		if !ok {
+			return ex.idx.computedIndex(ex.eval(e.X), e.Indices, e.Ty)
+		}
+		if acc.None {
+			return ex.arr.unset(e.Ty, acc.Index.Shape())
+		}
+		return ex.at.narrow(ex.vars.load(c, acc, e.Type()))
+	}
+	leaves := e.Ty.Leaves()
+	out := ex.eval(e.X).each(func(k int, x value) value {
+		acc, ok := ex.idx.access(x.shape, e.Indices, "this value")
+		if !ok {
+			return ex.idx.computedIndex(x, e.Indices, leaves[k].Type)
+		}
+		if acc.None {
+			return ex.arr.unset(leaves[k].Type, acc.Index.Shape())
+		}
+		v := ex.arr.gather(x, acc, leaves[k].Type)
+		v.typ = leaves[k].Type
+		return v
+	})
+	out.typ = e.Ty
+	return out
+}
+
+// args evaluates expressions: their leaves, one after another.
+func (ex *expressions) args(es []ir.Expr) []value {
+	var out []value
+	for _, e := range es {
+		out = append(out, ex.eval(e).parts()...)
+	}
+	return out
+}
+
+// promoted is a value of one type as a value of another.
+func (ex *expressions) promoted(v value, from, to types.Type) value {
+	if from.Kind == types.Tuple {
+		var leaves []value
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			leaves = append(leaves, ex.promoted(composed(m, v.leaves[lo:hi]), m, to.Members[i]).parts()...)
+		}
+		return composed(to, leaves)
+	}
+	if from.Composite() || from.Equal(to) {
+		return v
+	}
+	v = ex.b.numeric(v)
+	v.typ = to.Leaves()[0].Type
+	if !to.Composite() {
+		return v
+	}
+	zero := value{typ: v.typ, shape: v.shape, lvl: ex.b.root, ref: ex.b.root.g.Broadcast(ex.b.root.g.Const(0), v.shape)}
+	return composed(to, []value{v, zero})
+}
+
+// literal stacks the elements of {…} or […].
+func (ex *expressions) literal(typ types.Type, elems []ir.Expr) value {
+	vals := make([]value, len(elems))
+	for i, e := range elems {
+		vals[i] = ex.eval(e)
+	}
+	var leaves []value
+	for k, leaf := range typ.Leaves() {
+		parts := make([]value, len(vals))
+		for i, v := range vals {
+			parts[i] = v.parts()[k]
+		}
+		leaves = append(leaves, ex.stack(leaf.Type, elems, parts))
+	}
+	return composed(typ, leaves)
+}
+
+// stack makes a container of the values of expressions.
+func (ex *expressions) stack(typ types.Type, elems []ir.Expr, vals []value) value {
+	known, ax := true, (*axis)(nil)
+	for i, e := range elems {
+		if i > 0 {
+			ex.mem.checkShape(e.Span(), "the literal", vals[0].shape, vals[i].shape)
+		}
+		known = known && vals[i].ints != nil
+		ax = lanes.Innermost(ax, vals[i].axis)
+	}
+	shape := []int{len(vals)}
+	if len(vals) > 0 {
+		shape = append(shape, vals[0].shape...)
+	} else if typ.Rank() > 1 {
+		shape = append(shape, make([]int, typ.Rank()-1)...)
+	}
+	if known && typ.Kind == types.Int && ax == nil {
+		out := value{typ: typ, shape: shape, ints: []int64{}}
+		for _, v := range vals {
+			out.ints = append(out.ints, v.ints...)
+		}
+		return out
+	}
+	if len(vals) == 0 {
+		return ex.arr.unset(typ, shape)
+	}
+	return ex.b.emitMove(typ, vals, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Stack(a...) })
+}
+
+// targetValue is target(): the log density accumulated so far, also by the
+// branches under way.
+func (ex *expressions) targetValue(e *ir.TargetValue) value {
+	if ex.at.axis != nil || slices.ContainsFunc(ex.at.branches, func(br *branch) bool { return br.trips }) {
+		ex.rep.unsupported(e.At, inspect.TargetRead, "")
+	}
+	so := slices.Clone(ex.lp.targets)
+	for _, br := range ex.at.branches {
+		for _, r := range br.target {
+			so = append(so, value{typ: types.RealType, lvl: br.lvl, ref: r, param: true})
+		}
+	}
+	if len(so) == 0 {
+		return value{typ: types.RealType, lvl: ex.b.root, ref: ex.b.root.g.Const(0), param: true}
+	}
+	sum := ex.b.emit(types.RealType, so, func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
+	sum.param = true
+	if ex.at.lvl == ex.b.root {
+		ex.lp.targets = []value{sum}
+	}
+	return sum
+}
+
+// sizes evaluates the sizes of a declared variable.
+func (ex *expressions) sizes(v *ir.Var) []int {
+	shape, wrong := inspect.Shape(v, func(e ir.Expr) int64 {
+		n := ex.knownInt(e, "a size")
+		if n.axis == nil {
+			return n.ints[0]
+		}
+		n = ex.at.narrow(n)
+		return n.known().MustAgree(ex.at.excluded(n.axis))
+	})
+	if wrong != nil && wrong.Code == diag.TooLarge {
+		ex.rep.complain(*wrong).halt()
+	}
+	if wrong != nil {
+		ex.rep.complain(*wrong).throw()
+	}
+	return shape
+}

@@ -1,0 +1,269 @@
+package emit
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib/transform"
+)
+
+// parameters makes variables of unconstrained numbers, and checks declared ones.
+type parameters struct {
+	opts *Options
+	prog *ir.Program
+	rep  *reporter
+	b    *builder
+	mem  *contents
+	vars *variables
+	lp   *logDensity
+	ex   *expressions
+
+	list []Param // in order
+}
+
+// Param is a declared parameter.
+type Param struct {
+	Name   string
+	Leaves []ParamLeaf
+	Size   int      // unconstrained numbers
+	Names  []string // of the unconstrained numbers
+
+	slots []ir.Slot // their order
+}
+
+// ParamLeaf is a parameter of a simple type, or one of those that a tuple or a
+// complex number consists of.
+type ParamLeaf struct {
+	Name  string // in data: theta, t.2.1
+	Part  types.ComplexPart
+	Shape []int
+	free  []int // of the unconstrained numbers
+}
+
+// parameters declares the parameters from inputs of the graph; jacobian
+// receives addends of the log Jacobian.
+func (ps *parameters) parameters(jacobian func(value)) {
+	for i, leaves := range ir.Declared(ps.prog.Parameters) {
+		p := ps.list[i]
+		in := ps.b.root.g.Input(ad.Type{Shape: []int{p.Size}})
+		for k, v := range leaves {
+			ps.rep.move(v.Span)
+			ps.parameter(v, p.Leaves[k], in, p.positions(k), jacobian)
+		}
+	}
+}
+
+// describe lists the parameters, whose sizes data decide.
+func (ps *parameters) describe() {
+	for _, leaves := range ir.Declared(ps.prog.Parameters) {
+		ps.list = append(ps.list, ps.param(leaves))
+	}
+}
+
+// param describes a declared parameter.
+func (ps *parameters) param(leaves []*ir.Var) Param {
+	p := Param{Name: ir.DeclaredName(leaves)}
+	var free [][]int
+	for _, v := range leaves {
+		ps.rep.move(v.Span)
+		shape := ps.ex.sizes(v)
+		ps.rep.reserve(nameBytes, shape...)
+		leaf := ParamLeaf{Name: v.Name, Part: v.Part, Shape: shape, free: freeShape(ps.transformOf(v), v.Type, shape)}
+		p.Leaves, free = append(p.Leaves, leaf), append(free, leaf.free)
+	}
+	p.slots = ir.FreeLayout(leaves, free)
+	p.Size = len(p.slots)
+	for _, s := range p.slots {
+		p.Names = append(p.Names, s.Name)
+	}
+	return p
+}
+
+// positions of a leaf's unconstrained numbers among those of the parameter, by
+// element.
+func (p *Param) positions(leaf int) ad.Index {
+	free := p.Leaves[leaf].free
+	t := make([]int32, sizeOf(free))
+	for pos, s := range p.slots {
+		if s.Leaf == leaf {
+			t[s.Element] = int32(pos)
+		}
+	}
+	if len(p.Leaves) == 1 {
+		return storage(t, free)
+	}
+	return lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(t)}})
+}
+
+// parameter declares a leaf of a parameter from its unconstrained numbers, which
+// lie at positions of in.
+func (ps *parameters) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions ad.Index, jacobian func(value)) {
+	g, shape, tr := ps.b.root.g, leaf.Shape, ps.transformOf(v)
+	g.SetSite(ps.b.site())
+	x := g.Reshape(g.Gather(in, positions), leaf.free)
+	bounds := ps.boundsOf(v)
+	item := shape[v.Type.Dims:]
+	y, jac := tr.Each(g, v.Type.Dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
+	if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
+		ps.checkOrder(v, bounds)
+	}
+	if v.Constraint.Kind == types.OffsetMultiplier && bounds.Upper != ad.None {
+		g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1), LoOpen: true, HiOpen: true}, Function: v.Name, Name: "the multiplier", Want: "positive and finite"}, bounds.Upper)
+	}
+	c := ps.mem.newCell(v, v.Name, v.Type, shape)
+	c.param = true
+	c.setWhole(value{typ: v.Type, shape: shape, lvl: ps.b.root, ref: g.Broadcast(y, shape)})
+	ps.vars.cells[v.ID] = c
+	for _, j := range jac {
+		if jacobian != nil {
+			n := sizeOf(shape)
+			j = g.Sum(j)
+			if len(shape) > 0 && ps.scalarJacobian(v) {
+				j = g.Scale(float64(n), j)
+			}
+			jacobian(value{typ: types.RealType, lvl: ps.b.root, ref: j, param: true})
+		}
+	}
+}
+
+// freeShape is the shape of the unconstrained numbers of a variable.
+func freeShape(tr transform.Transform, t types.Type, shape []int) []int {
+	if tr.Free == nil {
+		return shape
+	}
+	return append(slices.Clone(shape[:t.Dims]), tr.Free(shape[t.Dims:])...)
+}
+
+// scalarJacobian reports whether the Jacobian's addend is the same number for
+// all elements: a scalar multiplier.
+func (ps *parameters) scalarJacobian(v *ir.Var) bool {
+	return v.Constraint.Kind == types.OffsetMultiplier && v.Constraint.Upper != nil && v.Constraint.Upper.Type().Rank() == 0
+}
+
+func (ps *parameters) transformOf(v *ir.Var) transform.Transform {
+	return transform.Of(v.Constraint.Kind, ps.opts.Transforms)
+}
+
+// boundsOf evaluates the arguments of a declared constraint.
+func (ps *parameters) boundsOf(v *ir.Var) transform.Bounds {
+	arg := func(e ir.Expr) ad.Ref {
+		if e == nil {
+			return ad.None
+		}
+		return ps.b.use(ps.ex.eval(e), ps.b.root, nil)
+	}
+	return transform.Bounds{Lower: arg(v.Constraint.Lower), Upper: arg(v.Constraint.Upper)}
+}
+
+// checkOrder adds the check that the lower bound is below the upper.
+func (ps *parameters) checkOrder(v *ir.Var, bounds transform.Bounds) {
+	g := ps.b.root.g
+	wrong := g.Do(ad.OpNot, nil, g.Less(bounds.Lower, bounds.Upper))
+	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
+		return
+	}
+	if t := g.Type(wrong); len(t.Shape) > 0 {
+		wrong = g.Sum(wrong)
+	}
+	m := &ad.Message{Where: func(lo, hi float64) bool { return !(lo < hi) }, Parts: []ad.MessagePart{
+		{Text: "the lower bound of " + v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
+	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
+}
+
+// storage is the index of elements whose positions are t, by element in row-major
+// order.
+func storage(t []int32, shape []int) ad.Index {
+	if len(shape) < 2 || len(t) == 0 {
+		return lanes.Contiguous(shape)
+	}
+	// The map is separable: read the strides off the table.
+	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k].N = shape[k]
+		if shape[k] > 1 {
+			ix.Dims[k].Stride = int(t[stride])
+		}
+		stride *= shape[k]
+	}
+	return ix
+}
+
+// wrongItem finds the first vector or matrix of a variable of a constrained
+// type that is not what it is declared to be. The function does not allocate
+// where there is none.
+func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
+	size := sizeOf(shape[v.Type.Dims:])
+	lanes, shape := sizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
+	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
+	return func(x []float64) (int, string) {
+		w := work.Get().(*[]float64)
+		defer work.Put(w)
+		for i := range lanes {
+			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w, types.Tolerance); wrong != "" {
+				return i, wrong
+			}
+		}
+		return 0, ""
+	}
+}
+
+// checkItems adds the check that a variable is of its constrained type.
+func (ps *parameters) checkItems(v *ir.Var) {
+	x := ps.b.numeric(ps.mem.pack(ps.vars.cell(v)))
+	shape, find := x.shape, wrongItem(v, x.shape)
+	ps.b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
+		g.Require(&ad.Requirement{Wrong: func(x []float64) string {
+			if i, wrong := find(x); wrong != "" {
+				return interp.ItemName(v, shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
+			}
+			return ""
+		}}, a[0])
+	})
+}
+
+// checkDeclared checks a variable against its declared bounds at the end of its
+// block, at every evaluation.
+func (ps *parameters) checkDeclared(v *ir.Var) {
+	if v.Constraint.Kind == types.Unconstrained || v.Constraint.Kind == types.OffsetMultiplier {
+		return
+	}
+	ps.rep.move(v.Span)
+	if v.Constraint.Kind != types.LowerUpper {
+		ps.checkItems(v)
+		return
+	}
+	x := ps.b.numeric(ps.mem.pack(ps.vars.cell(v)))
+	g := ps.b.root.g
+	for k, e := range []ir.Expr{v.Constraint.Lower, v.Constraint.Upper} {
+		if e == nil {
+			continue
+		}
+		// NaN fails both comparisons, so the check is of "not in order".
+		bound := ps.ex.eval(e)
+		xr, br := ps.b.use(x, ps.b.root, nil), ps.b.use(bound, ps.b.root, nil)
+		lo, hi, rel := br, xr, "at least"
+		where := func(x, bound float64) bool { return !(bound <= x) }
+		if k == 1 {
+			lo, hi, rel = xr, br, "at most"
+			where = func(x, bound float64) bool { return !(x <= bound) }
+		}
+		g.SetSite(ps.b.site())
+		wrong := g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi))
+		if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
+			continue
+		}
+		if len(g.Type(wrong).Shape) > 0 {
+			wrong = g.Sum(wrong)
+		}
+		m := &ad.Message{Where: where, Parts: []ad.MessagePart{
+			{Text: v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is ", Arg: -1}, {Arg: 0}, {Text: ", but must be " + rel + " ", Arg: -1}, {Arg: 1}}}
+		g.RejectIf(wrong, m, xr, br)
+	}
+}

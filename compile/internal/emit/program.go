@@ -1,0 +1,318 @@
+package emit
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib/transform"
+)
+
+// Program is a program about to become graphs.
+type Program struct {
+	at     *context
+	opts   *Options
+	prog   *ir.Program
+	rep    *reporter
+	b      *builder
+	mem    *contents
+	vars   *variables
+	lp     *logDensity
+	log    *journal
+	marks  *marks
+	users  *userCalls
+	ex     *expressions
+	stmts  *statements
+	params *parameters
+
+	known  []Constant
+	common *fork  // what all graphs have in common
+	free   func() // gives back what the present graph does not keep
+}
+
+// Options of an emission.
+type Options struct {
+	Propto     bool // `~` and _lupdf drop terms
+	Jacobian   bool // transforms add their log Jacobians
+	Transforms transform.Edition
+	Budget     *ad.Budget // of memory and statements; nil: there are no bounds
+	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
+}
+
+// Stats tells how loops and branches came out.
+type Stats struct {
+	Laned    int // loops evaluated once for all iterations
+	Scanned  int // loops with a carried recurrence
+	Carried  int // loops as one region that carries variables whole
+	Iterated int // loops whose number of iterations is computed
+	Unrolled int
+	Ifs      int      // conditionals that parameters decide
+	Plans    []Plan   // of the loops, in the order in which they are evaluated; the first few hundred
+	Faults   []string // plans of loops that could not be carried out
+	Notes    []string // why loops were not laned: "line 12: reason"
+}
+
+// complaints runs fn, whose complaints come back as *Error.
+func (pr *Program) complaints(fn func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *halt:
+			err = r.err
+		case *ad.BuildError:
+			if r.Err != nil {
+				err = pr.rep.limited(r.Err, pr.b.sites[r.Site])
+				return
+			}
+			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
+			err = &Error{List: diag.List{p.d}, Fault: true}
+		case *problem:
+			err = &Error{List: diag.List{r.d}, Skippable: r.skippable}
+		case *fault:
+			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %s", r.Reason)
+			err = &Error{List: diag.List{p.d}, Fault: true}
+		case runtime.Error: // a fault as well: who embeds the package is not to be ended by it
+			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
+			err = &Error{List: diag.List{p.d}, Fault: true}
+		default:
+			panic(r)
+		}
+	}()
+	fn()
+	return nil
+}
+
+// Constant is the value of a data variable, outside any graph.
+type Constant struct {
+	Var   *ir.Var
+	Shape []int
+	Ints  []int64
+	Reals []float64
+}
+
+// start makes cells of the known variables in a new graph.
+func (pr *Program) start() {
+	if pr.free != nil {
+		pr.free()
+	}
+	pr.begin()
+	pr.free = pr.b.refund()
+	pr.vars.cells = make([]*cell, pr.prog.NumVars)
+	for _, k := range pr.known {
+		c := pr.mem.newCell(nil, k.Var.Name, k.Var.Type, k.Shape)
+		v := value{typ: k.Var.Type, shape: k.Shape, ints: k.Ints}
+		if k.Ints == nil {
+			v.lvl, v.ref = pr.b.root, pr.b.root.g.ConstArray(ad.Type{Shape: k.Shape}, k.Reals)
+		}
+		c.state = state{whole: &v}
+		pr.vars.cells[k.Var.ID] = c
+	}
+}
+
+// beginDensity evaluates parameters, with the Jacobians of their transforms or without, and
+// transformed parameters.
+func (pr *Program) beginDensity(jacobians bool) {
+	pr.start()
+	pr.lp.inModel = true
+	var jacobian func(value)
+	if jacobians {
+		jacobian = func(v value) { pr.lp.targets = append(pr.lp.targets, v) }
+	}
+	pr.params.parameters(jacobian)
+	pr.transformedParameters()
+}
+
+// endDensity evaluates the model to the log density.
+func (pr *Program) endDensity() *ad.Graph {
+	for _, s := range pr.prog.Model {
+		pr.stmts.exec(s)
+	}
+	g := pr.b.root.g
+	sum := g.Const(0)
+	for _, t := range pr.lp.targets {
+		sum = g.Add(sum, t.ref)
+	}
+	g.Output(sum)
+	pr.lp.inModel = false
+	return g
+}
+
+// fork is what has been evaluated, from where several parts of a program go on.
+type fork struct {
+	g       *ad.Graph
+	cells   []*cell
+	aligned map[alignKey]ad.Ref
+}
+
+// fork keeps what has been evaluated outside of all statements.
+func (pr *Program) fork() *fork {
+	return &fork{g: pr.b.root.g.Fork(), cells: copies(pr.vars.cells), aligned: maps.Clone(pr.b.aligned)}
+}
+
+// resume goes on from a fork, which stays as it is. What was taken from the budget beside
+// what the former part keeps is given back before the copy takes its own.
+func (pr *Program) resume(f *fork) {
+	pr.free()
+	pr.restart()
+	pr.b.root.g, pr.vars.cells, pr.b.aligned = f.g.Fork(), copies(f.cells), maps.Clone(f.aligned)
+	pr.free = pr.b.refund()
+}
+
+// copies are cells with the same content, which neither these nor those change in place.
+func copies(cells []*cell) []*cell {
+	out := slices.Clone(cells)
+	for i, c := range cells {
+		if c != nil {
+			c.owned = false
+			d := *c
+			out[i] = &d
+		}
+	}
+	return out
+}
+
+func (pr *Program) transformedParameters() {
+	for _, s := range pr.prog.TransformedParameters {
+		pr.stmts.exec(s)
+	}
+	for _, v := range pr.prog.TransformedParameterVars {
+		pr.params.checkDeclared(v)
+	}
+}
+
+// Begin evaluates what all graphs have in common: parameters and transformed parameters. It
+// follows Describe.
+func (pr *Program) Begin() error {
+	return pr.complaints(func() {
+		pr.beginDensity(pr.opts.Jacobian)
+		pr.common = pr.fork()
+	})
+}
+
+// Density is the graph of the log density. It follows Begin.
+func (pr *Program) Density() (g *ad.Graph, err error) {
+	err = pr.complaints(func() { g = pr.endDensity() })
+	return g, err
+}
+
+// Constrained is the graph whose outputs are parameters and transformed parameters.
+func (pr *Program) Constrained() (*ad.Graph, error) {
+	return pr.rest(func() {}, pr.prog.Parameters, pr.prog.TransformedParameterVars)
+}
+
+// Generated is the graph of generated quantities, and all other quantities.
+func (pr *Program) Generated() (*ad.Graph, error) {
+	return pr.rest(func() {
+		for _, s := range pr.prog.GeneratedQuantities {
+			pr.stmts.exec(s)
+		}
+		for _, v := range pr.prog.GeneratedQuantityVars {
+			pr.params.checkDeclared(v)
+		}
+	}, pr.prog.Parameters, pr.prog.TransformedParameterVars, pr.prog.GeneratedQuantityVars)
+}
+
+// rest goes on from what is common, and makes variables the outputs.
+func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) {
+	err = pr.complaints(func() {
+		pr.resume(pr.common)
+		run()
+		pr.outputs(slices.Concat(vars...))
+		g = pr.b.root.g
+	})
+	return g, err
+}
+
+// Stats tells how loops and branches came out so far.
+func (pr *Program) Stats() Stats { return pr.log.stats }
+
+// Sites are the positions of graph nodes, by ad.Site.
+func (pr *Program) Sites() []source.Span { return pr.b.sites }
+
+// nameBytes is what the name and the places of an element of an output take.
+const nameBytes = 96
+
+// Describe lists the parameters and names all outputs, the first constrained of them those of the
+// parameters and transformed parameters. Data decide all sizes.
+func (pr *Program) Describe() (params []Param, names []string, constrained int, err error) {
+	err = pr.complaints(func() {
+		for _, k := range pr.known {
+			pr.rep.move(k.Var.Span)
+			pr.rep.reserve(8, k.Shape...)
+		}
+		pr.start()
+		pr.params.describe()
+		list := func(vars []*ir.Var) {
+			for _, leaves := range ir.Declared(vars) {
+				var shapes [][]int
+				for _, v := range leaves {
+					shapes = append(shapes, pr.ex.sizes(v))
+					pr.rep.reserve(nameBytes, shapes[len(shapes)-1]...)
+				}
+				for _, s := range ir.Layout(leaves, shapes) {
+					names = append(names, s.Name)
+				}
+			}
+		}
+		list(pr.prog.Parameters)
+		list(pr.prog.TransformedParameterVars)
+		constrained = len(names)
+		list(pr.prog.GeneratedQuantityVars)
+	})
+	return pr.params.list, names, constrained, err
+}
+
+// outputs makes the values of variables the output of the graph.
+func (pr *Program) outputs(vars []*ir.Var) {
+	g := pr.b.root.g
+	var parts []ad.Ref
+	for _, leaves := range ir.Declared(vars) {
+		var shapes [][]int
+		var flat []ad.Ref
+		var starts []int32
+		total := 0
+		for _, v := range leaves {
+			c := pr.vars.cell(v)
+			pr.rep.move(v.Span)
+			pr.rep.reserve(nameBytes, c.size)
+			r := pr.b.use(pr.mem.pack(c), pr.b.root, nil)
+			flat = append(flat, g.Reshape(r, []int{c.size}))
+			shapes, starts = append(shapes, c.shape), append(starts, int32(total))
+			total += c.size
+		}
+		order := make([]int32, total)
+		for i, s := range ir.Layout(leaves, shapes) {
+			order[i] = starts[s.Leaf] + int32(s.Element)
+		}
+		all := flat[0]
+		if len(flat) > 1 {
+			all = g.Concat(flat...)
+		}
+		parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{lanes.Table(order)}}))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
+	}
+	g.Output(g.Concat(parts...))
+}
+
+// begin starts a new graph.
+func (pr *Program) begin() {
+	pr.b.root = &level{g: ad.NewGraph()}
+	pr.b.root.g.Use(pr.opts.Budget)
+	pr.restart()
+}
+
+// restart leaves all statements, with nothing evaluated.
+func (pr *Program) restart() {
+	*pr.at = context{lvl: pr.b.root}
+	pr.b.aligned = map[alignKey]ad.Ref{}
+	pr.b.covered = map[[2]*axis]bool{}
+	pr.lp.targets, pr.rep.calls, pr.rep.levels, pr.users.frame = nil, nil, 0, nil
+	pr.lp.propto, pr.lp.inModel = pr.opts.Propto, false
+}

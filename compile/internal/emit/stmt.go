@@ -1,0 +1,241 @@
+package emit
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// statements runs them.
+type statements struct {
+	at    *context
+	opts  *Options
+	rep   *reporter
+	b     *builder
+	arr   *arrays
+	mem   *contents
+	vars  *variables
+	lp    *logDensity
+	ctl   *control
+	idx   *indexer
+	lib   *library
+	users *userCalls
+	ex    *expressions
+	loops *loops
+}
+
+func (st *statements) exec(s ir.Stmt) signal {
+	switch s.(type) {
+	case nil:
+		return goesOn
+	case *ir.If:
+		return st.execAll([]ir.Stmt{s})
+	}
+	old := st.rep.move(s.Span())
+	defer st.rep.move(old)
+	st.rep.step()
+	st.rep.deeper(s.Span())
+	defer st.rep.shallower()
+	switch s := s.(type) {
+	case *ir.Declare:
+		st.declare(s)
+	case *ir.Unpack:
+		st.unpack(s)
+	case *ir.Assign:
+		st.assign(s)
+	case *ir.Target:
+		st.target(s)
+	case *ir.Tilde:
+		st.tilde(s)
+	case *ir.CallStmt:
+		st.users.userCall(s.Call)
+	case *ir.Block:
+		return st.execAll(s.Stmts)
+	case *ir.For:
+		return st.loops.execFor(s)
+	case *ir.ForEach:
+		return st.loops.execForEach(s)
+	case *ir.While:
+		return st.loops.execWhile(s)
+	case *ir.Break:
+		return breaks
+	case *ir.Continue:
+		return continues
+	case *ir.Return:
+		st.ctl.result = nil
+		if s.Value != nil {
+			v := st.ex.eval(s.Value)
+			st.ctl.result = &v
+		}
+		return returns
+	case *ir.Print:
+		st.print(s)
+	case *ir.Reject:
+		st.reject(s)
+	}
+	return goesOn
+}
+
+// execAll runs statements in order.
+func (st *statements) execAll(stmts []ir.Stmt) signal {
+	return static.Sequence(stmts, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
+		f, ok := s.(*ir.If)
+		if !ok {
+			return st.exec(s), false
+		}
+		old := st.rep.move(s.Span())
+		defer st.rep.move(old)
+		st.rep.step()
+		then, els, done := static.Sides(f, rest)
+		return st.ctl.choose(st.ex.eval(f.Cond), func() signal { return st.execAll(then) }, func() signal { return st.execAll(els) }), done
+	}, st.ctl.onlyIf)
+}
+
+func (st *statements) declare(s *ir.Declare) {
+	v := s.Var
+	c := st.mem.localCell(v, st.ex.sizes(v))
+	st.vars.cells[v.ID] = c
+	if s.Init != nil {
+		init := st.ex.eval(s.Init)
+		st.mem.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
+		c.setWhole(st.arr.convert(init, c.typ))
+	}
+}
+
+// unpack declares the variables of the leaves of a value.
+func (st *statements) unpack(s *ir.Unpack) {
+	for k, leaf := range st.ex.eval(s.Value).parts() {
+		v := s.Vars[k]
+		c := st.mem.newCell(v, v.Name, v.Type, leaf.shape)
+		c.param = leaf.param && v.Type.Kind != types.Int
+		c.setWhole(st.arr.convert(leaf, v.Type))
+		st.vars.cells[v.ID] = c
+	}
+}
+
+func (st *statements) assign(s *ir.Assign) {
+	c := st.vars.cell(s.Var)
+	acc := lanes.WholeOf(c.shape)
+	if len(s.Indices) > 0 {
+		var ok bool
+		if acc, ok = st.idx.accessTo(c, s.Indices, "`"+s.Var.Name+"`"); !ok {
+			st.assignComputed(c, s)
+			return
+		}
+		if acc.None {
+			st.ex.eval(s.Value)
+			return
+		}
+	}
+	if s.Op == "" {
+		v := st.ex.eval(s.Value)
+		st.mem.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
+		st.vars.store(c, acc, v)
+		return
+	}
+	if (s.Op == "+" || s.Op == "-") && c.typ.Kind != types.Int {
+		v := st.ex.eval(s.Value)
+		shape := acc.Index.Shape()
+		if len(v.shape) > 0 {
+			st.mem.checkShape(s.Value.Span(), s.Var.Name, shape, v.shape)
+		} else if len(shape) > 0 {
+			v = st.b.emitMove(types.Type{Kind: types.Real, Dims: len(shape)}, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+				return g.Broadcast(a[0], shape)
+			})
+		}
+		st.vars.accumulate(c, acc, v, s.Op == "-")
+		return
+	}
+	old := st.vars.load(c, acc, s.Combine.Type())
+	outer := st.ex.operand
+	st.ex.operand = &old
+	v := st.ex.eval(s.Combine)
+	st.ex.operand = outer
+	st.mem.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
+	st.vars.store(c, acc, v)
+}
+
+func (st *statements) target(s *ir.Target) {
+	if s.Jacobian && (!st.opts.Jacobian || st.lp.marking) {
+		st.ex.eval(s.Value) // for its checks
+		return
+	}
+	if c, ok := s.Value.(*ir.Call); ok {
+		if f := static.FuncOf(c); f.Terms != nil { // its addends are added over lanes one by one
+			for _, t := range st.lib.terms(c, f, c.Propto && st.lp.propto) {
+				st.lp.addTarget(t)
+			}
+			return
+		}
+	}
+	st.lp.addTarget(st.ex.eval(s.Value))
+}
+
+func (st *statements) tilde(s *ir.Tilde) {
+	switch d := s.Density.(type) {
+	case *ir.Call:
+		if f := static.FuncOf(d); f.Terms != nil {
+			for _, t := range st.lib.terms(d, f, st.lp.propto) {
+				st.lp.addTarget(t)
+			}
+			return
+		}
+		st.lp.addTarget(st.ex.eval(d))
+	default:
+		st.lp.addTarget(st.ex.eval(d))
+	}
+}
+
+// message evaluates the arguments of print or reject.
+func (st *statements) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
+	m := &ad.Message{Fatal: fatal}
+	var vals []value
+	for _, a := range args {
+		if s, ok := a.(*ir.StringLit); ok {
+			m.Parts = append(m.Parts, ad.MessagePart{Text: s.Value, Arg: -1})
+			continue
+		}
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals), Form: stdlib.FormOf(a.Type())})
+		for _, v := range st.ex.eval(a).parts() {
+			vals = append(vals, st.b.numeric(v))
+		}
+	}
+	return m, vals
+}
+
+func (st *statements) print(s *ir.Print) {
+	if !st.at.inOrder() {
+		panic(&fault{Reason: "print: its order matters"})
+	}
+	m, vals := st.message(s.Args, false)
+	st.b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })
+}
+
+func (st *statements) reject(s *ir.Reject) {
+	m, vals := st.message(s.Args, s.Fatal)
+	st.b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })
+}
+
+// assignComputed assigns to elements whose indices are computed: the variable
+// becomes one with these elements replaced.
+func (st *statements) assignComputed(c *cell, s *ir.Assign) {
+	pos := st.idx.computedPositions(c.shape, s.Indices)
+	whole := lanes.WholeOf(c.shape)
+	old := st.b.numeric(st.vars.load(c, whole, c.typ))
+	var v value
+	if s.Op == "" {
+		v = st.ex.eval(s.Value)
+	} else {
+		part := st.arr.take(old, pos, s.Combine.Type())
+		part.param = c.param
+		outer := st.ex.operand
+		st.ex.operand = &part
+		v = st.ex.eval(s.Combine)
+		st.ex.operand = outer
+	}
+	st.mem.checkShape(s.Value.Span(), s.Var.Name, pos.shape, v.shape)
+	st.vars.store(c, whole, st.arr.replace(old, v, pos))
+}
