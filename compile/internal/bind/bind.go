@@ -12,11 +12,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
-	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // What a binding consists of, as package emit makes it.
 type (
+	Options     = emit.Options
 	Error       = emit.Error
 	Stats       = emit.Stats
 	Plan        = emit.Plan
@@ -25,17 +25,6 @@ type (
 	Call        = emit.Call
 	LeftOut     = emit.LeftOut
 )
-
-// Options of a binding.
-type Options struct {
-	Seed       uint64       // of random draws in transformed data
-	Propto     bool         // `~` and _lupdf drop terms
-	Jacobian   bool         // transforms add their log Jacobians
-	Print      func(string) // receives prints of transformed data
-	Transforms transform.Edition
-	Budget     *ad.Budget // of memory and statements; nil: there are no bounds
-	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
-}
 
 // Bound is a program bound to data: graphs from the unconstrained parameters.
 // What no graph can hold, because something that only a run tells decides the size
@@ -72,9 +61,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
 		constants = append(constants, emit.Constant{Var: v, Shape: shape, Ints: ints, Reals: reals})
 	})
-	p := emit.New(prog, constants, emit.Options{
-		Propto: o.Propto, Jacobian: o.Jacobian, Transforms: o.Transforms, Budget: o.Budget, Unroll: o.Unroll,
-	})
+	p := emit.New(prog, constants, o)
 	out := &Bound{Known: known, program: p}
 	if out.Params, out.Names, out.NumConstrained, err = p.Describe(); err != nil {
 		return nil, err

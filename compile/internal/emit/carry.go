@@ -15,11 +15,8 @@ import (
 
 // carrier evaluates loops as regions.
 type carrier struct {
-	at        *context
+	floor
 	functions *static.Functions
-	rep       *reporter
-	b         *builder
-	mem       *contents
 	vars      *variables
 	lp        *logDensity
 	log       *journal
@@ -189,13 +186,18 @@ func (cr *carrier) startEnding(r *regionBody) (out []value) {
 	return out
 }
 
-// finishRegion stores the results of a region that runs in the lanes of ax in parent:
-// final gives what a register holds in the end, and sum what the body added to the log
-// density, None if that is nothing.
-func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, final func(k int) ad.Ref, sum ad.Ref) signal {
-	k := 0
+// finishRegion stores the results of a region, a node of parent that runs in the lanes of ax: what
+// its registers hold in the end, and what the body added to the log density, so many sums.
+func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, node ad.Ref, sums int, effects bool) signal {
+	g, sum, k := parent.g, ad.None, 0
+	if effects {
+		g.Effects = append(g.Effects, node)
+	}
+	if sums > 0 {
+		sum = g.SumOf(node, 0)
+	}
 	next := func(typ types.Type, param bool) value {
-		v := cr.b.wrap(final(k), parent, ax, typ, param)
+		v := cr.b.wrap(g.Final(node, k), parent, ax, typ, param)
 		v.ints = nil
 		k++
 		return v
@@ -220,15 +222,6 @@ func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, final fu
 	return cr.ctl.loopEnds(goesOn | r.jumps)
 }
 
-// mostUnrolled is the number of iterations up to which a loop is unrolled rather than
-// made to carry so many numbers.
-func mostUnrolled(total int) int {
-	if total > largeCarried {
-		return largeUnrolled
-	}
-	return inspect.SmallUnrolled
-}
-
 // carriedBy are the variables that a loop carries as a whole.
 func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 	return slices.DeleteFunc(static.CarriedVars(lp.Body), lp.tracks)
@@ -237,9 +230,12 @@ func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 // notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
 // as one scan; "" if it can be.
 func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
-	total := 0
+	total, most := 0, inspect.SmallUnrolled // iterations up to which it is rather unrolled
 	for _, v := range cr.carriedBy(lp) {
 		total += cr.vars.cell(v).size
+	}
+	if total > largeCarried {
+		most = largeUnrolled
 	}
 	vary := map[*ir.Var]bool{lp.Var: true}
 	for _, v := range static.CarriedVars(lp.Body) {
@@ -248,7 +244,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	switch {
 	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= mostUnrolled(total) && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
+	case total > smallCarried && steps <= most && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
 	case cr.functions.EffectsIn(lp.Body)&static.Looks != 0:
 		return inspect.TargetRead
@@ -275,7 +271,7 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 			return sig
 		}
 		if active != nil {
-			return cr.ctl.choose(*active, run, func() signal { return goesOn })
+			return cr.ctl.choose(*active, run, goOn)
 		}
 		return run()
 	}
@@ -296,11 +292,7 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	})
 	inits = append(inits, cr.startEnding(r)...)
 	g, body := parent.g, r.lvl.g
-	var args, inputs []ad.Ref
-	for k, v := range inits {
-		args, inputs = append(args, g.Broadcast(cr.b.use(v, parent, outer), body.Type(r.regs[k]).Shape)), append(inputs, r.regs[k])
-	}
-	cr.spreadFirst(g, args, outer)
+	args, inputs := cr.arguments(r, inits, parent, outer), slices.Clone(r.regs)
 	for _, l := range slices.Concat(r.lvl.streams, r.lvl.captures) {
 		args, inputs = append(args, l.outer), append(inputs, l.in)
 	}
@@ -312,14 +304,7 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	}
 	g.SetSite(cr.b.site())
 	sc := g.DoScan(&ad.Scan{Body: body, Carries: len(r.regs), Streams: len(r.lvl.streams), Sums: sums, Steps: steps}, args)
-	if len(body.Effects) > 0 {
-		g.Effects = append(g.Effects, sc)
-	}
-	sum := ad.None
-	if sums > 0 {
-		sum = g.SumOf(sc, 0)
-	}
-	sig := cr.finishRegion(r, parent, outer, func(k int) ad.Ref { return g.Final(sc, k) }, sum)
+	sig := cr.finishRegion(r, parent, outer, sc, sums, len(body.Effects) > 0)
 	cr.iter.settle(lp)
 	cr.log.stats.Carried++
 	cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.N, Why: lp.why})
@@ -336,12 +321,17 @@ func (cr *carrier) outputTarget(r *regionBody) (sums int) {
 	return 1
 }
 
-// spreadFirst makes sure that a region outside the log density runs once per
-// lane, though nothing that enters it may differ: it may draw random numbers.
-func (cr *carrier) spreadFirst(g *ad.Graph, args []ad.Ref, outer *axis) {
+// arguments are what a region's registers hold before it. Outside the log density the region runs
+// once per lane, though nothing that enters it may differ: it may draw random numbers.
+func (cr *carrier) arguments(r *regionBody, inits []value, parent *level, outer *axis) (args []ad.Ref) {
+	g := parent.g
+	for k, v := range inits {
+		args = append(args, g.Broadcast(cr.b.use(v, parent, outer), r.lvl.g.Type(r.regs[k]).Shape))
+	}
 	if outer != nil && !cr.lp.inModel && len(args) > 0 {
 		args[0] = g.Spread(args[0], outer.N)
 	}
+	return args
 }
 
 // iterated is a loop whose trips are counted only when the program runs.
@@ -402,11 +392,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	}
 	inits = append(inits, cr.startEnding(body)...)
 	g := parent.g
-	var args []ad.Ref
-	for k, v := range inits {
-		args = append(args, g.Broadcast(cr.b.use(v, parent, outer), body.lvl.g.Type(body.regs[k]).Shape))
-	}
-	cr.spreadFirst(g, args, outer)
+	args := cr.arguments(body, inits, parent, outer)
 	sums := cr.outputTarget(body)
 	captured := unifyInputs(cond.lvl, body.lvl)
 	for _, x := range []*regionBody{cond, body} {
@@ -414,14 +400,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	}
 	g.SetSite(cr.b.site())
 	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: body.lvl.g, Carries: len(body.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
-	if len(cond.lvl.g.Effects)+len(body.lvl.g.Effects) > 0 {
-		g.Effects = append(g.Effects, w)
-	}
-	sum := ad.None
-	if sums > 0 {
-		sum = g.SumOf(w, 0)
-	}
-	sig := cr.finishRegion(body, parent, outer, func(k int) ad.Ref { return g.Final(w, k) }, sum)
+	sig := cr.finishRegion(body, parent, outer, w, sums, len(cond.lvl.g.Effects)+len(body.lvl.g.Effects) > 0)
 	cr.log.stats.Iterated++
 	cr.log.keepPlan(Plan{Line: lp.body.Span().Begin().Line, Way: "iterated"})
 	return sig
@@ -490,32 +469,34 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 	if sooner == lanes.Differ && steps <= mostRagged {
 		cr.log.stats.Unrolled++
 		cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{lanes.Differ}})
-		return cr.ctl.loopEnds(cr.unrollRagged(0, int(steps), ax, i.ints, active.ints, lp))
+		nth := func(of []int64, k int) value {
+			v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
+			for l := range v.ints {
+				v.ints[l] = of[l*int(steps)+k]
+			}
+			return v
+		}
+		// Each iteration in those lanes that have so many, in which sizes may be the same.
+		return cr.ctl.loopEnds(cr.unroll(0, int(steps), func(k int) signal {
+			return cr.ctl.choose(nth(active.ints, k), func() signal {
+				cr.iter.bindVar(lp, nth(i.ints, k))
+				return cr.stmts.exec(lp.Body)
+			}, goOn)
+		}))
 	}
 	lp.tracked = cr.iter.track(inner, lp, i, &active)
 	return cr.carry(inner, int(steps), lp, i, &active)
 }
 
-// unrollRagged runs the iterations of carryRagged one after another, from number k of n on, each in
-// those lanes that have so many. What sizes are at one iteration may be the same in all of these.
-func (cr *carrier) unrollRagged(k, n int, ax *axis, i, active []int64, lp *loop) signal {
-	nth := func(of []int64) value {
-		v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
-		for l := range v.ints {
-			v.ints[l] = of[l*n+k]
-		}
-		return v
-	}
+// unroll runs iterations one after another, number k of n and those after it.
+func (cr *carrier) unroll(k, n int, run func(k int) signal) signal {
 	for ; k < n; k++ {
-		sig := cr.ctl.choose(nth(active), func() signal {
-			cr.iter.bindVar(lp, nth(i))
-			return cr.stmts.exec(lp.Body)
-		}, func() signal { return goesOn })
+		sig := run(k)
 		if sig == breaks || sig == returns {
 			return sig
 		}
 		if !sig.Certain() {
-			return cr.ctl.onlyIf(sig, goesOn|continues, func() signal { return cr.unrollRagged(k+1, n, ax, i, active, lp) })
+			return cr.ctl.onlyIf(sig, goesOn|continues, func() signal { return cr.unroll(k+1, n, run) })
 		}
 		if len(cr.at.lvl.g.Nodes) > maxNodes {
 			cr.rep.fail(cr.rep.span, diag.TooLarge, "this loop must be unrolled to more than %d operations", maxNodes).throw()
@@ -523,3 +504,5 @@ func (cr *carrier) unrollRagged(k, n int, ax *axis, i, active []int64, lp *loop)
 	}
 	return goesOn
 }
+
+func goOn() signal { return goesOn }

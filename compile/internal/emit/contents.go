@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -44,14 +45,14 @@ type state struct {
 	// flat, i = l·size + e for parts without lanes.
 	flat  bool
 	parts []value
-	table []place
+	table []location
 	owned bool // table (or whole.ints) may be changed in place
 }
 
-type place struct{ part, pos int32 }
+type location struct{ part, pos int32 }
 
 func (ct *contents) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
-	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: ct.at.axis, depth: ct.at.lvl.depth}
+	c := &cell{name: name, typ: typ, shape: shape, size: ad.SizeOf(shape), home: ct.at.axis, depth: ct.at.lvl.depth}
 	if v != nil {
 		c.param = v.Level == ir.Param
 	}
@@ -83,7 +84,7 @@ func (ct *contents) pack(c *cell) value {
 }
 
 // pick returns the elements at the given places of c's parts, as one dimension.
-func (ct *contents) pick(c *cell, places []place) value {
+func (ct *contents) pick(c *cell, places []location) value {
 	var a assembly[int32]
 	start := make([]int32, len(c.parts)) // plus 1
 	t := make([]int32, len(places))
@@ -109,8 +110,8 @@ func (ct *contents) scatterState(c *cell, flat bool) {
 			part = ct.arr.flatten(v, c.home)
 			n *= c.home.N
 		}
-		ct.rep.reserve(8, n)
-		t := make([]place, n)
+		ct.rep.Reserve(8, n)
+		t := make([]location, n)
 		for i := range t {
 			t[i].pos = int32(i)
 		}
@@ -124,7 +125,7 @@ func (ct *contents) scatterState(c *cell, flat bool) {
 		return
 	}
 	if !c.owned {
-		c.table = append([]place(nil), c.table...)
+		c.table = append([]location(nil), c.table...)
 		c.parts = append([]value(nil), c.parts...)
 		c.owned = true
 	}
@@ -136,7 +137,7 @@ func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 		if acc.IsWhole(c.size) {
 			return ct.arr.shaped(ct.pack(c), acc.Index.Shape(), typ)
 		}
-		var places []place
+		var places []location
 		acc.Index.Each(func(_, e int) { places = append(places, c.table[e]) })
 		v := ct.arr.reshape(ct.pick(c, places), acc.Index.Shape(), typ)
 		v.param = c.param
@@ -175,7 +176,7 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 		ct.scatterState(c, false)
 		part := int32(len(c.parts))
 		c.parts = append(c.parts, ct.arr.reshape(ct.b.numeric(v), []int{acc.Index.Size()}, c.typ))
-		acc.Index.Each(func(p, e int) { c.table[e] = place{part, int32(p)} })
+		acc.Index.Each(func(p, e int) { c.table[e] = location{part, int32(p)} })
 		ct.compact(c)
 		return
 	}
@@ -194,7 +195,7 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	offs := acc.Offsets()
 	for l, s := range acc.FlatBase(c.home, ax, c.size) {
 		for p, o := range offs {
-			c.table[s+o] = place{part, int32(l*len(offs) + p)}
+			c.table[s+o] = location{part, int32(l*len(offs) + p)}
 		}
 	}
 	ct.compact(c)
@@ -204,10 +205,7 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 // overwritten parts do not pile up.
 func (ct *contents) compact(c *cell) {
 	if len(c.parts) > 4*len(c.table)+16 {
-		used := make([]int32, len(c.parts))
-		for i := range used {
-			used[i] = -1
-		}
+		used := slices.Repeat([]int32{-1}, len(c.parts))
 		var parts []value
 		for i, p := range c.table {
 			if used[p.part] < 0 {
@@ -225,7 +223,7 @@ func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
 	switch {
 	case w.axis != c.home: // the same in several lanes so far
-		ct.rep.reserve(8, c.home.N, c.size)
+		ct.rep.Reserve(8, c.home.N, c.size)
 		w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
 	case !c.owned:
 		w.ints = slices.Clone(w.ints)
@@ -235,17 +233,11 @@ func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 }
 
 func (ct *contents) checkShape(at source.Span, name string, want, got []int) {
-	if len(want) == len(got) {
-		same := true
-		for i := range want {
-			same = same && want[i] == got[i]
-		}
-		if same {
-			return
-		}
+	if slices.Equal(want, got) {
+		return
 	}
 	ct.rep.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
-		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
+		detailf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)).throw()
 }
 
 // saveForBranch keeps a cell's content before a branch writes to it.
@@ -269,7 +261,7 @@ func (ct *contents) saveForBranch(c *cell) {
 // localCell makes the cell of a variable that a statement declares, unset.
 func (ct *contents) localCell(v *ir.Var, shape []int) *cell {
 	c := ct.newCell(v, v.Name, v.Type, shape)
-	if ct.rep.inFunction() {
+	if len(ct.rep.calls) > 0 {
 		c.param = ct.rep.calls[len(ct.rep.calls)-1].param && v.Type.Kind != types.Int
 	}
 	c.setWhole(ct.arr.unset(v.Type, c.shape))

@@ -7,41 +7,29 @@
 // emission have in common: what can be read off statements alone, and values that data decide, per
 // lane.
 //
-// Map of the package. Each part is a type that gets the parts above it from assemble.go; statements
-// and expressions further down are known through two interfaces.
+// Map of the package. Each part is a type that New makes of the parts above it; what expressions
+// and statements need of one another further down goes through two interfaces.
 //
 //	tuning.go      the numbers that steer binding, with the measurements behind them
-//	value.go       values, axes (the lanes of loops), levels (graphs within graphs)
-//	context.go     where evaluation is: level, lanes, masks, branches
+//	value.go       values, axes, levels (graphs within graphs); context: where evaluation is
 //	report.go      reporter: diagnostics, faults, budgets
-//	graph.go       builder: nodes, in the level and the lanes that their arguments need
-//	arrays.go      arrays: elements moved, gathered and put together
+//	graph.go       builder: nodes, in the level and the lanes that they need; arrays: moved elements
 //	contents.go    contents: what variables hold, whole or scattered
-//	variables.go   variables: reading and writing, as the units of nests see them:
-//	overlay.go     … copies on which units work
-//	versions.go    … values of the versions that reads see
-//	carried.go     … what the steps of a recurrence read from registers
-//	target.go      logDensity: what is added to the log density
+//	variables.go   variables: reading and writing, as the units of nests see them
+//	recurrence.go  … what steps read from registers; scans: of just what recurs
+//	density.go     logDensity: what is added to it; marks: densities with expected information
 //	journal.go     journal: how loops came out; plans that can be printed and tested
-//	signal.go      control: how statements end (break, continue, return); conditionals
-//	region.go      … those that parameters decide, as regions
-//	information.go marks: densities with expected information; metrics that a program defines
+//	control.go     control: how statements end (break, continue, return); conditionals, regions
 //	index.go       indexer: indices, known or computed when the program runs
-//	library.go     library: calls of its functions and densities
-//	usercall.go    userCalls: functions of the program; Jacobians of them
+//	calls.go       library, userCalls: functions of the library and of the program
 //	expr.go        expressions
-//	choice.go      … conditional ones
-//	iterations.go  iterator: loops as the iterations that they have
-//	outside.go     … what the inspector asks of emission; the cells of the variables that it made
-//	scan.go        scans: recurrences, as scans of just what recurs
-//	nest.go        nests: loops as inspected and planned
-//	evaluate.go    … group by group
-//	carry.go       carrier: loops as one region that carries variables whole; loops whose end is computed
+//	iterations.go  iterator: loops as the iterations that they have; what the inspector asks for
+//	nests.go       nests: loops as inspected and planned, group by group
+//	carry.go       carrier: loops as regions that carry variables whole, or unrolled
 //	loop.go        loops: the ways to evaluate them, in their order
 //	stmt.go        statements
 //	parameters.go  parameters: from unconstrained numbers; checks of declared variables
-//	program.go     Program: the log density, the outputs
-//	assemble.go    New: the parts and what each is made of
+//	program.go     Program: the log density, the outputs; New
 //
 // # How a loop is evaluated
 //
@@ -58,14 +46,10 @@
 // a conditional, with the rest of the iteration if it may `continue`; an inner loop that
 // they may end.
 //
-// Every write of a unit in an iteration makes a version of an element. In
-// the order of the program, each read sees one version, or what there was before the
-// loop. That is exact, element by element, and gives the dependences between units.
-//
-// Package plan, which knows integers alone, puts units in an order in which every version is there
-// before it is read. Units that do not depend on themselves are evaluated in lanes, over their own
-// domain: what a condition leaves out is not there to be added, checked or drawn.
-// Strongly connected components of the others are sums or recurrences. What fits none of
+// Package plan, which knows integers alone, finds the version of each element that a read sees, and
+// puts units in an order in which it is there. Units that do not depend on themselves are evaluated
+// in lanes, over their own domain: what a condition leaves out is not there to be added, checked or
+// drawn. Strongly connected components of the others are sums or recurrences. What fits none of
 // these becomes a region that carries variables whole (carry.go), or is unrolled.
 //
 // In lanes. y[n] is a slice, a[g[n]] a gather, the log density a sum over lanes; the term

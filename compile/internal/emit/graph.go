@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -133,7 +134,7 @@ func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	if !ok {
 		return ad.None, false
 	}
-	size := sizeOf(v.shape)
+	size := ad.SizeOf(v.shape)
 	var shape []int
 	for _, l := range levels {
 		size *= l.steps
@@ -163,7 +164,7 @@ func (b *builder) align(v value, ax *axis) ad.Ref {
 		return r
 	}
 	size := v.size()
-	b.rep.reserve(4, ax.N)
+	b.rep.Reserve(4, ax.N)
 	up := ax.LanesOf(v.axis)
 	ix := lanes.Contiguous(v.shape)
 	ix.Dims = append([]ad.Dim{lanes.Table(scaled(up, size))}, ix.Dims...)
@@ -232,12 +233,7 @@ func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 // notZero is the truth of an int, 0 or 1.
 func (b *builder) notZero(v value) value {
 	if v.ints != nil {
-		ints := make([]int64, len(v.ints))
-		for i, x := range v.ints {
-			ints[i] = lanes.Truth(x != 0)
-		}
-		v.ints = ints
-		return v
+		return v.mapped(func(x int64) int64 { return lanes.Truth(x != 0) })
 	}
 	return b.emit(types.IntType, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Do(ad.OpNotEqual, nil, a[0], g.Const(0))
@@ -390,4 +386,174 @@ func (b *builder) site() ad.Site {
 	}
 	b.lastSite = id
 	return id
+}
+
+// arrays moves elements of arrays.
+type arrays struct {
+	at  *context
+	rep *reporter
+	b   *builder
+}
+
+// gather reads the elements of acc from v.
+func (ar *arrays) gather(v value, acc lanes.Access, typ types.Type) value {
+	if v.ints != nil {
+		ar.rep.Reserve(8, acc.Index.Size(), plan.Lanes(lanes.Innermost(v.axis, acc.Axis)))
+		out := ofLanes(v.known().Gather(acc))
+		out.typ, out.param = typ, v.param
+		return out
+	}
+	if acc.Axis == nil {
+		return ar.b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Gather(a[0], acc.Index) })
+	}
+	ax := lanes.Innermost(v.axis, acc.Axis)
+	if v.lvl.depth > levelOf(ax).depth {
+		return ar.take(v, ofLanes(acc.Positions()), typ)
+	}
+	lvl := levelOf(ax)
+	ar.rep.Reserve(4, ax.N)
+	base := acc.FlatBase(v.axis, ax, v.size())
+	ix := acc.Index
+	ix.Dims = append([]ad.Dim{lanes.Table(base)}, ix.Dims...)
+	ix = lanes.Affine(ix)
+	var r ad.Ref
+	if v.lvl == lvl {
+		r = lvl.g.Unlane(v.ref)
+	} else {
+		if v.axis != nil {
+			panic(&fault{Reason: "lanes of an outer region"})
+		}
+		r = ar.b.use(v, lvl, nil)
+	}
+	lvl.g.SetSite(ar.b.site())
+	return ar.b.wrap(lvl.g.Lane(lvl.g.Gather(r, ix)), lvl, ax, typ, v.param)
+}
+
+// assembly is an array that is put together from elements of other arrays, its parts,
+// which are known by keys.
+type assembly[K comparable] struct {
+	parts []value
+	start map[K]int32 // of each part, where it begins in all of them together
+	total int32
+}
+
+// part is where the part of a key begins, which get gives when it is first asked for.
+func (a *assembly[K]) part(key K, get func() value) int32 {
+	at, ok := a.start[key]
+	if !ok {
+		v := get()
+		if a.start == nil {
+			a.start = map[K]int32{}
+		}
+		at = a.total
+		a.start[key] = at
+		a.parts = append(a.parts, v)
+		a.total += int32(v.size())
+	}
+	return at
+}
+
+// elementsOf are the elements at those places of arrays that stand one after another, in
+// one dimension.
+func (ar *arrays) elementsOf(parts []value, at []int32, kind types.Kind) value {
+	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})
+	if kind != types.Int {
+		kind = types.Real
+	}
+	return ar.b.emitMove(types.Type{Kind: kind, Dims: 1}, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Gather(src, ix)
+	})
+}
+
+// flatten gives the values of v in all lanes of ax as one array of dimension
+// one: lane after lane.
+func (ar *arrays) flatten(v value, ax *axis) value {
+	v = ar.b.numeric(v)
+	if ax == nil {
+		return ar.b.emitMove(v.typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			return g.Reshape(a[0], []int{v.size()})
+		})
+	}
+	if v.lvl.depth > levelOf(ax).depth {
+		panic(&fault{Reason: "a value computed in a branch"})
+	}
+	g := levelOf(ax).g
+	r := g.Spread(ar.b.use(v, levelOf(ax), ax), ax.N)
+	r = g.Reshape(g.Unlane(r), []int{ax.N * v.size()})
+	return value{typ: v.typ, shape: g.Type(r).Shape, lvl: levelOf(ax), ref: r, param: v.param}
+}
+
+// unflatten is the inverse of flatten.
+func (ar *arrays) unflatten(v value, ax *axis, shape []int, typ types.Type) value {
+	if ax == nil {
+		return ar.b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
+	}
+	g := v.lvl.g
+	r := g.Lane(g.Reshape(v.ref, append([]int{ax.N}, shape...)))
+	return ar.b.wrap(r, v.lvl, ax, typ, v.param)
+}
+
+// take reads the elements at positions, counted from 0 in x taken as flat.
+func (ar *arrays) take(x, pos value, typ types.Type) value {
+	v := ar.b.emit(typ, []value{ar.b.numeric(x), ar.b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Take(a[0], a[1]) })
+	v.param = x.param
+	return v
+}
+
+// replace is x with the elements of v at positions.
+func (ar *arrays) replace(x, v, pos value) value {
+	out := ar.b.emit(x.typ, []value{ar.b.numeric(x), ar.b.numeric(v), ar.b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Replace(a[0], g.Broadcast(a[1], g.Type(a[2]).Shape), a[2])
+	})
+	out.param = x.param || v.param
+	return out
+}
+
+// shaped is v with that shape, which may be the one it has.
+func (ar *arrays) shaped(v value, shape []int, typ types.Type) value {
+	if !slices.Equal(v.shape, shape) {
+		return ar.reshape(v, shape, typ)
+	}
+	v.typ = typ
+	return v
+}
+
+func (ar *arrays) reshape(v value, shape []int, typ types.Type) value {
+	if v.ints != nil {
+		v.shape, v.typ = shape, typ
+		return v
+	}
+	return ar.b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
+}
+
+// unset is the content of a variable before its first assignment.
+func (ar *arrays) unset(typ types.Type, shape []int) value {
+	n := ad.SizeOf(shape)
+	if typ.Kind == types.Int {
+		ar.rep.Reserve(8, n)
+		return value{typ: typ, shape: shape, ints: slices.Repeat([]int64{-1 << 31}, n)}
+	}
+	if n == 0 {
+		return value{typ: typ, shape: shape, lvl: ar.b.root, ref: ar.b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
+	}
+	nan := ar.b.root.g.Const(nan)
+	return value{typ: typ, shape: shape, lvl: ar.b.root, ref: ar.b.root.g.Broadcast(nan, shape)}
+}
+
+// convert promotes known integers stored in a real variable.
+func (ar *arrays) convert(v value, to types.Type) value {
+	if to.Kind != types.Int && v.ints != nil {
+		v = ar.b.numeric(v)
+	}
+	return v
+}
+
+// narrowTo is a value in the lanes in force, which are some of its lanes.
+func (ar *arrays) narrowTo(val value) value {
+	r := ar.b.align(ar.b.numeric(val), ar.at.axis)
+	return ar.b.wrap(r, val.lvl, ar.at.axis, val.typ, val.param)
 }

@@ -14,10 +14,7 @@ import (
 
 // indexer evaluates indices.
 type indexer struct {
-	at   *context
-	rep  *reporter
-	b    *builder
-	arr  *arrays
+	floor
 	vars *variables
 	ex   evaluator
 
@@ -78,12 +75,9 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 		at     value // positions along the dimension, times stride
 		single bool
 	}
-	known := func(ints []int64, shape []int) value {
-		return value{typ: types.Type{Kind: types.Int, Dims: len(shape)}, shape: shape, ints: ints}
-	}
 	var dims []dim
 	nothing := false // an index selects nothing, after which none is looked at
-	stride := sizeOf(shape)
+	stride := ad.SizeOf(shape)
 	for k, size := range shape {
 		stride /= max(size, 1)
 		ix := ir.Index{Kind: ir.IndexAll}
@@ -111,14 +105,9 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 					list = append(list, first+k)
 				}
 			}
-			i = known(list, []int{n})
-			i.axis = ax
+			i = ofLanes(lanes.Value{Shape: []int{n}, Axis: ax, Ints: list})
 		case ir.IndexAll:
-			list := make([]int64, size)
-			for j := range list {
-				list[j] = int64(j) + 1
-			}
-			i = known(list, []int{size})
+			i = upTo(size)
 		}
 		if !unseen {
 			xr.checkIndex(i, size, k+1, ix)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -12,23 +13,16 @@ import (
 
 // iterator makes loops the iterations that they have, for inspection and evaluation.
 type iterator struct {
-	at        *context
-	opts      *Options
+	floor
 	prog      *ir.Program
 	functions *static.Functions
-	rep       *reporter
-	arr       *arrays
-	mem       *contents
 	vars      *variables
 	users     *userCalls
 	ex        evaluator
-	trial     *trial
+	try       func(fn func()) // drops what fn does
 
 	evaluators map[*ir.Function]*inspect.Evaluator
 }
-
-// Loops as the iterations that they have: numbers, an axis of lanes, and what makes the
-// loop variable's value of them.
 
 // loop is a loop about to run.
 type loop struct {
@@ -49,14 +43,8 @@ func counting(s *ir.For, add int64) *loop {
 // iterations is the axis of n iterations in every lane in force, and their
 // numbers from 1.
 func (it *iterator) iterations(n int) (*axis, value) {
-	ax, i := lanes.Iterations(n, it.at.axis, it.at.lvl, it.rep.reserve)
+	ax, i := lanes.Iterations(n, it.at.axis, it.at.lvl, it.rep.Reserve)
 	return ax, ofLanes(i)
-}
-
-// ragged is a loop whose bounds differ between lanes: one axis of all iterations.
-func (it *iterator) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
-	ax, i := lanes.Ragged(from.known(), to.known(), it.at.axis, it.rep.reserve)
-	return ax, counting(s, 0), ofLanes(i)
 }
 
 func addInt(v value, by int64) value {
@@ -122,4 +110,159 @@ func (it *iterator) settle(lp *loop) {
 // tracks reports whether a variable is among those that are known in the loop.
 func (lp *loop) tracks(v *ir.Var) bool {
 	return slices.ContainsFunc(lp.tracked, func(t inspect.Tracked) bool { return t.Var == v })
+}
+
+// outside is what is around a loop that begins here.
+type outside struct {
+	*reporter
+	it   *iterator
+	vars map[*ir.Var]*inspect.Variable
+	over map[*inspect.Container]value // what loops over elements go over
+}
+
+func (it *iterator) outside() *outside {
+	return &outside{reporter: it.rep, it: it, vars: map[*ir.Var]*inspect.Variable{}, over: map[*inspect.Container]value{}}
+}
+
+// evaluator evaluates what data decide in the function under way, or in the program's blocks.
+func (it *iterator) evaluator() *inspect.Evaluator {
+	ev := it.evaluators[it.users.frame]
+	if ev == nil {
+		o := interp.Options{Transforms: it.opts.Transforms}
+		if it.opts.Budget != nil {
+			o.Stop = it.opts.Budget.Stop
+		}
+		ev = inspect.NewEvaluator(it.prog, len(it.vars.cells), it.functions, o, it.opts.Budget)
+		it.evaluators[it.users.frame] = ev
+	}
+	return ev
+}
+
+// track finds the known values of the integers that a loop carries, see [inspect.Track].
+func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []inspect.Tracked {
+	var some *lanes.Value
+	if active != nil {
+		v := active.known()
+		some = &v
+	}
+	return inspect.Track(it.evaluator(), it.outside(), ax, &lp.Loop, i.known(), some)
+}
+
+// Variable is a variable of outside.
+func (o *outside) Variable(v *ir.Var) *inspect.Variable {
+	if x, ok := o.vars[v]; ok {
+		return x
+	}
+	it, c := o.it, o.it.vars.cell(v)
+	if c == nil {
+		o.vars[v] = nil
+		return nil
+	}
+	x := &inspect.Variable{Var: v, Shape: c.shape, Home: c.home, Cell: c, Steady: c.whole != nil}
+	for n := it.at.nest; n != nil; n = n.around {
+		x.Steady = x.Steady && n.watched[c] == nil
+	}
+	if l := it.vars.overlayOf(c); l != nil {
+		x.Copy, x.Part = &inspect.Variable{Var: v, Shape: l.temp.shape, Home: l.temp.home, Cell: l.temp}, !l.whole
+	}
+	var known *lanes.Value // once asked for
+	x.Value = func() (lanes.Value, bool) {
+		if known == nil {
+			w := it.vars.load(c, lanes.WholeOf(c.shape), c.typ)
+			k := w.known()
+			if w.ints == nil {
+				if data, ok := w.lvl.g.Value(w.ref); ok {
+					k.Reals = data
+				}
+			}
+			known = &k
+		}
+		return *known, known.Ints != nil || known.Reals != nil
+	}
+	o.vars[v] = x
+	return x
+}
+
+// Shapes are those of the leaves of an expression.
+func (o *outside) Shapes(e ir.Expr, s inspect.Scope, at *axis) (shapes [][]int) {
+	it := o.it
+	it.try(func() {
+		it.vars.cells = newCells(it, o.over).scope(s)
+		it.at.with(it.at.in(at), func() {
+			for _, leaf := range it.ex.eval(e).parts() {
+				shapes = append(shapes, leaf.shape)
+			}
+		})
+	})
+	return shapes
+}
+
+// cells are the cells of variables that the inspector made.
+type cells struct {
+	it     *iterator
+	of     map[*inspect.Variable]*cell
+	scopes map[**inspect.Variable][]*cell
+	over   map[*inspect.Container]value
+}
+
+func newCells(it *iterator, over map[*inspect.Container]value) *cells {
+	return &cells{it: it, of: map[*inspect.Variable]*cell{}, scopes: map[**inspect.Variable][]*cell{}, over: over}
+}
+
+// scope are the cells of the variables in scope.
+func (k *cells) scope(s inspect.Scope) []*cell {
+	if len(s) == 0 {
+		return k.it.vars.cells
+	}
+	list := k.scopes[&s[0]]
+	if list == nil {
+		list = slices.Clone(k.it.vars.cells)
+		for id, x := range s {
+			if x != nil {
+				list[id] = k.cell(x)
+			}
+		}
+		k.scopes[&s[0]] = list
+	}
+	return list
+}
+
+// cell is the cell of a variable.
+func (k *cells) cell(x *inspect.Variable) *cell {
+	if x.Cell != nil {
+		return x.Cell.(*cell)
+	}
+	c := k.of[x]
+	if c != nil {
+		return c
+	}
+	it := k.it
+	it.at.with(it.at.in(x.Home), func() {
+		switch {
+		case x.Known != nil && x.Known.Ints != nil:
+			c = it.mem.newCell(nil, x.Var.Name, x.Var.Type, x.Shape)
+			c.setWhole(ofLanes(*x.Known))
+		case x.Element != nil:
+			v := it.item(k.container(x.Element.Of), ofLanes(x.Element.Number), x.Var.Type)
+			c = it.mem.newCell(x.Var, x.Var.Name, x.Var.Type, x.Shape)
+			c.param, c.state = v.param, state{whole: &v}
+		default:
+			c = it.mem.localCell(x.Var, x.Shape)
+		}
+	})
+	k.of[x] = c
+	return c
+}
+
+// container is what a loop goes over the elements of.
+func (k *cells) container(of *inspect.Container) value {
+	v, ok := k.over[of]
+	if !ok {
+		it, old := k.it, k.it.vars.cells
+		it.vars.cells = k.scope(of.Scope)
+		it.at.with(it.at.in(of.Axis), func() { v = it.ex.eval(of.Expr) })
+		it.vars.cells = old
+		k.over[of] = v
+	}
+	return v
 }

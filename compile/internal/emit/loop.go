@@ -11,11 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// loops evaluates loops, each in the first way that will do.
+// loops evaluates loops, each in the first way that is exact: as a nest, carried, or unrolled.
 type loops struct {
-	at    *context
-	opts  *Options
-	rep   *reporter
+	floor
 	log   *journal
 	ctl   *control
 	idx   *indexer
@@ -25,13 +23,6 @@ type loops struct {
 	ex    evaluator
 	stmts runner
 }
-
-// A loop is evaluated in the first of these ways that is exact for it:
-//
-//   - as a nest: statement by statement, each in lanes over the iterations that
-//     execute it, as a sum, or as a recurrence (nest.go);
-//   - carried: the body once, with whole variables carried (carry.go);
-//   - unrolled: iteration by iteration.
 
 func (ls *loops) execFor(s *ir.For) signal {
 	from, to := ls.ex.eval(s.From), ls.ex.eval(s.To)
@@ -45,7 +36,8 @@ func (ls *loops) execFor(s *ir.For) signal {
 	case ls.at.hidden() || ls.at.hiddenAxis(from.axis) || ls.at.hiddenAxis(to.axis) || ls.at.scanning():
 		return ls.carr.carryRagged(s, from, to, "")
 	}
-	ax, lp, i := ls.iter.ragged(s, from, to)
+	ax, of := lanes.Ragged(from.known(), to.known(), ls.at.axis, ls.rep.Reserve)
+	lp, i := counting(s, 0), ofLanes(of)
 	if ax.N == 0 {
 		return goesOn
 	}
@@ -66,19 +58,25 @@ func (ls *loops) execFor(s *ir.For) signal {
 	return sig
 }
 
-func (ls *loops) execForEach(s *ir.ForEach) signal { return ls.run(ls.iter.overElements(s)) }
-
 // run runs a loop of n iterations, the same number in all lanes.
 func (ls *loops) run(n int, lp *loop) signal {
 	if n == 0 {
 		return goesOn
 	}
-	if n > ls.smallest() && ls.mayLane() {
+	// The greatest numbers of iterations of loops that are unrolled, rather than lanes or a region.
+	small, smallCarry := smallTop, inspect.SmallLoop
+	if ls.at.axis != nil {
+		small = inspect.SmallLoop
+	}
+	if ls.at.scanning() {
+		smallCarry = inspect.MediumLoop // the variables of a scan are watched, so it would seldom do
+	}
+	if n > small && !ls.opts.Unroll && !ls.at.hidden() && !ls.at.scanning() {
 		if ls.runLaned(n, lp) {
 			return goesOn
 		}
 	}
-	if n > ls.smallCarry() && !ls.opts.Unroll {
+	if n > smallCarry && !ls.opts.Unroll {
 		ax, i := ls.iter.iterations(n)
 		lp.tracked = ls.iter.track(ax, lp, i, nil)
 		if why := ls.carr.notCarried(ax, n, lp); why == "" {
@@ -92,7 +90,10 @@ func (ls *loops) run(n int, lp *loop) signal {
 		ls.log.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: n, Why: lp.why})
 	}
 	lp.tracked = nil
-	return ls.ctl.loopEnds(ls.unroll(0, n, lp))
+	return ls.ctl.loopEnds(ls.carr.unroll(0, n, func(k int) signal {
+		ls.iter.bindVar(lp, intValue(int64(k+1)))
+		return ls.stmts.exec(lp.Body)
+	}))
 }
 
 // runLaned evaluates the loop as a nest, if that can be done.
@@ -155,7 +156,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			if why = f.Why; why != "" {
 				break
 			}
-			x, p := f.Nest, ls.plan(f.Nest)
+			x, p := f.Nest, plan.Make(&f.Nest.Plan, ls.rep)
 			if why = p.Why; why == "" {
 				return found(x, p), 0, ""
 			}
@@ -175,18 +176,12 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	}
 	if g := (lanes.Groups{}); levels != nil && g.Refine(ax, levels) {
 		if f := find(inspect.Ways()[0], g); f.Why == "" {
-			if p := ls.plan(f.Nest); p.Why == "" {
+			if p := plan.Make(&f.Nest.Plan, ls.rep); p.Why == "" {
 				return found(f.Nest, p), 0, ""
 			}
 		}
 	}
 	return nil, 0, why
-}
-
-// plan plans a nest.
-func (ls *loops) plan(x *inspect.Nest) *plan.Plan {
-	x.Plan.Memory = memory{ls.rep}
-	return plan.Make(&x.Plan)
 }
 
 // count counts the loops of a nest.
@@ -213,51 +208,6 @@ func (ls *loops) count(x *inspect.Nest, p *plan.Plan) {
 	visit(x.Plan.Root)
 }
 
-// unroll runs iterations one after another, from number i on.
-func (ls *loops) unroll(i, n int, lp *loop) signal {
-	for ; i < n; i++ {
-		ls.iter.bindVar(lp, intValue(int64(i+1)))
-		sig := ls.stmts.exec(lp.Body)
-		if sig == breaks || sig == returns {
-			return sig
-		}
-		if !sig.Certain() {
-			return ls.ctl.onlyIf(sig, goesOn|continues, func() signal { return ls.unroll(i+1, n, lp) })
-		}
-		if len(ls.at.lvl.g.Nodes) > maxNodes {
-			ls.rep.fail(ls.rep.span, diag.TooLarge, "this loop must be unrolled to more than %d operations", maxNodes).throw()
-		}
-	}
-	return goesOn
-}
-
-// smallCarry is the greatest number of iterations of a loop that is unrolled
-// rather than made a region that carries variables.
-func (ls *loops) smallCarry() int {
-	if ls.at.scanning() {
-		return inspect.MediumLoop // the variables of a scan are watched, so it would seldom do
-	}
-	return inspect.SmallLoop
-}
-
-func (ls *loops) smallest() int {
-	if ls.at.axis != nil {
-		return inspect.SmallLoop
-	}
-	return smallTop
-}
-
-// mayLane reports whether a loop that begins here may be tried in lanes.
-func (ls *loops) mayLane() bool {
-	if ls.opts.Unroll || ls.at.hidden() {
-		return false
-	}
-	return !ls.at.scanning()
-}
-
-// execWhile runs a while loop.
-func (ls *loops) execWhile(s *ir.While) signal { return ls.ctl.loopEnds(ls.whileFrom(s, 0)) }
-
 // whileFrom runs the trips of a while loop from one on.
 func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 	for ; trip < maxTrips; trip++ {
@@ -276,7 +226,7 @@ func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 			}
 			return ls.ctl.choose(cond, func() signal {
 				return ls.ctl.onlyIf(ls.stmts.exec(s.Body), goesOn|continues, func() signal { return ls.whileFrom(s, trip+1) })
-			}, func() signal { return goesOn })
+			}, goOn)
 		}
 		if i == 0 {
 			return goesOn

@@ -15,13 +15,9 @@ import (
 
 // parameters makes variables of unconstrained numbers, and checks declared ones.
 type parameters struct {
-	opts *Options
+	floor
 	prog *ir.Program
-	rep  *reporter
-	b    *builder
-	mem  *contents
 	vars *variables
-	lp   *logDensity
 	ex   *expressions
 
 	list []Param // in order
@@ -73,7 +69,7 @@ func (ps *parameters) param(leaves []*ir.Var) Param {
 	for _, v := range leaves {
 		ps.rep.move(v.Span)
 		shape := ps.ex.sizes(v)
-		ps.rep.reserve(nameBytes, shape...)
+		ps.rep.Reserve(nameBytes, shape...)
 		leaf := ParamLeaf{Name: v.Name, Part: v.Part, Shape: shape, free: freeShape(ps.transformOf(v), v.Type, shape)}
 		p.Leaves, free = append(p.Leaves, leaf), append(free, leaf.free)
 	}
@@ -89,7 +85,7 @@ func (ps *parameters) param(leaves []*ir.Var) Param {
 // element.
 func (p *Param) positions(leaf int) ad.Index {
 	free := p.Leaves[leaf].free
-	t := make([]int32, sizeOf(free))
+	t := make([]int32, ad.SizeOf(free))
 	for pos, s := range p.slots {
 		if s.Leaf == leaf {
 			t[s.Element] = int32(pos)
@@ -122,10 +118,10 @@ func (ps *parameters) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions 
 	ps.vars.cells[v.ID] = c
 	for _, j := range jac {
 		if jacobian != nil {
-			n := sizeOf(shape)
 			j = g.Sum(j)
-			if len(shape) > 0 && ps.scalarJacobian(v) {
-				j = g.Scale(float64(n), j)
+			c := v.Constraint
+			if len(shape) > 0 && c.Kind == types.OffsetMultiplier && c.Upper != nil && c.Upper.Type().Rank() == 0 {
+				j = g.Scale(float64(ad.SizeOf(shape)), j) // one multiplier of all elements
 			}
 			jacobian(value{typ: types.RealType, lvl: ps.b.root, ref: j, param: true})
 		}
@@ -138,12 +134,6 @@ func freeShape(tr transform.Transform, t types.Type, shape []int) []int {
 		return shape
 	}
 	return append(slices.Clone(shape[:t.Dims]), tr.Free(shape[t.Dims:])...)
-}
-
-// scalarJacobian reports whether the Jacobian's addend is the same number for
-// all elements: a scalar multiplier.
-func (ps *parameters) scalarJacobian(v *ir.Var) bool {
-	return v.Constraint.Kind == types.OffsetMultiplier && v.Constraint.Upper != nil && v.Constraint.Upper.Type().Rank() == 0
 }
 
 func (ps *parameters) transformOf(v *ir.Var) transform.Transform {
@@ -165,15 +155,20 @@ func (ps *parameters) boundsOf(v *ir.Var) transform.Bounds {
 func (ps *parameters) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	g := ps.b.root.g
 	wrong := g.Do(ad.OpNot, nil, g.Less(bounds.Lower, bounds.Upper))
+	m := &ad.Message{Where: func(lo, hi float64) bool { return !(lo < hi) }, Parts: []ad.MessagePart{
+		{Text: "the lower bound of " + v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
+	rejectIf(g, wrong, m, bounds.Lower, bounds.Upper)
+}
+
+// rejectIf rejects the evaluation where an element of wrong is not 0; data may tell that none is.
+func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 		return
 	}
-	if t := g.Type(wrong); len(t.Shape) > 0 {
+	if len(g.Type(wrong).Shape) > 0 {
 		wrong = g.Sum(wrong)
 	}
-	m := &ad.Message{Where: func(lo, hi float64) bool { return !(lo < hi) }, Parts: []ad.MessagePart{
-		{Text: "the lower bound of " + v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
-	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
+	g.RejectIf(wrong, m, args...)
 }
 
 // storage is the index of elements whose positions are t, by element in row-major
@@ -199,8 +194,8 @@ func storage(t []int32, shape []int) ad.Index {
 // type that is not what it is declared to be. The function does not allocate
 // where there is none.
 func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
-	size := sizeOf(shape[v.Type.Dims:])
-	lanes, shape := sizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
+	size := ad.SizeOf(shape[v.Type.Dims:])
+	lanes, shape := ad.SizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
 	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
 	return func(x []float64) (int, string) {
 		w := work.Get().(*[]float64)
@@ -256,14 +251,8 @@ func (ps *parameters) checkDeclared(v *ir.Var) {
 		}
 		g.SetSite(ps.b.site())
 		wrong := g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi))
-		if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
-			continue
-		}
-		if len(g.Type(wrong).Shape) > 0 {
-			wrong = g.Sum(wrong)
-		}
 		m := &ad.Message{Where: where, Parts: []ad.MessagePart{
 			{Text: v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is ", Arg: -1}, {Arg: 0}, {Text: ", but must be " + rel + " ", Arg: -1}, {Arg: 1}}}
-		g.RejectIf(wrong, m, xr, br)
+		rejectIf(g, wrong, m, xr, br)
 	}
 }

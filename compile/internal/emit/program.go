@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -15,16 +17,14 @@ import (
 
 // Program is a program about to become graphs.
 type Program struct {
-	at     *context
-	opts   *Options
+	floor
 	prog   *ir.Program
-	rep    *reporter
-	b      *builder
-	mem    *contents
 	vars   *variables
 	lp     *logDensity
 	log    *journal
+	ctl    *control
 	marks  *marks
+	idx    *indexer
 	users  *userCalls
 	ex     *expressions
 	stmts  *statements
@@ -37,8 +37,10 @@ type Program struct {
 
 // Options of an emission.
 type Options struct {
-	Propto     bool // `~` and _lupdf drop terms
-	Jacobian   bool // transforms add their log Jacobians
+	Seed       uint64       // of random draws in transformed data, for package bind
+	Print      func(string) // receives prints of transformed data, for package bind
+	Propto     bool         // `~` and _lupdf drop terms
+	Jacobian   bool         // transforms add their log Jacobians
 	Transforms transform.Edition
 	Budget     *ad.Budget // of memory and statements; nil: there are no bounds
 	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
@@ -243,7 +245,7 @@ func (pr *Program) Describe() (params []Param, names []string, constrained int, 
 	err = pr.complaints(func() {
 		for _, k := range pr.known {
 			pr.rep.move(k.Var.Span)
-			pr.rep.reserve(8, k.Shape...)
+			pr.rep.Reserve(8, k.Shape...)
 		}
 		pr.start()
 		pr.params.describe()
@@ -252,7 +254,7 @@ func (pr *Program) Describe() (params []Param, names []string, constrained int, 
 				var shapes [][]int
 				for _, v := range leaves {
 					shapes = append(shapes, pr.ex.sizes(v))
-					pr.rep.reserve(nameBytes, shapes[len(shapes)-1]...)
+					pr.rep.Reserve(nameBytes, shapes[len(shapes)-1]...)
 				}
 				for _, s := range ir.Layout(leaves, shapes) {
 					names = append(names, s.Name)
@@ -279,7 +281,7 @@ func (pr *Program) outputs(vars []*ir.Var) {
 		for _, v := range leaves {
 			c := pr.vars.cell(v)
 			pr.rep.move(v.Span)
-			pr.rep.reserve(nameBytes, c.size)
+			pr.rep.Reserve(nameBytes, c.size)
 			r := pr.b.use(pr.mem.pack(c), pr.b.root, nil)
 			flat = append(flat, g.Reshape(r, []int{c.size}))
 			shapes, starts = append(shapes, c.shape), append(starts, int32(total))
@@ -315,4 +317,76 @@ func (pr *Program) restart() {
 	pr.b.covered = map[[2]*axis]bool{}
 	pr.lp.targets, pr.rep.calls, pr.rep.levels, pr.users.frame = nil, nil, 0, nil
 	pr.lp.propto, pr.lp.inModel = pr.opts.Propto, false
+}
+
+// The parts of an emission, each with what it stands on. A part uses those above it; what
+// expressions and statements need of one another further down goes through two interfaces.
+
+// floor is what every part further up needs: the lowest ones.
+type floor struct {
+	at   *context
+	opts *Options
+	rep  *reporter
+	b    *builder
+	arr  *arrays
+	mem  *contents
+}
+
+// evaluator evaluates expressions.
+type evaluator interface {
+	eval(e ir.Expr) value
+	args(es []ir.Expr) []value
+}
+
+// runner runs statements.
+type runner interface {
+	exec(s ir.Stmt) signal
+	execAll(stmts []ir.Stmt) signal
+}
+
+// New prepares the emission of a program.
+func New(prog *ir.Program, known []Constant, o Options) *Program {
+	f, functions := floor{at: &context{}, opts: &o}, static.NewFunctions()
+	f.rep = &reporter{at: f.at, opts: f.opts}
+	f.b = &builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	f.arr = &arrays{at: f.at, rep: f.rep, b: f.b}
+	f.mem = &contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}
+	vars := &variables{floor: f, functions: functions}
+	lp := &logDensity{floor: f}
+	log := &journal{at: f.at}
+	ctl := &control{floor: f, lp: lp, log: log}
+	marks := &marks{floor: f, prog: prog, lp: lp}
+	ex, stmts := &expressions{}, &statements{}
+	idx := &indexer{floor: f, vars: vars, ex: ex}
+	lib := &library{floor: f, vars: vars, lp: lp, marks: marks, idx: idx, ex: ex}
+	users := &userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts}
+	*ex = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
+	iter := &iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, evaluators: map[*ir.Function]*inspect.Evaluator{}}
+	scans := &scans{floor: f, lp: lp, marks: marks}
+	nests := &nests{floor: f, vars: vars, log: log, iter: iter, scans: scans, ex: ex, stmts: stmts}
+	carr := &carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
+	loops := &loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: nests, carr: carr, ex: ex, stmts: stmts}
+	*stmts = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: loops}
+	params := &parameters{floor: f, prog: prog, vars: vars, ex: ex}
+	p := &Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: marks, idx: idx, users: users, ex: ex, stmts: stmts, params: params, known: known}
+	iter.try = p.try
+	p.begin()
+	return p
+}
+
+// try runs fn, of which nothing stays but nodes that nobody uses.
+func (pr *Program) try(fn func()) {
+	at, rep, vars, lp, log, ctl, marks, idx, users, ex := *pr.at, *pr.rep, *pr.vars, *pr.lp, *pr.log, *pr.ctl, *pr.marks, *pr.idx, *pr.users, *pr.ex
+	used, effects := rep.Used(), map[*level]int{}
+	for l := at.lvl; l != nil; l = l.parent {
+		effects[l] = len(l.g.Effects)
+	}
+	defer func() {
+		*pr.at, *pr.rep, *pr.vars, *pr.lp, *pr.log, *pr.ctl, *pr.marks, *pr.idx, *pr.users, *pr.ex = at, rep, vars, lp, log, ctl, marks, idx, users, ex
+		for l, n := range effects {
+			l.g.Effects = l.g.Effects[:n]
+		}
+		rep.Back(used)
+	}()
+	fn()
 }

@@ -60,23 +60,27 @@ type halt struct{ err error }
 
 // reserve asks for the memory of an array of so many elements in each dimension, of so
 // many bytes each, before it is allocated.
-func (rp *reporter) reserve(bytes int, sizes ...int) {
+func (rp *reporter) Reserve(bytes int, sizes ...int) {
 	n := ad.SizeOf(sizes)
 	if n > inspect.MaxElements {
 		rp.fail(rp.span, diag.TooLarge, "this needs arrays of more than %d elements", inspect.MaxElements).halt()
 	}
 	if err := rp.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
-		panic(&halt{rp.limited(err, rp.span)})
+		rp.Halt(err)
 	}
 }
 
 // reserveLanes asks for the memory of the numbers and maps of an axis.
-func (rp *reporter) reserveLanes(n ...int) { rp.reserve(32, n...) }
+func (rp *reporter) reserveLanes(n ...int) { rp.Reserve(32, n...) }
+
+// Used and Back are of the budget, see [plan.Memory].
+func (rp *reporter) Used() int64     { return rp.opts.Budget.Used() }
+func (rp *reporter) Back(used int64) { rp.opts.Budget.Back(used) }
 
 // step counts a statement that is bound.
 func (rp *reporter) step() {
 	if err := rp.opts.Budget.Step(statementCost); err != nil {
-		panic(&halt{rp.limited(err, rp.span)})
+		rp.Halt(err)
 	}
 }
 
@@ -95,8 +99,11 @@ func (rp *reporter) deeper(at source.Span) {
 
 func (rp *reporter) shallower() { rp.levels-- }
 
-// ask ends the binding if nobody wants it any more.
-func (rp *reporter) ask() {
+// Halt ends the binding.
+func (rp *reporter) Halt(err error) { panic(&halt{rp.limited(err, rp.span)}) }
+
+// Ask ends the binding if nobody wants it any more.
+func (rp *reporter) Ask() {
 	if err := rp.opts.Budget.Ask(); err != nil {
 		panic(&halt{err})
 	}
@@ -224,5 +231,3 @@ func (rp *reporter) catch(f func()) {
 	}()
 	f()
 }
-
-func (rp *reporter) inFunction() bool { return len(rp.calls) > 0 }

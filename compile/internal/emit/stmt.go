@@ -11,12 +11,7 @@ import (
 
 // statements runs them.
 type statements struct {
-	at    *context
-	opts  *Options
-	rep   *reporter
-	b     *builder
-	arr   *arrays
-	mem   *contents
+	floor
 	vars  *variables
 	lp    *logDensity
 	ctl   *control
@@ -49,7 +44,7 @@ func (st *statements) exec(s ir.Stmt) signal {
 	case *ir.Target:
 		st.target(s)
 	case *ir.Tilde:
-		st.tilde(s)
+		st.add(s.Density, true)
 	case *ir.CallStmt:
 		st.users.userCall(s.Call)
 	case *ir.Block:
@@ -57,9 +52,9 @@ func (st *statements) exec(s ir.Stmt) signal {
 	case *ir.For:
 		return st.loops.execFor(s)
 	case *ir.ForEach:
-		return st.loops.execForEach(s)
+		return st.loops.run(st.loops.iter.overElements(s))
 	case *ir.While:
-		return st.loops.execWhile(s)
+		return st.ctl.loopEnds(st.loops.whileFrom(s, 0))
 	case *ir.Break:
 		return breaks
 	case *ir.Continue:
@@ -149,11 +144,7 @@ func (st *statements) assign(s *ir.Assign) {
 		st.vars.accumulate(c, acc, v, s.Op == "-")
 		return
 	}
-	old := st.vars.load(c, acc, s.Combine.Type())
-	outer := st.ex.operand
-	st.ex.operand = &old
-	v := st.ex.eval(s.Combine)
-	st.ex.operand = outer
+	v := st.ex.combine(s.Combine, st.vars.load(c, acc, s.Combine.Type()))
 	st.mem.checkShape(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.shape)
 	st.vars.store(c, acc, v)
 }
@@ -163,29 +154,19 @@ func (st *statements) target(s *ir.Target) {
 		st.ex.eval(s.Value) // for its checks
 		return
 	}
-	if c, ok := s.Value.(*ir.Call); ok {
-		if f := static.FuncOf(c); f.Terms != nil { // its addends are added over lanes one by one
-			for _, t := range st.lib.terms(c, f, c.Propto && st.lp.propto) {
-				st.lp.addTarget(t)
-			}
-			return
-		}
-	}
-	st.lp.addTarget(st.ex.eval(s.Value))
+	st.add(s.Value, false)
 }
 
-func (st *statements) tilde(s *ir.Tilde) {
-	switch d := s.Density.(type) {
-	case *ir.Call:
-		if f := static.FuncOf(d); f.Terms != nil {
-			for _, t := range st.lib.terms(d, f, st.lp.propto) {
-				st.lp.addTarget(t)
-			}
-			return
-		}
-		st.lp.addTarget(st.ex.eval(d))
-	default:
-		st.lp.addTarget(st.ex.eval(d))
+// add adds an expression to the log density: a density's addends over lanes one by one. Those of ~
+// leave out constants.
+func (st *statements) add(e ir.Expr, tilde bool) {
+	c, ok := e.(*ir.Call)
+	if !ok || static.FuncOf(c).Terms == nil {
+		st.lp.addTarget(st.ex.eval(e))
+		return
+	}
+	for _, t := range st.lib.terms(c, static.FuncOf(c), st.lp.propto && (tilde || c.Propto)) {
+		st.lp.addTarget(t)
 	}
 }
 
@@ -231,10 +212,7 @@ func (st *statements) assignComputed(c *cell, s *ir.Assign) {
 	} else {
 		part := st.arr.take(old, pos, s.Combine.Type())
 		part.param = c.param
-		outer := st.ex.operand
-		st.ex.operand = &part
-		v = st.ex.eval(s.Combine)
-		st.ex.operand = outer
+		v = st.ex.combine(s.Combine, part)
 	}
 	st.mem.checkShape(s.Value.Span(), s.Var.Name, pos.shape, v.shape)
 	st.vars.store(c, whole, st.arr.replace(old, v, pos))

@@ -3,12 +3,9 @@ package emit
 // The numbers that steer binding. Where no measurement is given the number was chosen
 // and not measured.
 
-// Of loops that are short.
-const (
-	// smallTop is the greatest number of iterations of a loop outside of others that is unrolled:
-	// lanes of three cost more than they save.
-	smallTop = 3
-)
+// smallTop is the greatest number of iterations of a loop outside of others that is unrolled:
+// lanes of three cost more than they save.
+const smallTop = 3
 
 // Of what a step of a scan carries whole: it copies the arrays. Up to inspect.SmallUnrolled
 // iterations are therefore unrolled if more than smallCarried numbers would be carried:

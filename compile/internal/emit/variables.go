@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -12,11 +13,8 @@ import (
 
 // variables are those of the frame in force, as the units of nests see them.
 type variables struct {
-	at        *context
+	floor
 	functions *static.Functions
-	b         *builder
-	arr       *arrays
-	mem       *contents
 
 	cells []*cell // by ir.Var.ID
 }
@@ -68,8 +66,257 @@ func (vs *variables) accumulate(c *cell, acc lanes.Access, val value, negate boo
 		op = ad.OpSub
 	}
 	old := vs.load(c, acc, c.typ)
-	sum := vs.b.emit(c.typ, []value{old, vs.arr.reshapeLike(val, old)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	if len(val.shape) > 0 && len(val.shape) != len(old.shape) {
+		val = vs.arr.reshape(val, old.shape, val.typ)
+	}
+	sum := vs.b.emit(c.typ, []value{old, val}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Do(op, nil, a...)
 	})
 	vs.store(c, acc, sum)
+}
+
+// overlay is a unit's own copy of elements of a variable: of a statement that
+// parameters hold together, or whose elements are not known beforehand. Within
+// the unit it is an ordinary variable; what it holds in the end is what the unit
+// writes.
+type overlay struct {
+	w     *write
+	whole bool
+	temp  *cell
+	delta bool // of additions alone: what is added
+}
+
+// resolve is the variable that an access is to, and the access to it, where units
+// under way work on copies: the unit of a nest on a copy of what the unit around works
+// on.
+func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
+	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, c) {
+		switch {
+		case o.whole:
+		case vs.sameElements(o.w, acc):
+			acc = lanes.WholeOf(o.temp.shape)
+		default:
+			panic(&fault{Reason: "elements that were not foreseen"})
+		}
+		c = o.temp
+	}
+	return c, acc
+}
+
+// overlayOn is the overlay of the units of n and of the nests around it for a cell.
+func (vs *variables) overlayOn(n *nest, c *cell) *overlay {
+	for ; n != nil; n = n.around {
+		if n.unit != nil && n.unit.overlays[c] != nil {
+			return n.unit.overlays[c]
+		}
+	}
+	return nil
+}
+
+// overlayOf is the innermost overlay of units under way for a variable, nil if there is
+// none.
+func (vs *variables) overlayOf(c *cell) (last *overlay) {
+	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, o.temp) {
+		last = o
+	}
+	return last
+}
+
+// storage is the cell that holds a variable, or the copy of it or of elements of it
+// on which a unit under way works.
+func (vs *variables) storage(v *ir.Var) *cell {
+	c := vs.cell(v)
+	if o := vs.overlayOf(c); o != nil {
+		return o.temp
+	}
+	return c
+}
+
+// sameElements reports whether an access by the unit under way, perhaps known for
+// more iterations than execute it, is to the elements of the write.
+func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
+	ax := lanes.Innermost(w.u.Domain, acc.Axis)
+	offs, of := acc.Offsets(), w.acc.Offsets()
+	if len(offs) != len(of) {
+		return false
+	}
+	// What is the same in all lanes may stand with the lanes or with the offsets.
+	apart := int32(0)
+	for p := range offs {
+		if p == 0 {
+			apart = of[0] - offs[0]
+		}
+		if of[p]-offs[p] != apart {
+			return false
+		}
+	}
+	return slices.EqualFunc(acc.FlatBase(nil, ax, 0), w.acc.FlatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
+}
+
+// record keeps the value that the unit under way writes.
+func (vs *variables) record(h *history, val value, negate bool) {
+	w := h.ofUnit(vs.at.nest.unit)
+	if w == nil {
+		panic(&fault{Reason: "a write that was not foreseen"})
+	}
+	w.val, w.negate = val, negate
+}
+
+// readVersions reads elements of a variable of the nest n in the lanes in force.
+func (vs *variables) readVersions(n *nest, h *history, acc lanes.Access, typ types.Type) value {
+	ax := lanes.Innermost(vs.at.axis, acc.Axis)
+	if len(h.writes) == 0 || h.Sum {
+		return vs.loadBefore(n, h, acc, typ)
+	}
+	if vs.at.scan != nil && vs.at.scan.has(h) {
+		return vs.readCarried(n, h, acc, ax, typ)
+	}
+	v := vs.valueOf(n, h, h.origins(n.unit, acc, ax, vs.at.excluded(ax)), acc, ax, typ)
+	v.param = h.c.param
+	return v
+}
+
+// loadBefore reads what a variable of the nest n held before it.
+func (vs *variables) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
+	var v value
+	vs.at.with(vs.at.before(n), func() { v = vs.load(h.c, acc, typ) })
+	return v
+}
+
+// valueOf is the value of the elements of acc that have these origins, in the
+// lanes of ax.
+func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
+	shape := acc.Index.Shape()
+	if !slices.ContainsFunc(from, func(o plan.Origin) bool { return o.Write != nil }) {
+		return vs.loadBefore(n, h, acc, typ)
+	}
+	for _, o := range from {
+		if w := h.write(o); w != nil && !w.done {
+			panic(&fault{Reason: "a value that is not there yet"})
+		}
+	}
+	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
+		return v
+	}
+	// Gather from all lanes of the writes and, where there was none, from before.
+	var a assembly[*write]
+	t := make([]int32, len(from))
+	for i, o := range from {
+		switch w := h.write(o); {
+		case o.None:
+		case w == nil:
+			t[i] = int32(i) + a.part(nil, func() value { return vs.arr.flatten(vs.loadBefore(n, h, acc, typ), ax) })
+		default:
+			t[i] = w.at(o.Pos) + a.part(w, func() value { return vs.flatWrite(w) })
+		}
+	}
+	return vs.arr.unflatten(vs.arr.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
+}
+
+// at is the place of a position in the flat value.
+func (w *write) at(pos int32) int32 {
+	if w.Slot != nil {
+		return w.Slot[pos]
+	}
+	return pos
+}
+
+// flatWrite is the value of a write, all lanes one after another.
+func (vs *variables) flatWrite(w *write) value {
+	if w.Slot != nil {
+		return w.val
+	}
+	return vs.arr.flatten(w.val, w.u.Domain)
+}
+
+// inEveryLane is valueOf where every lane reads the values of its own iteration,
+// of the same writes at the same positions; ok is false if it does not.
+func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) (v value, ok bool) {
+	width := acc.Index.Size()
+	if width == 0 || len(from) == 0 {
+		return v, false
+	}
+	type part struct {
+		w  *write
+		up []int32
+	}
+	var parts []part
+	at := make([]int32, width) // position in the concatenation of the parts
+	which := make([]int, width)
+	for p := range width {
+		w := h.write(from[p])
+		k := slices.IndexFunc(parts, func(x part) bool { return x.w == w })
+		if k < 0 {
+			k = len(parts)
+			x := part{w: w}
+			if w != nil {
+				if w.Slot != nil || !w.u.Domain.Within(ax) {
+					return v, false
+				}
+				x.up = ax.LanesOf(w.u.Domain)
+			}
+			if parts = append(parts, x); len(parts) > 1 && !h.Private {
+				return v, false // arrays of all iterations: one gather takes a quarter of the time
+			}
+		}
+		x := parts[k]
+		which[p], at[p] = k, int32(p)
+		size := int32(0)
+		if w != nil {
+			size = int32(len(w.Offsets))
+			first := int32(0)
+			if x.up != nil {
+				first = x.up[0]
+			}
+			if at[p] = from[p].Pos - first*size; at[p] < 0 || at[p] >= size {
+				return v, false // of another iteration
+			}
+		}
+		for l := range len(from) / width {
+			o := from[l*width+p]
+			if h.write(o) != w || o.None {
+				return v, false
+			}
+			if w == nil {
+				continue
+			}
+			lane := int32(l)
+			if x.up != nil {
+				lane = x.up[l]
+			}
+			if o.Pos != lane*size+at[p] {
+				return v, false
+			}
+		}
+	}
+	vals := make([]value, len(parts))
+	start := make([]int32, len(parts))
+	total := int32(0)
+	for k, x := range parts {
+		if x.w == nil {
+			vals[k] = vs.loadBefore(n, h, acc, typ)
+		} else {
+			vals[k] = x.w.val
+		}
+		start[k] = total
+		total += int32(vals[k].size())
+	}
+	identity := len(parts) == 1 && total == int32(width)
+	for p := range width {
+		at[p] += start[which[p]]
+		identity = identity && at[p] == int32(p)
+	}
+	shape := acc.Index.Shape()
+	if identity {
+		return vs.arr.shaped(vals[0], shape, typ), true
+	}
+	elem := types.Type{Kind: typ.Kind, Dims: 1}
+	if v := vals[0]; len(vals) == 1 && v.ints != nil {
+		v = vs.arr.reshape(v, []int{v.size()}, elem)
+		return vs.arr.shaped(vs.arr.gather(v, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})}, elem), shape, typ), true
+	}
+	for k, v := range vals {
+		vals[k] = vs.arr.reshape(vs.b.numeric(v), []int{v.size()}, elem)
+	}
+	return vs.arr.reshape(vs.arr.elementsOf(vals, at, typ.Kind), shape, typ), true
 }

@@ -31,6 +31,8 @@ type program struct {
 func (p *program) Variable(v *ir.Var) *Variable                     { return p.vars[v] }
 func (p *program) Shapes(ir.Expr, Scope, *plan.Axis) (none [][]int) { p.t.Fatal("shapes"); return }
 func (p *program) Reserve(int, ...int)                              {}
+func (p *program) Used() int64                                      { return 0 }
+func (p *program) Back(int64)                                       {}
 func (p *program) Halt(err error)                                   { p.t.Fatal(err) }
 func (p *program) Ask()                                             {}
 func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
@@ -282,7 +284,7 @@ func TestVersions(t *testing.T) {
 		if f.Why != "" {
 			t.Fatalf("%s\n%s", f.Why, text)
 		}
-		plan.Make(&f.Nest.Plan) // finds the versions, whether there is a plan or not
+		made := plan.Make(&f.Nest.Plan, p) // finds the versions, whether there is a plan or not
 		at := func(u *plan.Unit, lane int32) instance {
 			if up := plan.UpTo(u.Domain, u.Loop.Axis); up != nil {
 				lane = up[lane]
@@ -294,7 +296,7 @@ func TestVersions(t *testing.T) {
 				if x.How != plan.Reads {
 					continue
 				}
-				for l, o := range x.Variable.Origins(&f.Nest.Plan, u, x.Access, u.Domain, nil) {
+				for l, o := range made.Histories[x.Variable.ID].Origins(u, x.Access, u.Domain, nil) {
 					me, got := at(u, int32(l)), instance{}
 					if o.Write != nil {
 						got = at(o.Write.Unit, o.Pos)

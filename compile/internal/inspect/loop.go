@@ -77,7 +77,7 @@ type Request struct {
 // Nest is a loop with the loops in its body whose iterations data decide, as the statements that it
 // consists of: units, each a statement with the set of iterations that execute it. Each variable of
 // the nest is a [Variable]: an assignment to an integer that data decide makes another one. It is
-// not changed any more; package plan finds out more about what is in Plan.
+// not changed any more.
 type Nest struct {
 	Plan       plan.Nest // in integers
 	Statements []*Statement

@@ -447,11 +447,7 @@ func (in *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 func (in *sight) newVariable(v *ir.Var, shape []int) *Variable {
 	x := &Variable{Var: v, Shape: shape, Home: in.axis}
 	if !in.isWatched(v) {
-		unset := lanes.Value{Shape: shape, Ints: make([]int64, x.Size())}
-		for i := range unset.Ints {
-			unset.Ints[i] = math.MinInt32
-		}
-		x.Known = &unset
+		x.Known = &lanes.Value{Shape: shape, Ints: slices.Repeat([]int64{math.MinInt32}, x.Size())}
 	}
 	in.scope = in.scope.with(x)
 	return x

@@ -1,6 +1,8 @@
 package lanes
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
@@ -55,10 +57,7 @@ func empty(in, ax *plan.Axis) []bool {
 	if ax == nil || in == nil || ax == in || !ax.Within(in) {
 		return nil
 	}
-	out := make([]bool, ax.N)
-	for l := range out {
-		out[l] = true
-	}
+	out := slices.Repeat([]bool{true}, ax.N)
 	left := ax.N
 	for _, l := range in.LanesOf(ax) {
 		if out[l] {

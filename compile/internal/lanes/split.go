@@ -61,19 +61,12 @@ type Groups struct {
 // iterations, or of iterations of loops within them if it is the same in each of
 // these.
 func (g *Groups) Refine(ax *plan.Axis, s *Split) bool {
-	return g.refineTo(ax, s, min(maxGroups, ax.Iterations()/fewestLanes))
-}
-
-// refineTo is Refine for at most so many groups.
-func (g *Groups) refineTo(ax *plan.Axis, s *Split, most int) bool {
+	most := min(maxGroups, ax.Iterations()/fewestLanes)
 	if !ax.Within(s.Axis) {
 		return false
 	}
 	up := plan.UpTo(s.Axis, ax)
-	sizes := make([]int64, ax.N)
-	for l := range sizes {
-		sizes[l] = -1
-	}
+	sizes := slices.Repeat([]int64{-1}, ax.N)
 	for l, x := range s.Sizes {
 		if x < 0 {
 			continue

@@ -14,7 +14,7 @@
 // A [Unit] is a statement with the iterations that execute it, its domain. Every write of a unit
 // in an iteration makes a version of an element. In the order of the program each read sees one
 // version, or what there was before the loop: static single assignment, element by element.
-// [Variable.Origins] finds it.
+// [History.Origins] finds it.
 //
 // In the order of [Plan.Groups], every version is there before a read sees it. A group is one
 // unit in lanes, over its domain; units that only add to one variable, of which nobody reads what

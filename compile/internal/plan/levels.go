@@ -18,7 +18,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 	elements := 0
 	for _, u := range p.Tangled {
 		among[u] = true
-		for _, t := range u.Touches {
+		for _, t := range p.touches[u.ID] {
 			if t.How == Reads {
 				elements += Lanes(t.Axis) * len(t.Access.Offsets)
 			}
@@ -27,20 +27,20 @@ func Levels(n *Nest, p *Plan) []int64 {
 	if elements > maxLevelled {
 		return nil
 	}
-	defer n.used()()
+	defer p.used()()
 	type edge struct{ from, to int32 } // iterations
 	var edges []edge
 	starts := make([]int32, ax.N+1)
-	n.reserve(12, ax.N)
+	p.memory.Reserve(12, ax.N)
 	for _, u := range p.Tangled {
-		for _, t := range u.Touches {
-			v := t.Variable
-			if t.How != Reads || len(v.Writes) == 0 || v.Sum || v.private || t.Axis == nil || !ax.Within(t.Axis) {
+		for _, t := range p.touches[u.ID] {
+			v := p.of(t)
+			if t.How != Reads || len(v.Writes) == 0 || v.Sum || v.Private || t.Axis == nil || !ax.Within(t.Axis) {
 				continue
 			}
 			up := UpTo(t.Axis, ax)
-			from := v.Origins(n, u, t.Access, t.Axis, t.Access.outIn(t.Axis))
-			n.reserve(8, len(from))
+			from := v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis))
+			p.memory.Reserve(8, len(from))
 			width := len(from) / max(1, t.Axis.N)
 			for k, o := range from {
 				if o.Write == nil || !among[o.Write.Unit] {

@@ -31,6 +31,12 @@ type Plan struct {
 
 	// Taken is the memory that the plan takes, in bytes.
 	Taken int64
+
+	Histories []*History // beside Nest.Variables
+
+	memory  Memory
+	time    [][]int64 // by unit: of each lane, in the order of the program
+	touches [][]Touch // by unit: those of the nest, and the reads of copies and sums
 }
 
 // Group is what is evaluated at a time: a unit, or units that depend on one
@@ -55,44 +61,42 @@ func (k Kind) String() string { return [...]string{"lanes", "sum", "recurrence"}
 // planner makes a plan.
 type planner struct {
 	*Nest
-	plan *Plan
+	*Plan
 }
 
 // Make plans a nest. A unit depends on another if it may read what that one writes. Strongly
 // connected components of this relation are evaluated together; everything else in lanes, in the
 // order of the program as far as dependences leave it open.
-func Make(n *Nest) *Plan {
-	p := &planner{n, &Plan{}}
-	used := int64(0)
-	if n.Memory != nil {
-		used = n.Memory.Used()
+func Make(n *Nest, m Memory) *Plan {
+	p := &planner{n, &Plan{memory: m, time: make([][]int64, len(n.Units)), touches: make([][]Touch, len(n.Units))}}
+	used := m.Used()
+	p.Why = p.make()
+	if p.Taken = m.Used() - used; p.Why != "" {
+		m.Back(used)
 	}
-	p.plan.Why = p.make()
-	if n.Memory != nil {
-		if p.plan.Taken = n.Memory.Used() - used; p.plan.Why != "" {
-			n.Memory.Back(used)
-		}
-	}
-	return p.plan
+	return p.Plan
 }
+
+// of is what units do to the variable of a touch.
+func (p *Plan) of(t Touch) *History { return p.Histories[t.Variable.ID] }
 
 func (p *planner) make() (why string) {
 	if why := p.collectWrites(); why != "" {
 		return why
 	}
 	for _, u := range p.Units {
-		for _, t := range u.Touches {
-			if t.How == Reads && len(t.Variable.Writes) > 0 && Lanes(t.Axis)*len(t.Access.Offsets) > maxFollowed {
+		for _, t := range p.touches[u.ID] {
+			if t.How == Reads && len(p.of(t).Writes) > 0 && Lanes(t.Axis)*len(t.Access.Offsets) > maxFollowed {
 				return "too many elements to follow"
 			}
 		}
 	}
-	if slices.ContainsFunc(p.Variables, func(v *Variable) bool { return !v.Sum && !v.private && len(v.Writes) > 0 }) {
+	if slices.ContainsFunc(p.Histories, func(v *History) bool { return !v.Sum && !v.Private && len(v.Writes) > 0 }) {
 		p.schedule()
 	}
-	for _, v := range p.Variables {
+	for _, v := range p.Histories {
 		if len(v.Writes) > 0 {
-			v.index(p.Nest)
+			v.index()
 		}
 	}
 	return p.group()
@@ -101,40 +105,41 @@ func (p *planner) make() (why string) {
 // collectWrites makes the writes of units from what they touch.
 func (p *planner) collectWrites() (why string) {
 	for _, v := range p.Variables {
-		v.Sum = !v.Inside && !v.Integer
+		p.Histories = append(p.Histories, &History{Variable: v, plan: p.Plan, Sum: !v.Inside && !v.Integer})
 	}
 	for _, u := range p.Units {
+		p.touches[u.ID] = slices.Clip(u.Touches)
 		for _, t := range u.Touches {
 			if t.How != Adds {
-				t.Variable.Sum = false
+				p.of(t).Sum = false
 			}
 		}
 	}
 	for _, u := range p.Units {
-		var written []*Variable
+		var written []*History
 		for _, t := range u.Touches {
-			if t.How != Reads && !slices.Contains(written, t.Variable) {
-				written = append(written, t.Variable)
+			if v := p.of(t); t.How != Reads && !slices.Contains(written, v) {
+				written = append(written, v)
 			}
 		}
 		for _, v := range written {
-			if why := addWrite(u, v); why != "" {
+			if why := p.addWrite(u, v); why != "" {
 				return why
 			}
 		}
 	}
-	for _, v := range p.Variables {
-		v.private = !v.Sum && len(v.Writes) > 0 && v.isPrivate()
+	for _, v := range p.Histories {
+		v.Private = !v.Sum && len(v.Writes) > 0 && v.isPrivate()
 	}
 	return ""
 }
 
 // addWrite makes the write of a unit to a variable.
-func addWrite(u *Unit, v *Variable) (why string) {
-	w := &Write{Variable: v, Unit: u, Index: len(v.Writes), Add: true, First: -1}
+func (p *planner) addWrite(u *Unit, v *History) (why string) {
+	w := &Write{History: v, Unit: u, Index: len(v.Writes), Add: true, First: -1}
 	reading := false // elements that it writes too
 	for k, t := range u.Touches {
-		if t.Variable != v || t.How == Reads && !u.Compound {
+		if t.Variable != v.Variable || t.How == Reads && !u.Compound {
 			continue
 		}
 		w.Whole = w.Whole || t.Some || t.Axis != u.Domain || w.First >= 0 && !u.Touches[w.First].Access.equal(t.Access)
@@ -149,13 +154,13 @@ func addWrite(u *Unit, v *Variable) (why string) {
 		if v.Size*u.Domain.N > MaxHistory/16 {
 			return "too many elements that are not known beforehand"
 		}
-		access = v.Whole()
+		access = Access{Offsets: v.every()}
 	}
 	w.Apart = u.Compound || w.Whole
 	w.Base, w.Offsets = v.elements(access, u.Domain)
 	v.Writes = append(v.Writes, w)
 	if !v.Sum && (w.Apart || reading) {
-		u.Touches = append(u.Touches, Touch{Variable: v, Access: access, Axis: u.Domain, How: Reads})
+		p.touches[u.ID] = append(p.touches[u.ID], Touch{Variable: v.Variable, Access: access, Axis: u.Domain, How: Reads})
 	}
 	return ""
 }
@@ -176,8 +181,8 @@ func (p *planner) schedule() {
 		}
 		switch x := x.(type) {
 		case *Unit:
-			p.reserve(8, x.Domain.N)
-			x.time = make([]int64, x.Domain.N)
+			p.memory.Reserve(8, x.Domain.N)
+			p.time[x.ID] = make([]int64, x.Domain.N)
 		case *Loop:
 			for _, y := range x.Body {
 				c.sub = append(c.sub, cursorOf(y, x.Axis))
@@ -200,7 +205,7 @@ func (p *planner) schedule() {
 			c.next++
 			if u, ok := c.node.(*Unit); ok {
 				now++
-				u.time[k] = now
+				p.time[u.ID][k] = now
 				continue
 			}
 			for _, s := range c.sub {
@@ -259,7 +264,7 @@ func (p *planner) group() (why string) {
 				why = not
 			}
 			if not != "" {
-				p.plan.Tangled = append(p.plan.Tangled, members[k]...)
+				p.Tangled = append(p.Tangled, members[k]...)
 			}
 		}
 	}
@@ -282,7 +287,7 @@ func (p *planner) group() (why string) {
 			})
 			slices.SortFunc(g.Units, func(a, b *Unit) int { return a.ID - b.ID })
 		}
-		p.plan.Groups = append(p.plan.Groups, g)
+		p.Groups = append(p.Groups, g)
 		for _, k := range done {
 			for _, j := range after[k] {
 				if waits[j]--; waits[j] == 0 {
@@ -304,15 +309,15 @@ func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 		}
 	}
 	for _, u := range p.Units {
-		for _, t := range u.Touches {
-			v := t.Variable
+		for _, t := range p.touches[u.ID] {
+			v := p.of(t)
 			if t.How != Reads || v.Sum {
 				continue
 			}
 			var seen []bool // by write
 			for _, w := range v.Writes {
 				switch {
-				case v.private:
+				case v.Private:
 					if w.Unit.ID < u.ID {
 						edge(w.Unit, u)
 					}
@@ -321,7 +326,7 @@ func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 				default:
 					if seen == nil {
 						seen = make([]bool, len(v.Writes))
-						for _, o := range v.Origins(p.Nest, u, t.Access, t.Axis, nil) {
+						for _, o := range v.Origins(u, t.Access, t.Axis, nil) {
 							if o.Write != nil {
 								seen[o.Write.Index] = true
 							}
@@ -414,12 +419,12 @@ func (p *planner) acrossLoops(units []*Unit) {
 			common = common.Parent
 		}
 		for l := u.Loop; l.Parent != nil; l = l.Parent {
-			if !slices.Contains(p.plan.Across, l) {
-				p.plan.Across = append(p.plan.Across, l)
+			if !slices.Contains(p.Across, l) {
+				p.Across = append(p.Across, l)
 			}
 		}
 	}
-	if common.Parent != nil && !slices.Contains(p.plan.Steps, common) {
-		p.plan.Steps = append(p.plan.Steps, common)
+	if common.Parent != nil && !slices.Contains(p.Steps, common) {
+		p.Steps = append(p.Steps, common)
 	}
 }

@@ -3,12 +3,11 @@ package plan
 import "slices"
 
 // Nest is a loop with the loops in its body whose iterations data decide, as a set of statement
-// instances. Make does not change it, but for what its types say.
+// instances. It is not changed any more once it is made.
 type Nest struct {
 	Root      *Loop
 	Units     []*Unit     // in the order of the program
 	Variables []*Variable // that units write or read
-	Memory    Memory      // nil: there are no bounds
 }
 
 // Memory bounds what a plan may take. Reserve may panic, which ends the planning.
@@ -20,19 +19,51 @@ type Memory interface {
 	Back(used int64)
 }
 
-func (n *Nest) reserve(bytes int, sizes ...int) {
-	if n.Memory != nil {
-		n.Memory.Reserve(bytes, sizes...)
-	}
+// used is the memory in use; what it returns gives back what was taken since.
+func (p *Plan) used() (back func()) {
+	used := p.memory.Used()
+	return func() { p.memory.Back(used) }
 }
 
-// used is the memory in use; what it returns gives back what was taken since.
-func (n *Nest) used() (back func()) {
-	if n.Memory == nil {
-		return func() {}
+// Variable is a variable that units of a nest use.
+type Variable struct {
+	ID      int // place in Nest.Variables
+	Size    int
+	Home    *Axis // the iterations of its declaration, each with its own content; nil: there is one content
+	Inside  bool  // declared in the nest
+	Integer bool
+
+	all []int32 // every element, when it was asked for
+}
+
+// Whole is the access of all elements, for who makes the nest. Accesses share their list.
+func (v *Variable) Whole() Access {
+	v.all = v.every()
+	return Access{Offsets: v.all}
+}
+
+// every is the list of all elements.
+func (v *Variable) every() []int32 {
+	if len(v.all) == v.Size {
+		return v.all
 	}
-	used := n.Memory.Used()
-	return func() { n.Memory.Back(used) }
+	all := make([]int32, v.Size)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
+// Total is the number of elements over the lanes of the home.
+func (v *Variable) Total() int { return v.Size * Lanes(v.Home) }
+
+// elements are those of an access in the lanes of ax: base per lane, and the offsets that are
+// added to it.
+func (v *Variable) elements(a Access, ax *Axis) (base, offsets []int32) {
+	if ax == nil {
+		return []int32{0}, a.Offsets
+	}
+	return FlatBase(a.Axis, a.Base, v.Home, ax, v.Size), a.Offsets
 }
 
 // Loop is a loop of a nest.
@@ -65,8 +96,6 @@ type Unit struct {
 
 	// Compound: what it reads, in whichever of its statements, it reads before it writes.
 	Compound bool
-
-	time []int64 // of each lane, in the order of the program; set by Make
 }
 
 // Touch is how a unit uses elements of a variable.

@@ -19,7 +19,8 @@ var nobody = source{-1, 0, 0}
 // drawn is a nest with what its units are known to do.
 type drawn struct {
 	*Nest
-	rng *rand.Rand
+	rng  *rand.Rand
+	plan *Plan
 
 	seen map[[3]int][]source // by unit, touch and lane: what the positions of a read see
 	last map[*Variable][]source
@@ -172,9 +173,8 @@ func elements(a Access, v *Variable, domain *Axis, lane int) []int {
 	return out
 }
 
-// run evaluates the nest iteration by iteration. touches are those of the units before they were
-// planned.
-func (d *drawn) run(touches [][]Touch) {
+// run evaluates the nest iteration by iteration.
+func (d *drawn) run() {
 	d.seen, d.last = map[[3]int][]source{}, map[*Variable][]source{}
 	for _, v := range d.Variables {
 		d.last[v] = slices.Repeat([]source{nobody}, v.Total())
@@ -196,7 +196,7 @@ func (d *drawn) run(touches [][]Touch) {
 						continue
 					}
 				}
-				d.execute(x, k, touches[x.ID])
+				d.execute(x, k)
 			}
 		}
 	}
@@ -207,8 +207,8 @@ func (d *drawn) run(touches [][]Touch) {
 
 // execute is a unit in one lane: it reads, then it writes. What works on a copy of a variable
 // writes all of it.
-func (d *drawn) execute(u *Unit, lane int, touches []Touch) {
-	for k, t := range touches {
+func (d *drawn) execute(u *Unit, lane int) {
+	for k, t := range u.Touches {
 		if t.How != Reads {
 			continue
 		}
@@ -218,17 +218,17 @@ func (d *drawn) execute(u *Unit, lane int, touches []Touch) {
 		}
 		d.seen[[3]int{u.ID, k, lane}] = from
 	}
-	for _, t := range touches {
+	for _, t := range u.Touches {
 		if t.How == Reads {
 			continue
 		}
 		a := t.Access
-		for _, other := range touches { // of a compound unit, and of one that is vague: everything
+		for _, other := range u.Touches { // of a compound unit, and of one that is vague: everything
 			if other.Variable == t.Variable && (other.How != Reads || u.Compound) && (other.Some || !slices.Equal(elements(other.Access, t.Variable, u.Domain, lane), elements(a, t.Variable, u.Domain, lane))) {
 				a = t.Variable.Whole()
 			}
 		}
-		if w := t.Variable.Of(u); w != nil && w.Whole { // in some lane they differ
+		if w := d.plan.of(t).Of(u); w != nil && w.Whole { // in some lane they differ
 			a = t.Variable.Whole()
 		}
 		for pos, e := range elements(a, t.Variable, u.Domain, lane) {
@@ -246,18 +246,26 @@ func of(o Origin) source {
 	return source{o.Write.Unit.ID, int(o.Pos) / width, int(o.Pos) % width}
 }
 
+// unbounded is memory without bounds.
+type unbounded struct{}
+
+func (unbounded) Reserve(int, ...int) {}
+func (unbounded) Used() int64         { return 0 }
+func (unbounded) Back(int64)          {}
+
 // TestRandomNests: every read sees the version that the sequential program sees, and a plan has
 // every version before it is read.
 func TestRandomNests(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(10_000) {
 		d := drawNest(rand.New(rand.NewPCG(seed, 1)))
-		var touches [][]Touch
-		for _, u := range d.Units {
-			touches = append(touches, slices.Clone(u.Touches))
+		before := ""
+		if seed%50 == 0 {
+			before = d.String()
 		}
-		plan := Make(d.Nest)
-		d.run(touches)
+		plan := Make(d.Nest, unbounded{})
+		d.plan = plan
+		d.run()
 		fail := func(format string, args ...any) {
 			t.Helper()
 			t.Fatalf("seed %d: %s\n%s", seed, fmt.Sprintf(format, args...), d)
@@ -265,7 +273,10 @@ func TestRandomNests(t *testing.T) {
 		if plan.Why != "" && (len(plan.Groups) > 0 || len(plan.Tangled) == 0) {
 			fail("refused (%s) with groups %v, tangled %v", plan.Why, plan.Groups, plan.Tangled)
 		}
-		d.checkOrigins(touches, fail)
+		if before != "" && before != d.String() {
+			fail("planning changed the nest, which was\n%s", before)
+		}
+		d.checkOrigins(fail)
 		if plan.Why != "" {
 			counts["refused"]++
 			if levels := Levels(d.Nest, plan); levels != nil {
@@ -273,7 +284,7 @@ func TestRandomNests(t *testing.T) {
 			}
 			continue
 		}
-		d.checkOrder(plan, touches, counts, fail)
+		d.checkOrder(plan, counts, fail)
 	}
 	t.Log(counts)
 	for _, kind := range []string{"lanes", "sum", "recurrence", "refused", "levels", "private"} {
@@ -284,14 +295,14 @@ func TestRandomNests(t *testing.T) {
 }
 
 // checkOrigins compares what reads see with the sequential program.
-func (d *drawn) checkOrigins(touches [][]Touch, fail func(string, ...any)) {
+func (d *drawn) checkOrigins(fail func(string, ...any)) {
 	for _, u := range d.Units {
-		for k, t := range touches[u.ID] {
-			v := t.Variable
+		for k, t := range u.Touches {
+			v := d.plan.of(t)
 			if t.How != Reads || v.Sum || len(v.Writes) == 0 {
 				continue
 			}
-			from := v.Origins(d.Nest, u, t.Access, u.Domain, nil)
+			from := v.Origins(u, t.Access, u.Domain, nil)
 			width := len(t.Access.Offsets)
 			for lane := range u.Domain.N {
 				for p, want := range d.seen[[3]int{u.ID, k, lane}] {
@@ -302,8 +313,8 @@ func (d *drawn) checkOrigins(touches [][]Touch, fail func(string, ...any)) {
 			}
 		}
 	}
-	for _, v := range d.Variables {
-		if v.Sum || v.private || len(v.Writes) == 0 {
+	for _, v := range d.plan.Histories {
+		if v.Sum || v.Private || len(v.Writes) == 0 {
 			continue
 		}
 		for e := range v.Total() {
@@ -311,15 +322,15 @@ func (d *drawn) checkOrigins(touches [][]Touch, fail func(string, ...any)) {
 			if o, ok := v.Last(int32(e)); ok {
 				got = of(o)
 			}
-			if got != d.last[v][e] {
-				fail("element %d of variable %d is in the end of %v, not %v", e, v.ID, got, d.last[v][e])
+			if got != d.last[v.Variable][e] {
+				fail("element %d of variable %d is in the end of %v, not %v", e, v.ID, got, d.last[v.Variable][e])
 			}
 		}
 	}
 }
 
 // checkOrder checks that what a read sees has been evaluated before it.
-func (d *drawn) checkOrder(plan *Plan, touches [][]Touch, counts map[string]int, fail func(string, ...any)) {
+func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, ...any)) {
 	group := slices.Repeat([]int{-1}, len(d.Units))
 	for k, g := range plan.Groups {
 		counts[g.Kind.String()]++
@@ -336,21 +347,21 @@ func (d *drawn) checkOrder(plan *Plan, touches [][]Touch, counts map[string]int,
 	if slices.Contains(group, -1) {
 		fail("units without a group: %v", group)
 	}
-	for _, v := range d.Variables {
-		if v.private {
+	for _, v := range plan.Histories {
+		if v.Private {
 			counts["private"]++
 		}
 	}
 	for _, u := range d.Units {
 		g := plan.Groups[group[u.ID]]
-		for k, t := range u.Touches { // those that planning has added too
-			v := t.Variable
+		for k, t := range plan.touches[u.ID] { // those that planning has added too
+			v := plan.of(t)
 			steps := map[int]source{} // by position: who wrote it, so many lanes before
 			if t.How != Reads || v.Sum || len(v.Writes) == 0 {
 				continue
 			}
 			width := len(t.Access.Offsets)
-			for i, o := range v.Origins(d.Nest, u, t.Access, u.Domain, nil) {
+			for i, o := range v.Origins(u, t.Access, u.Domain, nil) {
 				if o.Write == nil {
 					continue
 				}
@@ -382,7 +393,7 @@ func (d *drawn) checkOrder(plan *Plan, touches [][]Touch, counts map[string]int,
 }
 
 // completes reports whether no addition of the same sum comes after a version.
-func (d *drawn) completes(v *Variable, o Origin, units []*Unit) bool {
+func (d *drawn) completes(v *History, o Origin, units []*Unit) bool {
 	complete, past := true, false
 	for e := range v.Total() {
 		v.Versions(e, func(x Origin) {
@@ -416,7 +427,7 @@ func (d *drawn) String() string {
 	}
 	walk(d.Root, "")
 	for _, v := range d.Variables {
-		fmt.Fprintf(&b, "variable %d: size %d inside %v integer %v sum %v\n", v.ID, v.Size, v.Inside, v.Integer, v.Sum)
+		fmt.Fprintf(&b, "variable %d: size %d inside %v integer %v\n", v.ID, v.Size, v.Inside, v.Integer)
 	}
 	return b.String()
 }

@@ -44,8 +44,8 @@ func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
 func (p *planner) regular(units []*Unit) (why string) {
 	total := 0
 	for _, u := range units {
-		for _, t := range u.Touches {
-			v := t.Variable
+		for _, t := range p.touches[u.ID] {
+			v := p.of(t)
 			if t.How != Reads || v.Sum || !slices.ContainsFunc(v.Writes, func(w *Write) bool { return slices.Contains(units, w.Unit) }) {
 				continue
 			}
@@ -59,7 +59,7 @@ func (p *planner) regular(units []*Unit) (why string) {
 			if width == 0 {
 				continue
 			}
-			if _, ok := Pattern(units, v.Origins(p.Nest, u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
+			if _, ok := Pattern(units, v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
 				return Irregular
 			}
 		}

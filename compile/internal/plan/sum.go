@@ -6,13 +6,13 @@ import "slices"
 // to is all that is read: each run of additions to an element, without another
 // write in between, is one sum.
 func (p *planner) isSum(units []*Unit) bool {
-	v, among := addedTo(p.Variables, units)
+	v, among := p.addedTo(units)
 	if v == nil {
 		return false
 	}
 	for _, w := range v.Writes {
 		if among[w] {
-			p.reserve(4, len(w.Base), len(w.Offsets))
+			p.memory.Reserve(4, len(w.Base), len(w.Offsets))
 			w.Slot = make([]int32, len(w.Base)*len(w.Offsets))
 		}
 	}
@@ -44,27 +44,27 @@ func (p *planner) isSum(units []*Unit) bool {
 }
 
 // addedTo is the one variable that units add to, with their writes; nil if they do anything else.
-func addedTo(variables []*Variable, units []*Unit) (v *Variable, among map[*Write]bool) {
+func (p *planner) addedTo(units []*Unit) (v *History, among map[*Write]bool) {
 	among = map[*Write]bool{}
 	for _, u := range units {
 		var w *Write
-		for _, x := range variables {
+		for _, x := range p.Histories {
 			if y := x.Of(u); y != nil && (w != nil || !y.Add || y.Apart) {
 				return nil, nil
 			} else if y != nil {
 				w = y
 			}
 		}
-		if w == nil || v != nil && v != w.Variable {
+		if w == nil || v != nil && v != w.History {
 			return nil, nil
 		}
-		v = w.Variable
+		v = w.History
 		among[w] = true
 		access := u.Touches[w.First].Access
 		reads, adds := 0, 0
-		for _, t := range u.Touches {
+		for _, t := range p.touches[u.ID] {
 			switch {
-			case t.Variable != v:
+			case p.of(t) != v:
 			case t.How == Writes:
 				return nil, nil
 			case t.How == Adds:
@@ -84,24 +84,24 @@ func addedTo(variables []*Variable, units []*Unit) (v *Variable, among map[*Writ
 
 // readsComplete reports whether nobody but the units looks at a version that another addition of
 // the same run follows.
-func (p *planner) readsComplete(v *Variable, among map[*Write]bool, units []*Unit, runs int) bool {
+func (p *planner) readsComplete(v *History, among map[*Write]bool, units []*Unit, runs int) bool {
 	last := make([]int64, runs)
 	for w := range among {
 		width := len(w.Offsets)
 		for pos, k := range w.Slot {
-			last[k] = max(last[k], w.Unit.time[pos/width])
+			last[k] = max(last[k], p.time[w.Unit.ID][pos/width])
 		}
 	}
 	for _, u := range p.Units {
 		if slices.Contains(units, u) {
 			continue
 		}
-		for _, t := range u.Touches {
-			if t.Variable != v || t.How != Reads {
+		for _, t := range p.touches[u.ID] {
+			if p.of(t) != v || t.How != Reads {
 				continue
 			}
-			for _, o := range v.Origins(p.Nest, u, t.Access, t.Axis, nil) {
-				if among[o.Write] && o.Write.Unit.time[int(o.Pos)/len(o.Write.Offsets)] != last[o.Write.Slot[o.Pos]] {
+			for _, o := range v.Origins(u, t.Access, t.Axis, nil) {
+				if among[o.Write] && p.time[o.Write.Unit.ID][int(o.Pos)/len(o.Write.Offsets)] != last[o.Write.Slot[o.Pos]] {
 					return false
 				}
 			}

@@ -6,14 +6,11 @@ import (
 	"sort"
 )
 
-// Variable is a variable that units of a nest use. What Make finds out about it are the versions
-// of its elements, each of which one unit wrote in one iteration.
-type Variable struct {
-	ID      int // place in Nest.Variables
-	Size    int
-	Home    *Axis // the iterations of its declaration, each with its own content; nil: there is one content
-	Inside  bool  // declared in the nest
-	Integer bool
+// History is what units do to a variable: the versions of its elements, each of which one unit
+// wrote in one iteration.
+type History struct {
+	*Variable
+	plan *Plan
 
 	Writes []*Write // by unit, in the order of the program
 	Sum    bool     // units only add to it: their order does not matter
@@ -21,24 +18,22 @@ type Variable struct {
 	// Either every iteration of the declaration's domain has its own elements,
 	// and the units that write them run in that very domain, so that who wrote
 	// last follows from the order of the units alone …
-	private bool
+	Private bool
 	// … or versions[starts[e]:starts[e+1]] are those of element e, in the order of
 	// the program.
 	starts   []int32
 	versions []version
-
-	all []int32 // every element, when it was asked for
 }
 
 // Write is a write of a unit: position p of lane l of its value goes to element
 // Base[l]+Offsets[p] of the content of all lanes of the variable's home.
 type Write struct {
-	Variable *Variable
-	Unit     *Unit
-	Index    int // in Variable.Writes
-	Add      bool
-	Base     []int32
-	Offsets  []int32
+	History *History
+	Unit    *Unit
+	Index   int // in History.Writes
+	Add     bool
+	Base    []int32
+	Offsets []int32
 
 	// First is the touch whose elements it writes, if Whole is false; else it writes all elements.
 	First int // in Unit.Touches
@@ -68,40 +63,12 @@ type Origin struct {
 	None  bool
 }
 
-// elements are those of an access in the lanes of ax: base per lane, and the offsets that are
-// added to it.
-func (v *Variable) elements(a Access, ax *Axis) (base, offsets []int32) {
-	if ax == nil {
-		return []int32{0}, a.Offsets
-	}
-	return FlatBase(a.Axis, a.Base, v.Home, ax, v.Size), a.Offsets
-}
-
-// Whole is the access of all elements. Accesses share their list.
-func (v *Variable) Whole() Access {
-	if len(v.all) != v.Size {
-		v.all = make([]int32, v.Size)
-		for i := range v.all {
-			v.all[i] = int32(i)
-		}
-	}
-	return Access{Offsets: v.all}
-}
-
-// Total is the number of elements over the lanes of the home.
-func (v *Variable) Total() int {
-	if v.Home == nil {
-		return v.Size
-	}
-	return v.Size * v.Home.N
-}
-
 // index prepares the look-up of versions.
-func (v *Variable) index(n *Nest) {
-	if v.Sum || v.private {
+func (v *History) index() {
+	if v.Sum || v.Private {
 		return
 	}
-	n.reserve(4, v.Total()+1)
+	v.plan.memory.Reserve(4, v.Total()+1)
 	v.starts = make([]int32, v.Total()+1)
 	for _, w := range v.Writes {
 		out := w.out()
@@ -117,7 +84,7 @@ func (v *Variable) index(n *Nest) {
 	for i := range v.Total() {
 		v.starts[i+1] += v.starts[i]
 	}
-	n.reserve(16, int(v.starts[len(v.starts)-1]))
+	v.plan.memory.Reserve(16, int(v.starts[len(v.starts)-1]))
 	v.versions = make([]version, v.starts[len(v.starts)-1])
 	next := slices.Clone(v.starts)
 	for _, w := range v.Writes {
@@ -126,7 +93,7 @@ func (v *Variable) index(n *Nest) {
 			if out != nil && out[l] {
 				continue
 			}
-			t := w.Unit.time[l]
+			t := v.plan.time[w.Unit.ID][l]
 			for p, o := range w.Offsets {
 				v.versions[next[s+o]] = version{t, int32(w.Index), int32(l)*width + int32(p)}
 				next[s+o]++
@@ -152,7 +119,7 @@ func (w *Write) out() []bool {
 
 // before finds the version of an element that is seen at a time; ok is false if
 // there is none.
-func (v *Variable) before(elem int32, time int64) (seen version, ok bool) {
+func (v *History) before(elem int32, time int64) (seen version, ok bool) {
 	list := v.versions[v.starts[elem]:v.starts[elem+1]]
 	k := len(list)
 	if k == 1 && list[0].time >= time { // most elements are written once
@@ -167,7 +134,7 @@ func (v *Variable) before(elem int32, time int64) (seen version, ok bool) {
 }
 
 // Last is where an element comes from after the nest; ok is false if no unit writes it.
-func (v *Variable) Last(elem int32) (o Origin, ok bool) {
+func (v *History) Last(elem int32) (o Origin, ok bool) {
 	lo, hi := v.starts[elem], v.starts[elem+1]
 	if lo == hi {
 		return o, false
@@ -176,16 +143,16 @@ func (v *Variable) Last(elem int32) (o Origin, ok bool) {
 }
 
 // Versions calls f with the versions of an element, in the order of the program.
-func (v *Variable) Versions(elem int, f func(Origin)) {
+func (v *History) Versions(elem int, f func(Origin)) {
 	for _, x := range v.versions[v.starts[elem]:v.starts[elem+1]] {
 		f(v.origin(x))
 	}
 }
 
-func (v *Variable) origin(x version) Origin { return Origin{Write: v.Writes[x.write], Pos: x.pos} }
+func (v *History) origin(x version) Origin { return Origin{Write: v.Writes[x.write], Pos: x.pos} }
 
 // Of is the write of a unit to the variable, nil if there is none.
-func (v *Variable) Of(u *Unit) *Write {
+func (v *History) Of(u *Unit) *Write {
 	for _, w := range v.Writes {
 		if w.Unit == u {
 			return w
@@ -196,13 +163,13 @@ func (v *Variable) Of(u *Unit) *Write {
 
 // Origins finds what a read of elements by a unit sees, position after position in
 // each lane of ax, of a variable that some unit writes. skip are lanes in which it does not matter.
-func (v *Variable) Origins(n *Nest, u *Unit, a Access, ax *Axis, skip []bool) []Origin {
+func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
 	base, offs := v.elements(a, ax)
-	back := n.used()
-	n.reserve(16, len(base), len(offs))
+	back := v.plan.used()
+	v.plan.memory.Reserve(16, len(base), len(offs))
 	defer back() // the caller keeps less of it
 	out := make([]Origin, len(base)*len(offs))
-	if v.private {
+	if v.Private {
 		v.privateOrigins(u, base, offs, ax, out)
 		return out
 	}
@@ -222,7 +189,7 @@ func (v *Variable) Origins(n *Nest, u *Unit, a Access, ax *Axis, skip []bool) []
 		if up != nil {
 			at = int(up[l])
 		}
-		t := u.time[at]
+		t := v.plan.time[u.ID][at]
 		for p, o := range offs {
 			if x, ok := v.before(s+o, t); ok {
 				to[p] = v.origin(x)
@@ -233,7 +200,7 @@ func (v *Variable) Origins(n *Nest, u *Unit, a Access, ax *Axis, skip []bool) []
 }
 
 // privateOrigins is Origins where the order of the units tells who wrote.
-func (v *Variable) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []Origin) {
+func (v *History) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []Origin) {
 	type place struct {
 		w *Write
 		p int32
@@ -266,7 +233,7 @@ func (v *Variable) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []O
 
 // isPrivate reports whether every lane of the variable's home has its own
 // elements, which units write in that domain alone, the same ones in every lane.
-func (v *Variable) isPrivate() bool {
+func (v *History) isPrivate() bool {
 	if !v.Inside || v.Home == nil {
 		return false
 	}
@@ -282,6 +249,3 @@ func (v *Variable) isPrivate() bool {
 	}
 	return true
 }
-
-// Private reports whether who wrote last follows from the order of the units alone.
-func (v *Variable) Private() bool { return v.private }

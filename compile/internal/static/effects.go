@@ -28,9 +28,6 @@ const (
 	Opaque          // what the interpreter of the library's texts does
 )
 
-// IsPure reports whether calls of a function have no effects.
-func (k *Functions) IsPure(f *ir.Function) bool { return k.EffectsOf(f) == 0 }
-
 // EffectsOf are the effects that calls of a function may have.
 func (k *Functions) EffectsOf(f *ir.Function) Effects {
 	if e, ok := k.effects[f]; ok {

@@ -4,20 +4,108 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
+// nest is a loop with the loops in its body whose iterations data decide, as package inspect finds
+// it, package plan orders it, and emission evaluates it: statement by statement, each
+// leaf of the nest, a unit, once for all the iterations that execute it, its domain.
+//
+// What a unit assigns to the variables of the nest is kept apart from what other
+// units assign; a read finds, element by element, the last write before it in the order of the
+// program. So units may be evaluated in any order in which writes come before the reads that see
+// them.
+type nest struct {
+	*inspect.Nest
+
+	around  *nest      // the nest that the unit under way belongs to, in which this one is; nil: none
+	units   []*unit    // beside Nest.Statements
+	order   []*history // beside Nest.Used
+	watched map[*cell]*history
+
+	plan    *plan.Plan
+	summing *history // of the group under way, which only adds to it
+	unit    *unit    // under way
+}
+
+// unit is a unit with the cells of its variables.
+type unit struct {
+	*inspect.Statement
+	cells    []*cell            // variables in scope, by ir.Var.ID
+	overlays map[*cell]*overlay // while it is evaluated
+}
+
+// history is what the units of a nest do to one variable.
+type history struct {
+	*plan.History
+	c *cell
+
+	writes []*write // beside History.Writes
+}
+
+// write is a write of a unit, and its value when the unit has been evaluated.
+type write struct {
+	*plan.Write
+	h   *history
+	u   *unit
+	acc lanes.Access
+
+	val    value // in lanes of the unit, or, of a sum, the sums
+	done   bool
+	negate bool // of a sum
+}
+
+// newNest is a nest with its plan, ready to be evaluated.
+func (ns *nests) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
+	n := &nest{Nest: x, around: ns.at.nest, plan: p, watched: map[*cell]*history{}}
+	k := newCells(ns.iter, out.over)
+	for _, s := range x.Statements {
+		n.units = append(n.units, &unit{Statement: s, cells: k.scope(s.Scope)})
+	}
+	for i, v := range x.Used {
+		h := &history{c: k.cell(v), History: p.Histories[i]}
+		n.watched[h.c] = h
+		n.order = append(n.order, h)
+		for _, w := range h.Writes {
+			u := n.units[w.Unit.ID]
+			y := &write{Write: w, h: h, u: u, acc: lanes.WholeOf(h.c.shape)}
+			if !w.Whole {
+				y.acc = u.Accesses[w.First]
+			}
+			h.writes = append(h.writes, y)
+		}
+	}
+	return n
+}
+
+// ofUnit is the write of a unit to the variable, nil if there is none.
+func (h *history) ofUnit(u *unit) *write {
+	if w := h.Of(u.Unit); w != nil {
+		return h.writes[w.Index]
+	}
+	return nil
+}
+
+// write is the write that an origin is of, nil if it is of none.
+func (h *history) write(o plan.Origin) *write {
+	if o.Write == nil {
+		return nil
+	}
+	return h.writes[o.Write.Index]
+}
+
+// origins finds what a read of elements by a unit sees, see [plan.History.Origins].
+func (h *history) origins(u *unit, acc lanes.Access, ax *axis, skip []bool) []plan.Origin {
+	return h.Origins(u.Unit, acc.Plain(), ax, skip)
+}
+
 // nests evaluates nests as planned.
 type nests struct {
-	at    *context
-	opts  *Options
-	rep   *reporter
-	b     *builder
-	arr   *arrays
-	mem   *contents
+	floor
 	vars  *variables
 	log   *journal
 	iter  *iterator
@@ -25,9 +113,6 @@ type nests struct {
 	ex    evaluator
 	stmts runner
 }
-
-// Evaluating a nest as planned: group by group, each unit over its domain, with
-// the variables in scope that it had for the inspector.
 
 // unitsOf are units of the nest as planned.
 func (n *nest) unitsOf(planned []*plan.Unit) []*unit {
@@ -157,15 +242,6 @@ func (ns *nests) runUnit(u *unit) {
 	}
 }
 
-func allEqual(t []int32) bool {
-	for _, v := range t {
-		if v != t[0] {
-			return false
-		}
-	}
-	return true
-}
-
 // sum evaluates units that only add to one variable: the additions to an element
 // without another write in between are one sum.
 func (ns *nests) sum(units []*unit) {
@@ -183,7 +259,7 @@ func (ns *nests) sum(units []*unit) {
 	for e := range h.Total() {
 		before := plan.Origin{Pos: int32(e)}
 		h.Versions(e, func(o plan.Origin) {
-			if among(units, o.Write.Unit) {
+			if slices.ContainsFunc(units, func(x *unit) bool { return x.Unit == o.Write.Unit }) {
 				if run := o.Write.Slot[o.Pos]; !seen[run] {
 					seen[run], first[run] = true, before
 				}
@@ -210,7 +286,7 @@ func (ns *nests) sum(units []*unit) {
 			return r
 		}))
 	}
-	total := ns.b.emitMove(start.typ, append([]value{start}, parts...), func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
+	total := ns.b.emitMove(start.typ, append([]value{start}, parts...), sumOf)
 	total.param = h.c.param
 	for _, u := range units {
 		w := h.ofUnit(u)
@@ -290,13 +366,7 @@ func (ns *nests) commit(n *nest, h *history) {
 		}
 		val = ns.arr.elementsOf([]value{val, old}, full, val.typ.Kind)
 	}
-	ns.storeLanes(c, ns.arr.unflatten(val, c.home, c.shape, c.typ))
-}
-
-// storeLanes stores the content of a variable in all lanes of its home that are
-// in force.
-func (ns *nests) storeLanes(c *cell, val value) {
-	if ns.at.axis != c.home {
+	if val = ns.arr.unflatten(val, c.home, c.shape, c.typ); ns.at.axis != c.home {
 		val = ns.arr.narrowTo(val)
 	}
 	ns.vars.store(c, lanes.WholeOf(c.shape), val)
@@ -310,7 +380,7 @@ func (ns *nests) commitSum(h *history, w *write) {
 	if w.negate {
 		r = g.Neg(r)
 	}
-	if c.home == nil && allEqual(w.Base) {
+	if c.home == nil && !slices.ContainsFunc(w.Base, func(x int32) bool { return x != w.Base[0] }) {
 		sum := g.SumLanes(r)
 		delta := ns.b.wrap(sum, levelOf(ax), nil, w.val.typ, w.val.param)
 		offs := make([]int32, len(w.Offsets))

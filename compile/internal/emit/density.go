@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -14,19 +15,78 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
+// addend is what a statement added to the log density.
+type addend struct {
+	at  source.Span
+	ref ad.Ref
+}
+
+// logDensity is what has been added to the log density.
+type logDensity struct {
+	floor
+	targets []value // addends, without lanes, in the root level
+	propto  bool    // whether _lupdf and ~ drop addends
+	inModel bool
+
+	marking bool     // densities are represented by inputs, see information.go
+	addends []addend // by statement
+}
+
+// addTarget adds v, over all its elements and lanes, to the log density.
+func (dn *logDensity) addTarget(v value) {
+	if !dn.inModel {
+		return
+	}
+	v = dn.b.numeric(v)
+	if dn.at.scanning() && v.lvl == dn.at.scan.lvl {
+		r := dn.at.scan
+		r.targets = append(r.targets, v.lvl.g.Sum(v.ref))
+		return
+	}
+	if n := len(dn.at.branches); n > 0 && dn.at.lvl.branch {
+		br := dn.at.branches[n-1]
+		g := dn.at.lvl.g
+		r := dn.b.use(v, dn.at.lvl, dn.at.axis)
+		if v.lvl != dn.at.lvl && dn.at.hidden() {
+			r = g.Sum(r)
+		} else {
+			r = dn.totalHere(r, v)
+		}
+		br.target = append(br.target, r)
+		return
+	}
+	dn.at.lvl.g.SetSite(dn.b.site())
+	r := dn.totalHere(dn.b.use(v, dn.at.lvl, dn.at.axis), v)
+	if dn.marking {
+		dn.addends = append(dn.addends, addend{dn.rep.span, r})
+	}
+	dn.targets = append(dn.targets, value{typ: types.RealType, lvl: dn.at.lvl, ref: r, param: v.param})
+}
+
+// totalHere sums r over its elements and over the lanes in force.
+func (dn *logDensity) totalHere(r ad.Ref, v value) ad.Ref {
+	g := dn.at.lvl.g
+	r = g.Sum(r)
+	if dn.at.axis == nil || dn.at.hidden() {
+		return r
+	}
+	if g.Type(r).Lanes == 0 {
+		return g.Scale(float64(dn.at.axis.N), r)
+	}
+	return g.SumLanes(r)
+}
+
 // marks are the densities that inputs stand for.
 type marks struct {
-	at   *context
+	floor
 	prog *ir.Program
-	rep  *reporter
-	b    *builder
 	lp   *logDensity
 
 	densities []density // so far
 	left      []LeftOut // densities that cannot be
 }
 
-// This file: what metrics of a model need. The program is evaluated once more,
+// What metrics of a model need: the program is evaluated once more,
 // with a new input in place of every density that has expected information. How
 // the log density depends on these inputs shows which densities are its addends,
 // however the program adds them up (in loops, through variables, functions, sums
@@ -377,7 +437,7 @@ func (pr *Program) metric(name string) *ad.Graph {
 		pr.rep.fail(f.Span, diag.BadCall, "`%s` does not return a matrix", name).throw()
 	}
 	if !slices.Equal(out.shape, []int{n, n}) {
-		pr.rep.fail(f.Span, diag.BadCall, "`%s` returns a matrix with %s, but there are %d unconstrained parameters", name, sizeText(out.shape), n).throw()
+		pr.rep.fail(f.Span, diag.BadCall, "`%s` returns a matrix with %s, but there are %d unconstrained parameters", name, interp.SizeText(out.shape), n).throw()
 	}
 	g := pr.b.root.g
 	g.Output(pr.b.use(*out, pr.b.root, nil))

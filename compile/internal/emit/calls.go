@@ -1,24 +1,23 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // library calls functions of the library.
 type library struct {
-	at    *context
-	opts  *Options
-	rep   *reporter
-	b     *builder
-	arr   *arrays
+	floor
 	vars  *variables
 	lp    *logDensity
 	marks *marks
@@ -67,11 +66,7 @@ func (lb *library) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 		bad := g.Select(g.Less(a[1], a[0]), empty, g.Do(ad.OpMax, nil, outside, g.Less(limit, a[1])))
 		g.RejectIf(bad, outOfRange(1, size), g.Select(outside, a[0], a[1]))
 	})
-	positions := make([]int64, size)
-	for i := range positions {
-		positions[i] = int64(i) + 1
-	}
-	at := lb.b.numeric(value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{size}, ints: positions})
+	at := lb.b.numeric(upTo(size))
 	all = lb.b.numeric(all)
 	part := lb.b.emit(all.typ, append(bounds, at, all), func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		no := g.Const(static.Neutral[e.Name])
@@ -89,13 +84,7 @@ func (lb *library) call(e *ir.Call) value {
 		if len(terms) == 0 {
 			return value{typ: types.RealType, lvl: lb.b.root, ref: lb.b.root.g.Const(0)}
 		}
-		return lb.b.emit(types.RealType, terms, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-			sum := a[0]
-			for _, t := range a[1:] {
-				sum = g.Add(sum, t)
-			}
-			return sum
-		})
+		return lb.b.emit(types.RealType, terms, sumOf)
 	}
 	if v, ok := lb.reduceSlice(e, f); ok {
 		return v
@@ -193,21 +182,15 @@ func (lb *library) build(lvl *level, ax *axis, f *stdlib.Func, name string, args
 	sargs, param := lb.stdArgs(lvl, ax, args, f.Random && ax != nil)
 	lvl.g.SetSite(lb.b.site())
 	var r ad.Ref
-	sb := &stdlib.Builder{G: lvl.g, Name: name, Lanes: drawLanes(f, ax), Edition: lb.opts.Transforms}
+	sb := &stdlib.Builder{G: lvl.g, Name: name, Edition: lb.opts.Transforms}
+	if f.Random && ax != nil { // also the numbers that do not depend on its arguments differ between lanes
+		sb.Lanes = ax.N
+	}
 	if lb.opts.Jacobian {
 		sb.Adjust = func(j ad.Ref) { lb.lp.addTarget(lb.b.wrap(j, lvl, ax, types.RealType, param)) }
 	}
 	lb.rep.catch(func() { r = f.Build(sb, sargs) })
 	return lb.exact(lb.b.wrap(r, lvl, ax, typ, param))
-}
-
-// drawLanes is the number of lanes in which a generator draws, 0 for none: also
-// the numbers that do not depend on its arguments differ between them.
-func drawLanes(f *stdlib.Func, ax *axis) int {
-	if f.Random && ax != nil {
-		return ax.N
-	}
-	return 0
 }
 
 func (lb *library) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]stdlib.Arg, bool) {
@@ -248,34 +231,19 @@ func (lb *library) applyInt(f *stdlib.Func, name string, args []value, typ types
 			shape = a.shape
 		}
 	}
-	n, size := 1, sizeOf(shape)
-	if ax != nil {
-		n = ax.N
-	}
-	lb.rep.reserve(8, n, size)
+	n, size := plan.Lanes(ax), ad.SizeOf(shape)
+	lb.rep.Reserve(8, n, size)
 	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
-	ups := make([][]int32, len(args))
+	ups, vals := make([][]int32, len(args)), make([]lanes.Value, len(args))
 	for i, a := range args {
-		if a.axis != nil && a.axis != ax {
-			ups[i] = ax.LanesOf(a.axis)
-		}
+		ups[i], vals[i] = plan.UpTo(ax, a.axis), a.known()
 	}
 	x := make([]int64, len(args))
 	faults := lb.intFaults(ax)
 	for l := range n {
 		for p := range size {
-			for i, a := range args {
-				k := 0
-				if a.axis != nil {
-					k = l
-					if ups[i] != nil {
-						k = int(ups[i][l])
-					}
-				}
-				if len(a.shape) > 0 {
-					k = k*size + p
-				}
-				x[i] = a.ints[k]
+			for i, v := range vals {
+				x[i] = v.At(ups[i], l, p)
 			}
 			r, err := f.Int(x)
 			if err != nil {
@@ -290,11 +258,7 @@ func (lb *library) applyInt(f *stdlib.Func, name string, args []value, typ types
 }
 
 func (lb *library) intFaults(ax *axis) *intFaults {
-	n := 1
-	if ax != nil {
-		n = ax.N
-	}
-	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, n)}, excluded: lb.at.excluded(ax)}
+	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, excluded: lb.at.excluded(ax)}
 }
 
 // add ends binding, unless no iteration that gets here has that lane, or this place may
@@ -356,4 +320,147 @@ func (lb *library) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 		out[i] = lb.b.wrap(r, lvl, ax, types.RealType, param)
 	}
 	return out
+}
+
+// userCalls evaluates functions of the program in place.
+type userCalls struct {
+	floor
+	vars  *variables
+	lp    *logDensity
+	ctl   *control
+	ex    evaluator
+	stmts runner
+
+	frame *ir.Function // the function under way; nil: the blocks of the program
+}
+
+// userCallInLanes is userCall; what has nothing to do with the recurrence under way is
+// evaluated in lanes.
+func (uc *userCalls) userCallInLanes(e *ir.UserCall) *value {
+	if !uc.at.scanning() || !uc.vars.outOfScan(e) {
+		return uc.userCall(e)
+	}
+	var v *value
+	uc.at.with(uc.at.outside(), func() { v = uc.userCall(e) })
+	return v
+}
+
+// userCall evaluates a user's function in place; nil for a void function.
+func (uc *userCalls) userCall(e *ir.UserCall) *value {
+	if len(uc.rep.calls) > 10_000 || len(uc.rep.calls) > maxNested && uc.at.lvl.depth > maxNested {
+		what, detail := "calls itself without end", "; in a graph, a recursion must be ended by data"
+		if !slices.ContainsFunc(uc.rep.calls, func(c callSite) bool { return c.name == e.Func.Name }) {
+			what, detail = "is called by too many functions that call one another", ", which is the limit"
+		}
+		uc.rep.fail(e.Span(), diag.EndlessRecursion, "`%s` %s", e.Func.Name, what).
+			detailf("%d calls are under way%s.", len(uc.rep.calls), detail).throw()
+	}
+	if e.Func.Intrinsic != ir.NoIntrinsic {
+		return uc.intrinsic(e)
+	}
+	args := uc.ex.args(e.Args)
+	outer := uc.lp.propto
+	uc.lp.propto = e.Propto && outer
+	if strings.HasSuffix(e.Func.Name, "_lp") {
+		uc.lp.propto = outer
+	}
+	v := uc.callWith(e.Func, e.Span(), args)
+	uc.lp.propto = outer
+	return v
+}
+
+// callWith evaluates a function for arguments.
+func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *value {
+	site := callSite{name: fn.Name, at: at}
+	cells := make([]*cell, fn.NumVars)
+	for i, v := range args {
+		p := fn.Params[i]
+		c := uc.mem.newCell(nil, p.Name, p.Type, v.shape)
+		c.param = v.param
+		c.typ = p.Type
+		v = uc.arr.convert(v, p.Type)
+		v.typ = p.Type
+		c.state = state{whole: &v}
+		cells[p.ID] = c
+		site.param = site.param || v.param
+	}
+	outerCells, outerTarget, outerFrame := uc.vars.cells, uc.lp.inModel, uc.frame
+	uc.vars.cells, uc.rep.calls, uc.frame = cells, append(uc.rep.calls, site), fn
+	uc.ctl.result = nil
+	sig := uc.stmts.exec(fn.Body)
+	uc.vars.cells, uc.rep.calls = outerCells, uc.rep.calls[:len(uc.rep.calls)-1]
+	uc.lp.inModel, uc.frame = outerTarget, outerFrame
+	out := uc.ctl.result
+	uc.ctl.result = nil
+	if sig&returns == 0 {
+		return nil
+	}
+	if sig != returns && out != nil {
+		uc.rejectMissing(fn, uc.ctl.isOneOf(uc.ctl.code, sig&^returns))
+	}
+	if out != nil {
+		v := out.each(func(_ int, leaf value) value {
+			leaf.param = leaf.param || site.param
+			return leaf
+		})
+		return &v
+	}
+	return nil
+}
+
+// rejectMissing rejects the evaluation where missing is not 0.
+func (uc *userCalls) rejectMissing(fn *ir.Function, missing value) {
+	uc.b.emitEffect([]value{uc.b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
+		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
+	})
+}
+
+// intrinsic calls a function that the texts of the library use and no program
+// can write.
+func (uc *userCalls) intrinsic(e *ir.UserCall) *value {
+	args := uc.ex.args(e.Args)
+	var v value
+	switch e.Func.Intrinsic {
+	case ir.Detach:
+		v = uc.b.emit(e.Type(), args, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpDetach, nil, a[0]) })
+		v.param = args[0].param
+	case ir.Jacobian:
+		v = uc.jacobian(e, args)
+	}
+	return &v
+}
+
+// jacobian evaluates a function into a separate graph, of which the argument is
+// an input, differentiates it there and adds the result to the graph in force.
+func (uc *userCalls) jacobian(e *ir.UserCall, args []value) value {
+	parent, outer := uc.at.surroundings()
+	lvl := newLevel(parent, outer)
+	lvl.branch = true
+	lvl.laned = outer != nil || parent.laned
+	at := args[e.Func.Arg]
+	n := at.size()
+	in := lvl.g.Input(ad.Type{Shape: []int{n}})
+	x := at
+	x.lvl, x.ref, x.axis, x.ints = lvl, in, nil, nil
+	args[e.Func.Arg] = x
+	var out value
+	var r ad.Ref
+	uc.at.with(uc.at.into(&branch{lvl: lvl, saved: map[*cell]state{}}), func() {
+		out = *uc.callWith(e.Func.Of, e.Span(), args)
+		r = uc.b.use(uc.b.numeric(out), lvl, nil)
+	})
+	g := lvl.g
+	g.SetSite(uc.b.site())
+	j := g.Jacobian(g.Broadcast(r, []int{out.size()}), in, lvl.laned)
+	if j == ad.None {
+		j = g.Broadcast(g.Const(0), []int{n, out.size()})
+	}
+	g.Output(g.Transpose(j))
+	inputs := append([]ad.Ref{in}, g.Inputs[1:]...)
+	setInputs(g, inputs)
+	refs := []ad.Ref{parent.g.Broadcast(uc.b.use(uc.b.numeric(at), parent, outer), []int{n})}
+	refs = append(refs, lvl.args...)
+	ref := parent.g.Inline(g, refs, true)[0]
+	v := uc.b.wrap(ref, parent, outer, types.MatrixType, true)
+	return v
 }
