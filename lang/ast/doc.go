@@ -79,7 +79,7 @@
 //	compile/internal/emit.statements.exec       binding: statements
 //	compile/internal/emit.expressions.eval      binding: expressions
 //	compile/internal/emit.expressions.paramLevels  binding: autodiff levels
-//	compile/internal/static.Functions.EffectsIn  binding: side effects
+//	compile/internal/static.Functions.SideEffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign
 //	compile/internal/static.sizing.stmt         binding: which sizes differ

@@ -246,7 +246,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		return "too much to carry"
 	case total > smallCarried && steps <= most && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
-	case cr.functions.EffectsIn(lp.Body)&static.Looks != 0:
+	case cr.functions.SideEffectsIn(lp.Body)&static.Looks != 0:
 		return inspect.TargetRead
 	case cr.functions.SizesVary(lp.Body, vary):
 		return lanes.Differ

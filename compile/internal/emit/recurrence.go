@@ -53,7 +53,7 @@ type element struct {
 // recurrence under way, so that it is evaluated in lanes.
 func (vs *variables) outOfScan(e ir.Expr) bool {
 	r := vs.at.scan
-	out := vs.functions.EffectsIn(e) == 0
+	out := vs.functions.SideEffectsIn(e) == 0
 	for v := range ir.Vars(e) {
 		c := vs.cell(v)
 		if o := vs.overlayOf(c); o != nil {

@@ -92,7 +92,7 @@ func (in *recorder) within(s ir.Stmt) {
 			in.lose(v)
 		}
 	}
-	if in.ev.functions.EffectsIn(s)&static.Prints != 0 {
+	if in.ev.functions.SideEffectsIn(s)&static.Prints != 0 {
 		in.refuse(PrintsOrder)
 	}
 	if in.again {
@@ -264,7 +264,7 @@ func (in *recorder) uses(e ir.Expr) {
 		case *ir.Call:
 			return static.Measured(e) == nil
 		case *ir.UserCall:
-			if in.ev.functions.EffectsOf(e.Func)&static.Prints != 0 {
+			if in.ev.functions.SideEffectsOf(e.Func)&static.Prints != 0 {
 				in.refuse(PrintsOrder)
 			}
 		case *ir.IndexExpr:

@@ -1,7 +1,7 @@
 // Package static says what can be read off a program alone, whatever its data.
 //
 //	statements.go  jumps in statements; the variables that they declare and assign
-//	effects.go     Functions: side effects of statements and functions
+//	sideeffects.go Functions: side effects of statements and functions
 //	sizes.go       which integers decide the sizes of values
 //	reduced.go     slices that are reduced at once, which are no separate values
 package static

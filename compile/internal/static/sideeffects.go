@@ -7,49 +7,49 @@ import (
 // Functions knows what functions do and what decides the sizes of what they make. It looks at each
 // function once.
 type Functions struct {
-	effects map[*ir.Function]Effects
+	effects map[*ir.Function]SideEffects
 	sizes   map[*ir.Function]sizes
 }
 
 // NewFunctions knows nothing yet.
 func NewFunctions() *Functions {
-	return &Functions{effects: map[*ir.Function]Effects{}, sizes: map[*ir.Function]sizes{}}
+	return &Functions{effects: map[*ir.Function]SideEffects{}, sizes: map[*ir.Function]sizes{}}
 }
 
-// Effects are what calls of a function may do beside returning a value that
+// SideEffects are what calls of a function may do beside returning a value that
 // follows from the arguments.
-type Effects uint8
+type SideEffects uint8
 
 const (
-	Prints  Effects = 1 << iota
-	Draws           // random numbers
-	Targets         // adds to the log density
-	Looks           // reads the log density
-	Opaque          // what the interpreter of the library's texts does
+	Prints  SideEffects = 1 << iota
+	Draws               // random numbers
+	Targets             // adds to the log density
+	Looks               // reads the log density
+	Opaque              // what the interpreter of the library's texts does
 )
 
-// EffectsOf are the effects that calls of a function may have.
-func (k *Functions) EffectsOf(f *ir.Function) Effects {
+// SideEffectsOf are the effects that calls of a function may have.
+func (k *Functions) SideEffectsOf(f *ir.Function) SideEffects {
 	if e, ok := k.effects[f]; ok {
 		return e
 	}
 	k.effects[f] = 0 // of calls of itself
-	out := Effects(0)
+	out := SideEffects(0)
 	if f.Intrinsic != ir.NoIntrinsic || f.Body == nil {
 		out = Opaque
 		if f.Of != nil {
-			out |= k.EffectsOf(f.Of)
+			out |= k.SideEffectsOf(f.Of)
 		}
 	} else {
-		out = k.EffectsIn(f.Body)
+		out = k.SideEffectsIn(f.Body)
 	}
 	k.effects[f] = out
 	return out
 }
 
-// EffectsIn are the effects that a statement may have beside assigning variables, or
+// SideEffectsIn are the effects that a statement may have beside assigning variables, or
 // that evaluating an expression may have.
-func (k *Functions) EffectsIn(n ir.Node) (out Effects) {
+func (k *Functions) SideEffectsIn(n ir.Node) (out SideEffects) {
 	ir.Inspect(n, func(n ir.Node) bool {
 		switch n := n.(type) {
 		case *ir.Print:
@@ -61,7 +61,7 @@ func (k *Functions) EffectsIn(n ir.Node) (out Effects) {
 				out |= Draws
 			}
 		case *ir.UserCall:
-			out |= k.EffectsOf(n.Func)
+			out |= k.SideEffectsOf(n.Func)
 		case *ir.TargetValue:
 			out |= Looks
 		}
@@ -72,4 +72,4 @@ func (k *Functions) EffectsIn(n ir.Node) (out Effects) {
 
 // Pure reports whether evaluating an expression has no effects and draws nothing, so that data
 // decide its value if they decide those of its variables.
-func (k *Functions) Pure(e ir.Expr) bool { return k.EffectsIn(e) == 0 }
+func (k *Functions) Pure(e ir.Expr) bool { return k.SideEffectsIn(e) == 0 }
