@@ -133,7 +133,7 @@ func (cr *carrier) guard(r *regionBody, body func() signal) signal {
 	})
 }
 
-// addState adds the register that tells how a loop has ended.
+// addState adds the register that holds how a loop has ended.
 func (r *regionBody) addState() {
 	s := r.register(types.IntType, nil)
 	r.state = &s
@@ -255,7 +255,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 }
 
 // carry evaluates a loop of known iterations, so many steps per lane of the axis
-// in force, as one scan. active tells, if not nil, the iterations that there are.
+// in force, as one scan. active is 1, if not nil, in the iterations that run.
 func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
 	parent, outer := cr.at.surroundings()
 	vars := cr.carriedBy(lp)

@@ -68,7 +68,7 @@ func (cl *control) choose(cond value, then, els func() signal) signal {
 	return cl.region(cond, then, els)
 }
 
-// taken tells whether some, and whether all, of the iterations that the branches
+// taken reports whether some, and whether all, of the iterations that the branches
 // under way leave may find the condition true.
 func (cl *control) taken(cond value) (some, all bool) {
 	if cond.ints == nil {

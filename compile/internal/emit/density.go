@@ -300,7 +300,7 @@ type square struct {
 	statement ad.Statement
 }
 
-// squares finds them among the nodes that no density is made from, as made tells.
+// squares finds them among the nodes that no density is made from.
 func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	g := mk.b.root.g
 	moves := madeFrom(g, params, nil)

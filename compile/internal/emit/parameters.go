@@ -160,7 +160,8 @@ func (ps *parameters) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	rejectIf(g, wrong, m, bounds.Lower, bounds.Upper)
 }
 
-// rejectIf rejects the evaluation where an element of wrong is not 0; data may tell that none is.
+// rejectIf rejects the evaluation where an element of wrong is not 0, unless data decide that
+// none is.
 func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 		return

@@ -46,7 +46,7 @@ type Options struct {
 	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
 
-// Stats tells how loops and branches came out.
+// Stats is how loops and branches came out.
 type Stats struct {
 	Laned    int // loops evaluated once for all iterations
 	Scanned  int // loops with a carried recurrence
@@ -230,7 +230,7 @@ func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) 
 	return g, err
 }
 
-// Stats tells how loops and branches came out so far.
+// Stats is how loops and branches came out so far.
 func (pr *Program) Stats() Stats { return pr.log.stats }
 
 // Sites are the positions of graph nodes, by ad.Site.

@@ -32,7 +32,7 @@ type Plan struct {
 	// Taken is the memory that the plan takes, in bytes.
 	Taken int64
 
-	Histories []*History // beside Nest.Variables
+	Histories []*History // by Variable.ID
 
 	memory  Memory
 	time    [][]int64 // by unit: of each lane, in the order of the program
