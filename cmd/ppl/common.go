@@ -126,7 +126,7 @@ func commonNames(is func(commonFlag) bool) (names []string) {
 // passes reports whether a flag concerns how a run is shown and how long it may take, not what
 // it draws; it may be given with --resume.
 func passes(flag string) bool {
-	own := []string{"json", "fail-on", "vars", "sort", "limit", "percentiles", "quiet", "parallel", "resume", "salvage", "overwrite", "watch", "listen", "help"}
+	own := []string{"json", "fail-on", "vars", "sort", "limit", "percentiles", "quiet", "progress", "parallel", "resume", "salvage", "overwrite", "watch", "listen", "help"}
 	return slices.Contains(slices.Concat(own, commonNames(func(row commonFlag) bool { return row.passing })), flag)
 }
 

@@ -23,6 +23,7 @@ var printed = []struct{ document, command string }{
 	{"check", "check {model} --data wrong.json"},
 	{"run", "run {model} -d {data} --out fit -q --chains 2 --warmup 100 --draws 100 --seed 1"},
 	{"run", "run {model} -d {data} -q --chains 2 --sampler hmc --metric softabs --warmup 5 --draws 5 --percentiles 1,99"},
+	{"run-progress", "run {model} -d {data} --chains 2 --draws 200 --seed 1 --progress json"},
 	{"run-record", "fit/run.json"},
 	{"run", "summary fit fit --percentiles 1,99"},
 	{"diagnose", "diagnose fit"},
@@ -154,7 +155,7 @@ func TestJSON(t *testing.T) {
 				t.Fatalf("ppl %s: %v\n%s", command, err, text)
 			}
 			name := c.document
-			if o, ok := v.(map[string]any); ok && o["note"] != nil && name == "study-progress" {
+			if o, ok := v.(map[string]any); ok && o["note"] != nil && (name == "study-progress" || name == "run-progress") {
 				name = "study-note"
 			}
 			covered[name] = true

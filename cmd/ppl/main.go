@@ -46,7 +46,7 @@
 //	common.go    the flags that commands have in common
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
-//	progress.go  progress as plain lines; bars.go: as bars on a terminal
+//	progress.go  progress as plain lines; bars.go: as bars on a terminal; progress_json.go: as JSON
 //	session.go   what is reported of a run; run_json.go: as JSON
 //	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
 //	fitinput.go  reading runs
@@ -62,6 +62,7 @@
 //	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes; failon.go: findings that scripts fail on
 //	given.go     what the process was started with: standard output, files that may be open
+//	parent.go    the end of the program that has started this one
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line, 3 for findings
 // with --fail-on, and 130 for a run that was interrupted and has kept its draws.
@@ -83,6 +84,7 @@ func main() {
 		showError(os.Stderr, err)
 		os.Exit(exitError)
 	}
+	endWithParent()
 	if code, ok := cmdstanProgram(os.Args); ok {
 		os.Exit(code)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,7 @@ type runOptions struct {
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
+	progress                    string // text or json
 
 	targetESS  float64
 	metricFile string
@@ -128,6 +130,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.BoolVar(&o.watch, "watch", false, "show the run in a browser while it goes on, at an address that is told")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of this machine for --watch; port 0 is any free one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	f.StringVar(&o.progress, "progress", "text", "`how` progress is shown on stderr: text, or json, an object per line")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	o.failOn.flag(cmd)
 	f.StringVar(&o.keepData, "keep-data", "declared", "what the folder of --out keeps of the data: declared, the variables that the model declares; or all, such as columns for ppl loo --by")
@@ -223,6 +226,9 @@ func (o *runOptions) check() error {
 	if o.keepData != "" && o.keepData != "declared" && o.keepData != "all" {
 		return usagef("--keep-data can be declared or all, but is %q", o.keepData)
 	}
+	if o.progress != "" && o.progress != "text" && o.progress != "json" {
+		return usagef("--progress can be text or json, but is %q", o.progress)
+	}
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.sigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.targetESS})); err != nil {
 		return usagef("--%w", err)
 	}
@@ -264,7 +270,11 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		Refresh:    max(1, (o.warmup+o.draws)/500),
 	}
 	var shown progress = silent{stderr}
-	if !o.quiet {
+	switch {
+	case o.quiet:
+	case o.progress == "json":
+		shown = &jsonLines{w: stderr, chains: make([]time.Time, o.chains), eta: newETA(o.runOptions)}
+	default:
 		shown = newProgress(stderr, name, o.runOptions)
 	}
 	o.print = shown.message

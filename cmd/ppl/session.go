@@ -85,10 +85,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 		}
 	}
 	if !s.options.quiet {
-		for _, note := range s.notes() {
-			fmt.Fprintln(stderr, note)
-		}
-		s.showRejections(stderr)
+		s.remark(stderr)
 	}
 	var err error
 	if s.options.json {
@@ -110,6 +107,24 @@ func (s *session) report(stdout, stderr io.Writer) error {
 		code = s.options.failOn.of(s.fit.Findings())
 	}
 	return code
+}
+
+// remark shows what the samplers chose, and what the model rejected.
+func (s *session) remark(stderr io.Writer) {
+	if s.options.progress != "json" {
+		for _, note := range s.notes() {
+			fmt.Fprintln(stderr, note)
+		}
+		s.showRejections(stderr)
+		return
+	}
+	var rejections strings.Builder
+	s.showRejections(&rejections)
+	for _, r := range append(s.notes(), strings.TrimSpace(rejections.String())) {
+		if r != "" {
+			writeJSON(stderr, studyNote{r})
+		}
+	}
 }
 
 // goesOn says how a run that was ended in warm-up goes on, if it does.
