@@ -100,7 +100,7 @@ def wheel(kind: str, file: Path, target: str, version: str, to: Path, quick: boo
     tags = "".join(f"Tag: py3-none-{m}\n" for m in machine.split("."))
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: ppl\nRoot-Is-Purelib: false\n{tags}".encode()
     files[f"{info}/LICENSE"] = (HERE.parent.parent / "LICENSE").read_bytes()
-    licenses = file.parent / "LICENSES.txt"  # of what is in the program, where a release has it
+    licenses = file.parent.parent / "LICENSES.txt"  # of what is in the program, where a release has it
     if licenses.exists():
         files[f"{info}/LICENSES.txt"] = licenses.read_bytes()
     record = "".join(f"{n},sha256={digest(c)},{len(c)}\n" for n, c in sorted(files.items()))

@@ -55,8 +55,9 @@ install() {
     mkdir -p "$root/clients"
     touch "$root/clients/installed"
   fi
-  rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,arviz,pages,log}
-  mkdir -p "$root"/clients/{arviz,log}
+  rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,arviz,package,pages,log}
+  mkdir -p "$root"/clients/{arviz,log,package}
+  cp -r "$top/front/python/ppl" "$root/clients/package/"
   cp -r "$SOURCES"/{cmdstanpy,cmdstanr,stanio} "$root/clients/"
   if [[ -d $SOURCES/arviz ]]; then
     cp -r "$SOURCES"/{arviz/arviz,arviz-base/src/arviz_base,arviz-stats/src/arviz_stats,xarray-einstats/src/xarray_einstats} "$root/clients/arviz/"
@@ -70,7 +71,7 @@ install() {
 # Runs a command in the root as a user without rights, as the tests want.
 inside() {
   ${WRAP:-} chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
-    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PYTHONPATH=/clients/cmdstanpy:/clients/stanio:/clients/arviz \
+    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PPL_BINARY=/usr/local/bin/ppl PYTHONPATH=/clients/package:/clients/cmdstanpy:/clients/stanio:/clients/arviz \
     R_LIBS=/clients/rlib sh -c "cd $1; $2"
 }
 
