@@ -23,6 +23,7 @@ var printed = []struct{ document, command string }{
 	{"check", "check {model} --data wrong.json"},
 	{"run", "run {model} -d {data} --out fit -q --chains 2 --warmup 100 --draws 100 --seed 1"},
 	{"run", "run {model} -d {data} -q --chains 2 --sampler hmc --metric softabs --warmup 5 --draws 5 --percentiles 1,99"},
+	{"run", "run flat.stan -q --seed 1 --chains 1 --warmup 5 --draws 2"}, // with a figure of the kernel that is infinite
 	{"run-progress", "run {model} -d {data} --chains 2 --draws 200 --seed 1 --progress json"},
 	{"run-record", "fit/run.json"},
 	{"run", "summary fit fit --percentiles 1,99"},
@@ -56,6 +57,7 @@ var printed = []struct{ document, command string }{
 
 // inputs are the other files.
 var inputs = map[string]string{
+	"flat.stan": "parameters { real<lower=0, upper=1> x; }\nmodel { }\n",
 	"model.stan": `data {
   int<lower=0> N;
   vector[N] x;

@@ -12,6 +12,15 @@ type number float64
 // MarshalJSON implements json.Marshaler.
 func (n number) MarshalJSON() ([]byte, error) { return appendJSON(nil, float64(n), -1), nil }
 
+// figureNumbers are figures by name, for JSON.
+func figureNumbers(figures map[string]float64) map[string]number {
+	out := map[string]number{}
+	for name, v := range figures {
+		out[name] = number(v)
+	}
+	return out
+}
+
 // exact is a number with 17 significant digits.
 type exact float64
 

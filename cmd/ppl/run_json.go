@@ -66,10 +66,10 @@ type chainJSON struct {
 	SecondsWarmup   number `json:"seconds_warmup"`     // seconds of warm-up
 	Seconds         number `json:"seconds_sampling"`   // seconds after warm-up
 
-	Kernel map[string]float64 `json:"kernel,omitempty"` // figures of the kernel, by name
-	Chosen string             `json:"chosen,omitempty"` // kernel, of a sampler that chooses one
+	Kernel map[string]number `json:"kernel,omitempty"` // figures of the kernel, by name
+	Chosen string            `json:"chosen,omitempty"` // kernel, of a sampler that chooses one
 	// figures of a Riemannian metric, by name
-	Geometry map[string]float64 `json:"geometry,omitempty"`
+	Geometry map[string]number `json:"geometry,omitempty"`
 }
 
 // divergence is a divergent transition: chain and draw, both from 1, as they
@@ -172,7 +172,7 @@ func (s *session) asJSON(failures []error) *runJSON {
 			AcceptStat: number(f.AcceptStat), EBFMI: number(f.EBFMI), StepSize: number(c.StepSize),
 			GradientsWarmup: c.Warmup.Gradients, Gradients: c.Sampling.Gradients,
 			SecondsWarmup: number(c.Warmup.Elapsed.Seconds()), Seconds: number(c.Sampling.Elapsed.Seconds()),
-			Kernel: c.Kernel, Chosen: c.Chosen, Geometry: c.Geometry,
+			Kernel: figureNumbers(c.Kernel), Chosen: c.Chosen, Geometry: figureNumbers(c.Geometry),
 		})
 	}
 	j.Divergent = []divergence{}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks wheels that cannot be run here: by name, contents and the architecture of what they carry.
+"""Checks wheels that cannot be run here: by name, contents and the architecture of their programs.
 
     check_wheel.py FILE…
 """
@@ -52,17 +52,17 @@ def check(path: str) -> str:
                 return f"{name} is not what RECORD says"
         about = next((n for n in names if n.endswith("/carried.json")), "")
         if not about:
-            return "it carries nothing"
+            return "it has no program"
         carried = json.loads(z.read(about))
         content = lzma.decompress(z.read(about.replace("carried.json", carried["name"] + ".xz")))
         metadata = z.read(f"{info}/METADATA").decode().splitlines()
         if f"Version: {version}" not in metadata:
             return "METADATA has another version than the name"
     if len(content) != carried["size"] or hashlib.sha256(content).hexdigest() != carried["sha256"]:
-        return "what it carries is not what carried.json says"
+        return "its program is not what carried.json says"
     os_name, arch = carried["target"].split("/")
     if system(content, arch) != os_name:
-        return f"what it carries is not for {carried['target']}"
+        return f"its program is not for {carried['target']}"
     for m in machines.split("."):
         if not m.startswith(SYSTEMS[os_name]) or not m.endswith(TAGS[arch]):
             return f"{m} is not {carried['target']}"

@@ -1,4 +1,4 @@
-"""The command ppl: it hands its arguments to the program that the package carries."""
+"""The command ppl: it hands its arguments to the program that the package has."""
 
 import os
 import subprocess

@@ -72,7 +72,7 @@ def binary() -> str:
     folder = Path(__file__).parent / "engine"
     if not (folder / "carried.json").exists():
         raise RunError(
-            f"this copy of the package carries no program: install a wheel for your machine, or name the program ppl by the environment variable {ENGINE}", 1
+            f"this copy of the package has no program: install a wheel for your machine, or name the program ppl by the environment variable {ENGINE}", 1
         )
     return str(unpacked(folder))
 

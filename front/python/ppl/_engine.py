@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Callable, Optional, Sequence
 
 from ._carried import binary
+from ._errors import RunError
 
 GRACE = 10.0  # seconds that the program has to keep what it has drawn
 
@@ -42,14 +43,18 @@ def run(args: Sequence[str], stdin: Optional[bytes] = None, line: Optional[Calla
         options["start_new_session"] = True  # Ctrl-C reaches it through this process alone
     else:
         options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP")
-    process = subprocess.Popen(
-        [binary(), *args],
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PPL_PARENT": str(os.getpid())},  # it ends when this process is killed
-        **options,
-    )
+    program = binary()
+    try:
+        process = subprocess.Popen(
+            [program, *args],
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PPL_PARENT": str(os.getpid())},  # it ends when this process is killed
+            **options,
+        )
+    except OSError as e:
+        raise RunError(f"cannot start {program}: {e.strerror}", 1) from None
     try:
         return _talk(process, stdin, line)
     except BaseException:
@@ -126,9 +131,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @functools.lru_cache(maxsize=None)
 def version() -> str:
     """The version of the program, such as v1.2.3; empty if there is no program."""
-    from ._errors import RunError
-
     try:
         return str(run(["version", "--json"]).json()["version"])
-    except (OSError, RunError):
+    except RunError:
         return ""

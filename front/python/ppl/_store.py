@@ -107,7 +107,7 @@ def _assemble(folder: Path, about: Mapping[str, Any], size: int) -> bytearray:
 
 
 def _filling(about: Mapping[str, Any], size: int) -> bytes:
-    """The item that stands for all that was not written."""
+    """The item in place of those that were not written."""
     value = about["fill_value"]
     if isinstance(value, list):  # of complex numbers
         return b"".join(struct.pack("<d", float(v)) for v in value)

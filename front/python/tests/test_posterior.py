@@ -135,7 +135,7 @@ def test_fork(posterior):
 
 
 def test_includes(tmp_path):
-    """What a file includes is found beside it."""
+    """What a file includes is found in its folder."""
     (tmp_path / "f.stan").write_text("real twice(real x) { return 2 * x; }\n")
     (tmp_path / "m.stan").write_text("functions {\n#include f.stan\n}\nparameters { real x; }\nmodel { twice(x) ~ normal(0, 1); }\n")
     assert ppl.Model(tmp_path / "m.stan").bind().log_density([0.5]) == -0.5

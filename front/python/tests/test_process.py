@@ -89,10 +89,10 @@ def test_error_in_progress(schools):
 
 
 def test_progress(schools):
-    told = []
-    schools.sample(SCHOOLS_DATA, seed=1, chains=2, progress=told.append)
-    assert {p.chain for p in told} == {1, 2} and {p.phase for p in told} == {"warm-up", "sampling"}
-    assert {p.chain for p in told if p.iteration == p.total} == {1, 2}
+    seen = []
+    schools.sample(SCHOOLS_DATA, seed=1, chains=2, progress=seen.append)
+    assert {p.chain for p in seen} == {1, 2} and {p.phase for p in seen} == {"warm-up", "sampling"}
+    assert {p.chain for p in seen if p.iteration == p.total} == {1, 2}
 
 
 @posix
@@ -149,3 +149,43 @@ def test_command():
     shown = subprocess.run([sys.executable, "-m", "ppl", "version"], stdout=subprocess.PIPE, check=True)
     assert shown.stdout.startswith(b"ppl")
     assert subprocess.run([sys.executable, "-m", "ppl", "nothing"], stderr=subprocess.DEVNULL).returncode == 2
+
+
+def test_notebook(schools, monkeypatch):
+    """In a notebook, one element is shown and then replaced; a stand-in takes IPython's place."""
+    import types
+
+    shown = []
+
+    class HTML:
+        def __init__(self, data):
+            self.data = data
+
+    class Handle:
+        def update(self, element):
+            shown.append(element.data)
+
+    def display(element, display_id):
+        shown.append(element.data)
+        return Handle()
+
+    class ZMQInteractiveShell:
+        pass
+
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = ZMQInteractiveShell
+    ipython.display = types.ModuleType("IPython.display")
+    ipython.display.HTML, ipython.display.display = HTML, display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+    schools.sample(SCHOOLS_DATA, seed=1)
+    assert "value='1.0000'" in shown[-1] and "4 of 4 chains done" in shown[-1]
+    model = ppl.Model(text='parameters { real<lower=0, upper=1> x; }\nmodel { print("<b>"); }')
+    model.sample(seed=1, chains=1, warmup=5, draws=2)
+    assert "&lt;b&gt;" in shown[-1] and "<b>" not in shown[-1]
+
+
+def test_no_engine(monkeypatch, tmp_path):
+    monkeypatch.setenv("PPL_BINARY", str(tmp_path / "none"))
+    with pytest.raises(ppl.RunError, match="cannot start .*none: No such file"):
+        ppl.Model(text="parameters { real x; }\nmodel { x ~ normal(0, 1); }")
