@@ -152,7 +152,7 @@ def test_command():
 
 
 def test_notebook(schools, monkeypatch):
-    """In a notebook, one element is shown and then replaced; a stand-in takes IPython's place."""
+    """In a notebook, one element is shown and then replaced; a module made here takes IPython's place."""
     import types
 
     shown = []
