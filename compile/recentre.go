@@ -146,7 +146,7 @@ func (r *Recentring) Written() []float64 {
 	return all
 }
 
-// Hold says what evidence a nil one stands for, which is copied. There are four numbers for an
+// Hold sets the evidence that a nil one means; it is copied. There are four numbers for an
 // effect: to hand them over at each evaluation took a third of the time with 10,000 effects.
 func (r *Recentring) Hold(evidence []float64) {
 	r.held = append(r.held[:0], evidence...)

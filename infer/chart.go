@@ -32,7 +32,7 @@ type Recentring = interface {
 	Written() []float64 // the evidence with which u is x
 	Levels() []int      // of effects, whose locations and scales depend on effects of lower levels, or the one before
 
-	// Hold says what evidence a nil one of the methods below stands for. It is copied.
+	// Hold sets the evidence that a nil one means in the methods below. It is copied.
 	Hold(evidence []float64)
 
 	// Forward writes x(u) and returns the log Jacobian of the map.

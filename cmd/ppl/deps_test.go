@@ -31,7 +31,8 @@ const module = "github.com/ppl-lang/ppl"
 // fit; study and front on assess; cmd/ppl on all. No import runs up. The root is a façade of model
 // and fit for programs that embed ppl; nothing but examples imports it.
 //
-// What writes files in infer does so by internal/files, which knows the disk alone. lang is handed
+// What writes files in infer does so by internal/files, which knows the disk alone;
+// infer/internal/vector asks the processor what it has. lang is handed
 // the library of functions as a Universe. model/predict derives programs and draws nothing. Of
 // compile, the executor uses gonum for matrix products, and the passes for a factorisation. Only
 // front/report/plotfile depends on fonts and images. front/serve knows no models: its processes do,
@@ -44,6 +45,7 @@ stdlib:     stdlib ad ad/kernel lang/types gonum
 compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
+infer/internal/vector: sys
 model:      model lang stdlib compile infer internal/buildinfo
 fit:        fit model lang stdlib ad compile infer internal/files internal/cputime internal/clients/rules internal/planted
 assess:     assess fit model lang stdlib compile infer internal/files gonum
@@ -118,12 +120,13 @@ compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/pl
 compile/internal/bind:   compile/data compile/ir compile/internal/emit compile/internal/interp stdlib/transform ad lang/source lang/diag
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
-infer:
+infer:                   infer/internal/vector
 infer/internal/quick:
-infer/whiten:            infer gonum
+infer/internal/vector:   sys
+infer/whiten:            infer infer/internal/vector gonum
 infer/warmup:            infer infer/whiten
-infer/hmc:               infer infer/internal/quick infer/warmup infer/whiten gonum
-infer/nuts:              infer infer/internal/quick infer/warmup infer/hmc
+infer/hmc:               infer infer/internal/quick infer/internal/vector infer/warmup infer/whiten gonum
+infer/nuts:              infer infer/internal/quick infer/internal/vector infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum

@@ -13,8 +13,8 @@ package vector
 // least is the length from which the machine code is worth its call.
 const least = 16
 
-// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv stands
-// for ones.
+// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv is
+// ones.
 func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	n := len(q)
 	p, q0, p0, g0 = p[:n], q0[:n], p0[:n], g0[:n]
@@ -76,7 +76,7 @@ func Kick(p, v, g, inv []float64, half float64) float64 {
 	return total(&s)
 }
 
-// Rotate is the first half of a step that follows a standard normal distribution exactly:
+// Rotate is the first half of a step that follows a normal distribution of scale 1 exactly:
 // r' = r0 + half·(w0 + y0), y = cos·y0 + sin·r', r = cos·r' - sin·y0.
 func Rotate(y, r, y0, w0, r0 []float64, half, sin, cos float64) {
 	n := len(y)
