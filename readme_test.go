@@ -1,11 +1,14 @@
 package ppl_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // The code in README.md is the body of the package's Example, which runs.
@@ -24,28 +27,92 @@ func TestReadmeCode(t *testing.T) {
 	}
 }
 
-// What README.md links to exists.
-func TestReadmeLinks(t *testing.T) {
-	readme := read(t, "README.md")
-	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme, -1) {
-		if _, err := os.Stat(m[1]); err != nil {
-			t.Errorf("link to %s: %v", m[1], err)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`)
+	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	inline  = regexp.MustCompile("`[^`\n]+`")
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// maxLines is the most that a page may have: a reader looks for one thing on it.
+const maxLines = 400
+
+// Links on all pages lead to files and headings that exist, every page of doc/ is in its index,
+// none is too long, and every picture is shown.
+func TestPages(t *testing.T) {
+	pages := []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RATIONALE.md", "SECURITY.md", "spec.md"}
+	linked, indexed := map[string]bool{}, map[string]bool{}
+	var pictures []string
+	for _, root := range []string{"doc", "examples"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case filepath.Ext(path) == ".md":
+				pages = append(pages, path)
+			case filepath.Ext(path) == ".png" && filepath.Dir(path) == filepath.Join("doc", "pictures"):
+				pictures = append(pictures, path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(pages) < 50 || len(pictures) == 0 {
+		t.Fatalf("%d pages and %d pictures", len(pages), len(pictures))
+	}
+	for _, page := range pages {
+		text := read(t, page)
+		inDoc := strings.HasPrefix(page, "doc")
+		if n := strings.Count(text, "\n"); inDoc && n > maxLines {
+			t.Errorf("%s has %d lines; %d is the limit", page, n, maxLines)
+		}
+		for _, m := range link.FindAllStringSubmatch(inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), ""), -1) {
+			target := page
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))
+			}
+			linked[target] = true
+			if page == filepath.Join("doc", "README.md") {
+				indexed[target] = true
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: link to %s: %v", page, m[1], err)
+			} else if m[2] != "" && !slices.Contains(anchors(read(t, target)), m[2]) {
+				t.Errorf("%s: %s has no heading #%s", page, target, m[2])
+			}
+		}
+	}
+	for _, page := range pages {
+		shelf := filepath.Dir(page)
+		if strings.HasPrefix(shelf, "doc"+string(filepath.Separator)) && shelf != filepath.Join("doc", "paper") && !indexed[page] {
+			t.Errorf("doc/README.md does not lead to %s", page)
+		}
+	}
+	for _, p := range pictures {
+		if !linked[p] {
+			t.Errorf("no page shows %s", p)
 		}
 	}
 }
 
-// The index of the documentation has every page.
-func TestDocIndex(t *testing.T) {
-	index := read(t, filepath.Join("doc", "README.md"))
-	pages, err := filepath.Glob(filepath.Join("doc", "*.md"))
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("%d pages, %v", len(pages), err)
-	}
-	for _, p := range pages {
-		if name := filepath.Base(p); name != "README.md" && !strings.Contains(index, "("+name+")") {
-			t.Errorf("doc/README.md does not lead to %s", name)
+// anchors are the names that a page's headings have as targets of links.
+func anchors(page string) []string {
+	var names []string
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		var name strings.Builder
+		for _, r := range strings.ToLower(m[1]) {
+			switch {
+			case r == ' ':
+				name.WriteByte('-')
+			case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+				name.WriteRune(r)
+			}
 		}
+		names = append(names, name.String())
 	}
+	return names
 }
 
 // read is the text of a file.

@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestMetricsDoc checks the table of doc/metrics.md, what has expected
+// TestMetricsDoc checks the table of doc/reference/metrics.md, what has expected
 // information; with PPL_UPDATE_DOC=1 it writes it.
 func TestMetricsDoc(t *testing.T) {
-	const file = "../doc/metrics.md"
+	const file = "../doc/reference/metrics.md"
 	bytes, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // This file: the table of the formats of draws. Options, commands, help, the folder of a run
-// and doc/formats.md read it.
+// and doc/reference/formats.md read it.
 
 // Format is how the files of a run are written.
 type Format string
@@ -39,8 +39,8 @@ type FormatRow struct {
 	Doc  string // for the help of convert: what is written, in lines of at most 70 characters
 	Run  string // for that of run; "": nothing to say
 
-	// The columns of doc/formats.md: the programs that read it, how exact numbers are, and
-	// what can be read while the run goes on. A setting is in braces.
+	// The columns of doc/reference/formats.md: the programs that read it, how exact numbers are,
+	// and what can be read while the run goes on. A setting is in braces.
 	Readers, Numbers, Live string
 
 	Codec   Codec

@@ -26,7 +26,7 @@ func TestPagesForOthers(t *testing.T) {
 		helps[name] = out.String()
 		return out.String()
 	}
-	for _, page := range []string{"coming-from.md", "formats.md"} {
+	for _, page := range []string{"how-to/coming-from.md", "reference/formats.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "doc", page))
 		if err != nil {
 			t.Fatal(err)

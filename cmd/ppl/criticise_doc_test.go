@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-var updateDoc = flag.Bool("update-doc", false, "write the output of commands into doc/criticise.md")
+var updateDoc = flag.Bool("update-doc", false, "write the output of commands into doc/how-to/criticise.md")
 
-// What doc/criticise.md shows is what its commands print: the same lines, with other
+// What doc/how-to/criticise.md shows is what its commands print: the same lines, with other
 // figures and so in another order perhaps, and with another quantity as that of the least
 // effective sample size, as draws differ between processors.
 func TestCriticiseDoc(t *testing.T) {
-	page, err := filepath.Abs(filepath.Join("..", "..", "doc", "criticise.md"))
+	page, err := filepath.Abs(filepath.Join("..", "..", "doc", "how-to", "criticise.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,10 @@ import (
 
 //go:generate go test -run ^TestSchemas$ -update .
 
-// document is a kind of JSON that ppl prints or writes. Its schema in doc/json is made from
-// the type and the comments of its fields by go generate.
+// document is a kind of JSON that ppl prints or writes. Its schema in doc/reference/json is made
+// from the type and the comments of its fields by go generate.
 type document struct {
-	name    string       // of the schema: doc/json/NAME.schema.json
+	name    string       // of the schema: doc/reference/json/NAME.schema.json
 	version int          // raised when a field changes its meaning or goes away
 	from    []string     // commands, options, files, paths of ppl serve
 	title   string       // one sentence

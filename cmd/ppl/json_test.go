@@ -89,7 +89,7 @@ func readSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	schemas := map[string]*jsonschema.Schema{}
 	compiler := jsonschema.NewCompiler()
 	for _, d := range documents {
-		path, err := filepath.Abs(filepath.Join("..", "..", "doc", "json", d.name+".schema.json"))
+		path, err := filepath.Abs(filepath.Join("..", "..", "doc", "reference", "json", d.name+".schema.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

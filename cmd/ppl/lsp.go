@@ -28,7 +28,7 @@ documentation, signatures, definitions and references also through #include,
 renaming, outline, layout, highlighting, types and shapes beside expressions, and
 commands that run a model or check it with the data beside it, NAME.data.json.
 
-Editors start it; doc/editors.md says how to set them up. The exit code is 0 if the
+Editors start it; doc/how-to/editors.md says how to set them up. The exit code is 0 if the
 editor has ended the session as the protocol asks for.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +41,7 @@ editor has ended the session as the protocol asks for.`,
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if term.IsTerminal(int(os.Stdin.Fd())) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "This is for editors, which start it by themselves: doc/editors.md says how. Ctrl-C ends it.")
+				fmt.Fprintln(cmd.ErrOrStderr(), "This is for editors, which start it by themselves: doc/how-to/editors.md says how. Ctrl-C ends it.")
 			}
 			err = lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
 				Library:      stdlib.Language(),

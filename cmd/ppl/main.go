@@ -53,7 +53,7 @@
 //	study_engine.go where the fits of a study are made; study_progress.go: how far it is; study_report.go: what it has come to
 //	report.go    the report as a page; watch.go: live, while a run goes on
 //	terminal.go  what the terminal can show
-//	documents.go the JSON that commands print, with its schemas in doc/json
+//	documents.go the JSON that commands print, with its schemas in doc/reference/json
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do

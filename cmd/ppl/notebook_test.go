@@ -19,14 +19,14 @@ const (
 	pandocVariable    = "PPL_PANDOC"
 )
 
-// The cells of doc/notebooks.md run in Jupyter, and the block for documents goes through
+// The cells of doc/how-to/notebooks.md run in Jupyter, and the block for documents goes through
 // pandoc; the report in the pages that become of them is alive.
 func TestNotebooksInBrowser(t *testing.T) {
 	browser, nbconvert, pandoc := os.Getenv(browserVariable), os.Getenv(nbconvertVariable), os.Getenv(pandocVariable)
 	if browser == "" || nbconvert == "" && pandoc == "" {
 		t.Skipf("%s and one of %s and %s are not set", browserVariable, nbconvertVariable, pandocVariable)
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "notebooks.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "how-to", "notebooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -254,7 +254,7 @@ func TestPlaygroundInBrowserLooks(t *testing.T) {
 		}
 	}
 	c.until("the parts of the whole report", "document.querySelector('#results nav').textContent.includes('Data and predictions')")
-	c.window(1200, 1060, false) // the picture of doc/playground.md
+	c.window(1200, 1060, false) // the picture of doc/how-to/playground.md
 	c.eval("document.querySelector('.editor').style.height = '420px'; window.scrollTo(0, 0)")
 	time.Sleep(300 * time.Millisecond)
 	c.shot("playground")

@@ -40,7 +40,7 @@ func reportCommand() *cobra.Command {
 		Long: `Writes one HTML file that shows a run: what is wrong with it and what to do, the
 summary, traces, ranks, densities, pairs with divergences, intervals, energy, what a
 tuner has learnt and, where the model is known, its predictions beside the data. The
-file needs no network and no other file. doc/report.md says how to read it.
+file needs no network and no other file. doc/how-to/report.md says how to read it.
 
 DIR is the folder of a run with --out; or CSV files, one per chain, whose model and
 data, if they are given by --model and --data, add predictions. The report is

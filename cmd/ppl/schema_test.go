@@ -21,11 +21,12 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-var update = flag.Bool("update", false, "write the schemas in doc/json")
+var update = flag.Bool("update", false, "write the schemas in doc/reference/json")
 
-// TestSchemas: the schemas in doc/json are those of the types, and doc/json.md lists them.
+// TestSchemas: the schemas in doc/reference/json are those of the types, and
+// doc/reference/json.md lists them.
 func TestSchemas(t *testing.T) {
-	dir := filepath.Join("..", "..", "doc", "json")
+	dir := filepath.Join("..", "..", "doc", "reference", "json")
 	page, err := os.ReadFile(dir + ".md")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestSchemas(t *testing.T) {
 		}
 		row := fmt.Sprintf("| [%s](json/%s) | %d | %s | %s |", d.name, name, d.version, sources(d), d.title)
 		if !strings.Contains(string(page), row) {
-			t.Errorf("doc/json.md has no row\n%s", row)
+			t.Errorf("doc/reference/json.md has no row\n%s", row)
 		}
 	}
 	files, err := os.ReadDir(dir)

@@ -43,7 +43,7 @@ func serveCommand() *cobra.Command {
 		Short: "Check and run untrusted models over HTTP",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
 /v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
-doc/serve.md describes it all, and what untrusted models can and cannot do.
+doc/how-to/serve.md describes it all, and what untrusted models can and cannot do.
 
 Each request gets a separate process, with limits of time, memory and others. A
 request that passes them ends its process and nothing else. Closing the
@@ -150,7 +150,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	if o.sandbox && !walls.Confined() {
-		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs seccomp of Linux, on amd64 or arm64; doc/serve.md says what a model could then do")
+		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs seccomp of Linux, on amd64 or arm64; doc/how-to/serve.md says what a model could then do")
 	}
 	w, err := httpd.Listen(o.web)
 	if err != nil {

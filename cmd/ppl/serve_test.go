@@ -97,11 +97,11 @@ func (s *served) answer(t *testing.T, path, accept, body string) (int, string) {
 	return r.StatusCode, string(text)
 }
 
-// TestServeDoc sends the requests in doc/serve.md and compares the answers with
+// TestServeDoc sends the requests in doc/how-to/serve.md and compares the answers with
 // what stands there: the same keys, texts and lengths; of numbers, integers must
 // be the same. "..." stands for anything, as a key for further keys.
 func TestServeDoc(t *testing.T) {
-	text, err := os.ReadFile("../../doc/serve.md")
+	text, err := os.ReadFile("../../doc/how-to/serve.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestServeDoc(t *testing.T) {
 	}
 	for _, row := range serve.Table {
 		if line := fmt.Sprintf("\n| `%s` | %d | %s |\n", row.Name, row.Default, row.Doc); !strings.Contains(string(text), line) {
-			t.Errorf("doc/serve.md lacks the line%s", line)
+			t.Errorf("doc/how-to/serve.md lacks the line%s", line)
 		}
 	}
 }

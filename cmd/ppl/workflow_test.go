@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// doc/workflow.md carries a model from the prior to a decision, doc/decisions.md two more.
+// doc/how-to/workflow.md carries a model from the prior to a decision,
+// doc/how-to/decisions.md two more.
 // Their commands are run one after another, in a folder with its files, and print what it shows,
 // but for digits and blanks; a line "…" stands for any lines.
 func TestWorkflow(t *testing.T) {
@@ -19,7 +20,7 @@ func TestWorkflow(t *testing.T) {
 
 // testPage runs the commands of a page, of which there are so many at least.
 func testPage(t *testing.T, page string, least int) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", page))
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "how-to", page))
 	if err != nil {
 		t.Fatal(err)
 	}

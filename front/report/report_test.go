@@ -317,16 +317,16 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// doc/report.md has each plot, with what the page says of it.
+// doc/how-to/report.md has each plot, with what the page says of it.
 func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "report.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "how-to", "report.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := strings.Join(strings.Fields(string(text)), " ")
 	for _, k := range report.Kinds() {
 		if !strings.Contains(doc, "### "+k.Title+" "+strings.Join(strings.Fields(k.Shows), " ")) {
-			t.Errorf("doc/report.md does not have %q with: %s", k.Title, k.Shows)
+			t.Errorf("doc/how-to/report.md does not have %q with: %s", k.Title, k.Shows)
 		}
 	}
 }

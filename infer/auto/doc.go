@@ -67,5 +67,5 @@
 // What was chosen, and why, is given by ChainReport.Notes. After warm-up nothing is
 // adapted.
 //
-// doc/auto.md has the experiments that this rests on.
+// doc/evidence/auto.md has the experiments that this rests on.
 package auto

@@ -15,10 +15,10 @@
 #   brms     models of brms, through cmdstanr; brms=NAME only those that begin so
 #   readers  files of every sampler, and of PPL_ENGINE, read by CmdStanPy, CmdStanR and rstan
 #   arviz    ArviZ, old and new, reads CSV and Zarr; left out without its sources
-#   pages    doc/r.md and doc/python.md, their code executed
+#   pages    doc/how-to/r.md and doc/how-to/python.md, their code executed
 #   quick    one file of each suite, one model of brms, ArviZ and the pages
 #
-# What cannot pass, and why, is in doc/cmdstan-suites.md. The exit code is 1 if anything
+# What cannot pass, and why, is in doc/evidence/cmdstan-suites.md. The exit code is 1 if anything
 # else fails. What was said stays in ROOT/clients/log. WRAP, if it is set, is put before
 # each command that takes long, such as WRAP="nice timeout 900".
 set -euo pipefail
@@ -76,7 +76,7 @@ inside() {
 }
 
 # The tests that cannot pass: the first column of the tables in the document.
-known() { sed -n 's/^| `\([^`]*\)` |.*/\1/p' "$top/doc/cmdstan-suites.md"; }
+known() { sed -n 's/^| `\([^`]*\)` |.*/\1/p' "$top/doc/evidence/cmdstan-suites.md"; }
 
 # Compares the tests that failed, a name to a line, with those known; prints the counts.
 judge() {
@@ -163,7 +163,7 @@ pages() {
     awk -v dir="$root/clients/pages" '
       /^```(sh|r|python)$/ { kind = substr($0, 4); name = sprintf("%02d.%s", ++n, kind); next }
       /^```/ { name = ""; next }
-      name { print > (dir "/" name) }' "$top/doc/$page.md"
+      name { print > (dir "/" name) }' "$top/doc/how-to/$page.md"
     chroot "$root" chown -R tester /clients/pages
     # One session for all blocks of a language: they build on each other.
     # The exit code decides, whatever is printed; the log is shown if it is not 0.
@@ -171,9 +171,9 @@ pages() {
       if ls *.r >/dev/null 2>&1; then cat *.r >all.R; Rscript all.R; fi
       if ls *.python >/dev/null 2>&1; then cat *.python >all.py; python3 all.py; fi' \
       >"$root/clients/log/pages-$page.log" 2>&1; then
-      echo "doc/$page.md: its code runs"
+      echo "doc/how-to/$page.md: its code runs"
     else
-      echo "doc/$page.md: its code ended with an error:"
+      echo "doc/how-to/$page.md: its code ended with an error:"
       tail -20 "$root/clients/log/pages-$page.log"
       status=1
     fi

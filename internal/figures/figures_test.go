@@ -11,7 +11,7 @@ var section = Section{Name: "test", Command: "a test", Heading: "Figures"}
 
 func TestNewFile(t *testing.T) {
 	begin, end := section.Markers()
-	file := filepath.Join(t.TempDir(), "doc", "engine.md")
+	file := filepath.Join(t.TempDir(), "doc", "page.md")
 	for _, text := range []string{"one\n", "two\n"} {
 		if err := section.Write(file, text); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 const sweepFile = "testdata/golden/sweep.txt"
 
 // exactPage lists what TestSweep finds.
-const exactPage = "../../doc/exact.md"
+const exactPage = "../../doc/evidence/exact.md"
 
 // sweepExceptions are functions with points beyond the bounds: how many at most, and why. It is
 // only to become shorter.

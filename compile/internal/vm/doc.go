@@ -30,7 +30,7 @@
 //	listing.go     Program.String
 //
 // What is compiled, and the passes that make it fast, are in packages loopnest
-// and passes; doc/engine.md leads through all of it.
+// and passes; doc/reference/engine.md leads through all of it.
 //
 // # The form
 //
@@ -54,7 +54,7 @@
 //
 // # What was measured
 //
-// doc/engine-measured.md has the benchmark suite. What decided the design, on a
+// doc/evidence/engine-measured.md has the benchmark suite. What decided the design, on a
 // Zen 3 virtual machine of two busy cores, least of many short batches
 // (TestMeasure; math.Exp takes 13 ns there, math.Log 10):
 //

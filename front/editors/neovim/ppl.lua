@@ -1,7 +1,7 @@
 -- Neovim (0.10 or later) with the language server of ppl.
 --
 -- Put this file into the folder ~/.config/nvim/plugin; the command ppl must be on the
--- path. doc/editors.md says what there is.
+-- path. doc/how-to/editors.md says what there is.
 
 vim.filetype.add({ extension = { stan = 'stan', stanfunctions = 'stan', model = 'stan' } })
 

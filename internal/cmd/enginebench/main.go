@@ -2,7 +2,7 @@
 // internal/benchsuite in all ways side by side, and real Stan too where a
 // command that runs it is given:
 //
-//	go run ./internal/cmd/enginebench --stan "run.sh" --write doc/engine.md
+//	go run ./internal/cmd/enginebench --stan "run.sh" --write doc/evidence/engine-measured.md
 //
 // The Stan command is called with a model, its data and the name of a file, to
 // which it writes JSON (see stan.go for the fields). It is called in every

@@ -1,7 +1,10 @@
 // Command posteriordb checks ppl on the models and data of posteriordb against
 // figures of real Stan:
 //
-//	go run ./internal/cmd/posteriordb --pdb DIR --ref DIR --check density --write doc/posteriordb.md
+//	go run ./internal/cmd/posteriordb --pdb DIR --ref DIR --check density --write doc/evidence/posteriordb.md
+//
+// The pages posteriordb.md (density, posterior), posteriordb-speed.md and
+// posteriordb-sampling.md in doc/evidence have the results.
 //
 // --pdb is the folder posterior_database of a checkout of stan-dev/posteriordb;
 // --ref holds Stan's figures, a JSON file for each posterior, and
@@ -283,23 +286,10 @@ func alone(rep report, name string, limit time.Duration, args []string, kept kee
 	}
 }
 
-// write puts the text into its section of the file, which is made with all of
-// them.
+// write puts the text into its section of the file, which is made if it does not exist.
 func write(file, check, text string) error {
-	section := func(check string) figures.Section {
-		return figures.Section{Name: "posteriordb " + check, Command: "internal/cmd/posteriordb"}
-	}
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-		page := "# posteriordb\n\nWhat ppl makes of the models and data of [posteriordb](https://github.com/stan-dev/posteriordb), compared with figures of Stan 2.32.2.\n"
-		for _, c := range []string{"density", "posterior", "speed", "sampling", "outside"} {
-			begin, end := section(c).Markers()
-			page += "\n" + begin + "\n" + end + "\n"
-		}
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-			return err
-		}
-	}
-	return section(check).Write(file, text)
+	name := "posteriordb " + check
+	return figures.Section{Name: name, Command: "internal/cmd/posteriordb", Heading: name}.Write(file, text)
 }
 
 // quartiles are the three quartiles of v, by linear interpolation.

@@ -1,8 +1,8 @@
 // Command sbc checks whole models, compiler, transforms and sampler together, by
 // simulation-based calibration:
 //
-//	go run ./internal/cmd/sbc --write doc/sbc.md
-//	go run ./internal/cmd/sbc --sampler auto --chains 4 --draws 60 --replicates 500 --keep sbc.jsonl --write doc/sbc.md
+//	go run ./internal/cmd/sbc --write doc/evidence/sbc.md
+//	go run ./internal/cmd/sbc --sampler auto --chains 4 --draws 60 --replicates 500 --keep sbc.jsonl --write doc/evidence/sbc.md
 //
 // With --keep each replicate is appended to a file as it ends, and a later call with the same
 // settings, version of the code and file goes on from there.

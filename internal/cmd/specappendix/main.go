@@ -1,6 +1,6 @@
 // Command specappendix writes what the tables of the language decide of its
 // documentation: in spec.md the constrained types and the appendix, the library; the
-// names of types in the grammar of VS Code; the formats of draws in doc/formats.md.
+// names of types in the grammar of VS Code; the formats of draws in doc/reference/formats.md.
 //
 //	go run ./internal/cmd/specappendix [-w]
 //
@@ -39,7 +39,7 @@ func main() {
 var written = map[string]func(text string) (string, error){
 	"spec.md": replaced,
 	"front/editors/vscode/syntaxes/stan.tmLanguage.json": retyped,
-	"doc/formats.md": reformatted,
+	"doc/reference/formats.md":                           reformatted,
 }
 
 func run(write bool) error {
@@ -85,7 +85,7 @@ func retyped(text string) (string, error) {
 	return between(text, "array|tuple|void|", ")", strings.Join(keywords(), "|"))
 }
 
-// reformatted is doc/formats.md with the table of formats.
+// reformatted is doc/reference/formats.md with the table of formats.
 func reformatted(text string) (string, error) {
 	var rows []string
 	for _, r := range fit.Formats() {

@@ -8,11 +8,11 @@
 // --tempering makes another table of the same runs, of the sampler tempered alone: shares of modes,
 // log Z and restarts.
 //
-// With --write doc/trust.md the tables go into that page. --sensitivity halves and doubles the
-// thresholds of auto. Each run is appended to the file of
-// --keep as it ends. A later call with the same file goes on where the first was stopped: runs of
-// the same target, sampler, seed and version of the code are not made again. The version is that of
-// the checked-out commit; with changes that are not committed, name one by --version.
+// With --write doc/evidence/trust.md the tables go into that page. --sensitivity halves and
+// doubles the thresholds of auto. Each run is appended to the file of --keep as it ends. A later
+// call with the same file goes on where the first was stopped: runs of the same target, sampler,
+// seed and version of the code are not made again. The version is that of the checked-out commit;
+// with changes that are not committed, name one by --version.
 //
 //	main.go      options
 //	keep.go      the file of runs
