@@ -35,8 +35,9 @@ const module = "github.com/ppl-lang/ppl"
 // infer/internal/vector asks the processor what it has. lang is handed
 // the library of functions as a Universe. model/predict derives programs and draws nothing. Of
 // compile, the executor uses gonum for matrix products, and the passes for a factorisation. Only
-// front/report/plotfile depends on fonts and images. front/serve knows no models: its processes do,
-// which cmd/ppl starts. The playground's engine has no plots as files and no server.
+// front/report/plotfile depends on fonts and images, only internal/cmd/site on a renderer of
+// Markdown. front/serve knows no models: its processes do, which cmd/ppl starts. The playground's
+// engine has no plots as files and no server.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -54,6 +55,7 @@ front:      front study assess fit model lang stdlib compile infer examples inte
 front/report: front/report assess fit model infer internal/files plot
 front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
+front/docs:
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
@@ -62,6 +64,7 @@ front/bridge: front/bridge fit model lang ad compile infer internal/planted
 cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
+internal/cmd/site: goldmark
 internal/files: sys
 internal/buildinfo:
 internal/cputime:
@@ -162,6 +165,7 @@ front/web:               front/report model examples internal/files
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
+front/docs:
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
 front/serve:             front/httpd sys
@@ -183,6 +187,7 @@ internal/planted:
 internal/short:
 examples:                *
 internal/clients/rules:
+internal/cmd/site: goldmark
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `
@@ -191,6 +196,7 @@ internal/cmd/stanc3suite: lang stdlib
 // may use go-internal, those of cmd/ppl a validator of JSON schemas.
 var modules = map[string]string{
 	"participle":  "github.com/alecthomas/participle/v2",
+	"goldmark":    "github.com/yuin/goldmark",
 	"gonum":       "gonum.org/v1/gonum",
 	"plot":        "gonum.org/v1/plot",
 	"cobra":       "github.com/spf13/cobra",

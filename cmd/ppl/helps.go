@@ -31,7 +31,7 @@ var otherCommands = map[string]string{
 	"waic": "loo", "psis": "loo", "kfold": "cv", "loo_compare": "compare", "stacking": "compare",
 	"powerscale": "sensitivity", "priorsense": "sensitivity", "calibrate": "sbc", "predictive": "ppc",
 	"log_prob": "logdensity", "logprob": "logdensity",
-	"profile": "explain", "docs": "doc", "man": "doc", "diagnostics": "diagnose",
+	"profile": "explain", "documentation": "docs", "man": "doc", "diagnostics": "diagnose",
 	"resume": "run --resume", "continue": "run --resume",
 }
 

@@ -35,6 +35,7 @@
 //	ppl serve                          check and run untrusted models over HTTP
 //	ppl lsp                            start the language server for editors
 //	ppl playground                     write and run models in a browser
+//	ppl docs                           read the documentation in a browser
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -152,7 +153,7 @@ from their posterior, without a C++ compiler.
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(), reportBugCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), docsCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
 	addToAll(root, &input{})
 	return root
 }

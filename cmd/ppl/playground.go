@@ -44,7 +44,7 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 			exported := cmd.Flags().Changed("export")
 			var server *httpd.Server
 			if exported {
-				if err := exportable(export); err != nil {
+				if err := exportable("--export", export); err != nil {
 					return err
 				}
 			} else {
@@ -74,7 +74,7 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 			if err := serve.Harden(); err != nil {
 				return err
 			}
-			servePlayground(server, files)
+			serveFiles(server, files)
 			fmt.Fprintf(cmd.OutOrStdout(), "The playground is at %s/ (Ctrl-C ends it)\n", server.URL())
 			return server.Serve(ctx)
 		},
@@ -98,8 +98,8 @@ func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, 
 	return files, nil
 }
 
-// servePlayground has the server answer with the files.
-func servePlayground(server *httpd.Server, files map[string][]byte) {
+// serveFiles has the server answer with the files.
+func serveFiles(server *httpd.Server, files map[string][]byte) {
 	answer := func(name string) http.Handler {
 		kind := mime.TypeByExtension(path.Ext(name))
 		switch path.Ext(name) { // the same on every system
@@ -137,9 +137,9 @@ func servePlayground(server *httpd.Server, files map[string][]byte) {
 }
 
 // exportable reports whether files can be written to a folder: it is new or empty.
-func exportable(dir string) error {
+func exportable(flag, dir string) error {
 	if dir == "" {
-		return usagef("--export needs the name of a folder")
+		return usagef("%s needs the name of a folder", flag)
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -157,7 +157,10 @@ func exportFiles(dir string, files map[string][]byte) error {
 		return plainPathError(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := durable.Replace(filepath.Join(dir, name), files[name]); err != nil {
+		if err := durable.MakeFolder(filepath.Join(dir, filepath.FromSlash(path.Dir(name)))); err != nil {
+			return plainPathError(err)
+		}
+		if err := durable.Replace(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
 			return plainPathError(err)
 		}
 	}

@@ -29,7 +29,7 @@ func playgroundAt(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servePlayground(server, files)
+	serveFiles(server, files)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); server.Serve(ctx) }()

@@ -1,0 +1,133 @@
+// Package docs is the documentation as a site, for ppl docs.
+//
+//	docs.go        Pages: the files of the site
+//	carried.go     those that a release carries
+//	carriednot.go  what other builds carry: nothing
+//
+// The site is built by internal/cmd/site from the Markdown in doc/. It is not in the repository,
+// since every change of a page would change it. A release carries it as a zip file of 0.5 MB:
+// .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds
+// it with the Go toolchain, which takes seconds. Carrying the Markdown and rendering it on demand
+// would take 1.7 MB: 0.9 for the renderer, 0.8 for the pages.
+package docs
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+// module is the path of this module.
+const module = "github.com/ppl-lang/ppl"
+
+// builder is the program that builds the site, in the folder of the module.
+const builder = "./internal/cmd/site"
+
+// Pages gives the files of the site, by their names with slashes. Where this program does not carry
+// them, they are built from the clone of this module that the working directory is in, or from the
+// version of this program, which Go fetches. The error says what is missing for that.
+func Pages(ctx context.Context) (map[string][]byte, error) {
+	packed := carried()
+	if packed == nil {
+		var err error
+		if packed, err = built(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return unpack(packed)
+}
+
+// built is the zip file of the site, made now.
+func built(ctx context.Context) ([]byte, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return nil, errors.New("this program does not carry its pages, and building them needs Go (https://go.dev/dl); or use a released binary of ppl")
+	}
+	dir, err := sources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	temporary, err := os.MkdirTemp("", "ppl-docs-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	file := filepath.Join(temporary, "site.zip")
+	if _, err := command(ctx, dir, "run", builder, "--zip", file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+}
+
+// sources is a folder with the sources of this module.
+func sources(ctx context.Context) (string, error) {
+	out, err := command(ctx, "", "list", "-m", "-f", "{{.Path}}\n{{.Dir}}")
+	if path, dir, _ := strings.Cut(strings.TrimSpace(string(out)), "\n"); err == nil && path == module && dir != "" {
+		return dir, nil
+	}
+	version := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module {
+		version = info.Main.Version
+	}
+	if version == "" || version == "(devel)" || strings.Contains(version, "+dirty") {
+		return "", errors.New("this program was built from sources that have no version, so the pages can be built only in the folder of these sources; or use a released binary, which carries them")
+	}
+	out, err = command(ctx, "", "mod", "download", "-json", module+"@"+version)
+	if err != nil {
+		return "", err
+	}
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(out, &downloaded); err != nil {
+		return "", err
+	}
+	return downloaded.Dir, nil
+}
+
+// command runs the Go toolchain in a folder.
+func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out, nil
+}
+
+func unpack(packed []byte) (map[string][]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, f := range z.File {
+		if !filepath.IsLocal(f.Name) {
+			return nil, fmt.Errorf("the file %q would be outside the site", f.Name)
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			return nil, err
+		}
+		files[f.Name] = text
+	}
+	return files, nil
+}

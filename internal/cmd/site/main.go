@@ -1,0 +1,78 @@
+// Command site builds the documentation as a folder of HTML pages, or as one zip file, from the
+// Markdown files of the module in the working directory:
+//
+//	go run ./internal/cmd/site OUT
+//	go run ./internal/cmd/site --zip FILE
+//
+// The pages need no network and no server: links and pictures are relative, and the search
+// works from files. A release carries the zip file, which ppl docs serves (package front/docs).
+//
+//	main.go     options
+//	site.go     which pages there are, their shelves, links between them
+//	page.go     one page from Markdown to HTML, and its frame
+//	search.go   the index of words
+//	assets/     style, script, frame
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	packed := flag.String("zip", "", "write one zip `file` instead of a folder")
+	root := flag.String("root", ".", "the `folder` of the module")
+	flag.Parse()
+	if (*packed == "") == (flag.NArg() == 0) || flag.NArg() > 1 {
+		fmt.Fprintln(os.Stderr, "usage: site OUT | site --zip FILE")
+		os.Exit(2)
+	}
+	files, err := build(*root)
+	if err == nil && *packed != "" {
+		err = writeZip(*packed, files)
+	} else if err == nil {
+		err = writeFolder(flag.Arg(0), files)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+}
+
+func writeFolder(dir string, files map[string][]byte) error {
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeZip writes the same bytes for the same files: no times, names in order.
+func writeZip(file string, files map[string][]byte) error {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(files[name]); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o666)
+}
