@@ -8,25 +8,28 @@ import (
 	"testing"
 )
 
-// doc/how-to/workflow.md carries a model from the prior to a decision,
-// doc/how-to/decisions.md two more.
-// Their commands are run one after another, in a folder with its files, and print what it shows,
-// but for digits and blanks; a line "…" stands for any lines.
+// The tutorials and two of the how-to pages lead through analyses. Their commands are run one after
+// another, in a folder with the page's files. They print what the page shows, apart from digits and
+// blanks; a line "…" is any lines. Commands in blocks of the kind console-error end with exit code
+// 1. What a command prints is its standard output or, if that is empty, its standard error.
 func TestWorkflow(t *testing.T) {
-	for page, commands := range map[string]int{"workflow": 16, "decisions": 13} {
+	for page, commands := range map[string]int{
+		"how-to/workflow": 16, "how-to/decisions": 13,
+		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 7,
+	} {
 		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })
 	}
 }
 
 // testPage runs the commands of a page, of which there are so many at least.
 func testPage(t *testing.T, page string, least int) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "how-to", page))
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
 	doc := string(text)
-	fence := regexp.MustCompile("(?ms)(?:^`([^`\n]+)`:\n\n)?^```([a-z]*)\n(.*?)^```$")
+	fence := regexp.MustCompile("(?ms)(?:^`([^`\n]+)`:\n\n)?^```([a-z-]*)\n(.*?)^```$")
 	digits := regexp.MustCompile(`-?\d+(\.\d+)?`)
 	mask := func(s string) string {
 		return strings.Join(strings.Fields(digits.ReplaceAllString(s, "#")), " ")
@@ -40,7 +43,7 @@ func testPage(t *testing.T, page string, least int) {
 			}
 			continue
 		}
-		if kind != "console" {
+		if kind != "console" && kind != "console-error" {
 			continue
 		}
 		for i, part := range strings.Split("\n"+body, "\n$ ") {
@@ -53,11 +56,20 @@ func testPage(t *testing.T, page string, least int) {
 				t.Fatalf("%s: only ppl is run", command)
 			}
 			var out, errs strings.Builder
-			if code := execute(words[1:], &out, &errs); code != 0 {
+			code := execute(words[1:], &out, &errs)
+			wanted := 0
+			if kind == "console-error" {
+				wanted = exitError
+			}
+			if code != wanted {
 				t.Fatalf("%s: exit code %d\n%s", command, code, errs.String())
 			}
+			printed := out.String()
+			if printed == "" {
+				printed = errs.String()
+			}
 			commands++
-			got := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+			got := strings.Split(strings.TrimRight(printed, "\n"), "\n")
 			next := 0
 			skip := false
 			for line := range strings.Lines(want) {
@@ -71,12 +83,12 @@ func testPage(t *testing.T, page string, least int) {
 					found++
 				}
 				if found == len(got) || mask(got[found]) != mask(line) {
-					t.Fatalf("%s: %q is not printed:\n%s", command, line, out.String())
+					t.Fatalf("%s: %q is not printed:\n%s", command, line, printed)
 				}
 				next, skip = found+1, false
 			}
 			if want != "" && !skip && next < len(got) {
-				t.Fatalf("%s: %q is not in the document:\n%s", command, got[next], out.String())
+				t.Fatalf("%s: %q is not in the document:\n%s", command, got[next], printed)
 			}
 		}
 	}
