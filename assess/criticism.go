@@ -50,13 +50,13 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			advice += "Move the draws for each, fit the model again without each, or " + folds + "."
 		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), what, limit, shown),
+			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates are unreliable.", len(bad), len(r.K), what, limit, shown),
 			Advice:  advice, Settings: settings})
 	}
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
 			Summary: "Not part of the log likelihood: " + left.String() + ".",
-			Advice:  "Compute your own log_lik in generated quantities that has it, if it is about the data."})
+			Advice:  "If it is about the data, compute a log_lik that includes it in generated quantities."})
 	}
 	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
 		switch {
@@ -74,7 +74,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			}
 		}
 		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d %s have a p_waic above 0.4.", n, len(r.PWAIC), l.What()),
+			Summary: fmt.Sprintf("WAIC is unreliable: %d of %d %s have a p_waic above 0.4.", n, len(r.PWAIC), l.What()),
 			Advice:  "Use elpd_loo."})
 	}
 	return findings
@@ -99,7 +99,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	for _, v := range p.Variables {
 		if v.Partial {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
-				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and its LOO-PIT would compare unlike things, and are left out.", v.Name),
+				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and LOO-PIT are left out, because they would compare unlike things.", v.Name),
 				Advice:  "Generate censored data too in generated quantities, and compare them by hand."})
 			continue
 		}
@@ -114,11 +114,11 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		case p.Prior:
 			findings = append(findings, diagnose.Finding{Code: "prior-predictive", Severity: diagnose.Note,
 				Summary: fmt.Sprintf("The prior hardly expects data such as %s: %s.", v.Name, strings.Join(odd, ", ")),
-				Advice:  "Look whether the prior means what you know; the data themselves are no reason to change it."})
+				Advice:  "Check whether the prior says what you know. The data alone are no reason to change it."})
 		default:
 			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
-				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of their own zeros."})
+				Advice:  "Change the part of the model that the statistic depends on: the distribution or its tails (min, max, sd), missing structure (mean, quartiles), an extra share of zeros (zeros)."})
 		}
 		if u := v.Uniform; u != nil && u.P < 0.05 {
 			shape := "in some other way"
@@ -135,7 +135,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 			}
 			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %.3f): %s.", v.Name, u.P, shape),
-				Advice:  "Look at the observations' LOO-PIT: which have values near 0 or 1? A family with other tails or variance may fit.", Settings: []string{"json"}})
+				Advice:  "Find the observations whose LOO-PIT is near 0 or 1. A distribution with other tails or another variance may fit.", Settings: []string{"json"}})
 		}
 	}
 	for _, left := range p.Left {

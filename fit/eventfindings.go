@@ -46,15 +46,15 @@ var eventFindings = []struct {
 		tempersWell,
 		eventAdvice{"The chains did not move between the modes, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has its own meaning, and sampling takes less time.", nil}},
 	{infer.EventModes, diagnose.Problem, missedText,
-		eventAdvice{"Parallel tempering hardly got to a mode that the search had found, so the draws have too little of it, and figures that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to arrive there.", []string{"warmup", "draws"}},
+		eventAdvice{"Parallel tempering hardly reached a mode that the search had found, so the draws have too little of it, and results that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to reach it.", []string{"warmup", "draws"}},
 		nil, eventAdvice{}},
 	{infer.EventLegs, diagnose.Problem, legsText,
-		eventAdvice{"One of them, or some of the chains, missed a part of the posterior, so the shares of modes and log Z may be wrong. Make a longer warm-up, which searches longer and fits the reference again, with more climbs, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
+		eventAdvice{"One of them, or some of the chains, missed a part of the posterior, so the shares of modes and log Z may be wrong. Lengthen the warm-up, search from more starting points, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
 		nil, eventAdvice{}},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
-		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
+		return fmt.Sprintf("%s stuck or far from the others, and again after a restart. Adaptation ignored %s, but the summary includes the draws.",
 			chainsAre(events), plural(len(events), "it", "them"))
-	}, eventAdvice{"The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values.", []string{"init"}},
+	}, eventAdvice{"The summary mixes draws that do not belong together. Look where these chains are, tighten the priors, or give initial values.", []string{"init"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
 		eventAdvice{"The chains agree in the end, as R-hat shows.", nil}},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
@@ -64,8 +64,8 @@ var eventFindings = []struct {
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
 		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
 	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
-		return fmt.Sprintf("%s stuck, or far from where the others were, in warm-up, and started again from a random point.", chainsAre(events))
-	}, eventAdvice{"If the other findings are clear this is harmless. A chain that restarts again and again may have found a mode or a neck that the others missed.", nil}, nil, eventAdvice{}},
+		return fmt.Sprintf("%s stuck or far from the others in warm-up, and started again from a random point.", chainsAre(events))
+	}, eventAdvice{"This is harmless if there are no other problems. A chain that restarts in every run may have found a mode or a narrow region that the others missed.", nil}, nil, eventAdvice{}},
 }
 
 // agree reports whether R-hat finds nothing.

@@ -71,7 +71,7 @@ func (f *Fit) slowly() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "plan-fault", Severity: diagnose.Note,
 		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
-		Advice:  "The draws are right, but slow. This is a fault of ppl, not of your model: please report it with the model.",
+		Advice:  "The draws are right, but took longer. This is a fault of ppl, not of your model: please report it with the model.",
 	}}
 }
 

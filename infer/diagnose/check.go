@@ -88,11 +88,11 @@ var checks = []check{
 	{"divergences", Problem, findDivergences,
 		"The sampler missed a region of high curvature, so estimates are biased. If quantities are named, the region is where they are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller: raise the target of the acceptance, or lower a step size that is not adapted.", []string{"delta=0.95", "stepsize"}},
 	{"treedepth", Problem, findTreeDepth,
-		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
+		"Trajectories were cut short: the draws are valid but inefficient. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
 	{"acceptance", Problem, findAcceptance,
 		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size.", []string{"warmup", "stepsize"}},
 	{"restarts", Problem, findRestarts,
-		"Only draws that come from a reference are independent of those before, so the shares of modes are not known well. Make a longer warm-up, which fits the reference, and more draws, or use more replicas.", []string{"warmup", "draws", "replicas"}},
+		"Draws become independent of earlier ones only by a restart, so the shares of the modes are not known well. Use a longer warm-up, which fits the reference better, more draws, or more replicas.", []string{"warmup", "draws", "replicas"}},
 	{"ebfmi", Problem, findEBFMI,
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little.", nil},
 	{"undefined", Problem, findUndefined,
@@ -104,9 +104,9 @@ var checks = []check{
 	{"one-chain", Note, findOneChain,
 		"A single chain cannot show that it missed a mode. Run at least four.", []string{"chains=4"}},
 	{"shared-start", Note, findSharedStart,
-		"Chains that begin at the same place may all miss what another start would have shown. If you did not mean that, give no initial values, so that each chain begins at a random point, or give each chain its own.", []string{"init"}},
+		"Chains that begin at the same place may all miss a mode that another start would find. Give no initial values, so that each chain begins at a random point, or give each chain its own.", []string{"init"}},
 	{"constant", Note, findConstant,
-		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed.", nil},
+		"This is fine if the model fixes the value (a diagonal of ones, an unused element). Otherwise check how it is computed.", nil},
 }
 
 // Check looks at a run and returns what is wrong with it, or an empty slice.
@@ -308,7 +308,7 @@ func findTreeDepth(e *evidence) (string, []string) {
 }
 
 // depthIsHarmless is the advice of a finding on tree depths where nothing else is wrong.
-const depthIsHarmless = "Trajectories were cut short: valid but inefficient draws. There are enough of them, and the chains agree. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
+const depthIsHarmless = "Trajectories were cut short: the draws are valid but inefficient. There are enough of them, and the chains agree. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
 
 // mixes reports whether R-hat, effective sample sizes and energies were computed and find nothing.
 func mixes(e *evidence) bool {

@@ -22,9 +22,9 @@ type Code string
 
 // Errors in the form of the text. Reported by lang.Parse.
 const (
-	// UnexpectedToken: something stands where the language does not allow it.
+	// UnexpectedToken: the parser expected something else here.
 	//
-	// The general syntax error: used where no more helpful code applies.
+	// This is the general syntax error. ppl reports it where no more helpful code applies.
 	//
 	// Example:
 	//
@@ -79,7 +79,7 @@ const (
 
 	// UnclosedBrace: a block is not closed.
 	//
-	// Indentation decides which of several open braces is meant.
+	// The indentation of the program decides which of several open braces is reported.
 	//
 	// Example:
 	//
@@ -99,7 +99,7 @@ const (
 	//	}
 	UnclosedBrace Code = "E0103"
 
-	// StrayBrace: a closing brace has no opening one.
+	// StrayBrace: a closing brace has no matching opening brace.
 	//
 	// Example:
 	//
@@ -115,9 +115,9 @@ const (
 	//	}
 	StrayBrace Code = "E0104"
 
-	// InvalidCharacter: a character has no meaning in the language.
+	// InvalidCharacter: the character has no meaning in the language.
 	//
-	// Programs are ASCII text, apart from comments and strings.
+	// Use ASCII letters, digits and operators. Comments and strings may contain any text.
 	//
 	// Example:
 	//
@@ -132,10 +132,10 @@ const (
 	//	}
 	InvalidCharacter Code = "E0105"
 
-	// BidiControl: a comment or string has a control character of bidirectional text.
+	// BidiControl: a comment or string contains a bidirectional control character.
 	//
-	// Editors show the text after it in another order than the compiler reads it, so that a
-	// program can look as if it did something else.
+	// An editor then shows the text in a different order from the one that the compiler reads,
+	// so a program can look as if it did something else. Delete the character.
 	//
 	// Example:
 	//
@@ -150,9 +150,9 @@ const (
 	//	}
 	BidiControl Code = "W0102"
 
-	// HashComment: # does not begin a comment.
+	// HashComment: # does not start a comment.
 	//
-	// It once did.
+	// Older versions of Stan allowed it. Write // instead.
 	//
 	// Example:
 	//
@@ -184,6 +184,9 @@ const (
 
 	// UnterminatedString: a string is not closed on its line.
 	//
+	// Close it with " on the same line. A long message may be several strings, separated by
+	// commas.
+	//
 	// Example:
 	//
 	//	model {
@@ -199,7 +202,7 @@ const (
 
 	// BadNumber: a number is malformed or out of range.
 	//
-	// Digits may be grouped by single underscores.
+	// Single underscores may group digits, as in 1_000_000.
 	//
 	// Example:
 	//
@@ -216,21 +219,20 @@ const (
 
 	// TooDeep: brackets, statements or operators are nested too deeply.
 	//
-	// The limit is a thousand levels. No one writes such a program by hand; a
-	// program that writes programs can name intermediate results.
+	// The limit is a thousand levels. If another program writes your model, let it store
+	// intermediate results in variables.
 	TooDeep Code = "E0110"
 
-	// TooLong: the program is longer than is read.
+	// TooLong: the program is longer than the limit.
 	//
-	// The limit, a megabyte unless a setting (max-source) says otherwise, is on the
-	// text together with the files that it includes. It keeps a file that is no
-	// program from using up the memory.
+	// The limit is one megabyte, included files together, so that a file that is not a program
+	// does not use up the memory. The setting max-source raises it.
 	TooLong Code = "E0138"
 
 	// Include: a file cannot be included.
 	//
-	// A line `#include FILE` stands for the text of a file, which is looked for in
-	// the folder of the program and in the include paths.
+	// The line `#include FILE` inserts the text of a file. ppl looks for the file in the
+	// folder of the program and in the include paths.
 	//
 	// Example:
 	//
@@ -249,8 +251,8 @@ const (
 
 	// ReservedWord: a reserved word is used as a name.
 	//
-	// Keywords, the names of types, a few words kept for the future, and names that
-	// end in two underscores are reserved.
+	// Choose another name. Keywords, names of types, a few words kept for future versions, and
+	// names that end in two underscores are reserved.
 	//
 	// Example:
 	//
@@ -265,7 +267,10 @@ const (
 	//	}
 	ReservedWord Code = "E0112"
 
-	// UnknownBlock: there is no program block of that name.
+	// UnknownBlock: no program block has this name.
+	//
+	// The blocks are: functions, data, transformed data, parameters, transformed parameters,
+	// model, generated quantities.
 	//
 	// Example:
 	//
@@ -282,8 +287,8 @@ const (
 
 	// BlockOrder: the program blocks are out of order.
 	//
-	// The order is: functions, data, transformed data, parameters, transformed
-	// parameters, model, generated quantities. Any may be absent.
+	// The order is: functions, data, transformed data, parameters, transformed parameters,
+	// model, generated quantities. You may leave out any of them.
 	//
 	// Example:
 	//
@@ -306,6 +311,8 @@ const (
 
 	// DuplicateBlock: a program block occurs twice.
 	//
+	// Merge the two blocks.
+	//
 	// Example:
 	//
 	//	data {
@@ -323,7 +330,9 @@ const (
 	//	}
 	DuplicateBlock Code = "E0115"
 
-	// OutsideBlock: a declaration or statement stands outside all blocks.
+	// OutsideBlock: a declaration or statement is outside all blocks.
+	//
+	// Move it into the block it belongs to.
 	//
 	// Example:
 	//
@@ -401,6 +410,8 @@ const (
 
 	// IncrementLogProb: increment_log_prob is no longer part of the language.
 	//
+	// Write target += instead.
+	//
 	// Example:
 	//
 	//	parameters {
@@ -422,6 +433,8 @@ const (
 
 	// OldArraySyntax: an array is declared with its sizes after the name.
 	//
+	// Older versions of Stan wrote real y[N]. Now the type is array[N] real.
+	//
 	// Example:
 	//
 	//	data {
@@ -437,7 +450,9 @@ const (
 	//	}
 	OldArraySyntax Code = "E0124"
 
-	// NotAStatement: an expression stands where a statement is due.
+	// NotAStatement: an expression is not a statement.
+	//
+	// Assign its value to a variable, or add it to the target.
 	//
 	// Example:
 	//
@@ -458,7 +473,9 @@ const (
 	//	}
 	NotAStatement Code = "E0125"
 
-	// BadAssignTarget: the left side of an assignment cannot be assigned to.
+	// BadAssignTarget: you cannot assign to the left side of this assignment.
+	//
+	// The left side must be a variable, or elements of one.
 	//
 	// Example:
 	//
@@ -476,6 +493,8 @@ const (
 	BadAssignTarget Code = "E0126"
 
 	// TargetMisuse: target and jacobian can only be added to.
+	//
+	// Write target += or jacobian +=. To read the value, call target().
 	//
 	// Example:
 	//
@@ -496,7 +515,9 @@ const (
 	//	}
 	TargetMisuse Code = "E0127"
 
-	// BadLoop: the header of a loop or condition is not in the language's form.
+	// BadLoop: the header of a loop or condition is malformed.
+	//
+	// Loops are for (i in 1:N), for (x in xs) and while (condition).
 	//
 	// Example:
 	//
@@ -515,7 +536,7 @@ const (
 	//	}
 	BadLoop Code = "E0128"
 
-	// StringNotAllowed: a string stands outside print, reject, fatal_error and profile.
+	// StringNotAllowed: strings are allowed only in print, reject, fatal_error and profile.
 	//
 	// Example:
 	//
@@ -530,7 +551,7 @@ const (
 	//	}
 	StringNotAllowed Code = "E0129"
 
-	// UnknownType: there is no type of that name.
+	// UnknownType: no type has this name.
 	//
 	// Example:
 	//
@@ -547,8 +568,8 @@ const (
 
 	// BadSize: the sizes of a type are missing, too many, or not allowed.
 	//
-	// A variable needs all its sizes. The parameters and result of a function have
-	// none, since a function takes containers of any size.
+	// A variable needs all its sizes. The parameters and the result of a function have none,
+	// because a function takes containers of any size.
 	//
 	// Example:
 	//
@@ -564,10 +585,10 @@ const (
 	//	}
 	BadSize Code = "E0131"
 
-	// BadBound: the bounds of a type are not among those allowed.
+	// BadBound: the type does not allow these bounds.
 	//
-	// They are lower and upper, or offset and multiplier; they stand between the
-	// name of the type and its sizes; constrained types such as simplex take none.
+	// Write lower and upper, or offset and multiplier, between the name of the type and its
+	// sizes. Constrained types such as simplex take no bounds.
 	//
 	// Example:
 	//
@@ -584,8 +605,8 @@ const (
 
 	// BoundNotAllowed: a local variable or a function parameter has a constraint.
 	//
-	// Only variables declared directly in a block other than model have
-	// constraints.
+	// Only variables at the top level of a block can have constraints, and those of the model
+	// block cannot.
 	//
 	// Example:
 	//
@@ -602,7 +623,10 @@ const (
 	//	}
 	BoundNotAllowed Code = "E0133"
 
-	// InitNotAllowed: a variable of data or parameters is given a value.
+	// InitNotAllowed: a variable in data or parameters cannot be given a value.
+	//
+	// Values of data come from the data file, values of parameters from the sampler. Move a
+	// constant to transformed data.
 	//
 	// Example:
 	//
@@ -617,7 +641,9 @@ const (
 	//	}
 	InitNotAllowed Code = "E0134"
 
-	// StatementNotAllowed: a statement stands in data or parameters.
+	// StatementNotAllowed: the data and parameters blocks contain only declarations.
+	//
+	// Move the statement to transformed data or transformed parameters.
 	//
 	// Example:
 	//
@@ -657,7 +683,7 @@ const (
 	//	}
 	FunctionElsewhere Code = "E0136"
 
-	// NotAFunction: something other than a function stands in the functions block.
+	// NotAFunction: the functions block contains only functions.
 	//
 	// Example:
 	//

@@ -3,7 +3,9 @@ package diag
 // Data and what they decide. Reported by compile when data are bound; the first
 // line of an example holds the data.
 const (
-	// DataMissing: the data have no value for a declared variable.
+	// DataMissing: the data lack a value for a declared variable.
+	//
+	// Add it to the data file, or delete the declaration.
 	//
 	// Example:
 	//
@@ -20,7 +22,7 @@ const (
 	//	}
 	DataMissing Code = "E0601"
 
-	// DataSize: a value has other sizes than its declaration.
+	// DataSize: the sizes of a value differ from its declaration.
 	//
 	// Example:
 	//
@@ -39,7 +41,9 @@ const (
 	//	}
 	DataSize Code = "E0602"
 
-	// DataNotInt: a variable declared int was given a number with a fraction.
+	// DataNotInt: a value for an int variable has a fraction.
+	//
+	// Round the value, or declare the variable real.
 	//
 	// Example:
 	//
@@ -56,7 +60,7 @@ const (
 	//	}
 	DataNotInt Code = "E0603"
 
-	// DataBounds: a value is outside its declared bounds.
+	// DataBounds: a value is outside the declared bounds of its variable.
 	//
 	// Example:
 	//
@@ -73,8 +77,7 @@ const (
 	//	}
 	DataBounds Code = "E0604"
 
-	// OutsideBounds: transformed data has computed a value outside its declared
-	// bounds.
+	// OutsideBounds: transformed data computed a value outside its declared bounds.
 	//
 	// Example:
 	//
@@ -110,7 +113,7 @@ const (
 	//	}
 	IndexRange Code = "E0606"
 
-	// SizeMismatch: the sizes of an assignment's two sides differ.
+	// SizeMismatch: the two sides of an assignment have different sizes.
 	//
 	// Example:
 	//
@@ -125,7 +128,7 @@ const (
 	//	}
 	SizeMismatch Code = "E0607"
 
-	// NegativeSize: a size is less than zero, or too small for its type.
+	// NegativeSize: a size is negative, or too small for its type.
 	//
 	// Example:
 	//
@@ -148,7 +151,7 @@ const (
 	//	}
 	NegativeSize Code = "E0608"
 
-	// Rejected: the program's own reject statement refuses the data.
+	// Rejected: a reject statement of the program refused the data.
 	//
 	// Example:
 	//
@@ -171,7 +174,9 @@ const (
 	//	}
 	Rejected Code = "E0609"
 
-	// BadCall: arguments of a call have the right types but do not fit together.
+	// BadCall: the arguments of a call do not fit together.
+	//
+	// Their types are right, but not their sizes or values.
 	//
 	// Example:
 	//
@@ -186,7 +191,9 @@ const (
 	//	}
 	BadCall Code = "E0610"
 
-	// IntArithmetic: arithmetic with integers has no result.
+	// IntArithmetic: an operation on integers has no result.
+	//
+	// Examples are a division by zero and a result above 2147483647.
 	//
 	// Example:
 	//
@@ -209,13 +216,15 @@ const (
 	//	}
 	IntArithmetic Code = "E0611"
 
-	// NoReturn: a function came to its end without a return statement.
+	// NoReturn: a function ended without a return statement.
 	//
-	// The checker refuses most such functions; what is left is reported when the
-	// end is reached.
+	// ppl rejects most such functions before a run. The others are reported when the end is
+	// reached.
 	NoReturn Code = "E0612"
 
 	// EndlessRecursion: a function calls itself without end.
+	//
+	// Add a case that returns without a call.
 	//
 	// Example:
 	//
@@ -242,26 +251,28 @@ const (
 	EndlessRecursion Code = "E0613"
 
 	// EndlessLoop: a while loop does not end.
+	//
+	// Change its condition, or a variable of the condition within the loop.
 	EndlessLoop Code = "E0614"
 
-	// TooLarge: binding the model to these data, or an evaluation of it, would need more
-	// memory or run more statements than is allowed.
+	// TooLarge: the model with these data needs more memory or statements than the limits
+	// allow.
 	//
-	// The limits keep a mistake in a size or in the end of a loop from taking the whole
-	// machine. They can be raised: by options of the command, and by fields of BindOptions
-	// in Go.
+	// The limits protect the machine from a wrong size or an endless loop. Raise them with
+	// options of the command, or with fields of BindOptions in Go.
 	TooLarge Code = "E0615"
 
-	// UnknownInt: an integer that has to be known when data are bound, such as
-	// a size, depends on parameters or on random draws.
+	// UnknownInt: an integer that must be known when data are bound, such as a size, depends
+	// on parameters or random draws.
 	//
-	// Programs may do that: their log density is then interpreted at every point.
-	// What needs the log density as a graph, such as the metric "fisher", reports
-	// it.
+	// Programs may do this: ppl then interprets the log density at each point, which is
+	// slower. Features that need the log density as a graph, such as the metric "fisher",
+	// report this error.
 	UnknownInt Code = "E0616"
 
-	// DataForm: the data cannot be read: the file is not in its format, or a value is no
-	// number.
+	// DataForm: the data cannot be read.
+	//
+	// The file does not have its format, or a value is not a number.
 	//
 	// Example:
 	//
@@ -281,10 +292,10 @@ const (
 
 // Understood but not supported. Reported by compile.
 const (
-	// NotSupported: what parameters or random draws decide has no place in a graph.
+	// NotSupported: parameters or random draws decide something that a graph cannot express.
 	//
-	// Programs may do that: their log density is then interpreted at every point.
-	// What needs the log density as a graph, such as the metric "fisher", reports
-	// it.
+	// Programs may do this: ppl then interprets the log density at each point, which is
+	// slower. Features that need the log density as a graph, such as the metric "fisher",
+	// report this error.
 	NotSupported Code = "E0901"
 )

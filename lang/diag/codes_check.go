@@ -2,11 +2,10 @@ package diag
 
 // Names and scopes. Reported by lang/check.
 const (
-	// UnknownVariable: a name is used that is not declared.
+	// UnknownVariable: a variable is not declared.
 	//
-	// Variables are visible from their declaration to the end of the enclosing
-	// braces; those at the top level of a block also in the later blocks, but for
-	// the model block.
+	// A variable is visible from its declaration to the closing brace. Variables at the top
+	// level of a block are also visible in later blocks, except those of the model block.
 	//
 	// Example:
 	//
@@ -28,7 +27,9 @@ const (
 	//	}
 	UnknownVariable Code = "E0201"
 
-	// UnknownFunction: a function is called that does not exist.
+	// UnknownFunction: no function has this name.
+	//
+	// `ppl doc` lists the functions of the library.
 	//
 	// Example:
 	//
@@ -43,9 +44,9 @@ const (
 	//	}
 	UnknownFunction Code = "E0202"
 
-	// UnknownDistribution: the name after ~ is no distribution.
+	// UnknownDistribution: no distribution has this name.
 	//
-	// A distribution NAME is one for which there is a function NAME_lpdf or NAME_lpmf.
+	// You can use NAME after ~ if there is a function NAME_lpdf or NAME_lpmf.
 	//
 	// Example:
 	//
@@ -66,9 +67,9 @@ const (
 	//	}
 	UnknownDistribution Code = "E0203"
 
-	// Redeclared: a name is declared that is already in use.
+	// Redeclared: the name is already in use.
 	//
-	// No variable may hide another one, even in an inner block.
+	// A variable cannot hide another one, even in an inner block. Choose another name.
 	//
 	// Example:
 	//
@@ -89,7 +90,7 @@ const (
 	//	}
 	Redeclared Code = "E0204"
 
-	// ReservedName: a name cannot be declared because the language keeps it.
+	// ReservedName: the language reserves this name.
 	//
 	// Example:
 	//
@@ -104,7 +105,7 @@ const (
 	//	}
 	ReservedName Code = "E0205"
 
-	// CalledVariable: a variable is called like a function.
+	// CalledVariable: a variable is called as if it were a function.
 	//
 	// Example:
 	//
@@ -125,7 +126,9 @@ const (
 	//	}
 	CalledVariable Code = "E0206"
 
-	// NotAVariable: a function is used like a variable.
+	// NotAVariable: a function is used as if it were a variable.
+	//
+	// Add parentheses with arguments to call it.
 	//
 	// Example:
 	//
@@ -140,9 +143,9 @@ const (
 	//	}
 	NotAVariable Code = "E0207"
 
-	// RemovedFunction: a function of older versions of Stan is called.
+	// RemovedFunction: the function belongs to an older version of Stan.
 	//
-	// The formatter rewrites a program in the older syntax (setting "upgrade").
+	// `ppl fmt --upgrade` rewrites programs in older syntax.
 	//
 	// Example:
 	//
@@ -166,9 +169,9 @@ const (
 
 // Types and calls. Reported by lang/check.
 const (
-	// TypeMismatch: a value has another type than its place.
+	// TypeMismatch: a value has the wrong type.
 	//
-	// An int may stand where a real is wanted; nothing else is converted.
+	// An int is accepted where a real is expected. Nothing else is converted automatically.
 	//
 	// Example:
 	//
@@ -191,7 +194,7 @@ const (
 	//	}
 	TypeMismatch Code = "E0301"
 
-	// BadArguments: a function does not take these arguments.
+	// BadArguments: the function does not accept these arguments.
 	//
 	// Example:
 	//
@@ -212,10 +215,10 @@ const (
 	//	}
 	BadArguments Code = "E0302"
 
-	// AmbiguousCall: a call fits several forms of a function equally well.
+	// AmbiguousCall: the call fits several forms of a function equally well.
 	//
-	// The form that needs the fewest promotions is called; if there are two, an
-	// argument has to be converted.
+	// ppl calls the form that needs the fewest conversions from int to real. If two need
+	// equally many, convert an argument yourself, for instance by writing 1.0 for 1.
 	//
 	// Example:
 	//
@@ -246,7 +249,7 @@ const (
 	//	}
 	AmbiguousCall Code = "E0303"
 
-	// BadOperand: an operator does not take these operands.
+	// BadOperand: the operator does not accept these operands.
 	//
 	// Example:
 	//
@@ -269,7 +272,7 @@ const (
 	//	}
 	BadOperand Code = "E0304"
 
-	// TooManyIndices: a value is indexed with more indices than it has dimensions.
+	// TooManyIndices: there are more indices than the value has dimensions.
 	//
 	// Example:
 	//
@@ -290,7 +293,7 @@ const (
 	//	}
 	TooManyIndices Code = "E0305"
 
-	// BadIndex: an index is neither an int nor an array of int.
+	// BadIndex: an index must be an int or an array of int.
 	//
 	// Example:
 	//
@@ -311,9 +314,9 @@ const (
 	//	}
 	BadIndex Code = "E0306"
 
-	// IntExpected: an int is wanted.
+	// IntExpected: an int is expected here.
 	//
-	// Sizes, bounds of loops and of index ranges, and conditions are int.
+	// Sizes, bounds of loops, index ranges and conditions are int.
 	//
 	// Example:
 	//
@@ -330,9 +333,10 @@ const (
 	//	}
 	IntExpected Code = "E0307"
 
-	// MixedTypes: things that must have one type have several.
+	// MixedTypes: values that must have one type have several.
 	//
-	// The elements of an array or row_vector, and the two results of ?:.
+	// The elements of an array or row_vector must have the same type, and so must the two
+	// results of ?:.
 	//
 	// Example:
 	//
@@ -353,7 +357,7 @@ const (
 	//	}
 	MixedTypes Code = "E0308"
 
-	// VoidValue: a call without a value is used as one, or a value is not used.
+	// VoidValue: a function without a value is used as a value, or a value is not used.
 	//
 	// Example:
 	//
@@ -368,7 +372,7 @@ const (
 	//	}
 	VoidValue Code = "E0309"
 
-	// BoundMismatch: a bound of a declaration does not fit the variable.
+	// BoundMismatch: the bound has the wrong type or size for the variable.
 	//
 	// Example:
 	//
@@ -389,7 +393,7 @@ const (
 	//	}
 	BoundMismatch Code = "E0310"
 
-	// IntVariate: a distribution of integers is used for real values.
+	// IntVariate: a distribution of integers is used for a real variable.
 	//
 	// Example:
 	//
@@ -410,7 +414,10 @@ const (
 	//	}
 	IntVariate Code = "E0311"
 
-	// Bar: a bar is missing after the variate, or stands where there is none.
+	// Bar: the bar after the variate is missing, or there is one too many.
+	//
+	// Write normal_lpdf(y | mu, sigma): the bar separates the variate from the parameters of a
+	// density or distribution function.
 	//
 	// Example:
 	//
@@ -431,7 +438,7 @@ const (
 	//	}
 	Bar Code = "E0312"
 
-	// NotIterable: a loop runs over something that has no elements.
+	// NotIterable: the loop runs over a value that has no elements.
 	//
 	// Example:
 	//
@@ -467,7 +474,7 @@ const (
 	//	}
 	IntTooLarge Code = "E0314"
 
-	// NotATuple: a member is taken of something that is no tuple.
+	// NotATuple: only tuples have numbered members.
 	//
 	// Example:
 	//
@@ -488,7 +495,7 @@ const (
 	//	}
 	NotATuple Code = "E0315"
 
-	// NoMember: a tuple has fewer members.
+	// NoMember: the tuple has no member with this number.
 	//
 	// Example:
 	//
@@ -509,10 +516,10 @@ const (
 	//	}
 	NoMember Code = "E0316"
 
-	// BadFunctor: a function is passed that the other function cannot call.
+	// BadFunctor: the function cannot be passed here.
 	//
-	// The library calls what it is given as often as it likes, so that drawing
-	// random numbers or adding to the target would have no defined effect.
+	// The library calls a passed function an unspecified number of times. So it must not draw
+	// random numbers or add to the target.
 	//
 	// Example:
 	//
@@ -537,11 +544,10 @@ const (
 	//	}
 	BadFunctor Code = "E0317"
 
-	// NoTruncation: a distribution is truncated whose distribution function is
-	// not known.
+	// NoTruncation: the distribution cannot be truncated.
 	//
-	// Truncation divides by the probability between the bounds, which takes
-	// NAME_lcdf and NAME_lccdf for these arguments.
+	// Truncation divides by the probability between the bounds, so it needs NAME_lcdf and
+	// NAME_lccdf for these arguments.
 	//
 	// Example:
 	//

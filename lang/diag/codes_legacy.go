@@ -2,10 +2,10 @@ package diag
 
 // Older versions of Stan. Reported by lang.ParseWith in legacy mode.
 const (
-	// LegacySyntax: the syntax of an older version of Stan is used.
+	// LegacySyntax: the program uses the syntax of an older version of Stan.
 	//
-	// It is read as what replaced it, because legacy syntax was asked for.
-	// The formatter rewrites the program (setting "upgrade").
+	// ppl reads it as the new form, because you asked for legacy syntax. `ppl fmt --upgrade`
+	// rewrites the program.
 	//
 	// Example:
 	//

@@ -8,11 +8,11 @@ func (c Code) Pedantic() bool { return strings.HasPrefix(string(c), "W06") }
 
 // Warnings that are given on demand. Reported by lang/check.
 const (
-	// NoPriorOfItsOwn: a parameter without bounds on both sides has no distribution.
+	// NoPriorOfItsOwn: a parameter without bounds on both sides has no prior.
 	//
-	// Its prior is flat, and improper: there may be no posterior. Parameters
-	// that the data determine well need no more than that; scales, and effects of
-	// few observations, do.
+	// Its prior is flat and improper, so the posterior may not exist. A parameter that the
+	// data determine well does not need a prior. Scales, and effects with few observations,
+	// do.
 	//
 	// Example:
 	//
@@ -43,7 +43,9 @@ const (
 	//	}
 	NoPriorOfItsOwn Code = "W0601"
 
-	// OnlyBounds: the density does not depend on a parameter, which is uniform between its bounds.
+	// OnlyBounds: nothing but its bounds restricts a parameter.
+	//
+	// The density does not depend on it, so its posterior is uniform between the bounds.
 	//
 	// Example:
 	//
@@ -66,11 +68,11 @@ const (
 	//	}
 	OnlyBounds Code = "W0602"
 
-	// WideUniform: a parameter is uniform on a very wide interval.
+	// WideUniform: a parameter has a uniform prior on a very wide interval.
 	//
-	// Such bounds are seldom meant: nearly all of the interval is far from zero,
-	// and the posterior crowds at a bound when the data say little. Half-normal or
-	// exponential priors say what is plausible without an edge.
+	// Nearly all of such an interval is far from zero, so the prior says that large values are
+	// likely. When the data say little, the posterior crowds at a bound. A half-normal or
+	// exponential prior says what is plausible, without an edge.
 	//
 	// Example:
 	//
@@ -93,7 +95,7 @@ const (
 
 	// SeveralDistributions: a parameter has several distributions.
 	//
-	// Their densities are multiplied, which is seldom what two statements mean.
+	// The densities are multiplied. That is seldom what two statements are meant to say.
 	//
 	// Example:
 	//
@@ -115,10 +117,10 @@ const (
 	//	}
 	SeveralDistributions Code = "W0604"
 
-	// ParameterDecides: a parameter decides what is computed.
+	// ParameterDecides: a condition depends on a parameter.
 	//
-	// Where it does, the density may jump or have a kink, which gradients do not
-	// tell of: the sampler steps over it, and is slow or biased there.
+	// The density may jump, or have a kink, where the condition changes. Gradients do not show
+	// that, so the sampler steps over it and becomes slow or biased there.
 	//
 	// Example:
 	//
@@ -143,10 +145,10 @@ const (
 	//	}
 	ParameterDecides Code = "W0605"
 
-	// NonlinearVariate: what has a distribution is computed from parameters, but not as a sum.
+	// NonlinearVariate: the left side of ~ is a nonlinear function of parameters.
 	//
-	// Unless the log of the determinant of the derivatives is added to the target,
-	// the parameters do not have the distribution that this says.
+	// The parameters do not get the stated distribution unless you add the log determinant of
+	// the derivatives to the target.
 	//
 	// Example:
 	//

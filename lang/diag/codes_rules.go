@@ -2,10 +2,10 @@ package diag
 
 // Rules of blocks and statements. Reported by lang/check.
 const (
-	// ReadOnly: something is assigned to that cannot be changed here.
+	// ReadOnly: the variable cannot be assigned to here.
 	//
-	// Data, parameters, variables of earlier blocks, loop variables and arguments
-	// of functions are read-only.
+	// Data, parameters, variables of earlier blocks, loop variables and function arguments are
+	// read-only.
 	//
 	// Example:
 	//
@@ -26,7 +26,7 @@ const (
 	//	}
 	ReadOnly Code = "E0401"
 
-	// MultiIndexAssign: an element of a multiple selection is assigned to.
+	// MultiIndexAssign: you cannot assign to an element of a multiple selection.
 	//
 	// Example:
 	//
@@ -44,6 +44,8 @@ const (
 	MultiIndexAssign Code = "E0402"
 
 	// SizeNotData: the size of a variable depends on a parameter.
+	//
+	// Sizes must be known when the data are read. Use data or transformed data.
 	//
 	// Example:
 	//
@@ -64,7 +66,10 @@ const (
 	//	}
 	SizeNotData Code = "E0403"
 
-	// IntParameter: a parameter or transformed parameter is an integer.
+	// IntParameter: parameters and transformed parameters cannot be integers.
+	//
+	// The sampler needs derivatives. Sum the discrete quantity out of the density, or declare
+	// the parameter real.
 	//
 	// Example:
 	//
@@ -79,7 +84,10 @@ const (
 	//	}
 	IntParameter Code = "E0404"
 
-	// NoTarget: the target is used where there is none.
+	// NoTarget: the target cannot be used here.
+	//
+	// Only the model block, and functions whose name ends in _lp, add to the target. jacobian +=
+	// belongs in transformed parameters, or in functions whose name ends in _jacobian.
 	//
 	// Example:
 	//
@@ -100,7 +108,10 @@ const (
 	//	}
 	NoTarget Code = "E0405"
 
-	// NoRandom: a random number is drawn where the program must be deterministic.
+	// NoRandom: random numbers are not allowed here.
+	//
+	// Functions that end in _rng may be called in transformed data and generated quantities,
+	// where they do not change the log density.
 	//
 	// Example:
 	//
@@ -115,7 +126,10 @@ const (
 	//	}
 	NoRandom Code = "E0406"
 
-	// Unnormalised: a density without its constants is used where it means nothing.
+	// Unnormalised: a density without its constants is meaningless here.
+	//
+	// Functions that end in _lupdf and _lupmf drop constants, which is right only for the
+	// target. Use _lpdf or _lpmf.
 	//
 	// Example:
 	//
@@ -136,7 +150,7 @@ const (
 	//	}
 	Unnormalised Code = "E0407"
 
-	// OutsideLoop: break or continue stands outside a loop.
+	// OutsideLoop: break and continue are allowed only in loops.
 	//
 	// Example:
 	//
@@ -153,9 +167,10 @@ const (
 	//	}
 	OutsideLoop Code = "E0408"
 
-	// MisplacedReturn: return does not fit the place.
+	// MisplacedReturn: the return statement does not fit here.
 	//
-	// It belongs into functions, with a value if and only if the function has a result.
+	// Use return in functions only: with a value if the function has a result, otherwise
+	// without.
 	//
 	// Example:
 	//
@@ -169,7 +184,9 @@ const (
 	//	}
 	MisplacedReturn Code = "E0409"
 
-	// TildeSuffix: the name after ~ has a suffix.
+	// TildeSuffix: the name after ~ must not have a suffix.
+	//
+	// Write y ~ normal(mu, sigma), not normal_lpdf.
 	//
 	// Example:
 	//
@@ -190,8 +207,8 @@ const (
 	//	}
 	TildeSuffix Code = "E0410"
 
-	// ReadsAssigned: an index on the left of an assignment to a tuple depends on a variable that is
-	// assigned to.
+	// ReadsAssigned: an index on the left side of a tuple assignment depends on a variable
+	// that the assignment changes.
 	//
 	// Example:
 	//
@@ -211,7 +228,7 @@ const (
 	//	}
 	ReadsAssigned Code = "E0411"
 
-	// StoredTwice: two members of a tuple are stored in one place.
+	// StoredTwice: a tuple assignment stores two members in the same place.
 	//
 	// Example:
 	//
@@ -232,7 +249,7 @@ const (
 
 // User functions. Reported by lang/check.
 const (
-	// FunctionRedefined: a function is defined that exists already.
+	// FunctionRedefined: a function with this name and these argument types exists already.
 	//
 	// Functions may share a name if the types of their arguments differ.
 	//
@@ -276,10 +293,10 @@ const (
 	//	}
 	NoDefinition Code = "E0502"
 
-	// DensityForm: a function does not have the form that its suffix promises.
+	// DensityForm: the function does not have the form that its suffix requires.
 	//
-	// Densities and distribution functions return real; the first argument of
-	// _lpdf is real, that of _lpmf is int.
+	// Densities and distribution functions return real. The first argument of _lpdf is real,
+	// that of _lpmf is int.
 	//
 	// Example:
 	//
@@ -298,7 +315,7 @@ const (
 	//	}
 	DensityForm Code = "E0503"
 
-	// MissingReturn: a function can end without returning its value.
+	// MissingReturn: a function can end without returning a value.
 	//
 	// Example:
 	//

@@ -17,10 +17,10 @@ const (
 	//	}
 	UsesItself Code = "W0201"
 
-	// IntDivision: the remainder of a division of integers is dropped.
+	// IntDivision: the division of integers drops the remainder.
 	//
-	// Nothing is said where an int is wanted, as in an index, unless both are
-	// literals.
+	// Write 1.0 / 2 for a real result. ppl does not warn where an int is expected, as in an
+	// index, unless both operands are literals.
 	//
 	// Example:
 	//
@@ -35,7 +35,9 @@ const (
 	//	}
 	IntDivision Code = "W0301"
 
-	// ChainedComparison: a comparison, or a negation, is compared.
+	// ChainedComparison: the result of a comparison or negation is compared.
+	//
+	// a < b < c compares 0 or 1 with c. Write a < b && b < c.
 	//
 	// Example:
 	//
@@ -56,7 +58,7 @@ const (
 	//	}
 	ChainedComparison Code = "W0302"
 
-	// MatrixPower: the power of a matrix is taken element by element.
+	// MatrixPower: .^ takes the power of each element, not of the matrix.
 	//
 	// Example:
 	//
@@ -79,6 +81,8 @@ const (
 
 	// IndexFromOne: an index is less than 1.
 	//
+	// Indices start at 1.
+	//
 	// Example:
 	//
 	//	data {
@@ -100,7 +104,7 @@ const (
 	//	}
 	IndexFromOne Code = "W0304"
 
-	// Unreachable: a statement can never be reached.
+	// Unreachable: the statement can never be reached.
 	//
 	// Example:
 	//
@@ -153,7 +157,7 @@ const (
 	//	}
 	Unused Code = "W0403"
 
-	// DeprecatedForm: Stan will remove this in a later version.
+	// DeprecatedForm: a later version of Stan will remove this.
 	//
 	// Example:
 	//
@@ -186,7 +190,9 @@ const (
 	//	}
 	DeprecatedForm Code = "W0404"
 
-	// Unassigned: a scalar is used that is never given a value.
+	// Unassigned: a scalar is used but never assigned.
+	//
+	// A real is then NaN, an int the smallest integer.
 	//
 	// Example:
 	//
@@ -211,8 +217,8 @@ const (
 
 	// NoPrior: the density does not depend on a parameter.
 	//
-	// Without a distribution and without bounds on both sides it has no proper
-	// posterior.
+	// The parameter has neither a distribution nor bounds on both sides, so it has no proper
+	// posterior. Give it a prior, or delete it.
 	//
 	// Example:
 	//
@@ -236,8 +242,8 @@ const (
 
 	// NoJacobian: a nonlinear function of a parameter has a distribution.
 	//
-	// The density is one of the parameters as they are declared. A distribution of
-	// f(x) says how probable x is only together with log |f'(x)|.
+	// The density must be that of the parameter as declared. If f(x) has a distribution, add
+	// log |f'(x)| to the target.
 	//
 	// Example:
 	//
@@ -259,7 +265,9 @@ const (
 	//	}
 	NoJacobian Code = "W0502"
 
-	// OutsideSupport: a parameter can have values that its distribution excludes.
+	// OutsideSupport: a parameter can take values that its distribution excludes.
+	//
+	// Such points are rejected. Declare the bounds of the distribution.
 	//
 	// Example:
 	//
@@ -280,10 +288,11 @@ const (
 	//	}
 	OutsideSupport Code = "W0503"
 
-	// OutsideDomain: a parameter can have values that a distribution does not take for an argument.
+	// OutsideDomain: a parameter can take values that the distribution does not accept as an
+	// argument.
 	//
-	// A scale needs a lower bound of 0, a covariance the type cov_matrix, the
-	// probabilities of outcomes a simplex, and so on.
+	// A scale needs a lower bound of 0, a covariance the type cov_matrix, probabilities of
+	// outcomes a simplex, and so on.
 	//
 	// Example:
 	//
@@ -312,7 +321,7 @@ const (
 	//	}
 	OutsideDomain Code = "W0504"
 
-	// ConstantOutside: a constant is outside the domain of a distribution's argument.
+	// ConstantOutside: a constant is outside the domain of the distribution's argument.
 	//
 	// Example:
 	//
@@ -333,7 +342,9 @@ const (
 	//	}
 	ConstantOutside Code = "W0505"
 
-	// RealEquality: real numbers that parameters decide are compared for equality.
+	// RealEquality: real numbers that depend on parameters are compared for equality.
+	//
+	// They are almost never equal. Compare their difference with a tolerance.
 	//
 	// Example:
 	//
@@ -357,7 +368,7 @@ const (
 	//	}
 	RealEquality Code = "W0506"
 
-	// NoValues: the bounds of a variable leave it no value.
+	// NoValues: no value satisfies the bounds of a variable.
 	//
 	// Example:
 	//
