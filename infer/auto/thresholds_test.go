@@ -11,7 +11,7 @@ import (
 // TestThresholds looks at the table: names differ, each row has its own value, the options
 // scale one and no other, and the page shows the rows as they are.
 func TestThresholds(t *testing.T) {
-	page, err := os.ReadFile("../../doc/reference/auto.md")
+	page, err := os.ReadFile("../../doc/evidence/auto-thresholds.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s: another threshold was scaled too", row.Name)
 		}
 		if line := rowOfPage(row); !strings.Contains(string(page), line) {
-			t.Errorf("doc/reference/auto.md lacks the line\n%s", line)
+			t.Errorf("doc/evidence/auto-thresholds.md lacks the line\n%s", line)
 		}
 	}
 	if len(names) != strings.Count(fmt.Sprintf("%+v", *standard), ":") {
@@ -47,7 +47,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// rowOfPage is the row of the table in doc/reference/auto.md.
+// rowOfPage is the row of the table in doc/evidence/auto-thresholds.md.
 func rowOfPage(row Threshold) string {
 	effect := row.Effect
 	if effect == "" {
