@@ -20,8 +20,8 @@ type Threshold struct {
 	at func(*limits) *float64
 }
 
-// Thresholds is the table of all of them. The page doc/evidence/auto-thresholds.md shows it; a test compares
-// the two.
+// Thresholds is the table of all of them. The page doc/evidence/auto-thresholds.md shows it; a
+// test compares the two.
 // Numbers that only bound rounding or work are constants where they are used.
 func Thresholds() []Threshold {
 	return []Threshold{
