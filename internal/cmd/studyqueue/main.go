@@ -1,6 +1,6 @@
 // Command studyqueue simulates the queue of a study over NATS: what a million fits on a
 // thousand processors take, and what stops more of them from helping. It prints the table
-// in doc/how-to/scale.md.
+// in doc/evidence/scale.md.
 //
 //	go run ./internal/cmd/studyqueue
 //
