@@ -46,16 +46,14 @@ type approximation struct {
 // flags declares those that all have.
 func (a *approximation) flags(cmd *cobra.Command) {
 	a.input.flags(cmd)
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.Uint64Var(&a.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&a.init, "init", "2", "where it `starts`: the radius of random values on the unconstrained scale; values of\nparameters, in a file (JSON or an R dump) or as JSON; or the end of a run: its folder, or a CSV file")
-	f.StringVarP(&a.out, "out", "o", "", "`folder` for a CSV file in CmdStan's format")
-	f.BoolVar(&a.overwrite, "overwrite", false, "let --out replace a run that is in the folder")
-	f.IntVar(&a.sigFigs, "sig-figs", 0, "significant digits in the CSV file, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
-	f.BoolVar(&a.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.Uint64(&a.seed, "seed", 0)
+	f.String(&a.init, "init", "2")
+	f.String(&a.out, "out", "")
+	f.Bool(&a.overwrite, "overwrite", false)
+	f.Int(&a.sigFigs, "sig-figs", 0)
+	f.Bool(&a.quiet, "quiet", false)
+	f.Bool(&a.json, "json", false)
 }
 
 // begin fills in what is not given, and loads the model.

@@ -45,8 +45,7 @@ func benchCommand() *cobra.Command {
 	var asJSON bool
 	parallel := 1
 	cmd := &cobra.Command{
-		Use:   "bench MODEL --data FILE",
-		Short: "Time the log density with its gradient",
+		Use: "bench MODEL --data FILE",
 		Long: fmt.Sprintf(`Times evaluations of log density and gradient in %d batches of at least %v,
 cycling over the points, and prints the time per evaluation in the fastest batch
 and in the median one, the time to bind the model to its data, and the number of
@@ -83,9 +82,9 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 		},
 	}
 	in.flags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&parallel, "parallel", 1, "processors that share an evaluation, where it takes long enough")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f := declare(cmd)
+	f.Int(&parallel, "parallel", 1)
+	f.Bool(&asJSON, "json", false)
 	return cmd
 }
 

@@ -19,8 +19,7 @@ func checkCommand() *cobra.Command {
 	var in input
 	var asJSON, pedantic bool
 	cmd := &cobra.Command{
-		Use:   "check MODEL…",
-		Short: "Check models for errors and likely mistakes",
+		Use: "check MODEL…",
 		Long: `Checks models without data and prints errors and warnings on stderr; - is standard
 input. The exit code is 1 if there are errors; what is allowed but likely to be a
 mistake gives warnings. --pedantic adds warnings of what is often meant:
@@ -75,8 +74,8 @@ place after the last character. Keys without a value are left out.`,
 		},
 	}
 	in.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the messages as JSON")
-	cmd.Flags().BoolVar(&pedantic, "pedantic", false, "also warn of what is often meant")
+	declare(cmd).Bool(&asJSON, "json", false)
+	declare(cmd).Bool(&pedantic, "pedantic", false)
 	return cmd
 }
 

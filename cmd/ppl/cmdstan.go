@@ -44,8 +44,7 @@ func cmdstanProgram(args []string) (code int, ok bool) {
 
 func cmdstanHomeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "cmdstan-home DIR",
-		Short: "Make a folder that front ends take for CmdStan",
+		Use: "cmdstan-home DIR",
 		Long: `Makes a folder that CmdStanPy, CmdStanR, brms and other front ends take for an
 installation of CmdStan: with its makefile, bin/stanc, bin/stansummary and
 bin/diagnose. Models are then run by ppl, with no C++ compiler.
@@ -90,8 +89,7 @@ type buildOptions struct {
 func buildCommand() *cobra.Command {
 	var o buildOptions
 	cmd := &cobra.Command{
-		Use:   "build MODEL",
-		Short: "Make an executable as CmdStan makes it of a model",
+		Use: "build MODEL",
 		Long: `Checks a model and makes a program of it that takes CmdStan's arguments and writes
 CmdStan's files: sample, optimize, laplace, pathfinder, variational,
 generate_quantities, log_prob, diagnose; EXE help-all tells all.
@@ -104,11 +102,11 @@ ppl that carries the model: 20 MB, and needs nothing else.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	readsModel.add(cmd, &o.input)
-	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "the `program` (default: the model's name without its extension)")
-	f.StringVar(&o.name, "name", "", "the model's name in files (default: that of its file, with _model)")
-	f.BoolVar(&o.threads, "threads", false, "tell front ends to run all chains in one process")
-	f.BoolVar(&o.standalone, "standalone", false, "make a copy of ppl that carries the model")
+	f := declare(cmd)
+	f.String(&o.output, "output", "")
+	f.String(&o.name, "name", "")
+	f.Bool(&o.threads, "threads", false)
+	f.Bool(&o.standalone, "standalone", false)
 	return cmd
 }
 

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // This file: the table of the flags that commands have in common. A row declares its flag for
@@ -23,11 +22,9 @@ const (
 
 // commonFlag is a row of the table.
 type commonFlag struct {
-	name    string
-	groups  groups
-	passing bool // concerns how a run is made, not its draws: it may be given with --resume
-	path    bool // the value is a path
-	add     func(f *pflag.FlagSet, name string, in *input)
+	name   string
+	groups groups
+	add    func(f declaring, name string, in *input)
 	// before is called with the context of the command before that runs, and returns the one
 	// that it runs in; nil: nothing is to be done.
 	before func(ctx context.Context, in *input) (context.Context, error)
@@ -35,38 +32,47 @@ type commonFlag struct {
 
 // commonFlags is the table, in the order of help texts.
 var commonFlags = []commonFlag{
-	{name: "data", groups: bindsModel, path: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.VarP(&onceFlag{to: &in.data}, name, "d", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
+	{name: "data", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Value(&onceFlag{to: &in.data}, name)
 	}},
-	{name: "count", groups: bindsModel, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.StringArrayVar(&in.counts, name, nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
+	{name: "count", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Strings(&in.counts, name, nil)
 	}},
-	{name: "max-data", groups: bindsModel, passing: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.Var(&in.maxData, name, "read files of data up to this `size` (default 1GiB)")
+	{name: "max-data", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Value(&in.maxData, name)
 	}},
-	{name: "max-print", groups: bindsModel, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.Var(&in.maxPrint, name, "show what the model prints up to this `size` (default 64MiB)")
+	{name: "max-print", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Value(&in.maxPrint, name)
 	}},
-	{name: "stan-compat", groups: bindsModel, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.StringVar(&in.stanCompat, name, "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
+	{name: "stan-compat", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.String(&in.stanCompat, name, "")
 	}},
-	{name: "memory", groups: bindsModel | readsFit, passing: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.Var(&in.memory, name, "refuse models, data and draws that ask for more memory than this `size`, such as 500MB or\n8GiB (default: the variable "+memoryVariable+", else half of what the machine has)")
+	{name: "memory", groups: bindsModel | readsFit, add: func(f declaring, name string, in *input) {
+		f.Value(&in.memory, name)
 	}},
-	{name: "statements", groups: bindsModel, passing: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.Int64Var(&in.statements, name, 0, "refuse models that run more statements than this `number` before the first evaluation; one\nof the model itself, each time that it is written out, counts for 100 (default 1000000000)")
+	{name: "statements", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Int64(&in.statements, name, 0)
 	}},
-	{name: "time-limit", groups: bindsModel, passing: true, before: limitTime, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.DurationVar(&in.timeLimit, name, 0, "end after that time, such as 90s or 2h; the time to compile and bind the model counts")
+	{name: "time-limit", groups: bindsModel, before: limitTime, add: func(f declaring, name string, in *input) {
+		f.Duration(&in.timeLimit, name, 0)
 	}},
-	{name: "include-path", groups: readsModel | bindsModel, path: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.StringArrayVar(&in.compile.IncludePaths, name, nil, "`folder` to search for files of #include, after that of the model; may be repeated")
+	{name: "include-path", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+		f.Strings(&in.compile.IncludePaths, name, nil)
 	}},
-	{name: "legacy", groups: readsModel | bindsModel, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.BoolVar(&in.compile.Legacy, name, false, "read the syntax of older versions of Stan, with warnings")
+	{name: "legacy", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+		f.Bool(&in.compile.Legacy, name, false)
 	}},
-	{name: "max-source", groups: readsModel | bindsModel, passing: true, add: func(f *pflag.FlagSet, name string, in *input) {
-		f.Var((*byteSize)(&in.compile.MaxSource), name, "read models, with what they include, up to this `size` (default 1MiB)")
+	{name: "color", groups: allCommands, add: func(f declaring, name string, in *input) {
+		f.Value(&in.color, name)
+	}},
+	{name: "no-config", groups: allCommands, add: func(f declaring, name string, in *input) {
+		f.Bool(&in.noConfig, name, false)
+	}},
+	{name: "show-config", groups: allCommands, add: func(f declaring, name string, in *input) {
+		f.Bool(&in.showConfig, name, false)
+	}},
+	{name: "max-source", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+		f.Value((*byteSize)(&in.compile.MaxSource), name)
 	}},
 }
 
@@ -77,7 +83,7 @@ func (g groups) add(cmd *cobra.Command, in *input) {
 		if row.groups&g == 0 {
 			continue
 		}
-		row.add(cmd.Flags(), row.name, in)
+		row.add(declare(cmd), row.name, in)
 		if row.before != nil {
 			before = append(before, row)
 		}
@@ -103,35 +109,60 @@ func (g groups) add(cmd *cobra.Command, in *input) {
 	}
 }
 
-// addToAll declares the flags of all commands below cmd.
-func addToAll(cmd *cobra.Command, in *input) {
+// addToAll declares the flags of all commands below cmd. all is set by --help-all.
+func addToAll(cmd *cobra.Command, in *input, all *bool) {
 	for _, c := range cmd.Commands() {
-		addToAll(c, in)
-		if c.Runnable() && !c.DisableFlagParsing {
-			allCommands.add(c, in)
+		addToAll(c, in, all)
+		if !c.Runnable() || c.DisableFlagParsing {
+			continue
+		}
+		allCommands.add(c, in)
+		f := declare(c)
+		f.Bool(new(bool), "help", false)
+		f.Value(&helpAll{c, all}, "help-all").NoOptDefVal = "true"
+		if c.Args != nil {
+			wants := c.Args
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if in.showConfig {
+					return nil
+				}
+				return wants(cmd, args)
+			}
 		}
 	}
 }
 
-// commonNames are the names of the flags of which is says so.
-func commonNames(is func(commonFlag) bool) (names []string) {
-	for _, row := range commonFlags {
-		if is(row) {
-			names = append(names, row.name)
-		}
-	}
-	return names
+// helpAll is the value of --help-all, which is --help with all flags.
+type helpAll struct {
+	cmd *cobra.Command
+	all *bool
 }
+
+// Set implements pflag.Value.
+func (h *helpAll) Set(text string) error {
+	on, err := strconv.ParseBool(text)
+	if err != nil || !on {
+		return err
+	}
+	*h.all = true
+	return h.cmd.Flags().Set("help", "true")
+}
+
+// String implements pflag.Value.
+func (h *helpAll) String() string { return "" }
+
+// Type implements pflag.Value.
+func (h *helpAll) Type() string { return "bool" }
 
 // passes reports whether a flag concerns how a run is shown and how long it may take, not what
 // it draws; it may be given with --resume.
 func passes(flag string) bool {
-	own := []string{"json", "fail-on", "vars", "sort", "limit", "percentiles", "quiet", "progress", "parallel", "resume", "salvage", "overwrite", "watch", "listen", "help"}
-	return slices.Contains(slices.Concat(own, commonNames(func(row commonFlag) bool { return row.passing })), flag)
+	row, _ := rowOf("run", flag)
+	return row.passing
 }
 
 // isPath reports whether the values of a flag are paths.
 func isPath(flag string) bool {
-	own := []string{"out", "init", "metric-file"}
-	return slices.Contains(slices.Concat(own, commonNames(func(row commonFlag) bool { return row.path })), flag)
+	row, _ := rowOf("run", flag)
+	return row.path
 }

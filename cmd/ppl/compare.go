@@ -143,8 +143,7 @@ func alike(a, b predictions) bool {
 func compareCommand() *cobra.Command {
 	var o comparing
 	cmd := &cobra.Command{
-		Use:   "compare DIR DIR…",
-		Short: "Compare how well models predict the same data",
+		Use: "compare DIR DIR…",
 		Long: `Compares models by their expected log predictive density, the best first: the
 differences with their standard errors, and the weights of the models in the mixture of
 their predictive distributions that predicts best (stacking). The verdict follows one
@@ -156,7 +155,9 @@ DIR is the folder of a run, whose leave-one-out cross-validation is computed (pp
 or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
 observations.`,
 		Example: `  ppl compare pooled partial separate
-  ppl cv m1.stan -d d.json --json > m1.json; ppl cv m2.stan -d d.json --json > m2.json; ppl compare m1.json m2.json`,
+  ppl cv m1.stan -d d.json --json > m1.json
+  ppl cv m2.stan -d d.json --json > m2.json
+  ppl compare m1.json m2.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usagef("there must be at least two models to compare")
@@ -167,10 +168,9 @@ observations.`,
 	}
 	o.criticised.flags(cmd)
 	o.likelihood.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

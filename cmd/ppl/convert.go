@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
@@ -18,19 +17,6 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/study"
 )
-
-// groupsFlag declares --groups.
-func groupsFlag(f *pflag.FlagSet, groups *[]string) {
-	text := "`groups` to add to a Zarr store, separated by commas, or none, or all:"
-	var standard []string
-	for _, g := range assess.ZarrGroups() {
-		text += fmt.Sprintf("\n%s: %s", g.Name, g.Doc)
-		if g.Default {
-			standard = append(standard, g.Name)
-		}
-	}
-	f.StringSliceVar(groups, "groups", standard, text+"\n")
-}
 
 // chosenGroups are the groups of a Zarr store that --groups names.
 func chosenGroups(names []string) ([]string, error) {
@@ -50,26 +36,6 @@ func chosenGroups(names []string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// formatFlag declares --format of ppl run.
-func formatFlag(cmd *cobra.Command, format *string) {
-	text := "`format` of the draws: " + string(fit.CSV)
-	for _, name := range fit.RunFormats()[1:] {
-		text += ", or " + name
-		if r, _ := fit.FormatOf(fit.Format(name)); r.Run != "" {
-			text += ", " + r.Run
-		}
-	}
-	cmd.Flags().StringVar(format, "format", string(fit.CSV), text)
-	completeFlag(cmd, "format", fit.RunFormats())
-}
-
-// completeFlag offers values of a flag to shells.
-func completeFlag(cmd *cobra.Command, flag string, values []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is not declared
-	}
 }
 
 // checkFormat looks at --format and --groups.
@@ -154,8 +120,7 @@ func formatHelp() string {
 func convertCommand() *cobra.Command {
 	var o conversion
 	cmd := &cobra.Command{
-		Use:   "convert DIR… --to FORMAT --out PATH",
-		Short: "Write the draws of a run in another format",
+		Use: "convert DIR… --to FORMAT --out PATH",
 		Long: `Writes the draws of a run, the folder of ppl run --out, a Zarr store, or CSV files
 of CmdStan, in another format:
 
@@ -166,16 +131,14 @@ what follows from these; without, the store has the draws only.`,
   ppl convert results --to zarr --groups all --out results.zarr
   ppl convert results.zarr --to csv --out csv`,
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&o.to, "to", "", "`format`: "+orList(formatNames()))
-	completeFlag(cmd, "to", formatNames())
-	f.StringVarP(&o.out, "out", "o", "", "`path` to write to: a folder, of parquet a file")
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace what is there")
-	groupsFlag(f, &o.groups)
-	f.IntVar(&o.priorDraws, "prior-draws", 1000, "draws of the group prior")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers of the groups")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no notes on stderr")
+	f := declare(cmd)
+	f.String(&o.to, "to", "")
+	f.String(&o.out, "out", "")
+	f.Bool(&o.overwrite, "overwrite", false)
+	f.List(&o.groups, "groups", standardGroups())
+	f.Int(&o.priorDraws, "prior-draws", 1000)
+	f.Uint64(&o.seed, "seed", 1)
+	f.Bool(&o.quiet, "quiet", false)
 	o.criticised.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
 	return cmd

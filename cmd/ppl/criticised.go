@@ -16,8 +16,7 @@ type criticised struct{ fitInput }
 
 // flags declares --model, and --data with what goes with it.
 func (c *criticised) flags(cmd *cobra.Command) {
-	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&c.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
+	declare(cmd).String(&c.model, "model", "")
 	c.input.flags(cmd)
 }
 

@@ -35,8 +35,7 @@ type validating struct {
 func cvCommand() *cobra.Command {
 	var o validating
 	cmd := &cobra.Command{
-		Use:   "cv DIR | MODEL --data FILE",
-		Short: "Estimate how well a model predicts, by fitting it without parts of the data",
+		Use: "cv DIR | MODEL --data FILE",
 		Long: `Cross-validation: the observations are divided into folds; for each, the model is
 fitted to the others, and the log predictive density of those in the fold is computed.
 That takes as many fits as folds, and relies on no approximation.
@@ -57,19 +56,18 @@ parameters.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.input.flags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&o.folds, "folds", 0, "number of folds (default 10; with --by one per group)")
-	f.StringVar(&o.by, "by", "", "`data` with a group for each observation")
-	f.StringVar(&o.time, "time", "", "`data` with a time for each observation")
-	f.Float64Var(&o.firstShare, "first", 0.5, "with --time: share of the observations that are not predicted")
-	f.IntVar(&o.chains, "chains", 4, "number of chains")
-	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up per chain")
-	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
-	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
-	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.Int(&o.folds, "folds", 0)
+	f.String(&o.by, "by", "")
+	f.String(&o.time, "time", "")
+	f.Float64(&o.firstShare, "first", 0.5)
+	f.Int(&o.chains, "chains", 4)
+	f.Int(&o.warmup, "warmup", 1000)
+	f.Int(&o.draws, "draws", 1000)
+	f.Uint64(&o.seed, "seed", 1)
+	f.String(&o.pointwise, "pointwise", "")
+	o.studyOptions.flags(cmd)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

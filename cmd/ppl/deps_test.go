@@ -61,7 +61,7 @@ front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang ad compile infer internal/planted
 .:          . model fit infer lang compile/data
-cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys
+cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/cmd/site: goldmark
@@ -206,6 +206,7 @@ var modules = map[string]string{
 	"sys":         "golang.org/x/sys",
 	"sync":        "golang.org/x/sync",
 	"yaml":        "go.yaml.in/yaml/v4",
+	"toml":        "github.com/pelletier/go-toml/v2",
 	"go-internal": "github.com/rogpeppe/go-internal",
 	"jsonschema":  "github.com/santhosh-tekuri/jsonschema/v6",
 }

@@ -24,8 +24,7 @@ func diagnoseCommand() *cobra.Command {
 	var fail failOn
 	var in input
 	cmd := &cobra.Command{
-		Use:   "diagnose DIR… | FILE.csv…",
-		Short: "Say again what is wrong with a run",
+		Use: "diagnose DIR… | FILE.csv…",
 		Long: `Prints how the chains of a run have fared and what is wrong with it, with advice.
 The run is that of a folder (ppl run --out) or that of the CSV files of CmdStan,
 one per chain.`,
@@ -33,7 +32,7 @@ one per chain.`,
 	}
 	readsFit.add(cmd, &in)
 	fail.flag(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	declare(cmd).Bool(&asJSON, "json", false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var found []diagnose.Finding
 		err := eachFit(cmd, args, &rowOptions{}, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {

@@ -16,8 +16,7 @@ import (
 
 func docCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doc [NAME]",
-		Short: "Print the documentation of a function or distribution",
+		Use: "doc [NAME]",
 		Long: `Prints what a function of the language computes, its forms, what its
 arguments must be, and an example with its value, from the declarations that
 the compiler reads. NAME is a function such as softmax, an operator such as

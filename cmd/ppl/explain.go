@@ -105,8 +105,7 @@ func explainCommand() *cobra.Command {
 	in := pointed{random: 1}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "explain MODEL --data FILE",
-		Short: "Show how the gradient is evaluated and where its time goes",
+		Use: "explain MODEL --data FILE",
 		Long: `Shows, for one evaluation of the log density with its gradient: the lines of the
 source that cost most, how the loops were evaluated, the blocks of the program
 that the model was compiled to with the time that each takes, what each pass of
@@ -145,8 +144,8 @@ random point.`,
 		},
 	}
 	in.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f := declare(cmd)
+	f.Bool(&asJSON, "json", false)
 	return cmd
 }
 

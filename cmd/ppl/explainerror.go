@@ -12,8 +12,7 @@ import (
 
 func explainErrorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain-error [CODE]",
-		Short: "What a message means, with examples",
+		Use: "explain-error [CODE]",
 		Long: `Explains the code in brackets at the end of a message, such as E0301: what it
 means, a program that causes it, and how to fix it. Without a code, all
 codes are listed.`,

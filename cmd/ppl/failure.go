@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,10 +101,4 @@ func diagOptions(w io.Writer) diag.Options {
 		o.Width = max(width-10, 20) // beside the line number
 	}
 	return o
-}
-
-// colored says whether w shows colours.
-func colored(w io.Writer) bool {
-	_, _, ok := terminalSize(w)
-	return ok && os.Getenv("NO_COLOR") == ""
 }

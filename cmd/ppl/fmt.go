@@ -21,8 +21,7 @@ type fmtOptions struct{ write, check, diff, upgrade bool }
 func fmtCommand() *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
-		Use:   "fmt [MODEL…]",
-		Short: "Lay models out in the canonical form",
+		Use: "fmt [MODEL…]",
 		Long: `Lays models out in the one canonical form: two blanks of indentation, blanks
 around operators, lines of at most 80 columns where that is possible. Comments
 stay where they are, and one empty line is kept between statements. The program
@@ -58,11 +57,11 @@ functions whose names end in _log, and functions that have gone.`,
 			return nil
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVarP(&o.write, "write", "w", false, "write the result back to the files")
-	f.BoolVar(&o.check, "check", false, "list the files that are not in the canonical form")
-	f.BoolVar(&o.diff, "diff", false, "show what would change")
-	f.BoolVar(&o.upgrade, "upgrade", false, "rewrite the syntax of older versions of Stan")
+	f := declare(cmd)
+	f.Bool(&o.write, "write", false)
+	f.Bool(&o.check, "check", false)
+	f.Bool(&o.diff, "diff", false)
+	f.Bool(&o.upgrade, "upgrade", false)
 	return cmd
 }
 

@@ -29,14 +29,13 @@ type quantityOptions struct {
 
 func (o *quantityOptions) flags(cmd *cobra.Command) {
 	o.input.flags(cmd)
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
-	f.StringVarP(&o.out, "out", "o", "", "`folder` for CSV files, one per chain")
-	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace files that are there")
-	f.IntVar(&o.parallel, "parallel", 0, "draws that are worked on at a time (default: one per processor)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings and notes on stderr")
-	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	f := declare(cmd)
+	f.Uint64(&o.seed, "seed", 1)
+	f.String(&o.out, "out", "")
+	f.Bool(&o.overwrite, "overwrite", false)
+	f.Int(&o.parallel, "parallel", 0)
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.json, "json", false)
 	o.rows.flags(cmd)
 }
 
@@ -124,8 +123,7 @@ func generateCommand() *cobra.Command {
 	var o quantityOptions
 	var from string
 	cmd := &cobra.Command{
-		Use:   "generate [MODEL] --fit DIR",
-		Short: "Compute generated quantities at the draws of a run",
+		Use: "generate [MODEL] --fit DIR",
 		Long: `Runs the generated quantities of a model on the draws of an earlier run, without
 sampling anew: those of a model that has got more of them, or for new data.
 
@@ -141,7 +139,7 @@ must be among the draws, in the same sizes.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&from, "fit", "", "`folder` of the run with the draws")
+	declare(cmd).String(&from, "fit", "")
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if from == "" {

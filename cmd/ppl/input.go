@@ -43,6 +43,9 @@ type input struct {
 	counts     []string      // what is counted in a table, N or J=column
 	maxPrint   byteSize      // of what the model prints; 0: the default
 	timeLimit  time.Duration // of all that the command does; 0: none
+	color      colorMode
+	noConfig   bool // configuration files are ignored
+	showConfig bool // the values of flags are printed, and nothing else is done
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
@@ -330,9 +333,6 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	return m, nil
 }
 
-// simulatorHelp is what --simulator is, everywhere.
-const simulatorHelp = "`file` of a program that makes the data, where the model's statements do not tell how, as\nof censored ones: with the model's parameters, and generated quantities with the names\nof data"
-
 // simulator compiles the program of --simulator; nil if there is none.
 func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*model.Model, error) {
 	if path == "" {
@@ -432,10 +432,10 @@ type pointed struct {
 // flags declares them.
 func (o *pointed) flags(cmd *cobra.Command) {
 	o.input.flags(cmd)
-	f := cmd.Flags()
-	f.StringVarP(&o.points, "points", "p", "", "`file` of unconstrained points")
-	f.Uint64Var(&o.seed, "seed", 0, "seed of random points, and of random numbers in transformed data")
-	f.StringSliceVar(&o.without, "without", nil, "leave out the compiler's `pass` of this name")
+	f := declare(cmd)
+	f.String(&o.points, "points", "")
+	f.Uint64(&o.seed, "seed", 0)
+	f.List(&o.without, "without", nil)
 }
 
 // load loads a model and reads the points that its command is about. What the

@@ -42,8 +42,7 @@ type laplaceJSON struct {
 func laplaceCommand() *cobra.Command {
 	var o laplacing
 	cmd := &cobra.Command{
-		Use:   "laplace MODEL --data FILE",
-		Short: "Draw from the normal approximation at the mode",
+		Use: "laplace MODEL --data FILE",
 		Long: `Draws from the normal distribution of the unconstrained parameters that has the
 posterior's mode and its curvature there, which is computed exactly.
 
@@ -52,16 +51,17 @@ or parameters as JSON; without it, it is looked for. Each draw has its log densi
 (log_p__) and that of the approximation (log_q__), and the Pareto k of their
 differences says how close the approximation is.`,
 		Example: `  ppl laplace m.model -d d.json --draws 4000
-  ppl optimize m.model -d d.json --jacobian --out mode && ppl laplace m.model -d d.json --mode mode`,
+  ppl optimize m.model -d d.json --jacobian --out mode
+  ppl laplace m.model -d d.json --mode mode`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&o.mode, "mode", "", "the `mode`: a folder or CSV file of ppl optimize, or parameters as JSON")
-	f.BoolVar(&o.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters; for a mode found without")
-	f.IntVar(&o.draws, "draws", 1000, "number of draws")
-	f.BoolVar(&o.noLP, "no-lp", false, "do not compute the log density of the draws")
+	f := declare(cmd)
+	f.String(&o.mode, "mode", "")
+	f.Bool(&o.noJacobian, "no-jacobian", false)
+	f.Int(&o.draws, "draws", 1000)
+	f.Bool(&o.noLP, "no-lp", false)
 	return cmd
 }
 

@@ -33,8 +33,7 @@ func logDensityCommand() *cobra.Command {
 	var o pointed
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "logdensity MODEL --data FILE --points FILE",
-		Short: "Evaluate log density and gradient at given points",
+		Use: "logdensity MODEL --data FILE --points FILE",
 		Long: `Evaluates the log density and its gradient at points of the unconstrained space,
 which are read from a file
 
@@ -69,10 +68,10 @@ reason is told on stderr.`,
 		},
 	}
 	o.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&o.noPropto, "no-propto", false, "keep the constant terms that statements with ~ drop")
-	f.BoolVar(&o.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
-	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
+	f := declare(cmd)
+	f.Bool(&o.noPropto, "no-propto", false)
+	f.Bool(&o.noJacobian, "no-jacobian", false)
+	f.Bool(&asJSON, "json", false)
 	return cmd
 }
 

@@ -88,11 +88,11 @@ type likelihood struct {
 }
 
 func (l *likelihood) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&l.Name, "log-lik", "", "`name` of the generated quantity that has the log likelihoods (default: log_lik if\nthere is one, else derived from the statements on data)")
-	f.BoolVar(&l.Derive, "derive", false, "derive the log likelihoods even if there is a log_lik")
-	f.StringVar(&l.By, "by", "", "data with a group for each observation: groups are left out, not observations")
-	f.Var(&l.rows, "log-lik-memory", "how much memory may be used for the log likelihoods, a `size` (default 1GiB)")
+	f := declare(cmd)
+	f.String(&l.Name, "log-lik", "")
+	f.Bool(&l.Derive, "derive", false)
+	f.String(&l.By, "by", "")
+	f.Value(&l.rows, "log-lik-memory")
 }
 
 // bytes is how much memory may be used for the log likelihoods.
@@ -109,8 +109,7 @@ func (l *likelihood) bytes() (int, error) {
 func looCommand() *cobra.Command {
 	var o judging
 	cmd := &cobra.Command{
-		Use:   "loo DIR",
-		Short: "Estimate how well a model predicts, by leave-one-out cross-validation",
+		Use: "loo DIR",
 		Long: `Estimates the expected log predictive density of new data from the draws of a run:
 leave-one-out cross-validation by Pareto smoothed importance sampling (PSIS-LOO),
 and WAIC beside it. DIR is the folder of a run with --out; or CSV files, with --model
@@ -132,14 +131,13 @@ kept as they come, and the same command goes on where it was stopped.`,
 	}
 	o.criticised.flags(cmd)
 	o.likelihood.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&o.match, "moment-match", false, "move the draws for each observation whose Pareto k is too large")
-	f.BoolVar(&o.exact, "exact", false, "fit the model again without each observation whose Pareto k is too large")
-	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
-	o.studyOptions.flags(f, "with --exact: `folder` for the fits, and to go on from")
+	f := declare(cmd)
+	f.Bool(&o.match, "moment-match", false)
+	f.Bool(&o.exact, "exact", false)
+	f.String(&o.pointwise, "pointwise", "")
+	o.studyOptions.flags(cmd)
 	o.failOn.flag(cmd)
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

@@ -20,8 +20,7 @@ import (
 func lspCommand() *cobra.Command {
 	var includePaths []string
 	cmd := &cobra.Command{
-		Use:   "lsp",
-		Short: "Start the language server for editors",
+		Use: "lsp",
 		Long: `Answers an editor on standard input and output in the Language Server Protocol:
 messages as one types, with changes that fix what they are about; completion,
 documentation, signatures, definitions and references also through #include,
@@ -60,7 +59,7 @@ editor has ended the session as the protocol asks for.`,
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&includePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
-	cmd.Flags().Bool("stdio", true, "talk over standard input and output, as always; some editors give it")
+	declare(cmd).Strings(&includePaths, "include-path", nil)
+	declare(cmd).Bool(new(bool), "stdio", true)
 	return cmd
 }

@@ -1,42 +1,7 @@
 // Command ppl runs models written in Stan's language.
 //
-//	ppl run MODEL --data FILE          draw from the posterior and summarise it
-//	ppl summary DIR                    the summary of a run again
-//	ppl diagnose DIR                   what is wrong with a run
-//	ppl report DIR                     a run as one HTML file, with plots
-//	ppl generate MODEL --fit DIR       generated quantities at the draws of a run
-//	ppl predict DIR                    replicated data at the draws of a run
-//	ppl convert DIR --to FORMAT        the draws of a run in another format
-//	ppl prior MODEL --data FILE        parameters and data from the prior
-//	ppl simulate MODEL --out DIR       data sets from given parameters or the prior
-//	ppl optimize MODEL --data FILE     the mode of the posterior
-//	ppl laplace MODEL --data FILE      draws from the normal approximation at the mode
-//	ppl pathfinder MODEL --data FILE   draws from an approximation found on the way there
-//	ppl variational MODEL --data FILE  draws from a normal distribution fitted to the posterior
-//	ppl loo DIR                        how well a model predicts: leave-one-out cross-validation
-//	ppl cv DIR                         the same by fitting the model without parts of the data
-//	ppl compare DIR DIR…               which of several models predicts best, with weights
-//	ppl ppc DIR                        the data beside what the model predicts for them
-//	ppl sensitivity DIR                how much results depend on prior and likelihood
-//	ppl sbc MODEL --data FILE          whether the model can be inferred, by simulated data
-//	ppl study PLAN --out DIR           many fits: models, data sets and a grid of options
-//	ppl task DIR --of N                a share of a study, as a task of an array of jobs
-//	ppl logdensity MODEL --points FILE log density and gradient at given points
-//	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
-//	ppl bench MODEL --data FILE        time the gradient
-//	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
-//	ppl report-bug DIR                 a report of a wrong log density, to send
-//	ppl check MODEL…                   check models for errors and likely mistakes
-//	ppl fmt MODEL…                     lay models out in the canonical form
-//	ppl explain-error CODE             what a message means, with examples
-//	ppl doc NAME                       what a function of the language does
-//	ppl cmdstan-home DIR               a folder that front ends take for CmdStan
-//	ppl build MODEL -o EXE             an executable as CmdStan makes it of a model
-//	ppl serve                          check and run untrusted models over HTTP
-//	ppl lsp                            start the language server for editors
-//	ppl playground                     write and run models in a browser
-//	ppl docs                           read the documentation in a browser
-//	ppl version                        the version of this program
+//	ppl run MODEL --data FILE    draw from the posterior and summarise it
+//	ppl help                     all commands and topics
 //
 // Each subcommand is a file of its name; what they share:
 //
@@ -44,7 +9,10 @@
 //	approximate.go what optimize, laplace, pathfinder and variational share
 //	criticised.go what commands share that judge a model by its draws
 //	parquet.go   what convert hands to the program for Parquet
+//	commands.go  the table of commands; flagtable.go: the table of flags; flags.go: how they are declared
 //	common.go    the flags that commands have in common
+//	usage.go     help texts; topics.go: the topics of ppl help; man.go: manual pages
+//	complete.go  what shells offer; config.go: configuration files; color.go: colours
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal; progress_json.go: as JSON
@@ -102,13 +70,16 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	out := &checkedWriter{Writer: stdout}
 	root := rootCommand(out)
 	root.SetArgs(args)
+	stderr = &tinted{stderr, out.color}
 	root.SetErr(stderr)
-	// A word that is no command is told of before the options after it.
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
+	// A word that is no command is reported before the flags after it.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") {
 		if found, _, err := root.Find(args); err != nil || found == root {
 			text := fmt.Sprintf("unknown command %q", args[0])
 			if help := commandHelp(root, args[0], args); help != "" {
 				text += "; " + help
+			} else {
+				text += "; ppl help lists the commands"
 			}
 			return fail(stderr, root, usagef("%s", text))
 		}
@@ -126,42 +97,82 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 // rootCommand is the program with all its commands, which print to out.
 func rootCommand(out *checkedWriter) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ppl",
-		Short: "Run models written in Stan's language",
-		Long: `ppl compiles models written in Stan's language, binds them to data and draws
-from their posterior, without a C++ compiler.
+		Use: "ppl",
+		Long: `ppl fits Bayesian models written in Stan's language. It needs no C++ compiler.
 
     ppl run eight_schools.model --data eight_schools.data.json`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, // shown by fail
 		SilenceUsage:  true,
 	}
-	version := root.Flags().Bool("version", false, "as the command version")
+	var version, all bool
+	declare(root).Bool(&version, "version", false)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *version {
+		if version {
 			c := versionCommand()
 			c.SetOut(cmd.OutOrStdout())
 			return c.RunE(c, nil)
 		}
-		return cmd.Help()
+		showHelp(cmd.OutOrStdout(), cmd, false)
+		return nil
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return neededOutput(cmd, out) }
+	in := &input{color: colorAuto}
+	out.color = &in.color
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { return in.prepare(cmd, args, out) }
 	root.SetOut(out)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		showHelp(cmd.OutOrStdout(), cmd, all)
+	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
-	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), reportCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
-		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
-		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
-		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(), reportBugCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), docsCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
-	addToAll(root, &input{})
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, row := range commandTable() {
+		if row.make != nil {
+			cmd := row.make()
+			cmd.ValidArgsFunction = row.args
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, row := range commandTable() {
+		for _, cmd := range root.Commands() {
+			if cmd.Name() == row.name {
+				cmd.Short = row.text
+			}
+		}
+	}
+	addToAll(root, in, &all)
 	return root
+}
+
+// prepare does what comes before any command: where it prints, its configuration, its colours.
+func (in *input) prepare(cmd *cobra.Command, args []string, out *checkedWriter) error {
+	if err := neededOutput(cmd, out); err != nil {
+		return err
+	}
+	if !configured(cmd) {
+		return nil
+	}
+	files, err := configure(cmd, args)
+	if err != nil {
+		return err
+	}
+	if in.showConfig {
+		if err := showConfig(cmd.OutOrStdout(), cmd, files); err != nil {
+			return err
+		}
+		return exitCode(0)
+	}
+	return nil
 }
 
 // checkedWriter keeps the first error of writing, after which it writes no more.
 type checkedWriter struct {
 	io.Writer
-	err error
+	err   error
+	color *colorMode // nil: auto
 }
 
 func (w *checkedWriter) Write(p []byte) (n int, err error) {

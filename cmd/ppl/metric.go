@@ -37,8 +37,7 @@ func metricCommand() *cobra.Command {
 	var alpha float64
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "metric MODEL --data FILE --points FILE",
-		Short: "Print a model's metric at given points",
+		Use: "metric MODEL --data FILE --points FILE",
 		Long: `Prints the matrix that the samplers rmhmc, armhmc, hmc and nuts use with the same
 --metric, at points of the unconstrained space, which are read from a file
 
@@ -90,10 +89,10 @@ point, it can be the constant metric of a run: --metric FILE.`,
 		},
 	}
 	o.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&kind, "metric", string(riemann.Fisher), "the `kind`: "+strings.Join(metricKinds(), ", "))
-	f.Float64Var(&alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs")
-	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
+	f := declare(cmd)
+	f.String(&kind, "metric", string(riemann.Fisher))
+	f.Float64(&alpha, "softabs-alpha", riemann.DefaultAlpha)
+	f.Bool(&asJSON, "json", false)
 	return cmd
 }
 

@@ -23,14 +23,14 @@ import (
 type climbing struct{ optimize.Options }
 
 func (c *climbing) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.IntVar(&c.History, "history-size", 5, "steps that L-BFGS remembers")
-	f.Float64Var(&c.InitAlpha, "init-alpha", 1e-3, "first step of the first line search")
-	f.Float64Var(&c.TolObj, "tol-obj", 1e-12, "end where the log density changes by less")
-	f.Float64Var(&c.TolRelObj, "tol-rel-obj", 1e4, "end where its relative change is below that many 2⁻⁵²")
-	f.Float64Var(&c.TolGrad, "tol-grad", 1e-8, "end where the norm of the gradient is below")
-	f.Float64Var(&c.TolRelGrad, "tol-rel-grad", 1e7, "end where the gradient along the next step, relative to the log density, is below\nthat many 2⁻⁵²")
-	f.Float64Var(&c.TolParam, "tol-param", 1e-8, "end where the unconstrained parameters change by less")
+	f := declare(cmd)
+	f.Int(&c.History, "history-size", 5)
+	f.Float64(&c.InitAlpha, "init-alpha", 1e-3)
+	f.Float64(&c.TolObj, "tol-obj", 1e-12)
+	f.Float64(&c.TolRelObj, "tol-rel-obj", 1e4)
+	f.Float64(&c.TolGrad, "tol-grad", 1e-8)
+	f.Float64(&c.TolRelGrad, "tol-rel-grad", 1e7)
+	f.Float64(&c.TolParam, "tol-param", 1e-8)
 }
 
 // settled gives the options with a tolerance of 0 meaning what it says: the package
@@ -106,8 +106,7 @@ type valueJSON struct {
 func optimizeCommand() *cobra.Command {
 	var o optimizing
 	cmd := &cobra.Command{
-		Use:   "optimize MODEL --data FILE",
-		Short: "Find the mode of the posterior",
+		Use: "optimize MODEL --data FILE",
 		Long: `Climbs to a maximum of the log density and prints the parameters, transformed
 parameters and generated quantities there.
 
@@ -123,18 +122,19 @@ Algorithms: lbfgs, bfgs, and newton, which uses exact second derivatives. They e
 by the criteria of the options --tol-…, as Stan's do; the last line says which it
 was. With --out, the file has the columns of CmdStan's.`,
 		Example: `  ppl optimize m.model -d d.json
-  ppl optimize m.model -d d.json --jacobian --out mode && ppl laplace m.model -d d.json --mode mode`,
+  ppl optimize m.model -d d.json --jacobian --out mode
+  ppl laplace m.model -d d.json --mode mode`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.approximation.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&o.algorithm, "algorithm", "lbfgs", "lbfgs, bfgs or newton")
-	f.BoolVar(&o.jacobian, "jacobian", false, "include the log Jacobians of constrained parameters")
-	f.IntVar(&o.iterations, "iter", 2000, "iterations at most")
+	f := declare(cmd)
+	f.String(&o.algorithm, "algorithm", "lbfgs")
+	f.Bool(&o.jacobian, "jacobian", false)
+	f.Int(&o.iterations, "iter", 2000)
 	o.climbing.flags(cmd)
-	f.BoolVar(&o.saveIterations, "save-iterations", false, "write each iteration to the CSV file")
-	f.IntVar(&o.refresh, "refresh", 100, "tell of every n-th iteration; 0: of none")
+	f.Bool(&o.saveIterations, "save-iterations", false)
+	f.Int(&o.refresh, "refresh", 100)
 	return cmd
 }
 

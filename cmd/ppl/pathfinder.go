@@ -36,8 +36,7 @@ type pathJSON struct {
 func pathfinderCommand() *cobra.Command {
 	var o pathfinding
 	cmd := &cobra.Command{
-		Use:   "pathfinder MODEL --data FILE",
-		Short: "Draw from an approximation found on the way to the mode",
+		Use: "pathfinder MODEL --data FILE",
 		Long: `Follows several paths to modes by L-BFGS, makes a normal distribution of the
 curvature seen at each point of them, takes the one closest to the posterior on
 each path, and draws from their draws by importance resampling (Pathfinder). That
@@ -51,14 +50,14 @@ The Pareto k of the importance weights says how close the approximation is.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.approximation.flags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&o.paths, "paths", 4, "number of paths")
-	f.IntVar(&o.draws, "draws", 1000, "draws after resampling")
-	f.IntVar(&o.pathDraws, "path-draws", 1000, "draws of each path, to resample from")
-	f.IntVar(&o.elboDraws, "elbo-draws", 25, "draws by which the points of a path are compared")
-	f.IntVar(&o.iterations, "iter", 1000, "iterations of L-BFGS at most")
-	f.BoolVar(&o.noResample, "no-resample", false, "give all draws of all paths, as they are")
-	f.BoolVar(&o.noLP, "no-lp", false, "compute the log density of as few draws as possible; without it there is no resampling")
+	f := declare(cmd)
+	f.Int(&o.paths, "paths", 4)
+	f.Int(&o.draws, "draws", 1000)
+	f.Int(&o.pathDraws, "path-draws", 1000)
+	f.Int(&o.elboDraws, "elbo-draws", 25)
+	f.Int(&o.iterations, "iter", 1000)
+	f.Bool(&o.noResample, "no-resample", false)
+	f.Bool(&o.noLP, "no-lp", false)
 	o.climbing.flags(cmd)
 	return cmd
 }

@@ -27,8 +27,7 @@ import (
 func playgroundCommand() *cobra.Command {
 	var address, export string
 	cmd := &cobra.Command{
-		Use:   "playground",
-		Short: "Write and run models in a browser",
+		Use: "playground",
 		Long: `Serves a page on this machine in which models are written, checked and run: with
 messages as one types, completion and documentation; data as JSON or CSV; all samplers;
 and the report of ppl report. The models run in the browser, in WebAssembly; the page
@@ -79,8 +78,8 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 			return server.Serve(ctx)
 		},
 	}
-	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:8722", "`address` to listen on, of this machine alone; port 0 is any free one")
-	cmd.Flags().StringVar(&export, "export", "", "write the page to this `folder`, which must not exist or be empty, and end")
+	declare(cmd).String(&address, "listen", "127.0.0.1:8722")
+	declare(cmd).String(&export, "export", "")
 	return cmd
 }
 

@@ -73,8 +73,7 @@ func newPITSummary(values []float64, u *criticise.Uniformity) *pitSummary {
 func ppcCommand() *cobra.Command {
 	var o checking
 	cmd := &cobra.Command{
-		Use:   "ppc DIR",
-		Short: "Compare the data with what the model predicts for them",
+		Use: "ppc DIR",
 		Long: `Posterior predictive checks: replicates the data at every draw of a run, from the
 model's statements on data, and compares statistics of the data with those of the
 replications; p is the share of replications with a larger one.
@@ -92,11 +91,10 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.criticised.flags(cmd)
-	f := cmd.Flags()
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.Uint64(&o.seed, "seed", 1)
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

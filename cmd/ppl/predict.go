@@ -16,8 +16,7 @@ func predictCommand() *cobra.Command {
 	var model string
 	var show bool
 	cmd := &cobra.Command{
-		Use:   "predict DIR",
-		Short: "Draw replicated data from a run, as the model's own statements say",
+		Use: "predict DIR",
 		Long: `Draws data anew at the draws of a run: for each statement y ~ dist(…) whose left
 side is data, y_rep from the same distribution, truncated where that is. Nothing
 needs to be added to the model for it. With --data, for new data, in which the
@@ -34,8 +33,8 @@ those observed.
   ppl predict results --data new.json --out predictions --json`,
 		Args: arguments("DIR"),
 	}
-	cmd.Flags().StringVar(&model, "model", "", "`file` of the model, for a CSV file, which does not keep it")
-	cmd.Flags().BoolVar(&show, "program", false, "print the program that draws the data, and end")
+	declare(cmd).String(&model, "model", "")
+	declare(cmd).Bool(&show, "program", false)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.rows.check(); err != nil {

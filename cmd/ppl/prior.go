@@ -25,8 +25,8 @@ type priorOptions struct {
 }
 
 func (o *priorOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up per chain, where the prior is sampled")
+	f := declare(cmd)
+	f.Int(&o.warmup, "warmup", 1000)
 	o.quantityOptions.flags(cmd)
 }
 
@@ -88,8 +88,7 @@ func (o *priorOptions) drawn(m *model.Model, all *fit.Generated) error {
 func priorCommand() *cobra.Command {
 	var o priorOptions
 	cmd := &cobra.Command{
-		Use:   "prior MODEL --data FILE",
-		Short: "Draw parameters and data from the prior",
+		Use: "prior MODEL --data FILE",
 		Long: `Draws the parameters of a model from their prior, what it says about data left
 out, and then data from them, as ppl predict does. Of the data only sizes and
 covariates are needed; the variables that are drawn may be left out.
@@ -100,8 +99,8 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
   ppl prior model.stan --data sizes.json --draws 200 --out prior`,
 		Args: arguments("MODEL"),
 	}
-	cmd.Flags().IntVar(&o.chains, "chains", 4, "number of chains")
-	cmd.Flags().IntVar(&o.draws, "draws", 1000, "draws per chain")
+	declare(cmd).Int(&o.chains, "chains", 4)
+	declare(cmd).Int(&o.draws, "draws", 1000)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.rows.check(); err != nil {
@@ -154,8 +153,7 @@ func simulateCommand() *cobra.Command {
 	var sets int
 	var params, program string
 	cmd := &cobra.Command{
-		Use:   "simulate MODEL --data FILE --out DIR",
-		Short: "Make data sets from given parameters, or from the prior",
+		Use: "simulate MODEL --data FILE --out DIR",
 		Long: `Makes data sets as the model says that they arise. The parameters are those
 given by --params, the same for all sets, or are drawn from the prior for each.
 --data has the sizes and the covariates; what the model draws may be left out.
@@ -165,12 +163,12 @@ beside the parameters that it was made from, NAME_1.params.json, which --init an
 --params understand. A model that does not say how all of its data arise is
 refused, unless --simulator has a program that makes them.`,
 		Example: `  ppl simulate model.stan --data sizes.json --sets 20 --out sets
-  ppl simulate model.stan --data sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,
+  ppl simulate m.stan -d sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,
 		Args: arguments("MODEL"),
 	}
-	cmd.Flags().IntVar(&sets, "sets", 1, "number of data sets")
-	cmd.Flags().StringVar(&program, "simulator", "", simulatorHelp)
-	cmd.Flags().StringVar(&params, "params", "", "`values` of the parameters, in a file (JSON or an R dump) or as JSON (default: drawn from the prior)")
+	declare(cmd).Int(&sets, "sets", 1)
+	declare(cmd).String(&program, "simulator", "")
+	declare(cmd).String(&params, "params", "")
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.out == "" {

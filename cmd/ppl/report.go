@@ -35,8 +35,7 @@ type reporting struct {
 func reportCommand() *cobra.Command {
 	var o reporting
 	cmd := &cobra.Command{
-		Use:   "report DIR | FILE.csv…",
-		Short: "Show a run as one HTML file, with plots; or what the fits of a study have come to",
+		Use: "report DIR | FILE.csv…",
 		Long: `Writes one HTML file that shows a run: what is wrong with it and what to do, the
 summary, traces, ranks, densities, pairs with divergences, intervals, energy, what a
 tuner has learnt and, where the model is known, its predictions beside the data. The
@@ -64,21 +63,19 @@ With --json, the data of the report are printed instead, as they are in the page
   ppl report study`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVarP(&o.out, "out", "o", "", "`file` to write (default: "+folder.ReportFile+" in the folder of the run); - is standard output")
-	f.StringVar(&o.plots, "plots", "", "`folder` for plots as PNG and SVG files")
-	f.StringVar(&o.rows.vars, "vars", "", "show plots of these `quantities`, such as beta,Omega[1,2],theta[1:5]")
-	f.StringVar(&o.title, "title", "", "title of the report (default: the name of the model)")
-	f.Var(&o.size, "size", "use up to this `size` for draws and plots of quantities (default 8MiB)")
-	f.BoolVar(&o.quick, "quick", false, "leave out what needs the model to be run again: predictions and influence of observations")
-	f.StringVar(&o.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
+	f := declare(cmd)
+	f.String(&o.out, "out", "")
+	f.String(&o.plots, "plots", "")
+	f.String(&o.rows.vars, "vars", "")
+	f.String(&o.title, "title", "")
+	f.Value(&o.size, "size")
+	f.Bool(&o.quick, "quick", false)
+	f.String(&o.model, "model", "")
 	o.input.flags(cmd)
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers of predictions")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
-	f.BoolVar(&o.json, "json", false, "print the data of the report as JSON, and write no file")
-	f.BoolVar(&o.embed, "embed", false, "print the report as an HTML element for documents and notebooks, and write no file")
-	f.SetNormalizeFunc(dashes)
+	f.Uint64(&o.seed, "seed", 1)
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.json, "json", false)
+	f.Bool(&o.embed, "embed", false)
 	return cmd
 }
 

@@ -17,8 +17,7 @@ func reportBugCommand() *cobra.Command {
 	in := pointed{random: bugPoints}
 	var out string
 	cmd := &cobra.Command{
-		Use:   "report-bug DIR | MODEL --data FILE",
-		Short: "Write a report of a wrong log density, with all that others need to repeat it",
+		Use: "report-bug DIR | MODEL --data FILE",
 		Long: `Compares the compiled log density of a model, and its gradient, with the reference
 evaluator, which runs the model statement by statement: at the points where the run
 of the folder (ppl run --out) found it wrong, or, of a model, at those of a file or
@@ -30,7 +29,7 @@ this command makes them however long they take.`,
 		Args: arguments("DIR | MODEL"),
 	}
 	in.flags(cmd)
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write the report to this `file` even if nothing is wrong (default: ppl-bug.md if something is; - is standard output)")
+	declare(cmd).String(&out, "out", "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := in.bugReport(cmd, args[0])
 		if err != nil {

@@ -25,16 +25,13 @@ type rowOptions struct {
 	percentiles []float64
 }
 
-// varsHelp is what --vars is, everywhere.
-const varsHelp = "show these `quantities` only, such as beta,Omega[1,2],theta[1:5],b[,2]"
-
 // flags declares them.
 func (o *rowOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.vars, "vars", "", varsHelp)
-	f.StringVar(&o.sort, "sort", "", "the order of rows: rhat or ess, the worst first, or name (default: that of the model)")
-	f.IntVar(&o.limit, "limit", 0, "show so many rows at most (default: all; on a terminal, many quantities are shown by variable)")
-	f.Float64SliceVar(&o.percentiles, "percentiles", []float64{5, 50, 95}, "show these percentiles")
+	f := declare(cmd)
+	f.String(&o.vars, "vars", "")
+	f.String(&o.sort, "sort", "")
+	f.Int(&o.limit, "limit", 0)
+	f.Numbers(&o.percentiles, "percentiles", []float64{5, 50, 95})
 }
 
 // check looks at the options.

@@ -38,6 +38,7 @@ type runOptions struct {
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
+	verbose                     bool   // all notes, in full
 	progress                    string // text or json
 
 	targetESS  float64
@@ -54,52 +55,14 @@ type runOptions struct {
 func runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run MODEL --data FILE",
-		Short: "Draw from the posterior and summarise it",
-		Long: `Draws from the posterior of a model given data, with several chains in parallel,
-and prints a summary and diagnostics.
+		Use: "run MODEL --data FILE",
+		Long: `Runs several chains in parallel and prints a summary and diagnostics. Progress goes to standard error, the summary to standard output. The same seed gives the same draws, whatever the number of processors.
 
-The sampler, auto, needs no tuning: its chains find a metric, a kernel and its setting
-together, in a warm-up that ends when it has settled, after --warmup transitions at the
-latest; what was chosen is told. --sampler nuts is that of Stan, with its options.
-
-Progress is told on stderr, the summary goes to stdout. The same seed gives the
-same draws, whatever the number of processors.
-
-The first Ctrl-C ends the run at the next draw; what has been drawn is kept and
-summarised, and the exit code is 130. The second ends the program at once.
---time-limit ends it as the first does, with exit code 0 if there are draws.
-
-With --out, draws are written as they are made. A run that was interrupted or
-killed goes on by --resume with its folder, and makes the draws that it would
-have made; of the other options only --json, --quiet, --parallel and
---time-limit may then be given. The folder keeps the model, with what it
-includes, and the data (above 100 MB, where they are): it can be moved, and model
-and data that are given with --resume must be the same. A folder with a run is
-not used for another one, unless --overwrite says so; then the earlier run stays
-until the new one is complete, or --time-limit has ended it with draws. What is kept to resume from is
-covered by checksums; if it is damaged, --resume says what is whole, and --salvage
-goes on with that. It is synced to the disk every five seconds: a loss of power
-costs the time since then, not the run. The folder also holds, in
-run.json, the options and what warm-up has found, for --metric-file and --init
-of later runs; and, of samplers that are tuned, what was learnt, as tables.
-
-With --format zarr, --out has one Zarr store instead of the CSV files, NAME.zarr, for
-ArviZ, with the groups posterior, sample_stats, observed_data, constant_data, those of
-warm-up with --save-warmup and, once the run is complete, those of --groups.
-
-With --watch, a page on this machine shows the run while it goes on: how far the
-chains are, findings, traces, R-hat and effective sample sizes, and a button that
-stops it as Ctrl-C does. Closing the page does not disturb the run. At the end the
-page has the whole report, which is also written: report.html in the folder of --out,
-else a file for the time being that is told. ppl help report.
-
-With --json, the summary is one JSON object. Its names are those of the CSV
-files, such as theta.1; "seconds" is wall-clock time, that of the run divided
-between warm-up and sampling as the chains' own times are; numbers that are not
-finite are the strings "NaN", "Infinity" and "-Infinity".`,
+With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and others read it, and --resume continues it if it was interrupted.`,
 		Example: `  ppl run eight_schools.model --data eight_schools.data.json
-  ppl run m.model -d d.json --sampler hmc --int-time 2 --chains 8 --seed 1 --out results`,
+  ppl run m.stan -d d.json --chains 8 --seed 1 --out fit
+  ppl run m.stan -d d.json --sampler nuts --delta 0.95
+  ppl run --resume fit`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.resume != "" && len(args) == 0 {
 				return nil
@@ -108,35 +71,33 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		},
 	}
 	o.input.flags(cmd)
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&o.chains, "chains", 4, "number of chains")
-	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up per chain")
-	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
-	f.IntVar(&o.thin, "thin", 1, "keep every n-th draw")
-	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters, in a file (JSON or an R dump) or as JSON; the end of an earlier run: its\nfolder, or a CSV file; or pathfinder: at draws of ppl pathfinder")
-	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
-	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
-	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
-	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
-	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
-	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
-	formatFlag(cmd, &o.format)
-	groupsFlag(f, &o.groups)
-	f.IntVar(&o.sigFigs, "sig-figs", 0, "significant digits in the CSV files, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
-	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
-	f.IntVar(&o.parallel, "parallel", 0, "processors that the run may take: chains that run at a time and, where there are fewer chains,\nprocessors that share an evaluation of a large model (default: all)")
-	f.BoolVar(&o.watch, "watch", false, "show the run in a browser while it goes on, at an address that is told")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of this machine for --watch; port 0 is any free one")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
-	f.StringVar(&o.progress, "progress", "text", "`how` progress is shown on stderr: text, or json, an object per line")
-	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	f := declare(cmd)
+	f.Int(&o.chains, "chains", 4)
+	f.Int(&o.warmup, "warmup", 1000)
+	f.Int(&o.draws, "draws", 1000)
+	f.Int(&o.thin, "thin", 1)
+	f.Uint64(&o.seed, "seed", 0)
+	f.String(&o.init, "init", "2")
+	f.String(&o.metricFile, "metric-file", "")
+	f.Float64(&o.targetESS, "target-ess", 0)
+	f.String(&o.resume, "resume", "")
+	f.Bool(&o.salvage, "salvage", false)
+	f.Bool(&o.overwrite, "overwrite", false)
+	f.String(&o.out, "out", "")
+	f.String(&o.format, "format", string(fit.CSV))
+	f.List(&o.groups, "groups", standardGroups())
+	f.Int(&o.sigFigs, "sig-figs", 0)
+	f.Bool(&o.saveWarmup, "save-warmup", false)
+	f.Int(&o.parallel, "parallel", 0)
+	f.Bool(&o.watch, "watch", false)
+	f.String(&o.listen, "listen", "127.0.0.1:0")
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
+	f.Bool(&o.json, "json", false)
 	o.failOn.flag(cmd)
-	f.StringVar(&o.keepData, "keep-data", "declared", "what the folder of --out keeps of the data: declared, the variables that the model declares; or all, such as columns for ppl loo --by")
+	f.String(&o.keepData, "keep-data", "declared")
 	o.rows.flags(cmd)
-	group := o.samplerFlags.flags(cmd)
-	group.SortFlags = true
+	o.samplerFlags.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags := cmd.Flags()
 		var saved *folder.Record

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,11 +47,10 @@ func isBool(f *flag.Flag) bool {
 }
 
 // flags declares --sampler and the options of all samplers.
-func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
+func (s *samplerFlags) flags(cmd *cobra.Command) {
 	s.values = map[string]*samplerFlag{}
-	group := pflag.NewFlagSet("sampler", pflag.ContinueOnError)
-	names := sampler.Names()
-	cmd.Flags().StringVar(&s.name, "sampler", names[0], "one of "+strings.Join(names, ", "))
+	d := declare(cmd)
+	d.String(&s.name, "sampler", sampler.Names()[0])
 	for _, row := range sampler.Table() {
 		fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
 		row.Options(fs)
@@ -65,34 +65,53 @@ func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
 			v.samplers = append(v.samplers, row.Name)
 		})
 	}
-	for name, v := range s.values {
+	for _, name := range slices.Sorted(maps.Keys(s.values)) {
+		v := s.values[name]
 		// Package flag writes -name in usage texts, where this program has --name.
-		usage := v.flag.Usage
+		text := v.flag.Usage
 		for other := range s.values {
-			usage = strings.ReplaceAll(usage, " -"+other, " --"+other)
+			text = strings.ReplaceAll(text, " -"+other, " --"+other)
 		}
-		if i := strings.Index(usage, " (default "); i >= 0 {
-			usage = usage[:i]
+		value, text := valueWord(v.flag, text)
+		f := d.set.VarPF(v, name, "", text)
+		about := topicShared
+		if len(v.samplers) == 1 {
+			about = samplerTopic(v.samplers[0])
+		} else {
+			f.Usage += " [" + strings.Join(v.samplers, ", ") + "]"
 		}
-		f := group.VarPF(v, name, "", usage+" ["+strings.Join(v.samplers, ", ")+"]")
+		d.note(f, about, slices.Contains(commonSamplerFlags, name), value)
+		values := cobra.NoFileCompletions
 		if isBool(v.flag) {
 			f.NoOptDefVal = "true"
-			f.DefValue = ""
+		} else if name == "metric" {
+			values = oneOf(metricChoices()...)
+		} else if words, ok := v.flag.Value.(interface{ Choices() []string }); ok {
+			values = oneOf(words.Choices()...)
 		}
+		d.complete(name, values)
 	}
-	cmd.Flags().AddFlagSet(group)
-	cmd.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, name string) pflag.NormalizedName {
-		if n := dashes(f, name); n != "adapt-delta" {
-			return n
-		}
-		return "delta" // as this program calls it
-	})
-	return group
 }
 
-// dashes lets options be written with underscores, as other programs write them.
-func dashes(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+// commonSamplerFlags are the options of samplers that ppl run --help shows.
+var commonSamplerFlags = []string{"delta", "max-depth"}
+
+// samplerTopic is the topic of the options that one sampler alone has.
+func samplerTopic(name string) topic { return topic("Sampler " + name) }
+
+// valueWord takes the word for the value out of a usage text of package flag, and the default,
+// which help adds.
+func valueWord(f *flag.Flag, text string) (value, rest string) {
+	if before, after, ok := strings.Cut(text, "`"); ok {
+		word, after, _ := strings.Cut(after, "`")
+		value, text = strings.ToUpper(word), before+word+after
+	} else if !isBool(f) {
+		value = "X"
+	}
+	if i := strings.Index(text, " (default "); i >= 0 {
+		text = text[:i]
+	}
+	return value, text
 }
 
 // build makes the sampler that was asked for. assumed gives values of options

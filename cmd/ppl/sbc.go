@@ -52,8 +52,7 @@ type sbcParameter struct {
 func sbcCommand() *cobra.Command {
 	var o calibrating
 	cmd := &cobra.Command{
-		Use:   "sbc MODEL --data FILE",
-		Short: "Check by simulated data that a model can be inferred",
+		Use: "sbc MODEL --data FILE",
 		Long: `Simulation-based calibration: draws parameters from the prior and data from the model
 given these, fits the model to the data, and ranks each parameter among the draws of its
 posterior; many times, on all processors. The ranks are uniform if model, sampler and
@@ -68,19 +67,17 @@ the fits on other machines.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.input.flags(cmd)
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&o.simulations, "simulations", 200, "number of data sets")
-	f.IntVar(&o.ranks, "ranks", 99, "draws that a parameter is ranked among")
-	f.IntVar(&o.thin, "thin", 10, "transitions between these draws")
-	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
-	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
-	f.StringVar(&o.program, "simulator", "", simulatorHelp)
-	f.StringVar(&o.vars, "vars", "", varsHelp)
+	f := declare(cmd)
+	f.Int(&o.simulations, "simulations", 200)
+	f.Int(&o.ranks, "ranks", 99)
+	f.Int(&o.thin, "thin", 10)
+	f.Int(&o.warmup, "warmup", 1000)
+	f.Uint64(&o.seed, "seed", 1)
+	o.studyOptions.flags(cmd)
+	f.String(&o.program, "simulator", "")
+	f.String(&o.vars, "vars", "")
 	o.failOn.flag(cmd)
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

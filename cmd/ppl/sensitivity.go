@@ -46,8 +46,7 @@ type scaledJSON struct {
 func sensitivityCommand() *cobra.Command {
 	var o scaling
 	cmd := &cobra.Command{
-		Use:   "sensitivity DIR",
-		Short: "Tell how much results depend on prior and likelihood",
+		Use: "sensitivity DIR",
 		Long: `Power-scaling: how the posterior of each quantity would change if the prior, or the
 likelihood, counted a little more or less, from the draws of a run alone. Above 0.05 is
 worth a look:
@@ -67,12 +66,11 @@ likelihood.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.criticised.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&o.prior, "prior", "top", "what is scaled as the prior: top, the priors of the top level; all, everything but the likelihood")
-	f.StringVar(&o.vars, "vars", "", varsHelp)
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.String(&o.prior, "prior", "top")
+	f.String(&o.vars, "vars", "")
+	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

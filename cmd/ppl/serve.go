@@ -39,8 +39,7 @@ type serveOptions struct {
 func serveCommand() *cobra.Command {
 	o := serveOptions{limits: serve.DefaultLimits()}
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Check and run untrusted models over HTTP",
+		Use: "serve",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
 /v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
 doc/how-to/serve.md describes it all, and what untrusted models can and cannot do.
@@ -61,22 +60,21 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.Context(), cmd.ErrOrStderr()) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&o.web.Address, "listen", "127.0.0.1:8417", "`address` to listen on; port 0 is any free one")
-	f.BoolVar(&o.web.Remote, "remote", false, "permit an address that other machines reach")
-	f.StringVar(&o.tokenFile, "token-file", "", "`file` with the token")
-	f.IntVar(&o.processes, "processes", runtime.GOMAXPROCS(0), "requests that are worked on at a time")
-	f.IntVar(&o.short, "short-processes", max(1, runtime.GOMAXPROCS(0)/2), "requests to check models that are worked on at a time, apart from the others")
-	f.IntVar(&o.queue, "queue", 64, "requests that may wait; further ones are refused")
-	f.Int64Var(&o.bodies, "max-bodies", 0, "`bytes` of requests in the server's memory at a time (default: four times --max-bytes)")
-	f.BoolVar(&o.sandbox, "require-sandbox", false, "do not start where the system cannot confine the processes")
+	f := declare(cmd)
+	f.String(&o.web.Address, "listen", "127.0.0.1:8417")
+	f.Bool(&o.web.Remote, "remote", false)
+	f.String(&o.tokenFile, "token-file", "")
+	f.Int(&o.processes, "processes", runtime.GOMAXPROCS(0))
+	f.Int(&o.short, "short-processes", max(1, runtime.GOMAXPROCS(0)/2))
+	f.Int(&o.queue, "queue", 64)
+	f.Int64(&o.bodies, "max-bodies", 0)
+	f.Bool(&o.sandbox, "require-sandbox", false)
 	for _, row := range serve.Table {
-		f.Int64Var(row.Of(&o.limits), "max-"+row.Name, row.Default, "limit of a request: "+row.Doc)
+		f.limit(row, &o.limits)
 	}
-	f.DurationVar(&o.web.Drain, "drain", 0, "time after SIGTERM in which requests are still taken, and /healthz answers 503")
-	f.DurationVar(&o.web.Grace, "grace", 10*time.Second, "time that requests under way may take when the server is to end")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no line for each request on stderr")
+	f.Duration(&o.web.Drain, "drain", 0)
+	f.Duration(&o.web.Grace, "grace", 10*time.Second)
+	f.Bool(&o.quiet, "quiet", false)
 	return cmd
 }
 

@@ -37,7 +37,6 @@ const workName = "serve-work"
 func workCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    workName,
-		Short:  "Do the work of one request, for ppl serve",
 		Hidden: true,
 		Args:   arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

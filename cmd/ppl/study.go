@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -35,12 +34,13 @@ type studyOptions struct {
 	quiet    bool
 }
 
-func (o *studyOptions) flags(f *pflag.FlagSet, out string) {
-	f.StringVarP(&o.out, "out", "o", "", out)
-	o.engine.flags(f)
-	f.BoolVar(&o.retry, "retry", false, "make fits again that have failed, for want of memory for instance")
-	f.StringVar(&o.progress, "progress", "text", "`how` progress is told on stderr: text, or json, an object per line")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+func (o *studyOptions) flags(cmd *cobra.Command) {
+	f := declare(cmd)
+	f.String(&o.out, "out", "")
+	o.engine.flags(cmd)
+	f.Bool(&o.retry, "retry", false)
+	f.String(&o.progress, "progress", "text")
+	f.Bool(&o.quiet, "quiet", false)
 }
 
 // run does the fits of a plan, of which text is what is kept. each is given the results in
@@ -153,8 +153,7 @@ const shownFailures = 5
 func studyCommand() *cobra.Command {
 	var o studying
 	cmd := &cobra.Command{
-		Use:   "study PLAN | MODEL… --out DIR",
-		Short: "Make many fits: models, data sets and a grid of options",
+		Use: "study PLAN | MODEL… --out DIR",
 		Long: `Makes the fits that a plan names, on all processors or, by --engine, on many machines.
 
 PLAN is a file in YAML or JSON:
@@ -164,11 +163,11 @@ PLAN is a file in YAML or JSON:
       - files: "clinics/*.json"              # a data set per file
       - table: visits.csv                    # a data set per group of rows
         by: [clinic]
-        count: [N]                           # the variable N is the number of rows
-      - simulate: true                       # data from the prior, with what they came from
+        count: [N]                  # the variable N is the number of rows
+      - simulate: true              # data from the prior, and their parameters
         data: sizes.json
         sets: 200
-      - folds: 10                            # data without a fold, which is predicted
+      - folds: 10                   # data without a fold, which is predicted
         data: all.json
     options: {chains: 2, draws: 500}         # as ppl run has them
     grid: {delta: [0.8, 0.95]}               # options with several values
@@ -195,22 +194,20 @@ not on where, in which order and how often its fits were made. doc/how-to/scale.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	o.studyOptions.flags(f, "`folder` for the results, and to go on from")
-	f.StringArrayVarP(&o.data, "data", "d", nil, "with MODEL: `file` of data, or a pattern such as 'sets/*.json', a fit per file; may be repeated")
-	f.StringArrayVar(&o.grid, "grid", nil, "with MODEL: `option` with values, such as chains=2 or delta=0.8,0.95; may be repeated")
-	f.StringArrayVar(&o.counts, "count", nil, "with MODEL: `name` a variable that has the number of rows of a CSV file; may be repeated")
-	f.StringArrayVar(&o.keepDraws, "keep-draws", nil, "with MODEL: `quantity` whose draws are kept; may be repeated")
-	f.IntVar(&o.repeat, "repeat", 1, "with MODEL: fits of each, with other seeds")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers (default: that of the plan)")
-	f.DurationVar(&o.timeLimit, "time-limit", 0, "let a fit fail that takes longer than that time, such as 90s (default: that of the plan)")
+	f := declare(cmd)
+	o.studyOptions.flags(cmd)
+	f.Strings(&o.data, "data", nil)
+	f.Strings(&o.grid, "grid", nil)
+	f.Strings(&o.counts, "count", nil)
+	f.Strings(&o.keepDraws, "keep-draws", nil)
+	f.Int(&o.repeat, "repeat", 1)
+	f.Uint64(&o.seed, "seed", 1)
+	f.Duration(&o.timeLimit, "time-limit", 0)
 	readsModel.add(cmd, &o.input)
-	o.manifest.flags(f)
-	f.BoolVar(&o.print, "print", false, "print the plan, and make no fits")
+	o.manifest.flags(cmd)
+	f.Bool(&o.print, "print", false)
 	o.failOn.flag(cmd)
-	f.BoolVar(&o.json, "json", false, "print what came of it as JSON")
-	f.SetNormalizeFunc(dashes)
+	f.Bool(&o.json, "json", false)
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl/study"
 )
@@ -27,14 +26,15 @@ type engineFlags struct {
 // engineNames are what --engine may be.
 var engineNames = []string{"local", "slurm", "nats"}
 
-func (o *engineFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.name, "engine", engineNames[0], "where fits are made: local, on this machine; slurm, by an array of jobs; nats, by workers of\nppl-nats")
-	f.IntVar(&o.parallel, "parallel", 0, "fits at a time (default: one per processor; of each task of slurm: 1)")
-	f.IntVar(&o.tasks, "tasks", 0, "tasks of the array, with --engine slurm or --manifest (default 10)")
-	f.StringArrayVar(&o.sbatch, "sbatch", nil, "`option` for sbatch, such as --sbatch=--time=1:00:00; may be repeated")
-	f.StringVar(&o.nats, "nats", "nats://127.0.0.1:4222", "with --engine nats: `URL` of the server, as ppl-nats serve tells it")
-	f.StringVar(&o.natsToken, "nats-token-file", "", "with --engine nats: `file` with the token (default: the variable PPL_NATS_TOKEN)")
-	f.StringVar(&o.natsCA, "nats-ca", "", "with --engine nats: `file` with the certificate by which a server with tls:// is known")
+func (o *engineFlags) flags(cmd *cobra.Command) {
+	f := declare(cmd)
+	f.String(&o.name, "engine", engineNames[0])
+	f.Int(&o.parallel, "parallel", 0)
+	f.Int(&o.tasks, "tasks", 0)
+	f.Strings(&o.sbatch, "sbatch", nil)
+	f.String(&o.nats, "nats", "nats://127.0.0.1:4222")
+	f.String(&o.natsToken, "nats-token-file", "")
+	f.String(&o.natsCA, "nats-ca", "")
 }
 
 // natsProgram takes fits to workers; its documentation has more.
@@ -87,18 +87,15 @@ type manifestFlags struct {
 	study.Manifest
 }
 
-func (o *manifestFlags) flags(f *pflag.FlagSet) {
-	var names []string
-	for _, k := range study.ManifestKinds() {
-		names = append(names, k.Name)
-	}
-	f.StringVar(&o.kind, "manifest", "", "make no fits, but files by which a `scheduler` does: "+strings.Join(names, ", "))
-	f.StringVar(&o.Name, "job-name", "ppl-study", "with --manifest: name of the job")
-	f.StringVar(&o.Image, "image", "", "with --manifest: `image` of a container with the command ppl")
-	f.StringVar(&o.Mount, "mount", "/study", "with --manifest: where the container has the `folder` of --out")
-	f.StringVar(&o.Volume, "volume", "", "with --manifest: what is mounted there: a persistent volume `claim`, an EFS file system,\nor SERVER:/PATH of NFS")
-	f.StringVar(&o.Queue, "queue", "", "with --manifest aws-batch: the job `queue`")
-	f.IntVar(&o.Memory, "task-memory", 2048, "with --manifest: MiB of memory of a task")
+func (o *manifestFlags) flags(cmd *cobra.Command) {
+	f := declare(cmd)
+	f.String(&o.kind, "manifest", "")
+	f.String(&o.Name, "job-name", "ppl-study")
+	f.String(&o.Image, "image", "")
+	f.String(&o.Mount, "mount", "/study")
+	f.String(&o.Volume, "volume", "")
+	f.String(&o.Queue, "queue", "")
+	f.Int(&o.Memory, "task-memory", 2048)
 }
 
 // write prepares the folder and writes the files.
@@ -138,8 +135,7 @@ func (o *manifestFlags) write(ctx context.Context, cmd *cobra.Command, engine *e
 func taskCommand() *cobra.Command {
 	var t study.Task
 	cmd := &cobra.Command{
-		Use:   "task DIR --of N | task -",
-		Short: "Make a share of the fits of a study, as a task of an array of jobs",
+		Use: "task DIR --of N | task -",
 		Long: `Makes each N-th of the fits that ppl study has prepared in DIR, by --engine slurm or
 --manifest. Schedulers run it. The number of the task, from 0, is what the scheduler says
 in the environment (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX,
@@ -172,10 +168,9 @@ package study: what workers of ppl-nats run.`,
 			return ended(ctx, cmd.ErrOrStderr(), t.Run(ctx))
 		},
 	}
-	f := cmd.Flags()
-	f.IntVar(&t.Of, "of", 0, "number of tasks")
-	f.IntVar(&t.Number, "number", 0, "which of them this is, from 0 (default: as the scheduler says)")
-	f.IntVar(&t.Parallel, "parallel", 0, "fits at a time (default: one per processor)")
-	f.SetNormalizeFunc(dashes)
+	f := declare(cmd)
+	f.Int(&t.Of, "of", 0)
+	f.Int(&t.Number, "number", 0)
+	f.Int(&t.Parallel, "parallel", 0)
 	return cmd
 }

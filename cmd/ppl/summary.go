@@ -15,8 +15,7 @@ func summaryCommand() *cobra.Command {
 	var asJSON bool
 	var in input
 	cmd := &cobra.Command{
-		Use:   "summary DIR… | FILE.csv…",
-		Short: "Summarise the draws of a run again",
+		Use: "summary DIR… | FILE.csv…",
 		Long: `Prints the summary of a run that was made with --out, and what is wrong with it,
 or of the CSV files of CmdStan, one per chain. Several folders are told of one
 after another.
@@ -34,7 +33,7 @@ ppl run --json.`,
 	}
 	o.flags(cmd)
 	readsFit.add(cmd, &in)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
+	declare(cmd).Bool(&asJSON, "json", false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return eachFit(cmd, args, &o, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
 			s := newSession(&runOptions{rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)

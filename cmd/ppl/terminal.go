@@ -12,9 +12,7 @@ import (
 // terminalSize gives columns and rows if w is a terminal that understands
 // escape sequences.
 func terminalSize(w io.Writer) (width, height int, ok bool) {
-	if c, ok := w.(*checkedWriter); ok {
-		w = c.Writer
-	}
+	w, _ = unwrapped(w)
 	f, isFile := w.(*os.File)
 	if !isFile || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) || !enableEscapes(f) {
 		return 0, 0, false

@@ -34,8 +34,7 @@ type variationalJSON struct {
 func variationalCommand() *cobra.Command {
 	var o varying
 	cmd := &cobra.Command{
-		Use:   "variational MODEL --data FILE",
-		Short: "Fit a normal distribution to the posterior by stochastic gradients",
+		Use: "variational MODEL --data FILE",
 		Long: `Fits a normal distribution of the unconstrained parameters to the posterior by
 stochastic gradient ascent of the evidence lower bound (ADVI), and draws from it:
 with independent coordinates (meanfield) or any covariance (fullrank). It tends to
@@ -48,16 +47,16 @@ With --out, the first row of the file is the approximation's mean, as in CmdStan
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&o.family, "algorithm", "meanfield", "meanfield or fullrank")
-	f.IntVar(&o.options.Iterations, "iter", 10000, "iterations at most")
-	f.IntVar(&o.options.GradientDraws, "grad-samples", 1, "draws per gradient")
-	f.IntVar(&o.options.ELBODraws, "elbo-samples", 100, "draws per estimate of the evidence lower bound")
-	f.Float64Var(&o.options.Eta, "eta", 0, "scale of the steps (default: found by trial)")
-	f.IntVar(&o.options.AdaptIter, "adapt-iter", 50, "iterations of each trial")
-	f.Float64Var(&o.options.TolRelObj, "tol-rel-obj", 0.01, "end where the bound changes by less, relatively")
-	f.IntVar(&o.options.EvalELBO, "eval-elbo", 100, "estimate the bound every n-th iteration")
-	f.IntVar(&o.options.Draws, "draws", 1000, "number of draws")
+	f := declare(cmd)
+	f.String(&o.family, "algorithm", "meanfield")
+	f.Int(&o.options.Iterations, "iter", 10000)
+	f.Int(&o.options.GradientDraws, "grad-samples", 1)
+	f.Int(&o.options.ELBODraws, "elbo-samples", 100)
+	f.Float64(&o.options.Eta, "eta", 0)
+	f.Int(&o.options.AdaptIter, "adapt-iter", 50)
+	f.Float64(&o.options.TolRelObj, "tol-rel-obj", 0.01)
+	f.Int(&o.options.EvalELBO, "eval-elbo", 100)
+	f.Int(&o.options.Draws, "draws", 1000)
 	return cmd
 }
 

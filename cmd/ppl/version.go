@@ -14,8 +14,7 @@ import (
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
+		Use: "version",
 		Long: `Prints the version of this program, the system and the version of Go that it was
 built for and by; the commit that it was built from, as far as the build knew it;
 and which instructions of this processor are used for models. The environment variable
@@ -43,7 +42,7 @@ of a run keeps them in run.json.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	declare(cmd).Bool(&asJSON, "json", false)
 	return cmd
 }
 

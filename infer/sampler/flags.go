@@ -35,15 +35,30 @@ func (b *buffer) Set(s string) error {
 // choose declares a flag that takes one of several words, the first of which
 // is the default. set is told the place of the word.
 func choose(fs *flag.FlagSet, name, usage string, words []string, set func(int)) {
-	fs.Func(name, fmt.Sprintf("%s: %s (default %s)", usage, list(words), words[0]), func(word string) error {
-		i := slices.Index(words, word)
-		if i < 0 {
-			return fmt.Errorf("it can be %s", list(words))
-		}
-		set(i)
-		return nil
-	})
+	fs.Var(&choice{words, set}, name, fmt.Sprintf("%s: %s (default %s)", usage, list(words), words[0]))
 }
+
+// choice is the value of a flag that takes one of several words.
+type choice struct {
+	words []string
+	set   func(int)
+}
+
+// String implements flag.Value.
+func (c *choice) String() string { return "" }
+
+// Set implements flag.Value.
+func (c *choice) Set(word string) error {
+	i := slices.Index(c.words, word)
+	if i < 0 {
+		return fmt.Errorf("it can be %s", list(c.words))
+	}
+	c.set(i)
+	return nil
+}
+
+// Choices are the words that the flag takes. Shells offer them.
+func (c *choice) Choices() []string { return c.words }
 
 // list is "a, b or c".
 func list(words []string) string {

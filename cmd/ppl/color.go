@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// This file: whether output has colours. --color comes first, then NO_COLOR, then FORCE_COLOR;
+// otherwise terminals have them.
+
+// colorMode is a value of --color.
+type colorMode string
+
+const (
+	colorAuto   colorMode = "auto"
+	colorAlways colorMode = "always"
+	colorNever  colorMode = "never"
+)
+
+// Set implements pflag.Value.
+func (c *colorMode) Set(text string) error {
+	switch mode := colorMode(text); mode {
+	case colorAuto, colorAlways, colorNever:
+		*c = mode
+		return nil
+	}
+	return errors.New("it can be auto, always or never")
+}
+
+// String implements pflag.Value.
+func (c *colorMode) String() string { return string(*c) }
+
+// Type implements pflag.Value.
+func (c *colorMode) Type() string { return "when" }
+
+// tinted is a writer with what --color says of it.
+type tinted struct {
+	io.Writer
+	color *colorMode
+}
+
+// unwrapped is the writer below those that add something, with its --color.
+func unwrapped(w io.Writer) (io.Writer, colorMode) {
+	var color *colorMode
+	for {
+		switch v := w.(type) {
+		case *checkedWriter:
+			w, color = v.Writer, v.color
+			continue
+		case *tinted:
+			w, color = v.Writer, v.color
+			continue
+		}
+		if color == nil {
+			return w, colorAuto
+		}
+		return w, *color
+	}
+}
+
+// colored says whether w shows colours.
+func colored(w io.Writer) bool {
+	_, _, terminal := terminalSize(w) // which also makes a console of Windows interpret escapes
+	switch _, mode := unwrapped(w); mode {
+	case colorAlways:
+		return true
+	case colorNever:
+		return false
+	}
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := os.Getenv("FORCE_COLOR"); force != "" {
+		return force != "0"
+	}
+	return terminal
+}
