@@ -25,7 +25,7 @@ import (
 const configName = "ppl.toml"
 
 // userConfigDoc says where the user's file is.
-const userConfigDoc = "ppl/" + configName + " in ~/.config (macOS: ~/Library/Application Support, Windows: %AppData%)"
+const userConfigDoc = "~/.config/ppl/" + configName
 
 // maxConfig bounds how much of a configuration file is read.
 const maxConfig = 1 << 20

@@ -316,7 +316,7 @@ func formatText() string {
 	for _, name := range fit.RunFormats()[1:] {
 		text += ", or " + name
 		if r, _ := fit.FormatOf(fit.Format(name)); r.Run != "" {
-			text += ", " + r.Run
+			text += ", " + strings.ReplaceAll(r.Run, "\n", " ")
 		}
 	}
 	return text

@@ -44,6 +44,12 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 			}
 		}
 		m.Options[f.Name] = values
+		if from := noted(f, noteOrigin); from != "" {
+			if m.Configured == nil {
+				m.Configured = map[string]string{}
+			}
+			m.Configured[f.Name] = from
+		}
 	})
 	return m
 }

@@ -68,11 +68,11 @@ func (s *samplerFlags) flags(cmd *cobra.Command) {
 	for _, name := range slices.Sorted(maps.Keys(s.values)) {
 		v := s.values[name]
 		// Package flag writes -name in usage texts, where this program has --name.
-		text := v.flag.Usage
+		text := " " + v.flag.Usage
 		for other := range s.values {
 			text = strings.ReplaceAll(text, " -"+other, " --"+other)
 		}
-		value, text := valueWord(v.flag, text)
+		value, text := valueWord(v.flag, text[1:])
 		f := d.set.VarPF(v, name, "", text)
 		about := topicShared
 		if len(v.samplers) == 1 {
@@ -105,8 +105,11 @@ func valueWord(f *flag.Flag, text string) (value, rest string) {
 	if before, after, ok := strings.Cut(text, "`"); ok {
 		word, after, _ := strings.Cut(after, "`")
 		value, text = strings.ToUpper(word), before+word+after
-	} else if !isBool(f) {
-		value = "X"
+	} else if word, _ := flag.UnquoteUsage(f); !isBool(f) {
+		value = map[string]string{"int": "N", "uint": "N", "float": "X"}[word]
+		if value == "" {
+			value = "WORD"
+		}
 	}
 	if i := strings.Index(text, " (default "); i >= 0 {
 		text = text[:i]

@@ -112,10 +112,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 // remark shows what the samplers chose, and what the model rejected.
 func (s *session) remark(stderr io.Writer) {
 	if s.options.progress != "json" {
-		for _, note := range s.notes() {
-			fmt.Fprintln(stderr, note)
-		}
-		s.showRejections(stderr)
+		s.showNotes(stderr)
 		return
 	}
 	var rejections strings.Builder

@@ -35,6 +35,12 @@ func (b *byteSize) String() string {
 	if *b == 0 {
 		return ""
 	}
+	for _, unit := range []string{"TiB", "GiB", "MiB", "kiB"} {
+		var one byteSize
+		if err := one.Set("1" + unit); err == nil && *b%one == 0 {
+			return strconv.FormatInt(int64(*b/one), 10) + unit
+		}
+	}
 	return strconv.FormatInt(int64(*b), 10)
 }
 

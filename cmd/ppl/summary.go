@@ -109,6 +109,9 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 		}
 		b.WriteString("\n")
 	} else {
+		if notes := s.notes(); notes != nil {
+			b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
+		}
 		s.showRejections(&b)
 	}
 	_, err := io.WriteString(w, b.String())

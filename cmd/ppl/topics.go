@@ -129,8 +129,10 @@ Configuration: the file ` + configName + ` sets defaults of flags, in a table fo
 
 ppl reads two such files, if they exist:
 
-    beside the model or, in a Git repository, in the nearest folder above it
-    ` + userConfigDoc + `
+    the model's: with the model or, in a Git repository, in the nearest
+    folder above it
+    yours: ` + userConfigDoc + `; on macOS in ~/Library/Application Support,
+    on Windows in %AppData%
 
 The command line comes first, then variables, then the model's file, then yours. Paths are relative to the file. A flag of another sampler than that of the run is ignored. Flags that write files elsewhere, listen on the network or start programs may be set in your own file only.
 

@@ -68,8 +68,10 @@ type Record struct {
 	DataSHA256  string `json:"data_sha256,omitempty"` // SHA-256 of the data
 
 	// options of the command line, with all values of those that may be repeated
-	Options  map[string][]string `json:"options"`
-	Complete bool                `json:"complete"` // whether the run reached its end
+	Options map[string][]string `json:"options"`
+	// Configured says of options that a configuration file set where: its path and line.
+	Configured map[string]string `json:"configured,omitempty"`
+	Complete   bool              `json:"complete"` // whether the run reached its end
 
 	// Name begins the names of the files of draws: Name_1.csv, …
 	Name string `json:"name,omitempty"`
@@ -143,6 +145,7 @@ type Chain struct {
 	UngeneratedReason string `json:"ungenerated_reason,omitempty"` // why not
 
 	Events []infer.Event `json:"events,omitempty"` // what its draws do not show
+	Notes  []string      `json:"notes,omitempty"`  // what warm-up chose, and why
 }
 
 // Phase is the account of warm-up or sampling.
@@ -300,7 +303,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	r.PlanFaults = planFaults
 	for _, c := range report.Chains {
 		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
-			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason, Events: c.Events}
+			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason, Events: c.Events, Notes: c.Notes}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
 				j.Rejections = map[string]int{}
@@ -318,7 +321,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 // Report notes in the report of a chain what the record knows of it.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
-	to.Ungenerated, to.UngeneratedReason, to.Events = c.Ungenerated, c.UngeneratedReason, c.Events
+	to.Ungenerated, to.UngeneratedReason, to.Events, to.Notes = c.Ungenerated, c.UngeneratedReason, c.Events, c.Notes
 	for message, n := range c.Rejections {
 		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
 	}

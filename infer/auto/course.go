@@ -64,7 +64,7 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		}
 	}
 	if !v.unsettled && !c.options.NoEarlyEnd && !tempers {
-		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
+		w.note(fmt.Sprintf("Warm-up ended early, after %d of %d transitions. Step size, metric and means had settled.", w.made, w.length))
 	}
 	if !tempers {
 		w.spend(v)

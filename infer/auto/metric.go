@@ -68,7 +68,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	whole := sampleOf(recent)
 	best, ok := v.learnBest(candidates, divergences, best, whole)
 	if !ok { // chains that wander off without end leave numbers that are no metric
-		v.keepMetric(p, "that in use, as the draws tell of none", d)
+		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}
 	v.unripe = p.options.Metric == "" && normal && d <= maxSurveyed && n < 2*d
@@ -81,7 +81,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if p.options.Metric == "" {
 		v.correct(p, whole, normal)
 	}
-	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
+	v.why += fmt.Sprintf(". Its held-out Fisher divergence per dimension is %.2g", v.divergence)
 	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
 		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
 	}
@@ -206,7 +206,7 @@ func learn(kind infer.MetricKind, s whiten.Sample, o whiten.Options) (infer.Metr
 // of, as one from second derivatives may be while they are few.
 func (v *verdict) take(inUse infer.Metric, divergence float64) {
 	v.metric, v.divergence, v.unripe = inUse, divergence, false
-	v.why = fmt.Sprintf("%s, by second derivatives, whose Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
+	v.why = fmt.Sprintf("%s, from second derivatives. Its Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
 }
 
 func kindName(m infer.Metric) string {

@@ -172,7 +172,7 @@ func (r *race) keepNUTS(why string) error {
 	if err := r.rest(r.options.StepSize == 0); err != nil {
 		return err
 	}
-	r.note(fmt.Sprintf("Kernel: NUTS with step size %.3g%s; %s.", r.StepSize, r.ofSteps(r.verdict), why))
+	r.note(fmt.Sprintf("Kernel: NUTS. Its step size is %.3g%s; %s.", r.StepSize, r.ofSteps(r.verdict), why))
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (r *race) takeGiven() error {
 		why = "it was asked for"
 	}
 	r.StepSize = cmp.Or(r.options.StepSize, x[0])
-	r.note(fmt.Sprintf("Kernel: %v of size %.3g; %s.", use, r.StepSize, why))
+	r.note(fmt.Sprintf("Kernel: %v of size %.3g. Reason: %s.", use, r.StepSize, why))
 	return r.rest(false)
 }
 
@@ -327,12 +327,12 @@ func (r *race) takeWinner() error {
 	use := Setting{r.kind, int(r.setting[1])}
 	r.kernel.use(use)
 	r.StepSize = r.setting[0]
-	with := ""
+	with := "."
 	if r.options.Kind == "" {
 		r.kernel.relief = r.nutsStep
-		with = fmt.Sprintf(", with NUTS of step size %.3g for every %dth transition", r.nutsStep, reliefEvery)
+		with = fmt.Sprintf("; NUTS, with step size %.3g, makes every %dth transition.", r.nutsStep, reliefEvery)
 	}
-	r.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, r.setting[0], with, r.ratio))
+	r.note(fmt.Sprintf("Kernel: %v, %.2g times as efficient per gradient as NUTS. The step size is %.3g%s", use, r.ratio, r.setting[0], with))
 	return r.rest(false)
 }
 
@@ -367,10 +367,10 @@ func (w *chain) rest(adapt bool) error {
 func (w *chain) ofSteps(v *verdict) string {
 	s := ""
 	if v.refined >= 0.001 {
-		s = fmt.Sprintf(", %.2g %% of its steps made of smaller ones", 100*v.refined)
+		s = fmt.Sprintf(", with %.2g %% of the steps subdivided", 100*v.refined)
 	}
 	if w.delta != w.options.Delta {
-		s += fmt.Sprintf(", for an acceptance of %.2g as transitions diverged", w.delta)
+		s += fmt.Sprintf(", for an acceptance of %.2g because transitions diverged", w.delta)
 	}
 	return s
 }

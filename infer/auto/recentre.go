@@ -291,9 +291,9 @@ func (w *chain) tellEffects(e *evidence) {
 	}
 	slices.Sort(all)
 	from, to := fmt.Sprintf("%.2g", all[0]), fmt.Sprintf("%.2g", all[k-1])
-	by := "all centred by " + from
+	by := from + " for all"
 	if from != to {
-		by = fmt.Sprintf("centred by %s to %s, %.2g in the median", from, to, all[k/2])
+		by = fmt.Sprintf("%s to %s, median %.2g", from, to, all[k/2])
 	}
-	w.note(fmt.Sprintf("Effects: %d, %s (1 is centred, 0 non-centred).", k, by))
+	w.note(fmt.Sprintf("Reparametrised %d group-level terms automatically. Centring: %s (0 is non-centred, 1 is centred).", k, by))
 }

@@ -17,14 +17,14 @@ func (w *chain) spend(v *verdict) {
 		return
 	}
 	spared := 1 + float64(max(0, w.length-w.made))/float64(w.length)
-	perDraw, why := 1.0, "the target is not quite normal"
+	perDraw, why := 1.0, "The target is not quite normal"
 	switch {
 	case w.kernel.setting.Kind == NUTS:
 		perDraw = w.at.transitionsFor(v.worth)
 		if v.rhat >= w.at.apart {
 			perDraw = min(perDraw, spared)
 		}
-		why = fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
+		why = fmt.Sprintf("A transition is worth about %.2g effective draws", v.worth)
 	case !v.near():
 		perDraw = spared
 	}
@@ -32,7 +32,7 @@ func (w *chain) spend(v *verdict) {
 		return
 	}
 	w.kernel.spare = perDraw - 1
-	w.note(fmt.Sprintf("Draws: of %.2g transitions each on average, as %s.", perDraw, why))
+	w.note(fmt.Sprintf("Thinning: one draw per %.2g transitions on average, to lower the autocorrelation. %s.", perDraw, why))
 }
 
 // transitionsFor is the number of transitions for a draw, on average, if one is worth so many

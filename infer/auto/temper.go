@@ -72,7 +72,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		}
 	}
 	w.kernel.modes.restart()
-	w.note(fmt.Sprintf("Kernel: parallel tempering with %d replicas, as the chains did not get from one mode to another.", ladder.Levels()))
+	w.note(fmt.Sprintf("Kernel: parallel tempering with %d replicas, because the chains did not move between modes.", ladder.Levels()))
 	return true, nil
 }
 

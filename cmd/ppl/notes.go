@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file: the notes after a run. What was chosen, and what the model rejected, is said in a few
+// short sentences; --verbose has all of it.
+
+const (
+	maxNotes  = 6   // lines of notes, with the one on where the rest is
+	noteWidth = 100 // of a line of notes
+)
+
+// showNotes writes the notes of the run.
+func (s *session) showNotes(w io.Writer) {
+	if s.options.verbose {
+		for _, note := range s.notes() {
+			fmt.Fprintln(w, note)
+		}
+		s.showRejections(w)
+		return
+	}
+	lines, more := briefly(s.notes())
+	if text := s.rejected(); text != "" {
+		lines, more = append([]string{shown(w, text)}, lines...), true
+	}
+	if len(lines) >= maxNotes {
+		lines, more = lines[:maxNotes-1], true
+	}
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
+	if more {
+		fmt.Fprintln(w, s.whereMore())
+	}
+}
+
+// whereMore says where the rest of the notes is.
+func (s *session) whereMore() string {
+	if s.options.out != "" {
+		return "Details: ppl diagnose " + s.options.out
+	}
+	return "Details: --verbose, or --json."
+}
+
+// briefly is the first sentences of notes: the rest of a note has figures and reasons. Sentences
+// that fit a line go together if they are about the sampler; those about single chains are said of
+// the first.
+func briefly(notes []string) (lines []string, more bool) {
+	kinds := map[string]int{}
+	for _, note := range notes {
+		first, rest, _ := strings.Cut(note, ". ")
+		if rest != "" {
+			more = true
+			first += "."
+		}
+		kind := figures.ReplaceAllString(first, "#")
+		if kinds[kind]++; kinds[kind] > 1 {
+			more = true
+			continue
+		}
+		last := len(lines) - 1
+		if last >= 0 && strings.HasPrefix(lines[last], "Metric: ") && strings.HasPrefix(first, "Kernel: ") &&
+			utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(first) <= noteWidth {
+			lines[last] += " " + first
+			continue
+		}
+		lines = append(lines, first)
+	}
+	return lines, more
+}
+
+// rejected says what the model has rejected most often; "" if it has rejected nothing.
+func (s *session) rejected() string {
+	if len(s.rejections) == 0 {
+		return ""
+	}
+	total, all := 0, s.gradWarmup+s.gradSample
+	for _, c := range s.fit.Report.Chains {
+		total += c.Rejected
+	}
+	g := groupRejections(s.rejections)[0]
+	message, _, _ := strings.Cut(g.message, "\n")
+	often := ""
+	if total > g.count || g.messages > 1 {
+		often = "most often"
+	}
+	switch harmless := float64(total) < 0.001*float64(all) && s.divergences == 0; {
+	case harmless && total == 1:
+		return fmt.Sprintf("The model rejected 1 of %d evaluations, which is harmless: %s", all, message)
+	case harmless:
+		return fmt.Sprintf("The model rejected %d of %d evaluations, which is harmless; %s: %s", total, all, cmp.Or(often, "each time"), message)
+	}
+	return fmt.Sprintf("The model rejected %d of %d evaluations, %s: %s", total, all, cmp.Or(often, "each time"), message)
+}
