@@ -136,6 +136,7 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	completeBash(root)
 	for _, row := range commandTable() {
 		for _, cmd := range root.Commands() {
 			if cmd.Name() == row.name {

@@ -66,7 +66,18 @@ func (r *roff) section(name string) { fmt.Fprintf(&r.b, ".SH %s\n", roffQuoted(s
 // prose writes paragraphs; what is indented keeps its lines.
 func (r *roff) prose(text string) {
 	literal, begun := false, false
-	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if name, what, column, ok := definition(line); ok && !literal {
+			for i+1 < len(lines) && indentOf(lines[i+1]) == column {
+				i++
+				what += " " + strings.TrimSpace(lines[i])
+			}
+			r.item(roffText(strings.TrimSpace(name)), what)
+			begun = false
+			continue
+		}
 		indented := strings.HasPrefix(line, " ")
 		switch {
 		case indented && !literal:

@@ -110,7 +110,7 @@ func environmentTopic() string {
 	return `Variables:
 
     PPL_MEMORY      limit of memory, as --memory
-    PPL_PROCESSOR   instructions to use: avx2, avx512, or none for portable code
+    PPL_PROCESSOR   instructions to use: AVX-512, AVX2, NEON, or none
     PPL_NATS_TOKEN  token of ppl study --engine nats
     PPL_TOKEN       token of ppl serve
     NO_COLOR        if not empty: no colours
@@ -129,12 +129,10 @@ Configuration: the file ` + configName + ` sets defaults of flags, in a table fo
 
 ppl reads two such files, if they exist:
 
-    the model's: with the model or, in a Git repository, in the nearest
-    folder above it
-    yours: ` + userConfigDoc + `; on macOS in ~/Library/Application Support,
-    on Windows in %AppData%
+    the model's  with the model or, in a Git repository, in the nearest folder above it
+    yours        ` + userConfigDoc + `; on macOS in ~/Library/Application Support, on Windows in %AppData%
 
-The command line comes first, then variables, then the model's file, then yours. Paths are relative to the file. A flag of another sampler than that of the run is ignored. Flags that write files elsewhere, listen on the network or start programs may be set in your own file only.
+The command line comes first, then variables, then the model's file, then yours. Paths are relative to the file. Flags of samplers other than that of the run are ignored. Flags that write files, listen on the network or submit jobs may be set in your own file only.
 
 ppl run MODEL --show-config prints each value and where it comes from; run.json records what came from a file. --no-config ignores both files.`
 }
