@@ -56,9 +56,21 @@ type configEntry struct {
 // place says where an entry is.
 func (c *configFile) place(e configEntry) string { return fmt.Sprintf("%s:%d", c.path, e.line) }
 
+// fromHere is a path as people would write it: relative if it is below the working folder.
+func fromHere(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if below, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return path
+}
+
 // errorf is an error about an entry.
 func (c *configFile) errorf(e configEntry, format string, args ...any) error {
-	return usagef("%s:%d:%d: %s", c.path, e.line, e.column, fmt.Sprintf(format, args...))
+	return usagef("%s:%d:%d: %s", fromHere(c.path), e.line, e.column, fmt.Sprintf(format, args...))
 }
 
 // configFiles reads the configuration files for a command, that of the model first. Those that do
@@ -156,7 +168,7 @@ func (c *configFile) parse(text []byte) error {
 	if err := toml.Unmarshal(text, &values); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			row, column := at.Position()
-			return usagef("%s:%d:%d: %s", c.path, row, column, strings.TrimPrefix(at.Error(), "toml: "))
+			return usagef("%s:%d:%d: %s", fromHere(c.path), row, column, strings.TrimPrefix(at.Error(), "toml: "))
 		}
 		return usagef("%s: %w", c.path, err)
 	}
@@ -383,7 +395,7 @@ func showConfig(w io.Writer, cmd *cobra.Command, files []*configFile) error {
 		}
 		for _, c := range files {
 			if c.user == user {
-				path = c.path
+				path = fromHere(c.path)
 			}
 		}
 		fmt.Fprintf(&b, "# %s: %s\n", what, path)
@@ -401,13 +413,13 @@ func showConfig(w io.Writer, cmd *cobra.Command, files []*configFile) error {
 			from := "default"
 			switch {
 			case noted(f, noteOrigin) != "":
-				from = noted(f, noteOrigin)
+				from = fromHere(noted(f, noteOrigin))
 			case f.Changed:
 				from = "command line"
 			}
 			text := configValue(f)
-			if text == "" {
-				continue
+			if text == "" || from == "default" && defaultOf(f) == "" {
+				continue // not set, and nothing, or found by the command itself
 			}
 			line := f.Name + " = " + text
 			column = max(column, min(len(line), 40))

@@ -85,7 +85,11 @@ func showError(w io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintf(w, "error: %s\n", shown(w, err.Error()))
+	mark := "error:"
+	if colored(w) {
+		mark = "\x1b[1;31m" + mark + "\x1b[0m"
+	}
+	fmt.Fprintf(w, "%s %s\n", mark, shown(w, err.Error()))
 	if replacing, ok := errors.AsType[*folder.ReplacingError](err); ok {
 		fmt.Fprintf(w, "If no process is at it, finish that by: %s\n", shown(w, "ppl run --resume "+replacing.Folder))
 	}

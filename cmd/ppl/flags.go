@@ -109,7 +109,7 @@ func noted(f *pflag.Flag, name string) string {
 	return ""
 }
 
-// declareAs declares a flag of one of pflag's types: the value is made by add on a set of its own.
+// declareAs declares a flag of one of pflag's types: the value is made by add on a separate set.
 func (d declaring) declareAs(name string, add func(*pflag.FlagSet)) *pflag.Flag {
 	var apart pflag.FlagSet
 	add(&apart)

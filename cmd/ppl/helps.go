@@ -31,7 +31,7 @@ var otherCommands = map[string]string{
 	"waic": "loo", "psis": "loo", "kfold": "cv", "loo_compare": "compare", "stacking": "compare",
 	"powerscale": "sensitivity", "priorsense": "sensitivity", "calibrate": "sbc", "predictive": "ppc",
 	"log_prob": "logdensity", "logprob": "logdensity",
-	"profile": "explain", "documentation": "docs", "man": "doc", "diagnostics": "diagnose",
+	"profile": "explain", "documentation": "docs", "diagnostics": "diagnose",
 	"resume": "run --resume", "continue": "run --resume",
 }
 
@@ -46,7 +46,7 @@ var otherFlags = map[string]string{
 	"output": "out", "output-dir": "out", "out-dir": "out", "output-file": "out", "file": "data", "data-file": "data",
 	"step-size": "stepsize", "algorithm": "sampler", "engine": "sampler", "method": "sampler",
 	"inits": "init", "init-file": "init", "inv-metric": "metric-file", "random-seed": "seed",
-	"verbose": "quiet", "include-paths": "include-path", "force": "overwrite", "save-warmup-draws": "save-warmup",
+	"include-paths": "include-path", "force": "overwrite", "save-warmup-draws": "save-warmup",
 	"thinning": "thin", "timeout": "time-limit", "ess": "target-ess", "probs": "percentiles", "quantiles": "percentiles",
 	"variables": "vars", "pars": "vars", "parameters": "vars",
 	"sets": "simulations", "sims": "simulations", "n-sims": "simulations", "num-simulations": "simulations", "replications": "simulations",

@@ -123,7 +123,13 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		showHelp(cmd.OutOrStdout(), cmd, all)
 	})
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		help := flagHelp(cmd, err)
+		if help == "" && unknownFlag.MatchString(err.Error()) {
+			return usagef("%w; %s --help-all lists the flags", err, cmd.CommandPath())
+		}
+		return usage(meant(err, help))
+	})
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, row := range commandTable() {

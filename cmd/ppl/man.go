@@ -74,7 +74,7 @@ func (r *roff) prose(text string) {
 				i++
 				what += " " + strings.TrimSpace(lines[i])
 			}
-			r.item(roffText(strings.TrimSpace(name)), what)
+			r.item(`\&`+roffText(strings.TrimSpace(name)), what)
 			begun = false
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // 1. What a command prints is its standard output or, if that is empty, its standard error.
 func TestWorkflow(t *testing.T) {
 	for page, commands := range map[string]int{
-		"how-to/workflow": 16, "how-to/decisions": 13,
+		"how-to/workflow": 16, "reference/configuration": 1, "how-to/decisions": 13,
 		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 7,
 	} {
 		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })
