@@ -45,7 +45,7 @@ type flagRow struct {
 	of          string // the commands that it is for; "": those without another row of that name
 	topic       topic
 	common      bool   // shown by --help; the others by --help-all
-	value       string // stands for the value in help; "" of switches
+	value       string // the word for the value in help; "" of switches
 	text        string // what it does
 	values      cobra.CompletionFunc
 	passing     bool   // concerns how a run is made, not its draws: it may be given with --resume
