@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -44,7 +43,7 @@ func writeManual(root *cobra.Command, dir string) error {
 		if err := files.MakeFolder(filepath.Dir(path)); err != nil {
 			return fmt.Errorf("cannot write the manual pages: %w", err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := files.Replace(path, []byte(text)); err != nil {
 			return fmt.Errorf("cannot write the manual pages: %w", err)
 		}
 	}
