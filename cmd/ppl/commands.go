@@ -47,6 +47,7 @@ func commandTable() []commandRow {
 		{"prior", groupWrite, "Draw parameters and data from the prior", modelArg, "data", priorCommand},
 		{"simulate", groupWrite, "Make data sets from given parameters, or from the prior", modelArg, "data", simulateCommand},
 		{"playground", groupWrite, "Write and run models in a browser", noArgs, "", playgroundCommand},
+		{"docs", groupWrite, "Read the documentation in a browser", noArgs, "", docsCommand},
 		{"lsp", groupWrite, "Start the language server for editors", noArgs, "", lspCommand},
 
 		{"summary", groupAfter, "Summarise the draws of a run again", runsArg, "", summaryCommand},

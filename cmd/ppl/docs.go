@@ -17,8 +17,7 @@ import (
 func docsCommand() *cobra.Command {
 	var address, out string
 	cmd := &cobra.Command{
-		Use:   "docs",
-		Short: "Read the documentation in a browser",
+		Use: "docs",
 		Long: `Serves the documentation on this machine: tutorials, how-to pages, reference and evidence,
 with a search. It needs no network. With --out, the pages are written to a folder instead;
 open its index.html, or have any web server offer the folder.
@@ -68,7 +67,8 @@ ppl doc NAME explains one function or distribution in the terminal.`,
 			return server.Serve(ctx)
 		},
 	}
-	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:8723", "`address` to listen on, of this machine alone; port 0 is any free one")
-	cmd.Flags().StringVar(&out, "out", "", "write the pages to this `folder`, which must not exist or be empty, and end")
+	f := declare(cmd)
+	f.String(&address, "listen", "127.0.0.1:8723")
+	f.String(&out, "out", "")
 	return cmd
 }

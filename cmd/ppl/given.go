@@ -38,7 +38,7 @@ func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	}
 	f := cmd.Flags()
 	given := func(name string) bool { return f.Lookup(name) != nil && f.Changed(name) }
-	if slices.Contains([]string{"serve", "playground", "lsp", "work"}, cmd.Name()) || (given("out") || given("resume")) && !given("json") {
+	if slices.Contains([]string{"serve", "playground", "docs", "lsp", "work"}, cmd.Name()) || (given("out") || given("resume")) && !given("json") {
 		out.Writer = io.Discard
 		return nil
 	}

@@ -93,6 +93,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 	f.String(&o.listen, "listen", "127.0.0.1:0")
 	f.Bool(&o.quiet, "quiet", false)
 	f.Bool(&o.verbose, "verbose", false)
+	f.String(&o.progress, "progress", "text")
 	f.Bool(&o.json, "json", false)
 	o.failOn.flag(cmd)
 	f.String(&o.keepData, "keep-data", "declared")
