@@ -42,7 +42,10 @@ func bindText(t *testing.T, text string) diag.List {
 			t.Fatal(err)
 		}
 	}
-	_, err := prog.Bind(set, BindOptions{})
+	m, err := prog.Bind(set, BindOptions{})
+	if err == nil {
+		err = m.Impossible()
+	}
 	var refused *Error
 	if err != nil && !errors.As(err, &refused) {
 		t.Fatal(err)

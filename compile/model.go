@@ -55,6 +55,8 @@ type Model struct {
 	asked   BindOptions    // what it was bound with
 	fault   *planted.Fault // of tests
 
+	impossible *Error // see Impossible
+
 	offsets []int // of the parameters in x
 	dim     int
 	env     *ad.Env
@@ -137,6 +139,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 		_, err := m.plain()
 		return m, err
 	}
+	m.impossible = impossible(bound, d)
 	w := &work{graph: planted.After(fault, planted.Bind, bound.Density)}
 	defer func() { graph = w.graph }()
 	if err := w.differentiate(passes.Options{Without: o.Without, Fault: fault, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {

@@ -278,7 +278,7 @@ func TestImpossibleData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Bind(map[string]any{"y": -1.5})
+	p, err := m.BindContext(t.Context(), map[string]any{"y": -1.5}, model.BindOptions{AllowImpossible: true})
 	if err != nil {
 		t.Fatal(err)
 	}

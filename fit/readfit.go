@@ -341,15 +341,15 @@ func (f *Fit) Data() (*data.Set, error) {
 }
 
 // Binding is how the model of the fit was bound, for models derived from it: transformed
-// data may draw random numbers.
+// data may draw random numbers. It allows for impossible data, as the draws exist.
 func (f *Fit) Binding() model.BindOptions {
 	switch {
 	case f == nil:
 	case f.posterior != nil:
 		o := f.posterior.Options()
-		return model.BindOptions{Seed: o.Seed, StanCompat: o.StanCompat, Memory: o.Memory, Statements: o.Statements}
+		return model.BindOptions{Seed: o.Seed, StanCompat: o.StanCompat, Memory: o.Memory, Statements: o.Statements, AllowImpossible: true}
 	case f.record != nil:
-		return model.BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat}
+		return model.BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat, AllowImpossible: true}
 	}
 	return model.BindOptions{}
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/internal/buildinfo"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -241,6 +244,11 @@ type BindOptions struct {
 	// that is unrolled, and in each call of a function. 0: a thousand million.
 	Statements int64
 
+	// AllowImpossible binds data that rule out every value of the parameters, such as a
+	// binomial count above its number of trials, which are an error otherwise. It is for
+	// posteriors that are not sampled: those that compute generated quantities for new data.
+	AllowImpossible bool
+
 	// Without leaves out passes of the compiler, by name. What is computed does
 	// not depend on them, but for rounding; for looking into the compiler.
 	Without []string
@@ -257,10 +265,14 @@ type BindOptions struct {
 //
 // Values in Go are numbers, slices of them to any depth, and matrices and
 // vectors of gonum. A variable that is declared int takes values of Go's
-// integer types only.
+// integer types only. A time.Time and a time.Duration are refused, as they have no unit.
 //
-// Values may share parts, but not contain themselves. The error says which
-// variable is wrong and why, see [Diagnostics].
+// A key of a map that the model does not declare is an error. Structs, JSON, files and sets may
+// have more than the model declares. Values may share parts, but not contain themselves.
+//
+// Data that rule out every value of the parameters are an error, such as a binomial count above
+// its number of trials. The error says which variable or statement is wrong and why, see
+// [Diagnostics].
 func (m *Model) Bind(values any) (*Posterior, error) {
 	return m.BindContext(context.Background(), values, BindOptions{})
 }
@@ -279,6 +291,9 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err != nil {
 		return nil, err
 	}
+	if err := known(values, set, declaredNames(m.program.IR().Data), "the model declares no variable `%s` in its data block"); err != nil {
+		return nil, err
+	}
 	set, _, err = m.program.Coded(set)
 	if err != nil {
 		return nil, err
@@ -294,6 +309,9 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 		Without:    o.Without,
 		StanCompat: o.StanCompat,
 	})
+	if err == nil && !o.AllowImpossible {
+		err = bound.Impossible()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -318,6 +336,42 @@ func readData(values any, memory int64) (*data.Set, error) {
 		return data.Parse(v.Path, text, o)
 	}
 	return data.FromGoWith(values, o)
+}
+
+// declaredNames are the names of variables, of a tuple its own.
+func declaredNames(vars []*ir.Var) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, leaves := range ir.Declared(vars) {
+			if !yield(ir.DeclaredName(leaves)) {
+				return
+			}
+		}
+	}
+}
+
+// known refuses a key of a map of Go that is no declared name: it is a slip of the pen, as maps are
+// written for a model. Structs, sets and files are often for several models.
+func known(values any, set *data.Set, declared iter.Seq[string], message string) error {
+	if t := reflect.TypeOf(values); t == nil || t.Kind() != reflect.Map {
+		return nil
+	}
+	for _, name := range set.Names() {
+		found := false
+		for n := range declared {
+			found = found || n == name
+		}
+		if found {
+			continue
+		}
+		d := diag.Diagnostic{Code: diag.DataUnknown, Summary: fmt.Sprintf(message, name)}
+		if near := diag.Nearest(name, declared); near != "" {
+			d.Fix = fmt.Sprintf("did you mean `%s`?", near)
+		} else {
+			d.Fix = "leave it out, or bind what ReadData makes of the map, which may have more than a model asks for"
+		}
+		return &compile.Error{List: diag.List{d}}
+	}
+	return nil
 }
 
 // serial makes f safe for concurrent use.

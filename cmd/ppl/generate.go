@@ -221,6 +221,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 		return nil, err
 	}
 	bind := o.bindOptions()
+	bind.AllowImpossible = true // observed values may be placeholders in new data
 	if r := fit.Record(); r != nil {
 		bind.Seed = r.Seed // of transformed data, as the run had it
 		if bind.StanCompat == "" {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // FromGo takes data from Go: a map from names to values, or a struct (or a
@@ -23,7 +24,8 @@ import (
 // encoding/json decodes into a map[string]any, is an integer, which is as good as
 // a real where one is wanted. A tuple is a struct, whose exported
 // fields are the members in order, or a map with the keys "1", "2" and so on. A
-// *Set is returned as it is, and nil is the empty set.
+// *Set is returned as it is, and nil is the empty set. A time.Time and a time.Duration are
+// refused: numbers need a unit, which only the program knows.
 //
 // The error, if any, is an [*Error] whose Path names the place.
 func FromGo(v any) (*Set, error) { return FromGoWith(v, Options{}) }
@@ -66,6 +68,7 @@ func FromGoWith(v any, o Options) (*Set, error) {
 			}
 		}
 	case rv.Kind() == reflect.Struct:
+		set.structure = true
 		if err := r.addFields(set, rv, 0); err != nil {
 			return nil, err
 		}
@@ -175,6 +178,9 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 	if depth >= maxDims {
 		return nil, tooDeep(path)
 	}
+	if err := timeless(path, w); err != nil {
+		return nil, err
+	}
 	switch {
 	case isGonum(w):
 	case w.Kind() == reflect.Struct:
@@ -224,11 +230,25 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 		}
 		return out, nil
 	}
-	c := &collector{goReader: r, name: path, leaf: -1, isInt: true}
+	c := &collector{goReader: r, name: path, leaf: -1, isInt: true, goType: realType(w)}
 	if err := c.collect(v, 0); err != nil {
 		return nil, err
 	}
 	return members{{"", c.value()}}, nil
+}
+
+// timeless refuses times, whose unit as numbers would be a guess.
+func timeless(path string, v reflect.Value) error {
+	if !v.IsValid() {
+		return nil
+	}
+	switch v.Type() {
+	case reflect.TypeFor[time.Duration]():
+		return goError(path, "%s has type time.Duration, which as a number has no unit: give d.Seconds(), say", path)
+	case reflect.TypeFor[time.Time]():
+		return goError(path, "%s has type time.Time, which as a number has neither unit nor origin: give t.Sub(start).Hours(), say", path)
+	}
+	return nil
 }
 
 // goTuples reports whether a slice begins with a tuple. It looks no deeper than
@@ -262,6 +282,24 @@ func isGonum(v reflect.Value) bool {
 	return false
 }
 
+// realType is the type of a value all of whose numbers are of a floating-point type; "" for others.
+func realType(v reflect.Value) string {
+	for v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if !v.IsValid() {
+		return ""
+	}
+	t := v.Type()
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 || isGonum(v) {
+		return v.Type().String()
+	}
+	return ""
+}
+
 // collector flattens one Go value.
 type collector struct {
 	*goReader
@@ -273,10 +311,12 @@ type collector struct {
 	first int
 	ints  []int64
 	reals []float64
+
+	goType string // of a value whose numbers are of a floating-point type
 }
 
 func (c *collector) value() Value {
-	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first}
+	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first, goType: c.goType}
 	for i, n := range v.Shape { // below an empty array
 		v.Shape[i] = max(n, 0)
 	}
@@ -334,6 +374,9 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 		return c.errorf("is nil, but data have no missing values")
 	}
 	if done, err := c.gonum(v, depth); done {
+		return err
+	}
+	if err := timeless(c.path(), v); err != nil {
 		return err
 	}
 	switch v.Kind() {

@@ -28,6 +28,7 @@ type Value struct {
 	firstReal  int  // index of the first element that is no integer, if !IsInt
 	start, end int  // where the value stands in Set.text
 	apart      bool // the elements do not stand there one after another
+	goType     string
 }
 
 // Size is the number of elements: 1 for a scalar.
@@ -41,6 +42,10 @@ func (v Value) FirstReal() int {
 	}
 	return v.firstReal
 }
+
+// GoType is the type in Go, such as []float64, of a value whose numbers are of a floating-point
+// type there; "" for others.
+func (v Value) GoType() string { return v.goType }
 
 // Half takes the first (0) or second (1) of the two elements of the last
 // dimension: real or imaginary parts.
@@ -66,6 +71,7 @@ type Set struct {
 	counts      []Count
 	table       bool
 	dump        bool
+	structure   bool // of Go
 }
 
 // Reading is what a set has beyond its values that matters to data which are read
@@ -147,6 +153,9 @@ func (s *Set) Levels(name string) []string { return s.levels[name] }
 // Table reports whether the set is of a table, whose values are columns, but for what
 // is counted.
 func (s *Set) Table() bool { return s.table }
+
+// Struct reports whether the set was read from a struct of Go, whose names are those of fields.
+func (s *Set) Struct() bool { return s.structure }
 
 // Dump reports whether the set was read from an R dump.
 func (s *Set) Dump() bool { return s.dump }

@@ -288,6 +288,47 @@ const (
 	//	  int N;
 	//	}
 	DataForm Code = "E0617"
+
+	// Impossible: the data alone make a statement of the model fail, whatever the parameters are.
+	//
+	// No chain could start: every point would be rejected, or have the density zero.
+	//
+	// Example:
+	//
+	//	// {"N": 2, "n": [3, 4], "y": [5, 1]}
+	//	data {
+	//	  int<lower=0> N;
+	//	  array[N] int n;
+	//	  array[N] int y;
+	//	}
+	//	parameters {
+	//	  real<lower=0, upper=1> p;
+	//	}
+	//	model {
+	//	  y ~ binomial(n, p);
+	//	}
+	//
+	// Fixed:
+	//
+	//	// {"N": 2, "n": [5, 4], "y": [5, 1]}
+	//	data {
+	//	  int<lower=0> N;
+	//	  array[N] int n;
+	//	  array[N] int y;
+	//	}
+	//	parameters {
+	//	  real<lower=0, upper=1> p;
+	//	}
+	//	model {
+	//	  y ~ binomial(n, p);
+	//	}
+	Impossible Code = "E0618"
+
+	// DataUnknown: a map of Go values has a key that the model does not declare.
+	//
+	// Maps are written for a model, so that such a key is a slip of the pen. Structs, files
+	// and sets of data may have more than the model declares.
+	DataUnknown Code = "E0619"
 )
 
 // Understood but not supported. Reported by compile.

@@ -126,7 +126,9 @@ func (r *reading) missing() {
 		in = " in " + file
 	}
 	e := r.m.fail(v.Span, diag.DataMissing, "the data have no value for `%s`", v.Name)
-	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" {
+	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" && r.set.Struct() {
+		e.fix("did you mean the field %s? Its tag gives it the name: `ppl:\"%s\"`", near, v.Name)
+	} else if near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
 	} else if column := r.rows(); column != nil {
 		e.fix("as it is the number of rows of `%s`, have them counted", column.Name).settings("count=" + v.Name)
@@ -227,6 +229,14 @@ func (r *reading) ints(d data.Value) []int64 {
 			(&Error{Diagnostic: d}).throw()
 		}
 		i := d.FirstReal()
+		if t := d.GoType(); t != "" {
+			want := strings.NewReplacer("float64", "int", "float32", "int").Replace(t)
+			if want == t { // a matrix
+				want = strings.Repeat("[]", len(d.Shape)) + "int"
+			}
+			r.about(diag.DataNotInt, i, "`%s` is declared as %s, but has the Go type %s", v.Name, r.declared(), t).
+				fix("make it a %s: only Go's integer types are integers; or declare `%s` as real", want, v.Name).throw()
+		}
 		written := ad.FormatNumber(d.Reals[i])
 		switch at := r.set.Span(v.Name, i); {
 		case at.IsValid() && !strings.ContainsAny(at.Text(), "(:"):
