@@ -1,6 +1,9 @@
 package ad
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // askEvery is how often who waits for work that takes long asks whether to stop.
 const askEvery = 20 * time.Millisecond
@@ -36,8 +39,24 @@ func Beside[T any](stop func() error, f func() T) (value T, stopped error) {
 			return r.value, nil
 		case <-tick.C:
 			if err := stop(); err != nil {
+				ended := Leave(err)
+				go func() {
+					<-done
+					ended()
+				}()
 				return value, err
 			}
 		}
 	}
+}
+
+// Leave is called when work goes on that stop, an error of Env.Stop, has ended for its caller, and
+// the function that it returns when that work is over. An error with a method Leave of this
+// signature is told, so that whoever stopped can wait for the end.
+func Leave(stop error) (ended func()) {
+	var waits interface{ Leave() (ended func()) }
+	if errors.As(stop, &waits) {
+		return waits.Leave()
+	}
+	return func() {}
 }

@@ -52,6 +52,11 @@ type Options struct {
 	// log density if that takes long. 0: GOMAXPROCS.
 	Parallel int
 
+	// Grace bounds the time that Sample, when its context has ended, waits for evaluations that
+	// cannot be interrupted, such as the factorisation of a large matrix. 0: until they end, so
+	// that Sample leaves no goroutine behind; negative: not at all, as for a program that exits.
+	Grace time.Duration
+
 	// Output, if not empty, is where draws are written while they are made, as
 	// CSV files in CmdStan's format. Output "out/fit" makes out/fit_1.csv for
 	// the first chain, and so on. The folder must exist; that the files can be
@@ -137,13 +142,14 @@ type Options struct {
 // watch.
 const tablesEvery = 300 * time.Millisecond
 
-// Sample draws from the posterior. It returns when all chains have ended, or
-// soon after the context is cancelled.
+// Sample draws from the posterior. It returns when all chains have ended, which is soon after the
+// context is cancelled. No goroutine of the run is left then, see [Options.Grace].
 //
 // The Fit is not nil if the options are in order. It holds what has been drawn,
 // also where the error says that the run was interrupted (an
 // *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
-// error for all that could not start for the same reason; the others are complete) or that a file
+// error for all that could not start for the same reason; the others are complete; a panic is an
+// *infer.PanicError within) or that a file
 // could not be written. Several errors are joined.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	if err := o.check(ctx, p); err != nil {
@@ -344,6 +350,7 @@ func (o *Options) config() infer.Config {
 		SaveWarmup:   o.SaveWarmup,
 		WarmupValues: o.SaveWarmup,
 		Parallel:     o.Parallel,
+		Grace:        o.Grace,
 		Progress:     o.Progress,
 		Refresh:      o.Refresh,
 	}

@@ -3,12 +3,11 @@ package infer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -73,6 +72,7 @@ type chain struct {
 	skip      int             // draws that were yielded before a run was resumed from its beginning
 	answers   <-chan bool     // whether there is enough
 	canceled  <-chan struct{} // the run's context
+	left      *sync.WaitGroup // what goes on when the run was cancelled
 
 	began      time.Time // the chain, in this process
 	snapshotAt time.Time // when the next snapshot is due
@@ -106,6 +106,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		answers:   s.rounds.answers[i],
 		blocks:    s.blocks,
 		canceled:  ctx.Done(),
+		left:      &s.left,
 	}
 	if c.cfg.Enough != nil {
 		defer func() { c.send(message{chain: i, ended: true}) }()
@@ -143,7 +144,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		// A bug in a target must not take the draws of other chains with it.
 		defer func() {
 			if r := recover(); r != nil {
-				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+				err = NewPanicError(r)
 			}
 		}()
 		if err := c.initialize(ctx, s.clone(), from); err != nil {
@@ -265,11 +266,11 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 		}
 	}
 	c.meter = NewMeter(target)
-	c.meter.done = ctx.Done()
+	c.meter.done, c.meter.left = ctx.Done(), c.left
 	if t, ok := target.(Stopper); ok {
 		t.SetStop(func() error {
 			if c.meter.Interrupted() {
-				return ErrInterrupted
+				return interruption{c.meter}
 			}
 			return nil
 		})

@@ -45,6 +45,12 @@ type Config struct {
 	// evaluation of a target that is a [Sharer]. 0: GOMAXPROCS.
 	Parallel int
 
+	// Grace bounds the time that a cancelled run waits for evaluations under way that cannot be
+	// interrupted, such as the factorisation of a large matrix; 0: until they end, so that no
+	// goroutine of the run outlives it; negative: not at all. Chains end within about 50 ms of
+	// processor time: what they leave behind works on memory that nobody else sees.
+	Grace time.Duration
+
 	// Enough, if not nil, ends sampling before Draws when there is enough. It
 	// is asked by the goroutine that ranges over the draws, when all chains
 	// that have not failed have made n transitions since warm-up, n growing

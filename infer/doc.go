@@ -15,6 +15,7 @@
 //	exchange.go  chains that learn from each other: Pooled, State.Exchange
 //	rounds.go    chains that wait for each other, for Config.Enough
 //	state.go     State, which warm-up is folded over
+//	panic.go     PanicError: a fault of a target or a sampler
 //	meter.go     Meter: counts evaluations, keeps account of rejections
 //	init.go      where chains start
 //	stream.go    random streams keyed by seed, chain, purpose

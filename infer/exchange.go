@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"fmt"
-	"runtime/debug"
 	"sync"
 )
 
@@ -70,7 +68,7 @@ func (e *exchange) hold() {
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
-				r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				r.err = NewPanicError(p)
 			}
 		}()
 		r.result = e.combine(e.parts)

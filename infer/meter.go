@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Meter struct {
 	target LogDensity
 	dim    int
 	done   <-chan struct{} // of the run's context; nil: never
+	left   *sync.WaitGroup // of the run; nil: nobody waits
 
 	gradients  int64
 	others     [charges]other // evaluated past the meter, see Charge
@@ -201,6 +203,23 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	}
 	return lp, nil, nil
 }
+
+// Leave is called when work for the target goes on although its caller has ended, because the run
+// was cancelled, and the function that it returns when that work is over: see [Config.Grace].
+func (m *Meter) Leave() (ended func()) {
+	if m.left == nil {
+		return func() {}
+	}
+	m.left.Add(1)
+	return m.left.Done
+}
+
+// interruption is the error of a target's stop. The target reports by Leave what goes on.
+type interruption struct{ meter *Meter }
+
+func (i interruption) Error() string         { return ErrInterrupted.Error() }
+func (i interruption) Unwrap() error         { return ErrInterrupted }
+func (i interruption) Leave() (ended func()) { return i.meter.Leave() }
 
 // Interrupted reports whether the run has been cancelled. Who takes long without
 // evaluations asks, and returns [ErrInterrupted].

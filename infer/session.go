@@ -49,6 +49,8 @@ type Session struct {
 	again  bool          // a run of such chains is resumed from its beginning
 	blocks chan []Draw   // that were yielded, for chains to use again
 
+	left sync.WaitGroup // what goes on after chains have ended, see Config.Grace
+
 	mu     sync.Mutex // guards report
 	report Report
 }
@@ -240,7 +242,8 @@ type message struct {
 
 // Draws runs the chains and yields their draws, see [Run]. It can be ranged
 // over once. Chains run ahead of the consumer by a bounded number of draws and
-// stop when the loop is left.
+// stop when the loop is left. The loop ends when all goroutines of the run have ended, but for
+// those that [Config.Grace] does not wait for.
 func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 	return func(yield func(Draw, error) bool) {
 		if !s.started.CompareAndSwap(false, true) {
@@ -281,6 +284,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			close(abandoned)
 			for range ch {
 			}
+			s.await()
 			s.finish(time.Since(start))
 		}()
 
@@ -312,6 +316,26 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		}
 		if s.interrupted() && ctx.Err() != nil {
 			yield(Draw{Chain: -1}, context.Cause(ctx))
+		}
+	}
+}
+
+// await waits for evaluations that chains have left behind when they were cancelled.
+func (s *Session) await() {
+	switch grace := s.cfg.Grace; {
+	case grace == 0:
+		s.left.Wait()
+	case grace > 0:
+		ended := make(chan struct{})
+		go func() {
+			s.left.Wait()
+			close(ended)
+		}()
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-ended:
+		case <-timer.C:
 		}
 	}
 }

@@ -215,6 +215,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		name = folder.BaseName(o.model)
 	}
 	options := fit.Options{
+		Grace:      -1, // the program exits
 		Sampler:    o.sampler,
 		Chains:     o.chains,
 		Warmup:     orNone(o.warmup),

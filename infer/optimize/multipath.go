@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -59,7 +58,7 @@ func Pathfinder(ctx context.Context, target infer.LogDensity, options Pathfinder
 			// A bug in a target must not take the other paths with it.
 			defer func() {
 				if r := recover(); r != nil {
-					err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+					err = infer.NewPanicError(r)
 				}
 			}()
 			o := newObjective(ctx, target)

@@ -53,6 +53,11 @@ func beside(target *infer.Meter, d int, stopped func()) runner {
 				return true
 			case <-tick.C:
 				if target.Interrupted() {
+					ended := target.Leave()
+					go func() {
+						<-done
+						ended()
+					}()
 					stopped()
 					return false
 				}

@@ -71,6 +71,11 @@ func (m *Machine) watched(env *ad.Env) error {
 				w.outside.Lock()
 				w.left.Store(true)
 				w.outside.Unlock()
+				ended := ad.Leave(err)
+				go func() {
+					<-done
+					ended()
+				}()
 				fresh := m.p.New()
 				fresh.SetWorkers(m.workers())
 				for i := range m.p.inputs {

@@ -1,0 +1,35 @@
+package infer
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// PanicError is a panic of a target, a sampler or an Init, which ended a chain: a fault of that
+// code. Its text is one line without the stack, which names files of the program, so that it may be
+// shown to users; Stack is for logs.
+type PanicError struct {
+	Value any    // that the code panicked with
+	Stack []byte // of the goroutine, as runtime/debug.Stack writes it
+}
+
+// NewPanicError is the error of a value that was recovered. It is called by the deferred function
+// that recovers, whose stack has the place of the panic.
+func NewPanicError(value any) *PanicError { return &PanicError{value, debug.Stack()} }
+
+// Error implements error.
+func (e *PanicError) Error() string {
+	const longest = 500
+	line, _, _ := strings.Cut(strings.TrimSpace(fmt.Sprint(e.Value)), "\n")
+	if len(line) > longest {
+		line = strings.ToValidUTF8(line[:longest], "") + "…"
+	}
+	return "panic: " + line
+}
+
+// Unwrap is the value, if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

@@ -1,0 +1,106 @@
+package infer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// panicking panics at its third evaluation.
+type panicking struct{ n int }
+
+func (f *panicking) Dim() int { return 1 }
+func (f *panicking) LogDensityGrad(x, grad []float64) (float64, error) {
+	if f.n++; f.n == 3 {
+		panic(fmt.Errorf("a table of 3 has no row 4\nand more: %w", errPanicking))
+	}
+	grad[0] = -x[0]
+	return -x[0] * x[0] / 2, nil
+}
+
+var errPanicking = errors.New("cause")
+
+// A panic of a target is an error of one line, with its stack apart.
+func TestPanicError(t *testing.T) {
+	s, err := infer.NewSession(&panicking{}, infer.Config{Sampler: nuts.Sampler{}, Chains: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got *infer.PanicError
+	for _, err := range s.Draws(t.Context()) {
+		if err != nil && !errors.As(err, &got) {
+			t.Fatal(err)
+		}
+		if err != nil && (strings.ContainsAny(err.Error(), "\n/") || !strings.Contains(err.Error(), "a table of 3 has no row 4") || !errors.Is(err, errPanicking)) {
+			t.Errorf("%v", err)
+		}
+	}
+	if got == nil || !strings.Contains(string(got.Stack), "(*panicking).LogDensityGrad") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// leaving leaves work behind when it is stopped, which ends when released is closed.
+type leaving struct {
+	stop     func() error
+	released chan struct{}
+	ended    bool
+}
+
+func (l *leaving) Dim() int                  { return 1 }
+func (l *leaving) SetStop(stop func() error) { l.stop = stop }
+func (l *leaving) LogDensityGrad(x, grad []float64) (float64, error) {
+	for {
+		time.Sleep(20 * time.Millisecond)
+		if err := l.stop(); err != nil {
+			var waits interface{ Leave() (ended func()) }
+			if !errors.As(err, &waits) {
+				return 0, fmt.Errorf("%T cannot be told of what is left behind", err)
+			}
+			ended := waits.Leave()
+			go func() {
+				<-l.released
+				l.ended = true
+				ended()
+			}()
+			return 0, err
+		}
+	}
+}
+
+// A cancelled run waits for what its chains have left behind, as long as Grace says.
+func TestGrace(t *testing.T) {
+	for _, test := range []struct {
+		grace, want time.Duration
+		ended       bool
+	}{{0, time.Minute, true}, {time.Second, time.Second, false}, {time.Hour, time.Minute, true}, {-1, 0, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			target := &leaving{released: make(chan struct{})}
+			s, err := infer.NewSession(target, infer.Config{Sampler: nuts.Sampler{}, Chains: 1, Grace: test.grace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			time.AfterFunc(time.Second+time.Minute, func() { close(target.released) })
+			began := time.Now()
+			for _, err := range s.Draws(ctx) {
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+			}
+			if late := time.Since(began) - time.Second; late < test.want-50*time.Millisecond || late > test.want+50*time.Millisecond || target.ended != test.ended {
+				t.Errorf("grace %v: late by %v, not %v; what was left had ended: %t", test.grace, late, test.want, target.ended)
+			}
+			synctest.Wait()
+			<-target.released
+		})
+	}
+}
