@@ -141,19 +141,35 @@ model {
 	}
 	x, grad := make([]float64, m.Dim()), make([]float64, m.Dim())
 	enough := errors.New("enough")
-	begin := time.Now()
+	begin, left := time.Now(), 0
 	m.SetStop(func() error {
 		if time.Since(begin) > 30*time.Millisecond {
-			return enough
+			return &leave{enough, &left}
 		}
 		return nil
 	})
 	if _, err := m.LogDensityGrad(x, grad); !errors.Is(err, enough) {
 		t.Fatalf("%v after %s", err, time.Since(begin))
 	}
+	if left != 1 {
+		t.Errorf("whoever stopped it was told %d times that it goes on", left)
+	}
 	if d := time.Since(begin); d > 500*time.Millisecond { // 80 ms on a machine that has time
 		t.Errorf("ended after %s", d)
 	}
+}
+
+// leave is an error of someone who waits for what goes on.
+type leave struct {
+	error
+	times *int
+}
+
+func (l *leave) Unwrap() error { return l.error }
+
+func (l *leave) Leave() (ended func()) {
+	*l.times++
+	return func() {}
 }
 
 // TestShortSlices: slices of a wrong length are an error, of every method.
