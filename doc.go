@@ -23,7 +23,8 @@
 //     log density, gradient, constrained values.
 //   - A run: [Sample] takes a Posterior and [Options], which select a [Sampler] and report
 //     [Progress]. It returns a [Fit]; each [Row] of its summary is a quantity, each [Finding]
-//     something that is wrong. A [Variable] has the draws of a whole variable.
+//     something that is wrong. A [Quantity] has the draws of one number, a [Variable] those of a
+//     whole variable.
 //   - Later: [ReadFit] and [ReadCSV] read a run back.
 //   - Errors: [Diagnostics] has positions in the source. [InterruptedError], [OutputError],
 //     [DrawsError] and [DamagedError] are for errors.As. [Version] is for those who keep results.

@@ -30,15 +30,17 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, row := range fit.Summary()[1:3] {
-		fmt.Printf("%s: mean %.0f, chains agree: %t\n", row.Name, row.Mean, row.Rhat < 1.01)
+	effect, err := fit.Quantity("mu") // or fit.Variable("theta"), for all schools
+	if err != nil {
+		log.Fatal(err)
 	}
+	positive := effect.Probability(func(mu float64) bool { return mu > 0 })
+	fmt.Printf("mean %.0f, above 0 with probability %.2f\n", effect.Row().Mean, positive)
 	for _, f := range fit.Findings() {
 		log.Println(f.Summary, f.Advice) // such as divergences
 	}
 	// Output:
-	// tau: mean 3, chains agree: true
-	// theta_raw[1]: mean 0, chains agree: true
+	// mean 7, above 0 with probability 0.95
 }
 
 const coin = `
@@ -147,16 +149,11 @@ func ExampleSample() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := fit.Values("p")
+	p, err := fit.Quantity("p")
 	if err != nil {
 		log.Fatal(err)
 	}
-	above := 0
-	for _, v := range p {
-		if v > 0.5 {
-			above++
-		}
-	}
-	fmt.Printf("%d draws, probability that heads come more often: %.1f\n", len(p), float64(above)/float64(len(p)))
+	above := p.Probability(func(p float64) bool { return p > 0.5 })
+	fmt.Printf("%d draws, probability that heads come more often: %.1f\n", len(p.Values()), above)
 	// Output: 4000 draws, probability that heads come more often: 0.9
 }

@@ -44,6 +44,9 @@ type (
 	// Variable is the draws of a whole variable, with its shape.
 	Variable = fit.Variable
 
+	// Quantity is the draws of one number, such as theta[3].
+	Quantity = fit.Quantity
+
 	// Row is a row of [Fit.Summary].
 	Row = diagnose.Row
 

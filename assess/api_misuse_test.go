@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/assess"
@@ -124,7 +125,7 @@ func TestBareDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []*fit.Fit{csv, zarr} {
-		if got, err := f.Values("x[2]"); err != nil || len(got) != 2 || got[0] != 2 || got[1] != 3 {
+		if got, err := f.Quantity("x[2]"); err != nil || !slices.Equal(got.Values(), []float64{2, 3}) {
 			t.Error(got, err)
 		}
 	}

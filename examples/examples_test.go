@@ -236,14 +236,9 @@ func twoSided(p float64) float64 {
 
 // byChain is the draws of one quantity, a slice per chain.
 func byChain(fit *ppl.Fit, name string) [][]float64 {
-	all, err := fit.Values(name)
+	q, err := fit.Quantity(name)
 	if err != nil {
 		panic(err) // a name that the test has taken from the fit
 	}
-	n := fit.Draws.Chains()
-	out := make([][]float64, n)
-	for c := range out {
-		out[c] = all[c*len(all)/n : (c+1)*len(all)/n]
-	}
-	return out
+	return q.Chains
 }

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,11 +61,16 @@ type Fit struct {
 	running   bool            // the chains go on, see Options.Watch
 	every     int             // Summary then rests on every so manieth draw
 
-	once sync.Once
-	rows []diagnose.Row
+	summarizing sync.Mutex
+	rows        []diagnose.Row // nil: not computed yet
 
 	labelled sync.Once
 	labels   []string
+
+	numbered sync.Once
+	numbers  map[string]int // of quantities, by both their names
+
+	parallel int // see Options.Parallel; 0: GOMAXPROCS
 }
 
 // complete reports whether all chains have come to their end.
@@ -126,20 +132,32 @@ func (f *Fit) Names() []string {
 
 // Summary has one row per quantity: mean, standard deviation, quantiles, how
 // precise they are and whether the chains agree. Elements are named theta[1].
-// It is computed at the first call; the slice is not to be modified.
+// It is computed at the first call, by as many goroutines as [Options.Parallel] says; the slice
+// is not to be modified. [Fit.Quantity] and [Fit.Variable] find rows by name.
 func (f *Fit) Summary() []diagnose.Row {
-	if f.Err() != nil {
-		return nil
+	rows, _ := f.SummaryContext(context.Background())
+	return rows
+}
+
+// SummaryContext is [Fit.Summary] that ends when ctx does; the error is then its cause.
+func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
 	}
-	f.once.Do(func() {
+	f.summarizing.Lock()
+	defer f.summarizing.Unlock()
+	if f.rows == nil {
 		d := f.displayed()
 		if f.every > 1 {
-			f.rows = diagnose.Summarize(thinned{d, f.every})
-		} else {
-			f.rows = diagnose.Summarize(d)
+			d = thinned{d, f.every}
 		}
-	})
-	return f.rows
+		rows, err := (&diagnose.Summarizer{Parallel: f.parallel}).RowsContext(ctx, d, nil, diagnose.AllMeasures)
+		if err != nil {
+			return nil, err
+		}
+		f.rows = rows
+	}
+	return f.rows, nil
 }
 
 // SummaryOf is [Fit.Summary] of some quantities, by their numbers among [Fit.Names], and

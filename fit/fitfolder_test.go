@@ -143,13 +143,13 @@ func TestReadFit(t *testing.T) {
 	if generated.Failed != 0 || !slices.Equal(generated.Draws.Names(), []string{"m2"}) {
 		t.Fatalf("%+v", generated)
 	}
-	was, err := f.Values("m2")
+	was, err := f.Quantity("m2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range generated.Draws.Column(nil, 0, 0) {
-		if math.Abs(v-was[i]) > 1e-12*math.Abs(v) {
-			t.Errorf("draw %d: %v, not %v", i, v, was[i])
+		if math.Abs(v-was.Values()[i]) > 1e-12*math.Abs(v) {
+			t.Errorf("draw %d: %v, not %v", i, v, was.Values()[i])
 		}
 	}
 	if f.Findings()[0].Code != back.Findings()[0].Code || back.Config().Chains != 2 {

@@ -203,7 +203,7 @@ func TestReadBack(t *testing.T) {
 	if err := errors.Join(got.Draws.Err(), got.Close()); err != nil {
 		t.Error(err)
 	}
-	if v, err := got.Values(got.Names()[0]); !math.IsNaN(v[0]) || err == nil || got.Draws.Err() == nil {
+	if v, err := got.Quantity(got.Names()[0]); !math.IsNaN(v.Values()[0]) || err == nil || got.Draws.Err() == nil {
 		t.Error("draws of a closed fit are not an error")
 	}
 }
@@ -265,16 +265,16 @@ func TestSalvage(t *testing.T) {
 	if fit.Salvaged[1].Lost[0].Len() != 1 || fit.Draws.Len(0) != 400 || fit.Draws.Len(1) != 399 {
 		t.Errorf("lost %v, %d and %d draws", fit.Salvaged[1].Lost, fit.Draws.Len(0), fit.Draws.Len(1))
 	}
-	resumed, err := fit.Values(want.Names()[0])
+	resumed, err := fit.Quantity(want.Names()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := want.Values(want.Names()[0])
+	whole, err := want.Quantity(want.Names()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, v := range resumed[400:] { // those of the run that was left alone, without one
-		if w := whole[400:]; v != w[i] && v != w[i+1] {
+	for i, v := range resumed.Values()[400:] { // those of the run that was left alone, without one
+		if w := whole.Values()[400:]; v != w[i] && v != w[i+1] {
 			t.Fatalf("draw %d is %v, not %v", i, v, w[i])
 		}
 	}

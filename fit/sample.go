@@ -280,7 +280,7 @@ func sample(ctx context.Context, p *model.Posterior, o Options, check *selfcheck
 	}
 	cfg := session.Config()
 	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
-	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
+	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now(), parallel: o.Parallel}
 	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
 		return nil, err
 	}

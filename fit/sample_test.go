@@ -61,14 +61,14 @@ func TestFit(t *testing.T) {
 	}
 	values := func(f *fit.Fit, name string) []float64 {
 		t.Helper()
-		v, err := f.Values(name)
+		v, err := f.Quantity(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v
+		return v.Values()
 	}
 	a, b := values(run, "m.2.1"), values(run, "m[2,1]")
-	if _, err := run.Values("m[2,9]"); err == nil || err.Error() != "ppl: there are no draws of m[2,9]; did you mean m[2,1]?" {
+	if _, err := run.Quantity("m[2,9]"); err == nil || err.Error() != "ppl: there are no draws of m[2,9]; did you mean m[2,1]?" {
 		t.Error(err)
 	}
 	if len(a) != 200 || !slices.Equal(a, b) {
@@ -99,8 +99,8 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, reason) || fit == nil || !fit.Report.Interrupted {
 		t.Fatalf("error %v", err)
 	}
-	if s, err := fit.Values("s.1"); len(fit.Files) != 2 || len(s) == 0 || err != nil {
-		t.Errorf("files %v, %d draws", fit.Files, len(s))
+	if s, err := fit.Quantity("s.1"); len(fit.Files) != 2 || err != nil || len(s.Values()) == 0 {
+		t.Errorf("files %v, %v, %v", fit.Files, s, err)
 	}
 	store, err := draws.ReadStore(fit.Files...)
 	if err != nil {

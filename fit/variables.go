@@ -2,33 +2,15 @@ package fit
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
-
-// Values returns the draws of one quantity, chain after chain. Both theta.1 and
-// theta[1] are understood. The error names the nearest quantity there is.
-func (f *Fit) Values(name string) ([]float64, error) {
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	names := f.Draws.Names()
-	i := slices.Index(names, name)
-	if i < 0 {
-		i = slices.IndexFunc(names, func(n string) bool { return diagnose.DisplayName(n) == name })
-	}
-	if i < 0 {
-		return nil, f.unknown(name)
-	}
-	var values []float64
-	for chain := range f.Draws.Chains() {
-		values = f.Draws.Column(values, chain, i)
-	}
-	return values, f.Draws.Err()
-}
 
 // unknown says that a fit has no such quantity or variable.
 func (f *Fit) unknown(name string) error {
@@ -53,6 +35,9 @@ type Variable struct {
 	// Chains holds the draws by chain: draw i of a variable of n elements is
 	// [i*n : (i+1)*n], in row-major order. See [Variable.Draw].
 	Chains [][]float64
+
+	fit     *Fit
+	columns []int // of the elements, in row-major order
 }
 
 // Size is the number of elements of a draw.
@@ -64,11 +49,77 @@ func (v *Variable) Size() int {
 	return n
 }
 
+// Len is the number of draws, all chains together.
+func (v *Variable) Len() int {
+	n := 0
+	for _, draws := range v.Chains {
+		n += len(draws)
+	}
+	return n / max(v.Size(), 1)
+}
+
 // Draw is the elements, in row-major order, of one draw of a chain, both counted
 // from 0.
 func (v *Variable) Draw(chain, draw int) []float64 {
 	n := v.Size()
 	return v.Chains[chain][draw*n : (draw+1)*n : (draw+1)*n]
+}
+
+// All ranges over the draws, chain after chain: the number of the chain, from 0, with the elements
+// of a draw in row-major order.
+func (v *Variable) All() iter.Seq2[int, []float64] {
+	return func(yield func(int, []float64) bool) {
+		n := v.Size()
+		for chain, draws := range v.Chains {
+			for i := 0; n > 0 && i < len(draws); i += n {
+				if !yield(chain, draws[i:i+n:i+n]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Names names the elements in row-major order as people read them: theta[1], theta[2].
+func (v *Variable) Names() []string {
+	var names []string
+	for _, c := range v.columns {
+		names = append(names, diagnose.DisplayName(v.fit.Draws.Names()[c]))
+	}
+	return names
+}
+
+// Quantiles are the quantiles of the elements at some probabilities: element i, in row-major order,
+// has result[i], in the order of the probabilities. They are NaN for an element that has a NaN.
+func (v *Variable) Quantiles(probabilities ...float64) [][]float64 {
+	out := make([][]float64, v.Size())
+	var all []float64
+	for i := range out {
+		all = all[:0]
+		for _, draw := range v.All() {
+			all = append(all, draw[i])
+		}
+		out[i] = diagnose.Quantiles(all, probabilities...)
+	}
+	return out
+}
+
+// Dense is the draws as a matrix: a row for each draw, chain after chain, and a column for each
+// element, in row-major order. It is nil, the empty matrix of gonum, if there are none.
+func (v *Variable) Dense() *mat.Dense {
+	if v.Len() == 0 {
+		return &mat.Dense{}
+	}
+	return mat.NewDense(v.Len(), v.Size(), slices.Concat(v.Chains...))
+}
+
+// Rows are the rows of [Fit.Summary] of the elements, in row-major order.
+func (v *Variable) Rows() []diagnose.Row {
+	rows, out := v.fit.Summary(), []diagnose.Row(nil)
+	for _, c := range v.columns {
+		out = append(out, rows[c])
+	}
+	return out
 }
 
 // Variable returns the draws of a whole variable: of theta, not of theta[1]. Of
@@ -87,7 +138,7 @@ func (f *Fit) Variable(name string) (*Variable, error) {
 		return nil, f.unknown(name)
 	}
 	l := all[at]
-	v := &Variable{Name: name, Shape: l.Shape}
+	v := &Variable{Name: name, Shape: l.Shape, fit: f, columns: l.Columns}
 	if len(l.Shape) == 0 {
 		v.Shape = nil
 	}
@@ -105,3 +156,73 @@ func (f *Fit) Variable(name string) (*Variable, error) {
 	}
 	return v, f.Draws.Err()
 }
+
+// Quantity is the draws of one number: of a scalar, or of an element such as theta[3].
+type Quantity struct {
+	Name   string      // as people read it
+	Chains [][]float64 // the draws by chain
+
+	fit    *Fit
+	column int
+}
+
+// Quantity returns the draws of one number, by the name that [Fit.Summary] has, theta[3], or the one
+// that files have, theta.3. The error names the nearest quantity.
+func (f *Fit) Quantity(name string) (*Quantity, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	f.numbered.Do(func() {
+		f.numbers = map[string]int{}
+		for i, n := range f.Draws.Names() {
+			f.numbers[diagnose.DisplayName(n)] = i
+		}
+		for i, n := range f.Draws.Names() { // which no other quantity may be displayed as
+			f.numbers[n] = i
+		}
+	})
+	i, ok := f.numbers[name]
+	if !ok {
+		return nil, f.unknown(name)
+	}
+	q := &Quantity{Name: diagnose.DisplayName(f.Draws.Names()[i]), fit: f, column: i}
+	for chain := range f.Draws.Chains() {
+		q.Chains = append(q.Chains, f.Draws.Column(nil, chain, i))
+	}
+	return q, f.Draws.Err()
+}
+
+// Values are the draws, chain after chain.
+func (q *Quantity) Values() []float64 { return slices.Concat(q.Chains...) }
+
+// All ranges over the draws, chain after chain, with the number of the chain, from 0.
+func (q *Quantity) All() iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for chain, draws := range q.Chains {
+			for _, x := range draws {
+				if !yield(chain, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Quantiles are the quantiles at some probabilities, in their order; NaN if a draw is.
+func (q *Quantity) Quantiles(probabilities ...float64) []float64 {
+	return diagnose.Quantiles(q.Values(), probabilities...)
+}
+
+// Probability is the share of the draws for which a condition holds.
+func (q *Quantity) Probability(holds func(x float64) bool) float64 {
+	n, all := 0, 0
+	for _, x := range q.All() {
+		if all++; holds(x) {
+			n++
+		}
+	}
+	return float64(n) / float64(all)
+}
+
+// Row is the row of [Fit.Summary].
+func (q *Quantity) Row() diagnose.Row { return q.fit.Summary()[q.column] }

@@ -97,6 +97,9 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 		return nil, &mistake{err}
 	}
 	posterior, err := s.model.BindContext(ctx, data, ppl.BindOptions{})
+	if ppl.Diagnostics(err) != nil { // the data do not fit the model
+		return nil, &mistake{err}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +110,14 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	if err != nil { // a part of the draws is no answer here
 		return nil, err
 	}
-	rows := fit.SummaryOf(&s.summarizer, nil, diagnose.MeasureQuantiles|diagnose.MeasureRhat)
-	k := len(q.Variants)
-	answers := make([]answer, k)
+	rows := map[string]ppl.Row{}
+	for _, row := range fit.SummaryOf(&s.summarizer, nil, diagnose.MeasureQuantiles|diagnose.MeasureRhat) {
+		rows[row.Name] = row
+	}
+	answers := make([]answer, len(q.Variants))
 	for i, v := range q.Variants {
-		// The order is that of the program: rate, loss, lift, best.
-		rate, loss, lift, best := rows[i], rows[k+i], rows[2*k+i], rows[3*k+i]
+		element := func(name string) ppl.Row { return rows[fmt.Sprintf("%s[%d]", name, i+1)] }
+		rate, loss, lift, best := element("rate"), element("loss"), element("lift"), element("best")
 		if rate.Rhat > 1.05 {
 			return nil, fmt.Errorf("the chains do not agree on %s: R-hat %.2f", rate.Name, rate.Rhat)
 		}

@@ -116,10 +116,11 @@ func TestDraws(t *testing.T) {
 		t.Fatalf("%+v, %d divergent, %d quantities", page.Kept, len(page.Divergent), len(page.Quantities))
 	}
 	for _, q := range page.Quantities {
-		want, err := fit.Values(q.Name)
+		quantity, err := fit.Quantity(q.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		want := quantity.Values()
 		unpack := func(text string) []float64 {
 			b, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {

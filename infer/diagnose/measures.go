@@ -80,13 +80,19 @@ func MCSEQuantile(chains [][]float64, p float64) float64 {
 
 // Quantile is the sample quantile (R's type 7) of probability p in [0, 1] of
 // all draws together; NaN if there are none, or one of them is NaN.
-func Quantile(draws []float64, p float64) float64 {
+func Quantile(draws []float64, p float64) float64 { return Quantiles(draws, p)[0] }
+
+// Quantiles is [Quantile] at several probabilities, for which the draws are sorted once.
+func Quantiles(draws []float64, probabilities ...float64) []float64 {
 	sorted := slices.Clone(draws)
 	slices.Sort(sorted) // NaN first
-	if len(sorted) == 0 || math.IsNaN(sorted[0]) {
-		return math.NaN()
+	out := make([]float64, len(probabilities))
+	for i, p := range probabilities {
+		if out[i] = math.NaN(); len(sorted) > 0 && !math.IsNaN(sorted[0]) {
+			out[i] = quantileSorted(sorted, p)
+		}
 	}
-	return quantileSorted(sorted, p)
+	return out
 }
 
 // measure loads one quantity, cut to its shortest non-empty chain, and

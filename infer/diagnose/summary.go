@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"runtime"
@@ -103,6 +104,13 @@ func Summarize(d Draws) []Row { return new(Summarizer).Rows(d, nil, AllMeasures)
 // Rows is [Summarize] for chosen quantities, by number, and measures. nil are all
 // quantities.
 func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
+	rows, _ := s.RowsContext(context.Background(), d, quantities, measures)
+	return rows
+}
+
+// RowsContext is [Summarizer.Rows] that ends when ctx does, between two quantities; the error is
+// then its cause.
+func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int, measures Measures) ([]Row, error) {
 	names := d.Names()
 	if quantities == nil {
 		quantities = all(len(names))
@@ -114,9 +122,14 @@ func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 			rows[i] = Row{names[quantities[i]], nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
 			return
 		}
-		rows[i] = w.row(names[quantities[i]], measures)
+		if ctx.Err() == nil {
+			rows[i] = w.row(names[quantities[i]], measures)
+		}
 	})
-	return rows
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return rows, nil
 }
 
 // each calls f for each of some quantities, by their place, with a workspace that has
