@@ -25,6 +25,7 @@
 //     [Progress]. It returns a [Fit]; each [Row] of its summary is a quantity, each [Finding]
 //     something that is wrong. A [Quantity] has the draws of one number, a [Variable] those of a
 //     whole variable.
+//   - A run in steps: [NewRun] makes a [Run], which yields each [Draw] and ends in a Fit.
 //   - Later: [ReadFit] and [ReadCSV] read a run back.
 //   - Errors: [Diagnostics] has positions in the source. [InterruptedError], [OutputError],
 //     [DrawsError] and [DamagedError] are for errors.As. [Version] is for those who keep results.

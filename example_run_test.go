@@ -58,25 +58,33 @@ func ExampleSample_progress() {
 	// Output: 2 chains reported
 }
 
-// Package infer hands out draws one by one. A loop that breaks ends the run.
-func Example_stream() {
-	posterior := coinPosterior()
-	n, mean := 0.0, 0.0
-	for draw, err := range infer.Run(context.Background(), posterior, infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {
+// A run yields its draws one by one. A loop that breaks ends it; the fit has the draws up to then.
+func ExampleNewRun() {
+	run, err := ppl.NewRun(context.Background(), coinPosterior(), ppl.Options{Seed: 1, Draws: 10_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	heads, n := 0.0, 0
+	for draw, err := range run.Draws() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		values, err := posterior.Constrain(draw.Position)
-		if err != nil {
-			log.Fatal(err)
-		}
-		n++
-		if mean += (values[0] - mean) / n; n == 3000 {
+		heads += draw.Values[1] // next, the second of OutputNames
+		if n++; n == 3000 {
 			break
 		}
 	}
-	fmt.Printf("%.0f draws, mean %.1f\n", n, mean)
-	// Output: 3000 draws, mean 0.7
+	fit, err := run.Fit()
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := fit.Quantity("p")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("the next toss is heads with probability %.1f; the mean of p is %.1f in %d draws\n",
+		heads/float64(n), p.Row().Mean, len(p.Values()))
+	// Output: the next toss is heads with probability 0.7; the mean of p is 0.7 in 3000 draws
 }
 
 // bell is a log density written in Go: a normal distribution in any number of dimensions.

@@ -38,6 +38,12 @@ type (
 	// Options say how [Sample] runs: sampler, chains, seed, files.
 	Options = fit.Options
 
+	// Run is a run that yields its draws one by one, and that can be looked at while it goes on.
+	Run = fit.Run
+
+	// Draw is a draw of a [Run]: Values has the quantities that [Posterior.OutputNames] names.
+	Draw = infer.Draw
+
 	// Fit is the outcome of a run: draws, summary, findings.
 	Fit = fit.Fit
 
@@ -99,6 +105,11 @@ func ReadData(values any) (*data.Set, error) { return model.ReadData(values) }
 // the fit then has the draws so far, and the error is an [InterruptedError].
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	return fit.Sample(ctx, p, o)
+}
+
+// NewRun is [Sample] in steps: [Run.Draws] ranges over the draws, [Run.Fit] has the fit of them.
+func NewRun(ctx context.Context, p *Posterior, o Options) (*Run, error) {
+	return fit.NewRun(ctx, p, o)
 }
 
 // ReadFit reads a run from the folder that [Fit.Save] or `ppl run` has written.

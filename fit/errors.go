@@ -180,3 +180,13 @@ func locate(p *model.Posterior, err error) error {
 	}
 	return err
 }
+
+// DiscardedError says that the compiled log density of a run turned out to be wrong, by comparison
+// with the reference evaluator: the draws that [Run.Draws] has yielded do not count, and the run
+// begins again with a program that agrees. The fit has the draws that count only.
+type DiscardedError struct{}
+
+// Error implements error.
+func (*DiscardedError) Error() string {
+	return "the draws so far do not count: the compiled log density differed from the reference; the run begins again"
+}

@@ -58,7 +58,7 @@ type Fit struct {
 	rounded   int              // digits that the draws were rounded to before they were read; 0: to none
 	started   time.Time
 	density   *folder.Density // what came of comparing it with the reference
-	running   bool            // the chains go on, see Options.Watch
+	running   bool            // the chains go on, see Run.SoFar
 	every     int             // Summary then rests on every so manieth draw
 
 	summarizing sync.Mutex
@@ -78,7 +78,7 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
-// Running reports whether the chains go on, see [Options.Watch]. Of many draws, the
+// Running reports whether the chains go on, see [Run.SoFar]. Of many draws, the
 // summary then rests on every n-th, and effective sample sizes are those of these.
 func (f *Fit) Running() (every int, running bool) {
 	if f == nil {

@@ -58,7 +58,7 @@ const partVersion = 2
 
 // Part encodes what a fit of one chain has beyond so many draws, which were handed over
 // before, for [Gathered.Add], and tells how many draws there are then. It may be that
-// of [Options.Watch].
+// of [Run.SoFar].
 func (f *Fit) Part(from int) (encoded []byte, n int, err error) {
 	if err := f.Err(); err != nil {
 		return nil, 0, err

@@ -37,8 +37,7 @@ func TestGather(t *testing.T) {
 	for id := 1; id <= 3; id++ {
 		alone := o
 		alone.Chains, alone.FirstID, alone.Refresh = 1, id, 1
-		var sofar func() *fit.Fit
-		alone.Watch = func(f func() *fit.Fit) { sofar = f }
+		var run *fit.Run
 		handed, parts := 0, 0
 		hand := func(f *fit.Fit) {
 			text, n, err := f.Part(handed)
@@ -52,10 +51,13 @@ func TestGather(t *testing.T) {
 		}
 		alone.Progress = func(p infer.Progress) {
 			if p.Iteration%60 == 0 {
-				hand(sofar())
+				hand(run.SoFar())
 			}
 		}
-		fit, err := fit.Sample(context.Background(), posterior, alone)
+		if run, err = fit.NewRun(context.Background(), posterior, alone); err != nil {
+			t.Fatal(err)
+		}
+		fit, err := run.Fit()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,19 +151,22 @@ func TestWatchTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sofar func() *fit.Fit
+	var run *fit.Run
 	seen := map[int]bool{}
-	o.Watch = func(f func() *fit.Fit) { sofar = f }
+	o.LiveTables = true
 	o.Refresh = 20
 	o = fit.TablesAlways(o)
 	o.Progress = func(p infer.Progress) {
-		for _, table := range sofar().Report.Chains[0].Tables {
+		for _, table := range run.SoFar().Report.Chains[0].Tables {
 			if table.Name == "visits" && p.Warmup {
 				seen[len(table.Rows)] = true
 			}
 		}
 	}
-	watched, err := fit.Sample(context.Background(), posterior, o)
+	if run, err = fit.NewRun(context.Background(), posterior, o); err != nil {
+		t.Fatal(err)
+	}
+	watched, err := run.Fit()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ type recorder struct {
 	posterior *model.Posterior
 	check     *selfcheck.Check
 	options   *Options
+	run       *Run
 	fit       *Fit
 	out       drawOutput // nil: none
 
@@ -207,6 +208,9 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 		}
 		if r.check.Draw(d.Chain, d.Warmup, d.Position) {
 			return selfcheck.ErrWrong
+		}
+		if !r.run.take(d, nil) {
+			break
 		}
 	}
 	r.mu.Lock()

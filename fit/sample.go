@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/model"
@@ -127,11 +125,9 @@ type Options struct {
 	Progress func(infer.Progress)
 	Refresh  int
 
-	// Watch, if not nil, is called once, before the first draw, with a function
-	// that gives the fit so far: the draws made up to the call, for those who look
-	// at a run while it goes on. It may be called by any goroutine at any time, as
-	// long as the fit that Sample returns is not closed.
-	Watch func(sofar func() *Fit)
+	// LiveTables brings up to date, while the run goes on, what kernels have learnt, for the
+	// reports of [Run.SoFar]; it takes a twentieth of the chains' time at most.
+	LiveTables bool
 
 	tablesEvery  time.Duration // for tests
 	keepInMemory int           // likewise; 0: keepInMemory
@@ -152,41 +148,11 @@ const tablesEvery = 300 * time.Millisecond
 // *infer.PanicError within) or that a file
 // could not be written. Several errors are joined.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
-	if err := o.check(ctx, p); err != nil {
+	r, err := NewRun(ctx, p, o)
+	if err != nil {
 		return nil, err
 	}
-	if o.Sampler == nil {
-		o.Sampler = auto.Sampler{}
-	}
-	if err := o.withinMemory(p); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
-		return nil, fmt.Errorf("ppl: %w", err)
-	}
-	check := selfcheck.New(p.Compiled(), p.Data(), o.Seed, o.Chains, o.Parallel)
-	if err := o.restoreVerdict(ctx, check); err != nil {
-		return nil, err
-	}
-	watch := watchAgain(&o)
-	var fit *Fit
-	for {
-		if !check.Start() {
-			var err error
-			if fit, err = sample(ctx, p.With(check.Bound()), o, check); !errors.Is(err, selfcheck.ErrWrong) {
-				return fit, err
-			}
-			o.Watch = watch
-		}
-		if err := check.Replace(ctx); err != nil {
-			return fit, &InterruptedError{Cause: err}
-		}
-		// What was drawn, now or before the run was resumed, is of another density.
-		o.Resumable, o.Resume = o.Resumable || o.Resume, false
-		if err := o.keepVerdict(check); err != nil {
-			return fit, err
-		}
-	}
+	return r.Fit()
 }
 
 // verdictPath is the file that says which program a run trusts that may be resumed, if that is not
@@ -239,32 +205,17 @@ func (o *Options) removeVerdict() error {
 	return nil
 }
 
-// watchAgain makes Options.Watch see the last of several attempts, though it is called once. It
-// returns what takes its place from the second attempt on.
-func watchAgain(o *Options) func(func() *Fit) {
-	if o.Watch == nil {
-		return nil
-	}
-	var now atomic.Pointer[func() *Fit]
-	first := o.Watch
-	o.Watch = func(sofar func() *Fit) {
-		now.Store(&sofar)
-		first(func() *Fit { return (*now.Load())() })
-	}
-	return func(sofar func() *Fit) { now.Store(&sofar) }
-}
-
 // sample makes one attempt at the run, with the program that is trusted so far. The error is
 // selfcheck.ErrWrong where that turns out to be wrong.
-func sample(ctx context.Context, p *model.Posterior, o Options, check *selfcheck.Check) (*Fit, error) {
-	config := o.config()
-	if o.Watch != nil {
+func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit, error) {
+	config, check := o.config(), run.check
+	if o.LiveTables {
 		config.TablesEvery = tablesEvery
 		if o.tablesEvery != 0 {
 			config.TablesEvery = o.tablesEvery
 		}
 	}
-	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: check, options: &o}
+	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: check, options: &o, run: run}
 	if o.TargetESS > 0 {
 		config.Enough = func(n int) bool {
 			ess, rhat := r.precision(n)
@@ -311,13 +262,12 @@ func sample(ctx context.Context, p *model.Posterior, o Options, check *selfcheck
 			}
 		}
 	}
-	if o.Watch != nil {
-		whole := r.fit
-		o.Watch(func() *Fit {
-			now := &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started}
-			return now.watched()
-		})
+	whole := r.fit
+	sofar := func() *Fit {
+		now := &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started}
+		return now.watched()
 	}
+	run.now.Store(&sofar)
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)
 	if ctx.Err() == nil && !errors.Is(err, selfcheck.ErrWrong) && check.End(ctx) {
@@ -378,6 +328,14 @@ func (o *Options) withinMemory(p *model.Posterior) error {
 		o.Parallel = runtime.GOMAXPROCS(0)
 	}
 	o.Parallel = min(o.Parallel, fit)
+	return nil
+}
+
+// checkNumbers looks at those that a session does not know.
+func (o *Options) checkNumbers() error {
+	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
+		return fmt.Errorf("ppl: %w", err)
+	}
 	return nil
 }
 

@@ -56,10 +56,21 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, output := range []string{"", filepath.Join(t.TempDir(), "fit")} {
-				watched := 0
-				var sofar func() *fit.Fit
-				run, err := fit.Sample(context.Background(), p, fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3,
-					Output: output, Resumable: output != "", Watch: func(f func() *fit.Fit) { watched, sofar = watched+1, f }})
+				going, err := fit.NewRun(context.Background(), p, fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3,
+					Output: output, Resumable: output != ""})
+				if err != nil {
+					t.Fatal(err)
+				}
+				counted, discarded := 0, 0
+				for _, err := range going.Draws() {
+					if counted++; err != nil {
+						counted, discarded = 0, discarded+1
+						if !errors.As(err, new(*fit.DiscardedError)) {
+							t.Fatal(err)
+						}
+					}
+				}
+				run, err := going.Fit()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,8 +81,8 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 				if run.Draws.Len(0) != 500 || run.Draws.Len(1) != 500 {
 					t.Errorf("%d and %d draws", run.Draws.Len(0), run.Draws.Len(1))
 				}
-				if watched != 1 || sofar().Draws.Len(1) != 500 {
-					t.Errorf("watched %d times", watched)
+				if counted != 1000 || discarded > 1 || c.begun && discarded != 1 || going.SoFar().Draws.Len(1) != 500 {
+					t.Errorf("%d draws that count, discarded %d times", counted, discarded)
 				}
 				d := run.DensityCheck()
 				if len(d.Wrong) != 1 || d.Wrong[0].Instead != c.instead || d.Wrong[0].Begun != c.begun || (d.Wrong[0].Point[0] > 5) != c.begun {

@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,43 +22,67 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sofar func() *fit.Fit
+	var run *fit.Run
 	var seen []*fit.Fit
 	var looking sync.WaitGroup
 	look := make(chan struct{}, 1)
-	fit, err := fit.Sample(context.Background(), posterior, fit.Options{Seed: 1, Chains: 2, Parallel: 1, Draws: 2000,
-		Watch: func(f func() *fit.Fit) {
-			sofar = f
-			looking.Go(func() {
-				for range look {
-					f := sofar()
-					if every, running := f.Running(); !running || every != 1 {
-						t.Errorf("every %d, running %t", every, running)
-					}
-					f.Summary()
-					f.Findings()
-					seen = append(seen, f)
-				}
-			})
-		},
+	run, err = fit.NewRun(context.Background(), posterior, fit.Options{Seed: 1, Chains: 2, Parallel: 1, Draws: 2000,
 		Progress: func(infer.Progress) {
 			select {
 			case look <- struct{}{}:
 			default:
 			}
 		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.SoFar() != nil {
+		t.Error("there is a fit before the first draw")
+	}
+	looking.Go(func() {
+		for range look {
+			f := run.SoFar()
+			if every, running := f.Running(); !running || every != 1 {
+				t.Errorf("every %d, running %t", every, running)
+			}
+			f.Summary()
+			f.Findings()
+			seen = append(seen, f)
+		}
+	})
+	streamed := map[int][]float64{}
+	for d, err := range run.Draws() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Fit(); len(streamed) == 0 && err == nil {
+			t.Error("there is a fit while the run goes on")
+		}
+		streamed[d.Chain] = append(streamed[d.Chain], d.Values[0])
+	}
+	fit, err := run.Fit()
 	close(look)
 	looking.Wait()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, running := fit.Running(); running || sofar == nil || len(seen) == 0 {
+	for _, err := range run.Draws() {
+		if err == nil {
+			t.Error("draws can be ranged over twice")
+		}
+	}
+	if _, running := fit.Running(); running || len(seen) == 0 {
 		t.Fatalf("running %t, seen %d times", running, len(seen))
 	}
-	seen = append(seen, sofar())
+	seen = append(seen, run.SoFar())
 	whole := map[int][]float64{}
 	for chain := range 2 {
 		whole[chain] = fit.Draws.Column(nil, chain, 0)
+	}
+	for chain, want := range whole {
+		if !slices.Equal(streamed[chain], want) {
+			t.Errorf("chain %d: other draws were yielded than are in the fit", chain)
+		}
 	}
 	for _, f := range seen {
 		for chain := range 2 {
@@ -70,5 +95,26 @@ func TestWatch(t *testing.T) {
 	}
 	if last := seen[len(seen)-1]; last.Draws.Len(0) != 2000 || last.Summary()[0] != fit.Summary()[0] {
 		t.Error("the last look differs from the fit")
+	}
+}
+
+// A loop that breaks ends the run; the fit has the draws up to then.
+func TestDrawsBreak(t *testing.T) {
+	run, err := fit.NewRun(t.Context(), bind(t, pair, nil), fit.Options{Seed: 1, Chains: 2, Draws: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range run.Draws() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 500 {
+			break
+		}
+	}
+	f, err := run.Fit()
+	if err != nil || f.Draws.Len(0)+f.Draws.Len(1) != 500 || !f.Report.Interrupted || len(f.Summary()) == 0 {
+		t.Errorf("%v, %+v", err, f)
 	}
 }

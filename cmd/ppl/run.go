@@ -19,6 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // runOptions are the options of run.
@@ -308,7 +309,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			return err
 		}
 		defer watched.end()
-		options.Watch = watched.follow
+		options.LiveTables = true
 		options.Progress = func(p infer.Progress) {
 			shown.update(p)
 			watched.update(p)
@@ -336,7 +337,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if set, ok := limited.Value(adjustKey{}).(func(*fit.Options)); ok {
 		set(&options)
 	}
-	f, err := fit.Sample(ctx, l.posterior, options)
+	f, err := sampled(ctx, l.posterior, options, watched)
 	interrupted := ctx.Err() != nil && f != nil && f.Report.Interrupted
 	quiet()
 	shown.stop(f, interrupted)
@@ -426,4 +427,16 @@ func orNone(n int) int {
 		return -1
 	}
 	return n
+}
+
+// sampled makes the draws, which a page may follow.
+func sampled(ctx context.Context, p *model.Posterior, o fit.Options, watched *watching) (*fit.Fit, error) {
+	run, err := fit.NewRun(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if watched != nil {
+		watched.follow(run.SoFar)
+	}
+	return run.Fit()
 }

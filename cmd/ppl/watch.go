@@ -213,6 +213,9 @@ func (w *watching) refresh(ctx context.Context) {
 		}
 		begun := time.Now()
 		fit := sofar()
+		if fit == nil {
+			continue
+		}
 		draws := 0
 		for i := range fit.Draws.Chains() {
 			draws += fit.Draws.Len(i)

@@ -54,8 +54,8 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	}
 	c.emitJSON("bound", map[string]int{"chain": r.Chain, "parameters": posterior.Dim()})
 	o.Chains, o.FirstID, o.Refresh = 1, r.Chain, 5
-	var sofar func() *fit.Fit
-	o.Watch = func(f func() *fit.Fit) { sofar = f }
+	o.LiveTables = true
+	var run *fit.Run
 	handed := 0
 	hand := func(f *fit.Fit) error {
 		part, n, err := f.Part(handed)
@@ -82,12 +82,15 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 		}
 		c.emitJSON("progress", progress{r.Chain, p.Iteration, p.Total, phase, divergences})
 		printed.flush()
-		if now.After(due) && hand(sofar()) == nil {
+		if now.After(due) && hand(run.SoFar()) == nil {
 			took := time.Since(now)
 			due = time.Now().Add(max(handEvery, 20*took))
 		}
 	}
-	fit, err := fit.Sample(c, posterior, o)
+	if run, err = fit.NewRun(c, posterior, o); err != nil {
+		return nil, err
+	}
+	fit, err := run.Fit()
 	printed.flush()
 	if fit == nil {
 		return nil, err
