@@ -17,7 +17,7 @@
 // This package is a façade: its types are aliases and its functions call others.
 //
 //   - A model: [Compile], [CompileFile], with a context and [CompileOptions]: [CompileContext],
-//     [CompileFileContext]. They return a [Model].
+//     [CompileFileContext]; from an embed.FS: [CompileFS]. They return a [Model].
 //   - Data: [Model.Bind] takes a map or a struct of Go values, [JSON], a [DataFile], or what
 //     [ReadData] returns. With [BindOptions] it is [Model.BindContext]. It returns a [Posterior]:
 //     log density, gradient, constrained values.
@@ -26,7 +26,8 @@
 //     something that is wrong. A [Quantity] has the draws of one number, a [Variable] those of a
 //     whole variable.
 //   - A run in steps: [NewRun] makes a [Run], which yields each [Draw] and ends in a Fit.
-//   - Later: [ReadFit] and [ReadCSV] read a run back.
+//   - Later: [ReadFit] and [ReadCSV] read a run back, [ReadFS] from an embed.FS, and [ReadArchive]
+//     from the one file that [Fit.WriteTo] writes.
 //   - Errors: [Diagnostics] has positions in the source. [InterruptedError], [OutputError],
 //     [DrawsError] and [DamagedError] are for errors.As. [Version] is for those who keep results.
 //

@@ -2,6 +2,8 @@ package ppl
 
 import (
 	"context"
+	"io"
+	"io/fs"
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
@@ -98,6 +100,9 @@ func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Mo
 	return model.CompileFileContext(ctx, path, o)
 }
 
+// CompileFS is [CompileFile] of a file in a file system, such as an embed.FS.
+func CompileFS(files fs.FS, name string) (*Model, error) { return model.CompileFS(files, name) }
+
 // ReadData reads what [Model.Bind] accepts. The result can be bound many times.
 func ReadData(values any) (*data.Set, error) { return model.ReadData(values) }
 
@@ -114,6 +119,12 @@ func NewRun(ctx context.Context, p *Posterior, o Options) (*Run, error) {
 
 // ReadFit reads a run from the folder that [Fit.Save] or `ppl run` has written.
 func ReadFit(folder string) (*Fit, error) { return fit.ReadFit(folder) }
+
+// ReadFS is [ReadFit] of the files in a file system, such as an embed.FS.
+func ReadFS(files fs.FS) (*Fit, error) { return fit.ReadFS(files) }
+
+// ReadArchive reads the fit in a file that [Fit.WriteTo] has written, of size bytes.
+func ReadArchive(r io.ReaderAt, size int64) (*Fit, error) { return fit.ReadArchive(r, size) }
 
 // ReadCSV reads draws from CSV files in CmdStan's format, one for each chain.
 func ReadCSV(paths ...string) (*Fit, error) { return fit.ReadCSV(paths...) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -265,6 +266,9 @@ func adapts(s infer.Sampler) bool {
 // files look for these names. Each file describes its own chain, so there is
 // one per file.
 func (f *Fit) settings(id int, path string) []draws.Setting {
+	if f.packed {
+		path = filepath.Base(path)
+	}
 	if f.head != nil { // of a run that was read
 		var again []draws.Setting
 		for _, s := range f.head {
@@ -282,6 +286,9 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	m, dataFile := "unknown", ""
 	if f.posterior != nil { // draws that were read may be without a word on where they come from
 		m, dataFile = f.posterior.Name(), f.posterior.Data().File()
+	}
+	if f.packed && dataFile != "" {
+		dataFile = filepath.Base(dataFile)
 	}
 	init := "user"
 	if u, ok := cfg.Init.(infer.Uniform); ok {

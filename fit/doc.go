@@ -27,6 +27,7 @@
 //	formats.go        the table of formats of draws
 //	zarr.go           draws as a Zarr store; package arrays has its layout
 //	save.go           a folder that every later step can read
+//	archive.go        that folder as one file, and in any file system
 //	readfit.go, readzarr.go  runs read back
 //
 // Quantities at old draws:

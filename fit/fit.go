@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
@@ -51,6 +52,9 @@ type Fit struct {
 	posterior *model.Posterior // nil of draws that were read, until it is asked for
 	dir       string           // of a fit that was read
 	record    *folder.Record   // likewise
+	source    *folder.Source   // of one that was read from an archive, which is not looked at again
+	values    *data.Set        // likewise
+	packed    bool             // files name themselves without their folder, which is not kept
 	read      ReadOptions      // likewise
 	head      []draws.Setting  // of a fit that was read: what its files say of how it was made
 	config    infer.Config     // with its defaults filled in

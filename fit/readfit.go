@@ -63,6 +63,14 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 		return nil, err
 	}
 	f.dir, f.record, f.read = dir, record, o
+	if record.Config != nil {
+		if f.config, err = record.Config.Infer(); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, folder.RecordFile), err)
+		}
+		if f.config.Thin < 1 || f.config.Draws < 0 || f.config.Warmup < 0 || f.config.Chains != f.Draws.Chains() {
+			return nil, fmt.Errorf("%s: the configuration is not that of these draws", filepath.Join(dir, folder.RecordFile))
+		}
+	}
 	if !record.Complete {
 		f.Report.Interrupted = true
 	}
@@ -315,9 +323,12 @@ func (f *Fit) Model() (*model.Model, error) {
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which model they are")
 	}
-	source, err := f.record.ReadModel(f.dir)
-	if err != nil {
-		return nil, err
+	source := f.source
+	if source == nil {
+		var err error
+		if source, err = f.record.ReadModel(f.dir); err != nil {
+			return nil, err
+		}
 	}
 	return model.CompileContext(context.Background(), source.Name, source.Text,
 		model.CompileOptions{Legacy: f.record.Legacy, Included: source.Included, IncludePaths: source.IncludePaths})
@@ -334,6 +345,8 @@ func (f *Fit) Data() (*data.Set, error) {
 		return f.posterior.Data(), nil
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which data they are")
+	case f.values != nil:
+		return f.values, nil
 	}
 	// How long a file may be was asked when the run was made.
 	memory := compile.MemoryOr(f.read.Memory)

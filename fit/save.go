@@ -13,8 +13,9 @@ import (
 
 // Save writes the fit to a folder, which is made: the draws as CSV files in
 // CmdStan's format, exactly, with the model, the data and how the run was made,
-// so that [ReadFit] and the command ppl find all that later steps need. A folder
-// that holds a run is refused.
+// so that [ReadFit] and the command ppl find all that later steps need. [Fit.Config] is the
+// same when it is read back, but for functions in it and for samplers that are not of package
+// infer/sampler. A folder that holds a run is refused.
 func (f *Fit) Save(dir string) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -30,16 +31,17 @@ func (f *Fit) Save(dir string) error {
 		return err
 	}
 	r := &folder.Record{
+		Options: map[string][]string{}, // there is no command line
 		Program: "ppl " + model.Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
 	}
 	if err := r.Keep(dir, &folder.Source{Name: p.Model().Name(), Text: p.Model().Text(), Included: p.Model().Included()}, p.Data()); err != nil {
 		return err
 	}
-	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}
+	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started, packed: f.packed}
 	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
 		return err
 	}
 	r.Finish(f.Report, f.planFaults(), nil)
-	r.Density = f.DensityCheck()
+	r.Density, r.Config = f.DensityCheck(), folder.ConfigOf(f.config)
 	return r.Write(dir)
 }

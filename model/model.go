@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -64,23 +65,38 @@ type CompileOptions struct {
 // CompileContext is [Compile] with options, that returns when ctx ends; the error then
 // wraps its cause.
 func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
-	var include func(string) (*source.File, error)
-	if len(o.IncludePaths) > 0 {
-		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
-	}
+	return compileText(ctx, name, text, o, o.include(nil))
+}
+
+// include finds the texts of #include lines: those of Included, then by first, if it is not nil,
+// then in files. It is nil if there are none.
+func (o *CompileOptions) include(first func(string) (*source.File, error)) func(string) (*source.File, error) {
+	var finders []func(string) (*source.File, error)
 	if o.Included != nil {
-		files := include
-		include = func(name string) (*source.File, error) {
+		finders = append(finders, func(name string) (*source.File, error) {
 			if text, ok := o.Included[name]; ok {
 				return source.NewFile(name, text), nil
 			}
-			if files == nil {
-				return nil, fs.ErrNotExist
-			}
-			return files(name)
-		}
+			return nil, fs.ErrNotExist
+		})
 	}
-	return compileText(ctx, name, text, o, include)
+	if first != nil {
+		finders = append(finders, first)
+	}
+	if len(o.IncludePaths) > 0 {
+		finders = append(finders, lang.IncludeFrom(o.MaxSource, o.IncludePaths...))
+	}
+	if finders == nil {
+		return nil
+	}
+	return func(name string) (*source.File, error) {
+		for _, find := range finders[:len(finders)-1] {
+			if f, err := find(name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
+				return f, err
+			}
+		}
+		return finders[len(finders)-1](name)
+	}
 }
 
 // compileText compiles a text and keeps it, with what it includes.
@@ -126,6 +142,40 @@ func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Mo
 	}
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
 	return CompileContext(ctx, path, text, o)
+}
+
+// CompileFS is [CompileFile] of a file in a file system, such as an embed.FS. Files of #include
+// lines are looked for next to it.
+func CompileFS(files fs.FS, name string) (*Model, error) {
+	return CompileFSContext(context.Background(), files, name, CompileOptions{})
+}
+
+// CompileFSContext is [CompileFS] with options, that returns when ctx ends; the error then wraps its
+// cause. Texts in Included come before files, and folders of IncludePaths after those next to the
+// model.
+func CompileFSContext(ctx context.Context, files fs.FS, name string, o CompileOptions) (*Model, error) {
+	if files == nil {
+		return nil, errors.New("ppl: there is no file system")
+	}
+	read := func(name string) (text string, err error) {
+		f, err := files.Open(name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		return source.ReadAll(f, name, o.MaxSource)
+	}
+	text, err := read(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the model: %w", err)
+	}
+	return compileText(ctx, name, text, o, o.include(func(include string) (*source.File, error) {
+		text, err := read(path.Join(path.Dir(name), include))
+		if err != nil {
+			return nil, err
+		}
+		return source.NewFile(include, text), nil
+	}))
 }
 
 // Options say how the model was compiled.

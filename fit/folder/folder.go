@@ -99,6 +99,10 @@ type Record struct {
 	Seed       uint64 `json:"seed,omitempty"`        // seed of the random numbers
 	StanCompat string `json:"stan_compat,omitempty"` // version of Stan whose transforms are used
 
+	// Config is how the run was made, of one that a program has saved; nil of a run of the
+	// command, which has Options.
+	Config *Config `json:"config,omitempty"`
+
 	// PlanFaults are the parts of the model that are interpreted by a fault of this
 	// program, see the finding "plan-fault".
 	PlanFaults []string `json:"plan_faults,omitempty"`
