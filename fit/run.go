@@ -36,6 +36,9 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	if err := o.check(ctx, p); err != nil {
 		return nil, err
 	}
+	if err := o.startFrom(p); err != nil {
+		return nil, err
+	}
 	if o.Sampler == nil {
 		o.Sampler = auto.Sampler{}
 	}

@@ -97,12 +97,18 @@ type Options struct {
 	// all files where they are.
 	Complete func(*Fit) error
 
+	// From starts from what the chains of another fit have adapted and where they ended: of the
+	// same model, with the same or other data, of as many parameters. It stands for StepSize,
+	// Metric, Recentring and Init, unless these are set; chain i has what chain i of that fit had.
+	// With nuts.Sampler and few transitions of warm-up, or none, such a run is short.
+	From *Fit
+
 	// StepSize and Metric are what chains start with, one for all or one per
-	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
+	// chain; nil: the sampler's. [Options.From] takes those of an earlier run.
 	StepSize []float64
 	Metric   []infer.Metric
 
-	// Recentring is what Metric is over, see [Adapted], one for all chains or one per
+	// Recentring is what Metric is over, see infer.Adapted, one for all chains or one per
 	// chain; nil: the model's own coordinates.
 	Recentring [][]float64
 
@@ -328,6 +334,54 @@ func (o *Options) withinMemory(p *model.Posterior) error {
 		o.Parallel = runtime.GOMAXPROCS(0)
 	}
 	o.Parallel = min(o.Parallel, fit)
+	return nil
+}
+
+// startFrom fills in what chains take from an earlier fit.
+func (o *Options) startFrom(p *model.Posterior) error {
+	if o.From == nil {
+		return nil
+	}
+	if err := o.From.Err(); err != nil {
+		return fmt.Errorf("%w; Options.From needs one", err)
+	}
+	const usual = 4 // chains, as infer.Config has it
+	all := o.From.Report.Adapted()
+	metric, step := o.Metric == nil && o.Recentring == nil, o.StepSize == nil
+	var starts [][]float64
+	recentred := false
+	for i := range cmp.Or(max(o.Chains, 0), usual) {
+		if len(all) == 0 {
+			break
+		}
+		a := all[i%len(all)]
+		if n := max(len(a.Position), a.Metric.Dim); n != p.Dim() && n > 0 {
+			return fmt.Errorf("ppl: Options.From is a fit with %d unconstrained parameters, but this posterior has %d", n, p.Dim())
+		}
+		if metric && a.Metric.Kind != "" {
+			o.Metric, o.Recentring = append(o.Metric, a.Metric), append(o.Recentring, a.Recentring)
+			recentred = recentred || a.Recentring != nil
+		}
+		if step && a.StepSize > 0 {
+			o.StepSize = append(o.StepSize, a.StepSize)
+		}
+		if a.Position != nil {
+			starts = append(starts, a.Position)
+		}
+	}
+	chains := cmp.Or(max(o.Chains, 0), usual)
+	if metric && (!recentred || len(o.Metric) < chains) {
+		o.Recentring = nil
+	}
+	if metric && (len(o.Metric) < chains || recentred && o.Recentring == nil) { // of a chain that failed
+		o.Metric = nil
+	}
+	if step && len(o.StepSize) < chains {
+		o.StepSize = nil
+	}
+	if o.Init == nil && len(starts) == chains {
+		o.Init = infer.At{Positions: starts}
+	}
 	return nil
 }
 

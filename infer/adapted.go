@@ -15,7 +15,6 @@ type Adapted struct {
 	StepSize float64 // 0: not known
 	Metric   Metric  // without a Kind: not known, or not constant
 
-	// Recentring is what the Metric is over, see [Recentring]: for each effect that
 	// Recentring is what the Metric is over: the evidence of [Recentring], four numbers for
 	// each effect; nil: the model's own coordinates.
 	Recentring []float64
