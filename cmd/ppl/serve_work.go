@@ -189,15 +189,13 @@ func passed(err error, list diag.List) string {
 	if limit := (*ad.LimitError)(nil); errors.As(err, &limit) {
 		return limit.What
 	}
-	if len(list) == 0 || list[0].Code != diag.TooLarge {
-		return ""
+	switch {
+	case len(list) > 0 && list[0].Code == diag.TooManyStatements:
+		return "statements"
+	case len(list) > 0 && list[0].Code == diag.TooLarge:
+		return "memory" // or no limit of bytes would be enough
 	}
-	for _, l := range []string{"statements", "memory"} {
-		if (&ad.LimitError{What: l}).Fix() == list[0].Fix {
-			return l
-		}
-	}
-	return "memory" // no limit of bytes would be enough
+	return ""
 }
 
 // take reads the part of a request that all models have, lowers the limits, and

@@ -255,8 +255,8 @@ const (
 	// Change its condition, or a variable of the condition within the loop.
 	EndlessLoop Code = "E0614"
 
-	// TooLarge: the model with these data needs more memory or statements than the limits
-	// allow.
+	// TooLarge: binding the model to these data, or evaluating it, needs more memory than is
+	// allowed. [TooManyStatements] is about statements.
 	//
 	// The limits protect the machine from a wrong size or an endless loop. Raise them with
 	// options of the command, or with fields of BindOptions in Go.
@@ -329,6 +329,13 @@ const (
 	// Maps are written for a model, so that such a key is a slip of the pen. Structs, files
 	// and sets of data may have more than the model declares.
 	DataUnknown Code = "E0619"
+
+	// TooManyStatements: binding the model to these data, or an evaluation of it, would run more
+	// statements than is allowed.
+	//
+	// The limit keeps a loop without end from taking the whole machine. It can be raised: by an
+	// option of the command, and by BindOptions.Statements in Go.
+	TooManyStatements Code = "E0620"
 )
 
 // Understood but not supported. Reported by compile.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -115,7 +116,7 @@ func (rp *reporter) limited(err error, at source.Span) error {
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return &Error{List: diag.List{rp.fail(at, diag.TooLarge, "%v", limit).
+	return &Error{List: diag.List{rp.fail(at, interp.LimitCode(limit), "%v", limit).
 		detailf("%s", limit.Detail()).fix("%s", limit.Fix()).d}}
 }
 

@@ -93,6 +93,14 @@ func (m *machine) rejected(at source.Span, err error) {
 	e.throw()
 }
 
+// LimitCode is the code of the error of a budget: there is one for each limit.
+func LimitCode(limit *ad.LimitError) diag.Code {
+	if limit.What == "statements" {
+		return diag.TooManyStatements
+	}
+	return diag.TooLarge
+}
+
 // limited ends the evaluation with the error of a budget.
 func (m *machine) limited(at source.Span, err error) {
 	var limit *ad.LimitError
@@ -101,7 +109,7 @@ func (m *machine) limited(at source.Span, err error) {
 		e.Err, e.stopped = err, true
 		e.throw()
 	}
-	e := m.fail(at, diag.TooLarge, "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
+	e := m.fail(at, LimitCode(limit), "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
 	e.Err = err
 	e.throw()
 }
