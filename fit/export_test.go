@@ -1,5 +1,7 @@
 package fit
 
+import "context"
+
 // SnapshotAlways makes a run save the state of its chains after every
 // transition.
 func SnapshotAlways(o Options) Options {
@@ -24,4 +26,10 @@ func KeepLittle(o Options) Options {
 func TablesAlways(o Options) Options {
 	o.tablesEvery = -1
 	return o
+}
+
+// Take takes processors and bytes of limits.
+func Take(ctx context.Context, l *Limits, processors int, bytes int64) (got int, giveBack func(), err error) {
+	a, giveBack, err := l.take(ctx, allotment{processors, bytes})
+	return a.processors, giveBack, err
 }

@@ -110,7 +110,17 @@ func (r *Run) take(d infer.Draw, err error) bool {
 func (r *Run) sample() {
 	defer r.ended.Store(true)
 	r.err = errors.New("ppl: the loop over the draws has panicked")
-	r.fit, r.err = r.attempts()
+	r.fit, r.err = r.logged(func() (*Fit, error) {
+		got, giveBack, err := r.options.Limits.take(r.ctx, r.needs())
+		if err != nil {
+			return nil, err
+		}
+		defer giveBack()
+		if r.options.Limits != nil {
+			r.options.Parallel = got.processors
+		}
+		return r.attempts()
+	})
 }
 
 func (r *Run) attempts() (*Fit, error) {

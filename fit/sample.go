@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -49,6 +50,13 @@ type Options struct {
 	// time and, where there are fewer chains, how many processors share an evaluation of the
 	// log density if that takes long. 0: GOMAXPROCS.
 	Parallel int
+
+	// Limits, if not nil, bounds what this run and others that share it take together: the run
+	// waits for its turn, and has as many processors as are free then, up to Parallel.
+	Limits *Limits
+
+	// Logger, if not nil, is told when the run begins and how it has ended, and of its findings.
+	Logger *slog.Logger
 
 	// Grace bounds the time that Sample, when its context has ended, waits for evaluations that
 	// cannot be interrupted, such as the factorisation of a large matrix. 0: until they end, so
@@ -144,10 +152,12 @@ type Options struct {
 // watch.
 const tablesEvery = 300 * time.Millisecond
 
-// Sample draws from the posterior. It returns when all chains have ended, which is soon after the
+// Sample draws from the posterior, of which any number of goroutines may sample at the same time. It
+// returns when all chains have ended, which is soon after the
 // context is cancelled. No goroutine of the run is left then, see [Options.Grace].
 //
-// The Fit is not nil if the options are in order. It holds what has been drawn,
+// The Fit is not nil if the options are in order, and the run's turn came, see [Options.Limits]. It
+// holds what has been drawn,
 // also where the error says that the run was interrupted (an
 // *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
 // error for all that could not start for the same reason; the others are complete; a panic is an

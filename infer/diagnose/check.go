@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -45,6 +46,11 @@ type Finding struct {
 	Advice     string   `json:"advice"`               // what to do about it
 	Settings   []string `json:"settings,omitempty"`   // what to set for that: name, or name=value
 	Quantities []string `json:"quantities,omitempty"` // quantities concerned, the worst first
+}
+
+// LogValue implements [slog.LogValuer].
+func (f Finding) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("code", f.Code), slog.String("severity", string(f.Severity)), slog.String("summary", f.Summary))
 }
 
 // Options says what a check cannot see in the draws.
