@@ -12,6 +12,10 @@
 //		fmt.Println(finding.Summary, finding.Advice)
 //	}
 //
+// The examples below show structs as data, embedded models, streams of draws, fits in a blob, warm
+// starts, limits of a service, interruption, your densities and metrics, and quantities that
+// are computed later. The page doc/go-library.md says what versions promise.
+//
 // # Map
 //
 // This package is a façade: its types are aliases and its functions call others.
@@ -28,8 +32,11 @@
 //   - A run in steps: [NewRun] makes a [Run], which yields each [Draw] and ends in a Fit.
 //   - Later: [ReadFit] and [ReadCSV] read a run back, [ReadFS] from an embed.FS, and [ReadArchive]
 //     from the one file that [Fit.WriteTo] writes.
+//   - A service: [NewLimits] makes [Limits] for all its runs, and a run that asks for more than
+//     they have is a [LimitError].
 //   - Errors: [Diagnostics] has positions in the source. [InterruptedError], [OutputError],
-//     [DrawsError] and [DamagedError] are for errors.As. [Version] is for those who keep results.
+//     [DrawsError], [DamagedError] and [PanicError] are for errors.As. [Version] is for
+//     those who keep results.
 //
 // The packages behind it, from the ground:
 //

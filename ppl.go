@@ -22,7 +22,8 @@ type (
 	CompileOptions = model.CompileOptions
 
 	// Posterior is a model bound to data: a log density over unconstrained parameters, with
-	// its gradient. One goroutine at a time uses it; [Posterior.Copy] makes more.
+	// its gradient. Any number of goroutines may [Sample] it at the same time. One at a time
+	// calls its methods; [Posterior.Copy] makes more.
 	Posterior = model.Posterior
 
 	// BindOptions are options of [Model.BindContext].
@@ -45,6 +46,9 @@ type (
 
 	// Draw is a draw of a [Run]: Values has the quantities that [Posterior.OutputNames] names.
 	Draw = infer.Draw
+
+	// Limits bounds what runs take together that share it, see [Options.Limits].
+	Limits = fit.Limits
 
 	// Fit is the outcome of a run: draws, summary, findings.
 	Fit = fit.Fit
@@ -72,6 +76,12 @@ type (
 type (
 	// InterruptedError says that the context ended before the run; the fit has its draws so far.
 	InterruptedError = fit.InterruptedError
+
+	// LimitError says that a run needs more than its [Limits] have.
+	LimitError = fit.LimitError
+
+	// PanicError is a fault of a density or a sampler that ended a chain.
+	PanicError = infer.PanicError
 
 	// OutputError says that a file could not be written.
 	OutputError = fit.OutputError
@@ -116,6 +126,10 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 func NewRun(ctx context.Context, p *Posterior, o Options) (*Run, error) {
 	return fit.NewRun(ctx, p, o)
 }
+
+// NewLimits makes [Limits] of so many processors, and of bytes for evaluations and draws; 0 bytes
+// are not counted.
+func NewLimits(processors int, bytes int64) (*Limits, error) { return fit.NewLimits(processors, bytes) }
 
 // ReadFit reads a run from the folder that [Fit.Save] or `ppl run` has written.
 func ReadFit(folder string) (*Fit, error) { return fit.ReadFit(folder) }

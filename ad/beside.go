@@ -52,7 +52,7 @@ func Beside[T any](stop func() error, f func() T) (value T, stopped error) {
 
 // Leave is called when work goes on that stop, an error of Env.Stop, has ended for its caller, and
 // the function that it returns when that work is over. An error with a method Leave of this
-// signature is told, so that whoever stopped can wait for the end.
+// signature is called, so that whoever stopped can wait for the end.
 func Leave(stop error) (ended func()) {
 	var waits interface{ Leave() (ended func()) }
 	if errors.As(stop, &waits) {

@@ -10,12 +10,12 @@ import (
 // leave is an error of someone who waits for what goes on.
 type leave struct {
 	error
-	told chan string
+	heard chan string
 }
 
 func (l *leave) Leave() (ended func()) {
-	l.told <- "left"
-	return func() { l.told <- "ended" }
+	l.heard <- "left"
+	return func() { l.heard <- "ended" }
 }
 
 // TestBeside: who waits for what does not ask asks itself; a panic is the caller's.
@@ -33,12 +33,12 @@ func TestBeside(t *testing.T) {
 	if !errors.Is(err, ended) || asked != 3 {
 		t.Errorf("%v, after it was asked %d times", err, asked)
 	}
-	if got := <-ended.told; got != "left" || len(ended.told) > 0 {
-		t.Errorf("whoever stopped was told %q, and %d more", got, len(ended.told))
+	if got := <-ended.heard; got != "left" || len(ended.heard) > 0 {
+		t.Errorf("whoever stopped heard %q, and %d more", got, len(ended.heard))
 	}
 	close(end)
-	if got := <-ended.told; got != "ended" {
-		t.Errorf("whoever stopped was told %q", got)
+	if got := <-ended.heard; got != "ended" {
+		t.Errorf("whoever stopped heard %q", got)
 	}
 	if v, err := ad.Beside(func() error { return nil }, func() int { return 7 }); v != 7 || err != nil {
 		t.Errorf("%v, %v", v, err)

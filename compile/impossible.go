@@ -83,7 +83,8 @@ type datum struct {
 }
 
 // found are the data that an effect failed on: elements of arrays of the data block that have the
-// very numbers of an argument or, of a single number, that the statement names and that have it once.
+// very numbers of an argument or, of a single number, that the statement names and that have it
+// once.
 func found(b *bind.Bound, set *data.Set, n *ad.Node, args [][]float64) []datum {
 	at, among := -1, args[:1]
 	switch attr := n.Attr.(type) {

@@ -152,7 +152,7 @@ model {
 		t.Fatalf("%v after %s", err, time.Since(begin))
 	}
 	if left != 1 {
-		t.Errorf("whoever stopped it was told %d times that it goes on", left)
+		t.Errorf("whoever stopped it heard %d times that it goes on", left)
 	}
 	if d := time.Since(begin); d > 500*time.Millisecond { // 80 ms on a machine that has time
 		t.Errorf("ended after %s", d)

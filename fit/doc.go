@@ -8,7 +8,7 @@
 //	run.go            Run: draws one by one, and a look at a run that goes on
 //	selfcheck.go      every run compares its compiled log density with the reference evaluator
 //	limits.go         Limits that runs share
-//	log.go            what a logger is told
+//	log.go            what a logger gets
 //	record.go         what happens to draws while they are made: files, journals to resume from
 //	gather.go         runs whose chains are drawn by their own processes
 //

@@ -53,7 +53,7 @@ type Fit struct {
 	dir       string           // of a fit that was read
 	record    *folder.Record   // likewise
 	source    *folder.Source   // of one that was read from an archive, which is not looked at again
-	values    *data.Set        // likewise
+	values    *data.Set        // of the same
 	packed    bool             // files name themselves without their folder, which is not kept
 	read      ReadOptions      // likewise
 	head      []draws.Setting  // of a fit that was read: what its files say of how it was made

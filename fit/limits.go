@@ -11,14 +11,14 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Limits bounds what all runs together take that have it as [Options.Limits]: a service has one. A
-// run waits for its turn, in the order of arrival; its draws do not depend on that. Only [NewLimits]
-// makes one.
+// Limits bounds what all runs together take that have it as [Options.Limits]: a service has one.
+// A run waits for its turn, in the order of arrival; its draws do not depend on that. Only
+// [NewLimits] makes one.
 type Limits struct {
 	mu         sync.Mutex
 	processors int // that are free
 	bytes      int64
-	all        allotment // what there is
+	all        allotment // the whole
 	waiting    []*waiter
 }
 
@@ -55,8 +55,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the run needs %s of %s, but all runs together may take %s", ad.FormatBytes(e.Asked), e.What, ad.FormatBytes(e.Allowed))
 }
 
-// take waits for one processor at least, of want.processors at most, and for the bytes. The function
-// returned gives them back.
+// take waits for one processor at least, of want.processors at most, and for the bytes. The
+// function returned gives them back.
 func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveBack func(), err error) {
 	if l == nil {
 		return want, func() {}, nil

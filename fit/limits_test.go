@@ -110,6 +110,9 @@ func TestConcurrentSamples(t *testing.T) {
 				}
 			}
 			f.Summary()
+			if _, err := p.Model().Bind(nil); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	all.Wait()
@@ -123,7 +126,7 @@ func TestConcurrentSamples(t *testing.T) {
 	}
 }
 
-// A logger is told how a run has ended, and of findings.
+// A logger gets how a run has ended, and its findings.
 func TestLogger(t *testing.T) {
 	var text bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&text, nil))

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// LogValue implements [slog.LogValuer]: the size of a fit, how long it took, and the least effective
-// sample size with the largest R-hat, once the summary has been asked for.
+// LogValue implements [slog.LogValuer]: the size of a fit, how long it took, and the least
+// effective sample size with the largest R-hat, once the summary has been asked for.
 func (f *Fit) LogValue() slog.Value {
 	if f.Err() != nil {
 		return slog.StringValue("no fit")
@@ -51,9 +51,9 @@ func extremes(rows []diagnose.Row) (ess, rhat float64) {
 	return ess, rhat
 }
 
-// logged runs make between two messages to Options.Logger: that the run begins, at level Debug, and
-// how it has ended, at Info; at Error with the error. Findings are at Warn; the summary that they rest
-// on is computed for them if the level is enabled.
+// logged runs make between two messages to Options.Logger: that the run begins, at level Debug,
+// and how it has ended, at Info; at Error with the error. Findings are at Warn; the summary that
+// they rest on is computed for them if the level is enabled.
 func (r *Run) logged(make func() (*Fit, error)) (*Fit, error) {
 	l := r.options.Logger
 	if l == nil {

@@ -76,8 +76,8 @@ func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	}
 }
 
-// Fit is what [Sample] returns. It makes the draws, unless a loop over [Run.Draws] has done so. After
-// a loop that was left early, it has the draws up to then, and no error for that.
+// Fit is what [Sample] returns. It makes the draws, unless a loop over [Run.Draws] has done so.
+// After a loop that was left early, it has the draws up to then, and no error for that.
 func (r *Run) Fit() (*Fit, error) {
 	if r.begun.CompareAndSwap(false, true) {
 		r.sample()

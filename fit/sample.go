@@ -55,7 +55,7 @@ type Options struct {
 	// waits for its turn, and has as many processors as are free then, up to Parallel.
 	Limits *Limits
 
-	// Logger, if not nil, is told when the run begins and how it has ended, and of its findings.
+	// Logger, if not nil, gets when the run begins, how it has ended, and its findings.
 	Logger *slog.Logger
 
 	// Grace bounds the time that Sample, when its context has ended, waits for evaluations that
@@ -106,7 +106,7 @@ type Options struct {
 	Complete func(*Fit) error
 
 	// From starts from what the chains of another fit have adapted and where they ended: of the
-	// same model, with the same or other data, of as many parameters. It stands for StepSize,
+	// same model, with the same or other data, of as many parameters. It replaces StepSize,
 	// Metric, Recentring and Init, unless these are set; chain i has what chain i of that fit had.
 	// With nuts.Sampler and few transitions of warm-up, or none, such a run is short.
 	From *Fit
@@ -152,17 +152,15 @@ type Options struct {
 // watch.
 const tablesEvery = 300 * time.Millisecond
 
-// Sample draws from the posterior, of which any number of goroutines may sample at the same time. It
-// returns when all chains have ended, which is soon after the
-// context is cancelled. No goroutine of the run is left then, see [Options.Grace].
+// Sample draws from the posterior, of which any number of goroutines may sample at the same time.
+// It returns when all chains have ended, which is soon after the context is cancelled. No
+// goroutine of the run is left then, see [Options.Grace].
 //
-// The Fit is not nil if the options are in order, and the run's turn came, see [Options.Limits]. It
-// holds what has been drawn,
-// also where the error says that the run was interrupted (an
-// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
-// error for all that could not start for the same reason; the others are complete; a panic is an
-// *infer.PanicError within) or that a file
-// could not be written. Several errors are joined.
+// The Fit is not nil if the options are in order, and the run's turn came, see [Options.Limits].
+// It holds what has been drawn, also where the error says that the run was interrupted (an
+// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one error for all that
+// could not start for the same reason; the others are complete; a panic is an *infer.PanicError
+// within) or that a file could not be written. Several errors are joined.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	r, err := NewRun(ctx, p, o)
 	if err != nil {

@@ -166,8 +166,8 @@ type Quantity struct {
 	column int
 }
 
-// Quantity returns the draws of one number, by the name that [Fit.Summary] has, theta[3], or the one
-// that files have, theta.3. The error names the nearest quantity.
+// Quantity returns the draws of one number, by the name that [Fit.Summary] has, theta[3], or the
+// one that files have, theta.3. The error names the nearest quantity.
 func (f *Fit) Quantity(name string) (*Quantity, error) {
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -296,7 +296,7 @@ func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, i
 // WriteZarr writes the draws as a Zarr store for ArviZ, a folder that must not exist or
 // be empty, with the groups posterior and sample_stats, those of warm-up if there are
 // draws of it, and, of a fit that knows its data, observed_data and constant_data. See
-// [assess.AddZarrGroups] for more, and [Options.Format] for writing while sampling.
+// assess.AddZarrGroups for more, and [Options.Format] for writing while sampling.
 func (f *Fit) WriteZarr(path string) error {
 	if err := f.Err(); err != nil {
 		return err

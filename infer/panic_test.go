@@ -62,7 +62,7 @@ func (l *leaving) LogDensityGrad(x, grad []float64) (float64, error) {
 		if err := l.stop(); err != nil {
 			var waits interface{ Leave() (ended func()) }
 			if !errors.As(err, &waits) {
-				return 0, fmt.Errorf("%T cannot be told of what is left behind", err)
+				return 0, fmt.Errorf("%T does not take what is left behind", err)
 			}
 			ended := waits.Leave()
 			go func() {

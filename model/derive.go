@@ -10,7 +10,7 @@ import (
 // Derived is a model that was derived from another one: its generated
 // quantities are the log likelihood of each observation, or replicated data. It
 // has the parameters of the other and takes the same data, so that
-// [fit.Generate] computes them at the draws of a fit of that one.
+// fit.Generate computes them at the draws of a fit of that one.
 type Derived struct {
 	*Model
 	Outputs []predict.Output // its generated quantities

@@ -150,9 +150,9 @@ func CompileFS(files fs.FS, name string) (*Model, error) {
 	return CompileFSContext(context.Background(), files, name, CompileOptions{})
 }
 
-// CompileFSContext is [CompileFS] with options, that returns when ctx ends; the error then wraps its
-// cause. Texts in Included come before files, and folders of IncludePaths after those next to the
-// model.
+// CompileFSContext is [CompileFS] with options, that returns when ctx ends; the error then wraps
+// its cause. Texts in Included come before files, and folders of IncludePaths after those next to
+// the model.
 func CompileFSContext(ctx context.Context, files fs.FS, name string, o CompileOptions) (*Model, error) {
 	if files == nil {
 		return nil, errors.New("ppl: there is no file system")
@@ -247,7 +247,7 @@ type JSON []byte
 // ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
 // by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
 // number of its rows, or J=school, that of the levels of a column. As, if not nil, are
-// data that were read before, such as those of [fit.Fit.Data]: a CSV file is read as they
+// data that were read before, such as those of fit.Fit.Data: a CSV file is read as they
 // were, the levels of a factor numbered as there, and the same is counted.
 type DataFile struct {
 	Path   string

@@ -14,8 +14,9 @@ import (
 // space, with its gradient and the way back to the model's own quantities.
 //
 // It satisfies infer.LogDensity, infer.Cloner and infer.Generator, so the
-// samplers of package infer take it as it is. It is not safe for concurrent
-// use; goroutines that share one evaluate clones. Of a nil Posterior, and of one
+// samplers of package infer take it as it is. Any number of goroutines may sample
+// one at the same time, as each run evaluates clones; its methods are for one goroutine
+// at a time. Of a nil Posterior, and of one
 // that Bind has not made, methods return errors, and nothing where they return no
 // error.
 type Posterior struct {
@@ -188,7 +189,7 @@ func (p *Posterior) Unwrap() infer.LogDensity {
 
 // SetStop makes evaluations ask stop now and then, and end with an error that
 // wraps what it returns: a loop in the model that parameters end may go on for
-// ever. [fit.Sample] does it by itself.
+// ever. fit.Sample does it by itself.
 func (p *Posterior) SetStop(stop func() error) {
 	if p.Err() == nil {
 		p.bound.SetStop(stop)
@@ -197,7 +198,7 @@ func (p *Posterior) SetStop(stop func() error) {
 
 // SetWorkers has evaluations of the log density, not those by clones, carried out by that
 // many goroutines at a time where one takes long enough, from about half a millisecond on. 1 is
-// the default. Results do not depend on it, to the last bit. [fit.Sample] does it by itself.
+// the default. Results do not depend on it, to the last bit. fit.Sample does it by itself.
 func (p *Posterior) SetWorkers(n int) {
 	if p.Err() == nil {
 		p.bound.SetWorkers(n)
@@ -275,7 +276,7 @@ func (p *Posterior) Unconstrain(values any) ([]float64, error) {
 }
 
 // InitAt starts chains at the given parameters, and those not given at random
-// within radius on the unconstrained scale. It is for [fit.Options.Init].
+// within radius on the unconstrained scale. It is for fit.Options.Init.
 func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {

@@ -22,7 +22,7 @@ var program string
 type service struct {
 	model   *ppl.Model    // compiled once, bound for each request
 	timeout time.Duration // of a request
-	slots   chan struct{} // requests that sample at a time
+	limits  *ppl.Limits   // of all requests together
 	seed    uint64
 
 	summarizer diagnose.Summarizer // keeps its memory from one request to the next
@@ -33,7 +33,11 @@ func newService(timeout time.Duration) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &service{model: model, timeout: timeout, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), seed: 1}, nil
+	limits, err := ppl.NewLimits(runtime.GOMAXPROCS(0), maxMemory)
+	if err != nil {
+		return nil, err
+	}
+	return &service{model: model, timeout: timeout, limits: limits, seed: 1}, nil
 }
 
 // question is the body of a request.
@@ -66,6 +70,7 @@ type estimate struct {
 const (
 	maxBytes    = 64 << 10
 	maxVariants = 50
+	maxMemory   = 256 << 20 // of the draws and evaluations of all requests
 )
 
 // data makes the data of the model, or says what is wrong with a question.
@@ -105,7 +110,7 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	}
 	fit, err := ppl.Sample(ctx, posterior, ppl.Options{
 		Warmup: 400, Draws: 400, Seed: s.seed,
-		Init: infer.Uniform{Radius: 1},
+		Init: infer.Uniform{Radius: 1}, Limits: s.limits,
 	})
 	if err != nil { // a part of the draws is no answer here
 		return nil, err
@@ -145,13 +150,6 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&q); err != nil {
 		fail(w, http.StatusBadRequest, err)
-		return
-	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		fail(w, http.StatusServiceUnavailable, errors.New("too many requests"))
 		return
 	}
 	answers, err := s.answer(ctx, &q)

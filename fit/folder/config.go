@@ -49,8 +49,8 @@ func ConfigOf(c infer.Config) *Config {
 	return out
 }
 
-// Infer is the configuration as package infer has it. The sampler is nil if it cannot be made again,
-// and Init if it was neither infer.Uniform nor infer.At.
+// Infer is the configuration as package infer has it. The sampler is nil if it cannot be made
+// again, and Init if it was neither infer.Uniform nor infer.At.
 func (c *Config) Infer() (infer.Config, error) {
 	s, err := c.Sampler.Sampler()
 	if err != nil {

@@ -117,7 +117,8 @@ func encode(v reflect.Value) (text json.RawMessage, partial bool) {
 	return text, partial || err != nil
 }
 
-// plain is a value as encoding/json takes it, numbers that are not finite as texts; nil if it is zero.
+// plain is a value as encoding/json takes it, numbers that are not finite as texts; nil if it is
+// zero.
 func plain(v reflect.Value, partial *bool) any {
 	if v.IsZero() {
 		return nil

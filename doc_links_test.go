@@ -1,0 +1,156 @@
+package ppl_test
+
+import (
+	"go/ast"
+	"go/build"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Links in the documentation of the packages that versions promise lead somewhere.
+func TestDocLinks(t *testing.T) {
+	const module = "github.com/ppl-lang/ppl"
+	documented := map[string]*doc.Package{} // by folder
+	load := func(dir string) *doc.Package {
+		if p, ok := documented[dir]; ok {
+			return p
+		}
+		documented[dir] = nil
+		found, err := build.ImportDir(filepath.FromSlash(dir), 0)
+		if err != nil {
+			return nil
+		}
+		set := token.NewFileSet()
+		var files []*ast.File
+		for _, name := range found.GoFiles {
+			f, err := parser.ParseFile(set, filepath.Join(filepath.FromSlash(dir), name), nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		p, err := doc.NewFromFiles(set, files, path.Join(module, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[dir] = p
+		return p
+	}
+	link := regexp.MustCompile(`\[\*?([a-z]\w*\.)?([A-Z]\w*)(\.[A-Z]\w*)?\]`)
+	checked := 0
+	for _, dir := range []string{".", "model", "fit", "assess", "infer", "infer/sampler", "infer/nuts", "infer/hmc", "infer/ahmc", "lang/diag"} {
+		p := load(dir)
+		if p == nil {
+			t.Fatalf("there is no package in %s", dir)
+		}
+		texts := map[string]string{"the package": p.Doc}
+		for _, f := range p.Funcs {
+			texts[f.Name] = f.Doc
+		}
+		for _, typ := range p.Types {
+			texts[typ.Name] = typ.Doc
+			for _, f := range append(typ.Funcs, typ.Methods...) {
+				texts[typ.Name+"."+f.Name] = f.Doc
+			}
+		}
+		for of, text := range texts {
+			for line := range strings.Lines(text) {
+				if strings.HasPrefix(line, "\t") || strings.Contains(line, "summary [CODE]") {
+					continue // preformatted, or about brackets
+				}
+				for _, m := range link.FindAllStringSubmatch(line, -1) {
+					checked++
+					in := p
+					if name := strings.TrimSuffix(m[1], "."); name != "" {
+						at := slices.IndexFunc(p.Imports, func(i string) bool { return path.Base(i) == name })
+						if at < 0 {
+							t.Errorf("%s, %s: %s is of a package that this one does not import: write its name without brackets", dir, of, m[0])
+							continue
+						}
+						below, own := strings.CutPrefix(p.Imports[at], module+"/")
+						if in = load(below); !own || in == nil {
+							continue // of the standard library, say
+						}
+					}
+					if !declares(in, m[2], strings.TrimPrefix(m[3], ".")) {
+						t.Errorf("%s, %s: %s leads nowhere", dir, of, m[0])
+					}
+				}
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("only %d links were found", checked)
+	}
+}
+
+// declares reports whether a package has a name or, of a type, a method or field. What is an alias
+// is looked up where it was made, by other means.
+func declares(p *doc.Package, name, member string) bool {
+	for _, f := range p.Funcs {
+		if f.Name == name && member == "" {
+			return true
+		}
+	}
+	for _, v := range append(append([]*doc.Value{}, p.Consts...), p.Vars...) {
+		if slices.Contains(v.Names, name) && member == "" {
+			return true
+		}
+	}
+	for _, t := range p.Types {
+		for _, f := range t.Funcs {
+			if f.Name == name && member == "" {
+				return true
+			}
+		}
+		for _, v := range append(append([]*doc.Value{}, t.Consts...), t.Vars...) {
+			if slices.Contains(v.Names, name) && member == "" {
+				return true
+			}
+		}
+		if t.Name != name {
+			continue
+		}
+		if member == "" {
+			return true
+		}
+		for _, m := range t.Methods {
+			if m.Name == member {
+				return true
+			}
+		}
+		spec := t.Decl.Specs[0].(*ast.TypeSpec)
+		for _, s := range t.Decl.Specs {
+			if s.(*ast.TypeSpec).Name.Name == name {
+				spec = s.(*ast.TypeSpec)
+			}
+		}
+		var fields *ast.FieldList
+		switch x := spec.Type.(type) {
+		case *ast.StructType:
+			fields = x.Fields
+		case *ast.InterfaceType:
+			fields = x.Methods
+		default:
+			return true // an alias, or a named type of another kind
+		}
+		for _, f := range fields.List {
+			for _, n := range f.Names {
+				if n.Name == member {
+					return true
+				}
+			}
+			if len(f.Names) == 0 {
+				return true // an embedded type may have it
+			}
+		}
+	}
+	return false
+}
