@@ -14,7 +14,7 @@
 //
 // The examples below show structs as data, embedded models, streams of draws, fits in a blob, warm
 // starts, limits of a service, interruption, your densities and metrics, and quantities that
-// are computed later. The page doc/go-library.md says what versions promise.
+// are computed later. The page doc/how-to/go-library.md says what versions promise.
 //
 // # Map
 //

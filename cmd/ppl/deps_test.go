@@ -47,8 +47,8 @@ compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
 infer/internal/vector: sys
-model:      model lang stdlib compile infer internal/buildinfo
-fit:        fit model lang stdlib ad compile infer internal/files internal/cputime internal/clients/rules internal/planted
+model:      model lang stdlib compile infer internal/buildinfo gonum
+fit:        fit model lang stdlib ad compile infer internal/files internal/cputime internal/clients/rules internal/planted gonum
 assess:     assess fit model lang stdlib compile infer internal/files gonum
 study:      study assess fit model lang compile infer internal/files gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
@@ -145,13 +145,13 @@ infer/zarr:              internal/files
 infer/optimize:          infer infer/psis gonum
 
 model/predict:           compile lang lang/printer lang/source lang/ast lang/check lang/types stdlib
-model:                   model/predict compile compile/data infer lang lang/source lang/diag internal/buildinfo
+model:                   model/predict compile compile/data infer lang lang/source lang/diag internal/buildinfo compile/ir
 
-fit/folder:              compile compile/data infer infer/draws infer/zarr lang/source internal/files
+fit/folder:              compile compile/data infer infer/draws infer/zarr lang/source internal/files infer/sampler
 fit/selfcheck:           fit/folder compile compile/data infer/diagnose internal/cputime
 fit/arrays:              compile/ir infer/draws infer/sampler infer/zarr lang/types
 fit/fittest:             fit model infer/draws
-fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files lang/diag
+fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files lang/diag gonum
 
 assess/criticise:        infer/psis infer/diagnose gonum
 assess/folds:            model infer infer/ahmc
