@@ -23,6 +23,9 @@ func (f *Fit) WriteTo(w io.Writer) (int64, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
 	}
+	if w == nil {
+		return 0, errors.New("ppl: there is no writer")
+	}
 	dir, err := os.MkdirTemp("", "ppl-fit-")
 	if err != nil {
 		return 0, err
@@ -85,6 +88,9 @@ func ReadArchive(r io.ReaderAt, size int64) (*Fit, error) { return ReadOptions{}
 
 // Archive is [ReadArchive] within the limits of o.
 func (o ReadOptions) Archive(r io.ReaderAt, size int64) (*Fit, error) {
+	if r == nil {
+		return nil, errors.New("ppl: there is no reader")
+	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read a fit: this is no archive of one: %w", err)
@@ -100,6 +106,9 @@ func ReadFS(files fs.FS) (*Fit, error) { return ReadOptions{}.FS(files) }
 // FS is [ReadFS] within the limits of o. The files may have eight times as many bytes in all as the
 // draws may take in memory.
 func (o ReadOptions) FS(files fs.FS) (*Fit, error) {
+	if files == nil {
+		return nil, errors.New("ppl: there is no file system")
+	}
 	dir, err := os.MkdirTemp("", "ppl-fit-")
 	if err != nil {
 		return nil, err
