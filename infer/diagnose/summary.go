@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -111,6 +112,9 @@ func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 // RowsContext is [Summarizer.Rows] that ends when ctx does, between two quantities; the error is
 // then its cause.
 func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int, measures Measures) ([]Row, error) {
+	if ctx == nil {
+		return nil, errors.New("diagnose: there is no context; context.Background() is one that never ends")
+	}
 	names := d.Names()
 	if quantities == nil {
 		quantities = all(len(names))
