@@ -1,6 +1,9 @@
 package ad
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Backprop appends to g the adjoints of wrt: for each, Σ_k seeds[k]·∂outs[k]/∂wrt,
 // of wrt's type, or None where no output depends on it. The result is part of
@@ -10,10 +13,17 @@ import "math"
 // Reverse accumulation in one sweep over the nodes: the rule of every op is its
 // row's Partials, Factors, VJP or Adjoint. A side of a choice that was not taken contributes 0
 // even where its partial derivative is infinite or NaN (untaken.go).
-func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil) }
+func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil, nil) }
 
-// backprop is Backprop; left says which of outs may be of a side that was not taken.
-func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
+// accrued is the adjoints of a region's arguments from what reads them later.
+type accrued struct {
+	refs     []Ref  // None: there is none yet
+	included []bool // set by the rule where the adjoint that it returns contains it
+}
+
+// backprop is Backprop; left says which of outs may be of a side that was not taken, start has
+// adjoints of wrt that there are before, None for 0.
+func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref {
 	last := Ref(-1)
 	for _, r := range outs {
 		last = max(last, r)
@@ -29,7 +39,12 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 		if adj[r] == None {
 			adj[r] = a
 		} else {
-			adj[r] = g.Add(adj[r], a)
+			adj[r] = g.addTo(adj[r], a)
+		}
+	}
+	for k, a := range start {
+		if a != None && int(wrt[k]) < end {
+			adj[wrt[k]] = a
 		}
 	}
 	for k, r := range outs {
@@ -63,16 +78,30 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 				need[k] = active[a]
 			}
 			var adjs []Ref
+			var included []bool
 			switch {
 			case row.Adjoint != nil:
-				adjs = row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need)
+				sofar := &accrued{refs: make([]Ref, len(n.Args)), included: make([]bool, len(n.Args))}
+				for k, a := range n.Args {
+					sofar.refs[k] = adj[a]
+					if slices.Contains(n.Args[:k], a) {
+						sofar.refs[k] = None // it is one argument's
+					}
+				}
+				adjs = row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need, sofar)
+				included = sofar.included
 			case untaken[i]:
 				adjs = g.guardedVJP(&n, Ref(i), adj[i], need)
 			default:
 				adjs = row.VJP(g, &n, Ref(i), adj[i], need)
 			}
 			for k, a := range adjs {
-				if a != None && need[k] {
+				if included != nil && included[k] { // first, for others to be added to it
+					adj[n.Args[k]] = a
+				}
+			}
+			for k, a := range adjs {
+				if a != None && need[k] && (included == nil || !included[k]) {
 					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
 				}
 			}
@@ -101,6 +130,8 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 		res[k] = None
 		if int(r) < end {
 			res[k] = adj[r]
+		} else if start != nil {
+			res[k] = start[k]
 		}
 	}
 	return res

@@ -59,8 +59,9 @@ type Op struct {
 
 	// Adjoint is the rule of a Region: the adjoints of its arguments (None where zero
 	// or where need is false), given those of its results, None where there is none, and
-	// which of them may be of a side of a choice that was not taken. r is the node.
-	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref
+	// which of them may be of a side of a choice that was not taken. r is the node. Where it
+	// goes on from an adjoint of an argument that there is so far, it says so in sofar.
+	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref
 
 	// Points are argument tuples at which the derivative tests evaluate the op,
 	// besides random ones; Domain maps a standard normal number to a sensible
@@ -260,6 +261,7 @@ const (
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
 	OpReplace   // (x, v, i): x with the elements of v at the positions i
+	OpAddAt     // (x, v, i): x with the elements of v added at the positions i
 
 	// matrices
 	OpMatrixExp

@@ -221,10 +221,10 @@ func core(t Type) Type { return Type{Shape: t.Shape} }
 // the adjoints of the carried values; each step recomputes the forward body
 // from the history of the carried values (storing every intermediate instead
 // costs memory traffic for what is mostly a few multiplications), but for what while
-// loops in it leave, where the scan keeps that (leftByWhile), and pulls the
+// loops in it leave, where the scan keeps that (Recallable), and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
-func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref {
+func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
@@ -240,6 +240,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 	seeds := make([]Ref, len(s.Body.Outputs))
 	histAdj := make([]Ref, s.Carries)
 	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
+	start := make([]Ref, len(n.Args))  // adjoints that steps add elements to
 	for i := range seeds {
 		seeds[i] = None
 	}
@@ -251,6 +252,19 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 				a = g.Expand(g.Const(0), ts[s.finalAt(i)])
 			}
 			carries = append(carries, a)
+		}
+	}
+	for i, a := range n.Args {
+		start[i] = None
+		if i < s.Carries+s.Streams || !need[i] || !s.Body.readInParts(s.Body.Inputs[i]) {
+			continue
+		}
+		t := core(g.Type(a))
+		start[i] = nb.Input(t)
+		if sofar.goesOn(g, n, i) {
+			carries = append(carries, sofar.refs[i])
+		} else {
+			carries = append(carries, g.Expand(g.Const(0), t))
 		}
 	}
 	back.Carries = len(carries)
@@ -274,7 +288,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 	}
 	var recalled []recall // of kept values: their numbers among the outputs, and the streams of them
 	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
-		if s.Body.leftByWhile(r2) {
+		if s.Body.Recallable(r2) {
 			recalled = append(recalled, recall{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
 		}
 	}
@@ -298,15 +312,16 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 
 	// Pull back through one step.
 	outs := nb.Inline(s.Body, inputs, false)
-	var wrt []Ref
+	var wrt, starts []Ref
 	for i := range n.Args {
 		if i < s.Carries && active[i] || i >= s.Carries && need[i] {
-			wrt = append(wrt, inputs[i])
+			wrt, starts = append(wrt, inputs[i]), append(starts, start[i])
 		}
 	}
-	res := make([]Ref, len(n.Args)) // the output of the backward body for each argument
 	k := 0
-	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left))
+	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left), starts)
+	var next, kept, sums []int // arguments, by what the backward body has for them
+	res := make([]Ref, len(n.Args))
 	for i := range n.Args {
 		res[i] = None
 		if !(i < s.Carries && active[i] || i >= s.Carries && need[i]) {
@@ -324,19 +339,26 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 		switch {
 		case i < s.Carries:
 			if histAdj[i] != None {
-				a = nb.Add(a, histAdj[i])
+				a = nb.addTo(a, histAdj[i])
 			}
+			next = append(next, i)
 		case i < s.Carries+s.Streams:
-			back.Outs++
+			kept = append(kept, i)
+		case start[i] != None:
+			next = append(next, i)
 		default:
-			back.Sums++
+			sums = append(sums, i)
 		}
 		res[i] = a
-		nb.Output(a)
 	}
-	if len(nb.Outputs) == 0 {
+	order := slices.Concat(next, kept, sums)
+	if len(order) == 0 {
 		return res
 	}
+	for _, i := range order {
+		nb.Output(res[i])
+	}
+	back.Outs, back.Sums = len(kept), len(sums)
 	if len(recalled) > 0 {
 		for k := range recalled {
 			recalled[k].of = outs[s.Carries+int(recalled[k].of)]
@@ -350,90 +372,24 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 	}
 	args := append(append(carries, streams...), captures...)
 	b := g.DoScan(back, args)
-	k = 0
-	for i, a := range n.Args {
+	for k, i := range order {
 		switch {
-		case res[i] == None:
-			continue
-		case i < s.Carries:
+		case k < len(next):
 			res[i] = g.Final(b, k)
-		case i < s.Carries+s.Streams:
-			res[i] = g.Kept(b, k-back.Carries)
+		case k < len(next)+len(kept):
+			res[i] = g.Kept(b, k-len(next))
 		default:
-			res[i] = g.SumOf(b, k-back.Carries-back.Outs)
+			res[i] = g.SumOf(b, k-len(next)-len(kept))
 		}
-		res[i] = g.reduceLanes(res[i], a)
-		k++
+		res[i] = g.reduceLanes(res[i], n.Args[i])
+		sofar.included[i] = start[i] != None && sofar.goesOn(g, n, i)
 	}
 	return res
 }
 
-// leftByWhile reports whether r is a result of a while loop. Where a step of a scan keeps
-// one, the derivative takes it from what was kept, for to compute it again may take many
-// trips.
-func (g *Graph) leftByWhile(r Ref) bool {
-	n := &g.Nodes[r]
-	return n.Op == OpResult && g.Nodes[n.Args[0]].Op == OpWhile
-}
-
-// recall is a node that is not computed again, because an input has its value.
-type recall struct{ of, in Ref }
-
-// recalling is the graph with inputs in the place of some nodes, without those of these inputs that
-// nobody reads, whose numbers are returned, in order. Of several inputs for one node the first
-// one takes its place, so that equal programs give equal graphs.
-func (g *Graph) recalling(recalled []recall) (to *Graph, unread []int) {
-	instead := make(map[Ref]Ref, len(recalled))
-	for _, c := range recalled {
-		if _, ok := instead[c.of]; !ok {
-			instead[c.of] = c.in
-		}
-	}
-	read := make([]bool, len(g.Nodes))
-	for _, r := range g.Outputs {
-		read[r] = true
-	}
-	spare := map[Ref]bool{}
-	for i := len(g.Nodes) - 1; i >= 0; i-- {
-		if !read[i] {
-			continue
-		}
-		if in, ok := instead[Ref(i)]; ok {
-			read[in] = true
-			continue
-		}
-		for _, a := range g.Nodes[i].Args {
-			read[a] = true
-		}
-	}
-	for _, c := range recalled {
-		spare[c.in] = !read[c.in]
-	}
-	to = g.Beside()
-	to.site = g.site
-	w := NewRewriter(g, to)
-	for k, in := range g.Inputs {
-		if spare[in] {
-			unread = append(unread, k)
-			continue
-		}
-		w.Input(in)
-	}
-	for _, c := range recalled {
-		if in := instead[c.of]; read[in] {
-			w.Put(c.of, w.At(in))
-		}
-	}
-	w.Run(read)
-	for _, r := range g.Outputs {
-		to.Output(w.At(r))
-	}
-	return to, unread
-}
-
 // ifAdjoint: the adjoint of a conditional is the conditional of the adjoints; a
 // branch that was not taken is not looked at, so it cannot spoil them.
-func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
+func ifAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	f := n.Attr.(*If)
 	args := append([]Ref(nil), n.Args...)
 	for _, a := range adjs {
@@ -441,7 +397,21 @@ func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 			args = append(args, a)
 		}
 	}
-	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref) {
+	var recalled []int // results that take the place of what the branches would compute again
+	for k := range f.Then.Outputs {
+		if f.readsElements(k) {
+			recalled = append(recalled, k)
+			args = append(args, g.Result(r, k))
+		}
+	}
+	var goesOn []int // arguments to whose adjoints the branches add
+	for i := range n.Args {
+		if i > 0 && need[i] && sofar.goesOn(g, n, i) && f.readInParts(i-1) {
+			goesOn = append(goesOn, i)
+			args = append(args, sofar.refs[i])
+		}
+	}
+	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref, recalls []recall) {
 		b = g.Beside()
 		b.site = g.site
 		inputs := make([]Ref, len(branch.Inputs))
@@ -455,15 +425,30 @@ func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 				seeds[i] = b.Input(core(g.Type(a)))
 			}
 		}
+		for _, k := range recalled {
+			recalls = append(recalls, recall{Ref(k), b.Input(branch.Type(branch.Outputs[k]))})
+		}
+		start := make([]Ref, len(n.Args))
+		for i := range start {
+			start[i] = None
+		}
+		for _, i := range goesOn {
+			start[i] = b.Input(core(g.Type(n.Args[i])))
+		}
+		var starts []Ref
 		for i, in := range inputs {
 			if need[i+1] {
-				wrt = append(wrt, in)
+				wrt, starts = append(wrt, in), append(starts, start[i+1])
 			}
 		}
-		return b, wrt, b.backprop(b.Inline(branch, inputs, false), seeds, wrt, left)
+		outs := b.Inline(branch, inputs, false)
+		for k := range recalls {
+			recalls[k].of = outs[recalls[k].of]
+		}
+		return b, wrt, b.backprop(outs, seeds, wrt, left, starts), recalls
 	}
-	then, wrtThen, pulledThen := pull(f.Then)
-	otherwise, wrtElse, pulledElse := pull(f.Else)
+	then, wrtThen, pulledThen, recallsThen := pull(f.Then)
+	otherwise, wrtElse, pulledElse, recallsElse := pull(f.Else)
 	res := make([]Ref, len(n.Args))
 	var moved []int // arguments that have an adjoint on either side
 	k := 0
@@ -482,9 +467,15 @@ func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 	if len(moved) == 0 {
 		return res
 	}
-	r := g.Do(OpIf, &If{Then: then, Else: otherwise}, args...)
+	if len(recalled) > 0 {
+		then, otherwise = then.recallingAll(recallsThen), otherwise.recallingAll(recallsElse)
+	}
+	back := g.Do(OpIf, &If{Then: then, Else: otherwise}, args...)
 	for k, i := range moved {
-		res[i] = g.reduceLanes(g.Result(r, k), n.Args[i])
+		res[i] = g.reduceLanes(g.Result(back, k), n.Args[i])
+	}
+	for _, i := range goesOn {
+		sofar.included[i] = true
 	}
 	return res
 }

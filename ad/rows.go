@@ -262,8 +262,7 @@ func takeOps() map[OpCode]Op {
 				return nil
 			},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
-				shape := g.Type(n.Args[0]).Shape
-				return []Ref{g.reduceLanes(g.Do(OpPut, PutAttr{shape}, adj, n.Args[1]), n.Args[0]), None}
+				return []Ref{g.putBack(adj, n.Args[1], n.Args[0]), None}
 			}},
 		OpPut: {Name: "put", Class: Array, Arity: 2, Total: true,
 			Shape: func(args []Type, attr any) (Type, error) {
@@ -292,7 +291,7 @@ func takeOps() map[OpCode]Op {
 				return Type{Shape: args[0].Shape}, nil
 			},
 			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
-				copy(dst, args[0])
+				copyTo(dst, args[0])
 				for k, p := range args[2] {
 					if i := int(p); i >= 0 && i < len(dst) {
 						dst[i] = args[1][k]
@@ -302,11 +301,7 @@ func takeOps() map[OpCode]Op {
 			},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				adjs := []Ref{None, None, None}
-				if need[0] {
-					zeros := g.Broadcast(g.Const(0), g.Type(n.Args[1]).Shape)
-					adjs[0] = g.reduceLanes(g.Do(OpReplace, nil, adj, zeros, n.Args[2]), n.Args[0])
-				}
-				if need[1] {
+				if need[1] { // first: what is read before it is written can be written in place
 					d := g.Take(adj, n.Args[2])
 					if v := g.Type(n.Args[1]); v.Size() > 1 { // of several at one position the last one counts
 						k := make([]float64, v.Size())
@@ -319,8 +314,88 @@ func takeOps() map[OpCode]Op {
 					}
 					adjs[1] = g.reduceLanes(d, n.Args[1])
 				}
+				if need[0] {
+					zeros := g.Broadcast(g.Const(0), g.Type(n.Args[1]).Shape)
+					adjs[0] = g.reduceLanes(g.Do(OpReplace, nil, adj, zeros, n.Args[2]), n.Args[0])
+				}
 				return adjs
 			}},
+		OpAddAt: {Name: "add_at", Class: Array, Arity: 3, Total: true,
+			Shape: func(args []Type, _ any) (Type, error) {
+				if !shapeEqual(args[1].Shape, args[2].Shape) {
+					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)
+				}
+				return Type{Shape: args[0].Shape}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				copyTo(dst, args[0])
+				for k, p := range args[2] {
+					if i := int(p); i >= 0 && i < len(dst) {
+						dst[i] += args[1][k]
+					}
+				}
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				adjs := []Ref{g.reduceLanes(adj, n.Args[0]), None, None}
+				if need[1] {
+					adjs[1] = g.reduceLanes(g.Take(adj, n.Args[2]), n.Args[1])
+				}
+				return adjs
+			}},
+	}
+}
+
+// copyTo is copy, which is nothing where the op's value takes the place of its argument.
+func copyTo(dst, src []float64) {
+	if len(dst) > 0 && &dst[0] != &src[0] {
+		copy(dst, src)
+	}
+}
+
+// putBack is the adjoint of the array of, of which elements at positions i have the adjoints adj.
+// Those of several lanes of one array are put there one after the other: a copy of the array for
+// each lane would take lanes times its size.
+func (g *Graph) putBack(adj, i, of Ref) Ref {
+	t := g.Type(of)
+	if lanes := max(g.Type(adj).Lanes, g.Type(i).Lanes); t.Lanes == 0 && lanes > 0 {
+		adj, i = g.Unlane(g.Spread(adj, lanes)), g.Unlane(g.Spread(i, lanes))
+	}
+	return g.Do(OpPut, PutAttr{t.Shape}, adj, i)
+}
+
+// addTo is the sum of an adjoint and a term of the same type: elements are added where the
+// term has some, so that it costs these and not the whole array.
+func (g *Graph) addTo(adj, term Ref) Ref {
+	for _, p := range [][2]Ref{{adj, term}, {term, adj}} {
+		if n := &g.Nodes[p[1]]; n.Op == OpPut && n.Type.Equal(g.Type(p[0])) && n.Type.Size() >= minSparse {
+			return g.Do(OpAddAt, nil, p[0], n.Args[0], n.Args[1])
+		}
+	}
+	if n := &g.Nodes[term]; n.Op == OpScatter && n.Type.Lanes == 0 && n.Type.Equal(g.Type(adj)) && g.updated(adj) &&
+		minRarity*g.Type(n.Args[0]).Total() <= n.Type.Size() {
+		return g.Do(OpAddAt, nil, adj, g.Reshape(n.Args[0], []int{g.Type(n.Args[0]).Size()}), g.positions(n.Attr.(scatterAttr).Index))
+	}
+	return g.Add(adj, term)
+}
+
+// positions are the elements that an index maps to, as a constant of one dimension.
+func (g *Graph) positions(x Index) Ref {
+	at := make([]float64, x.Size())
+	x.Each(func(pos, elem int) { at[pos] = float64(elem) })
+	return g.ConstArray(Type{Shape: []int{len(at)}}, at)
+}
+
+// updated reports whether an array is what a body is given, perhaps with other elements here and
+// there.
+func (g *Graph) updated(r Ref) bool {
+	for {
+		switch n := &g.Nodes[r]; n.Op {
+		case OpReplace, OpAddAt:
+			r = n.Args[0]
+		default:
+			return n.Op == OpInput && n.Type.Size() >= minSparse
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 			wrt = append(wrt, r)
 		}
 	}
-	for i, r := range b.backprop(outs, seeds, wrt, seedsLeft) {
+	for i, r := range b.backprop(outs, seeds, wrt, seedsLeft, nil) {
 		if r == None {
 			r = b.Const(0)
 		}

@@ -43,6 +43,15 @@ const (
 	maxPattern = 1 << 24
 )
 
+// minSparse is the number of elements from which on an array is worth other ways to read elements
+// of it one by one: its elements are added to in place, and what was read is kept in place of
+// copies of the array. Shorter ones are written out as numbers, or copied in no time.
+const minSparse = 16
+
+// minRarity is how many elements an array has for each that is read of it at known places, for
+// these to be added to in place rather than by a sum of arrays.
+const minRarity = 4
+
 // largeGraph is the number of nodes from which nodes that stay as they are are copied
 // without looking for equal ones among the new: ten times as fast, which counts where
 // a loop was unrolled to a million ops.

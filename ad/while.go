@@ -282,7 +282,7 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // loops within: where these are many in one another it is the loop over snapshots
 // alone, which is right for any number of trips, so that derivatives do not double with
 // each of them.
-func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
+func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _ *accrued) []Ref {
 	w := n.Attr.(*While)
 	ts := w.Results()
 	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
@@ -395,7 +395,7 @@ func (p *puller) backward(g *Graph, count Ref,
 					wrt, enter = append(wrt, x), append(enter, None)
 				}
 			}
-			for i, d := range pull.backprop(append(outs, sumOuts...), append(all, q.sums...), wrt, p.left) {
+			for i, d := range pull.backprop(append(outs, sumOuts...), append(all, q.sums...), wrt, p.left, nil) {
 				if d == None {
 					d = pull.Const(0)
 				}

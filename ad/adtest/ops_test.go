@@ -283,6 +283,11 @@ var arrayCases = map[ad.OpCode]struct {
 		v := g.Slice(x, 4, []int{3})
 		return g.Square(g.Replace(g.Slice(x, 0, []int{4}), v, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, v)))))
 	}},
+	ad.OpAddAt: {7, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
+		v := g.Slice(x, 4, []int{3})
+		return g.Square(g.Do(ad.OpAddAt, nil, g.Slice(x, 0, []int{4}), v, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, v)))))
+	}},
 	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		body := ad.NewGraph()
 		c, s := body.Input(ad.Scalar), body.Input(ad.Scalar)

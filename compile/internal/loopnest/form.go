@@ -83,6 +83,10 @@ type Node struct {
 	Reg   *Region
 	Site  ad.Site
 
+	// InPlace is set by the assembler where an array that the node changes in a few places takes
+	// the memory of the array that it was: the node costs these places.
+	InPlace bool
+
 	After int32   // node that must run before: order of effects; -1 for none
 	Perm  []int32 // of a check of sorted rows: which element each was
 }

@@ -10,7 +10,10 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // Histories have room for many trips where most loops make few, so there are bounds to
 // what is kept, for a step and in all.
-func checkpoint(g *ad.Graph) *ad.Graph {
+func checkpoint(g *ad.Graph) *ad.Graph { return keepElements(keepLoops(g)) }
+
+// keepLoops keeps what while loops leave.
+func keepLoops(g *ad.Graph) *ad.Graph {
 	more := map[ad.Ref]int{} // how many values more a scan keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {

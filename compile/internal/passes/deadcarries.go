@@ -7,12 +7,13 @@ import (
 )
 
 // removeDeadCarries is dead-code elimination of carried values (carries). It returns a graph equal
-// to g without what while loops carry, and what these and conditionals take, though nobody needs
-// it. Derivatives are built before it is known which of the carried values they read: an array
-// that a loop fills element by element need not be had again, trip by trip, if only the elements'
-// derivatives count.
+// to g without what loops carry, and what these and conditionals take, though nobody needs it.
+// Derivatives are built before it is known which of the carried values they read: an array that a
+// loop fills element by element need not be had again, step by step, if only the elements'
+// derivatives count. Scans that carry no arrays element by element, where no while loop is either,
+// are left as they are.
 func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
-	if !has(g, ad.OpWhile) {
+	if !has(g, ad.OpWhile) && !has(g, ad.OpReplace) && !has(g, ad.OpAddAt) {
 		return g
 	}
 	all := make([]bool, max(len(g.Outputs), len(g.Inputs)))
@@ -131,7 +132,7 @@ func (s *needs) visit(r ad.Ref) {
 	case n.Op == ad.OpResult:
 		s.result(n.Args[0], n.ResultIndex())
 		s.mark(n.Args[0])
-	case n.Op == ad.OpWhile || n.Op == ad.OpIf:
+	case n.Op.Row().Class == ad.Region:
 		s.use(r)
 		if n.Type.Lanes > 0 {
 			s.all.laned = append(s.all.laned, demand{s, r})
@@ -159,6 +160,8 @@ func (s *needs) use(r ad.Ref) *regionUse {
 	case *ad.If:
 		u.bodies = []*needs{s.all.open(a.Then, s, r, 1), s.all.open(a.Else, s, r, 1)}
 		s.arg(r, 0)
+	case *ad.Scan:
+		u.bodies = []*needs{s.all.open(a.Body, s, r, 0)}
 	case *ad.While:
 		u.bodies = []*needs{s.all.open(a.Cond, s, r, 0), s.all.open(a.Body, s, r, 0)}
 		u.bodies[0].mark(a.Cond.Outputs[0])
@@ -175,8 +178,15 @@ func (s *needs) arg(r ad.Ref, i int) {
 	}
 	u.args[i] = true
 	s.mark(n.Args[i])
-	if w, ok := n.Attr.(*ad.While); ok && i < w.Carries {
-		u.bodies[1].mark(w.Body.Outputs[i])
+	switch a := n.Attr.(type) {
+	case *ad.Scan:
+		if i < a.Carries {
+			u.bodies[0].mark(a.Body.Outputs[i])
+		}
+	case *ad.While:
+		if i < a.Carries {
+			u.bodies[1].mark(a.Body.Outputs[i])
+		}
 	}
 }
 
@@ -192,6 +202,12 @@ func (s *needs) result(r ad.Ref, i int) {
 	case *ad.If:
 		u.bodies[0].mark(a.Then.Outputs[i])
 		u.bodies[1].mark(a.Else.Outputs[i])
+	case *ad.Scan:
+		if i < 2*a.Carries {
+			s.arg(r, i%a.Carries)
+		} else {
+			u.bodies[0].mark(a.Body.Outputs[i-a.Carries])
+		}
 	case *ad.While:
 		trips, stride := a.Carries, 2*a.Carries+1
 		switch {
@@ -222,9 +238,10 @@ func (s *needs) keepLanes(r ad.Ref) {
 	}
 }
 
-// outputs are those of the loop's body that are needed.
-func (u *regionUse) outputs(w *ad.While) []bool {
-	return append(slices.Clone(u.args[:w.Carries]), u.results[2*w.Carries+2:]...)
+// outputs are those of a loop's body that are needed, of which the first are carried, and the
+// results behind those of carried values begin at rest.
+func (u *regionUse) outputs(carries, rest int) []bool {
+	return append(slices.Clone(u.args[:carries]), u.results[rest:]...)
 }
 
 // trimmed is what is needed of the graph, with the inputs and outputs that are kept.
@@ -241,27 +258,26 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 		u := s.uses[r]
 		switch a := n.Attr.(type) {
 		case *ad.Scan:
-			if has(a.Body, ad.OpWhile) {
-				c := *a
-				c.Body = removeDeadCarries(a.Body, s.all.o)
-				attr = &c
-			}
+			c := *a
+			out := u.outputs(a.Carries, 2*a.Carries)
+			c.Body = u.bodies[0].trimmed(out, u.args)
+			c.Carries, c.Streams = count(u.args[:a.Carries]), count(u.args[a.Carries:a.Carries+a.Streams])
+			c.Outs, c.Sums = count(out[a.Carries:a.Carries+a.Outs]), count(out[a.Carries+a.Outs:])
+			attr, args = &c, kept(args, u.args)
 		case *ad.If:
 			attr = &ad.If{Then: u.bodies[0].trimmed(u.results, u.args[1:]), Else: u.bodies[1].trimmed(u.results, u.args[1:])}
 			args = kept(args, u.args)
 		case *ad.While:
 			c := *a
 			c.Cond = u.bodies[0].trimmed([]bool{true}, u.args)
-			out := u.outputs(a)
+			out := u.outputs(a.Carries, 2*a.Carries+2)
 			c.Body = u.bodies[1].trimmed(out, u.args)
 			c.Carries, c.Sums = count(out[:a.Carries]), count(out[a.Carries:])
 			attr, args = &c, kept(args, u.args)
 		}
 		if n.Op == ad.OpResult {
 			region := &g.Nodes[n.Args[0]]
-			if u := s.uses[n.Args[0]]; region.Op == ad.OpIf || region.Op == ad.OpWhile {
-				return w.To.Result(args[0], count(u.present(region)[:n.ResultIndex()]))
-			}
+			return w.To.Result(args[0], count(s.uses[n.Args[0]].present(region)[:n.ResultIndex()]))
 		}
 		return w.To.Do(n.Op, attr, args...)
 	}
@@ -276,12 +292,15 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 
 // present are the results that the trimmed region has.
 func (u *regionUse) present(n *ad.Node) []bool {
-	w, ok := n.Attr.(*ad.While)
-	if !ok {
-		return u.results
+	switch a := n.Attr.(type) {
+	case *ad.Scan:
+		carries := u.args[:a.Carries]
+		return slices.Concat(carries, carries, u.results[2*a.Carries:])
+	case *ad.While:
+		carries := u.args[:a.Carries]
+		return slices.Concat(carries, []bool{true}, carries, []bool{true}, u.results[2*a.Carries+2:])
 	}
-	carries := u.args[:w.Carries]
-	return slices.Concat(carries, []bool{true}, carries, []bool{true}, u.results[2*w.Carries+2:])
+	return u.results
 }
 
 func kept(refs []ad.Ref, keep []bool) []ad.Ref {

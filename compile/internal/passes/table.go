@@ -75,7 +75,7 @@ func Table() []Pass {
 			Moves: "parts are taken by their offsets in the longer array",
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
 		{Name: "checkpoint", Model: "everyday/predators", Gain: 1.34, Density: checkpoint, After: []string{"scalars"},
-			Doc: "checkpointing for reverse mode (recall): keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
+			Doc: "checkpointing for reverse mode (recall): keeps what while loops in the steps of scans leave, and the elements of arrays that steps read, so that derivatives need neither run them again nor have a copy of the array for each step"},
 		{Name: "prefix-sums", Model: "everyday/cox_survival", Gain: 3.4, Density: recognisePrefixSums, After: []string{"if-convert", "scalars"},
 			Exact: "a few roundings of the greatest term; half a unit in the last place of 1 for each term",
 			Doc:   "prefix-sum recognition (running): takes the log_sum_exp that scans carry apart, so that exponentials and logarithms are computed for all steps at once"},
@@ -84,7 +84,7 @@ func Table() []Pass {
 			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow, and of sums of many exponentials, which derivatives share"},
 
 		{Name: "dead-carries", Model: "everyday/predators", Gain: 1.05, Graph: removeDeadCarries,
-			Doc: "dead-code elimination of carried values (carries): frees while loops of what they carry though nobody needs it, mostly in derivatives"},
+			Doc: "dead-code elimination of carried values (carries): frees loops of what they carry though nobody needs it, mostly in derivatives"},
 		{Name: "rewrite", Model: "examples/hierarchical_regression", Gain: 1.08, Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},

@@ -167,3 +167,7 @@ const (
 	mostRecalled      = 1 << 12
 	mostRecalledInAll = 1 << 18
 )
+
+// maxTaped is the number of elements that scans may keep of what their steps read of arrays that
+// they carry, 512 MB; beyond that derivatives have copies of the arrays, in segments.
+const maxTaped = 1 << 26

@@ -158,6 +158,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 		},
 		ad.OpTake:    {move: (*generator).taking, fails: true},
 		ad.OpReplace: {move: (*generator).replacing, fills: true},
+		ad.OpAddAt:   {move: (*generator).adding, fills: true},
 		ad.OpPut:     {move: (*generator).putting, fills: true},
 		ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },

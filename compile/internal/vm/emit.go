@@ -25,6 +25,8 @@ type emitter struct {
 	weights []float64 // estimated times of blocks that may be done in parts; nil: none is
 	viewIDs map[viewKey]int32
 	specs   []viewKey // by view; root none: window
+	updates []update  // in the order of time
+	sides   map[*loopnest.Body]interval
 }
 
 type (
@@ -49,6 +51,7 @@ type root struct {
 	clears   []loopnest.Span // still to be done
 	lo, hi   int             // life, in the emitter's time; of roots with separate memory
 	lastRead int
+	reads    []int // times at which it is read, of arrays that may be updated in place
 	touched  bool
 	off      int  // place in the arena
 	own      bool // in the memory of each worker's own, from off on
@@ -85,7 +88,7 @@ type viewKey struct {
 
 func newEmitter(p *Program, nest *loopnest.Program) *emitter {
 	e := &emitter{p: p, nest: nest, roots: make([]root, len(nest.Buffers)), regions: map[*loopnest.Region]*regionState{},
-		binds: map[*loopnest.Binding]*bindState{}, viewIDs: map[viewKey]int32{}, consts: map[uint64]rootID{}}
+		binds: map[*loopnest.Binding]*bindState{}, sides: map[*loopnest.Body]interval{}, viewIDs: map[viewKey]int32{}, consts: map[uint64]rootID{}}
 	for i := range nest.Buffers {
 		b := &nest.Buffers[i]
 		e.roots[i] = root{n: b.N, data: b.Data, bind: b.Binding, body: b.Body, keep: b.Kept, in: b.In, at: b.At, clears: b.Clears,
@@ -143,6 +146,9 @@ func (e *emitter) binding(b *loopnest.Binding) *bindState {
 // touch extends the life of r's memory to time t. Memory of a surrounding
 // context lives as long as the region within.
 func (x *context) touch(r rootID, t int, read bool) {
+	if rt := &x.roots[r]; read && rt.n >= minUpdated {
+		rt.reads = append(rt.reads, t)
+	}
 	for {
 		rt := &x.roots[r]
 		if read {
@@ -309,6 +315,7 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 		x.clearing(b, n.Dst, t)
 		x.touch(n.Dst, t, false)
 		b.dst = x.view(x.whole(n.Dst))
+		x.mayUpdate(n, t)
 	}
 	switch n.Kind {
 	case loopnest.MatMul:
@@ -355,6 +362,9 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	for _, a := range n.Args {
 		x.touch(a.Buf, start, true)
 	}
+	for _, c := range reg.Carries {
+		x.mayGoOn(reg, c, start)
+	}
 	for _, r := range reg.Results {
 		if r.Buf != none {
 			x.clearing(blk, r.Buf, start)
@@ -400,9 +410,13 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 				b.keep(&p.history, k, st.first)
 			}
 		}
+		from := x.time
 		p.bodies[side] = b.emit()
 		t := x.time
 		x.time += 2
+		if p.conditional {
+			x.sides[body] = interval{from, t}
+		}
 		for _, k := range reg.Keeps {
 			if !k.First {
 				b.keep(&p.keeps[0], k, t)
@@ -444,8 +458,9 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 		p.tight = true
 		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))
 	}
-	for _, a := range n.Args {
-		x.touch(a.Buf, end, true)
+	repeats := !p.conditional || p.lanes > 1
+	for k, a := range n.Args {
+		x.touch(a.Buf, end, repeats && !startsOnly(reg, k))
 	}
 	for _, r := range reg.Results {
 		if r.Buf != none {
@@ -453,13 +468,14 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 		}
 	}
 	for _, c := range reg.Carries {
-		x.touch(c.Buf, end, true)
+		x.touch(c.Buf, end, false)
 	}
+	x.mayMerge(reg, n, end)
 	for _, r := range reg.Sums {
 		x.touch(r, end, true)
 	}
 	for _, r := range st.pins {
-		x.touch(r, end, true)
+		x.touch(r, end, repeats && !carries(reg, r))
 	}
 	return p
 }
@@ -494,6 +510,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 			r.in = c.Buf
 		}
 	}
+	x.passedOn(reg, t)
 	// Values that are themselves overwritten are put aside first.
 	carried := map[rootID]bool{}
 	for _, c := range reg.Carries {

@@ -23,6 +23,9 @@ func (c *emitter) finish(reuse bool) {
 			p.memory++
 		}
 	}
+	if reuse {
+		c.updateInPlace()
+	}
 	var scalars, arrays []rootID
 	for i := range c.roots {
 		r := &c.roots[i]
@@ -65,6 +68,12 @@ func (c *emitter) finish(reuse bool) {
 			v.unset = true
 		default:
 			v.off, v.n, v.own = c.place(k.root)+k.off, k.n, r.own
+		}
+	}
+	p.dropCopies(p.blocks)
+	for i := range c.updates {
+		if u := &c.updates[i]; u.node != nil {
+			u.node.InPlace = c.place(u.dst) == c.place(u.src) && !c.roots[u.dst].own
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (g *generator) movable(b *block) bool {
 		return false
 	}
 	n := b.types[len(b.types)-1].Size() // of the positions
-	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared)
+	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared || g.p.inPlace(b))
 }
 
 // fuse makes one function of the blocks, which is given the number of the event after
@@ -254,8 +254,22 @@ func (g *generator) taking(b *block, wrong native.Label) {
 
 // replacing makes the code that replaces elements at computed places.
 func (g *generator) replacing(b *block, _ native.Label) {
-	g.copying(&copying{dst: b.dst, src: b.args[0], n: b.node.Type.Size()}, moving{-1, 0}, moving{-1, 0})
+	g.copyChanged(b)
 	g.putAt(b, b.args[1], false)
+}
+
+// adding makes the code that adds to elements at computed places.
+func (g *generator) adding(b *block, _ native.Label) {
+	g.copyChanged(b)
+	g.putAt(b, b.args[1], true)
+}
+
+// copyChanged makes the copy of an array of which elements are to be changed, unless they are
+// in place.
+func (g *generator) copyChanged(b *block) {
+	if !g.p.inPlace(b) {
+		g.copying(&copying{dst: b.dst, src: b.args[0], n: b.node.Type.Size()}, moving{-1, 0}, moving{-1, 0})
+	}
 }
 
 // putting makes the code that adds to zeros at computed places.

@@ -152,3 +152,7 @@ const (
 	// to clear one and to add it takes some 0.2 ns, to compute and to add a number several.
 	fewestParts, mostKept = 4, 0.25
 )
+
+// minUpdated is the number of elements from which on the reads of an array are noted, so that it
+// may be changed in place: shorter ones are copied in a few instructions, or are numbers.
+const minUpdated = 8

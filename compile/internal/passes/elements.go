@@ -1,0 +1,168 @@
+package passes
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// keepElements is the part of checkpointing that keeps what steps read of the arrays that scans
+// carry: the derivative takes the elements from there, and needs no copy of the array for each
+// step. So a step costs what it reads. Steps within steps, and conditionals, hand on what they
+// read. Of the moving average of 500 values with five coefficients a gradient took 2.3 ms with
+// copies.
+func keepElements(g *ad.Graph) *ad.Graph {
+	if !has(g, ad.OpReplace) {
+		return g
+	}
+	more := map[ad.Ref]int{} // how many values more a scan keeps
+	return rebuildTo(g.Beside(), g, keepElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if n.Op == ad.OpResult {
+			return w.To.Result(args[0], shifted(&g.Nodes[n.Args[0]], n.ResultIndex(), more[n.Args[0]]))
+		}
+		s, ok := n.Attr.(*ad.Scan) // as it was: it hands on what its steps read in all regions within
+		if !ok || !has(s.Body, ad.OpReplace) {
+			return w.Same(n, attr, args)
+		}
+		t := taping{left: maxTaped / max(float64(n.Type.Lanes), 1)}
+		to, kept := t.scan(s, make([]bool, len(n.Args)), 1)
+		if t.left < 0 {
+			return w.Same(n, s, args)
+		}
+		more[r] = kept
+		return w.To.DoScan(to, args)
+	})
+}
+
+// shifted is the number of result i of a region of which a scan keeps more values than before.
+func shifted(n *ad.Node, i, more int) int {
+	if s, ok := n.Attr.(*ad.Scan); ok && i >= 2*s.Carries+s.Outs { // a sum
+		return i + more
+	}
+	return i
+}
+
+// taping adds to the results of regions what steps read of arrays that are carried.
+type taping struct {
+	left float64 // how many numbers may still be kept
+}
+
+// scan keeps what the steps of s, run so many times, read of the arrays that it carries, and of
+// those arguments that others carry.
+func (t *taping) scan(s *ad.Scan, carried []bool, times float64) (to *ad.Scan, kept int) {
+	in := slices.Clone(carried)
+	for i := range s.Carries {
+		in[i] = s.Body.Type(s.Body.Inputs[i]).Size() > 1
+	}
+	c := *s
+	body, read, _ := t.body(s.Body, in, times*float64(s.Steps))
+	c.Body = body
+	c.Body.Outputs = slices.Insert(c.Body.Outputs, s.Carries+s.Outs, read...)
+	c.Outs += len(read)
+	return &c, len(read)
+}
+
+// body is a graph with what it reads of arrays that are carried, which some inputs are, and which
+// of its outputs are such arrays. What it reads is not among its outputs yet.
+func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph, read []ad.Ref, outputs []bool) {
+	array := make([]bool, len(g.Nodes)) // that is carried, by node
+	for k, r := range g.Inputs {
+		array[r] = carried[k]
+	}
+	results := map[ad.Ref][]bool{} // of regions: those that are such arrays
+	more := map[ad.Ref]int{}
+	to = g.Beside()
+	w := ad.NewRewriter(g, to)
+	w.Keep = mustRun
+	keep := func(x ad.Ref) {
+		read = append(read, x)
+		t.left -= times * float64(to.Type(x).Total())
+	}
+	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		of := func(k int) bool { return array[n.Args[k]] }
+		switch n.Op {
+		case ad.OpReplace, ad.OpAddAt, ad.OpReshape:
+			array[r] = of(0)
+		case ad.OpTake:
+			x := w.Same(n, attr, args)
+			if of(0) {
+				keep(to.Unlane(x))
+			}
+			return x
+		case ad.OpResult:
+			at := n.ResultIndex()
+			if list := results[n.Args[0]]; list != nil {
+				array[r] = list[at]
+			}
+			return to.Result(args[0], shifted(&g.Nodes[n.Args[0]], at, more[n.Args[0]]))
+		case ad.OpScan:
+			if n.Type.Lanes > 0 {
+				break
+			}
+			s := attr.(*ad.Scan)
+			in := make([]bool, len(n.Args))
+			for k := range in {
+				in[k] = of(k)
+			}
+			inner, k := t.scan(s, in, times)
+			x := to.DoScan(inner, args)
+			for i := range k {
+				keep(to.Kept(x, s.Outs+i))
+			}
+			more[r] = k
+			results[r] = make([]bool, len(n.Results()))
+			for i := range s.Carries {
+				results[r][i] = s.Body.Type(s.Body.Inputs[i]).Size() > 1
+			}
+			return x
+		case ad.OpIf:
+			if n.Type.Lanes > 0 {
+				break
+			}
+			return t.conditional(w, r, n, args, of, times, keep, results)
+		}
+		return w.Same(n, attr, args)
+	}
+	w.Inputs()
+	w.Run(g.Live(g.Outputs, true))
+	for _, r := range g.Outputs {
+		to.Output(w.At(r))
+		outputs = append(outputs, array[r])
+	}
+	return to, read, outputs
+}
+
+// conditional adds to the results of a conditional what its branches read: what the other one
+// does not read is 0 there.
+func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref, of func(k int) bool, times float64, keep func(ad.Ref), results map[ad.Ref][]bool) ad.Ref {
+	f := n.Attr.(*ad.If)
+	in := make([]bool, len(n.Args)-1)
+	for k := range in {
+		in[k] = of(k + 1)
+	}
+	var to [2]*ad.Graph
+	var read [2][]ad.Ref
+	results[r] = make([]bool, len(f.Then.Outputs))
+	for side, g := range []*ad.Graph{f.Then, f.Else} {
+		left := t.left
+		b, reads, outputs := t.body(g, in, times)
+		t.left = left // counted where they are kept
+		to[side], read[side] = b, reads
+		for k, o := range outputs {
+			results[r][k] = results[r][k] || o
+		}
+	}
+	first := len(f.Then.Outputs)
+	for side, reads := range read {
+		for _, x := range reads {
+			to[side].Output(x)
+			other := to[1-side]
+			other.Output(other.Broadcast(other.Const(0), to[side].Type(x).Shape))
+		}
+	}
+	x := w.To.Do(ad.OpIf, &ad.If{Then: to[0], Else: to[1]}, args...)
+	for k := range len(read[0]) + len(read[1]) {
+		keep(w.To.Result(x, first+k))
+	}
+	return x
+}

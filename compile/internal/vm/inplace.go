@@ -1,0 +1,272 @@
+package vm
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// Arrays that are changed in place.
+//
+// The nest is in SSA form: an array with one element replaced is another array, what a loop
+// carries is one for each step, and a conditional has copies of what its branches leave. Here
+// those of them become one piece of memory whose versions nobody reads once the next one is
+// there: copy coalescing, as compilers do when they leave SSA form. It is decided when all code is
+// emitted, by the times at which arrays are read.
+
+// interval is an interval of time, both ends included.
+type interval struct{ from, to int }
+
+// update is an array that may take the memory of another one, whose value it is but for a few
+// elements or none, from a time on.
+type update struct {
+	dst, src rootID
+	body     *loopnest.Body // of the code that makes dst
+	t        int
+	node     *node            // what changes elements; nil: nothing
+	others   []rootID         // what it reads besides
+	sides    [2]rootID        // of a conditional: what each branch leaves
+	merges   bool             // it is the result of a conditional
+	region   *loopnest.Region // whose carried values are passed on; nil: it is something else
+}
+
+// mayUpdate notes a node that changes elements of an array.
+func (x *context) mayUpdate(n *node, t int) {
+	if n.Kind != loopnest.Array || n.Op != ad.OpReplace && n.Op != ad.OpAddAt {
+		return
+	}
+	u := update{dst: n.Dst, src: n.Args[0].Buf, body: x.Body, t: t, node: n}
+	if n.Args[0] != x.whole(u.src) {
+		return
+	}
+	for _, a := range n.Args[1:] {
+		u.others = append(u.others, a.Buf)
+	}
+	x.updates = append(x.updates, u)
+}
+
+// mayGoOn notes that a carried value begins as an array that is there.
+func (x *context) mayGoOn(reg *loopnest.Region, c loopnest.Carry, t int) {
+	if reg.Lanes <= 1 && c.Init.Value == x.whole(c.Init.Buf) {
+		x.updates = append(x.updates, update{dst: c.Buf, src: c.Init.Buf, body: x.Body, t: t})
+	}
+}
+
+// mayMerge notes that a conditional leaves an array that was there before it, each branch perhaps
+// with other elements.
+func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
+	if reg.Scan != nil || reg.While != nil || reg.Lanes > 1 {
+		return
+	}
+	for i, k := range reg.Outs[0] {
+		o := reg.Outs[1][i]
+		if k.Value != x.whole(k.Buf) || o.Value != x.whole(o.Buf) || k.Dst != o.Dst || x.roots[k.Dst].n < minUpdated {
+			continue
+		}
+		for _, a := range n.Args[1:] {
+			if a == x.whole(a.Buf) && a.N == x.roots[k.Dst].n {
+				x.updates = append(x.updates, update{dst: k.Dst, src: a.Buf, body: x.Body, t: t, sides: [2]rootID{k.Buf, o.Buf}, merges: true})
+			}
+		}
+	}
+}
+
+// passedOn notes that a region passes on what it carries.
+func (x *context) passedOn(reg *loopnest.Region, t int) {
+	x.updates = append(x.updates, update{body: x.Body, t: t, region: reg, dst: none, src: none})
+}
+
+// startsOnly reports whether argument k of a region is what a carried value begins as, and
+// nothing else in the region takes it from there.
+func startsOnly(reg *loopnest.Region, k int) bool {
+	if k >= len(reg.Carries) || reg.Lanes > 1 || reg.Carries[k].Init.Rep {
+		return false
+	}
+	buf := reg.Carries[k].Init.Buf
+	for i, c := range reg.Carries {
+		if i != k && c.Init.Buf == buf {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(reg.Bindings, func(b *loopnest.Binding) bool { return b.Src.Buf == buf })
+}
+
+// carries reports whether a root is a carried value of the region.
+func carries(reg *loopnest.Region, r rootID) bool {
+	return slices.ContainsFunc(reg.Carries, func(c loopnest.Carry) bool { return c.Buf == r })
+}
+
+// updateInPlace decides which arrays take the memory of others.
+func (e *emitter) updateInPlace() {
+	parts := make([]bool, len(e.roots)) // others were placed in it
+	for i := range e.roots {
+		if in := e.roots[i].in; in != none && !e.isFinal(rootID(i)) {
+			parts[in] = true
+		}
+	}
+	for i := range e.updates {
+		u := &e.updates[i]
+		switch {
+		case u.region != nil:
+			e.separate(u.region)
+		case e.fits(u, parts):
+			e.join(u.dst, u.src)
+		}
+	}
+}
+
+// isFinal reports whether a root is what a region has carried in the end, which is in the memory
+// of what it carries.
+func (e *emitter) isFinal(r rootID) bool {
+	in := e.roots[r].in
+	return in != none && e.roots[r].n == e.roots[in].n && e.roots[r].at == 0
+}
+
+// fits reports whether an array may take the memory of the one that it is made from.
+func (e *emitter) fits(u *update, parts []bool) bool {
+	d, s := &e.roots[u.dst], &e.roots[u.src]
+	if d.n != s.n || d.n < minUpdated || d.data != nil || s.data != nil || d.bind != nil || s.bind != nil || d.own || s.own {
+		return false
+	}
+	if d.in != none || s.in != none && !e.isFinal(u.src) || parts[u.dst] || parts[u.src] || u.dst == u.src || len(d.clears) > 0 {
+		return false
+	}
+	if !e.touchedIn(u.src, u.body) {
+		return false
+	}
+	memory := e.memoryOf(u.src)
+	if memory == e.memoryOf(u.dst) || e.roots[memory].own {
+		return false
+	}
+	for _, o := range u.others {
+		if e.memoryOf(o) == memory {
+			return false
+		}
+	}
+	if u.merges {
+		for _, side := range u.sides {
+			if e.memoryOf(side) != memory {
+				return false
+			}
+		}
+	}
+	for r := u.src; r != none; r = e.roots[r].in {
+		if slices.ContainsFunc(e.roots[r].reads, func(t int) bool { return t > u.t && !e.elsewhere(u.body, t) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// elsewhere reports whether at a time another branch runs than that of the body.
+func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
+	for ; b.Region != nil; b = b.Parent {
+		for _, other := range b.Region.Bodies {
+			if s, ok := e.sides[other]; ok && other != b && t >= s.from && t <= s.to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// touchedIn reports whether a body makes an array anew each time that it runs, or passes it on as a
+// value that it carries; conditionals run their branches once.
+func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
+	for {
+		if e.roots[r].body == b {
+			return true
+		}
+		reg := b.Region
+		if reg == nil {
+			return false
+		}
+		if reg.Scan != nil || reg.While != nil {
+			return b == reg.Bodies[len(reg.Bodies)-1] && carries(reg, r)
+		}
+		if reg.Lanes > 1 {
+			return false
+		}
+		b = b.Parent
+	}
+}
+
+// memoryOf is the root in whose memory r is.
+func (e *emitter) memoryOf(r rootID) rootID {
+	for e.roots[r].in != none {
+		r = e.roots[r].in
+	}
+	return r
+}
+
+// join puts an array into the memory of another one, which lives as long as both.
+func (e *emitter) join(dst, src rootID) {
+	d, s := &e.roots[dst], &e.roots[e.memoryOf(src)]
+	d.in, d.at = src, 0
+	s.lo, s.hi, s.touched = min(s.lo, d.lo), max(s.hi, d.hi), s.touched || d.touched
+}
+
+// separate takes apart what was joined with a carried value that another one gets in the next
+// step: passing them on one after the other would overwrite it.
+func (e *emitter) separate(reg *loopnest.Region) {
+	for i, c := range reg.Carries {
+		for j, d := range reg.Carries {
+			if i == j || c.Next.Buf == d.Buf || !e.within(c.Next.Buf, d.Buf) || e.within(d.Next.Buf, d.Buf) && e.whole(d.Next.Buf) == d.Next {
+				continue
+			}
+			for r := range e.roots {
+				if x := &e.roots[r]; x.in == d.Buf && x.body != e.roots[d.Buf].body && !e.isFinalOf(rootID(r), reg) {
+					x.in = none
+				}
+			}
+		}
+	}
+}
+
+// isFinalOf reports whether a root is what the region leaves.
+func (e *emitter) isFinalOf(r rootID, reg *loopnest.Region) bool {
+	return slices.ContainsFunc(reg.Results, func(v loopnest.LaneValue) bool { return v.Buf == r })
+}
+
+// within reports whether r is in the memory of a root.
+func (e *emitter) within(r, of rootID) bool {
+	for ; r != none; r = e.roots[r].in {
+		if r == of {
+			return true
+		}
+	}
+	return false
+}
+
+// dropCopies leaves out copies of arrays onto themselves.
+func (p *Program) dropCopies(bs []block) {
+	same := func(c copying) bool {
+		d, s := &p.views[c.dst], &p.views[c.src]
+		return !c.rep && c.lane == 0 && c.step == 0 && !d.unset && !s.unset && d.data == nil && s.data == nil && d.own == s.own && d.off == s.off && c.n > 1
+	}
+	for i := range bs {
+		b := &bs[i]
+		if b.reg == nil {
+			continue
+		}
+		p.dropCopies(b.reg.bodies[0])
+		p.dropCopies(b.reg.bodies[1])
+		r := b.reg
+		lanes := r.lanes
+		r.inits = slices.DeleteFunc(r.inits, func(c copying) bool { return lanes == 1 && same(c) })
+		r.nexts = slices.DeleteFunc(r.nexts, same)
+		if r.conditional && lanes == 1 {
+			for side := range r.keeps {
+				ks := &r.keeps[side]
+				ks.arrays = slices.DeleteFunc(ks.arrays, func(c copying) bool { c.lane = 0; return same(c) })
+			}
+		}
+	}
+}
+
+// inPlace reports whether a block changes elements of an array in its memory.
+func (p *Program) inPlace(b *block) bool {
+	d, s := &p.views[b.dst], &p.views[b.args[0]]
+	return !d.unset && !s.unset && d.data == nil && s.data == nil && d.own == s.own && d.off == s.off
+}
