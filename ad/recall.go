@@ -1,5 +1,7 @@
 package ad
 
+import "slices"
+
 // This file: what derivatives of regions do about arrays that steps read and write element by
 // element. A step then costs its elements, not the array: what was read is kept, in place of
 // copies of the array (Recallable), and the array's adjoint is carried from step to step, which
@@ -65,6 +67,106 @@ func (f *If) readInParts(k int) bool {
 		}
 	}
 	return reads
+}
+
+// readAsKept reports whether steps do nothing with carried array k but replace elements, and
+// read elements that are kept.
+func (s *Scan) readAsKept(k int) bool {
+	in := make([]bool, len(s.Body.Inputs))
+	in[k] = true
+	out, ok := s.Body.follow(in)
+	for i, o := range out {
+		ok = ok && (!o || i < s.Carries)
+	}
+	return ok
+}
+
+// follow finds which outputs are arrays that some inputs are, perhaps with other elements; ok is
+// false if the graph does anything else with them than to read elements that are among its outputs.
+func (g *Graph) follow(in []bool) (outputs []bool, ok bool) {
+	array := map[Ref]bool{}
+	for k, r := range g.Inputs {
+		if in[k] {
+			array[r] = true
+		}
+	}
+	kept := map[Ref]bool{}
+	for _, r := range g.Outputs {
+		kept[r] = true
+		if n := &g.Nodes[r]; n.Op == OpUnlane {
+			kept[n.Args[0]] = true
+		}
+	}
+	results := map[Ref][]bool{}
+	for i, live := range g.Live(g.Outputs, true) {
+		n := &g.Nodes[i]
+		if n.Op == OpResult && results[n.Args[0]] != nil {
+			array[Ref(i)] = results[n.Args[0]][n.ResultIndex()]
+			continue
+		}
+		some := false
+		inner := make([]bool, len(n.Args))
+		for k, a := range n.Args {
+			inner[k] = array[a]
+			some = some || array[a]
+		}
+		if !live || !some {
+			continue
+		}
+		switch attr := n.Attr.(type) {
+		case *Scan:
+			list, ok := attr.follow(inner)
+			if !ok || n.Type.Lanes > 0 {
+				return nil, false
+			}
+			results[Ref(i)] = list
+		case *If:
+			then, ok1 := attr.Then.follow(inner[1:])
+			otherwise, ok2 := attr.Else.follow(inner[1:])
+			if !ok1 || !ok2 || inner[0] || n.Type.Lanes > 0 {
+				return nil, false
+			}
+			list := make([]bool, len(then))
+			for k := range list {
+				list[k] = then[k] || otherwise[k]
+			}
+			results[Ref(i)] = list
+		default:
+			first := inner[0] && !slices.Contains(inner[1:], true)
+			switch {
+			case first && (n.Op == OpReplace || n.Op == OpAddAt || n.Op == OpReshape):
+				array[Ref(i)] = true
+			case first && n.Op == OpTake && kept[Ref(i)]:
+			default:
+				return nil, false
+			}
+		}
+	}
+	outputs = make([]bool, len(g.Outputs))
+	for k, r := range g.Outputs {
+		outputs[k] = array[r]
+	}
+	return outputs, true
+}
+
+// follow finds which results of a scan are arrays that some arguments are.
+func (s *Scan) follow(in []bool) (results []bool, ok bool) {
+	in = slices.Clone(in)
+	for grown := true; grown; {
+		out, ok := s.Body.follow(in)
+		if !ok || slices.Contains(in[s.Carries:s.Carries+s.Streams], true) || slices.Contains(out[s.Carries:], true) {
+			return nil, false
+		}
+		grown = false
+		for k, o := range out[:s.Carries] {
+			grown = grown || o && !in[k]
+			in[k] = in[k] || o
+		}
+	}
+	results = make([]bool, len(s.Results()))
+	copy(results, in[:s.Carries])
+	copy(results[s.Carries:], in[:s.Carries]) // and what they were before each step
+	return results, true
 }
 
 // Recallable reports whether a derivative that needs r's value takes it from where a scan has

@@ -8,16 +8,24 @@ import "math"
 // of the reverse pass, have √Steps rows. The price is running the body twice
 // more. If one of them is still too large, the same happens to it in its turn.
 
-// long reports whether the derivative must not store the history.
+// long reports whether the derivative must not store the history. Of arrays whose elements are
+// kept as steps read them there is none, only these.
 func (s *Scan) long(lanes int) bool {
-	size, limit := 0, s.Limit
-	for _, r := range s.Body.Outputs[:s.Carries] {
-		size += s.Body.Type(r).Size()
+	size, elements, limit := 0, 0, s.Limit
+	for k, r := range s.Body.Outputs[:s.Carries] {
+		if n := s.Body.Type(r).Size(); n < minSparse || !s.readAsKept(k) {
+			size += n
+		}
+	}
+	for _, r := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
+		if s.Body.readsElements(r) {
+			elements += s.Body.Type(r).Size()
+		}
 	}
 	if limit == 0 {
 		limit = DefaultHistory
 	}
-	return s.Steps > minSegmented && size*s.Steps*max(lanes, 1) > limit
+	return s.Steps > minSegmented && (size+elements/keptPerCopied)*s.Steps*max(lanes, 1) > limit
 }
 
 // segmentedAdjoint builds the scan of scans and its derivative in a sub-graph

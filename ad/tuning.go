@@ -13,6 +13,10 @@ const DefaultHistory = 1 << 20
 // whose rows would be as many.
 const minSegmented = 4
 
+// keptPerCopied is how many elements of arrays that steps read may be kept for each that
+// DefaultHistory allows: they are written and read once, in order.
+const keptPerCopied = 8
+
 // DefaultSnapshots is a capacity for While.Snapshots: small beside caches, and
 // with derivatives that repeat each trip at most once up to its square.
 const DefaultSnapshots = 64

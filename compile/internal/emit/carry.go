@@ -34,8 +34,9 @@ type carrier struct {
 // runs its own; iterations whose number differs between lanes are padded and
 // left out by a condition.
 //
-// It is the last resort before unrolling, because an array is carried whole: the
-// derivative keeps a copy for each iteration.
+// An array that is carried is one piece of memory whose elements iterations read and replace, and
+// the derivative keeps what they read. One that iterations read or compute as a whole is copied
+// for each iteration.
 
 // regionBody is a loop's body, or a condition, that is being evaluated into a
 // separate graph, with the carried variables as its first inputs.
@@ -230,12 +231,9 @@ func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 // notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
 // as one scan; "" if it can be.
 func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
-	total, most := 0, inspect.SmallUnrolled // iterations up to which it is rather unrolled
+	total := 0
 	for _, v := range cr.carriedBy(lp) {
 		total += cr.vars.cell(v).size
-	}
-	if total > largeCarried {
-		most = largeUnrolled
 	}
 	vary := map[*ir.Var]bool{lp.Var: true}
 	for _, v := range static.CarriedVars(lp.Body) {
@@ -244,7 +242,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	switch {
 	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= most && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
+	case total > smallCarried && steps <= inspect.SmallUnrolled && total*steps <= maxCopied && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
 	case cr.functions.SideEffectsIn(lp.Body)&static.Looks != 0:
 		return inspect.TargetRead
