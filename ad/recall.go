@@ -74,7 +74,7 @@ func (f *If) readInParts(k int) bool {
 func (s *Scan) readAsKept(k int) bool {
 	in := make([]bool, len(s.Body.Inputs))
 	in[k] = true
-	out, ok := s.Body.follow(in)
+	out, ok := s.Body.follow(in, s.Body.Outputs[s.Carries:s.Carries+s.Outs])
 	for i, o := range out {
 		ok = ok && (!o || i < s.Carries)
 	}
@@ -82,8 +82,9 @@ func (s *Scan) readAsKept(k int) bool {
 }
 
 // follow finds which outputs are arrays that some inputs are, perhaps with other elements; ok is
-// false if the graph does anything else with them than to read elements that are among its outputs.
-func (g *Graph) follow(in []bool) (outputs []bool, ok bool) {
+// false if the graph does anything else with them than to read elements that are kept, here or,
+// where a region within reads them, as results of it.
+func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	array := map[Ref]bool{}
 	for k, r := range g.Inputs {
 		if in[k] {
@@ -91,11 +92,20 @@ func (g *Graph) follow(in []bool) (outputs []bool, ok bool) {
 		}
 	}
 	kept := map[Ref]bool{}
-	for _, r := range g.Outputs {
+	for _, r := range keptHere {
 		kept[r] = true
 		if n := &g.Nodes[r]; n.Op == OpUnlane {
 			kept[n.Args[0]] = true
 		}
+	}
+	// handed are the outputs of a region's graph that are kept as its results.
+	handed := func(region Ref, body *Graph, first, offset int) (list []Ref) {
+		for r := range kept {
+			if n := &g.Nodes[r]; n.Op == OpResult && n.Args[0] == region && n.ResultIndex() >= first {
+				list = append(list, body.Outputs[n.ResultIndex()-offset])
+			}
+		}
+		return list
 	}
 	results := map[Ref][]bool{}
 	for i, live := range g.Live(g.Outputs, true) {
@@ -115,14 +125,14 @@ func (g *Graph) follow(in []bool) (outputs []bool, ok bool) {
 		}
 		switch attr := n.Attr.(type) {
 		case *Scan:
-			list, ok := attr.follow(inner)
+			list, ok := attr.follow(inner, handed(Ref(i), attr.Body, 2*attr.Carries, attr.Carries))
 			if !ok || n.Type.Lanes > 0 {
 				return nil, false
 			}
 			results[Ref(i)] = list
 		case *If:
-			then, ok1 := attr.Then.follow(inner[1:])
-			otherwise, ok2 := attr.Else.follow(inner[1:])
+			then, ok1 := attr.Then.follow(inner[1:], handed(Ref(i), attr.Then, 0, 0))
+			otherwise, ok2 := attr.Else.follow(inner[1:], handed(Ref(i), attr.Else, 0, 0))
 			if !ok1 || !ok2 || inner[0] || n.Type.Lanes > 0 {
 				return nil, false
 			}
@@ -150,10 +160,10 @@ func (g *Graph) follow(in []bool) (outputs []bool, ok bool) {
 }
 
 // follow finds which results of a scan are arrays that some arguments are.
-func (s *Scan) follow(in []bool) (results []bool, ok bool) {
+func (s *Scan) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	in = slices.Clone(in)
 	for grown := true; grown; {
-		out, ok := s.Body.follow(in)
+		out, ok := s.Body.follow(in, kept)
 		if !ok || slices.Contains(in[s.Carries:s.Carries+s.Streams], true) || slices.Contains(out[s.Carries:], true) {
 			return nil, false
 		}

@@ -241,6 +241,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar 
 	histAdj := make([]Ref, s.Carries)
 	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
 	start := make([]Ref, len(n.Args))  // adjoints that steps add elements to
+	unread := make([]bool, s.Carries)  // arrays of which only elements are read, which are kept
 	for i := range seeds {
 		seeds[i] = None
 	}
@@ -277,8 +278,10 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar 
 	}
 	for i := range s.Carries {
 		t := ts[s.finalAt(i)]
-		inputs[i] = stream(g.Result(r, s.historyAt(i)), t)
 		histAdj[i] = None
+		if unread[i] = t.Size() >= minSparse && s.readAsKept(i); !unread[i] {
+			inputs[i] = stream(g.Result(r, s.historyAt(i)), t)
+		}
 		if active[i] {
 			histAdj[i] = stream(adjs[s.historyAt(i)], t)
 		}
@@ -305,8 +308,13 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar 
 	for i := range s.Sums {
 		seeds[s.Carries+s.Outs+i] = capture(adjs[s.sumAt(i)])
 	}
-	for i := s.Carries + s.Streams; i < len(n.Args); i++ {
-		inputs[i] = capture(n.Args[i])
+	for i, a := range n.Args {
+		switch {
+		case i < s.Carries && unread[i]: // whatever has its type
+			inputs[i] = capture(a)
+		case i >= s.Carries+s.Streams:
+			inputs[i] = capture(a)
+		}
 	}
 	back.Streams = len(streams)
 
@@ -363,9 +371,9 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar 
 		for k := range recalled {
 			recalled[k].of = outs[s.Carries+int(recalled[k].of)]
 		}
-		var unread []int
-		back.Body, unread = nb.recalling(recalled)
-		for _, i := range slices.Backward(unread) {
+		var spare []int
+		back.Body, spare = nb.recalling(recalled)
+		for _, i := range slices.Backward(spare) {
 			streams = slices.Delete(streams, i-back.Carries, i-back.Carries+1)
 		}
 		back.Streams = len(streams)

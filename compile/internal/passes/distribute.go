@@ -235,9 +235,17 @@ func (t *taker) take() []ad.Ref {
 	// Results, in the order of the old scan.
 	parts := make([]ad.Ref, len(t.live))
 	for i := range s.Carries {
-		history := g.History(scan, i)
-		parts[i], parts[s.Carries+i] = g.Final(scan, i), history
-		t.vec.Put(b.Inputs[i], g.Lane(history))
+		parts[i], parts[s.Carries+i] = g.Final(scan, i), ad.None
+		if t.live[s.Carries+i] {
+			parts[s.Carries+i] = g.History(scan, i)
+		}
+	}
+	outside := t.vec.Outside
+	t.vec.Outside = func(r ad.Ref) ad.Ref {
+		if n := &b.Nodes[r]; n.Op == ad.OpInput && n.Attr.(int) < s.Carries { // only where it is asked for: it may be large
+			return g.Lane(g.History(scan, n.Attr.(int)))
+		}
+		return outside(r)
 	}
 	t.remember()
 	sum := 0

@@ -171,3 +171,7 @@ const (
 // maxTaped is the number of elements that scans may keep of what their steps read of arrays that
 // they carry, 512 MB; beyond that derivatives have copies of the arrays, in segments.
 const maxTaped = 1 << 26
+
+// minDelay is the number of steps from which on what a scan reads so many steps later is an
+// element of an array: fewer are registers.
+const minDelay = 24
