@@ -18,6 +18,7 @@
 //	regionkind.go  what a kind of region does: one interface
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
 //	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
+//	recall.go      derivatives of regions that read and write arrays element by element
 //	segment.go     derivatives of scans whose history is too long to store
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints

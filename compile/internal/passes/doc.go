@@ -23,6 +23,8 @@
 //	scalarsystems.go   systems of few equations become expressions
 //	prefixes.go      concatenations that begin like others made of these
 //	checkpoint.go    checkpointing: what while loops leave is kept for derivatives
+//	elements.go      checkpointing: so are the elements of arrays that steps read
+//	delays.go        delay lines: what is read many steps later is carried as one array
 //	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
 //	deadcarries.go   dead-code elimination in while loops
 //	rewrite.go       the list of legal rewrites; logarithms of exponentials and of their sums

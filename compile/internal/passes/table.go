@@ -74,7 +74,7 @@ func Table() []Pass {
 			Exact: "rounding of derivatives, whose terms are added up in another order",
 			Moves: "parts are taken by their offsets in the longer array",
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
-		{Name: "delays", Model: "everyday/edit_distance", Gain: 1, Density: arrayDelays, After: []string{"scalars"},
+		{Name: "delays", Model: "everyday/alignment", Kept: "a step costs the same for every distance: a table of 400 × 400 takes 0.07 of the time", Density: arrayDelays, After: []string{"scalars"},
 			Doc: "delay-line recognition: what scans read many steps after it was computed is carried as one array rather than as many numbers"},
 		{Name: "checkpoint", Model: "everyday/predators", Gain: 1.34, Density: checkpoint, After: []string{"scalars", "delays"},
 			Doc: "checkpointing for reverse mode (recall): keeps what while loops in the steps of scans leave, and the elements of arrays that steps read, so that derivatives need neither run them again nor have a copy of the array for each step"},

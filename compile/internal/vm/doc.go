@@ -8,6 +8,7 @@
 //	tuning.go      the numbers that steer the making of code
 //	emit.go        blocks to instructions; lives of values
 //	stripcode.go   blocks of maps to instructions
+//	inplace.go     arrays that are changed in place; work.go: what an evaluation computes and copies
 //	memory.go      places in the arena
 //	stop.go        evaluations that take long, and how they are left
 //	exec.go        running blocks, scans, conditionals and while loops

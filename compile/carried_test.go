@@ -1,0 +1,47 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/contest"
+)
+
+// TestCarriedArrays compares the ways to evaluate loops that carry arrays, where these are short, and
+// where they are so long that loops are neither unrolled nor delays registers.
+func TestCarriedArrays(t *testing.T) {
+	files, err := filepath.Glob("testdata/carried/*.model")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := 260
+		if filepath.Base(file) == "alignment.model" || filepath.Base(file) == "triangle.model" {
+			long = 26 // tables of so many rows
+		}
+		for _, n := range []int{1, 3, long} {
+			y, g := make([]float64, n), make([]int, n)
+			for i := range y {
+				y[i], g[i] = float64(i%7)/7, 1+i*i%5
+			}
+			raw, err := json.Marshal(map[string]any{"n": n, "y": y, "g": g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := data.ParseJSON("data.json", raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep := contest.Contend(string(text), file, set, 1, 2); rep.Wrong != nil {
+				t.Errorf("%s, n = %d: %v", file, n, rep.Wrong)
+			}
+		}
+	}
+}

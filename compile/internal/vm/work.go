@@ -1,0 +1,65 @@
+package vm
+
+import "github.com/ppl-lang/ppl/ad"
+
+// Work is the number of numbers that an evaluation computes, copies and clears: both branches of a
+// conditional, one trip of a while loop. It does not depend on the machine. Tests compare how it
+// grows with the number of iterations that programs make.
+func (p *Program) Work() float64 { return p.workOf(p.blocks) }
+
+func (p *Program) workOf(bs []block) (w float64) {
+	for i := range bs {
+		b := &bs[i]
+		for _, v := range b.clears {
+			w += float64(p.views[v].n)
+		}
+		switch b.kind {
+		case scalarBlock:
+			w += float64(len(b.code))
+		case stripBlock:
+			w += float64(len(b.code)) * float64(b.n)
+		case regionBlock:
+			w += p.regionWork(b.reg)
+		case matmulBlock:
+			d := dimensions(b)
+			w += float64(d.r) * float64(d.c) * float64(d.k) * float64(max(b.node.Type.Lanes, 1))
+		default:
+			w += p.opWork(b)
+		}
+	}
+	return w
+}
+
+// opWork is the work of an op that runs alone: of elements at computed places, these.
+func (p *Program) opWork(b *block) float64 {
+	total := func(t ad.Type) float64 { return float64(t.Total()) }
+	last := total(b.types[len(b.types)-1])
+	switch op := b.node.Op; {
+	case op == ad.OpTake, (op == ad.OpReplace || op == ad.OpAddAt) && p.inPlace(b):
+		return last
+	case op == ad.OpReplace || op == ad.OpAddAt || op == ad.OpPut:
+		return last + total(b.node.Type)
+	}
+	w := total(b.node.Type)
+	for _, t := range b.types {
+		w += total(t)
+	}
+	return w
+}
+
+func (p *Program) regionWork(r *regionPlan) (w float64) {
+	copies := func(cs []copying) (n float64) {
+		for _, c := range cs {
+			n += float64(c.n)
+		}
+		return n
+	}
+	kept := func(k *keeps) float64 { return float64(len(k.scalars)) + copies(k.arrays) }
+	step := p.workOf(r.bodies[0]) + p.workOf(r.bodies[1]) + copies(r.stages) + copies(r.nexts) + float64(len(r.nextScalars)) +
+		kept(&r.history) + kept(&r.keeps[0]) + kept(&r.keeps[1]) + float64(len(r.stepLoads))
+	once := copies(r.inits) + copies(r.finals)
+	for _, v := range r.clears {
+		once += float64(p.views[v].n)
+	}
+	return float64(r.lanes) * (once + float64(r.steps)*step)
+}
