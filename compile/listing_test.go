@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
+	"github.com/ppl-lang/ppl/compile/internal/proggen"
 	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -62,6 +64,23 @@ func TestListingIsTheSame(t *testing.T) {
 		for _, file := range files {
 			text, set := withData(t, file)
 			same(t, text, file, set, 3)
+		}
+	}
+	for _, generator := range []struct {
+		made  func(seed uint64) proggen.Program
+		seeds []uint64 // beside the first few
+	}{
+		{made: proggen.NewModel, seeds: []uint64{31}},
+		{made: proggen.NewStatements},
+		{made: proggen.NewRows},
+		{made: proggen.NewIdioms, seeds: []uint64{19, 131}}, // recurrences with several histories
+	} {
+		for seed := range uint64(12) {
+			generator.seeds = append(generator.seeds, seed)
+		}
+		for _, seed := range generator.seeds {
+			p := generator.made(seed)
+			same(t, p.Text, fmt.Sprintf("seed %d", seed), parsed(t, p.Data), 3)
 		}
 	}
 	t.Logf("%d programs", programs)
