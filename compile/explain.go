@@ -151,7 +151,9 @@ func (e *Explanation) lines(of map[source.Position]*LineCost, cost func(l *LineC
 		l.Share = share(l.NS, e.NS)
 		e.Lines = append(e.Lines, *l)
 	}
-	slices.SortFunc(e.Lines, func(a, b LineCost) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	slices.SortFunc(e.Lines, func(a, b LineCost) int {
+		return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 }
 
 func effect(s *passes.Step) PassEffect {

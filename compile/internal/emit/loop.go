@@ -231,6 +231,9 @@ func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 		if i == 0 {
 			return goesOn
 		}
+		if trip >= maxSkippedTrips && ls.at.mayBeSkipped() {
+			return ls.carr.iterateWhile(s)
+		}
 		sig := ls.stmts.exec(s.Body)
 		if sig == breaks || sig == returns {
 			return sig

@@ -116,8 +116,8 @@ func (rp *reporter) limited(err error, at source.Span) error {
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return &Error{List: diag.List{rp.fail(at, interp.LimitCode(limit), "%v", limit).
-		detailf("%s", limit.Detail()).fix("%s", limit.Fix()).d}}
+	p := rp.fail(at, interp.LimitCode(limit), "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
+	return &Error{List: diag.List{p.d}, Skippable: p.skippable && limit.What == "memory"}
 }
 
 // Limited is an error that a budget, exhausted after binding by what is made of g, ended
@@ -178,7 +178,7 @@ func (p *problem) fix(format string, args ...any) *problem {
 func (p *problem) throw() { panic(p) }
 
 // halt is throw where another way to evaluate a loop would end in the same.
-func (p *problem) halt() { panic(&halt{&Error{List: diag.List{p.d}}}) }
+func (p *problem) halt() { panic(&halt{&Error{List: diag.List{p.d}, Skippable: p.skippable}}) }
 
 // unknownDetail is why a value must be known.
 const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."

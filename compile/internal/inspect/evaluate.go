@@ -27,6 +27,7 @@ type Evaluator struct {
 type expression struct {
 	*interp.Expression
 	pure bool      // if not, data do not decide it
+	long bool      // it takes more than maxEvaluated statements, and counts as one that data do not decide
 	call bool      // a function of the program is called
 	vars []*ir.Var // whose values it needs
 	only []*ir.Var // whose sizes it needs alone
@@ -34,6 +35,7 @@ type expression struct {
 
 // NewEvaluator is the evaluator of a frame of so many variables.
 func NewEvaluator(prog *ir.Program, variables int, fs *static.Functions, o interp.Options, budget *ad.Budget) *Evaluator {
+	o.Statements = maxEvaluated
 	return &Evaluator{variables: variables, functions: fs, numbers: interp.NewEvaluator(prog, variables, o, budget), prepared: map[ir.Expr]*expression{}}
 }
 
@@ -77,6 +79,16 @@ func fail(at source.Span, code diag.Code, detail, format string, args ...any) {
 	panic(&mistake{d})
 }
 
+// tooLong ends an inspection that came upon an expression that takes too long: the next one takes
+// it for one that data do not decide.
+type tooLong struct{}
+
+// lasts reports whether an evaluation was too long, and remembers that.
+func (x *expression) lasts(err error) bool {
+	x.long = x.long || errors.Is(err, interp.ErrLong)
+	return x.long
+}
+
 // wrong is the mistake that an evaluation ended with.
 func wrong(out Outside, err error) *mistake {
 	e := (*interp.Error)(nil)
@@ -92,7 +104,7 @@ func wrong(out Outside, err error) *mistake {
 // isKnown reports whether data decide the value of an expression.
 func (in *sight) isKnown(e ir.Expr) bool {
 	x := in.ev.prepare(e)
-	return x.pure && !slices.ContainsFunc(x.vars, func(v *ir.Var) bool { return !in.isKnownVar(v) }) &&
+	return x.pure && !x.long && !slices.ContainsFunc(x.vars, func(v *ir.Var) bool { return !in.isKnownVar(v) }) &&
 		!slices.ContainsFunc(x.only, func(v *ir.Var) bool { return (in.declared[v] || in.variable(v) == nil) && !in.isKnownVar(v) })
 }
 
@@ -226,6 +238,9 @@ func (in *sight) eval(e ir.Expr) lanes.Value {
 			i, err = numbers.Int(x.Expression)
 		} else {
 			v, err = numbers.Value(x.Expression)
+		}
+		if x.lasts(err) {
+			panic(tooLong{})
 		}
 		if err != nil { // in lanes that are left out it does not matter
 			w := wrong(in.out, err)

@@ -313,3 +313,19 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestEndlessFunction: a function that never ends, of what data decide, ends the inspection no later
+// than maxEvaluated says; there is no budget here. What it decides counts as unknown.
+func TestEndlessFunction(t *testing.T) {
+	const endless = "functions { int forever(int k) { int n = 0; while (n < 10) { if (n > 3) n += k; } return n; } } parameters { real a; } "
+	for _, c := range []struct{ loop, want string }{
+		{"if (forever(i)) target += a;", "line 1, 5 lanes:\n"},
+		{"int k = forever(i); target += a;", "line 1, 5 lanes: writes k[0]\nline 1, 5 lanes:\n"},
+		{"v[1 + forever(i)] = a;", "line 1, 5 lanes: writes v[0 1 2 3 4 5 6 7 8]\n"},
+	} {
+		p := read(t, endless+"model { vector[9] v; for (i in 1:5) { "+c.loop+" } }", "{}", 9)
+		if f, _ := p.inspect(1, 5, Ways()[0]); text(f) != c.want {
+			t.Errorf("%s\n%s", c.loop, text(f))
+		}
+	}
+}

@@ -330,7 +330,7 @@ func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 		return f.number(e.Else)
 	}
 	x := f.ev.prepare(e)
-	if !x.pure || !x.IsInt() {
+	if !x.pure || x.long || !x.IsInt() {
 		return 0, false
 	}
 	for _, v := range x.only {
@@ -346,7 +346,7 @@ func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 		}
 	}
 	i, err := f.ev.numbers.Int(x.Expression)
-	if err != nil {
+	if err != nil && !x.lasts(err) {
 		wrong(f.out, err) // ends the binding where a budget is exhausted
 	}
 	return i, err == nil

@@ -31,6 +31,10 @@ const (
 	// bits.
 	MaxElements = 1 << 28
 
+	// maxEvaluated bounds the statements, calls and iterations alike, of one evaluation of an
+	// expression: a function of the program may not end. It takes up to half a second.
+	maxEvaluated = 5_000_000
+
 	// MaxLaneTrips bounds the nesting of the trips of a while loop where they differ between lanes.
 	MaxLaneTrips = 1000
 )

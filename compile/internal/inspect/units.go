@@ -51,6 +51,8 @@ func (in *inspection) run(r Request) {
 		case nil:
 		case *mistake:
 			in.Why, in.Mistake = p.d.Summary, &p.d
+		case tooLong:
+			in.again = true
 		case *lanes.Fault:
 			if in.again = p.Split != nil && in.known.groups.Refine(r.Axis, p.Split); !in.again {
 				in.Why = p.Reason

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"errors"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -28,11 +30,15 @@ type Number struct {
 	Reals []float64
 }
 
+// ErrLong ends an evaluation of more statements than Options.Statements.
+var ErrLong = errors.New("more statements than one evaluation may take")
+
 // NewEvaluator evaluates expressions over so many variables, by ir.Var.ID. What it takes counts
-// against the budget.
+// against the budget. Options.Statements, if not 0, bounds each evaluation: a longer one ends with
+// ErrLong.
 func NewEvaluator(prog *ir.Program, variables int, o Options, budget *ad.Budget) *Evaluator {
 	m := newMachine(&o)
-	m.budget = budget
+	m.budget, m.longest = budget, o.Statements
 	return &Evaluator{
 		m: m, f: newFrame(m, variables), exprs: map[ir.Expr]*Expression{},
 		s: &scope{resolver: newResolver(prog, &o), levels: make([]ir.Level, variables)},
@@ -88,6 +94,7 @@ func (x *Expression) IsInt() bool { return x.int != nil }
 // Int evaluates an expression that is one int. A mistake comes back as *Error.
 func (v *Evaluator) Int(x *Expression) (i int64, err error) {
 	defer v.ends(&err, v.m.budget.Used())
+	v.m.done = 0
 	return x.int(v.f), nil
 }
 
@@ -95,6 +102,7 @@ func (v *Evaluator) Int(x *Expression) (i int64, err error) {
 // must not be changed, and may change when a variable is set.
 func (v *Evaluator) Value(x *Expression) (n Number, err error) {
 	defer v.ends(&err, v.m.budget.Used())
+	v.m.done = 0
 	a := x.array(v.f)
 	return Number{Shape: a.shape, Ints: a.ints, Reals: a.reals}, nil
 }

@@ -50,6 +50,8 @@ type machine struct {
 	levels  int // of statements and expressions within one another, in all of these calls
 	ticks   int // until Stop is asked
 	budget  *ad.Budget
+	longest int64 // statements of one evaluation of an Evaluator; 0: there is no bound
+	done    int64 // so far, in steps of askEvery
 
 	frames  [][]*frame // of returned calls, for use again, by function.id
 	ints    [4]int64   // arguments of integer functions
@@ -129,6 +131,11 @@ func (m *machine) ask(at source.Span) {
 	m.ticks = askEvery
 	if err := m.budget.Steps(askEvery); err != nil {
 		m.limited(at, err)
+	}
+	if m.longest > 0 {
+		if m.done += askEvery; m.done > m.longest {
+			m.limited(at, ErrLong)
+		}
 	}
 }
 

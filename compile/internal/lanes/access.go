@@ -142,6 +142,11 @@ type Evaluator interface {
 	OutOfRange(i, bad Value, first int64, size, dimension int, ix ir.Index, what string)
 }
 
+// maxMissing bounds the length of a slice that is out of range where parameters may never lead,
+// beyond that of the dimension: it has its length as far as that takes no memory to speak of, so
+// that it fits what it is used with.
+const maxMissing = 1 << 16
+
 // Select evaluates indices into a container of that shape, checking bounds; ok
 // is false if an index is computed only when the program runs.
 func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Access, ok bool) {
@@ -247,6 +252,10 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 					ends.Ints[l] = int64(n)
 				}
 				starts.Ints[l] = ends.Ints[l] - int64(n) + 1
+			}
+			if n > size+maxMissing { // it is never read, and need not be as long
+				n, starts = size, Int(1)
+				ax = nil
 			}
 			acc.None = acc.None || n > size
 			if ax == nil {
