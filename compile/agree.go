@@ -31,10 +31,11 @@ import (
 //   - agreeNoise times the change of the reference when every coordinate moves by a few units in
 //     the last place, which measures how much the statements amplify rounding (an ill-conditioned
 //     matrix, a difference of large numbers);
-//   - agreeSolver of that sum where the program iterates until a tolerance is met (ODEs,
-//     integrals, algebraic equations): one rounding may change the number of steps, and then the
-//     result by about the solver's tolerance. Far from the data it reached 0.9e-6 of the sum
-//     (lotka_volterra, coordinates up to 6).
+//   - agreeSolver times the tolerance of the solvers that the program calls (ODEs, integrals,
+//     algebraic equations; see solvers.go), of that sum: one rounding may change the number of
+//     steps, and then the result by about the tolerance. Far from the data it reached 0.9e-6 of the
+//     sum for a tolerance of 1e-6 (lotka_volterra, coordinates up to 6). A loop of the program
+//     itself earns nothing.
 //
 // A difference beyond these is wrong only if it is also beyond agreeRounding times the rounding
 // error that the derivatives of the reference predict. That takes long, so it is asked last.
@@ -49,15 +50,20 @@ import (
 const (
 	agreeSum    = 1e-10
 	agreeNoise  = 1000
-	agreeSolver = 1e-5
-	// solverNoise is by how much, of that sum, neighbouring solutions differ beyond their slope.
-	solverNoise = 1e-6
+	agreeSolver = 10
+	maxSolver   = 1e-5 // the most that agreeSolver gives, however loose the tolerance
+	// maxSolverNoise is the most by which, of that sum, neighbouring solutions differ beyond their
+	// slope: by the tolerance if that is less.
+	maxSolverNoise = 1e-6
 	// agreeRounding is the number of roundings in an operation: functions have errors of a few
 	// units.
 	agreeRounding = 16
 	agreeSlope    = 1e-5
-	solverSlope   = 2e-2 // derivatives of solutions hold to the solver's tolerances, which users may set to 1e-3
-	maxVague      = 0.05
+	// Derivatives of solutions hold to solverSlope times the solver's tolerance, which users may set
+	// to 1e-3, and to maxSolverSlope. They differed from differences by 4e-6 at most, for 1e-6.
+	solverSlope    = 100
+	maxSolverSlope = 1e-2
+	maxVague       = 0.05
 
 	leastStep = 1e7 // roundings of the largest coordinate, for differences to have the digits of agreeSlope
 	ulps      = 8   // by how many units in the last place of 1, or of itself, a coordinate moves
@@ -117,6 +123,7 @@ var (
 type agreeing struct {
 	m       *Model
 	plain   *interp.Model
+	solver  float64 // tolerance of the program's solvers; 0: there are none
 	outer   *ad.Env // of the model that is compared
 	a       *Agreement
 	began   time.Duration
@@ -127,6 +134,10 @@ type agreeing struct {
 // worth more than to keep to the time.
 const suspicious = time.Minute
 
+// suspiciousSlope is the part of a slope by which a single difference is off at least where it looks
+// wrong: less is mostly the error of the difference.
+const suspiciousSlope = 1e-3
+
 // Comparer compares a model with the reference evaluator. It keeps what both need between
 // comparisons. It is for one goroutine at a time, and evaluates a clone of the model.
 type Comparer struct {
@@ -134,6 +145,8 @@ type Comparer struct {
 	quiet *Model // the clone
 	plain *interp.Model
 	now   *agreeing // the comparison under way
+
+	solver float64 // tolerance of the program's solvers; 0: there are none
 }
 
 // Comparer makes one.
@@ -142,7 +155,7 @@ func (m *Model) Comparer() (*Comparer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparer{m: m, quiet: m.Clone().(*Model), plain: plain}
+	c := &Comparer{m: m, quiet: m.Clone().(*Model), plain: plain, solver: m.solverTolerance(m.program.TransformedParameters, m.program.Model)}
 	c.quiet.prints, c.quiet.env = nil, &ad.Env{Stop: func() error { return c.now.stop() }}
 	return c, nil
 }
@@ -160,7 +173,7 @@ func (c *Comparer) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*A
 	}
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
-	now := &agreeing{m: c.quiet, plain: c.plain, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
+	now := &agreeing{m: c.quiet, plain: c.plain, solver: c.solver, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
 	c.now = now
 	err := now.compare(x, rng)
 	now.a.Elapsed = cputime.Thread() - now.began
@@ -214,6 +227,19 @@ func stopped(err error) bool {
 		errors.As(err, new(*ad.LimitError)) || errors.As(err, &fatal) && fatal.Fatal()
 }
 
+// solved is by how much of the sum of absolute values two correct evaluations differ where the
+// program calls solvers.
+func (c *agreeing) solved() float64 { return min(agreeSolver*c.solver, maxSolver) }
+
+// nearby is by how much, of that sum, neighbouring solutions differ beyond their slope: a small
+// move may change the number of steps.
+func (c *agreeing) nearby() float64 { return min(c.solver, maxSolverNoise) }
+
+// relative is the relative error of a slope.
+func (c *agreeing) relative() float64 {
+	return max(agreeSlope, min(solverSlope*c.solver, maxSolverSlope))
+}
+
 func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	a := c.a
 	grad := make([]float64, len(x))
@@ -253,13 +279,11 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		return unknown(reason)
 	}
 	if !allFinite(grad) {
-		return c.notFinite(x, grad, rng, errWant)
+		return c.notFinite(x, grad, rng, errWant == nil && finite(want.Density))
 	}
 	sum := max(1, want.Magnitude)
 	expected := agreeSum * sum
-	if c.m.iterates() {
-		expected += agreeSolver * sum
-	}
+	expected += c.solved() * sum
 	if errWant != nil || math.Abs(lp-want.Density) > expected {
 		c.allowed = max(c.allowed, suspicious)
 	}
@@ -318,16 +342,14 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	if noise = max(noise, 0x1p-52*sum); agreeRounding*noise > 1 {
 		return nil
 	}
-	if c.m.iterates() { // a small move may change the number of steps
-		noise = max(noise, solverNoise*sum)
-	}
+	noise = max(noise, c.nearby()*sum)
 	return c.slope(x, grad, gradients, noise, rng)
 }
 
 // refused reports whether the compiled program has no log density a few roundings around x, where
 // the reference has one. Solvers may fail by roundings.
 func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
-	if c.m.iterates() {
+	if c.solver > 0 {
 		return false, nil
 	}
 	c.allowed = max(c.allowed, suspicious)
@@ -351,10 +373,10 @@ func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
 
 // notFinite looks at a gradient that is not finite where the log density is: it is wrong if that of
 // what the reference executes is, at x and a few roundings away.
-func (c *agreeing) notFinite(x, grad []float64, rng *rand.Rand, errWant error) error {
+func (c *agreeing) notFinite(x, grad []float64, rng *rand.Rand, comparable bool) error {
 	a := c.a
 	a.Verdict, a.Reason = Vague, "the gradient is not finite"
-	if errWant != nil {
+	if !comparable {
 		return nil
 	}
 	c.allowed = max(c.allowed, suspicious)
@@ -432,9 +454,9 @@ func (c *agreeing) difference(x, direction []float64, h float64) (float64, error
 // it takes two evaluations of the reference, and mostly shows that the two agree. done is false
 // where it does not: the rest of the comparison finds out why.
 func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err error) {
-	h, digits, relative := 5e-5, agreeSum, agreeSlope
-	if c.m.iterates() {
-		h, digits, relative = 1e-3, agreeSum+agreeSolver, solverSlope
+	h, digits := 5e-5, agreeSum+c.solved()
+	if c.solver > 0 {
+		h = 1e-3
 	}
 	direction, slope, size := drawDirection(grad, rng)
 	if !finite(slope) {
@@ -475,7 +497,11 @@ func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err err
 		a.Compiled, a.Reference, a.Tolerance, ends[k] = lp, want.Density, tolerance, want.Density
 	}
 	d := (ends[0] - ends[1]) / (2 * h)
-	if tolerance := relative * size; math.Abs(d-slope) <= tolerance {
+	difference, tolerance := math.Abs(d-slope), c.relative()*size
+	if difference > max(2*tolerance, suspiciousSlope*size) {
+		c.allowed = max(c.allowed, suspicious)
+	}
+	if difference <= tolerance {
 		a.Sloped, a.Direction, a.CompiledSlope, a.ReferenceSlope, a.SlopeTolerance = true, direction, slope, d, tolerance
 		return true, nil
 	}
@@ -510,17 +536,13 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 			amplified = d
 		}
 	}
-	best, used := math.Inf(1), 0.0
-	relative := agreeSlope
-	if c.m.iterates() {
-		relative = solverSlope
-	}
+	best, used, relative := math.Inf(1), 0.0, c.relative()
 	farthest := 1.0
 	for _, v := range x {
 		farthest = max(farthest, math.Abs(v))
 	}
 	steps := []float64{1e-3, 5e-5, 2.5e-6}
-	if c.m.iterates() { // noise hides the differences of short steps
+	if c.solver > 0 { // noise hides the differences of short steps
 		steps = []float64{1e-2, 1e-3}
 	}
 	for _, h := range steps {
@@ -648,18 +670,6 @@ func (m *Model) rounding(x []float64) (total float64, err error) {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// iterates reports whether the log density has a loop that ends when a tolerance is met.
-func (m *Model) iterates() bool {
-	var has func(g *ad.Graph) bool
-	has = func(g *ad.Graph) bool {
-		if g == nil {
-			return false
-		}
-		return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool { return n.Op == ad.OpWhile || slices.ContainsFunc(n.Bodies(), has) })
-	}
-	return has(m.bound.Density)
-}
 
 // AgreePart is Agree for a program whose reference takes longer than is allowed: it compares the
 // first statements of the model block, as many as fit, bound anew with the same passes. share is

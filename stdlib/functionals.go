@@ -23,7 +23,9 @@ type functional struct {
 	doc   string
 	files string
 	lead  int // arguments that the library gives to the function; -1: all
-	head  string
+	// tolerance is, of solvers, that of the form without control arguments, see types.Written.
+	tolerance float64
+	head      string
 	// The entry, and the one of the form with control arguments (_tol).
 	plain, control string
 }
@@ -124,44 +126,44 @@ var functionals = func() []functional {
 	oldTight, oldTightTol := oldODEEntries(explicit, tightTolerances)
 	oldImplicit, oldImplicitTol := oldODEEntries(stiff, tightTolerances)
 	return []functional{
-		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
-		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
-		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: implicit, control: implicitTol},
-		{names: "ode_adjoint_tol_ctl", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, with control arguments: relative and absolute tolerances of the solution, of the adjoint system and of quadratures, most steps, steps between checkpoints, kind of interpolation, solver forward and backward (1 for systems that are not stiff, 2 for stiff ones). Derivatives are those of the steps; of the control arguments only the first two, most steps and the solver forward count.", files: "adaptive dop853 seulex", lead: 2, head: odeHead + stubs, plain: adjointEntry},
-		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 9, whose steps are adapted; yp0 only helps to begin. The error of a formula of order 5 is held to them, or to more where they are below 1e-4: to 1e-8 for 1e-10.", files: "adaptive dae", lead: 3, head: daeHead, plain: `
+		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, tolerance: 1e-6, head: odeHead + stubs, plain: loose, control: looseTol},
+		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, tolerance: 1e-10, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, tolerance: 1e-10, head: odeHead + stubs, plain: implicit, control: implicitTol},
+		{names: "ode_adjoint_tol_ctl", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, with control arguments: relative and absolute tolerances of the solution, of the adjoint system and of quadratures, most steps, steps between checkpoints, kind of interpolation, solver forward and backward (1 for systems that are not stiff, 2 for stiff ones). Derivatives are those of the steps; of the control arguments only the first two, most steps and the solver forward count.", files: "adaptive dop853 seulex", lead: 2, tolerance: 1e-10, head: odeHead + stubs, plain: adjointEntry},
+		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 9, whose steps are adapted; yp0 only helps to begin. The error of a formula of order 5 is held to them, or to more where they are below 1e-4: to 1e-8 for 1e-10.", files: "adaptive dae", lead: 3, tolerance: 1e-10, head: daeHead, plain: `
 array[] vector solve(vector y0, vector yp0, real t0, array[] real ts $params) {
   return integrate_implicit(y0, yp0, t0, ts, ` + tightTolerances + ` $args);
 }`, control: `
 array[] vector solve(vector y0, vector yp0, real t0, array[] real ts, real rtol, real atol, int most $params) {
   return integrate_implicit(y0, yp0, t0, ts, rtol, atol, most $args);
 }`},
-		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
-		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
-		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldImplicit, control: oldImplicitTol},
-		{names: "solve_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
+		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, tolerance: 1e-6, head: oldODEHead + stubs, plain: old, control: oldTol},
+		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, tolerance: 1e-10, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, tolerance: 1e-10, head: oldODEHead + stubs, plain: oldImplicit, control: oldImplicitTol},
+		{names: "solve_newton", doc: newtonDoc, files: "implicit newton", lead: 1, tolerance: 1e-6, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-3, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, scale, tolerance, most $args); }`},
-		{names: "algebra_solver_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
+		{names: "algebra_solver_newton", doc: newtonDoc, files: "implicit newton", lead: 1, tolerance: 1e-6, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-3, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess $params, real scale, real tolerance, data real most) {
   return zero(guess, scale, tolerance, to_int(fmin(most, 2147483647)) $args);
 }`},
-		{names: "solve_powell", doc: powellDoc, files: "implicit powell", lead: 1, head: systemHead, plain: `
+		{names: "solve_powell", doc: powellDoc, files: "implicit powell", lead: 1, tolerance: 1e-6, head: systemHead, plain: `
 vector solve(vector guess $params) { return hybrid(guess, 1e-10, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess, real relative, real tolerance, int most $params) { return hybrid(guess, relative, tolerance, most $args); }`},
-		{names: "algebra_solver", doc: powellDoc, files: "implicit powell", lead: 1, head: systemHead, plain: `
+		{names: "algebra_solver", doc: powellDoc, files: "implicit powell", lead: 1, tolerance: 1e-6, head: systemHead, plain: `
 vector solve(vector guess $params) { return hybrid(guess, 1e-10, 1e-6, 1000 $args); }`, control: `
 vector solve(vector guess $params, real relative, real tolerance, data real most) {
   return hybrid(guess, relative, tolerance, to_int(fmin(most, 2147483647)) $args);
 }`},
-		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
+		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, tolerance: 1.4901161193847656e-8, head: integrandHead, plain: `
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8, 1e-12, 6 $args); }`, control: `
 real solve(real a, real b, real tolerance, real absolute, int most $params) {
   if (!(tolerance >= 0 && absolute >= 0 && most >= 0))
     reject("the tolerances and the number of refinements of an integral must not be negative, but are ", tolerance, ", ", absolute, " and ", most);
   return area(a, b, tolerance, absolute, min(most, 15) $args);
 }`},
-		{names: "integrate_1d", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
+		{names: "integrate_1d", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, tolerance: 1.4901161193847656e-8, head: integrandHead, plain: `
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8, 1e-12, 6 $args); }`, control: `
 real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance, 1e-12, 6 $args); }`},
 		{names: "reduce_sum reduce_sum_static", doc: "The sum of f over slices of an array: f(x, 1, size(x), …); the size of slices is of no matter.", lead: 3, plain: `
@@ -221,7 +223,7 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 		text.WriteString("\n" + string(b))
 	}
 	text.WriteString(entry + "\n}\n")
-	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String()}, true
+	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance}, true
 }
 
 // oldArguments is the number of arguments of the older forms without control

@@ -61,7 +61,8 @@ vector guess(int n) { return rep_vector(0, n); }
 vector guess(vector x) { return x; }
 tuple(vector, real, int, int, int, int) solve($1 x) { return (guess(x), ` + laplaceDefaults + `, 1); }`
 	// Tolerance, most steps, solver, most halvings.
-	laplaceDefaults = "1.49012e-08, 500, 1, 1000"
+	laplaceDefaults  = "1.49012e-08, 500, 1, 1000"
+	laplaceTolerance = 1.49012e-08
 )
 
 // laplace are the forms of the family.
@@ -138,5 +139,5 @@ matrix detach(matrix x) { reject(""); }
 }
 }
 `
-	return types.Written{Overload: o, Name: o.Name, Doc: doc, Text: text}
+	return types.Written{Overload: o, Name: o.Name, Doc: doc, Text: text, Tolerance: laplaceTolerance}
 }

@@ -108,6 +108,9 @@ type Function struct {
 	Intrinsic Intrinsic
 	Of        *Function // whose Jacobian it is
 	Arg       int       // by which of its Params, a vector
+
+	// Tolerance is that of a solver of the library, see types.Written; 0 of other functions.
+	Tolerance float64
 }
 
 // Intrinsic is what a function without a body does.

@@ -174,7 +174,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 		case "detach":
 			out.Intrinsic = Detach
 		case "solve", "solve_rng":
-			out.Name, solve = w.Name, out
+			out.Name, out.Tolerance, solve = w.Name, w.Tolerance, out
 		}
 		sub.funcs[fn], byName[fn.Name] = out, out
 	}

@@ -205,4 +205,8 @@ type Written struct {
 	Name, Text string
 	Doc        string // what it computes
 	Lead       int    // how many arguments the text gives to the function passed; -1: all
+
+	// Tolerance is, of a solver, the relative error at which it ends unless its arguments named
+	// rtol, atol, relative, absolute or tolerance say otherwise; 0 of what is exact but for rounding.
+	Tolerance float64
 }
