@@ -14,6 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
@@ -81,6 +83,7 @@ const (
 	Slopes           // its gradient is wrong
 	Rejected         // the reference rejects the point, and the compiled program does not
 	Refused          // the compiled program rejects the point, or gives no number, and the reference does not
+	Output           // a transformed parameter or generated quantity is wrong, see [Comparer.Outputs]
 )
 
 // Agreement is a comparison of the compiled log density with the reference at a point.
@@ -94,6 +97,8 @@ type Agreement struct {
 	CompiledSlope, ReferenceSlope, SlopeTolerance float64
 	Direction                                     []float64
 	Reason                                        string // of a rejection, or why nothing was compared
+	Name                                          string // of the output that differs
+	Outputs, Drawn                                int    // of a comparison of outputs: compared, and left out as draws decide them
 	Evaluations                                   int    // of the reference
 	Elapsed                                       time.Duration
 }
@@ -147,6 +152,9 @@ type Comparer struct {
 	now   *agreeing // the comparison under way
 
 	solver float64 // tolerance of the program's solvers; 0: there are none
+	// The same of its outputs, and which of the variables depend on random draws.
+	outputSolver float64
+	drawn        map[*ir.Var]bool
 }
 
 // Comparer makes one.
@@ -156,6 +164,8 @@ func (m *Model) Comparer() (*Comparer, error) {
 		return nil, err
 	}
 	c := &Comparer{m: m, quiet: m.Clone().(*Model), plain: plain, solver: m.solverTolerance(m.program.TransformedParameters, m.program.Model)}
+	c.outputSolver = m.solverTolerance(m.program.TransformedParameters, m.program.GeneratedQuantities)
+	c.drawn = static.Drawn(static.NewFunctions(), m.program.GeneratedQuantities)
 	c.quiet.prints, c.quiet.env = nil, &ad.Env{Stop: func() error { return c.now.stop() }}
 	return c, nil
 }
@@ -168,14 +178,19 @@ func (m *Model) Comparer() (*Comparer, error) {
 // loops, so that log densities of short programs are compared whatever the time. What the program
 // prints is not shown.
 func (c *Comparer) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
+	return c.within(x, c.solver, allowed, func(now *agreeing) error { return now.compare(x, rng) })
+}
+
+// within makes a comparison at a point within a time.
+func (c *Comparer) within(x []float64, solver float64, allowed time.Duration, compare func(now *agreeing) error) (*Agreement, error) {
 	if err := c.m.at(x); err != nil {
 		return nil, err
 	}
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
-	now := &agreeing{m: c.quiet, plain: c.plain, solver: c.solver, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
+	now := &agreeing{m: c.quiet, plain: c.plain, solver: solver, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
 	c.now = now
-	err := now.compare(x, rng)
+	err := compare(now)
 	now.a.Elapsed = cputime.Thread() - now.began
 	if errors.Is(err, errLong) {
 		if now.a.Tolerance == 0 {
@@ -613,62 +628,6 @@ func (c *agreeing) rounding(x []float64) (float64, error) {
 	return 0, nil
 }
 
-// rounding estimates the rounding error of the reference's log density at x: the sum, over all
-// numbers that it computes from x, of half a unit in the last place times the derivative of the
-// log density by that number (Linnainmaa 1976; Griewank and Walther, Evaluating Derivatives, 2008).
-// It is +Inf where one of these is not finite. Infinite numbers, such as the outer cut points of an
-// ordered outcome, are exact. It costs about as much as an interpreted gradient,
-// so it is for points where something looks wrong.
-func (m *Model) rounding(x []float64) (total float64, err error) {
-	defer ad.Recover(&err)
-	r, err := m.record(x, m.env)
-	if err != nil {
-		return 0, err
-	}
-	g := r.Graph
-	out := g.Outputs[0]
-	from := make([]bool, int(out)+1) // computed from the inputs
-	for _, in := range g.Inputs {
-		if in <= out {
-			from[in] = true
-		}
-	}
-	var numbers []ad.Ref
-	for i := range from {
-		for _, arg := range g.Nodes[i].Args {
-			from[i] = from[i] || from[arg]
-		}
-		if from[i] && len(g.Nodes[i].Results()) == 0 {
-			numbers = append(numbers, ad.Ref(i))
-		}
-	}
-	g.Outputs = nil
-	adjoints := g.Backprop([]ad.Ref{out}, []ad.Ref{g.Const(1)}, numbers)
-	for k, a := range adjoints {
-		if a != ad.None {
-			g.Output(a)
-			g.Output(numbers[k])
-		}
-	}
-	parts, err := g.Eval(m.split(x), &ad.Env{Stop: m.env.Stop})
-	if err != nil {
-		return 0, err
-	}
-	for k := 0; k < len(parts); k += 2 {
-		for i, a := range parts[k] {
-			v := parts[k+1][i]
-			if a == 0 || math.IsInf(v, 0) { // nothing depends on it, or it has no digits to round
-				continue
-			}
-			if !finite(a * v) {
-				return math.Inf(1), nil
-			}
-			total += 0x1p-53 * math.Abs(a*v)
-		}
-	}
-	return total, nil
-}
-
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // AgreePart is Agree for a program whose reference takes longer than is allowed: it compares the
@@ -735,5 +694,5 @@ func (m *Model) Rebind(ctx context.Context, d *data.Set, without ...string) (*Mo
 
 // String is the verdict in a few words.
 func (v Verdict) String() string {
-	return [...]string{"agrees", "says nothing", "too long", "the log density differs", "the gradient differs", "rejected by the reference alone", "rejected by the compiled program alone"}[v]
+	return [...]string{"agrees", "says nothing", "too long", "the log density differs", "the gradient differs", "rejected by the reference alone", "rejected by the compiled program alone", "an output differs"}[v]
 }

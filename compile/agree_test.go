@@ -54,11 +54,34 @@ func agree(t *testing.T, m *compile.Model, seed uint64, points int) *compile.Agr
 	return first
 }
 
+// agreeOutputs compares the outputs at a few points; nil if none can be compared.
+func agreeOutputs(t *testing.T, m *compile.Model, seed uint64) (a *compile.Agreement) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 6))
+	c, err := m.Comparer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, radius := range radii[:3] {
+		x := make([]float64, m.Dim())
+		for i := range x {
+			x[i] = radius * (2*rng.Float64() - 1)
+		}
+		if a, err = c.Outputs(x, rng, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if a == nil || a.Wrong() {
+			return a
+		}
+	}
+	return a
+}
+
 // TestAgreesWithReference: there is no false alarm for the programs of the tests and random ones;
 // more of these where PPL_RANDOM_PROGRAMS_TO is the last seed.
 func TestAgreesWithReference(t *testing.T) {
 	verdicts := map[compile.Verdict]int{}
-	sloped := 0
+	sloped, outputs := 0, 0
 	check := func(name, text string, set *data.Set, seed uint64, points int) {
 		prog, _ := compile.Compile(source.NewFile(name, text))
 		if prog == nil {
@@ -75,6 +98,12 @@ func TestAgreesWithReference(t *testing.T) {
 		}
 		if a.Wrong() {
 			t.Errorf("%s: %v: %+v\n%s", name, a.Verdict, *a, text)
+		}
+		if a := agreeOutputs(t, m, seed); a != nil {
+			outputs += a.Outputs
+			if a.Wrong() {
+				t.Errorf("%s: %v: %+v\n%s", name, a.Verdict, *a, text)
+			}
 		}
 	}
 	for _, pattern := range []string{"testdata/found/*.model", "testdata/functions/*.model"} {
@@ -100,9 +129,9 @@ func TestAgreesWithReference(t *testing.T) {
 			check("seed "+strconv.FormatUint(seed, 10), p.Text, parsed(t, p.Data), seed, len(radii))
 		}
 	}
-	t.Logf("%v, %d with slopes", verdicts, sloped)
-	if verdicts[compile.Agrees] < 150 || sloped < 120 {
-		t.Errorf("too few comparisons: %v, %d with slopes", verdicts, sloped)
+	t.Logf("%v, %d with slopes; %d outputs", verdicts, sloped, outputs)
+	if verdicts[compile.Agrees] < 150 || sloped < 120 || outputs < 1000 {
+		t.Errorf("too few comparisons: %v, %d with slopes, %d outputs", verdicts, sloped, outputs)
 	}
 }
 

@@ -132,7 +132,7 @@ func (m *Model) Listing() (string, error) {
 		return "", nil
 	}
 	w := &work{graph: m.bound.Density}
-	if err := w.assemble(passes.Options{Without: m.without, Fault: m.fault}); err != nil {
+	if err := w.assemble(passes.Options{Without: m.without, Fault: m.fault.Of(false)}); err != nil {
 		return "", err
 	}
 	return m.text(w.nest)

@@ -140,13 +140,14 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 		return m, err
 	}
 	m.impossible = impossible(bound, d)
-	w := &work{graph: planted.After(fault, planted.Bind, bound.Density)}
+	ofDensity := fault.Of(false)
+	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density)}
 	defer func() { graph = w.graph }()
-	if err := w.differentiate(passes.Options{Without: o.Without, Fault: fault, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
+	if err := w.differentiate(passes.Options{Without: o.Without, Fault: ofDensity, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
 		return nil, err
 	}
 	bound.Density = w.graph
-	if err := w.assemble(passes.Options{Without: o.Without, Fault: fault, Budget: budget}); err != nil {
+	if err := w.assemble(passes.Options{Without: o.Without, Fault: ofDensity, Budget: budget}); err != nil {
 		return nil, err
 	}
 	if err := budget.Take(int64(w.program.Memory())); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
+	"github.com/ppl-lang/ppl/internal/planted"
 )
 
 // stage is one step from a graph that has been bound to what is run. Which
@@ -98,8 +99,9 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	}
 	budget := ad.NewBudget(m.options.Memory, 0)
 	budget.Stop = m.env.Stop
-	w := &work{graph: g}
-	err := w.assemble(passes.Options{Without: slices.Clone(m.without), Budget: budget})
+	fault := m.fault.Of(true)
+	w := &work{graph: planted.After(fault, planted.Bind, g)}
+	err := w.assemble(passes.Options{Without: slices.Clone(m.without), Fault: fault, Budget: budget})
 	if err == nil {
 		err = budget.Take(int64(w.program.Memory()))
 	}

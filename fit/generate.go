@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/model"
@@ -40,6 +42,10 @@ type Generated struct {
 	// NaN; Reason is why, at the first of them.
 	Failed int
 	Reason error
+
+	// Density is what came of comparing them with the reference evaluator at a few draws. Where they
+	// were wrong, all are computed by another program.
+	Density *folder.Density
 
 	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
 	Prior bool
@@ -78,6 +84,9 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 				return nil, err
 			}
 		}
+	}
+	if p, out.Density, err = trustOutputs(ctx, p, f, columns, o); err != nil {
+		return nil, err
 	}
 	type place struct{ chain, draw int }
 	const block = 16 // draws that a goroutine takes at a time
@@ -160,6 +169,37 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 		return nil, err
 	}
 	return out, nil
+}
+
+// trustOutputs compares the generated quantities with the reference evaluator at the first draw, the
+// last and one between, and gives the posterior a program that agrees.
+func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
+	bound := p.Compiled().Clone().(*compile.Model)
+	bound.SetStop(ctx.Err)
+	check := selfcheck.New(bound, p.Data(), o.Seed, 1, o.Parallel)
+	var points [][]float64
+	chains := f.Draws.Chains()
+	for _, chain := range []int{0, chains / 2, chains - 1} {
+		if chain < 0 || f.Draws.Len(chain) == 0 {
+			continue
+		}
+		_, row := f.Draws.Draw(chain, (f.Draws.Len(chain)-1)*chain/max(chains-1, 1))
+		values, x := make([]float64, len(columns)), make([]float64, p.Dim())
+		for i, c := range columns {
+			values[i] = row[c]
+		}
+		if bound.UnconstrainRounded(values, f.rounded, x) == nil {
+			points = append(points, x)
+		}
+	}
+	replaced, err := check.Outputs(ctx, points...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if replaced {
+		p = p.With(check.Bound())
+	}
+	return p, check.Record(), nil
 }
 
 // columnsIn finds the parameters of p among the columns of a fit.

@@ -71,6 +71,10 @@ func (g *Generated) Fit() *Fit {
 	}
 	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
 	f.labelled.Do(func() {}) // they are known
+	if g.Density != nil {    // the log density was not asked for
+		d := *g.Density
+		d.Share, f.density = 1, &d
+	}
 	for i := range g.Draws.Chains() {
 		f.config.Draws = max(f.config.Draws, g.Draws.Len(i))
 		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, Sampling: infer.Phase{Transitions: g.Draws.Len(i)}}
@@ -105,7 +109,7 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Prior: f.FromPrior, labels: joined(f, g)}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: joined(f, g)}, err
 }
 
 // joined are the labels of the quantities of a fit and of what was generated; nil if

@@ -82,7 +82,7 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 // compare compares the log density with the reference evaluator at points of the result. It reports
 // whether it was wrong there: the posterior then has another program, and the caller begins again.
 func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]float64) (again bool, err error) {
-	again, err = a.check.At(ctx, points...)
+	again, err = a.check.Draws(ctx, points...)
 	if again {
 		l.posterior = l.posterior.With(a.check.Bound())
 		l.posterior.SetStop(asked(ctx))

@@ -107,12 +107,12 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	return err
 }
 
-// failedOnly are the findings about quantities that were computed at given draws:
+// failedOnly are the findings about quantities that were computed at given draws, also about how:
 // whether the draws agree is no question of them.
 func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 	var out []diagnose.Finding
 	for _, f := range all {
-		if f.Code == "generated" || f.Code == "undefined" {
+		if f.Code == "generated" || f.Code == "undefined" || f.Code == "density-wrong" {
 			out = append(out, f)
 		}
 	}

@@ -11,15 +11,30 @@ type Density struct {
 	Seconds float64 `json:"seconds"`
 	// Reason says why less than all was compared; "" if all was.
 	Reason string `json:"reason,omitempty"`
+	// Outputs is what came of comparing transformed parameters and generated quantities; nil if they
+	// were not.
+	Outputs *OutputCheck `json:"outputs,omitempty"`
 	// Wrong are the points where the two disagree, and what was done about it.
 	Wrong []WrongDensity `json:"wrong,omitempty"`
 }
 
+// OutputCheck is a comparison of the outputs of draws.
+type OutputCheck struct {
+	Points   int `json:"points"`   // draws whose outputs were compared
+	Compared int `json:"compared"` // outputs of a draw that were
+	// Drawn is the number of those that were not, since they depend on random draws, which the two
+	// make in different orders.
+	Drawn int `json:"drawn"`
+	// Reason says why none was compared; "" if some were.
+	Reason string `json:"reason,omitempty"`
+}
+
 // WrongDensity is a point at which a compiled program computes another log density, or another
-// gradient, than the reference evaluator.
+// gradient or output, than the reference evaluator.
 type WrongDensity struct {
-	// that is wrong: DensityValue, DensityGradient, DensityRejection or DensityRefusal
+	// that is wrong: DensityValue, DensityGradient, DensityOutput, DensityRejection or DensityRefusal
 	What string `json:"what"`
+	Name string `json:"name,omitempty"` // of the output
 	// before the first draw, at the end of warm-up, at the end of a chain
 	When      string    `json:"when"`
 	Compiled  float64   `json:"compiled"`            // log density, or its slope along direction
@@ -39,6 +54,7 @@ type WrongDensity struct {
 const (
 	DensityValue     = "log density"
 	DensityGradient  = "gradient"
+	DensityOutput    = "output"    // a transformed parameter or generated quantity
 	DensityRejection = "rejection" // by the reference alone
 	DensityRefusal   = "refusal"   // by the compiled program alone
 )
@@ -62,7 +78,25 @@ func Together(runs []*Density) *Density {
 		} else {
 			all.Reason = ""
 		}
+		if o := d.Outputs; o != nil {
+			if all.Outputs == nil {
+				all.Outputs = &OutputCheck{}
+			}
+			all.Outputs.Add(*o)
+		}
 		all.Wrong = append(all.Wrong, d.Wrong...)
 	}
 	return all
+}
+
+// Add takes in another comparison of outputs of the same program.
+func (o *OutputCheck) Add(more OutputCheck) {
+	o.Points += more.Points
+	o.Compared, o.Drawn = max(o.Compared, more.Compared), max(o.Drawn, more.Drawn)
+	if o.Reason == "" {
+		o.Reason = more.Reason
+	}
+	if o.Points > 0 {
+		o.Reason = ""
+	}
 }

@@ -16,10 +16,14 @@ func Findings(d *folder.Density) []diagnose.Finding {
 	var found []diagnose.Finding
 	for _, w := range d.Wrong {
 		what := fmt.Sprintf("another %s than the model says: %.10g at one point, and not %.10g", w.What, w.Compiled, w.Reference)
-		switch w.What {
-		case folder.DensityRefusal:
+		switch {
+		case w.What == folder.DensityOutput:
+			what = fmt.Sprintf("another value of %s than the model says: %.10g at one point, and not %.10g", w.Name, w.Compiled, w.Reference)
+		case w.Name != "":
+			what = fmt.Sprintf("outputs where the model has none, or none where it has some (%s)", w.Message)
+		case w.What == folder.DensityRefusal:
 			what = fmt.Sprintf("no log density where the model has one of %.10g: %s", w.Reference, w.Message)
-		case folder.DensityRejection:
+		case w.What == folder.DensityRejection:
 			what = fmt.Sprintf("a log density of %.10g where the model rejects the point (%s)", w.Compiled, w.Message)
 		}
 		done := "The results are from " + w.Instead + "."

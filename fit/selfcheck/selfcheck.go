@@ -1,5 +1,6 @@
 // Package selfcheck lets runs compare the log density that a compiled program computes with the
 // reference evaluator: before the first draw, at the end of warm-up and at the end of each chain.
+// At draws it compares the outputs too: transformed parameters and generated quantities.
 // Where they disagree by more than rounding explains, the run goes on with a program that agrees.
 // All that draws from a posterior or hands its log density to others goes through it.
 //
@@ -51,10 +52,12 @@ type Check struct {
 	parallel int           // processors that the run takes
 	each     time.Duration // that the last comparison took
 	long     time.Duration // that a comparison was allowed which did not end
-	without  []string      // the passes that were left out for the program to be right
-	trusted  bool          // it is the reference, with which nothing can be compared
-	begun    []bool        // chains that have draws after warm-up
-	last     [][]float64   // the last position of each chain
+	// The same of comparisons of outputs.
+	eachOutputs, longOutputs time.Duration
+	without                  []string    // the passes that were left out for the program to be right
+	trusted                  bool        // it is the reference, with which nothing can be compared
+	begun                    []bool      // chains that have draws after warm-up
+	last                     [][]float64 // the last position of each chain
 
 	point []float64          // where the density is wrong
 	wrong *compile.Agreement // there
@@ -85,15 +88,32 @@ func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uin
 	return c, nil
 }
 
-// At compares at unconstrained points that a caller was given or has come to: the first, the last
-// and one in the middle, if there is time. It reports whether another program takes the place of
-// the one that is wrong there; the caller begins again with it.
+// pointOfResults is when callers compare at points of their own.
+const pointOfResults = "at a point of the results"
+
+// At compares log densities at unconstrained points that a caller was given or has come to: the
+// first, the last and one in the middle, if there is time. It reports whether another program takes
+// the place of the one that is wrong there; the caller begins again with it.
 func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err error) {
+	return c.among(ctx, points, c.at)
+}
+
+// Outputs is At for the outputs alone, Draws for both.
+func (c *Check) Outputs(ctx context.Context, points ...[]float64) (replaced bool, err error) {
+	return c.among(ctx, points, c.outputs)
+}
+
+// Draws compares both.
+func (c *Check) Draws(ctx context.Context, points ...[]float64) (replaced bool, err error) {
+	return c.among(ctx, points, c.whole)
+}
+
+func (c *Check) among(ctx context.Context, points [][]float64, wrong func(x []float64, when string) bool) (replaced bool, err error) {
 	if n := len(points); n > 3 {
 		points = [][]float64{points[0], points[n-1], points[n/2]}
 	}
 	for _, x := range points {
-		for c.at(x, "at a point of the results") {
+		for wrong(x, pointOfResults) {
 			if err := c.Replace(ctx); err != nil {
 				return replaced, err
 			}
@@ -156,6 +176,55 @@ func (c *Check) at(x []float64, when string) bool {
 	return false
 }
 
+// whole compares at a draw, the log density first and then the outputs.
+func (c *Check) whole(x []float64, when string) bool {
+	return c.at(x, when) || c.outputs(x, when)
+}
+
+// outputs compares the outputs at the point x of a draw, if there is time. It reports whether one is
+// wrong there.
+func (c *Check) outputs(x []float64, when string) bool {
+	allowed := c.allowance()
+	if c.trusted || c.wrong != nil || allowed < 2*c.longOutputs || allowed < c.eachOutputs {
+		return c.wrong != nil
+	}
+	var err error
+	if c.comparer == nil {
+		c.comparer, err = c.bound.Comparer()
+	}
+	var a *compile.Agreement
+	if err == nil {
+		a, err = c.comparer.Outputs(x, c.rng, allowed)
+	}
+	if c.record.Outputs == nil {
+		c.record.Outputs = &folder.OutputCheck{}
+	}
+	o := c.record.Outputs
+	switch {
+	case err != nil:
+		o.Add(folder.OutputCheck{Reason: err.Error()})
+		return false
+	case a == nil:
+		o.Add(folder.OutputCheck{Reason: "the reference computes them"})
+		return false
+	}
+	c.record.Seconds += a.Elapsed.Seconds()
+	switch {
+	case a.Wrong():
+		c.wrong, c.point, c.when = a, slices.Clone(x), when
+		return true
+	case a.Verdict == compile.TooLong:
+		c.longOutputs = a.Elapsed
+		o.Add(folder.OutputCheck{Reason: a.Reason})
+	case a.Verdict == compile.Agrees:
+		c.eachOutputs = a.Elapsed
+		o.Add(folder.OutputCheck{Points: 1, Compared: a.Outputs, Drawn: a.Drawn})
+	default:
+		o.Add(folder.OutputCheck{Reason: a.Reason})
+	}
+	return false
+}
+
 // Start compares near the origin, before the first draw. It reports whether the log density is
 // wrong; then, as after Draw and End, the caller calls Replace and begins again.
 func (c *Check) Start() bool {
@@ -185,13 +254,13 @@ func (c *Check) Draw(chain int, warmup bool, x []float64) bool {
 		return false
 	}
 	c.begun[chain] = true
-	return c.at(x, "at the end of warm-up")
+	return c.whole(x, "at the end of warm-up")
 }
 
 // End compares at the last draw of each chain.
 func (c *Check) End(ctx context.Context) bool {
 	for _, x := range c.last {
-		if x != nil && c.at(x, "at the end of a chain") {
+		if x != nil && c.whole(x, "at the end of a chain") {
 			return true
 		}
 	}
@@ -231,6 +300,10 @@ func (c *Check) part(ctx context.Context) bool {
 // Record is what came of it so far.
 func (c *Check) Record() *folder.Density {
 	r := c.record
+	if o := c.record.Outputs; o != nil {
+		copied := *o
+		r.Outputs = &copied
+	}
 	if r.Share < 1 && r.Reason == "" && r.Wrong == nil {
 		r.Reason = "one evaluation of the reference takes longer than the run has time for"
 	}
@@ -241,17 +314,23 @@ func (c *Check) Record() *folder.Density {
 // that agrees of those without one of the passes, or else the reference.
 func (c *Check) Replace(ctx context.Context) error {
 	w := folder.WrongDensity{When: c.when, Point: c.point, Compiled: c.wrong.Compiled, Reference: finiteOr0(c.wrong.Reference), Tolerance: c.wrong.Tolerance,
-		What: folder.DensityValue, Message: c.wrong.Reason, Begun: c.last != nil}
+		What: folder.DensityValue, Name: c.wrong.Name, Message: c.wrong.Reason, Begun: c.last != nil}
 	switch c.wrong.Verdict {
 	case compile.Slopes:
 		w.What, w.Direction = folder.DensityGradient, c.wrong.Direction
 		w.Compiled, w.Reference, w.Tolerance = finiteOr0(c.wrong.CompiledSlope), c.wrong.ReferenceSlope, c.wrong.SlopeTolerance
+	case compile.Output:
+		w.What = folder.DensityOutput
+		w.Compiled = finiteOr0(w.Compiled)
 	case compile.Rejected:
 		w.What = folder.DensityRejection
 	case compile.Refused:
 		w.What = folder.DensityRefusal
 	}
 	agrees := func(m *compile.Model) bool {
+		if c.wrong.Verdict == compile.Output || c.wrong.Name != "" {
+			return c.outputsAgree(m)
+		}
 		a, err := m.Agree(c.point, c.rng, checkTrust)
 		switch {
 		case err != nil:
@@ -278,7 +357,26 @@ func (c *Check) Replace(ctx context.Context) error {
 	c.record.Wrong = append(c.record.Wrong, w)
 	c.bound, c.comparer, c.wrong, c.point = instead, nil, nil, nil
 	c.last, c.begun, c.long = nil, nil, 0
+	c.eachOutputs, c.longOutputs, c.record.Outputs = 0, 0, nil
 	return nil
+}
+
+// outputsAgree reports whether another program has the right outputs at the point where those of
+// the present one are wrong, and the right log density.
+func (c *Check) outputsAgree(m *compile.Model) bool {
+	k, err := m.Comparer()
+	if err != nil {
+		return false
+	}
+	density, err := k.Agree(c.point, c.rng, checkTrust)
+	if err != nil || density.Wrong() {
+		return false
+	}
+	a, err := k.Outputs(c.point, c.rng, checkTrust)
+	if err != nil || a == nil {
+		return err == nil // the reference computes them
+	}
+	return a.Verdict == compile.Agrees || c.wrong.Verdict == compile.Rejected && a.Verdict == compile.Vague
 }
 
 // rightProgram is a program that agrees with the reference, and the passes that it is without: one,

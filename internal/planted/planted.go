@@ -10,6 +10,16 @@ type Fault struct {
 	// Change is given what the pass returns, an *ad.Graph or a *loopnest.Program, and returns
 	// what takes its place.
 	Change func(any) any
+	// Outputs puts it into the program of outputs in place of that of the log density.
+	Outputs bool
+}
+
+// Of is the fault if it is one of the program of outputs, or of the log density; nil otherwise.
+func (f *Fault) Of(outputs bool) *Fault {
+	if f == nil || f.Outputs != outputs {
+		return nil
+	}
+	return f
 }
 
 // Bind is the Pass of a fault in the binder.

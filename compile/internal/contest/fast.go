@@ -57,12 +57,22 @@ func Fast(text, name string, set *data.Set, seed uint64) (rep Report) {
 
 // fast compares at one point.
 func fast(rep *Report, model *compile.Model, x []float64, rng *rand.Rand) *Disagreement {
-	a, err := model.Agree(x, rng, time.Minute)
+	comparer, err := model.Comparer()
 	if err != nil {
 		return differ("reference", "the reference fails: %v", err)
 	}
-	if a.Wrong() {
-		return differ("agree "+a.Verdict.String(), "%v: %+v", a.Verdict, *a)
+	a, err := comparer.Agree(x, rng, time.Minute)
+	if err != nil {
+		return differ("reference", "the reference fails: %v", err)
+	}
+	o, err := comparer.Outputs(x, rng, time.Minute)
+	if err != nil && !a.Wrong() {
+		return differ("reference", "the reference fails with outputs: %v", err)
+	}
+	for _, a := range []*compile.Agreement{a, o} {
+		if a != nil && a.Wrong() {
+			return differ("agree "+a.Verdict.String(), "%v: %+v", a.Verdict, *a)
+		}
 	}
 	grad, want := make([]float64, len(x)), make([]float64, len(x))
 	reference := model.Reference()

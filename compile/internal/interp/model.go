@@ -126,19 +126,50 @@ func (m *Model) Record(x [][]float64, env *ad.Env) (r *Record, err error) {
 // the generated quantities: one number after another as ir.Layout has them.
 func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float64, err error) {
 	defer caught(&err)
-	prog := m.known.prog
+	f := m.outputs(x, env, generated, nil)
+	for _, n := range m.numbers(f, generated) {
+		out = append(out, n.value())
+	}
+	return out, nil
+}
+
+// OutputVars gives the variable of each of the numbers that Outputs evaluates, with generated
+// quantities, and the numbers.
+func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []float64, err error) {
+	defer caught(&err)
+	for _, n := range m.numbers(m.outputs(x, env, true, nil), true) {
+		vars, out = append(vars, n.of), append(out, n.value())
+	}
+	return vars, out, nil
+}
+
+// RecordOutput is Record for the numbers of Outputs, with generated quantities, at these places:
+// the outputs of the graph.
+func (m *Model) RecordOutput(x [][]float64, env *ad.Env, places ...int) (r *Record, err error) {
+	defer caught(&err)
+	rec := &recorder{g: ad.NewGraph(), sites: newSites()}
+	f := m.outputs(x, env, true, rec)
+	all := m.numbers(f, true)
+	for _, k := range places {
+		n := all[k]
+		ref := f.m.refAt(n.array, n.element)
+		rec.g.Output(f.m.operand(n.value(), ref))
+	}
+	return &Record{Graph: rec.g, Sites: rec.sites.spans}, nil
+}
+
+// outputs evaluates what Outputs does.
+func (m *Model) outputs(x [][]float64, env *ad.Env, generated bool, rec *recorder) *frame {
 	o := m.options(env)
-	f := m.begin(&o, nil)
+	f := m.begin(&o, rec)
 	m.parameters(f, x)
 	m.transformed(f)
 	m.checkTransformed(f)
-	out = numbers(f, slices.Concat(prog.Parameters, prog.TransformedParameterVars), nil)
 	if generated {
 		m.generated(f)
 		m.checkGenerated(f)
-		out = numbers(f, prog.GeneratedQuantityVars, out)
 	}
-	return out, nil
+	return f
 }
 
 // Parameters evaluates the parameters alone, as Outputs has them.
@@ -147,7 +178,10 @@ func (m *Model) Parameters(x [][]float64, env *ad.Env) (out []float64, err error
 	o := m.options(env)
 	f := m.begin(&o, nil)
 	m.parameters(f, x)
-	return numbers(f, m.known.prog.Parameters, nil), nil
+	for _, n := range numbers(f, m.known.prog.Parameters, nil) {
+		out = append(out, n.value())
+	}
+	return out, nil
 }
 
 // options are those of an evaluation.
@@ -284,17 +318,41 @@ func (l *leaf) checkBounds(m *machine, args []*array, lower, upper int) {
 	}
 }
 
-// numbers appends the values of variables as outputs have them.
-func numbers(f *frame, vars []*ir.Var, out []float64) []float64 {
+// outputNumber is an element of a variable.
+type outputNumber struct {
+	of      *ir.Var
+	array   *array
+	element int
+}
+
+func (n outputNumber) value() float64 {
+	if n.array.isInt() {
+		return float64(n.array.ints[n.element])
+	}
+	return n.array.reals[n.element]
+}
+
+// numbers are those of outputs, in their order.
+func (m *Model) numbers(f *frame, generated bool) []outputNumber {
+	prog := m.known.prog
+	out := numbers(f, slices.Concat(prog.Parameters, prog.TransformedParameterVars), nil)
+	if generated {
+		out = numbers(f, prog.GeneratedQuantityVars, out)
+	}
+	return out
+}
+
+// numbers appends the elements of variables as outputs have them.
+func numbers(f *frame, vars []*ir.Var, out []outputNumber) []outputNumber {
 	for _, leaves := range ir.Declared(vars) {
 		var shapes [][]int
-		var values [][]float64
+		var values []*array
 		for _, v := range leaves {
 			a := get(v)(f)
-			shapes, values = append(shapes, a.shape), append(values, a.floats())
+			shapes, values = append(shapes, a.shape), append(values, a)
 		}
 		for _, s := range ir.Layout(leaves, shapes) {
-			out = append(out, values[s.Leaf][s.Element])
+			out = append(out, outputNumber{leaves[s.Leaf], values[s.Leaf], s.Element})
 		}
 	}
 	return out

@@ -250,7 +250,7 @@ func (r *run) compare(p **model.Posterior) (again bool, err error) {
 		return false, nil
 	}
 	before := len(r.check.Record().Wrong)
-	if again, err = r.check.At(r.ctx, r.visited...); !again || err != nil {
+	if again, err = r.check.Draws(r.ctx, r.visited...); !again || err != nil {
 		return false, err
 	}
 	r.tellDensity(selfcheck.Findings(r.check.Record())[before:])
