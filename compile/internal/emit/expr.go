@@ -277,7 +277,8 @@ func (ex *expressions) choice(e *ir.Cond) value {
 		}
 	}
 	old := ex.ctl.result
-	if cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
+	some, all := ex.ctl.taken(cond) // of a side that no iteration takes, nothing may be there yet
+	if some && !all && cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
 		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
 		ex.ctl.choose(cond, side(e.Then), side(e.Else))
@@ -460,15 +461,16 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 	})
 }
 
-// inside reports whether an index is a number or variable that is known, and within a
-// dimension wherever evaluation stands.
+// inside reports whether an index is known, and within a dimension wherever evaluation stands.
 func (ex *expressions) inside(index ir.Expr, size int) bool {
 	var at value
 	switch e := index.(type) {
 	case *ir.IntLit:
 		at = intValue(e.Value)
-	case *ir.VarRef:
-		at = ex.eval(e)
+	default:
+		if ex.plain(e) {
+			at = ex.eval(e)
+		}
 	}
 	excluded := ex.at.excluded(at.axis)
 	for l, i := range at.ints {
@@ -479,14 +481,16 @@ func (ex *expressions) inside(index ir.Expr, size int) bool {
 	return at.ints != nil
 }
 
-// mayDivideByZero reports whether a call divides ints, by another number than one written
-// there.
-func mayDivideByZero(e *ir.Call) bool {
+// mayDivideByZero reports whether a call divides ints by a number that is not known, or 0.
+func (ex *expressions) mayDivideByZero(e *ir.Call) bool {
 	if e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%" {
 		return false
 	}
-	by, ok := e.Args[1].(*ir.IntLit)
-	return !ok || by.Value == 0
+	if !ex.plain(e.Args[1]) {
+		return true
+	}
+	by := ex.eval(e.Args[1])
+	return by.ints == nil || slices.Contains(by.ints, 0)
 }
 
 // plain reports whether an expression can be evaluated where it is not asked for,
@@ -498,7 +502,8 @@ func (ex *expressions) plain(e ir.Expr) bool {
 		case *ir.UserCall:
 			plain = false
 		case *ir.Call:
-			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() && !mayDivideByZero(e)
+			total := e.Type().Kind == types.Int && (e.Name == "max" || e.Name == "min" || e.Name == "abs")
+			plain = plain && (total || strings.HasPrefix(e.Name, "operator")) && e.Type().IsScalar() && !ex.mayDivideByZero(e)
 		case *ir.IndexExpr:
 			x, ok := e.X.(*ir.VarRef)
 			if !ok {
