@@ -20,8 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// BugReport is a comparison of a compiled log density with the reference evaluator at some
-// points, with all that others need to repeat it. [NewBugReport] makes one.
+// BugReport is a comparison of a compiled log density, and of outputs, with the reference evaluator
+// at some points, with all that others need to repeat it. [NewBugReport] makes one.
 type BugReport struct {
 	Points     [][]float64          // unconstrained
 	Agreements []*compile.Agreement // at these points
@@ -54,11 +54,21 @@ func NewBugReport(ctx context.Context, p *model.Posterior, points [][]float64, r
 		return nil
 	})
 	rng := rand.New(rand.NewPCG(1, 1))
+	comparer, err := bound.Comparer()
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range r.Points {
 		if len(x) != p.Dim() {
 			return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
 		}
-		a, err := bound.Agree(x, rng, math.MaxInt64)
+		a, err := comparer.Agree(x, rng, math.MaxInt64)
+		if err == nil && !a.Wrong() {
+			var outputs *compile.Agreement
+			if outputs, err = comparer.Outputs(x, rng, math.MaxInt64); outputs != nil && outputs.Wrong() {
+				a = outputs
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +115,7 @@ func (r *BugReport) Write(to io.Writer) error {
 	fmt.Fprintf(w, "- ppl %s, %s, %s/%s, processor level %s\n- written at %s\n\n", model.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, compile.CPULevel(), time.Now().UTC().Format(time.DateTime))
 	fmt.Fprintf(w, "## The comparison\n\nThe compiled log density and the reference evaluator:\n\n| point | verdict | compiled | reference | tolerance | slope | of the reference | tolerance |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for i, a := range r.Agreements {
-		fmt.Fprintf(w, "| %d | %v | %.17g | %.17g | %.3g |", i+1, a.Verdict, a.Compiled, a.Reference, a.Tolerance)
+		fmt.Fprintf(w, "| %d | %s | %.17g | %.17g | %.3g |", i+1, strings.TrimSpace(a.Verdict.String()+" "+a.Name), a.Compiled, a.Reference, a.Tolerance)
 		if a.Sloped {
 			fmt.Fprintf(w, " %.17g | %.17g | %.3g |", a.CompiledSlope, a.ReferenceSlope, a.SlopeTolerance)
 		} else {
@@ -115,7 +125,7 @@ func (r *BugReport) Write(to io.Writer) error {
 	}
 	if r.recorded != nil {
 		for _, x := range r.recorded.Wrong {
-			fmt.Fprintf(w, "\nThe run found another %s %s: %.17g and not %.17g (tolerance %.3g). It went on with %s.\n", x.What, x.When, x.Compiled, x.Reference, x.Tolerance, x.Instead)
+			fmt.Fprintf(w, "\nThe run found another %s%s %s: %.17g and not %.17g (tolerance %.3g). It went on with %s.\n", x.What, strings.TrimRight(" "+x.Name, " "), x.When, x.Compiled, x.Reference, x.Tolerance, x.Instead)
 		}
 	}
 	fmt.Fprintf(w, "\n## The points\n\n```json\n{\"points\": [\n")
