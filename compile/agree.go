@@ -61,8 +61,8 @@ const (
 	// units.
 	agreeRounding = 16
 	agreeSlope    = 1e-5
-	// Derivatives of solutions hold to solverSlope times the solver's tolerance, which users may set
-	// to 1e-3, and to maxSolverSlope. They differed from differences by 4e-6 at most, for 1e-6.
+	// Derivatives of solutions hold to solverSlope times the solver's tolerance, which users may
+	// set to 1e-3, and to maxSolverSlope. They differed from differences by 4e-6 at most, for 1e-6.
 	solverSlope    = 100
 	maxSolverSlope = 1e-2
 	maxVague       = 0.05
@@ -139,8 +139,8 @@ type agreeing struct {
 // worth more than to keep to the time.
 const suspicious = time.Minute
 
-// suspiciousSlope is the part of a slope by which a single difference is off at least where it looks
-// wrong: less is mostly the error of the difference.
+// suspiciousSlope is the part of a slope by which a single difference is off at least where it
+// looks wrong: less is mostly the error of the difference.
 const suspiciousSlope = 1e-3
 
 // Comparer compares a model with the reference evaluator. It keeps what both need between

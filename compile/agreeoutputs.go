@@ -17,12 +17,12 @@ import (
 // A number agrees if it is within agreeSum, and what solvers earn, of the largest number of its
 // variable. Otherwise it is looked at how much rounding matters: by the outputs at points around,
 // near enough for a comparison of numbers that rounding decides to come out both ways, and by the
-// rounding error that the derivatives of the reference predict. What depends on random draws is left
-// out: compiled programs draw in another order.
+// rounding error that the derivatives of the reference predict. What depends on random draws is
+// left out: compiled programs draw in another order.
 
 const (
-	// outputPoints is the number of points around, half of them a few roundings away and half within
-	// outputStep.
+	// outputPoints is the number of points around, half of them a few roundings away and half
+	// within outputStep.
 	outputPoints = 8
 	outputStep   = 0x1p-36
 	// maxOutputs bounds the outputs whose rounding error is estimated.
@@ -31,8 +31,8 @@ const (
 
 // Outputs compares what the compiled program generates at the unconstrained point x with the
 // reference evaluator, as [Comparer.Agree] compares log densities: the verdict is Output where a
-// number is wrong, Rejected or Refused where one of the two alone rejects the point. It is nil where
-// the reference computes the outputs anyway.
+// number is wrong, Rejected or Refused where one of the two alone rejects the point. It is nil
+// where the reference computes the outputs anyway.
 func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
 	bound := c.m.bound
 	if bound.Generated == nil {

@@ -43,8 +43,8 @@ type Generated struct {
 	Failed int
 	Reason error
 
-	// Density is what came of comparing them with the reference evaluator at a few draws. Where they
-	// were wrong, all are computed by another program.
+	// Density is what came of comparing them with the reference evaluator at a few draws. Where
+	// they were wrong, all are computed by another program.
 	Density *folder.Density
 
 	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
@@ -171,8 +171,8 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 	return out, nil
 }
 
-// trustOutputs compares the generated quantities with the reference evaluator at the first draw, the
-// last and one between, and gives the posterior a program that agrees.
+// trustOutputs compares the generated quantities with the reference evaluator at the first draw,
+// the last and one between, and gives the posterior a program that agrees.
 func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
 	bound := p.Compiled().Clone().(*compile.Model)
 	bound.SetStop(ctx.Err)

@@ -11,8 +11,8 @@ type Density struct {
 	Seconds float64 `json:"seconds"`
 	// Reason says why less than all was compared; "" if all was.
 	Reason string `json:"reason,omitempty"`
-	// Outputs is what came of comparing transformed parameters and generated quantities; nil if they
-	// were not.
+	// Outputs is what came of comparing transformed parameters and generated quantities; nil if
+	// they were not.
 	Outputs *OutputCheck `json:"outputs,omitempty"`
 	// Wrong are the points where the two disagree, and what was done about it.
 	Wrong []WrongDensity `json:"wrong,omitempty"`
@@ -32,7 +32,8 @@ type OutputCheck struct {
 // WrongDensity is a point at which a compiled program computes another log density, or another
 // gradient or output, than the reference evaluator.
 type WrongDensity struct {
-	// that is wrong: DensityValue, DensityGradient, DensityOutput, DensityRejection or DensityRefusal
+	// that is wrong: DensityValue, DensityGradient, DensityOutput, DensityRejection or
+	// DensityRefusal
 	What string `json:"what"`
 	Name string `json:"name,omitempty"` // of the output
 	// before the first draw, at the end of warm-up, at the end of a chain

@@ -85,8 +85,8 @@ func TestOutputsAgree(t *testing.T) {
 	}
 }
 
-// TestWrongOutput: a fault in a transformed parameter or a generated quantity is noticed at the first
-// draw, with the name of the output, and the run begins again with a program without it.
+// TestWrongOutput: a fault in a transformed parameter or a generated quantity is noticed at the
+// first draw, with the name of the output, and the run begins again with a program without it.
 func TestWrongOutput(t *testing.T) {
 	for _, c := range []struct {
 		pass, output string

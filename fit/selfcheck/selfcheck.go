@@ -88,7 +88,7 @@ func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uin
 	return c, nil
 }
 
-// pointOfResults is when callers compare at points of their own.
+// pointOfResults is when callers compare at points that they choose.
 const pointOfResults = "at a point of the results"
 
 // At compares log densities at unconstrained points that a caller was given or has come to: the
@@ -181,8 +181,8 @@ func (c *Check) whole(x []float64, when string) bool {
 	return c.at(x, when) || c.outputs(x, when)
 }
 
-// outputs compares the outputs at the point x of a draw, if there is time. It reports whether one is
-// wrong there.
+// outputs compares the outputs at the point x of a draw, if there is time. It reports whether one
+// is wrong there.
 func (c *Check) outputs(x []float64, when string) bool {
 	allowed := c.allowance()
 	if c.trusted || c.wrong != nil || allowed < 2*c.longOutputs || allowed < c.eachOutputs {

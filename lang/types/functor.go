@@ -207,6 +207,7 @@ type Written struct {
 	Lead       int    // how many arguments the text gives to the function passed; -1: all
 
 	// Tolerance is, of a solver, the relative error at which it ends unless its arguments named
-	// rtol, atol, relative, absolute or tolerance say otherwise; 0 of what is exact but for rounding.
+	// rtol, atol, relative, absolute or tolerance say otherwise; 0 of what is exact but for
+	// rounding.
 	Tolerance float64
 }

@@ -31,9 +31,9 @@ const (
 	// maxTrips is where a while loop is taken to be endless.
 	maxTrips = 100_000_000
 
-	// maxSkippedTrips bounds the trips of a while loop that are bound one by one where parameters may
-	// never lead, even if data decide them: what is left becomes a region, which only a point that
-	// comes there runs. They take 0.2 s.
+	// maxSkippedTrips bounds the trips of a while loop that are bound one by one where parameters
+	// may never lead, even if data decide them: what is left becomes a region, which only a point
+	// that comes there runs. They take 0.2 s.
 	maxSkippedTrips = 10_000
 
 	// maxNested is how deep calls may go that stand in regions in one another: such a

@@ -314,8 +314,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestEndlessFunction: a function that never ends, of what data decide, ends the inspection no later
-// than maxEvaluated says; there is no budget here. What it decides counts as unknown.
+// TestEndlessFunction: a function that never ends, of what data decide, ends the inspection no
+// later than maxEvaluated says; there is no budget here. What it decides counts as unknown.
 func TestEndlessFunction(t *testing.T) {
 	const endless = "functions { int forever(int k) { int n = 0; while (n < 10) { if (n > 3) n += k; } return n; } } parameters { real a; } "
 	for _, c := range []struct{ loop, want string }{

@@ -13,7 +13,7 @@ func Drawn(k *Functions, block []ir.Stmt) map[*ir.Var]bool {
 	drawn := map[*ir.Var]bool{}
 	depends := func(s ir.Stmt) bool {
 		for e := range ir.Exprs(s) {
-			if k.SideEffects(e)&Draws != 0 {
+			if k.SideEffectsIn(e)&Draws != 0 {
 				return true
 			}
 			for v := range ir.Vars(e) {
