@@ -72,6 +72,27 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(density(g, tail, x, a, b), d)), None, None}
 			}}
 	}
+	// failures is the row of the derivative by φ of a tail at x = φ/(φ+μ). By μ, that is the density of
+	// μ over the tail times the score of φ at μ less the derivative itself; the density is the term of
+	// the incomplete beta function over μ.
+	failures := func(name string, op, tail OpCode, f func(mu, phi, n float64) float64, sign float64) Op {
+		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: func(_ int, z float64) float64 { return math.Exp(1 + z) },
+			Points: [][]float64{{300, 120, 40}, {2, 300, 7}},
+			VJP: func(g *Graph, node *Node, out, adj Ref, need []bool) []Ref {
+				mu, phi, n := node.Args[0], node.Args[1], node.Args[2]
+				if need[1] || need[2] {
+					g.fail(op, noSecond)
+				}
+				all := g.Add(mu, phi)
+				t, x := g.Div(mu, all), g.Div(phi, all)
+				l := g.Do(OpLog1p, nil, g.Div(mu, phi))
+				i := g.Inv(phi)
+				score := g.Sub(g.Do(OpDigammaGap, nil, phi, n), g.Do(OpLogGap, nil, t, l))
+				score = g.Add(score, g.Mul(g.Mul(n, i), g.Sub(t, g.Less(phi, g.Const(1)))))
+				density := g.Exp(g.Sub(g.Do(OpLogBetaTerm, nil, x, phi, n), g.Do(tail, nil, x, phi, n)))
+				return []Ref{g.Mul(adj, g.Scale(-sign, g.Mul(g.Div(density, mu), g.Sub(score, out)))), None, None}
+			}}
+	}
 	studentDomain := func(arg int, z float64) float64 {
 		if arg == 0 {
 			return 2 * z
@@ -95,12 +116,14 @@ func incompleteOps() map[OpCode]Op {
 				dx := g.Sub(g.Div(a, x), g.Div(b, y))
 				return []Ref{dx, g.Add(g.Log(x), rise(g, a, b)), g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a))}
 			}},
-		OpLogBetaI:   betaTail("log_inc_beta", kernel.LogBetaI, OpLogBetaI, OpLogBetaIa, OpLogBetaIb, 1),
-		OpLogBetaIa:  shapePart("log_inc_beta_a", OpLogBetaI, OpLogBetaIa, kernel.LogBetaIa, byA, 1),
-		OpLogBetaIb:  shapePart("log_inc_beta_b", OpLogBetaI, OpLogBetaIb, kernel.LogBetaIb, byB, 1),
-		OpLogBetaIc:  betaTail("log1m_inc_beta", kernel.LogBetaIc, OpLogBetaIc, OpLogBetaIca, OpLogBetaIcb, -1),
-		OpLogBetaIca: shapePart("log1m_inc_beta_a", OpLogBetaIc, OpLogBetaIca, kernel.LogBetaIca, byA, -1),
-		OpLogBetaIcb: shapePart("log1m_inc_beta_b", OpLogBetaIc, OpLogBetaIcb, kernel.LogBetaIcb, byB, -1),
+		OpLogBetaI:        betaTail("log_inc_beta", kernel.LogBetaI, OpLogBetaI, OpLogBetaIa, OpLogBetaIb, 1),
+		OpLogBetaIa:       shapePart("log_inc_beta_a", OpLogBetaI, OpLogBetaIa, kernel.LogBetaIa, byA, 1),
+		OpLogBetaIb:       shapePart("log_inc_beta_b", OpLogBetaI, OpLogBetaIb, kernel.LogBetaIb, byB, 1),
+		OpLogBetaIc:       betaTail("log1m_inc_beta", kernel.LogBetaIc, OpLogBetaIc, OpLogBetaIca, OpLogBetaIcb, -1),
+		OpLogBetaIca:      shapePart("log1m_inc_beta_a", OpLogBetaIc, OpLogBetaIca, kernel.LogBetaIca, byA, -1),
+		OpLogBetaIcb:      shapePart("log1m_inc_beta_b", OpLogBetaIc, OpLogBetaIcb, kernel.LogBetaIcb, byB, -1),
+		OpLogFailuresPhi:  failures("log_failures_phi", OpLogFailuresPhi, OpLogBetaI, kernel.LogFailuresPhi, 1),
+		OpLogFailuresPhic: failures("log1m_failures_phi", OpLogFailuresPhic, OpLogBetaIc, kernel.LogFailuresPhic, -1),
 		OpLogStudentCDF: {Name: "log_student_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDF, Domain: studentDomain,
 			Points: [][]float64{{0, 3}, {-20, 3}, {30, 0.5}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {

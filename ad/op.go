@@ -225,6 +225,8 @@ const (
 	OpLogBetaIc       // (x, a, b): log(1 - I_x(a, b)), which needs no 1-x
 	OpLogBetaIca      // its derivative by a
 	OpLogBetaIcb      // its derivative by b
+	OpLogFailuresPhi  // (μ, φ, n): derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed
+	OpLogFailuresPhic // likewise of log(1 - I_x(φ, n))
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function

@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -88,12 +89,15 @@ var betaProportion = Dist{
 	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},
 		{Name: "kappa", Is: "Precision parameter", In: types.PositiveFinite}},
+	// Γ(a) = Γ(a+1)/a, and log a by those of μ and κ, as the product may underflow.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := proportions(g, p)
 		kernel := g.Add(g.Mul(plus(g, a, -1), g.Log(y)), g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
+		logKappa := g.Log(p[1])
+		logs := g.Add(g.Add(g.Log(p[0]), g.Do(ad.OpLog1m, nil, p[0])), g.Scale(2, logKappa)) // log ab
 		return []Term{
-			{Value: g.Lgamma(p[1]), Of: of2nd},
-			{Value: g.Add(g.Lgamma(a), g.Lgamma(b)), Weight: -1, Of: of1st | of2nd},
+			{Value: g.Sub(g.Lgamma(plus(g, p[1], 1)), logKappa), Of: of2nd},
+			{Value: g.Sub(g.Add(g.Lgamma(plus(g, a, 1)), g.Lgamma(plus(g, b, 1))), logs), Weight: -1, Of: of1st | of2nd},
 			{Value: kernel, Of: always},
 		}
 	},
@@ -102,8 +106,12 @@ var betaProportion = Dist{
 		return logBetaI(g, y, a, b)
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		// Below 1e-290 the probability is a multiple of a, and a may underflow.
+		const tiny = 1e-290
 		a, b := proportions(g, p)
-		return log1mBetaI(g, y, a, b)
+		small := g.Less(a, g.Const(tiny))
+		ratio := plus(g, g.Add(g.Log(p[0]), g.Log(p[1])), -math.Log(tiny))
+		return g.Add(log1mBetaI(g, y, g.Select(small, g.Const(tiny), a), b), g.Select(small, ratio, g.Const(0)))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0]*p[1], p[1]-p[0]*p[1]) },
 }

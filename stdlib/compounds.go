@@ -154,9 +154,7 @@ var betaNegBinomial = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			below := betaNegBinomialSum(g, y, p) // which decides: the other is for small tails only
-			small := g.Less(below, g.Const(-math.Ln2))
-			return g.Select(small, g.Do(ad.OpLog1mExp, nil, g.Select(small, below, g.Const(-1))), betaNegBinomialTail(g, y, p))
+			return betaNegBinomialAbove(g, y, p)
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
@@ -188,40 +186,93 @@ func betaNegBinomialSum(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	})
 }
 
+// betaNegBinomialAbove is the log probability of more than y: what the sum of the masses leaves of
+// 1, or that of the masses at 1, 2, …, y of the probability of more than 0, where less than three
+// digits cancel, else by an integral.
+func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	const part = 1e-3
+	one, cut := g.Const(1), g.Const(math.Log1p(-part))
+	rest := func(l ad.Ref) (enough, of ad.Ref) { // log(1 - exp(l)) where that is more than log part
+		enough = g.Less(l, cut)
+		return enough, g.Do(ad.OpLog1mExp, nil, g.Select(enough, l, g.Const(-1)))
+	}
+	r, a, b := p[0], p[1], p[2]
+	less := g.Less(r, b)
+	more, least := g.Select(less, b, r), g.Select(less, r, b)
+	none := g.Sub(g.Do(ad.OpLogRising, nil, a, least), g.Do(ad.OpLogRising, nil, g.Add(a, more), least))
+	some := g.Do(ad.OpLog1mExp, nil, none)
+	positive := logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
+		zero := g.Equal(k, g.Const(0))
+		k = g.Select(zero, one, k)
+		return g.Select(zero, g.Const(negInf), g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1))))
+	})
+	zero := g.Equal(y, g.Const(0))
+	enough, direct := rest(g.Select(zero, none, g.Do(ad.OpLogAddExp, nil, none, g.Select(zero, one, positive))))
+	enoughOfSome, ofSome := rest(g.Sub(g.Select(zero, g.Const(-1), positive), g.Select(zero, g.Const(0), some)))
+	// The logarithms of none cancel beside a large a, which suits the integral.
+	enoughOfSome = g.Mul(enoughOfSome, g.Less(g.Scale(1e-5, a), g.Add(more, g.Scale(1e-5, g.Less(a, one)))))
+	ofSome = g.Add(some, g.Select(zero, g.Const(0), ofSome))
+	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, betaNegBinomialTail(g, y, p)))
+}
+
 // betaNegBinomialTail is the log probability of more than y, where that is small. More than
 // y failures come before r successes where the probability of success, of the distribution
 // Beta(α, β), is less than one of the distribution Beta(r, y+1): an integral over the latter,
 // by the logit s of the variable, of a log-concave function. It is about the density of
-// Beta(r+α, y+1+β); four Gauss-Legendre rules cover where it is more than e⁻⁴⁰ of its mode.
+// Beta(r+α, y+1+β). Gauss-Legendre rules cover where it is more than e⁻⁴⁰ of its mode: to the left,
+// twice about the mean, and to the right. For a small r and a large β, the function is nearly
+// constant from the mean to where the density of Beta(r, y+1) ends; two more rules cover that.
 func betaNegBinomialTail(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	const left, near, after, plateau, bend, right, panels = 0, 1, 2, 3, 4, 5, 6
 	rule := kernel.Legendre28[:]
-	var near, left, right, nearLength, leftLength, rightLength, weights []float64
-	for panel := range 4 {
+	var weights []float64
+	var starts, lengths [panels][]float64 // multiples of the start and the length of each panel
+	for panel := range panels {
 		for _, node := range rule {
-			t, is := node[0], [4]float64{}
-			is[panel] = 1
-			near = append(near, -t*is[0]+t*is[1]-is[2]+is[3])
-			left, right = append(left, -t*is[2]), append(right, t*is[3])
-			nearLength = append(nearLength, is[0]+is[1])
-			leftLength, rightLength = append(leftLength, is[2]), append(rightLength, is[3])
+			for k := range panels {
+				is := 0.0
+				if k == panel {
+					is = 1
+				}
+				starts[k], lengths[k] = append(starts[k], is), append(lengths[k], is*node[0])
+			}
 			weights = append(weights, math.Log(node[1]))
 		}
 	}
 	return logSumNodes(g, len(weights), append([]ad.Ref{y}, p...), func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
 		n, r, a, b := plus(g, args[0], 1), args[1], args[2], args[3]
+		one, tiny := g.Const(1), g.Const(1e-290) // tiny is the length of a panel that is not needed
 		up, down := g.Add(r, a), g.Add(n, b)
-		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(up), g.Inv(down)))) // 40 is half its square over the variance
-		leftWidth, rightWidth := g.Scale(40, g.Inv(up)), g.Scale(40, g.Inv(n))
-		at := func(near, left, right []float64) ad.Ref {
-			return g.Add(g.Mul(row(near), width), g.Add(g.Mul(row(left), leftWidth), g.Mul(row(right), rightWidth)))
+		bulk := g.Do(ad.OpMax, nil, up, one)
+		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(bulk), g.Inv(down)))) // 40 is half its square over the variance
+		mean := g.Log(g.Div(bulk, down))
+		last := plus(g, g.Neg(g.Log(n)), -1) // about where the density of Beta(r, y+1) begins to end
+		edge := g.Add(mean, width)
+		flat := g.Mul(g.Less(edge, last), g.Less(r, one))
+		reach := g.Add(g.Log(g.Do(ad.OpExpm1, nil, g.Div(g.Const(40), n))), g.Neg(last))
+		turn := g.Do(ad.OpMax, nil, edge, plus(g, last, -9))
+		var start, length [panels]ad.Ref
+		length[left] = g.Div(g.Const(40), up)
+		start[left] = g.Sub(g.Sub(mean, width), length[left])
+		start[near], length[near] = g.Sub(mean, width), width
+		start[after], length[after] = mean, width
+		start[plateau], length[plateau] = edge, g.Select(flat, g.Do(ad.OpMax, nil, g.Sub(turn, edge), tiny), tiny)
+		start[bend], length[bend] = turn, g.Select(flat, g.Sub(last, turn), tiny)
+		start[right] = g.Select(flat, last, edge)
+		slope := g.Sub(g.Mul(g.Add(r, n), g.Do(ad.OpInvLogit, nil, edge)), r) // from the edge on it is steeper
+		steep := g.Div(g.Const(40), g.Do(ad.OpMax, nil, slope, g.Const(1e-9)))
+		length[right] = g.Select(flat, reach, g.Do(ad.OpMin, nil, steep, g.Do(ad.OpMax, nil, g.Sub(g.Add(reach, last), edge), g.Div(g.Const(40), n))))
+		s, size := g.Const(0), g.Const(0)
+		for k := range panels {
+			s = g.Add(s, g.Add(g.Mul(row(starts[k]), start[k]), g.Mul(row(lengths[k]), length[k])))
+			size = g.Add(size, g.Mul(row(starts[k]), length[k]))
 		}
-		s := g.Add(g.Log(g.Div(up, down)), at(near, left, right))
+		s, size = g.Detach(s), g.Detach(size) // the integral does not depend on the nodes
 		above := g.Less(g.Const(0), s)
 		x := g.Do(ad.OpInvLogit, nil, g.Neg(g.Do(ad.OpAbs, nil, s))) // the variable or, above, 1 less it
 		density := g.Do(ad.OpLogBetaTerm, nil, x, g.Select(above, n, r), g.Select(above, r, n))
 		less := g.Select(above, log1mBetaI(g, x, b, a), logBetaI(g, x, a, b))
-		v := g.Add(g.Add(density, less), g.Add(row(weights), g.Log(at(nearLength, leftLength, rightLength))))
-		return v
+		return g.Add(g.Add(density, less), g.Add(row(weights), g.Log(size)))
 	})
 }
 

@@ -363,8 +363,11 @@ var negBinomial2 = Dist{
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
-		log1p, all := g.Do(ad.OpLog1p, nil, g.Div(mu, phi)), g.Add(mu, phi)
-		w := g.Inv(all)
+		all := g.Add(mu, phi)
+		w, log1p := g.Inv(all), g.Do(ad.OpLog1p, nil, g.Div(mu, phi))
+		if v, known := g.Value(phi); !known || slices.Min(v) < 1 { // the quotient may be beyond the doubles
+			log1p = g.Select(g.Less(g.Scale(1e300, phi), mu), g.Sub(g.Log(all), g.Log(phi)), log1p)
+		}
 		byMu := g.Mul(g.Div(g.Sub(y, mu), mu), g.Mul(phi, w))
 		return withSlopes(g, y, mu, byMu, phi, g.Mul(mu, w), log1p, []Term{
 			combinations(g, y, phi, of2nd),
@@ -374,20 +377,48 @@ var negBinomial2 = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[1], log1pRatio(g, p[0], p[1]))) }, func() ad.Ref {
-			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), true)
-			})
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(negBinomial2Zero(g, p)) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref { return negBinomial2Tail(g, y, p, true) })
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[1], log1pRatio(g, p[0], p[1]))) }, func() ad.Ref {
-			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), false)
-			})
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(negBinomial2Zero(g, p)) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref { return negBinomial2Tail(g, y, p, false) })
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
+}
+
+// negBinomial2Zero is minus the log probability of 0, φ log(1 + μ/φ). Its derivative by φ is of
+// the size of 1/φ² where those of its factors cancel.
+func negBinomial2Zero(g *ad.Graph, p []ad.Ref) ad.Ref {
+	mu, phi := p[0], p[1]
+	log := log1pRatio(g, mu, phi)
+	v := g.Mul(phi, log)
+	if _, known := g.Value(phi); known {
+		return v
+	}
+	all := g.Add(mu, phi)
+	byPhi := g.Do(ad.OpLogGap, nil, g.Div(mu, all), log)
+	return g.Add(g.Detach(v), g.Add(g.Slope(mu, g.Div(phi, all)), g.Slope(phi, byPhi)))
+}
+
+// negBinomial2Tail is the log probability of at most y or of more. The derivative by φ, at
+// a fixed mean, is a slope: by the shape and the probability of success it would cancel.
+func negBinomial2Tail(g *ad.Graph, y ad.Ref, p []ad.Ref, atMost bool) ad.Ref {
+	mu, phi := p[0], p[1]
+	tail := func(phi ad.Ref) ad.Ref {
+		all := g.Add(mu, phi)
+		return failures(g, y, phi, g.Div(phi, all), g.Div(mu, all), atMost)
+	}
+	if _, known := g.Value(phi); known {
+		return tail(phi)
+	}
+	op := ad.OpLogFailuresPhic
+	if atMost {
+		op = ad.OpLogFailuresPhi
+	}
+	return g.Add(tail(g.Detach(phi)), g.Slope(phi, g.Do(op, nil, mu, phi, plus(g, y, 1))))
 }
 
 // The derivative of the log mass of neg_binomial_2 by φ is, with t = μ/(μ+φ),

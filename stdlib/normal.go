@@ -76,21 +76,24 @@ var stdNormal = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
-// log1pSquare is log(1 + z²/ν) for z = (y-μ)/σ. Where the square may overflow it is by
-// logarithms, which are not spent on variates that are known to be of moderate size, or on many
-// that are not known.
-func log1pSquare(g *ad.Graph, y, mu, sigma, nu ad.Ref) ad.Ref {
-	const most = 1e150
-	d, one := g.Sub(y, mu), g.Const(1)
-	z := g.Div(d, sigma)
-	plain := func(z ad.Ref) ad.Ref { return g.Do(ad.OpLog1p, nil, g.Div(g.Square(z), nu)) }
-	v, known := g.Value(y)
-	if known && !slices.ContainsFunc(v, func(z float64) bool { return math.Abs(z) > most }) || !known && len(g.Type(y).Shape) > 0 {
-		return plain(z)
+// squaredTail is log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm by z.
+// The square of a z beyond 2⁵¹² √ν overflows; such a z is multiplied by 2⁻⁵¹². If all y, from which
+// z comes, are known to be of moderate size, none is looked at.
+func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
+	const most = 0x1p512
+	one, zero := g.Const(1), g.Const(0)
+	root := g.Inv(g.Sqrt(nu))
+	t, far := g.Mul(z, root), zero
+	if v, known := g.Value(y); !known || slices.ContainsFunc(v, func(y float64) bool { return math.Abs(y) > 1e150 }) {
+		far = g.Less(g.Const(most), g.Do(ad.OpAbs, nil, t))
+		scale := g.Select(far, g.Const(1/most), one)
+		t, root = g.Mul(t, scale), g.Mul(root, scale)
 	}
-	far := g.Less(g.Scale(most, g.Sqrt(nu)), g.Do(ad.OpAbs, nil, z))
-	size := g.Log(g.Do(ad.OpAbs, nil, g.Select(far, d, one)))
-	return g.Select(far, g.Sub(g.Scale(2, g.Sub(size, g.Log(sigma))), g.Log(nu)), plain(g.Select(far, g.Const(0), z)))
+	square := g.Square(t)
+	more := g.Sub(square, far) // of which the 1 is lost
+	inverse := g.Inv(g.Add(one, more))
+	log = g.Add(g.Do(ad.OpLog1p, nil, more), g.Scale(2*512*math.Ln2, far))
+	return log, g.Mul(square, inverse), g.Mul(g.Mul(t, root), inverse)
 }
 
 var studentT = Dist{
@@ -101,15 +104,26 @@ var studentT = Dist{
 	Variate:     types.NotNaN,
 	Params:      []Param{degrees, location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		nu := p[0]
+		nu, z := p[0], standard(g, y, p[1], p[2])
 		half := g.Scale(0.5, nu)
-		kernel := g.Mul(g.Add(half, g.Const(0.5)), log1pSquare(g, y, p[1], p[2], nu))
+		log, part, slope := squaredTail(g, z, y, nu)
+		kernel := g.Mul(g.Add(half, g.Const(0.5)), log)
 		// log Γ((ν+1)/2) - log Γ(ν/2) = ½ log π - log B(ν/2, ½), which does not
 		// cancel for large ν.
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
+		norm := g.Sub(gammas, g.Scale(0.5, g.Log(nu)))
+		if _, known := g.Value(nu); !known {
+			// The derivatives by ν of the addends are of the size of 1/ν, that of the whole of 1/ν²:
+			// instead, slopes of this size. Of norm it is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
+			i := g.Inv(nu)
+			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5))
+			norm = g.Add(g.Detach(norm), g.Slope(nu, g.Scale(0.5, g.Sub(gap, g.Mul(g.Less(half, g.Const(1)), i)))))
+			byNu := g.Scale(0.5, g.Sub(g.Do(ad.OpLogGap, nil, part, log), g.Mul(part, i)))
+			kernel = g.Add(g.Detach(kernel), g.Add(g.Slope(nu, byNu), g.Slope(z, g.Mul(plus(g, nu, 1), slope))))
+		}
 		return []Term{
 			{Value: kernel, Weight: -1, Of: always},
-			{Value: g.Sub(gammas, g.Scale(0.5, g.Log(nu))), Of: of1st},
+			{Value: norm, Of: of1st},
 			minusLog(g, p[2], of3rd),
 			constant(g, -0.5*math.Log(math.Pi)),
 		}
@@ -138,8 +152,9 @@ var cauchy = Dist{
 	Variate:     types.NotNaN,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		log, _, _ := squaredTail(g, standard(g, y, p[0], p[1]), y, g.Const(1))
 		return []Term{
-			{Value: log1pSquare(g, y, p[0], p[1], g.Const(1)), Weight: -1, Of: always},
+			{Value: log, Weight: -1, Of: always},
 			minusLog(g, p[1], of2nd),
 			constant(g, -math.Log(math.Pi)),
 		}
@@ -230,7 +245,8 @@ var logistic = Dist{
 	CDFVariate:  types.NotNaN,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		z := standard(g, y, p[0], p[1])
+		// The density is symmetric; on the left, z and the exponential would cancel.
+		z := g.Do(ad.OpAbs, nil, standard(g, y, p[0], p[1]))
 		return []Term{
 			{Value: g.Add(z, g.Scale(2, g.Do(ad.OpLog1pExp, nil, g.Neg(z)))), Weight: -1, Of: always},
 			minusLog(g, p[1], of2nd),
@@ -260,7 +276,7 @@ var gumbel = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z := standard(g, y, p[0], p[1])
 		return []Term{
-			{Value: g.Add(z, g.Exp(g.Neg(z))), Weight: -1, Of: always},
+			{Value: g.Add(g.Do(ad.OpMax, nil, z, g.Const(-math.MaxFloat64)), g.Exp(g.Neg(z))), Weight: -1, Of: always},
 			minusLog(g, p[1], of2nd),
 		}
 	},

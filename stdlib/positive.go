@@ -213,7 +213,7 @@ var scaledInvChiSquare = Dist{
 			{Value: g.Sub(g.Mul(half, g.Log(half)), g.Lgamma(half)), Of: of1st},
 			{Value: g.Mul(nu, g.Log(s)), Of: of1st | of2nd},
 			{Value: g.Mul(plus(g, half, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
-			{Value: g.Mul(g.Mul(half, s), g.Mul(s, g.Inv(y))), Weight: -1, Of: always},
+			{Value: g.Mul(g.Mul(g.Mul(half, g.Inv(y)), s), s), Weight: -1, Of: always},
 		}
 	},
 	CDFVariate: types.NonNegative,
@@ -398,7 +398,12 @@ var paretoType2 = Dist{
 // waiting is the quantile of the exponential distribution, -log(1 - q).
 func waiting(g *ad.Graph, q ad.Ref) ad.Ref { return g.Neg(g.Do(ad.OpLog1m, nil, q)) }
 
-// lomax is log(1 + (y - mu)/lambda).
+// lomax is log(1 + (y - mu)/lambda). A lambda below 1e-300 of the difference is scaled by a power
+// of two: the quotient would overflow.
 func lomax(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-	return g.Do(ad.OpLog1p, nil, g.Div(g.Sub(y, p[0]), p[1]))
+	const doublings = 600
+	d := g.Sub(y, p[0])
+	far := g.Less(g.Scale(1e300, p[1]), d)
+	lambda := g.Mul(p[1], g.Select(far, g.Const(0x1p600), g.Const(1)))
+	return g.Add(g.Do(ad.OpLog1p, nil, g.Div(d, lambda)), g.Scale(doublings*math.Ln2, far))
 }

@@ -104,7 +104,7 @@ func fixedArgs(op ad.OpCode) []int {
 	case ad.OpPolygamma, ad.OpPolygammaRise, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselIv, ad.OpLogBesselK,
 		ad.OpBesselJ, ad.OpBesselY, ad.OpVonMisesMoment, ad.OpWienerRatio:
 		return []int{0}
-	case ad.OpLogBetaIa, ad.OpLogBetaIb, ad.OpLogBetaIca, ad.OpLogBetaIcb:
+	case ad.OpLogBetaIa, ad.OpLogBetaIb, ad.OpLogBetaIca, ad.OpLogBetaIcb, ad.OpLogFailuresPhi, ad.OpLogFailuresPhic:
 		return []int{1, 2}
 	case ad.OpLogStudentCDFNu:
 		return []int{1}

@@ -11,8 +11,11 @@ type dual [3]float64
 
 // LogBetaTerm is log xᵃ(1-x)ᵇ/B(a, b).
 func LogBetaTerm(x, a, b float64) float64 {
-	if !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) {
+	switch {
+	case !(x >= 0 && x <= 1) || !(a >= 0) || !(b >= 0) || !(max(a, b) > 0):
 		return math.NaN()
+	case a == 0 || b == 0: // B(a, b) is infinite
+		return math.Inf(-1)
 	}
 	return logBetaTerm(x, 1-x, a, b, fromMean(x, 1-x, a, b))
 }
@@ -240,12 +243,15 @@ func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 			return math.Inf(-1)
 		}
 		return 0
-	case !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
+	case !(x >= 0 && x <= 1) || !(max(a, b) > 0) || !(min(a, b) >= 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
 		return math.NaN()
 	case (x == 0 && !upper || x == 1 && upper) && part == 0:
 		return math.Inf(-1)
 	case x == 0 || x == 1:
 		return 0
+	case a == 0 || b == 0: // the derivatives, that by the shape from its other side
+		const tiny = 1e-300
+		return incompleteBetaPart(part, x, max(a, tiny), max(b, tiny), upper)
 	case upper:
 		d := incompleteBeta(1-x, x, b, a, part > 0)
 		return dual{d[0], d[2], d[1]}[part]

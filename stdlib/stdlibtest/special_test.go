@@ -192,6 +192,7 @@ var otherThanStan = map[string]string{
 	"logistic_lccdf":      infinite,
 	"logistic_lcdf":       infinite,
 	"normal_cdf":          atEnd,
+	"gumbel_lpdf":         stanNaN,
 	"pareto_lccdf":        atEnd,
 	"pareto_type_2_cdf":   infinite,
 	"pareto_type_2_lccdf": accepted + "; " + infinite,

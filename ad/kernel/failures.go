@@ -1,0 +1,74 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel/routines"
+)
+
+// The distribution function of the negative binomial distribution with mean μ and precision φ, at
+// n-1, is I_x(φ, n) with x = φ/(φ+μ): the probability that a variable λ, of which φ/(φ+λ) has the
+// distribution Beta(φ, n), is more than μ. Its derivative by φ is far smaller, for large φ, than
+// those by the shape and by x, which cancel: by φ², not φ. As a mean of the score of φ over the
+// tail, nothing cancels.
+
+// failuresScore is the derivative of the log density of λ by φ ≥ 1.
+func failuresScore(lambda, phi, n, gap float64) float64 {
+	t := lambda / (phi + lambda)
+	return gap - LogGap(t, math.Log1p(lambda/phi)) + n*t/phi
+}
+
+// failuresPhi is the derivative by φ of log I_x(φ, n), or with upper of log(1 - I_x(φ, n)).
+func failuresPhi(mu, phi, n float64, upper bool) float64 {
+	switch {
+	case !(mu > 0 && phi > 0 && n > 0) || math.IsInf(mu, 1) || math.IsInf(phi, 1) || math.IsInf(n, 1):
+		return math.NaN()
+	}
+	x, y := phi/(mu+phi), mu/(mu+phi)
+	if phi < largeBeta {
+		// By the shape and by x, whose derivative is xy/φ.
+		l := incompleteBeta(x, y, phi, n, true)
+		if upper {
+			l = incompleteBeta(y, x, n, phi, true).swap()
+		}
+		term := math.Exp(logBetaTerm(x, y, phi, n, fromMean(x, y, phi, n))-l[0]) / phi
+		if upper {
+			term = -term
+		}
+		return l[1] + term
+	}
+	// The mean over the lesser tail, of which logit x = log φ/λ goes away from the mean by v.
+	d := fromMean(x, y, phi, n)
+	away := 1.0
+	tail := logitTail{x: x, y: y, a: phi, b: n, n: phi + n, slope: -d}
+	if d > 0 {
+		away = -1
+		tail = logitTail{x: y, y: x, a: n, b: phi, n: phi + n, slope: d}
+	}
+	end := tail.end()
+	rule := legendre48[:]
+	if tail.a >= 10 {
+		rule = Legendre28[:]
+	}
+	gap := routines.DigammaGap(phi, n)
+	var whole, scored float64
+	for _, node := range rule {
+		v := end * node[0]
+		h, _, _ := tail.logs(v)
+		w := node[1] * math.Exp(-h)
+		whole += w
+		scored += w * failuresScore(mu*math.Exp(away*v), phi, n, gap)
+	}
+	mean := scored / whole
+	if upper == (d > 0) {
+		return mean
+	}
+	l := logBetaTerm(tail.x, tail.y, tail.a, tail.b, -tail.slope) + routines.Log(end*whole)
+	return -mean / math.Expm1(-l)
+}
+
+// LogFailuresPhi is the derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed.
+func LogFailuresPhi(mu, phi, n float64) float64 { return failuresPhi(mu, phi, n, false) }
+
+// LogFailuresPhic is that of log(1 - I_x(φ, n)).
+func LogFailuresPhic(mu, phi, n float64) float64 { return failuresPhi(mu, phi, n, true) }
