@@ -134,6 +134,11 @@ func StudentQuantile(p, nu float64) float64 {
 	}
 	// The tail is ½ I_x(ν/2, ½), x = 1 - y.
 	logP := routines.Log(p)
+	if nu < 1.1 { // even the largest double may leave more than p
+		if l, _ := studentTail(math.MaxFloat64, nu); l > logP {
+			return math.Inf(-1)
+		}
+	}
 	s := rootOf(-745, 710, func(s float64) (float64, float64) {
 		t := math.Exp(s)
 		l, _ := studentTail(t, nu)
