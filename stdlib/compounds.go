@@ -35,15 +35,13 @@ var betaBinomial = Dist{
 	CDFCounts:  true,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(negInf), g.Const(0), func(y ad.Ref) ad.Ref {
-			fails := plus(g, g.Sub(p[0], y), -1)
-			return smallerTail(g, betaBinomialSum(g, y, p[0], p[1], p[2]), betaBinomialSum(g, fails, p[0], p[2], p[1]))
+			return betaBinomialBelow(g, y, p[0], p[1], p[2])
 		})
 	},
 	// Failures in place of successes.
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(0), g.Const(negInf), func(y ad.Ref) ad.Ref {
-			fails := plus(g, g.Sub(p[0], y), -1)
-			return smallerTail(g, betaBinomialSum(g, fails, p[0], p[2], p[1]), betaBinomialSum(g, y, p[0], p[1], p[2]))
+			return betaBinomialBelow(g, plus(g, g.Sub(p[0], y), -1), p[0], p[2], p[1])
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
@@ -73,6 +71,26 @@ func betaBinomialTerms(g *ad.Graph, y, n, a, b ad.Ref) []Term {
 func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	t := betaBinomialTerms(g, y, n, a, b)
 	return g.Sub(g.Add(t[0].Value, t[1].Value), t[2].Value)
+}
+
+// maxSummed is the number of masses that are summed; beyond, distribution functions are integrals.
+const maxSummed = 2000
+
+// manyCounts reports whether a count of y is beyond that.
+func manyCounts(g *ad.Graph, y ad.Ref) bool {
+	v, ok := g.Value(y)
+	return ok && len(v) > 0 && slices.Max(v) > maxSummed
+}
+
+// betaBinomialBelow is the log probability of at most y successes: that of the probability being
+// less than the order statistic y+1 of n uniform variates, or the sum of the masses.
+func betaBinomialBelow(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
+	fails := plus(g, g.Sub(n, y), -1)
+	if manyCounts(g, y) || manyCounts(g, fails) {
+		successes, rest := plus(g, y, 1), g.Sub(n, y)
+		return smallerTail(g, logBetaLess(g, a, b, successes, rest), logBetaLess(g, b, a, rest, successes))
+	}
+	return smallerTail(g, betaBinomialSum(g, y, n, a, b), betaBinomialSum(g, fails, n, b, a))
 }
 
 func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
@@ -149,7 +167,12 @@ var betaNegBinomial = Dist{
 	CDFCounts:  true,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			return smallerTail(g, betaNegBinomialSum(g, y, p), betaNegBinomialTail(g, y, p))
+			n := plus(g, y, 1)
+			above := logBetaLess(g, p[1], p[2], p[0], n)
+			if manyCounts(g, y) {
+				return smallerTail(g, logBetaLess(g, p[0], n, p[1], p[2]), above)
+			}
+			return smallerTail(g, betaNegBinomialSum(g, y, p), above)
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
@@ -190,6 +213,11 @@ func betaNegBinomialSum(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 // 1, or that of the masses at 1, 2, …, y of the probability of more than 0, where less than three
 // digits cancel, else by an integral.
 func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	n := plus(g, y, 1)
+	above := logBetaLess(g, p[1], p[2], p[0], n)
+	if manyCounts(g, y) {
+		return smallerTail(g, above, logBetaLess(g, p[0], n, p[1], p[2]))
+	}
 	const part = 1e-3
 	one, cut := g.Const(1), g.Const(math.Log1p(-part))
 	rest := func(l ad.Ref) (enough, of ad.Ref) { // log(1 - exp(l)) where that is more than log part
@@ -212,17 +240,18 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	// The logarithms of none cancel beside a large a, which suits the integral.
 	enoughOfSome = g.Mul(enoughOfSome, g.Less(g.Scale(1e-5, a), g.Add(more, g.Scale(1e-5, g.Less(a, one)))))
 	ofSome = g.Add(some, g.Select(zero, g.Const(0), ofSome))
-	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, betaNegBinomialTail(g, y, p)))
+	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, above))
 }
 
-// betaNegBinomialTail is the log probability of more than y, where that is small. More than
-// y failures come before r successes where the probability of success, of the distribution
-// Beta(α, β), is less than one of the distribution Beta(r, y+1): an integral over the latter,
-// by the logit s of the variable, of a log-concave function. It is about the density of
-// Beta(r+α, y+1+β). Gauss-Legendre rules cover where it is more than e⁻⁴⁰ of its mode: to the left,
-// twice about the mean, and to the right. For a small r and a large β, the function is nearly
-// constant from the mean to where the density of Beta(r, y+1) ends; two more rules cover that.
-func betaNegBinomialTail(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+// logBetaLess is the log probability that a variate of the distribution Beta(a, b) is less than one
+// of Beta(r, n), where that is small. So is the probability of more than y failures before r
+// successes, for n = y+1 and a probability of success of the distribution Beta(a, b). It is
+// an integral over the density of Beta(r, n), by the logit s of the variable, of a log-concave
+// function that is about the density of Beta(r+a, n+b). Gauss-Legendre rules cover where it is more
+// than e⁻⁴⁰ of its mode: to the left, twice about the mean, and to the right. For a small r and
+// a large b, the function is nearly constant from the mean to where the density of Beta(r, n) ends;
+// two more rules cover that.
+func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 	const left, near, after, plateau, bend, right, panels = 0, 1, 2, 3, 4, 5, 6
 	rule := kernel.Legendre28[:]
 	var weights []float64
@@ -239,14 +268,14 @@ func betaNegBinomialTail(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 			weights = append(weights, math.Log(node[1]))
 		}
 	}
-	return logSumNodes(g, len(weights), append([]ad.Ref{y}, p...), func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
-		n, r, a, b := plus(g, args[0], 1), args[1], args[2], args[3]
+	return logSumNodes(g, len(weights), []ad.Ref{a, b, r, n}, func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
+		a, b, r, n := args[0], args[1], args[2], args[3]
 		one, tiny := g.Const(1), g.Const(1e-290) // tiny is the length of a panel that is not needed
 		up, down := g.Add(r, a), g.Add(n, b)
 		bulk := g.Do(ad.OpMax, nil, up, one)
 		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(bulk), g.Inv(down)))) // 40 is half its square over the variance
 		mean := g.Log(g.Div(bulk, down))
-		last := plus(g, g.Neg(g.Log(n)), -1) // about where the density of Beta(r, y+1) begins to end
+		last := plus(g, g.Neg(g.Log(n)), -1) // about where the density of Beta(r, n) begins to end
 		edge := g.Add(mean, width)
 		flat := g.Mul(g.Less(edge, last), g.Less(r, one))
 		reach := g.Add(g.Log(g.Do(ad.OpExpm1, nil, g.Div(g.Const(40), n))), g.Neg(last))

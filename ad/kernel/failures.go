@@ -12,16 +12,21 @@ import (
 // those by the shape and by x, which cancel: by φ², not φ. As a mean of the score of φ over the
 // tail, nothing cancels.
 
-// failuresScore is the derivative of the log density of λ by φ ≥ 1.
-func failuresScore(lambda, phi, n, gap float64) float64 {
-	t := lambda / (phi + lambda)
-	return gap - LogGap(t, math.Log1p(lambda/phi)) + n*t/phi
+// The derivative of the log density of λ by φ is, with w = (λ-n)/(φ+λ),
+//
+//	log(1-w) + w + ψ(φ+n) - log(φ+n) - ψ(φ) + log φ,
+//
+// of which digammaRest is the part that does not depend on λ, by the asymptotic expansion for φ ≥ 100.
+func digammaRest(phi, n float64) float64 {
+	i, j := 1/phi, 1/(phi+n)
+	ii, jj := i*i, j*j
+	s := 0.5 + (i+j)*(1./12-(ii+jj)*(1./120)+(ii*ii+ii*jj+jj*jj)*(1./252))
+	return n * i * j * s
 }
 
 // failuresPhi is the derivative by φ of log I_x(φ, n), or with upper of log(1 - I_x(φ, n)).
 func failuresPhi(mu, phi, n float64, upper bool) float64 {
-	switch {
-	case !(mu > 0 && phi > 0 && n > 0) || math.IsInf(mu, 1) || math.IsInf(phi, 1) || math.IsInf(n, 1):
+	if !(mu > 0 && phi > 0 && n > 0) || math.IsInf(mu+phi, 1) || math.IsInf(n, 1) {
 		return math.NaN()
 	}
 	x, y := phi/(mu+phi), mu/(mu+phi)
@@ -50,14 +55,15 @@ func failuresPhi(mu, phi, n float64, upper bool) float64 {
 	if tail.a >= 10 {
 		rule = Legendre28[:]
 	}
-	gap := routines.DigammaGap(phi, n)
+	rest := digammaRest(phi, n)
 	var whole, scored float64
 	for _, node := range rule {
 		v := end * node[0]
 		h, _, _ := tail.logs(v)
 		w := node[1] * math.Exp(-h)
 		whole += w
-		scored += w * failuresScore(mu*math.Exp(away*v), phi, n, gap)
+		lambda := mu * math.Exp(away*v)
+		scored += w * (log1pMinus((n-lambda)/(phi+lambda)) + rest)
 	}
 	mean := scored / whole
 	if upper == (d > 0) {
