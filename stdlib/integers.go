@@ -63,7 +63,7 @@ func integers() []Func {
 			Build: func(_ *Builder, a []Arg) ad.Ref { return a[0].Ref }},
 		{Overload: types.Computed{Form: "to_int(data T) => T of int", Fit: fitToInt},
 			Name: "to_int", Doc: "The whole part of data.", Build: func(b *Builder, a []Arg) ad.Ref {
-				check(b.G, b.Name, "the argument", inRange, a[0].Ref)
+				check(b.G, b.Name, result, inRange, a[0].Ref)
 				return b.G.Do(ad.OpTrunc, nil, a[0].Ref)
 			}},
 	}

@@ -23,17 +23,25 @@ var (
 	drawnInts = types.Constraint{Text: "an int of 32 bits", Lo: math.MinInt32, Hi: math.MaxInt32}
 )
 
-// tooLarge is what messages call a result beyond.
-const tooLarge = "integer overflow: the result"
+// Messages call what is not in range the result; that of arithmetic has overflowed.
+const (
+	result   = "the result"
+	tooLarge = "integer overflow: " + result
+)
 
-func overflow(v any) error {
-	return fmt.Errorf("%s must be %s, but is %v", tooLarge, inRange.Text, v)
+// noInt is the error of a result that is not in range, in the words of a failed check.
+func noInt(x float64) error {
+	what := tooLarge
+	if math.IsNaN(x) {
+		what = result
+	}
+	return fmt.Errorf("%s must be %s, but is %s", what, inRange.Text, ad.FormatNumber(x))
 }
 
 // exact is the result of an integer operation unless it is out of range.
 func exact(v int64) (int64, error) {
 	if v > maxInt || v < -maxInt {
-		return 0, overflow(v)
+		return 0, noInt(float64(v))
 	}
 	return v, nil
 }
@@ -45,7 +53,7 @@ func sub(x, y int64) (int64, error) { return exact(x - y) }
 func mulInt(x, y int64) (int64, error) {
 	if x != 0 {
 		if p := x * y; p/x != y || p > maxInt || p < -maxInt {
-			return 0, overflow(float64(x) * float64(y))
+			return 0, noInt(float64(x) * float64(y))
 		}
 	}
 	return x * y, nil
@@ -53,11 +61,8 @@ func mulInt(x, y int64) (int64, error) {
 
 // Whole is the int that a function computed as a real.
 func Whole(x float64) (int64, error) {
-	switch {
-	case math.IsNaN(x):
-		return 0, fmt.Errorf("the result is not a number, and no int")
-	case math.Abs(x) > maxInt:
-		return 0, overflow(x)
+	if !(math.Abs(x) <= maxInt) {
+		return 0, noInt(x)
 	}
 	return int64(x), nil
 }

@@ -45,8 +45,8 @@ func (xr *indexer) Excluded(ax *axis) []bool { return xr.at.excluded(ax) }
 // never be reached: in a branch they are a rejection when the program runs.
 func (xr *indexer) OutOfRange(i, bad lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	if !xr.at.mayBeSkipped() {
-		xr.rep.fail(ix.At, diag.IndexRange, "index %d is out of range", first).
-			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).fix("%s", interp.IndexAdvice(first)).throw()
+		message, detail, fix := interp.IndexRange(first, size, dimension, what)
+		xr.rep.fail(ix.At, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
 	}
 	xr.instead++
 	xr.b.emitEffect([]value{xr.b.numeric(ofLanes(bad)), xr.b.numeric(ofLanes(i))}, func(g *ad.Graph, a []ad.Ref) {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -323,15 +322,8 @@ func (in *sight) Excluded(ax *plan.Axis) []bool { return lanes.Excluded(in.masks
 
 // OutOfRange ends what is looked at.
 func (in *sight) OutOfRange(_, _ lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
-	d := diag.Errorf(diag.IndexRange, ix.At, "index %d is out of range", first)
-	d.Detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
-	d.Fix = interp.IndexAdvice(first)
+	message, detail, fix := interp.IndexRange(first, size, dimension, what)
+	d := diag.Errorf(diag.IndexRange, ix.At, "%s", message)
+	d.Detail, d.Fix = detail, fix
 	panic(&mistake{d})
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -17,16 +18,18 @@ func allSingle(t types.Type, is []ir.Index) bool {
 // outOfRange ends the evaluation: index i of a dimension, counted from 1, that
 // has size elements.
 func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
-	m.fail(at, diag.IndexRange, "index %d is out of range", i).
-		detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).fix("%s", IndexAdvice(i)).throw()
+	message, detail, fix := IndexRange(i, size, dimension, what)
+	m.fail(at, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
 }
 
-// IndexAdvice says what to do about an index that is out of range.
-func IndexAdvice(i int64) string {
+// IndexRange are the words for index i of a dimension, counted from 1, that has size elements.
+func IndexRange(i int64, size, dimension int, what string) (message, detail, fix string) {
+	message = fmt.Sprintf("index %d is out of range", i)
+	detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
 	if i == 0 {
-		return "add 1 to indices that count from 0, in the data or here"
+		return message, detail, "add 1 to indices that count from 0, in the data or here"
 	}
-	return "correct the index, or the size in the declaration; both may come from the data"
+	return message, detail, "correct the index, or the size in the declaration; both may come from the data"
 }
 
 // position finds the place of one number of a variable.
