@@ -72,9 +72,9 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(density(g, tail, x, a, b), d)), None, None}
 			}}
 	}
-	// failures is the row of the derivative by φ of a tail at x = φ/(φ+μ). By μ, that is the density of
-	// μ over the tail times the score of φ at μ less the derivative itself; the density is the term of
-	// the incomplete beta function over μ.
+	// failures is the row of the derivative by φ of a tail at x = φ/(φ+μ). By μ, that is the
+	// density of μ over the tail times the score of φ at μ less the derivative itself; the
+	// density is the term of the incomplete beta function over μ.
 	failures := func(name string, op, tail OpCode, f func(mu, phi, n float64) float64, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: func(_ int, z float64) float64 { return math.Exp(1 + z) },
 			Points: [][]float64{{300, 120, 40}, {2, 300, 7}},

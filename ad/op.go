@@ -226,7 +226,7 @@ const (
 	OpLogBetaIca      // its derivative by a
 	OpLogBetaIcb      // its derivative by b
 	OpLogFailuresPhi  // (μ, φ, n): derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed
-	OpLogFailuresPhic // likewise of log(1 - I_x(φ, n))
+	OpLogFailuresPhic // the same of log(1 - I_x(φ, n))
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function

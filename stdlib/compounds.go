@@ -237,7 +237,7 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	zero := g.Equal(y, g.Const(0))
 	enough, direct := rest(g.Select(zero, none, g.Do(ad.OpLogAddExp, nil, none, g.Select(zero, one, positive))))
 	enoughOfSome, ofSome := rest(g.Sub(g.Select(zero, g.Const(-1), positive), g.Select(zero, g.Const(0), some)))
-	// The logarithms of none cancel beside a large a, which suits the integral.
+	// The logarithms of none cancel where a is large, which suits the integral.
 	enoughOfSome = g.Mul(enoughOfSome, g.Less(g.Scale(1e-5, a), g.Add(more, g.Scale(1e-5, g.Less(a, one)))))
 	ofSome = g.Add(some, g.Select(zero, g.Const(0), ofSome))
 	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, above))

@@ -113,8 +113,8 @@ var studentT = Dist{
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
 		norm := g.Sub(gammas, g.Scale(0.5, g.Log(nu)))
 		if _, known := g.Value(nu); !known {
-			// The derivatives by ν of the addends are of the size of 1/ν, that of the whole of 1/ν²:
-			// instead, slopes of this size. Of norm it is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
+			// The derivatives by ν of the addends are of the size of 1/ν, that of the whole is of
+			// 1/ν²: these are slopes of its size. Of norm it is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
 			i := g.Inv(nu)
 			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5))
 			norm = g.Add(g.Detach(norm), g.Slope(nu, g.Scale(0.5, g.Sub(gap, g.Mul(g.Less(half, g.Const(1)), i)))))

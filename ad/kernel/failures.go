@@ -16,7 +16,8 @@ import (
 //
 //	log(1-w) + w + ψ(φ+n) - log(φ+n) - ψ(φ) + log φ,
 //
-// of which digammaRest is the part that does not depend on λ, by the asymptotic expansion for φ ≥ 100.
+// of which digammaRest is the part that does not depend on λ, by the asymptotic expansion for
+// φ ≥ 100.
 func digammaRest(phi, n float64) float64 {
 	i, j := 1/phi, 1/(phi+n)
 	ii, jj := i*i, j*j

@@ -5,7 +5,8 @@
 // relatives of the gamma function; normal.go, of the normal distribution; incomplete_gamma.go
 // and temme.go, the incomplete gamma functions;
 // incomplete_beta.go and large_beta.go, the incomplete beta function; student.go, Student's
-// distribution function; failures.go, the negative binomial's by its precision; bessel.go, Bessel functions; lambert.go, owens.go, inverse.go,
+// distribution function; failures.go, the negative binomial's by its precision; bessel.go,
+// Bessel functions; lambert.go, owens.go, inverse.go,
 // Lambert's W, Owen's T, quantiles; vonmises.go and wiener.go, these distributions; pow.go,
 // powers; quadrature.go and legendre.go, the rules that these use; dense.go, products and
 // Cholesky factors of dense matrices.

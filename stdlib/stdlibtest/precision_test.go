@@ -10,8 +10,8 @@ import (
 const precisionFile = "testdata/golden/precision.txt"
 
 // TestPrecision: derivatives by large precisions and degrees of freedom have a relative error of at
-// most 1e-9; those of a log mass may be off by 1e-14 of the terms of its expansion for large φ, which
-// are of the size of (n+μ)²/φ².
+// most 1e-9; those of a log mass may be off by 1e-14 of the terms of its expansion for large φ,
+// which are of the size of (n+μ)²/φ².
 func TestPrecision(t *testing.T) {
 	names, byName := readSweep(t, precisionFile)
 	for _, name := range names {
