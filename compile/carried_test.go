@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
-// TestCarriedArrays compares the ways to evaluate loops that carry arrays, where these are short, and
-// where they are so long that loops are neither unrolled nor delays registers.
+// TestCarriedArrays compares the ways to evaluate loops that carry arrays, where these are short,
+// and where they are so long that loops are neither unrolled nor delays registers.
 func TestCarriedArrays(t *testing.T) {
 	files, err := filepath.Glob("testdata/carried/*.model")
 	if err != nil || len(files) == 0 {

@@ -36,6 +36,7 @@ type input struct {
 	quiet      bool
 	print      func(string)  // receives the model's print statements
 	without    []string      // passes of the compiler
+	impossible bool          // data that no parameters explain are bound, for what does not sample
 	stanCompat string        // version of Stan whose transforms are meant
 	memory     byteSize      // that binding and an evaluation may take; 0: what is usual
 	statements int64         // that binding may run; 0: what is usual
@@ -399,6 +400,8 @@ func (in *input) bindOptions() model.BindOptions {
 		MaxPrint:   int64(in.maxPrint),
 		Without:    in.without,
 		StanCompat: in.stanCompat,
+
+		AllowImpossible: in.impossible,
 	}
 }
 

@@ -49,6 +49,7 @@ reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stderr := cmd.ErrOrStderr()
+			o.impossible = true
 			l, xs, err := o.load(cmd.Context(), args[0], stderr)
 			if err != nil {
 				return err

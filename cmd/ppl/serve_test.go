@@ -310,7 +310,7 @@ func TestServeStrangers(t *testing.T) {
 		{"run", `{` + plain + `, "stan_compat": "1.0"}`, 422, `1.0`},
 		{"run", `{"model": "data { array[6000] int y; }", "data": {"y": [` + strings.Repeat("1,", 5999) + `1]}}`, 422, `"limit":"elements"`},
 		{"run", `{"model": "#include ../../go.mod\nparameters { real x; }"}`, 422, `files cannot be included here`},
-		{"run", `{"model": "parameters { real x; } model { reject(\"no\"); }"}`, 422, `no starting point found`},
+		{"run", `{"model": "parameters { real x; } model { reject(\"no\"); }"}`, 422, `no values of the parameters are possible: no`},
 		{"run", `{"model": "parameters { real x; } model { x ~ normal(0, -1); }", "chains": 1}`, 422, `"kind":"model"`},
 		{"run", `{"model": "transformed data { for (i in 1:20000) { } }", "limits": {"statements": 1000}}`, 422, `"limit":"statements","message":"model.stan:1:`},
 		{"run", `{"model": "transformed data { vector[400000000] v; }"}`, 422, `"limit":"memory"`},

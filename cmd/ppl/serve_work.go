@@ -297,7 +297,7 @@ func densityWork(ctx context.Context, c *serve.Call) (any, error) {
 		return nil, err
 	}
 	p := newPrints(c)
-	l, err := r.load(ctx, c, &input{print: p.print, noPropto: r.NoPropto, noJacobian: r.NoJacobian})
+	l, err := r.load(ctx, c, &input{print: p.print, noPropto: r.NoPropto, noJacobian: r.NoJacobian, impossible: true})
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestInterruptedWithin(t *testing.T) {
 			return newHamiltonian(target, g, nil, Options{}), nil
 		}}
 		draws := 0
-		for _, err := range infer.Run(ctx, infertest.AR1(d, 0.1), infer.Config{Sampler: s, Chains: 1, Warmup: 10, Draws: 10, Seed: 1}) {
+		for _, err := range infer.Run(ctx, infertest.AR1(d, 0.1), infer.Config{Sampler: s, Chains: 1, Warmup: 10, Draws: 10, Seed: 1, Grace: -1}) {
 			if err == nil {
 				draws++
 			}

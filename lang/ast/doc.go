@@ -79,6 +79,7 @@
 //	compile/internal/emit.statements.exec       binding: statements
 //	compile/internal/emit.expressions.eval      binding: expressions
 //	compile/internal/emit.expressions.paramLevels  binding: autodiff levels
+//	compile/internal/static.Drawn               binding: what random draws decide
 //	compile/internal/static.Functions.SideEffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign

@@ -145,7 +145,7 @@ const (
 
 	// RemovedFunction: the function belongs to an older version of Stan.
 	//
-	// `ppl fmt --upgrade` rewrites programs in older syntax.
+	// `ppl fmt` can upgrade programs in older syntax.
 	//
 	// Example:
 	//

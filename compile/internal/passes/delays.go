@@ -7,9 +7,9 @@ import (
 )
 
 // arrayDelays is delay-line recognition. A value that a scan reads many steps after it was computed
-// is carried by as many numbers, each of which becomes the next one: a step costs the distance. They
-// become one array, of which a step reads and writes elements: the distance costs nothing. So are
-// tables whose cells depend on the row before, which are scans over all cells.
+// is carried by as many numbers, each of which becomes the next one: a step costs the distance.
+// They become one array, of which a step reads and writes elements: the distance costs nothing. So
+// are tables whose cells depend on the row before, which are scans over all cells.
 func arrayDelays(g *ad.Graph) *ad.Graph {
 	found := map[ad.Ref][]delay{}
 	for i, live := range g.Live(g.Outputs, true) {
@@ -38,8 +38,8 @@ func arrayDelays(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// delay is carried values of which each becomes the next one, by their numbers: the first is that of
-// one step before.
+// delay is carried values of which each becomes the next one, by their numbers: the first is that
+// of one step before.
 type delay struct{ carries []int }
 
 // delaysOf finds the long ones of a scan.

@@ -226,6 +226,7 @@ func (r *run) bind(o model.BindOptions) (*model.Posterior, error) {
 // rebind binds the model to the data again, otherwise.
 func (r *run) rebind(o model.BindOptions) (*model.Posterior, error) {
 	o.Seed = r.config.Seed()
+	o.AllowImpossible = true // front ends wait for the words in which CmdStan fails to start
 	o.Memory = r.memory
 	o.Print = func(s string) { r.say("%s", s) }
 	p, err := r.model.BindContext(r.ctx, r.data, o)

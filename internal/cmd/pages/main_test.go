@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,8 @@ import (
 // root is the repository.
 const root = "../../.."
 
-// mostFiles is the number of files that somebody may have to edit to add one thing.
+// mostFiles is the number of files that somebody may have to edit to add one thing, besides a script
+// that tests it.
 const mostFiles = 3
 
 // TestApply: the changes of all pages together apply to the files as they are, leave them
@@ -47,7 +49,8 @@ func TestApply(t *testing.T) {
 		if err := p.apply(dir); err != nil {
 			t.Error(err)
 		}
-		if n := len(p.files()); n == 0 || n > mostFiles {
+		edited := slices.DeleteFunc(p.files(), func(name string) bool { return strings.HasSuffix(name, ".txtar") })
+		if n := len(edited); n == 0 || n > mostFiles {
 			t.Errorf("%s changes %d files", p.path, n)
 		}
 		if !strings.Contains(contributing(t), "("+p.path+")") {
