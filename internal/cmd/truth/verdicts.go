@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -91,11 +92,11 @@ func judge(ctx context.Context, s settings, targets []*truth.Target, k *keep, ta
 func rowOf(j job, o *truth.Outcome) row {
 	r := row{key: j.key, Class: string(j.target.Class), Drawn: j.target.Drawn, Verdict: string(o.Verdict), Gradients: o.Gradients, Tempering: temperingOf(j.target, o)}
 	if worst, ok := o.Worst(); ok {
-		r.Worst, r.Off, r.Value, r.Truth = worst.Quantity.Name, min(worst.Off(), 1e9), worst.Value, worst.Quantity.Truth
+		r.Worst, r.Off, r.Value, r.Truth = worst.Quantity.Name, number(min(worst.Off(), 1e9)), number(worst.Value), worst.Quantity.Truth
 	}
 	for i, e := range o.Estimates {
 		if i == 0 || e.ESS < r.ESS {
-			r.ESS = e.ESS
+			r.ESS = number(e.ESS)
 		}
 	}
 	for _, f := range o.Findings {
@@ -195,4 +196,12 @@ func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) b
 		fmt.Fprintf(&b, "\n%s, %s (runs of %d): %s.\n", title, sampler.name, s.seeds, strings.Join(names, ", "))
 	}
 	return b.String()
+}
+
+// number is v, or 0, which is left out of the file, where a run has none.
+func number(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
