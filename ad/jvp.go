@@ -28,10 +28,10 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 		}
 	}
 	active := g.dependents(wrt, end)
-	live := g.Live(outs, false)
+	moving := g.moving(outs, end)
 	old := g.site
 	for i := range end {
-		if !active[i] || !live[i] || given[Ref(i)] {
+		if !active[i] || !moving[i] || given[Ref(i)] {
 			continue
 		}
 		n := g.Nodes[i] // a copy: the slice grows below
@@ -44,6 +44,29 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 		res[k] = f.of(r)
 	}
 	return res
+}
+
+// moving are the nodes before end whose tangents outs are made of: not those of slopes, whose
+// values alone are used, and which may be ops that have no derivative.
+func (g *Graph) moving(outs []Ref, end int) []bool {
+	moving := make([]bool, end)
+	for _, r := range outs {
+		if r != None {
+			moving[r] = true
+		}
+	}
+	for i := end - 1; i >= 0; i-- {
+		if !moving[i] {
+			continue
+		}
+		n := &g.Nodes[i]
+		for k, a := range n.Args {
+			if a != None && !(n.Op == OpSlope && k == 1) {
+				moving[a] = true
+			}
+		}
+	}
+	return moving
 }
 
 type forward struct {
