@@ -1,4 +1,4 @@
-"""The code of doc/python.md, block after block."""
+"""The code of doc/how-to/python.md, block after block."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 import ppl
 from conftest import SCHOOLS, SCHOOLS_DATA
 
-PAGE = Path(os.environ.get("PPL_DOC") or Path(__file__).resolve().parents[3] / "doc" / "python.md")
+PAGE = Path(os.environ.get("PPL_DOC") or Path(__file__).resolve().parents[3] / "doc" / "how-to" / "python.md")
 
 
 def test_page(tmp_path, monkeypatch):

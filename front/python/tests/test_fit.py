@@ -149,7 +149,7 @@ def test_options(schools, fit):
 
 
 def test_failed_run():
-    model = ppl.Model(text='parameters { real x; }\nmodel { reject("never ", 7); }')
+    model = ppl.Model(text='parameters { real x; }\nmodel { if (x < 1e9) reject("never ", 7); }')
     with pytest.raises(ppl.RunError, match="never 7") as caught:
         model.sample(**SHORT)
     assert caught.value.code == 1
