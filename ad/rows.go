@@ -284,12 +284,7 @@ func takeOps() map[OpCode]Op {
 				return []Ref{g.reduceLanes(g.Take(adj, n.Args[1]), n.Args[0]), None}
 			}},
 		OpReplace: {Name: "replace", Class: Array, Arity: 3, Total: true,
-			Shape: func(args []Type, _ any) (Type, error) {
-				if !shapeEqual(args[1].Shape, args[2].Shape) {
-					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)
-				}
-				return Type{Shape: args[0].Shape}, nil
-			},
+			Shape: writtenShape,
 			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
 				copyTo(dst, args[0])
 				for k, p := range args[2] {
@@ -321,12 +316,7 @@ func takeOps() map[OpCode]Op {
 				return adjs
 			}},
 		OpAddAt: {Name: "add_at", Class: Array, Arity: 3, Total: true,
-			Shape: func(args []Type, _ any) (Type, error) {
-				if !shapeEqual(args[1].Shape, args[2].Shape) {
-					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)
-				}
-				return Type{Shape: args[0].Shape}, nil
-			},
+			Shape: writtenShape,
 			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
 				copyTo(dst, args[0])
 				for k, p := range args[2] {
@@ -540,4 +530,12 @@ func (g *Graph) untransposed(a Ref, trans bool) (Ref, bool) {
 		return n.Args[0], !trans
 	}
 	return a, trans
+}
+
+// writtenShape is the shape of an array after values are written at positions.
+func writtenShape(args []Type, _ any) (Type, error) {
+	if !shapeEqual(args[1].Shape, args[2].Shape) {
+		return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)
+	}
+	return Type{Shape: args[0].Shape}, nil
 }

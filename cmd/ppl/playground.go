@@ -40,42 +40,11 @@ A released program carries the page whole. One that was installed by go install 
 part that runs in the browser when it is first needed, with the Go toolchain.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			exported := cmd.Flags().Changed("export")
-			var server *httpd.Server
-			if exported {
-				if err := exportable("--export", export); err != nil {
-					return err
-				}
-			} else {
-				var err error
-				if server, err = httpd.Listen(httpd.Options{Address: address, Grace: time.Second}); err != nil {
-					return err
-				}
-				defer server.Close()
+			files := func(ctx context.Context) (map[string][]byte, error) {
+				return playgroundFiles(ctx, func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) })
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			files, err := playgroundFiles(ctx, func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) })
-			if err != nil {
-				if ctx.Err() != nil {
-					return exitCode(exitInterrupted)
-				}
-				return err
-			}
-			if exported {
-				if err := exportFiles(export, files); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "The playground is in %s: offer the folder by any web server.\n", export)
-				return nil
-			}
-			// It starts no process any more. Others of the same user are kept from its memory.
-			if err := serve.Harden(); err != nil {
-				return err
-			}
-			serveFiles(server, files)
-			fmt.Fprintf(cmd.OutOrStdout(), "The playground is at %s/ (Ctrl-C ends it)\n", server.URL())
-			return server.Serve(ctx)
+			return offer(cmd, address, "export", export, files,
+				"The playground is at %s/ (Ctrl-C ends it)\n", "The playground is in %s: offer the folder by any web server.\n")
 		},
 	}
 	declare(cmd).String(&address, "listen", "127.0.0.1:8722")
@@ -95,6 +64,47 @@ func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, 
 	}
 	maps.Copy(files, engine)
 	return files, nil
+}
+
+// offer serves files on this machine at the address or, if the flag is given, writes them to a
+// folder. served and written say so; their verb is the address, or the folder.
+func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Context) (map[string][]byte, error), served, written string) error {
+	export := cmd.Flags().Changed(flag)
+	var server *httpd.Server
+	if export {
+		if err := exportable("--"+flag, dir); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if server, err = httpd.Listen(httpd.Options{Address: address, Grace: time.Second}); err != nil {
+			return err
+		}
+		defer server.Close()
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	made, err := files(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitCode(exitInterrupted)
+		}
+		return err
+	}
+	if export {
+		if err := exportFiles(dir, made); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), written, dir)
+		return nil
+	}
+	// It starts no process any more. Others of the same user are kept from its memory.
+	if err := serve.Harden(); err != nil {
+		return err
+	}
+	serveFiles(server, made)
+	fmt.Fprintf(cmd.OutOrStdout(), served, server.URL())
+	return server.Serve(ctx)
 }
 
 // serveFiles has the server answer with the files.

@@ -16,8 +16,10 @@ from conftest import SCHOOLS, SCHOOLS_DATA
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 
+# Python installs no handler where SIGINT is ignored, as in a job that a shell has put behind.
 LONG = f"""
-import ppl, sys
+import ppl, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 model = ppl.Model({str(SCHOOLS)!r})
 def begun(p):
     print("begun", p.chain, flush=True)
