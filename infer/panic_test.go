@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,7 +52,7 @@ func TestPanicError(t *testing.T) {
 type leaving struct {
 	stop     func() error
 	released chan struct{}
-	ended    bool
+	ended    atomic.Bool
 }
 
 func (l *leaving) Dim() int                  { return 1 }
@@ -67,7 +68,7 @@ func (l *leaving) LogDensityGrad(x, grad []float64) (float64, error) {
 			ended := waits.Leave()
 			go func() {
 				<-l.released
-				l.ended = true
+				l.ended.Store(true)
 				ended()
 			}()
 			return 0, err
@@ -96,8 +97,8 @@ func TestGrace(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if late := time.Since(began) - time.Second; late < test.want-50*time.Millisecond || late > test.want+50*time.Millisecond || target.ended != test.ended {
-				t.Errorf("grace %v: late by %v, not %v; what was left had ended: %t", test.grace, late, test.want, target.ended)
+			if late := time.Since(began) - time.Second; late < test.want-50*time.Millisecond || late > test.want+50*time.Millisecond || target.ended.Load() != test.ended {
+				t.Errorf("grace %v: late by %v, not %v; what was left had ended: %t", test.grace, late, test.want, target.ended.Load())
 			}
 			synctest.Wait()
 			<-target.released
