@@ -83,7 +83,10 @@ func (c charted) Dim() int { return c.D }
 func (c charted) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.Chart.LogDensityGrad(u, grad)
 }
-func (c charted) Clone() infer.LogDensity { return newCharted(c.Funnel, c.evidence, c.Of()) }
+func (c charted) Clone() infer.LogDensity { // what a map holds is its own
+	m := *c.Of().(*funnelMap)
+	return newCharted(c.Funnel, c.evidence, &m)
+}
 func (c charted) Sample(rng *rand.Rand, u []float64) {
 	x := make([]float64, len(u))
 	c.Funnel.Sample(rng, x)
