@@ -75,7 +75,7 @@ func at(place int, add float64) func(g *ad.Graph) {
 func TestOutputsAgree(t *testing.T) {
 	m, set := faultyOutputs(t, "", nil)
 	for seed := range uint64(10) {
-		c := selfcheck.New(m, set, seed, 2, 1)
+		c := check(m, set, seed, 2, 1)
 		if run(t, c, seed, 1) {
 			t.Fatalf("seed %d: %+v", seed, *c.Record())
 		}
@@ -102,7 +102,7 @@ func TestWrongOutput(t *testing.T) {
 		}, ""},
 	} {
 		m, set := faultyOutputs(t, c.pass, c.change)
-		k := selfcheck.New(m, set, 1, 1, 1)
+		k := check(m, set, 1, 1, 1)
 		x := []float64{0.33, -0.2}
 		if k.Start() || k.Draw(0, true, x) {
 			t.Fatalf("%+v", *k.Record())

@@ -28,7 +28,7 @@ import (
 // What a run spends on it.
 const (
 	checkShare = 0.05                  // of its processor time
-	checkLeast = 20 * time.Millisecond // if that is more
+	checkLeast = 20 * time.Millisecond // if that is more; [Check.Least]
 	// checkStarts is the number of starting points that are tried until the density is finite
 	// at one.
 	checkStarts = 5
@@ -42,6 +42,9 @@ var ErrWrong = errors.New("ppl: the compiled log density is wrong")
 
 // Check is the comparisons of one run.
 type Check struct {
+	// Least is the processor time that the comparisons may take of runs however short.
+	Least time.Duration
+
 	bound    *compile.Model // the program that is trusted so far
 	comparer *compile.Comparer
 	values   *data.Set // to which it is bound
@@ -73,7 +76,7 @@ func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel i
 	if chains <= 0 {
 		chains = 4
 	}
-	return &Check{bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
+	return &Check{Least: checkLeast, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
 // Trust is the check of callers that evaluate the log density and make no draws: it compares near
@@ -131,7 +134,7 @@ func (c *Check) allowance() time.Duration {
 	// Other runs of the process use its time too.
 	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
 	run := time.Duration(checkShare * float64(cost))
-	return max(run, checkLeast) - time.Duration(c.record.Seconds*float64(time.Second))
+	return max(run, c.Least) - time.Duration(c.record.Seconds*float64(time.Second))
 }
 
 // at compares at a point, if there is time. It reports whether the density is wrong there.
@@ -277,7 +280,7 @@ func (c *Check) part(ctx context.Context) bool {
 		if x == nil || c.trusted {
 			continue
 		}
-		a, share, err := c.bound.AgreePart(ctx, c.values, x, c.rng, max(c.allowance(), checkLeast))
+		a, share, err := c.bound.AgreePart(ctx, c.values, x, c.rng, max(c.allowance(), c.Least))
 		if err != nil || a == nil {
 			return false
 		}

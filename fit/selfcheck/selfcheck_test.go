@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
@@ -95,6 +96,14 @@ func bind(t *testing.T, text, pass string, value, slope float64) *compile.Model 
 	return m
 }
 
+// check is the check of a run that has all the time that comparisons need, however slow the machine
+// is.
+func check(m *compile.Model, set *data.Set, seed uint64, chains, parallel int) *selfcheck.Check {
+	c := selfcheck.New(m, set, seed, chains, parallel)
+	c.Least = time.Hour
+	return c
+}
+
 // run takes a check through a run of two chains, which draw around the origin, and reports whether
 // something was wrong.
 func run(t *testing.T, c *selfcheck.Check, seed uint64, radius float64) bool {
@@ -122,7 +131,7 @@ func TestNoFalseAlarms(t *testing.T) {
 	for name, text := range programs {
 		m := bind(t, text, "", 1, 1)
 		for seed := range uint64(4) {
-			c := selfcheck.New(m, values(t), seed, 2, 1)
+			c := check(m, values(t), seed, 2, 1)
 			wrong := run(t, c, seed, 0.5+float64(seed%4))
 			r := c.Record()
 			if wrong || len(r.Wrong) > 0 || r.Points == 0 || r.Slopes == 0 || r.Share != 1 || len(selfcheck.Findings(r)) > 0 {
@@ -159,7 +168,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 	} {
 		// The graph with its gradient goes through this pass.
 		m := bind(t, programs[c.program], "slices", c.value, c.slope)
-		k := selfcheck.New(m, values(t), 1, 2, 1)
+		k := check(m, values(t), 1, 2, 1)
 		if !k.Start() {
 			t.Errorf("%s times %v and %v: nothing is wrong, %+v", c.program, c.value, c.slope, *k.Record())
 			continue
@@ -185,7 +194,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 
 // TestFaultOfTheBinder: where no pass is to blame, the run goes on with the reference.
 func TestFaultOfTheBinder(t *testing.T) {
-	k := selfcheck.New(bind(t, programs["plain"], planted.Bind, 1.5, 1), values(t), 1, 2, 1)
+	k := check(bind(t, programs["plain"], planted.Bind, 1.5, 1), values(t), 1, 2, 1)
 	if !k.Start() {
 		t.Fatal("nothing is wrong")
 	}
@@ -210,7 +219,7 @@ func TestLateFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := selfcheck.New(m, values(t), 1, 1, 1)
+	k := check(m, values(t), 1, 1, 1)
 	if k.Start() || k.Draw(0, true, []float64{6}) || !k.Draw(0, false, []float64{6}) {
 		t.Fatalf("%+v", *k.Record())
 	}
@@ -233,7 +242,7 @@ func TestRoundingToABound(t *testing.T) {
 		"parameters { ordered[2] c; } model { 1 ~ ordered_logistic(c[1], c); target += -dot_self(c) * 1e-4; }",
 	} {
 		m := bind(t, text, "", 1, 1)
-		k := selfcheck.New(m, values(t), 1, 1, 1)
+		k := check(m, values(t), 1, 1, 1)
 		for _, far := range []float64{0, 10, 20, 30, 33, 36, 36.7, 37, 40, 300, 700, 720, 800} {
 			for _, sign := range []float64{-1, 1} {
 				x := make([]float64, m.Dim())
