@@ -120,8 +120,9 @@ func (h *Euclidean) setDense(m infer.Metric) error {
 		sym := mat.NewSymDense(h.dim, slices.Clone(m.Inverse))
 		for i := range h.dim {
 			for j := range i {
+				// A covariance near 0 is all rounding: its size is that of the two variances.
 				a, b := m.Inverse[i*h.dim+j], m.Inverse[j*h.dim+i]
-				if math.Abs(a-b) > 1e-8*(math.Abs(a)+math.Abs(b)) {
+				if size := math.Sqrt(m.Inverse[i*h.dim+i] * m.Inverse[j*h.dim+j]); math.Abs(a-b) > 1e-8*size {
 					return fmt.Errorf("hmc: the inverse metric is not symmetric: elements (%d,%d) and (%d,%d) are %v and %v", i+1, j+1, j+1, i+1, a, b)
 				}
 			}

@@ -255,6 +255,7 @@ func TestSetMetricErrors(t *testing.T) {
 		{infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1, math.NaN()}}, "is NaN"},
 		{infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: []float64{1, 2, 2, 1}}, "not positive definite"},
 		{infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: []float64{1, 0.1, 0.2, 1}}, "not symmetric"},
+		{infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: []float64{1e-20, 0.1, 0.2, 1e20}}, "not symmetric"},
 	} {
 		if err := h.SetMetric(c.m); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want an error about %q", c.m, err, c.want)
@@ -262,5 +263,9 @@ func TestSetMetricErrors(t *testing.T) {
 		if got := h.Metric(); got.Kind != infer.Unit {
 			t.Errorf("%v: the metric was changed to %v", c.m, got)
 		}
+	}
+	// Covariances of coordinates that are uncorrelated are all rounding.
+	if err := h.SetMetric(infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: []float64{0.0025, 4.6e-32, 4.3e-32, 0.664}}); err != nil {
+		t.Error(err)
 	}
 }

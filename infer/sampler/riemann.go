@@ -382,7 +382,7 @@ func (r *Riemannian) setKind(s, can string) error {
 	}
 	for i := range rows {
 		for j := range i {
-			if a, b := rows[i][j], rows[j][i]; math.Abs(a-b) > 1e-8*(math.Abs(rows[i][i])+math.Abs(rows[j][j])) {
+			if a, b := rows[i][j], rows[j][i]; math.Abs(a-b) > 1e-8*math.Sqrt(rows[i][i]*rows[j][j]) {
 				return fmt.Errorf("%s: the metric is not symmetric: [%d][%d] is %v, but [%d][%d] is %v", s, i+1, j+1, a, j+1, i+1, b)
 			}
 		}
