@@ -134,7 +134,7 @@ func (ns *nests) evaluate(n *nest, lp *loop) {
 			case plan.Map:
 				ns.unit(n.units[g.Units[0].ID])
 			case plan.Sum:
-				ns.sum(n.unitsOf(g.Units))
+				ns.sum(n, g.Units)
 			case plan.Recurrence:
 				ns.scans.recurrence(n, g.Units, ns.unit)
 			}
@@ -244,8 +244,8 @@ func (ns *nests) runUnit(u *unit) {
 
 // sum evaluates units that only add to one variable: the additions to an element
 // without another write in between are one sum.
-func (ns *nests) sum(units []*unit) {
-	n := ns.at.nest
+func (ns *nests) sum(n *nest, planned []*plan.Unit) {
+	units := n.unitsOf(planned)
 	var h *history
 	for _, x := range n.order {
 		if x.ofUnit(units[0]) != nil {
@@ -259,7 +259,7 @@ func (ns *nests) sum(units []*unit) {
 	for e := range h.Total() {
 		before := plan.Origin{Pos: int32(e)}
 		h.Versions(e, func(o plan.Origin) {
-			if slices.ContainsFunc(units, func(x *unit) bool { return x.Unit == o.Write.Unit }) {
+			if plan.Has(planned, o.Write.Unit) {
 				if run := o.Write.Slot[o.Pos]; !seen[run] {
 					seen[run], first[run] = true, before
 				}

@@ -75,7 +75,7 @@ func (vs *variables) outOfScan(e ir.Expr) bool {
 
 // has reports whether the group writes a variable.
 func (r *recurrence) has(h *history) bool {
-	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return slices.Contains(r.planned, w.Unit) })
+	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return plan.Has(r.planned, w.Unit) })
 }
 
 // readCarried reads elements that the recurrence under way writes.
@@ -180,7 +180,7 @@ func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.T
 
 // writes reports whether a read finds what the recurrence wrote.
 func (r *recurrence) writes(o plan.Origin) bool {
-	return o.Write != nil && slices.Contains(r.planned, o.Write.Unit)
+	return o.Write != nil && plan.Has(r.planned, o.Write.Unit)
 }
 
 // begins gives registers their values before the scan if what a read takes from

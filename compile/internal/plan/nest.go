@@ -98,6 +98,12 @@ type Unit struct {
 	Compound bool
 }
 
+// Has reports whether a unit is one of these, which are in the order of the program.
+func Has(units []*Unit, u *Unit) bool {
+	i, ok := slices.BinarySearchFunc(units, u.ID, func(x *Unit, id int) int { return x.ID - id })
+	return ok && units[i] == u
+}
+
 // Touch is how a unit uses elements of a variable.
 type Touch struct {
 	Variable *Variable

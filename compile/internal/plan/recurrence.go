@@ -23,7 +23,7 @@ func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
 			o := from[l*width+p]
 			switch {
 			case o.None:
-			case o.Write == nil || !slices.Contains(units, o.Write.Unit):
+			case o.Write == nil || !Has(units, o.Write.Unit):
 				x.Outside = true
 			default:
 				size := len(o.Write.Offsets)
@@ -46,7 +46,7 @@ func (p *planner) regular(units []*Unit) (why string) {
 	for _, u := range units {
 		for _, t := range p.touches[u.ID] {
 			v := p.of(t)
-			if t.How != Reads || v.Sum || !slices.ContainsFunc(v.Writes, func(w *Write) bool { return slices.Contains(units, w.Unit) }) {
+			if t.How != Reads || v.Sum || !slices.ContainsFunc(v.Writes, func(w *Write) bool { return Has(units, w.Unit) }) {
 				continue
 			}
 			if t.Axis != u.Domain {

@@ -1,7 +1,5 @@
 package plan
 
-import "slices"
-
 // isSum reports whether units only add to one variable, so that what they add up
 // to is all that is read: each run of additions to an element, without another
 // write in between, is one sum.
@@ -93,7 +91,7 @@ func (p *planner) readsComplete(v *History, among map[*Write]bool, units []*Unit
 		}
 	}
 	for _, u := range p.Units {
-		if slices.Contains(units, u) {
+		if Has(units, u) {
 			continue
 		}
 		for _, t := range p.touches[u.ID] {
