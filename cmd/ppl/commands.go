@@ -41,6 +41,7 @@ func commandTable() []commandRow {
 		{"variational", groupFit, "Fit a normal distribution by stochastic gradients (ADVI)", modelArg, "data", variationalCommand},
 
 		{"check", groupWrite, "Check models for errors and likely mistakes", modelArgs, "", checkCommand},
+		{"data", groupWrite, "Show what a file of data has, and whether it fits a model", dataArg, "data", dataCommand},
 		{"fmt", groupWrite, "Format models", modelArgs, "", fmtCommand},
 		{"doc", groupWrite, "Show what a function or distribution does", functionArg, "", docCommand},
 		{"explain-error", groupWrite, "Explain an error or warning, with examples", codeArg, "", explainErrorCommand},

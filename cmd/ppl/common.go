@@ -18,6 +18,7 @@ const (
 	readsModel                     // the model, without data
 	bindsModel                     // model and data
 	readsFit                       // runs, without their model
+	readsData                      // a file of data alone
 )
 
 // commonFlag is a row of the table.
@@ -35,10 +36,13 @@ var commonFlags = []commonFlag{
 	{name: "data", groups: bindsModel, add: func(f declaring, name string, in *input) {
 		f.Value(&onceFlag{to: &in.data}, name)
 	}},
-	{name: "count", groups: bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "count", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.counts, name, nil)
 	}},
-	{name: "max-data", groups: bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "na", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
+		f.Strings(&in.na, name, nil)
+	}},
+	{name: "max-data", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Value(&in.maxData, name)
 	}},
 	{name: "max-print", groups: bindsModel, add: func(f declaring, name string, in *input) {
@@ -47,7 +51,7 @@ var commonFlags = []commonFlag{
 	{name: "stan-compat", groups: bindsModel, add: func(f declaring, name string, in *input) {
 		f.String(&in.stanCompat, name, "")
 	}},
-	{name: "memory", groups: bindsModel | readsFit, add: func(f declaring, name string, in *input) {
+	{name: "memory", groups: bindsModel | readsFit | readsData, add: func(f declaring, name string, in *input) {
 		f.Value(&in.memory, name)
 	}},
 	{name: "statements", groups: bindsModel, add: func(f declaring, name string, in *input) {
@@ -56,10 +60,10 @@ var commonFlags = []commonFlag{
 	{name: "time-limit", groups: bindsModel, before: limitTime, add: func(f declaring, name string, in *input) {
 		f.Duration(&in.timeLimit, name, 0)
 	}},
-	{name: "include-path", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "include-path", groups: readsModel | bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.compile.IncludePaths, name, nil)
 	}},
-	{name: "legacy", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "legacy", groups: readsModel | bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Bool(&in.compile.Legacy, name, false)
 	}},
 	{name: "color", groups: allCommands, add: func(f declaring, name string, in *input) {
@@ -71,7 +75,7 @@ var commonFlags = []commonFlag{
 	{name: "show-config", groups: allCommands, add: func(f declaring, name string, in *input) {
 		f.Bool(&in.showConfig, name, false)
 	}},
-	{name: "max-source", groups: readsModel | bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "max-source", groups: readsModel | bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Value((*byteSize)(&in.compile.MaxSource), name)
 	}},
 }

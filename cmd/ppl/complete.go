@@ -66,6 +66,11 @@ func dataFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return []string{"json", "csv", "R", "dump", "gz"}, extension
 }
 
+// dataArg offers files of data.
+func dataArg(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
+	return firstOnly(args, dataFiles, cmd, given)
+}
+
 // initValues offers what chains can start from: a word, or the folder of a run.
 func initValues(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 	runs, how := runFolders(cmd, args, given)

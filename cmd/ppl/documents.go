@@ -32,6 +32,7 @@ var documents = []document{
 	{"bench", 1, []string{"bench"}, "Times of the gradient.", reflect.TypeFor[timings]()},
 	{"check", 1, []string{"check"}, "Errors and warnings about models.", reflect.TypeFor[checkJSON]()},
 	{"compare", 1, []string{"compare"}, "Models compared by how well they predict.", reflect.TypeFor[comparisonJSON]()},
+	{"data", 1, []string{"data"}, "What a file of data has, and what a model needs.", reflect.TypeFor[dataJSON]()},
 	{"diagnose", 1, []string{"diagnose"}, "What is wrong with a run; an object per run.", reflect.TypeFor[findingsJSON]()},
 	{"explain", 1, []string{"explain"}, "How the gradient is evaluated, and where its time goes.", reflect.TypeFor[explained]()},
 	{"logdensity", 1, []string{"logdensity"}, "Log density and gradient at given points.", reflect.TypeFor[densities]()},

@@ -42,19 +42,21 @@ type input struct {
 	statements int64         // that binding may run; 0: what is usual
 	maxData    byteSize      // of a file of data; 0: the default
 	counts     []string      // what is counted in a table, N or J=column
+	na         []string      // what happens to holes of a table: WHAT or column=WHAT
 	maxPrint   byteSize      // of what the model prints; 0: the default
 	timeLimit  time.Duration // of all that the command does; 0: none
 	color      colorMode
 	noConfig   bool // configuration files are ignored
 	showConfig bool // the values of flags are printed, and nothing else is done
 
-	stdinAs string       // what standard input has been read as; "": not yet
-	source  *source.File // the model, once read
-	text    string       // of the data, once read, until it is parsed
-	textErr error        // why they could not be
-	digest  string       // of the text
-	parsed  *data.Set    // what the text says
-	as      *data.Set    // the data are read as these were, such as those of a fit; nil: by themselves
+	stdinAs string                 // what standard input has been read as; "": not yet
+	source  *source.File           // the model, once read
+	text    string                 // of the data, once read, until it is parsed
+	textErr error                  // why they could not be
+	digest  string                 // of the text
+	parsed  *data.Set              // what the text says
+	uses    func(name string) bool // names of the data of the model that was compiled; nil: any
+	as      *data.Set              // the data are read as these were, such as those of a fit; nil: by themselves
 
 	// The run that model and data are kept of, and its folder; nil: they are read.
 	record    *folder.Record
@@ -269,6 +271,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	l.values = values
 	if !in.quiet {
 		noRows(stderr, values)
+		droppedRows(stderr, values)
 	}
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
@@ -331,6 +334,7 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	if strings.TrimSpace(m.Text()) == "" && !in.quiet {
 		emptyModel(stderr, m.Name())
 	}
+	in.uses = m.Program().Declares
 	return m, nil
 }
 
@@ -369,7 +373,15 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 		}
 		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
 	}
-	return data.Parse(name, text, o)
+	var err error
+	if o.Holes, err = in.holes(); err != nil {
+		return nil, err
+	}
+	set, err := data.Parse(name, text, o)
+	if err == nil && len(in.na) > 0 && !set.Table() {
+		return nil, usagef("--na is for tables (CSV), but %s is none", name)
+	}
+	return set, err
 }
 
 // limits checks how much a model may ask for, which the environment may say too.

@@ -65,7 +65,9 @@ Data that the model does not declare are ignored. In a CSV file, texts become le
 
     ppl run model.stan --data schools.csv --count N --count J=school
 
-ppl check MODEL --data FILE checks the data without a run. Large files: --max-data raises the limit of 1GiB, --memory that of the memory.`
+An empty field or NA is an error if the model declares the column; --na drop leaves out the rows.
+
+ppl data FILE --model MODEL shows what the file has, what the model needs, and the command to run it. Large files: --max-data raises the limit of 1GiB, --memory that of the memory.`
 
 const outputTopic = `--out FOLDER keeps a run. Draws are written as they are made, one CSV file per chain in CmdStan's format; --format zarr writes one store for ArviZ instead. The folder also has
 

@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// The tutorials and two of the how-to pages lead through analyses. Their commands are run one after
-// another, in a folder with the page's files. They print what the page shows, apart from digits and
-// blanks; a line "…" is any lines. Commands in blocks of the kind console-error end with exit code
-// 1. What a command prints is its standard output or, if that is empty, its standard error.
+// The tutorials and three of the how-to pages lead through analyses. Their commands are run one
+// after another, in a folder with the page's files. They print what the page shows, apart from
+// digits and blanks; a line "…" is any lines. Commands in blocks of the kind console-error end with
+// exit code 1. What a command prints is its standard output or, if that is empty, its standard
+// error.
 func TestWorkflow(t *testing.T) {
 	for page, commands := range map[string]int{
-		"how-to/workflow": 16, "reference/configuration": 1, "how-to/decisions": 13,
+		"how-to/workflow": 16, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 4,
 		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 7,
 	} {
 		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })

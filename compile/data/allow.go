@@ -21,6 +21,10 @@ type Options struct {
 	// as they were, unless there is such a column or Counts names it.
 	As *Set
 
+	// Holes says for each column of a table, by its name in the program, what happens to fields
+	// without a value; nil: they are faults.
+	Holes func(column string) Holes
+
 	// Limit bounds the length in bytes of a file, and of what it is when it is
 	// unpacked; 0: [DefaultLimit].
 	Limit int64

@@ -117,16 +117,16 @@ func (p *dump) assign() error {
 	} else {
 		name = p.word()
 	}
-	name = variableName(name)
-	if name == "" {
+	written := name
+	if name = ColumnName(name); name == "" {
 		return p.errorf(start, "write it as name <- value", "a variable is wanted here")
 	}
 	if !p.take("<-") && !p.take("=") {
-		fix := "write it as " + name + " <- value"
-		if p.pos < len(p.text) && strings.IndexByte("(-", p.text[p.pos]) >= 0 || name[0] <= '9' {
+		fix := "write it as " + written + " <- value"
+		if p.pos < len(p.text) && strings.IndexByte("(-", p.text[p.pos]) >= 0 || written[0] <= '9' {
 			fix = "a dump holds assignments and nothing else, such as N <- 3: have it written by dump(), or remove the rest"
 		}
-		return p.errorf(p.pos, fix, "`<-` is wanted after %s", name)
+		return p.errorf(p.pos, fix, "`<-` is wanted after %s", written)
 	}
 	p.name = name
 	if p.set.has(name) {

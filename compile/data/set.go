@@ -70,6 +70,8 @@ type Set struct {
 	zeros       map[string][]string // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
+	columns     []Column // of a table
+	dropped     int      // rows of the table
 	dump        bool
 	structure   bool // of Go
 }

@@ -32,8 +32,8 @@ import (
 //     is a fault.
 //
 // A field that is empty or NA is missing, and a fault of its column: the
-// language has no missing values. Characters of a name that are not letters,
-// digits or _ become _, so that Sepal.Length is read as Sepal_Length.
+// language has no missing values. [Options].Holes may say otherwise. Names are those of
+// [ColumnName]: Sepal.Length is read as Sepal_Length.
 
 // ParseTable reads a table. The name of the file is used in messages only. The
 // error, if any, is an [*Error].
@@ -66,7 +66,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	columns := make([]column, len(header))
 	used := map[string]int{}
 	for i, h := range header {
-		name := variableName(h)
+		name := ColumnName(h)
 		if name == "" && i == 0 {
 			name = "row" // R writes the names of rows under none
 		}
@@ -91,6 +91,11 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			}
 		}
 	}
+	holes, drop := o.holes(columns)
+	for i := range columns {
+		columns[i].header, columns[i].holes = strings.Clone(strings.TrimSpace(header[i])), holes[i]
+	}
+	s := &Set{file: file, values: map[string]Value{}, table: true}
 	more := sync.OnceValue(func() int { return strings.Count(text, "\n") })
 	for {
 		fields, err := r.Read()
@@ -98,7 +103,16 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			break
 		}
 		if err != nil {
-			return nil, tableError(file, err, len(fields), len(header))
+			return nil, tableError(file, err, len(fields), len(columns))
+		}
+		if drop && dropped(holes, fields) {
+			for i, f := range fields {
+				if hole(f) {
+					columns[i].missing++
+				}
+			}
+			s.dropped++
+			continue
 		}
 		for i, f := range fields {
 			line, at := r.FieldPos(i)
@@ -107,13 +121,13 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			}
 		}
 	}
-	if err := levels(memory, rowsOf(file, text), columns); err != nil {
+	if err := levels(memory, rowsOf(file, text), columns, holes); err != nil {
 		return nil, err
 	}
-	s := &Set{file: file, values: map[string]Value{}, table: true}
 	rows := 0
 	for i := range columns {
 		c := &columns[i]
+		s.columns = append(s.columns, Column{Header: c.header, Name: c.name, Missing: c.missing})
 		rows = len(c.reals)
 		if c.fault != nil {
 			if c.missing > 1 {
@@ -221,17 +235,6 @@ func fieldSpan(file, text string, line, column, length int) source.Span {
 	return s
 }
 
-// variableName makes a name of the language of a column's.
-func variableName(h string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '_' || r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
-			return r
-		}
-		return '_'
-	}, strings.TrimSpace(h))
-	return strings.Trim(name, "_")
-}
-
 // rowsOf reads the rows of a table, the header first.
 func rowsOf(file, text string) *csv.Reader {
 	r := csv.NewReader(strings.NewReader(text))
@@ -264,7 +267,8 @@ func recordMemory(text string) int64 {
 
 // column is one that is being read.
 type column struct {
-	name                      string
+	name, header              string
+	holes                     Holes
 	integers, numbers, truths bool // what all fields are so far
 	reals                     []float64
 	firstReal                 int      // the first that is no integer
@@ -274,7 +278,9 @@ type column struct {
 	given                     []string // the levels that it must have; nil: those that it has
 	levels                    []string // of a factor
 	fault                     *Error
-	faultLength               int // of the text that it is about
+	faultLength               int    // of the text that it is about
+	hole                      *Error // what is said of the first field without a value
+	holeLength                int
 	missing                   int // fields without a value
 
 	// What a field that is no integer would be told if the variable is declared int.
@@ -284,15 +290,23 @@ type column struct {
 
 // add takes a field, which starts at a line and column; more guesses how many follow.
 func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
-	row := len(c.reals) + 1
-	if field == "" || field == "NA" {
+	row, written := len(c.reals)+1, field
+	missing := hole(field)
+	if missing {
 		c.missing++
 	}
-	if c.fault == nil && (field == "" || field == "NA") {
-		c.faultLength = len(field)
-		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
-			Message: fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
-			Fix:     "leave out the row, or give the places and the values of what is there as separate data"}
+	if missing && c.hole == nil {
+		c.holeLength = len(field)
+		c.hole = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
+			Message:  fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
+			Fix:      "leave out the row, or give the places and the values of what is there as separate data",
+			Settings: []string{"na=drop"}}
+	}
+	switch {
+	case missing && c.holes == HolesKeep:
+		field = "NaN"
+	case missing && c.fault == nil:
+		c.fault, c.faultLength = c.hole, c.holeLength
 	}
 	if c.reals, err = grown(memory, c.reals, more); err != nil {
 		return err
@@ -313,9 +327,9 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	}
 	if !isInteger && c.integers {
 		c.firstReal = row - 1
-		c.notIntegerLength = len(field)
+		c.notIntegerLength = len(written)
 		c.notInteger = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
-			Message: fmt.Sprintf("%s must be an integer, but is %s in row %d", c.name, clip(field), row),
+			Message: fmt.Sprintf("%s must be an integer, but is %s in row %d", c.name, clip(written), row),
 			Fix:     "write integers between -9007199254740991 and 9007199254740991, without a fraction; or declare " + c.name + " as real"}
 	}
 	if !isInteger {
@@ -362,12 +376,16 @@ func (c *column) factor() bool {
 
 // levels counts those of the columns that are factors, which takes reading the rows
 // once more: few tables have any, and then the texts of few columns are kept.
-func levels(memory *allowance, r *csv.Reader, columns []column) error {
+func levels(memory *allowance, r *csv.Reader, columns []column, holes []Holes) error {
 	codes := make([]map[string]float64, len(columns))
 	some := false
 	for i := range columns {
 		c := &columns[i]
 		if !c.factor() {
+			continue
+		}
+		if c.hole != nil { // a level cannot be NaN
+			c.fault, c.faultLength = c.hole, c.holeLength
 			continue
 		}
 		if fix := rewritten(c.text); c.given == nil && fix != "" {
@@ -394,6 +412,10 @@ func levels(memory *allowance, r *csv.Reader, columns []column) error {
 		fields, err := r.Read()
 		if err != nil {
 			break // the end: all rows have been read before
+		}
+		if dropped(holes, fields) {
+			row--
+			continue
 		}
 		for i, f := range fields {
 			if codes[i] == nil {

@@ -1,0 +1,413 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/model"
+)
+
+func dataCommand() *cobra.Command {
+	var in input
+	var path string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "data FILE",
+		Long: `Shows what ppl reads in a file of data: the columns or variables with their names in a model, types, ranges, levels and holes. ` +
+			"`ppl help data`" + ` describes the formats.
+
+With --model, shows what the model declares for each, finds what the model needs and the data lack, and checks the data. It prints the command that runs the model with these data. The exit code is 1 if they do not fit.`,
+		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop",
+		Args:    arguments("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.data = args[0]
+			return in.describe(cmd.Context(), path, asJSON, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	readsData.add(cmd, &in)
+	f := declare(cmd)
+	f.String(&path, "model", "")
+	f.Bool(&asJSON, "json", false)
+	return cmd
+}
+
+// dataJSON is what a file of data has.
+type dataJSON struct {
+	File    string       `json:"file"`              // its path, or stdin
+	Table   bool         `json:"table"`             // each variable is a column
+	Rows    *int         `json:"rows,omitempty"`    // of a table, without those that are left out
+	Dropped int          `json:"dropped,omitempty"` // rows left out by --na drop
+	Columns []columnJSON `json:"columns"`           // columns of the table, or variables
+	Needs   []needJSON   `json:"needs,omitempty"`   // what the model declares and the file lacks
+	Command []string     `json:"command,omitempty"` // that runs the model with the data, if they fit
+	// Errors and warnings about the data of the model.
+	Messages []jsonMessage `json:"messages,omitempty"`
+}
+
+// columnJSON is a column of a table, or a variable.
+type columnJSON struct {
+	Column   string   `json:"column,omitempty"`   // its header in a table
+	Name     string   `json:"name"`               // in a model
+	Type     string   `json:"type"`               // integer, real, factor, or unreadable
+	Shape    []int    `json:"shape"`              // extents; empty of a scalar
+	Min      *number  `json:"min,omitempty"`      // of numbers
+	Max      *number  `json:"max,omitempty"`      // of numbers
+	Mean     *number  `json:"mean,omitempty"`     // of numbers
+	Levels   []string `json:"levels,omitempty"`   // of a factor, that of its least number first
+	From     int      `json:"from,omitempty"`     // the number of the first level
+	Missing  int      `json:"missing,omitempty"`  // fields that are empty or NA
+	Declared string   `json:"declared,omitempty"` // its declaration in the model
+	Fault    string   `json:"fault,omitempty"`    // why it cannot be read
+}
+
+// needJSON is a variable that the file lacks.
+type needJSON struct {
+	Name     string `json:"name"`           // in the model
+	Declared string `json:"declared"`       // its declaration
+	Flag     string `json:"flag,omitempty"` // has it counted
+}
+
+// described is a file of data with the model that it is for.
+type described struct {
+	dataJSON
+	list diag.List
+}
+
+// describe runs ppl data.
+func (in *input) describe(ctx context.Context, path string, asJSON bool, stdout, stderr io.Writer) error {
+	if err := in.limits(); err != nil {
+		return err
+	}
+	in.quiet = true
+	var m *model.Model
+	if path != "" {
+		if err := in.read(ctx, path); err != nil {
+			return err
+		}
+		var err error
+		if m, err = in.compiled(ctx, path, stderr); err != nil {
+			return err
+		}
+	} else {
+		in.readData(ctx)
+	}
+	text := in.text
+	set, err := in.parseData()
+	if err != nil {
+		return err
+	}
+	d := &described{}
+	if m != nil {
+		if set, err = d.fit(ctx, in, m, set, text); err != nil {
+			return err
+		}
+		if !d.list.HasErrors() {
+			d.Command = in.runs(path)
+		}
+	}
+	d.File, d.Table, d.Dropped = set.File(), set.Table(), set.Dropped()
+	d.columns(set, m)
+	if asJSON {
+		d.Messages = messages(wordedList(d.list))
+		err = writeJSON(stdout, d.dataJSON)
+	} else {
+		err = d.write(stdout, stderr, path)
+	}
+	if err == nil && d.list.HasErrors() {
+		return exitCode(exitError)
+	}
+	return err
+}
+
+// fit binds the model to the data, with what is to be counted found from the model.
+func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *data.Set, text string) (*data.Set, error) {
+	for {
+		_, err := m.BindContext(ctx, set, in.bindOptions())
+		d.list = model.Diagnostics(err)
+		if err != nil && d.list == nil {
+			return set, err
+		}
+		more := false
+		for _, message := range d.list {
+			// A setting says what is counted; where there are several, the user must choose.
+			if name, ok := strings.CutPrefix(strings.Join(message.Settings, " "), "count="); ok && message.Code == diag.DataMissing && !strings.Contains(name, " ") && !slices.Contains(in.counts, name) {
+				in.counts, more = append(in.counts, name), true
+				d.Needs = append(d.Needs, needJSON{Name: strings.Split(name, "=")[0], Flag: "--count " + name})
+			}
+		}
+		if !more {
+			break
+		}
+		again, err := in.parse(fileName(in.data), text)
+		if err != nil {
+			return set, err
+		}
+		set = again
+	}
+	coded, _, err := m.Program().Coded(set)
+	if err != nil { // it is in the list
+		coded = set
+	}
+	return coded, nil
+}
+
+// runs is the command that runs the model with these data.
+func (in *input) runs(path string) []string {
+	words := []string{"ppl", "run", path, "--data", in.data}
+	for _, c := range in.counts {
+		words = append(words, "--count", c)
+	}
+	for _, na := range in.na {
+		words = append(words, "--na", na)
+	}
+	return words
+}
+
+// columns describes what was read.
+func (d *described) columns(set *data.Set, m *model.Model) {
+	declared, names := declarations(m)
+	columns := set.Columns()
+	if columns == nil {
+		for _, name := range set.Names() {
+			columns = append(columns, data.Column{Name: name})
+		}
+	}
+	for _, c := range columns {
+		d.Columns = append(d.Columns, describeColumn(set, c, declared[c.Name]))
+		if v, ok := set.Get(c.Name); ok && d.Table && d.Rows == nil {
+			d.Rows = &v.Shape[0]
+		}
+		delete(declared, c.Name)
+	}
+	for i, n := range d.Needs {
+		d.Needs[i].Declared = declared[n.Name]
+		delete(declared, n.Name)
+	}
+	for _, name := range names {
+		if _, given := set.Get(name); declared[name] != "" && !given {
+			d.Needs = append(d.Needs, needJSON{Name: name, Declared: declared[name]})
+		}
+	}
+}
+
+// declarations are the declarations of the data of a model by name, and the names in order.
+func declarations(m *model.Model) (declared map[string]string, names []string) {
+	declared = map[string]string{}
+	if m == nil {
+		return declared, nil
+	}
+	tree, info := m.Program().Syntax()
+	block := tree.Block(ast.Data)
+	if block == nil {
+		return declared, nil
+	}
+	for _, s := range block.Stmts {
+		decl, ok := s.(*ast.VarDecl)
+		if !ok {
+			continue
+		}
+		span, name := decl.Span(), info.Defs[decl].Name
+		text := strings.Join(strings.Fields(span.File.Text[span.Start:span.End]), " ")
+		declared[name] = strings.TrimSuffix(text, ";")
+		names = append(names, name)
+	}
+	return declared, names
+}
+
+// describeColumn describes one variable of the data.
+func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
+	j := columnJSON{Column: c.Header, Name: c.Name, Missing: c.Missing, Declared: declared, Shape: []int{}}
+	if e := set.Fault(c.Name); e != nil {
+		j.Type, j.Fault = "unreadable", e.Message
+		return j
+	}
+	v, _ := set.Get(c.Name)
+	j.Shape = append(j.Shape, v.Shape...)
+	reading := set.Reading()
+	switch levels, zeros := set.Levels(c.Name), reading.Zeros[c.Name]; {
+	case levels != nil:
+		j.Type, j.Levels, j.From = "factor", levels, 1
+		return j
+	case zeros != nil:
+		j.Type, j.Levels = "factor", zeros
+		return j
+	case v.IsInt:
+		j.Type = "integer"
+	default:
+		j.Type = "real"
+	}
+	if v.Size() == 0 {
+		return j
+	}
+	least, greatest, sum, n := math.Inf(1), math.Inf(-1), 0.0, 0
+	for _, x := range v.Reals {
+		if !math.IsNaN(x) {
+			least, greatest, sum, n = min(least, x), max(greatest, x), sum+x, n+1
+		}
+	}
+	if n == 0 {
+		return j
+	}
+	mean := sum / float64(n)
+	j.Min, j.Max, j.Mean = (*number)(&least), (*number)(&greatest), (*number)(&mean)
+	return j
+}
+
+// maxLevels is the number of levels that the table shows of a factor.
+const maxLevels = 4
+
+// values are the values of a variable in a few words.
+func (j *columnJSON) values() string {
+	switch {
+	case j.Fault != "" && j.Missing > 0:
+		return "not read: it has holes"
+	case j.Fault != "":
+		return j.Fault
+	case j.Type == "factor":
+		var shown []string
+		for i, l := range j.Levels[:min(len(j.Levels), maxLevels)] {
+			shown = append(shown, strconv.Itoa(j.From+i)+" "+escaped(l))
+		}
+		text := strings.Join(shown, ", ")
+		if len(j.Levels) > maxLevels {
+			text += fmt.Sprintf(", … %d levels", len(j.Levels))
+		}
+		return text
+	case j.Min == nil:
+		return "none"
+	}
+	short := func(x *number) string { return strconv.FormatFloat(float64(*x), 'g', 6, 64) }
+	if *j.Min == *j.Max {
+		return short(j.Min)
+	}
+	return short(j.Min) + " to " + short(j.Max) + ", mean " + strconv.FormatFloat(float64(*j.Mean), 'g', 3, 64)
+}
+
+// write writes the description for people.
+func (d *described) write(stdout, stderr io.Writer, path string) error {
+	var b strings.Builder
+	b.WriteString(d.File + ": ")
+	if d.Table {
+		rows := 0
+		if d.Rows != nil {
+			rows = *d.Rows
+		}
+		b.WriteString(counted(rows, "row") + ", " + counted(len(d.Columns), "column"))
+		if d.Dropped > 0 {
+			fmt.Fprintf(&b, "; %s with holes left out", counted(d.Dropped, "row"))
+		}
+	} else {
+		b.WriteString(counted(len(d.Columns), "variable"))
+	}
+	b.WriteString("\n\n")
+	head := []string{"column", "name", "type", "values", "missing", "declared"}
+	if !d.Table {
+		head[0] = "shape"
+	}
+	rows := [][]string{head}
+	for _, j := range d.Columns {
+		first, missing := escaped(j.Column), ""
+		if !d.Table {
+			first = shapeText(j.Shape)
+		}
+		if j.Missing > 0 {
+			missing = strconv.Itoa(j.Missing)
+		}
+		declared := escaped(j.Declared)
+		if path != "" && declared == "" {
+			declared = "(not in the model)"
+		}
+		rows = append(rows, []string{first, j.Name, j.Type, j.values(), missing, declared})
+	}
+	writeLeft(&b, rows)
+	if len(d.Needs) > 0 {
+		b.WriteString("\nThe model also needs:\n")
+		var needs [][]string
+		for _, n := range d.Needs {
+			how := n.Flag
+			if how == "" {
+				how = "not in the data"
+			}
+			needs = append(needs, []string{"  " + n.Name, escaped(n.Declared), how})
+		}
+		writeLeft(&b, needs)
+	}
+	if len(d.Command) > 0 {
+		b.WriteString("\nThe data fit the model. To run it:\n  " + shellWords(d.Command) + "\n")
+	}
+	if _, err := io.WriteString(stdout, b.String()); err != nil || len(d.list) == 0 {
+		return err
+	}
+	io.WriteString(stderr, "\n")
+	return diag.Render(stderr, wordedList(d.list), diagOptions(stderr))
+}
+
+// shapeText is a shape in a table: 8 × 3, or "scalar".
+func shapeText(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	var parts []string
+	for _, n := range shape {
+		parts = append(parts, strconv.Itoa(n))
+	}
+	return strings.Join(parts, " × ")
+}
+
+// writeLeft writes rows of cells, aligned on the left. Columns without any text are left out.
+func writeLeft(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for k, row := range rows {
+		for c, text := range row {
+			if k > 0 || len(rows) == 1 || c == 0 {
+				widths[c] = max(widths[c], utf8.RuneCountInString(text))
+			}
+		}
+	}
+	for c := range widths {
+		if widths[c] > 0 {
+			widths[c] = max(widths[c], utf8.RuneCountInString(rows[0][c]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for c, text := range row {
+			if widths[c] > 0 {
+				line.WriteString(text + strings.Repeat(" ", widths[c]-utf8.RuneCountInString(text)+2))
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+// shellWords are words as a POSIX shell takes them.
+func shellWords(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:@%+,-"
+	var out []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, plain) != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// counted is a number of things: 1 row, 2 rows.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}
