@@ -1,8 +1,14 @@
 package data
 
 import (
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -63,5 +69,67 @@ func TestHoles(t *testing.T) {
 	s, err := ParseTable("d.csv", "x\n2\nNA\n", Options{Holes: by(map[string]Holes{"x": HolesKeep})})
 	if v, _ := s.Get("x"); err != nil || v.IsInt || !math.IsNaN(v.Reals[1]) {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestTableValue: short numbers are read as strconv reads them, and integers are told from reals.
+func TestTableValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	texts := []string{"", "-", "+", ".", "-.", "1.", ".5", "-.5", "-0", "+0", "0", "-0.0", "1.0", "1.50", "007", "1e5", "1E-3", "--1", "1-", "1.2.3", "0x1", "1_0",
+		"999999999999999", "9999999999999999", "9007199254740991", "9007199254740992", "-9007199254740991", "123456789012345.0", "0.000000000000001", "1e999", "nan", "NaN", "Inf", "-inf", "+Inf", "infinity", "1,5", "١"}
+	for range 20_000 {
+		b := strconv.AppendFloat(nil, rng.NormFloat64()*math.Pow(10, float64(rng.IntN(12)-4)), 'f', rng.IntN(12), 64)
+		if rng.IntN(4) == 0 {
+			b[rng.IntN(len(b))] = "0123456789.-+e"[rng.IntN(14)]
+		}
+		texts = append(texts, string(b))
+	}
+	for _, f := range texts {
+		want, err := strconv.ParseFloat(f, 64)
+		number := (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(f, "xX_pP") && f != "infinity"
+		integer := regexp.MustCompile(`^[+-]?[0-9]+(\.0+)?$`).MatchString(f) && math.Abs(want) < 1<<53
+		if integer {
+			want += 0 // no -0 among integers
+		}
+		x, isInteger, isNumber := tableValue(f)
+		if isNumber != number || isInteger != integer || number && math.Float64bits(x) != math.Float64bits(want) && !math.IsNaN(want) {
+			t.Errorf("%q: %v, integer %v, number %v; want %v, %v, %v", f, x, isInteger, isNumber, want, integer, number)
+		}
+	}
+}
+
+// TestPlainRows: tables without quotes are read as encoding/csv reads them.
+func TestPlainRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for range 20_000 {
+		b := make([]byte, rng.IntN(30))
+		for i := range b {
+			b[i] = "ab,,\n\n\r# 1"[rng.IntN(10)]
+		}
+		text := string(b)
+		want := csv.NewReader(strings.NewReader(text))
+		want.Comment, want.TrimLeadingSpace = '#', true
+		got := &plainRows{text: text, comma: ','}
+		for {
+			g, gotErr := got.Read()
+			w, wantErr := want.Read()
+			if (gotErr == nil) != (wantErr == nil) || wantErr != nil && gotErr.Error() != wantErr.Error() || len(g) != len(w) {
+				t.Fatalf("%q: %q, %v, want %q, %v", text, g, gotErr, w, wantErr)
+			}
+			for i := range g {
+				gl, gc := got.FieldPos(i)
+				wl, wc := want.FieldPos(i)
+				if strings.TrimSpace(g[i]) != strings.TrimSpace(w[i]) || gl != wl || gc != wc && strings.TrimSpace(g[i]) != "" {
+					t.Fatalf("%q: field %d is %q at %d:%d, want %q at %d:%d", text, i, g[i], gl, gc, w[i], wl, wc)
+				}
+			}
+			if gotErr != nil {
+				break
+			}
+		}
+	}
+	s, err := ParseTable("d.tsv", "x\ty\tz\n1\t\t3\n", Options{})
+	if err != nil || s.Fault("y") == nil || s.Fault("z") != nil {
+		t.Errorf("an empty field between tabs: %v, %v", s, err)
 	}
 }

@@ -4,7 +4,7 @@
 //	allow.go  Options: what reading may take
 //	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: values in it that are no numbers
 //	read.go   ReadText, and Parse: data in any of the formats, gzip
-//	table.go  ParseTable: CSV; columns.go: its columns and their holes
+//	table.go  ParseTable: CSV; columns.go: its columns and their holes; rows.go: its rows
 //	dump.go   ParseDump: R's dump format
 //	write.go  Set.WriteJSON
 //	golang.go FromGo: maps and structs of Go values

@@ -66,8 +66,8 @@ type Set struct {
 	faults      map[string]*Error // by name: values that are no numbers
 	named       map[string]bool   // the names, while values are added; nil: not yet made
 	levels      map[string][]string
-	notIntegers map[string]*Error   // by column of a table: the first that is none
-	zeros       map[string][]string // levels that count from 0, see FromZero
+	notIntegers map[string]func() *Error // by column of a table: the first that is none
+	zeros       map[string][]string      // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
 	columns     []Column // of a table
@@ -186,7 +186,12 @@ func (s *Set) Fault(name string) *Error {
 
 // NotInteger says which field of a column of a table is no integer, nil if all are or the set
 // is of no table.
-func (s *Set) NotInteger(name string) *Error { return s.notIntegers[name] }
+func (s *Set) NotInteger(name string) *Error {
+	if find := s.notIntegers[name]; find != nil {
+		return find()
+	}
+	return nil
+}
 
 // Names lists the names in the order in which they were written (in that of
 // the alphabet for a Go map). The slice is not to be modified.

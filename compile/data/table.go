@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -146,14 +145,17 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			s.addLevels(c.name, c.levels)
 		}
 		if e := c.notInteger; e != nil && !v.IsInt {
-			e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
-			if c.notIntegers > 1 {
-				e.Message += fmt.Sprintf("; %d rows are no integers", c.notIntegers)
-			}
 			if s.notIntegers == nil {
-				s.notIntegers = map[string]*Error{}
+				s.notIntegers = map[string]func() *Error{}
 			}
-			s.notIntegers[c.name] = e
+			// Most real columns are declared so, and to find the place takes reading the text.
+			s.notIntegers[c.name] = sync.OnceValue(func() *Error {
+				e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
+				if c.notIntegers > 1 {
+					e.Message += fmt.Sprintf("; %d rows are no integers", c.notIntegers)
+				}
+				return e
+			})
 		}
 	}
 	counts := o.Counts
@@ -235,20 +237,6 @@ func fieldSpan(file, text string, line, column, length int) source.Span {
 	return s
 }
 
-// rowsOf reads the rows of a table, the header first.
-func rowsOf(file, text string) *csv.Reader {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comment = '#'
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = true
-	if head := firstLine(text); strings.ToLower(path.Ext(strings.TrimSuffix(file, ".gz"))) == ".tsv" || !strings.Contains(head, ",") && strings.Contains(head, "\t") {
-		r.Comma = '\t'
-	} else if !strings.Contains(head, ",") && strings.Contains(head, ";") {
-		r.Comma = ';'
-	}
-	return r
-}
-
 // recordMemory bounds what the reader of rows takes for the longest of them: a string
 // and a place for each field. A field in quotes may be as long as the text.
 func recordMemory(text string) int64 {
@@ -291,7 +279,7 @@ type column struct {
 // add takes a field, which starts at a line and column; more guesses how many follow.
 func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
 	row, written := len(c.reals)+1, field
-	missing := hole(field)
+	missing := field == "" || field == "NA"
 	if missing {
 		c.missing++
 	}
@@ -311,11 +299,8 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	if c.reals, err = grown(memory, c.reals, more); err != nil {
 		return err
 	}
-	x, isInteger := tableInteger(field)
-	isNumber, isTruth := isInteger, false
-	if !isInteger {
-		x, isNumber = tableNumber(field)
-	}
+	x, isInteger, isNumber := tableValue(field)
+	isTruth := false
 	if c.fault == nil && isNumber && math.IsInf(x, 0) && strings.ContainsAny(field, "0123456789") {
 		c.faultLength = len(field)
 		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
@@ -351,14 +336,14 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 func rewritten(text string) string {
 	plain, found := source.PlainText(text)
 	plain = strings.TrimSpace(plain)
-	if _, ok := tableNumber(plain); ok && found {
+	if found && isNumber(plain) {
 		return "write `" + plain + "`, with the characters of the keyboard"
 	}
 	if decimalComma.MatchString(plain) {
 		return "write a decimal point: " + strings.Replace(plain, ",", ".", 1)
 	}
 	bare := strings.TrimSpace(strings.Trim(plain, "%$€£ "))
-	if _, ok := tableNumber(strings.ReplaceAll(bare, ",", "")); ok && (bare != plain || thousands.MatchString(bare)) {
+	if isNumber(strings.ReplaceAll(bare, ",", "")) && (bare != plain || thousands.MatchString(bare)) {
 		return "write the number alone: " + strings.ReplaceAll(bare, ",", "")
 	}
 	return ""
@@ -376,7 +361,7 @@ func (c *column) factor() bool {
 
 // levels counts those of the columns that are factors, which takes reading the rows
 // once more: few tables have any, and then the texts of few columns are kept.
-func levels(memory *allowance, r *csv.Reader, columns []column, holes []Holes) error {
+func levels(memory *allowance, r rowReader, columns []column, holes []Holes) error {
 	codes := make([]map[string]float64, len(columns))
 	some := false
 	for i := range columns {
@@ -495,27 +480,89 @@ func (c *column) value(memory *allowance) (Value, error) {
 
 var truth = map[string]float64{"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 
-// tableInteger reads an integer that a float64 can hold. 1.0 is one: programs that have no
-// missing integers write columns so.
-func tableInteger(f string) (float64, bool) {
-	if whole, zeros, ok := strings.Cut(f, "."); ok && whole != "" && zeros != "" && strings.Trim(zeros, "0") == "" {
-		f = whole
+// tableValue reads a number. 1.0 is an integer: programs that have no missing integers write
+// columns so.
+func tableValue(f string) (x float64, isInteger, isNumber bool) {
+	if x, isInteger, ok := shortValue(f); ok {
+		return x, isInteger, true
 	}
-	digits := strings.TrimLeft(f, "+-")
-	if digits == "" || len(digits) < len(f)-1 {
-		return 0, false
+	digits := f
+	if f != "" && (f[0] == '-' || f[0] == '+') {
+		digits = f[1:]
 	}
+	whole, decimal := 0, digits != ""
 	for i := range len(digits) {
-		if digits[i]-'0' > 9 {
-			return 0, false
+		switch c := digits[i]; {
+		case c-'0' <= 9:
+			if whole == i {
+				whole++
+			}
+		case c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+':
+			decimal = false
 		}
 	}
-	n, err := strconv.ParseInt(f, 10, 64)
-	return float64(n), err == nil && n > -1<<53 && n < 1<<53
+	rest := digits[whole:]
+	if whole > 0 && (rest == "" || len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0") == "") {
+		// Integers that a float64 can hold.
+		n, err := strconv.ParseInt(f[:len(f)-len(rest)], 10, 64)
+		if err == nil && n > -1<<53 && n < 1<<53 {
+			return float64(n), true, true
+		}
+	}
+	if !decimal {
+		x, isNumber = specialField(f)
+		return x, false, isNumber
+	}
+	x, err := strconv.ParseFloat(f, 64)
+	return x, false, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-func tableNumber(f string) (float64, bool) {
-	if f == "" || strings.IndexByte("+-.0123456789iInN", f[0]) < 0 {
+// shortValue reads numbers of at most 15 digits without an exponent, which most are: the digits and
+// the power of ten are exact in a float64, so their quotient is the nearest one (Clinger 1990).
+func shortValue(f string) (x float64, isInteger, ok bool) {
+	pos := 0
+	if f != "" && (f[0] == '-' || f[0] == '+') {
+		pos = 1
+	}
+	if len(f)-pos > 16 {
+		return 0, false, false
+	}
+	n, first, point := int64(0), pos, -1
+	for ; pos < len(f); pos++ {
+		c := f[pos]
+		switch {
+		case c-'0' <= 9:
+			n = 10*n + int64(c-'0')
+		case c == '.' && point < 0:
+			point = pos
+		default:
+			return 0, false, false
+		}
+	}
+	digits, fraction := pos-first, 0
+	if point >= 0 {
+		digits, fraction = digits-1, pos-point-1
+	}
+	if digits == 0 || digits > 15 {
+		return 0, false, false
+	}
+	scale := powersOf10[fraction]
+	isInteger = fraction == 0 && point < 0 || point > first && fraction > 0 && n%int64(scale) == 0
+	if x = float64(n); fraction > 0 {
+		x /= scale
+	}
+	if f[0] == '-' && (x != 0 || !isInteger) {
+		x = -x
+	}
+	return x, isInteger, true
+}
+
+// powersOf10 are those of fractions of up to 15 digits.
+var powersOf10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// specialField reads what is no number with digits.
+func specialField(f string) (float64, bool) {
+	if f == "" || strings.IndexByte("nNiI+-", f[0]) < 0 {
 		return 0, false
 	}
 	switch strings.ToLower(f) {
@@ -526,8 +573,13 @@ func tableNumber(f string) (float64, bool) {
 	case "-inf":
 		return math.Inf(-1), true
 	}
-	x, err := strconv.ParseFloat(f, 64)
-	return x, (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(f, "xX_pPnN")
+	return 0, false
+}
+
+// isNumber reports whether a field is a number.
+func isNumber(f string) bool {
+	_, _, is := tableValue(f)
+	return is
 }
 
 // ReadCounts reads what is to be counted in a table, N or J=column.
