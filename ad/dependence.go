@@ -64,10 +64,10 @@ func (d *reach) region(r Ref, n *Node) *regionReach {
 	u := d.regions[r]
 	if u == nil {
 		u = &regionReach{results: make([]bool, len(n.Results()))}
-		if !n.Attr.(region).repeats() {
-			u.bodies = reaches(n.Bodies()...)
+		if l := n.Layout(); l.Control == Chosen {
+			u.bodies = reaches(l.Bodies...)
 		} else {
-			u.bodies = reaches(n.Bodies()[len(n.Bodies())-1]) // of a While, not its condition
+			u.bodies = reaches(l.Repeated()) // what a condition reads is not differentiated
 		}
 		if d.regions == nil {
 			d.regions = map[Ref]*regionReach{}
@@ -107,7 +107,25 @@ func (u *regionReach) spread(n *Node, need []bool) {
 		return
 	}
 	u.need = need
-	n.Attr.(region).reach(u, need)
+	l := n.Layout()
+	if l.Control == Chosen {
+		for b := range u.bodies {
+			out := u.bodies[b].through(need[l.First():])
+			for i, p := range l.Parts() {
+				u.results[i] = u.results[i] || out[p.Output]
+			}
+		}
+		return
+	}
+	out := u.loop(l.Carries, need)
+	for i, p := range l.Parts() {
+		switch p.From {
+		case Final, History:
+			u.results[i] = u.carried[p.Output]
+		case Kept, Sum:
+			u.results[i] = out[p.Output]
+		}
+	}
 }
 
 // loop marks the outputs of a body that depend on the inputs that are needed, of which the

@@ -15,7 +15,7 @@
 //	complex.go     rows of decompositions of complex matrices; schur.go: their kernels
 //	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
-//	regionkind.go  what a kind of region does: one interface
+//	regionkind.go  Layout: what is known of a kind of region; the kinds, their type rule and evaluation
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
 //	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
 //	recall.go      derivatives of regions that read and write arrays element by element

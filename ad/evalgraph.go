@@ -118,7 +118,8 @@ func (t Type) at(lane, elem int) int {
 
 // evalRegion computes a region's results, over all lanes.
 func evalRegion(n *Node, types []Type, args [][]float64, env *Env) ([][]float64, error) {
-	ts := n.Results()
+	layout := n.Layout()
+	ts := layout.types()
 	all, res := make([][]float64, len(ts)), make([][]float64, len(ts))
 	for i, t := range ts {
 		all[i] = make([]float64, max(n.Type.Lanes, 1)*t.Size())
@@ -136,50 +137,10 @@ func evalRegion(n *Node, types []Type, args [][]float64, env *Env) ([][]float64,
 			k := t.Size()
 			res[i] = all[i][l*k : (l+1)*k]
 		}
-		err := n.Attr.(region).evalLane(lane, res, env)
+		err := layout.evalLane(lane, res, env)
 		if err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
-}
-
-// evalScan computes the results of one lane.
-func evalScan(s *Scan, args, res [][]float64, env *Env) error {
-	carry := make([][]float64, s.Carries)
-	for i := range carry {
-		carry[i] = append([]float64(nil), args[i]...)
-	}
-	in := append([][]float64(nil), args...)
-	step := func(a []float64, t int) []float64 { k := len(a) / s.Steps; return a[t*k : (t+1)*k] }
-	for k := range s.Steps {
-		t := k
-		if s.Reverse {
-			t = s.Steps - 1 - k
-		}
-		copy(in, carry)
-		for i := range s.Carries {
-			copy(step(res[s.historyAt(i)], t), carry[i])
-		}
-		for i := s.Carries; i < s.Carries+s.Streams; i++ {
-			in[i] = step(args[i], t)
-		}
-		outs, err := s.Body.Eval(in, env)
-		if err != nil {
-			return err
-		}
-		copy(carry, outs)
-		for i := range s.Outs {
-			copy(step(res[s.outAt(i)], t), outs[s.Carries+i])
-		}
-		for i := range s.Sums {
-			for e, v := range outs[s.Carries+s.Outs+i] {
-				res[s.sumAt(i)][e] += v
-			}
-		}
-	}
-	for i := range s.Carries {
-		copy(res[s.finalAt(i)], carry[i])
-	}
-	return nil
 }

@@ -1,5 +1,7 @@
 package ad
 
+import "slices"
+
 // JVP appends to g the tangents of outs: for each, Σ_k ∂outs/∂wrt[k]·tangents[k],
 // of its type, or None where no output depends on wrt. The result is part of the
 // same graph, in the same ops, and can be differentiated again, in either mode.
@@ -151,7 +153,7 @@ func (f *forward) node(r Ref, n *Node) {
 		}
 		t = g.Do(n.Op, n.Attr, tans...)
 	case row.Class == Region:
-		f.parts[r] = n.Attr.(region).tangents(f, n, tans)
+		f.parts[r] = f.region(n, tans)
 	case row.VJP != nil:
 		t = f.transposed(r, n, row, tans)
 	default:
@@ -293,72 +295,62 @@ func (f *forward) carried(body *Graph, carries, streams int, tans []Ref) (w *twi
 	return w, extra
 }
 
-func (f *forward) scan(s *Scan, n *Node, tans []Ref) []Ref {
-	w, extra := f.carried(s.Body, s.Carries, s.Streams, tans)
-	d := *s
-	d.Body, d.Carries, d.Streams, d.Outs, d.Sums = w.b, w.groups[0], w.groups[1], 0, 0
-	for i := range s.Body.Outputs {
-		if extra[i] && i < s.Carries+s.Outs {
+// region adds the region of the tangents of those that n has, which are of its kind, and returns
+// the tangents of its results.
+func (f *forward) region(n *Node, tans []Ref) []Ref {
+	l := n.Layout()
+	if l.Control == Chosen {
+		return f.conditional(n, l, tans)
+	}
+	w, extra := f.carried(l.Repeated(), l.Carries, l.Streams, tans)
+	d := l
+	d.WithRepeated(w.b)
+	d.Carries, d.Streams, d.Outs, d.Sums = w.groups[0], w.groups[1], 0, 0
+	for i, e := range extra {
+		switch {
+		case !e:
+		case i < l.Carries+l.Outs:
 			d.Outs++
-		} else if extra[i] {
+		default:
 			d.Sums++
 		}
 	}
-	r := f.g.DoScan(&d, w.args(f, n.Args, tans))
+	if l.Control == Tested {
+		cond := f.g.Beside()
+		cond.site = f.g.site
+		var inputs []Ref // of the old condition
+		for i, of := range w.tangentOf {
+			if in := cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
+				inputs = append(inputs, in)
+			}
+		}
+		cond.Output(cond.Inline(l.Bodies[0], inputs, false)[0])
+		d.Bodies[0] = cond
+	}
+	attr := n.Attr.(RegionAttr).With(d)
+	d = attr.Layout()
+	r := f.g.Do(n.Op, attr, w.args(f, n.Args, tans)...)
 	res := f.none(n)
-	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
-	k := 0
-	for i := range s.Outs + s.Sums {
-		if !extra[s.Carries+i] {
-			continue
-		}
-		if res[s.outAt(i)] = f.g.Result(r, d.outAt(k)); i >= s.Outs {
-			res[s.outAt(i)] = f.g.SumOf(r, k-d.Outs)
-		}
-		k++
-	}
-	return res
-}
-
-func (f *forward) while(s *While, n *Node, tans []Ref) []Ref {
-	w, extra := f.carried(s.Body, s.Carries, 0, tans)
-	d := *s
-	d.Body, d.Carries, d.Sums = w.b, w.groups[0], 0
-	for _, e := range extra {
-		if e {
-			d.Sums++
+	take := func(from Source, output, made int) {
+		if k := l.At(from, output); k >= 0 {
+			res[k] = f.g.Result(r, d.At(from, made))
 		}
 	}
-	d.Cond = f.g.Beside()
-	d.Cond.site = f.g.site
-	var inputs []Ref // of the old condition
-	for i, of := range w.tangentOf {
-		if in := d.Cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
-			inputs = append(inputs, in)
-		}
-	}
-	d.Cond.Output(d.Cond.Inline(s.Cond, inputs, false)[0])
-	r := f.g.DoWhile(&d, w.args(f, n.Args, tans))
-	res := f.none(n)
-	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
-	k := 0
-	for i := range s.Sums {
-		if extra[s.Carries+i] {
-			res[s.sumAt(i)] = f.g.SumOf(r, k)
-			k++
-		}
-	}
-	return res
-}
-
-// carriedParts finds the tangents of the carried values among the results of
-// the loop r.
-func (w *twin) carriedParts(g *Graph, r Ref, carries int, res []Ref, final, history, newFinal, newHistory func(int) int) {
-	for i, of := range w.tangentOf[:w.groups[0]] {
+	for i, of := range w.tangentOf[:d.Carries] {
 		if of >= 0 {
-			res[final(of)], res[history(of)] = g.Result(r, newFinal(i)), g.Result(r, newHistory(i))
+			take(Final, of, i)
+			take(History, of, i)
 		}
 	}
+	made := d.Carries
+	for i := l.Carries; i < len(extra); i++ {
+		if extra[i] {
+			take(Kept, i, made)
+			take(Sum, i, made)
+			made++
+		}
+	}
+	return res
 }
 
 // none are no tangents of a region's results.
@@ -370,20 +362,22 @@ func (f *forward) none(n *Node) []Ref {
 	return res
 }
 
-func (f *forward) conditional(c *If, n *Node, tans []Ref) []Ref {
-	has := make([]bool, len(tans)-1)
-	for i, t := range tans[1:] {
+func (f *forward) conditional(n *Node, l Layout, tans []Ref) []Ref {
+	first := l.First()
+	has := make([]bool, len(tans)-first)
+	for i, t := range tans[first:] {
 		has[i] = t != None
 	}
-	var d If
-	want := make([]bool, len(c.Then.Outputs)) // outputs with a tangent in either branch
-	for _, b := range reaches(c.Then, c.Else) {
+	want := make([]bool, len(l.Bodies[0].Outputs)) // outputs with a tangent in either branch
+	for _, b := range reaches(l.Bodies...) {
 		for i, d := range b.through(has) {
 			want[i] = want[i] || d
 		}
 	}
 	var args []Ref
-	side := func(b *Graph) *Graph {
+	d := l
+	d.Bodies = nil
+	for _, b := range l.Bodies {
 		w := newTwin(f.g, b, has, len(has))
 		ts := w.tangents(w.b.Inline(b, w.old, false), want)
 		for i := range want {
@@ -391,17 +385,20 @@ func (f *forward) conditional(c *If, n *Node, tans []Ref) []Ref {
 				w.b.Output(ts[i])
 			}
 		}
-		args = w.args(f, n.Args[1:], tans[1:])
-		return w.b
+		args = w.args(f, n.Args[first:], tans[first:])
+		d.Bodies = append(d.Bodies, w.b)
 	}
-	d.Then, d.Else = side(c.Then), side(c.Else)
-	r := f.g.Do(OpIf, &d, append([]Ref{n.Args[0]}, args...)...)
+	attr := n.Attr.(RegionAttr).With(d)
+	d = attr.Layout()
+	r := f.g.Do(n.Op, attr, append(slices.Clone(n.Args[:first]), args...)...)
 	res := f.none(n)
-	k := 0
+	made := 0
 	for i := range want {
 		if want[i] {
-			res[i] = f.g.Result(r, k)
-			k++
+			if k := l.At(Taken, i); k >= 0 {
+				res[k] = f.g.Result(r, d.At(Taken, made))
+			}
+			made++
 		}
 	}
 	return res

@@ -71,6 +71,10 @@ type Op struct {
 	// Flat marks ops whose derivative is zero or undefined (comparisons, floor):
 	// they are not tested by differences.
 	Flat bool
+
+	// Example is, for a Region, an expression of a vector of Size numbers for tests.
+	Size    int
+	Example func(g *Graph, x Ref) Ref
 }
 
 // partials is what Partials or Factors return, by argument: the factors of the partial

@@ -37,12 +37,12 @@ func (g *Graph) readInParts(in Ref) bool {
 				continue
 			}
 			ok := false
-			switch attr := n.Attr.(type) {
-			case *Scan:
-				ok = k >= attr.Carries+attr.Streams && n.Type.Lanes == 0 && attr.Body.readInParts(attr.Body.Inputs[k])
-			case *If:
-				ok = k > 0 && n.Type.Lanes == 0 && attr.readInParts(k-1)
-			default:
+			switch l := n.Layout(); l.Control {
+			case Counted:
+				ok = k >= l.Carries+l.Streams && n.Type.Lanes == 0 && l.Repeated().readInParts(l.Repeated().Inputs[k])
+			case Chosen:
+				ok = k >= l.First() && n.Type.Lanes == 0 && readInParts(l.Bodies, k-l.First())
+			case NoRegion:
 				ok = k == 0 && (n.Op == OpTake || n.Op == OpGather && minRarity*n.Type.Total() <= size)
 			}
 			if !ok {
@@ -55,9 +55,9 @@ func (g *Graph) readInParts(in Ref) bool {
 }
 
 // readInParts is readInParts of both branches, of which one may not read the array.
-func (f *If) readInParts(k int) bool {
+func readInParts(branches []*Graph, k int) bool {
 	reads := false
-	for _, b := range []*Graph{f.Then, f.Else} {
+	for _, b := range branches {
 		in := b.Inputs[k]
 		switch {
 		case b.readInParts(in):
@@ -99,10 +99,13 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 		}
 	}
 	// handed are the outputs of a region's graph that are kept as its results.
-	handed := func(region Ref, body *Graph, first, offset int) (list []Ref) {
+	handed := func(region Ref, l *Layout, body *Graph) (list []Ref) {
+		parts := l.Parts()
 		for r := range kept {
-			if n := &g.Nodes[r]; n.Op == OpResult && n.Args[0] == region && n.ResultIndex() >= first {
-				list = append(list, body.Outputs[n.ResultIndex()-offset])
+			if n := &g.Nodes[r]; n.Op == OpResult && n.Args[0] == region {
+				if p := parts[n.ResultIndex()]; p.From != Final && p.From != History {
+					list = append(list, body.Outputs[p.Output])
+				}
 			}
 		}
 		return list
@@ -123,24 +126,27 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 		if !live || !some {
 			continue
 		}
-		switch attr := n.Attr.(type) {
-		case *Scan:
-			list, ok := attr.follow(inner, handed(Ref(i), attr.Body, 2*attr.Carries, attr.Carries))
+		switch l := n.Layout(); l.Control {
+		case Counted:
+			list, ok := l.follow(inner, handed(Ref(i), &l, l.Repeated()))
 			if !ok || n.Type.Lanes > 0 {
 				return nil, false
 			}
 			results[Ref(i)] = list
-		case *If:
-			then, ok1 := attr.Then.follow(inner[1:], handed(Ref(i), attr.Then, 0, 0))
-			otherwise, ok2 := attr.Else.follow(inner[1:], handed(Ref(i), attr.Else, 0, 0))
-			if !ok1 || !ok2 || inner[0] || n.Type.Lanes > 0 {
-				return nil, false
-			}
-			list := make([]bool, len(then))
-			for k := range list {
-				list[k] = then[k] || otherwise[k]
+		case Chosen:
+			list := make([]bool, len(l.Parts()))
+			for _, b := range l.Bodies {
+				out, ok := b.follow(inner[l.First():], handed(Ref(i), &l, b))
+				if !ok || inner[0] || n.Type.Lanes > 0 {
+					return nil, false
+				}
+				for k, p := range l.Parts() {
+					list[k] = list[k] || out[p.Output]
+				}
 			}
 			results[Ref(i)] = list
+		case Tested:
+			return nil, false
 		default:
 			first := inner[0] && !slices.Contains(inner[1:], true)
 			switch {
@@ -159,23 +165,24 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	return outputs, true
 }
 
-// follow finds which results of a scan are arrays that some arguments are.
-func (s *Scan) follow(in []bool, kept []Ref) (results []bool, ok bool) {
+// follow finds which results of a region that is Counted are arrays that some arguments are.
+func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	in = slices.Clone(in)
 	for grown := true; grown; {
-		out, ok := s.Body.follow(in, kept)
-		if !ok || slices.Contains(in[s.Carries:s.Carries+s.Streams], true) || slices.Contains(out[s.Carries:], true) {
+		out, ok := l.Repeated().follow(in, kept)
+		if !ok || slices.Contains(in[l.Carries:l.Carries+l.Streams], true) || slices.Contains(out[l.Carries:], true) {
 			return nil, false
 		}
 		grown = false
-		for k, o := range out[:s.Carries] {
+		for k, o := range out[:l.Carries] {
 			grown = grown || o && !in[k]
 			in[k] = in[k] || o
 		}
 	}
-	results = make([]bool, len(s.Results()))
-	copy(results, in[:s.Carries])
-	copy(results[s.Carries:], in[:s.Carries]) // and what they were before each step
+	results = make([]bool, len(l.Parts()))
+	for i, p := range l.Parts() {
+		results[i] = (p.From == Final || p.From == History) && in[p.Output]
+	}
 	return results, true
 }
 
@@ -184,7 +191,15 @@ func (s *Scan) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 // elements of arrays, of which there would have to be a copy for each step.
 func (g *Graph) Recallable(r Ref) bool {
 	n := &g.Nodes[r]
-	return n.Op == OpResult && g.Nodes[n.Args[0]].Op == OpWhile || g.readsElements(r)
+	if n.Op == OpUnlane {
+		n = &g.Nodes[n.Args[0]]
+	}
+	return g.leftByLoop(n) || g.readsElements(r)
+}
+
+// leftByLoop reports whether a node is a result of a loop whose trips only a run knows.
+func (g *Graph) leftByLoop(n *Node) bool {
+	return n.Op == OpResult && g.Nodes[n.Args[0]].Layout().Control == Tested
 }
 
 // readsElements reports whether r is elements of an array, as a step or branch has read them.
@@ -195,24 +210,24 @@ func (g *Graph) readsElements(r Ref) bool {
 	case OpUnlane:
 		return g.Nodes[n.Args[0]].Op == OpTake && g.readsElements(n.Args[0])
 	case OpResult:
-		switch a := g.Nodes[n.Args[0]].Attr.(type) {
-		case *Scan:
-			k := n.ResultIndex() - 2*a.Carries
-			return k >= 0 && k < a.Outs && a.Body.readsElements(a.Body.Outputs[a.Carries+k])
-		case *If:
-			return a.readsElements(n.ResultIndex())
+		l := g.Nodes[n.Args[0]].Layout()
+		switch p := l.Parts()[n.ResultIndex()]; p.From {
+		case Kept:
+			return l.Repeated().readsElements(l.Repeated().Outputs[p.Output])
+		case Taken:
+			return readsElements(l.Bodies[0], l.Bodies[1], p.Output)
 		}
 	}
 	return false
 }
 
-// readsElements reports it of result k: of either branch, where the other one has nothing to
+// readsElements reports it of output k of one of two branches, where the other one has nothing to
 // compute.
-func (f *If) readsElements(k int) bool {
-	t, e := f.Then.Outputs[k], f.Else.Outputs[k]
-	_, then := f.Then.Value(t)
-	_, otherwise := f.Else.Value(e)
-	return f.Then.readsElements(t) && (otherwise || f.Else.readsElements(e)) || then && f.Else.readsElements(e)
+func readsElements(a, b *Graph, k int) bool {
+	t, e := a.Outputs[k], b.Outputs[k]
+	_, then := a.Value(t)
+	_, otherwise := b.Value(e)
+	return a.readsElements(t) && (otherwise || b.readsElements(e)) || then && b.readsElements(e)
 }
 
 // recall is a node that is not computed again, because an input has its value.
@@ -246,7 +261,7 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 		}
 		if _, ok := instead[c.of]; !ok {
 			instead[c.of] = c.in
-			if n.Op == OpResult && g.Nodes[n.Args[0]].Op != OpWhile {
+			if n.Op == OpResult && !g.leftByLoop(n) {
 				within[n.Args[0]] = append(within[n.Args[0]], recall{Ref(n.ResultIndex()), c.in})
 			}
 		}
@@ -299,7 +314,7 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 	}
 	w.Node = func(r Ref, n *Node, attr any, args []Ref) Ref {
 		if inner := within[r]; len(inner) > 0 {
-			attr, args = recallWithin(attr, args, inner, w)
+			attr, args = recallWithin(attr.(RegionAttr), args, inner, w)
 		}
 		return w.Same(n, attr, args)
 	}
@@ -312,32 +327,26 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 
 // recallWithin is a region that is given, as more arguments, results of it that are known, and
 // takes from them what it computed for these.
-func recallWithin(attr any, args []Ref, known []recall, w *Rewriter) (any, []Ref) {
-	switch a := attr.(type) {
-	case *Scan:
-		s := *a
-		at := s.Carries + s.Streams
-		var more []Ref
+func recallWithin(attr RegionAttr, args []Ref, known []recall, w *Rewriter) (any, []Ref) {
+	l := attr.Layout()
+	at := len(l.Bodies[0].Inputs)
+	if l.Control == Counted { // what is known of each step
+		at = l.Carries + l.Streams
+		l.Streams += len(known)
+	}
+	more := make([]Ref, len(known))
+	for k, c := range known {
+		more[k] = w.At(c.in)
+	}
+	l.Bodies = slices.Clone(l.Bodies)
+	for i, b := range l.Bodies {
 		outs := make([]Ref, len(known))
 		for k, c := range known {
-			outs[k] = s.Body.Outputs[s.Carries+int(c.of)-2*s.Carries]
-			more = append(more, w.At(c.in))
+			outs[k] = b.Outputs[l.Parts()[c.of].Output]
 		}
-		s.Body = s.Body.withKnown(outs, at)
-		s.Streams += len(known)
-		return &s, insert(args, at, more)
-	case *If:
-		f := &If{}
-		then, otherwise := make([]Ref, len(known)), make([]Ref, len(known))
-		var more []Ref
-		for k, c := range known {
-			then[k], otherwise[k] = a.Then.Outputs[c.of], a.Else.Outputs[c.of]
-			more = append(more, w.At(c.in))
-		}
-		f.Then, f.Else = a.Then.withKnown(then, len(a.Then.Inputs)), a.Else.withKnown(otherwise, len(a.Else.Inputs))
-		return f, append(append([]Ref(nil), args...), more...)
+		l.Bodies[i] = b.withKnown(outs, at)
 	}
-	return attr, args
+	return attr.With(l), insert(args, l.First()+at, more)
 }
 
 func insert(list []Ref, at int, more []Ref) []Ref {

@@ -1,8 +1,6 @@
 package ad
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 )
@@ -30,26 +28,30 @@ type Scan struct {
 	Limit int
 }
 
+// Layout describes the scan.
+func (s *Scan) Layout() Layout {
+	return Layout{Control: Counted, Bodies: []*Graph{s.Body}, Carries: s.Carries, Streams: s.Streams, Outs: s.Outs, Sums: s.Sums,
+		Steps: s.Steps, Reverse: s.Reverse,
+		Results: []Run{{Final, 0, s.Carries}, {History, 0, s.Carries}, {Kept, s.Carries, s.Outs}, {Sum, s.Carries + s.Outs, s.Sums}}}
+}
+
+func (s *Scan) With(l Layout) RegionAttr {
+	return &Scan{Body: l.Repeated(), Carries: l.Carries, Streams: l.Streams, Outs: l.Outs, Sums: l.Sums,
+		Steps: l.Steps, Reverse: l.Reverse, Limit: s.Limit}
+}
+
 // Results are the types of the results, in order.
-func (s *Scan) Results() []Type {
-	out := s.Body.Outputs
-	var ts []Type
-	kept := func(r Ref) Type {
-		return Type{Shape: append([]int{s.Steps}, s.Body.Type(r).Shape...)}
-	}
-	for _, r := range out[:s.Carries] {
-		ts = append(ts, s.Body.Type(r))
-	}
-	for _, r := range out[:s.Carries] {
-		ts = append(ts, kept(r))
-	}
-	for _, r := range out[s.Carries : s.Carries+s.Outs] {
-		ts = append(ts, kept(r))
-	}
-	for _, r := range out[s.Carries+s.Outs:] {
-		ts = append(ts, s.Body.Type(r))
-	}
-	return ts
+func (s *Scan) Results() []Type { return resultTypes(s) }
+
+func scanExample(g *Graph, x Ref) Ref {
+	body := NewGraph()
+	c, s := body.Input(Scalar), body.Input(Scalar)
+	next := body.Mul(body.Do(OpSin, nil, c), s)
+	body.Output(next)
+	body.Output(body.Exp(next))
+	scan := g.DoScan(&Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: 4},
+		[]Ref{g.Slice(x, 0, nil), g.Slice(x, 1, []int{4})})
+	return g.Kept(scan, 0)
 }
 
 // Positions of the groups of results in Results.
@@ -63,13 +65,22 @@ func (s *Scan) sumAt(i int) int     { return 2*s.Carries + s.Outs + i }
 // With lanes, each lane goes its way.
 type If struct{ Then, Else *Graph }
 
+// Layout describes the conditional.
+func (f *If) Layout() Layout {
+	return Layout{Control: Chosen, Bodies: []*Graph{f.Then, f.Else}, Results: []Run{{Taken, 0, len(f.Then.Outputs)}}}
+}
+
+func (f *If) With(l Layout) RegionAttr { return &If{Then: l.Bodies[0], Else: l.Bodies[1]} }
+
 // Results are the types of the results, in order.
-func (f *If) Results() []Type {
-	ts := make([]Type, len(f.Then.Outputs))
-	for i, r := range f.Then.Outputs {
-		ts[i] = f.Then.Type(r)
-	}
-	return ts
+func (f *If) Results() []Type { return resultTypes(f) }
+
+func ifExample(g *Graph, x Ref) Ref {
+	then, els := NewGraph(), NewGraph()
+	then.Output(then.Exp(then.Input(Scalar)))
+	els.Output(els.Square(els.Input(Scalar)))
+	l := g.Lane(x)
+	return g.Unlane(g.Result(g.Do(OpIf, &If{Then: then, Else: els}, g.Less(g.Const(0), l), l), 0))
 }
 
 // Draws reports whether the node draws random numbers, itself or in a
@@ -88,10 +99,15 @@ func (n *Node) Draws() bool {
 // Results are the types of a region's results, without lanes; the node's lanes are
 // theirs. Other nodes have none.
 func (n *Node) Results() []Type {
-	if a, ok := n.Attr.(interface{ Results() []Type }); ok {
-		return a.Results()
+	if a, ok := n.Attr.(RegionAttr); ok {
+		return resultTypes(a)
 	}
 	return nil
+}
+
+func resultTypes(r RegionAttr) []Type {
+	l := r.Layout()
+	return l.types()
 }
 
 // resultAttr is the attribute of OpResult: which one.
@@ -105,56 +121,15 @@ func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }
 
 // regionOps are the ops that have sub-graphs, and the op that takes their results.
 func regionOps() map[OpCode]Op {
-	nothing := Type{Shape: []int{0}}
-	return map[OpCode]Op{
-		OpScan: {Name: "scan", Class: Region, Arity: -1,
-			Shape: func(args []Type, attr any) (Type, error) {
-				s := attr.(*Scan)
-				if len(args) != len(s.Body.Inputs) || len(args) < s.Carries+s.Streams {
-					return Type{}, fmt.Errorf("%d arguments for %d inputs", len(args), len(s.Body.Inputs))
-				}
-				if len(s.Body.Outputs) != s.Carries+s.Outs+s.Sums {
-					return Type{}, errors.New("outputs of the body")
-				}
-				for i, a := range args {
-					in := s.Body.Type(s.Body.Inputs[i]).Shape
-					if i >= s.Carries && i < s.Carries+s.Streams {
-						in = append([]int{s.Steps}, in...)
-					}
-					if !shapeEqual(a.Shape, in) {
-						return Type{}, fmt.Errorf("argument %d has shape %v, want %v", i, a.Shape, in)
-					}
-					if i < s.Carries && !shapeEqual(in, s.Body.Type(s.Body.Outputs[i]).Shape) {
-						return Type{}, fmt.Errorf("carried value %d changes shape", i)
-					}
-				}
-				return nothing, nil
+	rows := map[OpCode]Op{OpResult: {Name: "result", Class: Projection, Arity: 1}}
+	for op, k := range regionKinds() {
+		rows[op] = Op{Name: k.name, Class: Region, Arity: -1, Shape: regionShape,
+			Adjoint: func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
+				return n.Attr.(RegionAttr).adjoint(g, n, r, adjs, left, need, sofar)
 			},
-			Adjoint: scanAdjoint},
-		OpIf: {Name: "if", Class: Region, Arity: -1,
-			Shape: func(args []Type, attr any) (Type, error) {
-				f := attr.(*If)
-				if len(args) != len(f.Then.Inputs)+1 || len(args) != len(f.Else.Inputs)+1 || len(f.Then.Outputs) != len(f.Else.Outputs) {
-					return Type{}, errors.New("branches with different arguments or results")
-				}
-				for i, r := range f.Then.Outputs {
-					if a, b := f.Then.Type(r), f.Else.Type(f.Else.Outputs[i]); !a.Equal(b) {
-						return Type{}, fmt.Errorf("result %d of types %v and %v", i, a, b)
-					}
-				}
-				return nothing, nil
-			},
-			Adjoint: ifAdjoint},
-		OpWhile: {Name: "while", Class: Region, Arity: -1,
-			Shape: func(args []Type, attr any) (Type, error) {
-				if err := whileShape(args, attr); err != nil {
-					return Type{}, err
-				}
-				return nothing, nil
-			},
-			Adjoint: whileAdjoint},
-		OpResult: {Name: "result", Class: Projection, Arity: 1},
+			Size: k.size, Example: k.example}
 	}
+	return rows
 }
 
 // Result is result i of the region r.
@@ -217,15 +192,14 @@ func (g *Graph) MarkResults(marked []bool) {
 // core is the type of one lane.
 func core(t Type) Type { return Type{Shape: t.Shape} }
 
-// scanAdjoint: the adjoint of a scan is a scan in the opposite order. It carries
+// adjoint: the adjoint of a scan is a scan in the opposite order. It carries
 // the adjoints of the carried values; each step recomputes the forward body
 // from the history of the carried values (storing every intermediate instead
 // costs memory traffic for what is mostly a few multiplications), but for what while
 // loops in it leave, where the scan keeps that (Recallable), and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
-func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
-	s := n.Attr.(*Scan)
+func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
 		return segmentedAdjoint(g, n, adjs, left, need)
@@ -395,10 +369,9 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar 
 	return res
 }
 
-// ifAdjoint: the adjoint of a conditional is the conditional of the adjoints; a
+// adjoint: the adjoint of a conditional is the conditional of the adjoints; a
 // branch that was not taken is not looked at, so it cannot spoil them.
-func ifAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
-	f := n.Attr.(*If)
+func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	args := append([]Ref(nil), n.Args...)
 	for _, a := range adjs {
 		if a != None {
@@ -407,14 +380,14 @@ func ifAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *a
 	}
 	var recalled []int // results that take the place of what the branches would compute again
 	for k := range f.Then.Outputs {
-		if f.readsElements(k) {
+		if readsElements(f.Then, f.Else, k) {
 			recalled = append(recalled, k)
 			args = append(args, g.Result(r, k))
 		}
 	}
 	var goesOn []int // arguments to whose adjoints the branches add
 	for i := range n.Args {
-		if i > 0 && need[i] && sofar.goesOn(g, n, i) && f.readInParts(i-1) {
+		if i > 0 && need[i] && sofar.goesOn(g, n, i) && readInParts([]*Graph{f.Then, f.Else}, i-1) {
 			goesOn = append(goesOn, i)
 			args = append(args, sofar.refs[i])
 		}

@@ -1,140 +1,351 @@
 package ad
 
-// This file: what a kind of region does. A new kind implements region and has a row of its
-// op; evaluation, derivatives in both directions, dependence and rewriting ask the attribute.
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
-// region is the attribute of an op of class Region.
-type region interface {
-	// bodies are the sub-graphs, the repeated one last.
-	bodies() []*Graph
+// This file: what the rest of the compiler knows of a kind of region. A kind is an implementation
+// of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence, dead code, rewriting,
+// checkpointing and the lowering read its Layout, and make regions of the kind by With.
 
-	// withBodies is the region with f of its sub-graphs; itself if f changes none.
-	withBodies(f func(*Graph) *Graph) any
+// RegionAttr is the attribute of an op of class Region.
+type RegionAttr interface {
+	// Layout describes the region.
+	Layout() Layout
 
-	// repeats reports whether the last sub-graph runs more than once, on what it has made.
-	repeats() bool
+	// With is a region of the same kind that is laid out otherwise: with other bodies, or more or
+	// fewer values that are carried, read, kept or added up.
+	With(l Layout) RegionAttr
 
-	// evalLane computes the results of one lane.
-	evalLane(args, res [][]float64, env *Env) error
-
-	// tangents are those of the results of n, given those of its arguments.
-	tangents(f *forward, n *Node, tans []Ref) []Ref
-
-	// reach marks in u.results those that depend on the arguments that are needed.
-	reach(u *regionReach, need []bool)
-
-	// untaken marks in l.outs the outputs of a body that is repeated which the marked results
-	// come from, and returns the number of carried values.
-	untaken(l *loopChoices, results []bool) (carries int)
+	// adjoint is the rule of reverse mode; see Op.Adjoint.
+	adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref
 }
 
-var _, _, _ region = (*Scan)(nil), (*If)(nil), (*While)(nil)
+// regionKind is what declares a kind of region.
+type regionKind struct {
+	name string
 
-func (s *Scan) bodies() []*Graph { return []*Graph{s.Body} }
+	// example is an expression of a vector of size numbers for the tests of values, derivatives
+	// and compiled code.
+	size    int
+	example func(g *Graph, x Ref) Ref
+}
 
-func (s *Scan) withBodies(f func(*Graph) *Graph) any {
-	b := f(s.Body)
-	if b == s.Body {
-		return s
+// regionKinds are the kinds of regions.
+func regionKinds() map[OpCode]regionKind {
+	return map[OpCode]regionKind{
+		OpScan:  {"scan", 5, scanExample},
+		OpIf:    {"if", 3, ifExample},
+		OpWhile: {"while", 3, whileExample},
 	}
-	out := *s
-	out.Body = b
-	return &out
 }
 
-func (s *Scan) repeats() bool { return true }
+// Control says which bodies of a region run, and how often.
+type Control uint8
 
-func (s *Scan) evalLane(args, res [][]float64, env *Env) error { return evalScan(s, args, res, env) }
+// The ways. The machine has code for these; a kind of region is laid out in one of them.
+const (
+	NoRegion Control = iota
+	Chosen           // one body: the first if the first argument is not 0, else the second
+	Counted          // the body, Steps times
+	Tested           // the second body, as long as the first, its condition, is not 0
+)
 
-func (s *Scan) tangents(f *forward, n *Node, tans []Ref) []Ref { return f.scan(s, n, tans) }
+// Layout is what the arguments, bodies and results of a region are to one another.
+//
+// The bodies have the same inputs: the arguments, of Chosen those after the condition. Inputs of
+// bodies that repeat are Carries carried values, Streams slices of arrays whose first dimension is
+// the step, and captured values. Their outputs are the next carried values, Outs values that are
+// kept for each step, and Sums values that are added up over the steps.
+type Layout struct {
+	Control Control
+	Bodies  []*Graph
 
-func (s *Scan) reach(u *regionReach, need []bool) {
-	for i, d := range u.loop(s.Carries, need) {
-		if i < s.Carries {
-			u.results[s.finalAt(i)], u.results[s.historyAt(i)] = u.carried[i], u.carried[i]
-		} else {
-			u.results[s.Carries+i] = d // kept values and sums follow
+	Carries, Streams, Outs, Sums int
+
+	Steps   int  // Counted
+	Reverse bool // Counted: from the last step to the first
+
+	Snapshots int // Tested: rows of a history; see While
+
+	Results []Run
+}
+
+// Run is results, one after the other, from N outputs of the body, the first of them First.
+type Run struct {
+	From     Source
+	First, N int
+}
+
+// Part is where a result comes from: an output of the body and what becomes of it.
+type Part struct {
+	From   Source
+	Output int // of the body; 0 if the result is none
+}
+
+// Source says what becomes of an output of the body.
+type Source uint8
+
+// The sources.
+const (
+	Taken   Source = iota // Chosen: the output of the body that ran
+	Final                 // a carried value after the last step
+	History               // a carried value before each step, or of Tested at snapshots
+	Kept                  // an output at each step
+	Sum                   // an output added up over the steps
+	Trips                 // Tested: the number of steps
+	Stride                // Tested: the number of steps between two snapshots
+)
+
+// Layout describes a region; of another node, Control is NoRegion.
+func (n *Node) Layout() Layout {
+	if a, ok := n.Attr.(RegionAttr); ok && table[n.Op].Class == Region {
+		return a.Layout()
+	}
+	return Layout{}
+}
+
+// Repeated is the body that runs more than once, on what it has made; nil if none does.
+func (l *Layout) Repeated() *Graph {
+	if l.Control == Chosen {
+		return nil
+	}
+	return l.Bodies[len(l.Bodies)-1]
+}
+
+// WithRepeated puts another graph in the place of the body that repeats.
+func (l *Layout) WithRepeated(b *Graph) {
+	l.Bodies = slices.Clone(l.Bodies)
+	l.Bodies[len(l.Bodies)-1] = b
+}
+
+// First is the number of arguments before those that the bodies have as inputs.
+func (l *Layout) First() int {
+	if l.Control == Chosen {
+		return 1
+	}
+	return 0
+}
+
+// Rows is the number of rows of a history.
+func (l *Layout) Rows() int {
+	if l.Control == Tested {
+		return l.Snapshots
+	}
+	return l.Steps
+}
+
+// At is the number of the result that comes from there; -1 if there is none.
+func (l *Layout) At(from Source, output int) int {
+	at := 0
+	for _, r := range l.Results {
+		if r.From == from && output >= r.First && output < r.First+r.N {
+			return at + output - r.First
+		}
+		at += r.N
+	}
+	return -1
+}
+
+// Parts are where the results come from, in order.
+func (l *Layout) Parts() []Part {
+	n := 0
+	for _, r := range l.Results {
+		n += r.N
+	}
+	out := make([]Part, 0, n)
+	for _, r := range l.Results {
+		for i := range r.N {
+			out = append(out, Part{r.From, r.First + i})
 		}
 	}
+	return out
 }
 
-func (s *Scan) untaken(l *loopChoices, results []bool) int {
-	for k := range l.outs {
-		l.outs[k] = l.outs[k] || k < s.Carries && results[s.finalAt(k)] || results[s.Carries+k] // the history, kept values and sums follow the final ones
-	}
-	return s.Carries
-}
-
-func (c *If) bodies() []*Graph { return []*Graph{c.Then, c.Else} }
-
-func (c *If) withBodies(f func(*Graph) *Graph) any {
-	t, e := f(c.Then), f(c.Else)
-	if t == c.Then && e == c.Else {
-		return c
-	}
-	return &If{Then: t, Else: e}
-}
-
-func (c *If) repeats() bool { return false }
-
-func (c *If) evalLane(args, res [][]float64, env *Env) error {
-	branch := c.Else
-	if args[0][0] != 0 {
-		branch = c.Then
-	}
-	outs, err := branch.Eval(args[1:], env)
-	for i, o := range outs {
-		copy(res[i], o)
-	}
-	return err
-}
-
-func (c *If) tangents(f *forward, n *Node, tans []Ref) []Ref { return f.conditional(c, n, tans) }
-
-func (c *If) reach(u *regionReach, need []bool) {
-	then, otherwise := u.bodies[0].through(need[1:]), u.bodies[1].through(need[1:])
-	for i := range u.results {
-		u.results[i] = then[i] || otherwise[i]
-	}
-}
-
-func (c *If) untaken(*loopChoices, []bool) int { return 0 }
-
-func (w *While) bodies() []*Graph { return []*Graph{w.Cond, w.Body} }
-
-func (w *While) withBodies(f func(*Graph) *Graph) any {
-	c, b := f(w.Cond), f(w.Body)
-	if c == w.Cond && b == w.Body {
-		return w
-	}
-	out := *w
-	out.Cond, out.Body = c, b
-	return &out
-}
-
-func (w *While) repeats() bool { return true }
-
-func (w *While) evalLane(args, res [][]float64, env *Env) error { return evalWhile(w, args, res, env) }
-
-func (w *While) tangents(f *forward, n *Node, tans []Ref) []Ref { return f.while(w, n, tans) }
-
-func (w *While) reach(u *regionReach, need []bool) {
-	for i, d := range u.loop(w.Carries, need) {
-		if i < w.Carries {
-			u.results[w.finalAt(i)], u.results[w.historyAt(i)] = u.carried[i], u.carried[i]
-		} else {
-			u.results[w.sumAt(i-w.Carries)] = d
+// types are the types of the results, in order.
+func (l *Layout) types() []Type {
+	body := l.Bodies[len(l.Bodies)-1]
+	list := l.Parts()
+	ts := make([]Type, len(list))
+	for i, p := range list {
+		switch p.From {
+		case Trips, Stride:
+			ts[i] = Scalar
+		case History, Kept:
+			ts[i] = Type{Shape: append([]int{l.Rows()}, body.Type(body.Outputs[p.Output]).Shape...)}
+		default:
+			ts[i] = body.Type(body.Outputs[p.Output])
 		}
 	}
+	return ts
 }
 
-func (w *While) untaken(l *loopChoices, results []bool) int {
-	for k := range l.outs {
-		if k < w.Carries {
-			l.outs[k] = l.outs[k] || results[w.finalAt(k)] || results[w.historyAt(k)]
-		} else {
-			l.outs[k] = l.outs[k] || results[w.sumAt(k-w.Carries)]
+// regionShape is the type rule of all kinds.
+func regionShape(args []Type, attr any) (Type, error) {
+	l := attr.(RegionAttr).Layout()
+	first := l.First()
+	if len(args) < first+l.Carries+l.Streams {
+		return Type{}, fmt.Errorf("%d arguments", len(args))
+	}
+	for _, b := range l.Bodies {
+		if len(args) != first+len(b.Inputs) {
+			return Type{}, fmt.Errorf("%d arguments for %d inputs of a body", len(args), len(b.Inputs))
+		}
+		for i, a := range args[first:] {
+			in := b.Type(b.Inputs[i]).Shape
+			if i >= l.Carries && i < l.Carries+l.Streams {
+				in = append([]int{l.Steps}, in...)
+			}
+			if !shapeEqual(a.Shape, in) {
+				return Type{}, fmt.Errorf("argument %d has shape %v, want %v", first+i, a.Shape, in)
+			}
 		}
 	}
-	return w.Carries
+	return Type{Shape: []int{0}}, l.checkOutputs()
+}
+
+// checkOutputs checks the outputs of the bodies.
+func (l *Layout) checkOutputs() error {
+	for _, b := range l.Bodies {
+		for i, r := range b.Outputs {
+			if b.Type(r).Lanes > 0 {
+				return fmt.Errorf("output %d of a body has lanes", i)
+			}
+		}
+	}
+	if l.Control == Chosen {
+		a, b := l.Bodies[0], l.Bodies[1]
+		if len(a.Outputs) != len(b.Outputs) {
+			return errors.New("branches with different results")
+		}
+		for i, r := range a.Outputs {
+			if a, b := a.Type(r), b.Type(b.Outputs[i]); !a.Equal(b) {
+				return fmt.Errorf("result %d of types %v and %v", i, a, b)
+			}
+		}
+		return nil
+	}
+	b := l.Repeated()
+	if len(b.Outputs) != l.Carries+l.Outs+l.Sums {
+		return errors.New("outputs of the body")
+	}
+	for i, r := range b.Outputs[:l.Carries] {
+		if !b.Type(r).Equal(b.Type(b.Inputs[i])) {
+			return fmt.Errorf("carried value %d changes its type", i)
+		}
+	}
+	if l.Control == Tested {
+		if c := l.Bodies[0]; len(c.Outputs) != 1 || !c.Type(c.Outputs[0]).Equal(Scalar) {
+			return errors.New("the condition is not one number")
+		}
+		if l.Snapshots < 2 || l.Snapshots%2 != 0 || l.Streams+l.Outs > 0 {
+			return fmt.Errorf("room for %d snapshots", l.Snapshots)
+		}
+	}
+	return nil
+}
+
+// evalLane computes the results of one lane.
+func (l *Layout) evalLane(args, res [][]float64, env *Env) error {
+	results := l.Parts()
+	if l.Control == Chosen {
+		body := l.Bodies[1]
+		if args[0][0] != 0 {
+			body = l.Bodies[0]
+		}
+		outs, err := body.Eval(args[1:], env)
+		if err != nil {
+			return err
+		}
+		for i, p := range results {
+			copy(res[i], outs[p.Output])
+		}
+		return nil
+	}
+	in := slices.Clone(args)
+	for i := range l.Carries {
+		in[i] = slices.Clone(args[i])
+	}
+	row := func(a []float64, t int) []float64 { k := len(a) / l.Rows(); return a[t*k : (t+1)*k] }
+	trips, stride := 0, 1
+	for ; l.Control == Tested || trips < l.Steps; trips++ {
+		at, keeps := trips, true // the row of this step
+		if l.Control == Tested {
+			if again, err := l.goesOn(trips, in, env); !again {
+				if err != nil {
+					return err
+				}
+				break
+			}
+			if trips == l.Snapshots*stride {
+				l.thin(res)
+				stride *= 2
+			}
+			at, keeps = trips/stride, trips%stride == 0
+		} else if l.Reverse {
+			at = l.Steps - 1 - trips
+		}
+		for i := l.Carries; i < l.Carries+l.Streams; i++ {
+			in[i] = row(args[i], at)
+		}
+		for i, p := range results {
+			if p.From == History && keeps {
+				copy(row(res[i], at), in[p.Output])
+			}
+		}
+		outs, err := l.Repeated().Eval(in, env)
+		if err != nil {
+			return err
+		}
+		for i, p := range results {
+			switch p.From {
+			case Kept:
+				copy(row(res[i], at), outs[p.Output])
+			case Sum:
+				for e, v := range outs[p.Output] {
+					res[i][e] += v
+				}
+			}
+		}
+		copy(in, outs[:l.Carries])
+	}
+	for i, p := range results {
+		switch p.From {
+		case Final:
+			copy(res[i], in[p.Output])
+		case Trips:
+			res[i][0] = float64(trips)
+		case Stride:
+			res[i][0] = float64(stride)
+		}
+	}
+	return nil
+}
+
+// goesOn reports whether a loop that is Tested makes another trip.
+func (l *Layout) goesOn(trips int, in [][]float64, env *Env) (bool, error) {
+	if trips%StopEvery == StopEvery-1 && env.Stop != nil {
+		if err := env.Stop(); err != nil {
+			return false, err
+		}
+	}
+	c, err := l.Bodies[0].Eval(in, env)
+	return err == nil && c[0][0] != 0, err
+}
+
+// thin drops every other row of the histories.
+func (l *Layout) thin(res [][]float64) {
+	for i, p := range l.Parts() {
+		if p.From != History {
+			continue
+		}
+		h, half := res[i], l.Snapshots/2
+		k := len(h) / l.Snapshots
+		for r := range half {
+			copy(h[r*k:(r+1)*k], h[2*r*k:])
+		}
+		clear(h[half*k:])
+	}
 }

@@ -1,6 +1,9 @@
 package ad
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // A Rewriter copies nodes of one graph into another: whatever is inlined, rebuilt by a
 // pass, taken apart or repeated elsewhere goes through it. Nodes are copied in their
@@ -173,11 +176,10 @@ func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	return r
 }
 
-// Bodies are the sub-graphs of a region: of a Scan its body, of an If both branches,
-// of a While the condition and the body.
+// Bodies are the sub-graphs of a region.
 func (n *Node) Bodies() []*Graph {
-	if a, ok := n.Attr.(region); ok {
-		return a.bodies()
+	if a, ok := n.Attr.(RegionAttr); ok {
+		return a.Layout().Bodies
 	}
 	return nil
 }
@@ -185,10 +187,20 @@ func (n *Node) Bodies() []*Graph {
 // withBodies is a region's attribute with other sub-graphs; attr itself if f changes
 // none, or if it is another node's.
 func withBodies(attr any, f func(*Graph) *Graph) any {
-	if a, ok := attr.(region); ok {
-		return a.withBodies(f)
+	a, ok := attr.(RegionAttr)
+	if !ok {
+		return attr
 	}
-	return attr
+	l := a.Layout()
+	bodies := make([]*Graph, len(l.Bodies))
+	for i, b := range l.Bodies {
+		bodies[i] = f(b)
+	}
+	if slices.Equal(bodies, l.Bodies) {
+		return attr
+	}
+	l.Bodies = bodies
+	return a.With(l)
 }
 
 // Fork is a copy that grows on its own, with its own memory from the budget; nodes keep

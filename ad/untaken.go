@@ -34,6 +34,7 @@ type choices struct {
 
 // loopChoices are those of the body of a scan or loop, its outputs and inputs, given its results.
 type loopChoices struct {
+	layout             Layout
 	results, outs, ins []bool
 	body               choices
 }
@@ -63,12 +64,13 @@ func (c *choices) mark(outs []Ref, left []bool) {
 				results[r][n.ResultIndex()] = true
 			}
 			continue
-		case table[n.Op].Class == Region && !n.Attr.(region).repeats():
-			for _, a := range n.Args[1:] {
-				m[a] = true
-			}
-			continue
 		case table[n.Op].Class == Region:
+			if l := n.Layout(); l.Control == Chosen {
+				for _, a := range n.Args[l.First():] {
+					m[a] = true
+				}
+				continue
+			}
 			for k, in := range c.loop(Ref(i), n).mark(n, results[Ref(i)]) {
 				m[n.Args[k]] = m[n.Args[k]] || in
 			}
@@ -94,23 +96,19 @@ func (c *choices) loop(r Ref, n *Node) *loopChoices {
 	return l
 }
 
-// untakenOutputs are the outputs of a region's body that may be left out.
+// untakenOutputs are the outputs of a body that repeats that may be left out.
 func (n *Node) untakenOutputs(results []bool) []bool {
-	if f, ok := n.Attr.(*If); ok {
-		if results == nil {
-			results = make([]bool, len(f.Then.Outputs))
-		}
-		return results
-	}
 	l := newLoopChoices(n)
 	l.mark(n, results)
 	return l.outs
 }
 
 func newLoopChoices(n *Node) *loopChoices {
-	body := n.Bodies()[len(n.Bodies())-1] // of a While, not its condition
+	layout := n.Layout()
+	body := layout.Repeated()
 	return &loopChoices{
-		outs: make([]bool, len(body.Outputs)), ins: make([]bool, len(body.Inputs)),
+		layout: layout,
+		outs:   make([]bool, len(body.Outputs)), ins: make([]bool, len(body.Inputs)),
 		body: choices{g: body, m: make([]bool, len(body.Nodes))},
 	}
 }
@@ -126,12 +124,16 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 		return l.ins
 	}
 	l.results = results
-	carries := n.Attr.(region).untaken(l, results)
+	for i, p := range l.layout.Parts() {
+		if results[i] && p.From != Trips && p.From != Stride {
+			l.outs[p.Output] = true
+		}
+	}
 	for grown := true; grown; {
 		grown = false
 		l.body.mark(l.body.g.Outputs, l.outs)
 		for k, in := range l.body.g.Inputs {
-			if l.ins[k] = l.body.m[in]; l.ins[k] && k < carries && !l.outs[k] {
+			if l.ins[k] = l.body.m[in]; l.ins[k] && k < l.layout.Carries && !l.outs[k] {
 				l.outs[k], grown = true, true
 			}
 		}

@@ -1,10 +1,5 @@
 package ad
 
-import (
-	"errors"
-	"fmt"
-)
-
 // While runs Body as long as Cond's output is not 0, so its number of trips is
 // known only when it runs. The arguments of an OpWhile node are Carries initial
 // values and any number of captured values; Cond and Body take the carried and
@@ -33,22 +28,30 @@ type While struct {
 	derived bool
 }
 
+// Layout describes the loop.
+func (w *While) Layout() Layout {
+	return Layout{Control: Tested, Bodies: []*Graph{w.Cond, w.Body}, Carries: w.Carries, Sums: w.Sums, Snapshots: w.Snapshots,
+		Results: []Run{{Final, 0, w.Carries}, {Trips, 0, 1}, {History, 0, w.Carries}, {Stride, 0, 1}, {Sum, w.Carries, w.Sums}}}
+}
+
+func (w *While) With(l Layout) RegionAttr {
+	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Sums: l.Sums, Snapshots: l.Snapshots, derived: w.derived}
+}
+
 // Results are the types of the results, in order.
-func (w *While) Results() []Type {
-	out := w.Body.Outputs
-	var ts []Type
-	for _, r := range out[:w.Carries] {
-		ts = append(ts, w.Body.Type(r))
-	}
-	ts = append(ts, Scalar)
-	for _, r := range out[:w.Carries] {
-		ts = append(ts, Type{Shape: append([]int{w.Snapshots}, w.Body.Type(r).Shape...)})
-	}
-	ts = append(ts, Scalar)
-	for _, r := range out[w.Carries:] {
-		ts = append(ts, w.Body.Type(r))
-	}
-	return ts
+func (w *While) Results() []Type { return resultTypes(w) }
+
+func whileExample(g *Graph, x Ref) Ref {
+	cond, body := NewGraph(), NewGraph()
+	c := cond.Input(Scalar)
+	cond.Input(Scalar)
+	cond.Output(cond.Less(cond.Const(0.1), c))
+	c, a := body.Input(Scalar), body.Input(Scalar)
+	body.Output(body.Mul(c, body.Do(OpInvLogit, nil, a)))
+	body.Output(body.Square(c))
+	l := g.Lane(g.Slice(x, 0, []int{2}))
+	r := g.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, []Ref{g.Exp(l), g.Slice(x, 2, nil)})
+	return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
 }
 
 // Positions of the groups of results in Results.
@@ -65,87 +68,6 @@ func (g *Graph) DoWhile(w *While, args []Ref) Ref { return g.Do(OpWhile, w, args
 // Trips is how often the body of a While ran.
 func (g *Graph) Trips(while Ref) Ref {
 	return g.Result(while, g.Nodes[while].Attr.(*While).tripsAt())
-}
-
-// whileShape is the type rule.
-func whileShape(args []Type, attr any) error {
-	w := attr.(*While)
-	if len(args) != len(w.Body.Inputs) || len(args) != len(w.Cond.Inputs) || len(args) < w.Carries {
-		return fmt.Errorf("%d arguments for %d inputs of the condition and %d of the body", len(args), len(w.Cond.Inputs), len(w.Body.Inputs))
-	}
-	if len(w.Cond.Outputs) != 1 || !w.Cond.Type(w.Cond.Outputs[0]).Equal(Scalar) {
-		return errors.New("the condition is not one number")
-	}
-	if len(w.Body.Outputs) != w.Carries+w.Sums {
-		return errors.New("outputs of the body")
-	}
-	if w.Snapshots < 2 || w.Snapshots%2 != 0 {
-		return fmt.Errorf("room for %d snapshots", w.Snapshots)
-	}
-	for i, a := range args {
-		in := w.Body.Type(w.Body.Inputs[i])
-		if !shapeEqual(a.Shape, in.Shape) || !in.Equal(w.Cond.Type(w.Cond.Inputs[i])) {
-			return fmt.Errorf("argument %d has shape %v, want %v in the body and %v in the condition", i, a.Shape, in, w.Cond.Type(w.Cond.Inputs[i]))
-		}
-		if i < w.Carries && !in.Equal(w.Body.Type(w.Body.Outputs[i])) {
-			return fmt.Errorf("carried value %d changes its type", i)
-		}
-	}
-	return nil
-}
-
-// evalWhile computes the results of one lane.
-func evalWhile(w *While, args, res [][]float64, env *Env) error {
-	in := append([][]float64(nil), args...)
-	for i := range w.Carries {
-		in[i] = append([]float64(nil), args[i]...)
-	}
-	trips, stride := 0, 1
-	for ; ; trips++ {
-		if trips%StopEvery == StopEvery-1 && env.Stop != nil {
-			if err := env.Stop(); err != nil {
-				return err
-			}
-		}
-		c, err := w.Cond.Eval(in, env)
-		if err != nil {
-			return err
-		}
-		if c[0][0] == 0 {
-			break
-		}
-		if trips == w.Snapshots*stride {
-			for i := range w.Carries {
-				h := res[w.historyAt(i)]
-				k := len(h) / w.Snapshots
-				for r := range w.Snapshots / 2 {
-					copy(h[r*k:(r+1)*k], h[2*r*k:])
-				}
-				clear(h[w.Snapshots/2*k:])
-			}
-			stride *= 2
-		}
-		if trips%stride == 0 {
-			for i := range w.Carries {
-				copy(res[w.historyAt(i)][trips/stride*len(in[i]):], in[i])
-			}
-		}
-		outs, err := w.Body.Eval(in, env)
-		if err != nil {
-			return err
-		}
-		copy(in, outs[:w.Carries])
-		for i, s := range outs[w.Carries:] {
-			for e, v := range s {
-				res[w.sumAt(i)][e] += v
-			}
-		}
-	}
-	for i := range w.Carries {
-		copy(res[w.finalAt(i)], in[i])
-	}
-	res[w.tripsAt()][0], res[w.strideAt()][0] = float64(trips), float64(stride)
-	return nil
 }
 
 // loop adds a derived While whose graphs are built by cond and body from the
@@ -269,7 +191,7 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 	return g.Take(x, g.Add(g.ConstArray(t, at), g.Scale(float64(t.Size()), r)))
 }
 
-// whileAdjoint: the adjoint of a loop is a loop over its trips from the last to the
+// adjoint: the adjoint of a loop is a loop over its trips from the last to the
 // first, which carries the adjoints of the carried values. As long as at most
 // two trips lie between snapshots, every step rebuilds the carried values from
 // the last snapshot. Beyond that the loop is over snapshots: each step runs the
@@ -282,8 +204,7 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // loops within: where these are many in one another it is the loop over snapshots
 // alone, which is right for any number of trips, so that derivatives do not double with
 // each of them.
-func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _ *accrued) []Ref {
-	w := n.Attr.(*While)
+func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _ *accrued) []Ref {
 	ts := w.Results()
 	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
 		trips: g.Result(r, w.tripsAt()), stride: g.Result(r, w.strideAt()), captured: n.Args[w.Carries:]}

@@ -26,10 +26,11 @@ func CountGraph(g *ad.Graph) Count {
 			}
 			c.Ops++
 			lanes := float64(max(n.Type.Lanes, 1))
-			if s, ok := n.Attr.(*ad.Scan); ok {
-				lanes *= float64(s.Steps)
+			l := n.Layout()
+			if l.Control == ad.Counted {
+				lanes *= float64(l.Steps)
 			}
-			for _, body := range n.Bodies() {
+			for _, body := range l.Bodies {
 				walk(body, times*lanes)
 			}
 			c.Work += times * float64(n.Type.Total())
@@ -59,8 +60,8 @@ func (b *Body) Times() float64 {
 	times := 1.0
 	for ; b.Region != nil; b = b.Parent {
 		times *= float64(max(b.Region.Lanes, 1))
-		if s := b.Region.Scan; s != nil {
-			times *= float64(s.Steps)
+		if l := &b.Region.Layout; l.Control == ad.Counted {
+			times *= float64(l.Steps)
 		}
 	}
 	return times

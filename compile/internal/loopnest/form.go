@@ -65,7 +65,7 @@ const (
 	Array   // Op on whole arrays, per lane
 	Random  // draws numbers
 	Effect  // a rejection or print
-	Regions // a scan, conditional or while loop
+	Regions // a region, with its bodies
 )
 
 // Node is an operation, in SSA form but for accumulations: every buffer is
@@ -133,29 +133,27 @@ type Program struct {
 	makers []int32
 }
 
-// Region is a scan, a conditional or a while loop. Its bodies address what they
-// share with the surrounding body there: captured values directly, slices of
-// streams and of lanes through bindings. Carried values live in buffers of the
-// surrounding body.
+// Region is a region, of whatever kind: how it is laid out, and what its bodies share with what is
+// around. They address captured values directly, slices of streams and of lanes through bindings.
+// Carried values live in buffers of the surrounding body.
 type Region struct {
 	Node    *ad.Node
+	Layout  ad.Layout
 	Lanes   int         // 0: without
-	Scan    *ad.Scan    // nil for others
-	While   *ad.While   // nil for others
 	Results []LaneValue // dead ones have Buf None
 	Sizes   []int       // of one lane of each result
 	Live    []bool      // results that somebody reads
 
-	Cond     LaneValue // of a conditional; of a while loop, in its first body
-	Bodies   []*Body   // of a conditional: then, else; of a while loop: condition, body
+	Bodies   []*Body   // in the layout's order
+	Cond     LaneValue // of Chosen; of Tested, in its first body
 	Bindings []*Binding
 	Carries  []Carry
 	Sums     []BufferID // accumulators
 	Finals   []LanePart // carried values and sums to copy after every lane
-	Keeps    []Keep     // of a scan; of a while loop, whose steps are snapshots
-	Outs     [2][]Keep  // results of the branches of a conditional
+	Keeps    []Keep     // at each step, or snapshot
+	Outs     [2][]Keep  // results of the bodies of Chosen
 
-	Trips, Stride BufferID // results of a while loop; None if nobody reads them
+	Trips, Stride BufferID // results of Tested; None if nobody reads them
 }
 
 // Binding ties a buffer of a body to a slice of a value that moves with the

@@ -278,7 +278,7 @@ func (p *printer) one(n *Node, indent string) {
 	}
 	for side, b := range r.Bodies {
 		switch {
-		case r.While != nil:
+		case r.Layout.Control == ad.Tested:
 			p.line(indent, [...]string{"condition " + p.Value(r.Cond.Value), "body"}[side], 0)
 		case len(r.Bodies) > 1:
 			p.line(indent, [...]string{"then", "else"}[side], 0)
@@ -294,7 +294,7 @@ func (p *printer) one(n *Node, indent string) {
 			when = "before"
 		}
 		step := "step"
-		if r.While != nil {
+		if r.Layout.Control == ad.Tested {
 			step = "snapshot"
 		}
 		p.line(in, fmt.Sprintf("keep %s %s each %s in %s", p.Value(k.Value), when, step, p.buffer(k.Dst)), 0)
@@ -315,9 +315,9 @@ func plural(n int, what string) string {
 // Title is "scan 200 steps", "if" and the like.
 func (r *Region) Title() string {
 	t := ops.Of(r.Node.Op).Name
-	if r.Scan != nil {
-		t += " " + plural(r.Scan.Steps, "step")
-		if r.Scan.Reverse {
+	if r.Layout.Control == ad.Counted {
+		t += " " + plural(r.Layout.Steps, "step")
+		if r.Layout.Reverse {
 			t += ", backwards"
 		}
 	}

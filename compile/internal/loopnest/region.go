@@ -6,7 +6,7 @@ import "github.com/ppl-lang/ppl/ad"
 func (x *lowering) findRegions(live []bool) {
 	for r, used := range UsedResults(x.g, live) {
 		n := &x.g.Nodes[r]
-		reg := &Region{Node: n, Lanes: n.Type.Lanes, Live: used}
+		reg := &Region{Node: n, Layout: n.Layout(), Lanes: n.Type.Lanes, Live: used, Trips: None, Stride: None}
 		for k, t := range n.Results() {
 			reg.Sizes = append(reg.Sizes, t.Size())
 			used[k] = used[k] && t.Size() > 0
@@ -22,7 +22,7 @@ func (x *lowering) result(reg *Region, k int) BufferID {
 	return r
 }
 
-// lowerRegion lowers a scan or conditional and its sub-graphs.
+// lowerRegion lowers a region and its sub-graphs.
 func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 	reg := x.regions[r]
 	reg.Results = make([]LaneValue, len(reg.Sizes))
@@ -35,15 +35,10 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 		args[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		nd.Args = append(nd.Args, args[i].Value)
 	}
-	switch a := n.Attr.(type) {
-	case *ad.Scan:
-		reg.Scan = a
-		x.lowerScan(reg, args)
-	case *ad.While:
-		reg.While = a
-		x.lowerWhile(reg, args)
-	default:
-		x.lowerIf(reg, args)
+	if reg.Layout.Control == ad.Chosen {
+		x.lowerChosen(reg, args)
+	} else {
+		x.lowerRepeated(reg, args)
 	}
 	i := x.emit(nd)
 	for _, p := range reg.Results {
@@ -75,34 +70,56 @@ func (x *lowering) bind(reg *Region, b *Binding, n int) Value {
 	return x.Whole(x.AddBuffer(Buffer{N: n, Binding: b, Kept: true}))
 }
 
-func (x *lowering) lowerScan(reg *Region, args []LaneValue) {
-	s, L := reg.Scan, max(reg.Lanes, 1)
-	b := x.newLowering(s.Body, x.Body, reg)
-	reg.Bodies = []*Body{b.Body}
+// input is argument i of a body that repeats, within it.
+func (x *lowering) input(reg *Region, i int, a LaneValue) Value {
+	l := &reg.Layout
+	body := l.Repeated()
+	size := body.Type(body.Inputs[i]).Size()
+	switch {
+	case i < l.Carries:
+		c := x.AddBuffer(Buffer{N: size, Body: x.Body, Kept: true})
+		reg.Carries = append(reg.Carries, Carry{Buf: c, Init: a})
+		return x.Whole(c)
+	case i >= l.Carries+l.Streams:
+		return x.capture(reg, a)
+	case a.Rep:
+		return Value{Buf: a.Buf, Off: a.Off, N: size, Rep: size > 1}
+	}
+	bd := &Binding{Src: a.Value, Step: size, ByStep: true}
+	if a.Laned {
+		bd.Lane = a.N / max(reg.Lanes, 1)
+	}
+	return x.bind(reg, bd, size)
+}
+
+// lowerRepeated lowers a region whose last body repeats; another one is its condition.
+func (x *lowering) lowerRepeated(reg *Region, args []LaneValue) {
+	l := &reg.Layout
+	bodies := make([]*lowering, len(l.Bodies))
+	for k, g := range l.Bodies {
+		bodies[k] = x.newLowering(g, x.Body, reg)
+		reg.Bodies = append(reg.Bodies, bodies[k].Body)
+	}
 	for i, a := range args {
-		in := s.Body.Inputs[i]
-		size := s.Body.Type(in).Size()
-		switch {
-		case i < s.Carries:
-			c := x.AddBuffer(Buffer{N: size, Body: x.Body, Kept: true})
-			reg.Carries = append(reg.Carries, Carry{Buf: c, Init: a})
-			b.vals[in] = x.Whole(c)
-		case i >= s.Carries+s.Streams:
-			b.vals[in] = x.capture(reg, a)
-		case a.Rep:
-			b.vals[in] = Value{Buf: a.Buf, Off: a.Off, N: size, Rep: size > 1}
-		default:
-			bd := &Binding{Src: a.Value, Step: size, ByStep: true}
-			if a.Laned {
-				bd.Lane = a.N / L
-			}
-			b.vals[in] = x.bind(reg, bd, size)
+		v := x.input(reg, i, a)
+		for k, g := range l.Bodies {
+			bodies[k].vals[g.Inputs[i]] = v
 		}
 	}
+	if l.Control == ad.Tested {
+		bodies[0].lower([]int{0})
+		reg.Cond = LaneValue{Value: bodies[0].output(0)}
+	}
+	b := bodies[len(bodies)-1]
+	live := func(from ad.Source, output int) (result int, ok bool) {
+		result = l.At(from, output)
+		return result, result >= 0 && reg.Live[result]
+	}
 	var outputs []int
-	sum := s.Carries + s.Outs // the first sum among outputs; results have the history besides
-	for k := range s.Body.Outputs {
-		if k < s.Carries || reg.Live[s.Carries+k] {
+	for k := range l.Repeated().Outputs {
+		_, kept := live(ad.Kept, k)
+		_, summed := live(ad.Sum, k)
+		if k < l.Carries || kept || summed {
 			outputs = append(outputs, k)
 		}
 	}
@@ -110,44 +127,51 @@ func (x *lowering) lowerScan(reg *Region, args []LaneValue) {
 	for k := range reg.Carries {
 		c := &reg.Carries[k]
 		c.Next = b.output(k)
-		x.final(reg, k)
-		if h := s.Carries + k; reg.Live[h] {
-			reg.Keeps = append(reg.Keeps, Keep{Value: x.Whole(c.Buf), Dst: x.result(reg, h), First: true})
+		if r, ok := live(ad.Final, k); ok {
+			x.final(reg, k, r)
+		}
+		if r, ok := live(ad.History, k); ok {
+			x.keep(reg, Keep{Value: x.Whole(c.Buf), First: true}, r)
 		}
 	}
-	for k := s.Carries; k < sum; k++ {
-		if reg.Live[s.Carries+k] {
-			reg.Keeps = append(reg.Keeps, Keep{Value: b.output(k), Dst: x.result(reg, s.Carries+k)})
+	for k := range l.Repeated().Outputs {
+		if r, ok := live(ad.Kept, k); ok {
+			x.keep(reg, Keep{Value: b.output(k)}, r)
 		}
 	}
-	for i := range reg.Keeps {
-		k := &reg.Keeps[i]
-		k.Step, k.Lane = k.N, s.Steps*k.N
+	if r, ok := live(ad.Trips, 0); ok {
+		reg.Trips = x.result(reg, r)
 	}
-	for k := sum; k < len(s.Body.Outputs); k++ {
-		x.sum(reg, b, k, s.Carries+k)
+	if r, ok := live(ad.Stride, 0); ok {
+		reg.Stride = x.result(reg, r)
+	}
+	for k := range l.Repeated().Outputs {
+		if r, ok := live(ad.Sum, k); ok {
+			x.sum(reg, b, k, r)
+		}
 	}
 }
 
-// final makes the result of carried value k after the last step.
-func (x *lowering) final(reg *Region, k int) {
+// keep stores a value of the body, in the rows of result r.
+func (x *lowering) keep(reg *Region, k Keep, r int) {
+	k.Dst, k.Step, k.Lane = x.result(reg, r), k.N, reg.Layout.Rows()*k.N
+	reg.Keeps = append(reg.Keeps, k)
+}
+
+// final makes result p of carried value k after the last step.
+func (x *lowering) final(reg *Region, k, p int) {
 	c := &reg.Carries[k]
-	switch {
-	case !reg.Live[k]:
-	case reg.Lanes == 0:
-		f := x.newBuffer(reg.Sizes[k])
+	if reg.Lanes == 0 {
+		f := x.newBuffer(reg.Sizes[p])
 		x.Buffers[f].In = c.Buf
-		reg.Results[k] = LaneValue{x.Whole(f), false}
-	default:
-		reg.Finals = append(reg.Finals, LanePart{c.Buf, x.result(reg, k)})
+		reg.Results[p] = LaneValue{x.Whole(f), false}
+	} else {
+		reg.Finals = append(reg.Finals, LanePart{c.Buf, x.result(reg, p)})
 	}
 }
 
 // sum adds output k of the body up over the steps, in result p.
 func (x *lowering) sum(reg *Region, b *lowering, k, p int) {
-	if !reg.Live[p] {
-		return
-	}
 	acc := x.AddBuffer(Buffer{N: reg.Sizes[p], Body: x.Body, Kept: true})
 	if v := b.solid(b.output(k)); v.N > 0 {
 		b.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: []Value{v}, Dst: acc, Map: affine2(1, 0, v.N, 1)})
@@ -160,55 +184,6 @@ func (x *lowering) sum(reg *Region, b *lowering, k, p int) {
 	reg.Sums = append(reg.Sums, acc)
 }
 
-// lowerWhile lowers a loop of dynamic trip count: its bodies are the condition
-// and what it repeats.
-func (x *lowering) lowerWhile(reg *Region, args []LaneValue) {
-	w := reg.While
-	cond, b := x.newLowering(w.Cond, x.Body, reg), x.newLowering(w.Body, x.Body, reg)
-	reg.Bodies = []*Body{cond.Body, b.Body}
-	for i, a := range args {
-		var v Value
-		if i < w.Carries {
-			c := x.AddBuffer(Buffer{N: w.Body.Type(w.Body.Inputs[i]).Size(), Body: x.Body, Kept: true})
-			reg.Carries = append(reg.Carries, Carry{Buf: c, Init: a})
-			v = x.Whole(c)
-		} else {
-			v = x.capture(reg, a)
-		}
-		cond.vals[w.Cond.Inputs[i]], b.vals[w.Body.Inputs[i]] = v, v
-	}
-	cond.lower([]int{0})
-	reg.Cond = LaneValue{Value: cond.output(0)}
-	const offset = 2 // results between those of carried values and sums: trips, stride
-	var outputs []int
-	for k := range w.Body.Outputs {
-		if k < w.Carries || reg.Live[w.Carries+offset+k] {
-			outputs = append(outputs, k)
-		}
-	}
-	b.lower(outputs)
-	trips, stride := w.Carries, 2*w.Carries+1
-	for k := range reg.Carries {
-		c := &reg.Carries[k]
-		c.Next = b.output(k)
-		x.final(reg, k)
-		if h := trips + 1 + k; reg.Live[h] {
-			n := x.Buffers[c.Buf].N
-			reg.Keeps = append(reg.Keeps, Keep{Value: x.Whole(c.Buf), Dst: x.result(reg, h), First: true, Step: n, Lane: w.Snapshots * n})
-		}
-	}
-	reg.Trips, reg.Stride = None, None
-	if reg.Live[trips] {
-		reg.Trips = x.result(reg, trips)
-	}
-	if reg.Live[stride] {
-		reg.Stride = x.result(reg, stride)
-	}
-	for k := w.Carries; k < len(w.Body.Outputs); k++ {
-		x.sum(reg, b, k, w.Carries+offset+k)
-	}
-}
-
 // output is the value of the graph's output k, read by others than nodes.
 func (x *lowering) output(k int) Value {
 	v := x.vals[x.g.Outputs[k]]
@@ -216,30 +191,33 @@ func (x *lowering) output(k int) Value {
 	return v
 }
 
-func (x *lowering) lowerIf(reg *Region, args []LaneValue) {
-	f := reg.Node.Attr.(*ad.If)
+// lowerChosen lowers a region of which one body runs.
+func (x *lowering) lowerChosen(reg *Region, args []LaneValue) {
+	l := &reg.Layout
+	first := l.First()
 	reg.Cond = args[0]
-	captured := make([]Value, len(args)-1)
-	for i, a := range args[1:] {
+	captured := make([]Value, len(args)-first)
+	for i, a := range args[first:] {
 		captured[i] = x.capture(reg, a)
 	}
-	var outputs []int
-	for k, live := range reg.Live {
+	var outputs, results []int
+	parts := l.Parts()
+	for r, live := range reg.Live {
 		if live {
-			outputs = append(outputs, k)
-			x.result(reg, k)
+			outputs, results = append(outputs, parts[r].Output), append(results, r)
+			x.result(reg, r)
 		}
 	}
-	for side, g := range []*ad.Graph{f.Then, f.Else} {
+	for side, g := range l.Bodies {
 		b := x.newLowering(g, x.Body, reg)
 		reg.Bodies = append(reg.Bodies, b.Body)
 		for i, v := range captured {
 			b.vals[g.Inputs[i]] = v
 		}
 		b.lower(outputs)
-		for _, k := range outputs {
+		for i, k := range outputs {
 			v := b.output(k)
-			reg.Outs[side] = append(reg.Outs[side], Keep{Value: v, Dst: reg.Results[k].Buf, Lane: v.N})
+			reg.Outs[side] = append(reg.Outs[side], Keep{Value: v, Dst: reg.Results[results[i]].Buf, Lane: v.N})
 		}
 	}
 }

@@ -162,11 +162,10 @@ func (v *verifier) node(b *Body, n *Node, who string) {
 
 func (v *verifier) region(b *Body, r *Region, who string) {
 	lanes, steps := max(r.Lanes, 1), 1
-	if r.Scan != nil {
-		steps = r.Scan.Steps
+	if r.Layout.Control != ad.Chosen {
+		steps = r.Layout.Rows()
 	}
-	if r.While != nil {
-		steps = r.While.Snapshots
+	if r.Layout.Control == ad.Tested {
 		v.value(r.Bodies[0], r.Cond.Value, who)
 	}
 	for _, bd := range r.Bindings {

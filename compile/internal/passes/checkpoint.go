@@ -55,9 +55,9 @@ func keeping(body *ad.Graph, place int) *ad.Graph {
 	w.Keep = mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		x := w.Same(n, attr, args)
-		if n.Op == ad.OpWhile {
+		if n.Layout().Control == ad.Tested {
 			for k := range n.Results() {
-				kept = append(kept, to.Result(x, k))
+				kept = append(kept, to.Unlane(to.Result(x, k)))
 			}
 		}
 		return x
@@ -85,10 +85,10 @@ func toRecall(n *ad.Node) (values int) {
 	s := n.Attr.(*ad.Scan)
 	size := 0
 	for i, live := range s.Body.Live(s.Body.Outputs, true) {
-		if m := &s.Body.Nodes[i]; live && m.Op == ad.OpWhile {
+		if m := &s.Body.Nodes[i]; live && m.Layout().Control == ad.Tested {
 			for _, t := range m.Results() {
 				values++
-				size += t.Size()
+				size += t.Size() * max(m.Type.Lanes, 1)
 			}
 		}
 	}

@@ -26,6 +26,8 @@ func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 // regionUse is what of a region is needed: by argument, which are the inputs of its bodies, and
 // by result; and the needs of its bodies, in the order of ad.Node.Bodies.
 type regionUse struct {
+	layout        ad.Layout
+	parts         []ad.Part // where its results come from
 	args, results []bool
 	bodies        []*needs
 }
@@ -154,17 +156,18 @@ func (s *needs) use(r ad.Ref) *regionUse {
 		return u
 	}
 	n := &s.g.Nodes[r]
-	u = &regionUse{args: make([]bool, len(n.Args)), results: make([]bool, len(n.Results()))}
+	layout := n.Layout()
+	parts := layout.Parts()
+	u = &regionUse{layout: layout, parts: parts, args: make([]bool, len(n.Args)), results: make([]bool, len(parts))}
 	s.uses[r] = u
-	switch a := n.Attr.(type) {
-	case *ad.If:
-		u.bodies = []*needs{s.all.open(a.Then, s, r, 1), s.all.open(a.Else, s, r, 1)}
+	for _, b := range u.layout.Bodies {
+		u.bodies = append(u.bodies, s.all.open(b, s, r, u.layout.First()))
+	}
+	switch u.layout.Control {
+	case ad.Chosen:
 		s.arg(r, 0)
-	case *ad.Scan:
-		u.bodies = []*needs{s.all.open(a.Body, s, r, 0)}
-	case *ad.While:
-		u.bodies = []*needs{s.all.open(a.Cond, s, r, 0), s.all.open(a.Body, s, r, 0)}
-		u.bodies[0].mark(a.Cond.Outputs[0])
+	case ad.Tested:
+		u.bodies[0].mark(u.layout.Bodies[0].Outputs[0])
 	}
 	return u
 }
@@ -178,17 +181,16 @@ func (s *needs) arg(r ad.Ref, i int) {
 	}
 	u.args[i] = true
 	s.mark(n.Args[i])
-	switch a := n.Attr.(type) {
-	case *ad.Scan:
-		if i < a.Carries {
-			u.bodies[0].mark(a.Body.Outputs[i])
-		}
-	case *ad.While:
-		if i < a.Carries {
-			u.bodies[1].mark(a.Body.Outputs[i])
-		}
+	if i < u.layout.Carries {
+		u.repeated().output(i)
 	}
 }
+
+// repeated is what is needed of the body that repeats.
+func (u *regionUse) repeated() *needs { return u.bodies[len(u.bodies)-1] }
+
+// output notes that an output of a body is needed.
+func (s *needs) output(k int) { s.mark(s.g.Outputs[k]) }
 
 // result notes that a result of a region is needed: of what a loop carries its end and its
 // history are had by carrying it.
@@ -198,26 +200,15 @@ func (s *needs) result(r ad.Ref, i int) {
 		return
 	}
 	u.results[i] = true
-	switch a := s.g.Nodes[r].Attr.(type) {
-	case *ad.If:
-		u.bodies[0].mark(a.Then.Outputs[i])
-		u.bodies[1].mark(a.Else.Outputs[i])
-	case *ad.Scan:
-		if i < 2*a.Carries {
-			s.arg(r, i%a.Carries)
-		} else {
-			u.bodies[0].mark(a.Body.Outputs[i-a.Carries])
+	switch p := u.parts[i]; p.From {
+	case ad.Taken:
+		for _, b := range u.bodies {
+			b.output(p.Output)
 		}
-	case *ad.While:
-		trips, stride := a.Carries, 2*a.Carries+1
-		switch {
-		case i < trips:
-			s.arg(r, i)
-		case i > trips && i < stride:
-			s.arg(r, i-trips-1)
-		case i > stride:
-			u.bodies[1].mark(a.Body.Outputs[a.Carries+i-stride-1])
-		}
+	case ad.Final, ad.History:
+		s.arg(r, p.Output)
+	case ad.Kept, ad.Sum:
+		u.repeated().output(p.Output)
 	}
 }
 
@@ -238,10 +229,38 @@ func (s *needs) keepLanes(r ad.Ref) {
 	}
 }
 
-// outputs are those of a loop's body that are needed, of which the first are carried, and the
-// results behind those of carried values begin at rest.
-func (u *regionUse) outputs(carries, rest int) []bool {
-	return append(slices.Clone(u.args[:carries]), u.results[rest:]...)
+// outputs are those of a body that are needed.
+func (u *regionUse) outputs() []bool {
+	need := make([]bool, len(u.repeated().g.Outputs))
+	copy(need, u.args[:u.layout.Carries])
+	for i, p := range u.parts {
+		switch p.From {
+		case ad.Taken, ad.Kept, ad.Sum:
+			need[p.Output] = need[p.Output] || u.results[i]
+		}
+	}
+	return need
+}
+
+// trimmed is the attribute of the region without what is not needed.
+func (u *regionUse) trimmed(n *ad.Node) any {
+	l := u.layout
+	inputs, outputs := u.args[l.First():], u.outputs()
+	bodies := make([]*ad.Graph, len(u.bodies))
+	for k, b := range u.bodies {
+		bodies[k] = b.trimmed(outputs, inputs)
+		if l.Control == ad.Tested && k == 0 {
+			bodies[k] = b.trimmed([]bool{true}, inputs)
+		}
+	}
+	l.Bodies = bodies
+	if l.Control != ad.Chosen {
+		outs := l.Carries + l.Outs // the sums follow
+		l.Outs, l.Sums = count(outputs[l.Carries:outs]), count(outputs[outs:])
+		l.Streams = count(inputs[l.Carries : l.Carries+l.Streams])
+		l.Carries = count(inputs[:l.Carries])
+	}
+	return n.Attr.(ad.RegionAttr).With(l)
 }
 
 // trimmed is what is needed of the graph, with the inputs and outputs that are kept.
@@ -256,28 +275,11 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 	}
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		u := s.uses[r]
-		switch a := n.Attr.(type) {
-		case *ad.Scan:
-			c := *a
-			out := u.outputs(a.Carries, 2*a.Carries)
-			c.Body = u.bodies[0].trimmed(out, u.args)
-			c.Carries, c.Streams = count(u.args[:a.Carries]), count(u.args[a.Carries:a.Carries+a.Streams])
-			c.Outs, c.Sums = count(out[a.Carries:a.Carries+a.Outs]), count(out[a.Carries+a.Outs:])
-			attr, args = &c, kept(args, u.args)
-		case *ad.If:
-			attr = &ad.If{Then: u.bodies[0].trimmed(u.results, u.args[1:]), Else: u.bodies[1].trimmed(u.results, u.args[1:])}
-			args = kept(args, u.args)
-		case *ad.While:
-			c := *a
-			c.Cond = u.bodies[0].trimmed([]bool{true}, u.args)
-			out := u.outputs(a.Carries, 2*a.Carries+2)
-			c.Body = u.bodies[1].trimmed(out, u.args)
-			c.Carries, c.Sums = count(out[:a.Carries]), count(out[a.Carries:])
-			attr, args = &c, kept(args, u.args)
+		if u != nil {
+			attr, args = u.trimmed(n), kept(args, u.args)
 		}
 		if n.Op == ad.OpResult {
-			region := &g.Nodes[n.Args[0]]
-			return w.To.Result(args[0], count(s.uses[n.Args[0]].present(region)[:n.ResultIndex()]))
+			return w.To.Result(args[0], count(s.uses[n.Args[0]].present()[:n.ResultIndex()]))
 		}
 		return w.To.Do(n.Op, attr, args...)
 	}
@@ -291,16 +293,13 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 }
 
 // present are the results that the trimmed region has.
-func (u *regionUse) present(n *ad.Node) []bool {
-	switch a := n.Attr.(type) {
-	case *ad.Scan:
-		carries := u.args[:a.Carries]
-		return slices.Concat(carries, carries, u.results[2*a.Carries:])
-	case *ad.While:
-		carries := u.args[:a.Carries]
-		return slices.Concat(carries, []bool{true}, carries, []bool{true}, u.results[2*a.Carries+2:])
+func (u *regionUse) present() []bool {
+	outputs := u.outputs()
+	out := make([]bool, len(u.parts))
+	for i, p := range u.parts {
+		out[i] = p.From == ad.Trips || p.From == ad.Stride || outputs[p.Output]
 	}
-	return u.results
+	return out
 }
 
 func kept(refs []ad.Ref, keep []bool) []ad.Ref {

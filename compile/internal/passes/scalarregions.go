@@ -28,15 +28,13 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
 		run, rs := ad.Ref(ad.None), []ad.Ref(nil)
-		switch a := attr.(type) {
-		case *ad.Scan:
-			if unrolls(w.To, a, args, n.Type.Lanes) {
-				run, rs = args[0], writtenOut(w.To, a, args, n.Type.Lanes)
-			} else {
-				run, rs = scanInNumbers(w.To, a, n, args, used[r])
-			}
-		case *ad.While:
-			run, rs = whileInNumbers(w.To, a, n, args, used[r])
+		switch s, ok := attr.(*ad.Scan); {
+		case ok && unrolls(w.To, s, args, n.Type.Lanes):
+			run, rs = args[0], writtenOut(w.To, s, args, n.Type.Lanes)
+		case ok:
+			run, rs = scanInNumbers(w.To, s, n, args, used[r])
+		case n.Layout().Control == ad.Tested:
+			run, rs = loopInNumbers(w.To, attr.(ad.RegionAttr), n, args, used[r])
 		}
 		if rs == nil {
 			return w.Same(n, attr, args)
@@ -46,29 +44,35 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// whileInNumbers adds to g the loop of node n with these arguments, in numbers, and returns it with
-// its results, None for those that nobody reads; nil if it stays as it is.
-func whileInNumbers(g *ad.Graph, loop *ad.While, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
-	if slices.Contains(used[loop.Carries+1:2*loop.Carries+2], true) || // histories
-		!slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
+// loopInNumbers adds to g the loop of node n, which is Tested, with these arguments, in numbers, and
+// returns it with its results, None for those that nobody reads; nil if it stays as it is.
+func loopInNumbers(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+	l := loop.Layout()
+	for k, p := range l.Parts() {
+		if used[k] && (p.From == ad.History || p.From == ad.Stride) {
+			return ad.None, nil
+		}
+	}
+	body := l.Repeated()
+	if !slices.ContainsFunc(body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
 	x := &scalars{left: mostLoopCode}
-	inNumbers, groups, ok := x.while(loop)
+	inNumbers, groups, ok := x.bodies(loop)
 	if !ok {
 		return ad.None, nil
 	}
-	after := billOf(inNumbers.Cond, inNumbers.Body).inLanes(n.Type.Lanes, maskedLanes)
-	if !after.beats(billOf(loop.Cond, loop.Body), mostLoopCode) {
+	after := billOf(inNumbers.Layout().Bodies...).inLanes(n.Type.Lanes, maskedLanes)
+	if !after.beats(billOf(l.Bodies...), mostLoopCode) {
 		return ad.None, nil
 	}
 	var each []ad.Ref
 	for i, a := range args {
-		each = append(each, split(g, a, !whole(loop.Body.Type(loop.Body.Inputs[i])))...)
+		each = append(each, split(g, a, !whole(body.Type(body.Inputs[i])))...)
 	}
-	run := g.DoWhile(inNumbers, each)
+	run := g.Do(n.Op, inNumbers, each...)
 	results := make([]ad.Ref, len(used))
-	for k, t := range loop.Results() {
+	for k, t := range n.Results() {
 		if groups[k] != nil {
 			results[k] = together(g, run, groups[k], t, 0, t)
 		}
@@ -147,7 +151,7 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	for _, r := range slices.Concat(b.Outputs[:s.Carries], b.Outputs) {
 		made = append(made, b.Type(r))
 	}
-	groups := grouped(nil, 0, made)
+	groups := grouped(made)
 	results := make([]ad.Ref, len(made))
 	for k, t := range s.Results() {
 		steps := 0
@@ -381,17 +385,10 @@ func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 	for _, a := range n.Args {
 		args = append(args, of[a].each...)
 	}
-	var attr any
-	switch a := n.Attr.(type) {
-	case *ad.If:
-		f := &ad.If{}
-		if f.Then, ok = x.graph(a.Then); ok {
-			f.Else, ok = x.graph(a.Else)
-		}
-		attr, groups = f, grouped(nil, 0, a.Results())
-	case *ad.While:
-		attr, groups, ok = x.while(a)
+	if n.Layout().Control == ad.Counted {
+		return nil, nil, false
 	}
+	attr, groups, ok := x.bodies(n.Attr.(ad.RegionAttr))
 	if !ok {
 		return nil, nil, false
 	}
@@ -402,32 +399,45 @@ func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 	return []ad.Ref{r}, groups, true
 }
 
-// while writes out a loop; nil takes the place of the histories among its results.
-func (x *scalars) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
-	w := *loop
-	if w.Cond, ok = x.graph(loop.Cond); !ok {
-		return nil, nil, false
-	}
-	if w.Body, ok = x.graph(loop.Body); !ok {
-		return nil, nil, false
-	}
-	w.Carries, w.Sums = 0, 0
-	for k, r := range loop.Body.Outputs {
-		if n := loop.Body.Type(r).Size(); k < loop.Carries {
-			w.Carries += n
-		} else {
-			w.Sums += n
+// bodies writes out the bodies of a region that is not Counted, and says of each result which
+// those of the new region it became; nil takes the place of the histories.
+func (x *scalars) bodies(attr ad.RegionAttr) (out ad.RegionAttr, groups [][]int, ok bool) {
+	l := attr.Layout()
+	to := l
+	to.Bodies = make([]*ad.Graph, len(l.Bodies))
+	for k, b := range l.Bodies {
+		if to.Bodies[k], ok = x.graph(b); !ok {
+			return nil, nil, false
 		}
 	}
-	ts := loop.Results()
-	groups = grouped(nil, 0, ts[:loop.Carries])
-	groups = append(groups, []int{w.Carries}) // the number of trips
-	groups = append(groups, make([][]int, loop.Carries+1)...)
-	return &w, grouped(groups, 2*w.Carries+2, ts[2*loop.Carries+2:]), true
+	body := l.Bodies[len(l.Bodies)-1]
+	first := []int{0} // by output: the first of those that it became
+	for k, r := range body.Outputs {
+		first = append(first, first[k]+body.Type(r).Size())
+	}
+	if l.Control == ad.Tested {
+		to.Carries, to.Sums = first[l.Carries], first[len(body.Outputs)]-first[l.Carries]
+	}
+	out = attr.With(to)
+	to = out.Layout()
+	for _, p := range l.Parts() {
+		var list []int
+		switch p.From {
+		case ad.Trips:
+			list = []int{to.At(ad.Trips, 0)}
+		case ad.Taken, ad.Final, ad.Sum:
+			for k := first[p.Output]; k < first[p.Output+1]; k++ {
+				list = append(list, to.At(p.From, k))
+			}
+		}
+		groups = append(groups, list)
+	}
+	return out, groups, true
 }
 
-// grouped adds to groups those of results of these types, which are numbered from at on.
-func grouped(groups [][]int, at int, ts []ad.Type) [][]int {
+// grouped are the numbers of those that results of these types became, one after the other.
+func grouped(ts []ad.Type) (groups [][]int) {
+	at := 0
 	for _, t := range ts {
 		var list []int
 		for range t.Size() {

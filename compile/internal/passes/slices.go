@@ -40,8 +40,12 @@ func hasTables(g *ad.Graph) bool {
 					return true
 				}
 			}
-		case ad.OpConcat, ad.OpScan, ad.OpIf, ad.OpWhile:
+		case ad.OpConcat:
 			return true
+		default:
+			if n.Op.Row().Class == ad.Region {
+				return true
+			}
 		}
 	}
 	return false

@@ -371,17 +371,18 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			x.touch(r.Buf, start, false)
 		}
 	}
-	if reg.Scan != nil {
-		p.steps, p.reverse = reg.Scan.Steps, reg.Scan.Reverse
-	} else if w := reg.While; w != nil {
-		p.snapshots, p.trips, p.stride = w.Snapshots, -1, -1
+	switch l := &reg.Layout; l.Control {
+	case ad.Counted:
+		p.steps, p.reverse = l.Steps, l.Reverse
+	case ad.Tested:
+		p.snapshots, p.trips, p.stride = l.Snapshots, -1, -1
 		if r := reg.Trips; r != none {
 			p.trips = x.view(x.whole(r))
 		}
 		if r := reg.Stride; r != none {
 			p.stride = x.view(x.whole(r))
 		}
-	} else {
+	case ad.Chosen:
 		p.conditional = true
 		p.cond = x.view(reg.Cond.Value)
 		if reg.Cond.Laned && !reg.Cond.Rep {
@@ -402,7 +403,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	}
 	for side, body := range reg.Bodies {
 		b := x.body(body)
-		condition := reg.While != nil && side == 0
+		condition := reg.Layout.Control == ad.Tested && side == 0
 		st.first = x.time
 		x.time += 2
 		for _, k := range reg.Keeps {
@@ -453,7 +454,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.Lane, step: bd.Step})
 		}
 	}
-	if b := p.bodies[0]; reg.Scan != nil && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
+	if b := p.bodies[0]; reg.Layout.Control == ad.Counted && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
 		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0 {
 		p.tight = true
 		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))

@@ -56,7 +56,7 @@ func (x *context) mayGoOn(reg *loopnest.Region, c loopnest.Carry, t int) {
 // mayMerge notes that a conditional leaves an array that was there before it, each branch perhaps
 // with other elements.
 func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
-	if reg.Scan != nil || reg.While != nil || reg.Lanes > 1 {
+	if reg.Layout.Control != ad.Chosen || reg.Lanes > 1 {
 		return
 	}
 	for i, k := range reg.Outs[0] {
@@ -182,7 +182,7 @@ func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 		if reg == nil {
 			return false
 		}
-		if reg.Scan != nil || reg.While != nil {
+		if reg.Layout.Control != ad.Chosen {
 			return b == reg.Bodies[len(reg.Bodies)-1] && carries(reg, r)
 		}
 		if reg.Lanes > 1 {

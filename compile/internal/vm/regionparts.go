@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -33,7 +34,7 @@ func (x *context) splitRegion(b *block, ns float64) {
 // regionGuess estimates the time of a region with lanes that are not steps of a scan, as if loops
 // made a few trips; 0 for others.
 func regionGuess(r *loopnest.Region) float64 {
-	if r == nil || r.Lanes < 2 || r.Scan != nil {
+	if r == nil || r.Lanes < 2 || r.Layout.Control == ad.Counted {
 		return 0
 	}
 	return bodiesGuess(r)
@@ -50,7 +51,7 @@ func bodiesGuess(r *loopnest.Region) float64 {
 			}
 		}
 	}
-	if r.While != nil {
+	if r.Layout.Control == ad.Tested {
 		ns *= fewTrips
 	}
 	return ns

@@ -114,7 +114,7 @@ func mayTakeLong(nest *loopnest.Program) bool {
 			for _, body := range n.Reg.Bodies {
 				inner += total(body)
 			}
-			if n.Reg.While != nil && inner > longTrip*b.Times() {
+			if n.Reg.Layout.Control == ad.Tested && inner > longTrip*b.Times() {
 				long = true
 			}
 			ns += inner
