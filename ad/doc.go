@@ -16,7 +16,7 @@
 //	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
 //	regionkind.go  Layout: what is known of a kind of region; the kinds, their type rule and evaluation
-//	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
+//	region.go      Scan and If: their layouts and derivatives; what reads results
 //	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
 //	recall.go      derivatives of regions that read and write arrays element by element
 //	segment.go     derivatives of scans whose history is too long to store
@@ -63,6 +63,12 @@
 // history of what is carried, in segments if the history is long; a loop of
 // unknown length rebuilds its past from snapshots; a conditional's is the
 // conditional of derivatives. All orders and mixtures of modes follow.
+//
+// # Kinds of regions
+//
+// What a region's bodies, arguments and results are to one another is its Layout. All that reads
+// regions reads it; code that asks for one kind improves that kind alone. See
+// doc/contributing/add-a-region.md.
 //
 // # Adding an op
 //

@@ -122,8 +122,8 @@ func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }
 // regionOps are the ops that have sub-graphs, and the op that takes their results.
 func regionOps() map[OpCode]Op {
 	rows := map[OpCode]Op{OpResult: {Name: "result", Class: Projection, Arity: 1}}
-	for op, k := range regionKinds() {
-		rows[op] = Op{Name: k.name, Class: Region, Arity: -1, Shape: regionShape,
+	for _, k := range regionKinds() {
+		rows[k.op] = Op{Name: k.name, Class: Region, Arity: -1, Shape: regionShape,
 			Adjoint: func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 				return n.Attr.(RegionAttr).adjoint(g, n, r, adjs, left, need, sofar)
 			},

@@ -25,6 +25,7 @@ type RegionAttr interface {
 
 // regionKind is what declares a kind of region.
 type regionKind struct {
+	op   OpCode
 	name string
 
 	// example is an expression of a vector of size numbers for the tests of values, derivatives
@@ -34,11 +35,11 @@ type regionKind struct {
 }
 
 // regionKinds are the kinds of regions.
-func regionKinds() map[OpCode]regionKind {
-	return map[OpCode]regionKind{
-		OpScan:  {"scan", 5, scanExample},
-		OpIf:    {"if", 3, ifExample},
-		OpWhile: {"while", 3, whileExample},
+func regionKinds() []regionKind {
+	return []regionKind{
+		{OpScan, "scan", 5, scanExample},
+		{OpIf, "if", 3, ifExample},
+		{OpWhile, "while", 3, whileExample},
 	}
 }
 
