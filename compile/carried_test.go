@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestCarriedArrays compares the ways to evaluate loops that carry arrays, where these are short,
@@ -22,7 +23,7 @@ func TestCarriedArrays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		long := 260
+		long := short.Of(260, 60)
 		if filepath.Base(file) == "alignment.model" || filepath.Base(file) == "triangle.model" {
 			long = 26 // tables of so many rows
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -67,7 +68,7 @@ func TestExtremes(t *testing.T) {
 	}
 	var names []string
 	kinds, points := map[string]string{}, map[string][][]float64{}
-	const mostPoints = 50 // of a function
+	mostPoints := short.Of(50, 10) // of a function
 	for line := range strings.Lines(string(b)) {
 		w := strings.Fields(line)
 		if w[0] == "#" || !strings.Contains(w[1], "r") {

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/fit/folder"
+	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestOtherProgram: a run that another version of the program has begun goes on, and it is said.
 func TestOtherProgram(t *testing.T) {
+	brief.Skip(t, "a run is stopped by the clock three times")
 	dir := t.TempDir()
 	model, out := filepath.Join(dir, "m.stan"), filepath.Join(dir, "out")
 	if err := os.WriteFile(model, []byte("parameters { real x; } model { x ~ normal(0, 1); }"), 0o666); err != nil {

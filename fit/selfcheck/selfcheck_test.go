@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/internal/planted"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -145,12 +146,13 @@ func TestNoFalseAlarms(t *testing.T) {
 // draw, and the run goes on with a program without them. A tolerance is earned by solvers of the
 // library alone, by as much as theirs explains.
 func TestFaultsAreNoticed(t *testing.T) {
-	for _, c := range []struct {
+	type trial struct {
 		program      string
 		value, slope float64
 		what         string
 		replaced     bool // the run is followed further
-	}{
+	}
+	for _, c := range short.Every(3, []trial{
 		{"plain", 1 + 1e-8, 1, folder.DensityValue, false},
 		{"plain", 1, 1.0001, folder.DensityGradient, true},
 		{"while", 1 + 1e-7, 1, folder.DensityValue, false},
@@ -165,7 +167,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		{"loose ode", 1, 1.025, folder.DensityGradient, false},
 		{"algebra", 1, 1.015, folder.DensityGradient, false},
 		{"integral", 1, 1.002, folder.DensityGradient, false},
-	} {
+	}) {
 		// The graph with its gradient goes through this pass.
 		m := bind(t, programs[c.program], "slices", c.value, c.slope)
 		k := check(m, values(t), 1, 2, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // metrics returns a diagonal and a dense metric other than the identity.
@@ -32,11 +33,12 @@ func metrics(dim int) []infer.Metric {
 
 // Exact-start invariance with coarse steps and metrics other than the identity.
 func TestInvariance(t *testing.T) {
-	for _, c := range []struct {
+	type trial struct {
 		target infertest.Exact
 		eps    float64
 		kernel Kernel
-	}{
+	}
+	for _, c := range short.Every(3, []trial{
 		{infertest.NewNormal([]float64{1, -2, 0.5}, [][]float64{{1, 0, 0}, {0.6, 0.9, 0}, {-0.5, 0.3, 1.1}}), 0.95, Kernel{}},
 		{infertest.AR1(4, 0.7), 0.55, Kernel{MaxDepth: 2}},
 		{infertest.Funnel{D: 3}, 0.5, Kernel{MaxDepth: 5}},
@@ -50,7 +52,7 @@ func TestInvariance(t *testing.T) {
 		{infertest.StudentT{D: 2, Nu: 4}, 1.4, Kernel{Refine: 0.2}},
 		{infertest.Banana{B: 3, Sigma: 2}, 0.15, Kernel{Refine: 1}},      // two steps from leaf to leaf
 		{infertest.Funnel{D: 3}, 0.24, Kernel{Refine: 1.5, MaxDepth: 8}}, // likewise
-	} {
+	}) {
 		for _, m := range metrics(c.target.Dim()) {
 			res, err := infertest.Invariance{
 				Target: c.target, StepSize: c.eps, Seed: 8, Replicates: 20000,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/tempered"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // evidence is the estimate of a run.
@@ -39,10 +40,11 @@ func TestShares(t *testing.T) {
 		return x
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
-	for _, c := range []struct {
+	type trial struct {
 		name string
 		m    *modes
-	}{
+	}
+	for _, c := range short.Every(3, []trial{
 		{"mirrored", &modes{shares: []float64{0.5, 0.5}, means: [][]float64{at(2, -6), at(2, 6)}, sds: []float64{1, 1}}},
 		{"four", scattered(rng, 4, 3, 6)},
 		{"eight", &modes{shares: []float64{0.05, 0.1, 0.1, 0.1, 0.15, 0.15, 0.15, 0.2}, sds: at(8, 0.5), means: func() (out [][]float64) {
@@ -56,7 +58,7 @@ func TestShares(t *testing.T) {
 			first(20, 1.8), append([]float64{0, 1.8}, at(18, 0)...), first(20, -1.8), append([]float64{0, -1.8}, at(18, 0)...)}}},
 		{"centre", &modes{shares: []float64{0.6, 0.4}, means: [][]float64{at(5, 0.3), at(5, 0.3)}, sds: []float64{1, 0.05}}},
 		{"heights", &modes{shares: []float64{0.9, 0.1}, means: [][]float64{first(10, -3), first(10, 3)}, sds: []float64{0.9, 0.3}}},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			c.m.logZ = -3.5
 			draws, report := drawn(t, c.m, infer.Config{Sampler: tempered.Sampler{}, Chains: 2, Warmup: 400, Draws: 800, Seed: 12})

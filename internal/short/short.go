@@ -1,4 +1,5 @@
-// Package short is for tests that take long.
+// Package short is for tests that take long. Under go test -short a package keeps one case of
+// each kind, in seconds.
 package short
 
 import "testing"
@@ -18,4 +19,16 @@ func Of(long, n int) int {
 		return n
 	}
 	return long
+}
+
+// Every is the cases, and under go test -short the first of every k of them.
+func Every[T any](k int, cases []T) []T {
+	if !testing.Short() {
+		return cases
+	}
+	var some []T
+	for i := 0; i < len(cases); i += k {
+		some = append(some, cases[i])
+	}
+	return some
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // each runs a test for every target of this processor.
@@ -116,7 +117,7 @@ func TestCholesky(t *testing.T) {
 // TestEigenSym: machine code computes the bits that package kernel does.
 func TestEigenSym(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
-		for _, n := range sizes {
+		for _, n := range short.Every(5, sizes) {
 			a := positive(n)
 			values, vectors := nans(n), nans(n*n)
 			wantValues, want := nans(n), nans(n*n)

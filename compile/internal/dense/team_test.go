@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // crew is a team of goroutines.
@@ -27,7 +29,7 @@ func (c crew) Each(n int, p Parts) {
 // matrices not positive definite.
 func TestTeam(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
-		for _, n := range []int{1, 7, 40, inner, inner + 1, 2*inner + 5, 200, 300, blockedAdjoint + 3, 3*outer + 100, blockedFactor, blockedFactor + 40, 900} {
+		for _, n := range short.Every(4, []int{1, 7, 40, inner, inner + 1, 2*inner + 5, 200, 300, blockedAdjoint + 3, 3*outer + 100, blockedFactor, blockedFactor + 40, 900}) {
 			a, adj := positive(n), positive(n)
 			l, d := nans(n*n), nans(n*n)
 			work := nans(k.CholeskyWork(n))

@@ -1,12 +1,16 @@
 package proggen
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
+)
 
 // TestIdiomsWellTyped: programs of everyday pieces pass the checker, a seed always gives the same
 // one, and every piece occurs.
 func TestIdiomsWellTyped(t *testing.T) {
 	used := map[string]int{}
-	for seed := range uint64(400) {
+	for seed := range uint64(short.Of(400, 100)) {
 		p := NewIdioms(seed)
 		if err := valid(p.Text); err != nil {
 			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)

@@ -3,6 +3,7 @@ package proggen
 import (
 	"testing"
 
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -46,7 +47,7 @@ func TestWellTyped(t *testing.T) {
 
 // TestStatementsWellTyped: as TestWellTyped, of programs whose statements are drawn.
 func TestStatementsWellTyped(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(short.Of(300, 60)) {
 		p := NewStatements(seed)
 		if err := valid(p.Text); err != nil {
 			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestRowsWellTyped: programs of loops over rows pass the checker, a seed always gives the same
 // one, and every kind of statement occurs.
 func TestRowsWellTyped(t *testing.T) {
 	used := map[string]int{}
-	for seed := range uint64(300) {
+	for seed := range uint64(short.Of(300, 60)) {
 		p := NewRows(seed)
 		if err := valid(p.Text); err != nil {
 			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)

@@ -112,7 +112,7 @@ func factorises(g *ad.Graph) bool {
 func TestPartsOfRandomGraphs(t *testing.T) {
 	finely(t)
 	splits := 0
-	n := short.Of(120, 60)
+	n := short.Of(120, 15)
 	for seed := range uint64(n) {
 		g, inputs := randomGraph(seed, 10+int(seed%60))
 		splits += sameForAll(t, fmt.Sprint("seed ", seed), g, inputs(0), 1e-12)
@@ -157,7 +157,7 @@ func partsGraph(n, k int, seed uint64) *ad.Graph {
 // TestPartsOfMaps: at sizes around those of strips and parts.
 func TestPartsOfMaps(t *testing.T) {
 	finely(t)
-	for _, n := range []int{512, 516, 1020, 1024, 1028, 4096, 4100, 16*512 + 4, 8192 + 508} {
+	for _, n := range short.Every(3, []int{512, 516, 1020, 1024, 1028, 4096, 4100, 16*512 + 4, 8192 + 508}) {
 		for _, k := range []int{1, 7, n / 9, n} {
 			g := partsGraph(n, k, uint64(n+k))
 			in := [][]float64{normals(k, 1), normals(k, 2), {0.3}}
@@ -264,7 +264,7 @@ func TestPartsOfFactors(t *testing.T) {
 // hold their trips; of lanes that fail in several parts the first one is reported.
 func TestPartsOfRegions(t *testing.T) {
 	finely(t)
-	for _, lanes := range []int{16, 23, 24, 61} {
+	for _, lanes := range short.Every(3, []int{16, 23, 24, 61}) {
 		for _, snapshots := range []int{2, 64} {
 			shape := ad.Type{Shape: []int{lanes}}
 			g := ad.NewGraph()

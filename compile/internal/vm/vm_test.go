@@ -135,7 +135,7 @@ func around(g *ad.Graph, in [][]float64) (least, most [][]float64) {
 }
 
 func TestRandomGraphs(t *testing.T) {
-	n, tol := short.Of(400, 100), 1e-12
+	n, tol := short.Of(400, 60), 1e-12
 	if s := os.Getenv("VM_GRAPHS"); s != "" {
 		n, _ = strconv.Atoi(s)
 		tol = 1e-8 // among many thousands some amplify rounding
@@ -194,7 +194,7 @@ func TestRandomGraphs(t *testing.T) {
 
 // TestShared: machines of one program may run at the same time.
 func TestShared(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(short.Of(20, 5)) {
 		g, inputs := randomGraph(seed, 60)
 		p, err := Compile(g, passes.Options{Verify: true})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/infertest"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // checked are the targets that the tests go through, which integrate only once.
@@ -39,7 +40,7 @@ func TestTable(t *testing.T) {
 // TestGradients compares gradients with differences, at random points where chains start and
 // at exact draws.
 func TestGradients(t *testing.T) {
-	for _, target := range checked() {
+	for _, target := range short.Every(4, checked()) {
 		if target.Dim() > 60 {
 			continue // the same code as in fewer dimensions, but slower
 		}
@@ -66,7 +67,7 @@ func TestGradients(t *testing.T) {
 // TestFiguresMatchExactDraws compares what is said to be known with independent draws.
 func TestFiguresMatchExactDraws(t *testing.T) {
 	const n = 1000
-	for _, target := range checked() {
+	for _, target := range short.Every(4, checked()) {
 		if target.Sample == nil {
 			continue
 		}
@@ -101,7 +102,7 @@ func TestFiguresMatchExactDraws(t *testing.T) {
 // distribution.
 func TestDensitiesMatchExactDraws(t *testing.T) {
 	const n = 1000
-	for _, target := range checked() {
+	for _, target := range short.Every(4, checked()) {
 		if target.Sample == nil {
 			continue
 		}
