@@ -114,6 +114,16 @@ func ThisMachine() Machine {
 	return m
 }
 
+// Load is the load averages of the last 1, 5 and 15 minutes; "" where the system does not have them.
+func Load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	words := strings.Fields(string(text))
+	if err != nil || len(words) < 3 {
+		return ""
+	}
+	return strings.Join(words[:3], " ")
+}
+
 // Section is a place in a Markdown file that a command writes: the text between
 // two comments that name it.
 type Section struct {

@@ -12,6 +12,7 @@ type past struct {
 	Date    string             `json:"date"`
 	Version string             `json:"version"`
 	Machine figures.Machine    `json:"machine"`
+	Load    string             `json:"load,omitempty"` // the averages of running processes before the run, where the system tells
 	Rounds  int                `json:"rounds"`
 	FastNS  map[string]float64 `json:"fast_ns"` // by workload
 	ByHand  figures.Mean       `json:"fast_over_by_hand"`
@@ -24,7 +25,7 @@ func (r *report) appendTo(file, version string) error {
 	if err != nil {
 		return err
 	}
-	p := past{Date: r.Date, Version: version, Machine: r.Machine, Rounds: r.Rounds, FastNS: map[string]float64{}, ByHand: r.ByHand, Stan: r.Stan}
+	p := past{Date: r.Date, Version: version, Machine: r.Machine, Load: r.Load, Rounds: r.Rounds, FastNS: map[string]float64{}, ByHand: r.ByHand, Stan: r.Stan}
 	for _, w := range r.Rows {
 		p.FastNS[w.Name] = w.FastNS
 	}

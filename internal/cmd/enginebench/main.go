@@ -8,8 +8,9 @@
 // which it writes JSON (see stan.go for the fields). It is called in every
 // round, so one that keeps compiled models is best; --stan-rounds limits that.
 //
-// With --history FILE each run appends a line of JSON to a file: its date, the commit, the machine
-// and the time of each workload, so that a slow decline shows.
+// With --history FILE each run appends a line of JSON to a file: its date, the commit, the machine,
+// its load and the time of each workload, so that a slow decline shows. The repository's is
+// doc/evidence/benchmarks.jsonl.
 //
 //	main.go      options, rounds
 //	measure.go   timing of one workload
@@ -83,7 +84,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 
 	// Times are CPU times of this thread.
 	runtime.LockOSThread()
-	rep := &report{Date: time.Now().Format(time.DateOnly), Machine: figures.ThisMachine(), Rounds: *rounds}
+	rep := &report{Date: time.Now().Format(time.DateOnly), Machine: figures.ThisMachine(), Load: figures.Load(), Rounds: *rounds}
 	var subjects []*subject
 	for _, w := range benchsuite.All() {
 		if !match.MatchString(w.Name) {

@@ -45,13 +45,13 @@ func TestRun(t *testing.T) {
 func TestHistory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.jsonl")
 	for i := range 2 {
-		r := report{Date: "2026-01-01", Rounds: 3, Rows: []row{{Name: "a", FastNS: 100, ByHandNS: 50}, {Name: "b", FastNS: 200}}}
+		r := report{Date: "2026-01-01", Load: "0.10 0.20 0.30", Rounds: 3, Rows: []row{{Name: "a", FastNS: 100, ByHandNS: 50}, {Name: "b", FastNS: 200}}}
 		r.conclude()
 		if err := r.appendTo(file, "v"); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)
-		if err != nil || strings.Count(string(text), "\n") != i+1 || strings.Count(string(text), `"fast_ns":{"a":100,"b":200}`) != i+1 || !strings.Contains(string(text), `"version":"v"`) {
+		if err != nil || strings.Count(string(text), "\n") != i+1 || strings.Count(string(text), `"fast_ns":{"a":100,"b":200}`) != i+1 || !strings.Contains(string(text), `"version":"v"`) || !strings.Contains(string(text), `"load":"0.10 0.20 0.30"`) {
 			t.Errorf("after %d runs (%v):\n%s", i+1, err, text)
 		}
 	}

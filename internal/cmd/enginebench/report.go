@@ -19,6 +19,7 @@ const (
 type report struct {
 	Date    string          `json:"date"`
 	Machine figures.Machine `json:"machine"`
+	Load    string          `json:"load,omitempty"` // before the run; see figures.Load
 	Rounds  int             `json:"rounds"`
 	Peaks   peaks           `json:"peaks"`
 	Rows    []row           `json:"workloads"`
