@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -12,7 +13,7 @@ import (
 // matrices, with the distribution that it must have.
 func TestMatrixGenerators(t *testing.T) {
 	t.Parallel()
-	const n = 30_000
+	n := short.Of(30_000, 6_000)
 	bound := dkw(n, 1e-6/50)
 	c := []float64{0.5, -1, 2}
 	mu := []float64{1, 2, -0.5}
