@@ -229,7 +229,7 @@ func compareExtremes(t *testing.T, name, kinds string, args [][]float64) {
 			compare(form+" of all", p, p.value, grads[n])
 		}
 	}
-	if len(differ) == 0 && extremeExceptions[name] != "" {
+	if len(differ) == 0 && extremeExceptions[name] != "" && !testing.Short() {
 		t.Errorf("%s does not differ: delete it from the list", name)
 	}
 }
