@@ -19,6 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // rows are the lines of a CSV file but for comments about times and paths.
@@ -102,7 +103,7 @@ func TestResume(t *testing.T) {
 		check(resumed, "killed")
 
 		options.Output, options.Resume = filepath.Join(stopped, "m"), false
-		for _, at := range []int{100, 200, 260} {
+		for _, at := range short.Every(2, []int{100, 200, 260}) {
 			ctx, cancel := context.WithCancel(context.Background())
 			options.Progress = func(p infer.Progress) {
 				if p.Iteration >= at {

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/internal/planted"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -121,12 +122,13 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	type way struct {
 		name, pass, instead string
-	}{
+	}
+	for _, c := range short.Every(2, []way{
 		{"without a pass", "if-convert", "the program without the compiler's pass if-convert"},
 		{"the reference", planted.Bind, "the reference evaluator"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := m.BindContext(planted.With(context.Background(), &planted.Fault{Pass: c.pass, Change: flattened(5)}), nil, model.BindOptions{})
 			if err != nil {
