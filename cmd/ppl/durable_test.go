@@ -419,6 +419,9 @@ func TestPowerCuts(t *testing.T) {
 		if howMuch() == "" && !c.quick {
 			continue
 		}
+		if testing.Short() && total > 0 { // one command
+			break
+		}
 		t.Run(c.name, func(t *testing.T) {
 			d := try(t, c)
 			d.begin(t)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
 // watched runs a model with --watch until its server answers, and gives the address,
@@ -67,6 +69,7 @@ func ask(t *testing.T, method, url, token string) *http.Response {
 // A page follows a run to its end: it is told of progress and of draws, can stop the
 // run, and has the whole report before the command ends.
 func TestWatch(t *testing.T) {
+	brief.Skip(t, "two chains run all the while; TestWatchNobody has a page that nobody reads")
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.stan")
 	if err := os.WriteFile(model, []byte("parameters { vector[3] x; } model { x ~ normal(0, 1); }"), 0o666); err != nil {

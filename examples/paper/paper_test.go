@@ -187,6 +187,9 @@ func small(t *testing.T, dir string) *workshop {
 // A small run of the comparisons writes its tables and figures, and is not made
 // twice.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short: all figures are made, twice; TestJoint makes one")
+	}
 	dir := t.TempDir()
 	w := small(t, dir)
 	files := []string{"fig2.md", "fig2.csv", "fig2.png", "fig2.svg", "fig2-surface.png", "table1.md", "table1.csv", "table1.png", "table1-surface.svg",
