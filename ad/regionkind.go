@@ -7,8 +7,8 @@ import (
 )
 
 // This file: what the rest of the compiler knows of a kind of region. A kind is an implementation
-// of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence, dead code, rewriting,
-// checkpointing and the lowering read its Layout, and make regions of the kind by With.
+// of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence, dead code,
+// rewriting, checkpointing and the lowering read its Layout, and make regions of the kind by With.
 
 // RegionAttr is the attribute of an op of class Region.
 type RegionAttr interface {

@@ -114,7 +114,8 @@ func ThisMachine() Machine {
 	return m
 }
 
-// Load is the load averages of the last 1, 5 and 15 minutes; "" where the system does not have them.
+// Load is the load averages of the last 1, 5 and 15 minutes; "" where the system does not have
+// them.
 func Load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	words := strings.Fields(string(text))

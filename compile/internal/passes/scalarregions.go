@@ -44,8 +44,8 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// loopInNumbers adds to g the loop of node n, which is Tested, with these arguments, in numbers, and
-// returns it with its results, None for those that nobody reads; nil if it stays as it is.
+// loopInNumbers adds to g the loop of node n, which is Tested, with these arguments, in numbers,
+// and returns it with its results, None for those that nobody reads; nil if it stays as it is.
 func loopInNumbers(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	l := loop.Layout()
 	for k, p := range l.Parts() {
