@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -103,24 +104,20 @@ func (lb *library) call(e *ir.Call) value {
 
 // apply evaluates a function that is not a density.
 func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Type) value {
-	known := true
-	for _, a := range args {
-		known = known && a.ints != nil
-	}
+	ints := !slices.ContainsFunc(args, func(a value) bool { return a.ints == nil })
 	switch {
 	case f.OfShape != nil:
 		shapes := make([][]int, len(args))
 		for i, a := range args {
 			shapes[i] = a.shape
 		}
-		ints := f.OfShape(shapes)
-		v := value{typ: typ, ints: ints}
+		v := value{typ: typ, ints: f.OfShape(shapes)}
 		if typ.Dims > 0 {
-			v.shape = []int{len(ints)}
+			v.shape = []int{len(v.ints)}
 		}
 		return v
-	case f.Int != nil && known:
-		return lb.applyInt(f, name, args, typ)
+	case f.Int != nil && ints:
+		return lb.applyInt(f, args, typ)
 	}
 	if v, ok := lb.unchecked(f, name, args, typ); ok {
 		return v
@@ -222,37 +219,15 @@ func sameInAll(v value) []int64 {
 }
 
 // applyInt evaluates a function of known integers, per lane.
-func (lb *library) applyInt(f *stdlib.Func, name string, args []value, typ types.Type) value {
+func (lb *library) applyInt(f *stdlib.Func, args []value, typ types.Type) value {
+	vals := make([]lanes.Value, len(args))
 	var ax *axis
-	var shape []int
-	for _, a := range args {
-		ax = lanes.Innermost(ax, a.axis)
-		if len(a.shape) > 0 {
-			shape = a.shape
-		}
-	}
-	n, size := plan.Lanes(ax), ad.SizeOf(shape)
-	lb.rep.Reserve(8, n, size)
-	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
-	ups, vals := make([][]int32, len(args)), make([]lanes.Value, len(args))
 	for i, a := range args {
-		ups[i], vals[i] = plan.UpTo(ax, a.axis), a.known()
+		vals[i], ax = a.known(), lanes.Innermost(ax, a.axis)
 	}
-	x := make([]int64, len(args))
 	faults := lb.intFaults(ax)
-	for l := range n {
-		for p := range size {
-			for i, v := range vals {
-				x[i] = v.At(ups[i], l, p)
-			}
-			r, err := f.Int(x)
-			if err != nil {
-				faults.add(l, err)
-				continue
-			}
-			out.ints[l*size+p] = r
-		}
-	}
+	out := ofLanes(known.Call(f, vals, lb.rep.Reserve, faults.add))
+	out.typ = typ
 	faults.emit()
 	return out
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
-	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -19,9 +19,7 @@ type iterator struct {
 	vars      *variables
 	users     *userCalls
 	ex        evaluator
-	try       func(fn func()) // drops what fn does
-
-	evaluators map[*ir.Function]*inspect.Evaluator
+	known     *known.Evaluators
 }
 
 // loop is a loop about to run.
@@ -29,10 +27,10 @@ type loop struct {
 	inspect.Loop
 	over value // the container of which it goes over the elements
 
-	tracked []inspect.Tracked // integers known before every iteration
-	across  []ir.Stmt         // inner loops that keep a plan from being a recurrence
-	steps   []ir.Stmt         // those of them whose iterations depend on one another through loops within
-	why     []string          // why it was not evaluated in the ways that were looked at so far
+	tracked []known.Tracked // integers known before every iteration
+	across  []ir.Stmt       // inner loops that keep a plan from being a recurrence
+	steps   []ir.Stmt       // those of them whose iterations depend on one another through loops within
+	why     []string        // why it was not evaluated in the ways that were looked at so far
 }
 
 // counting is a loop whose variable is the number of the iteration plus some number.
@@ -109,7 +107,7 @@ func (it *iterator) settle(lp *loop) {
 
 // tracks reports whether a variable is among those that are known in the loop.
 func (lp *loop) tracks(v *ir.Var) bool {
-	return slices.ContainsFunc(lp.tracked, func(t inspect.Tracked) bool { return t.Var == v })
+	return slices.ContainsFunc(lp.tracked, func(t known.Tracked) bool { return t.Var == v })
 }
 
 // outside is what is around a loop that begins here.
@@ -125,21 +123,10 @@ func (it *iterator) outside() *outside {
 }
 
 // evaluator evaluates what data decide in the function under way, or in the program's blocks.
-func (it *iterator) evaluator() *inspect.Evaluator {
-	ev := it.evaluators[it.users.frame]
-	if ev == nil {
-		o := interp.Options{Transforms: it.opts.Transforms}
-		if it.opts.Budget != nil {
-			o.Stop = it.opts.Budget.Stop
-		}
-		ev = inspect.NewEvaluator(it.prog, len(it.vars.cells), it.functions, o, it.opts.Budget)
-		it.evaluators[it.users.frame] = ev
-	}
-	return ev
-}
+func (it *iterator) evaluator() *known.Evaluator { return it.known.Of(it.users.frame) }
 
 // track finds the known values of the integers that a loop carries, see [inspect.Track].
-func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []inspect.Tracked {
+func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tracked {
 	var some *lanes.Value
 	if active != nil {
 		v := active.known()
@@ -181,20 +168,6 @@ func (o *outside) Variable(v *ir.Var) *inspect.Variable {
 	}
 	o.vars[v] = x
 	return x
-}
-
-// Shapes are those of the leaves of an expression.
-func (o *outside) Shapes(e ir.Expr, s inspect.Scope, at *axis) (shapes [][]int) {
-	it := o.it
-	it.try(func() {
-		it.vars.cells = newCells(it, o.over).scope(s)
-		it.at.with(it.at.in(at), func() {
-			for _, leaf := range it.ex.eval(e).parts() {
-				shapes = append(shapes, leaf.shape)
-			}
-		})
-	})
-	return shapes
 }
 
 // cells are the cells of variables that the inspector made.

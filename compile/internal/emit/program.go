@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -345,13 +346,18 @@ type runner interface {
 }
 
 // New prepares the emission of a program.
-func New(prog *ir.Program, known []Constant, o Options) *Program {
+func New(prog *ir.Program, data []Constant, o Options) *Program {
 	f, functions := floor{at: &context{}, opts: &o}, static.NewFunctions()
 	f.rep = &reporter{at: f.at, opts: f.opts}
 	f.b = &builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	f.arr = &arrays{at: f.at, rep: f.rep, b: f.b}
 	f.mem = &contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}
 	vars := &variables{floor: f, functions: functions}
+	evaluation := interp.Options{Transforms: o.Transforms}
+	if o.Budget != nil {
+		evaluation.Stop = o.Budget.Stop
+	}
+	evaluators := known.NewEvaluators(prog, functions, evaluation, o.Budget)
 	lp := &logDensity{floor: f}
 	log := &journal{at: f.at}
 	ctl := &control{floor: f, lp: lp, log: log}
@@ -361,32 +367,14 @@ func New(prog *ir.Program, known []Constant, o Options) *Program {
 	lib := &library{floor: f, vars: vars, lp: lp, marks: marks, idx: idx, ex: ex}
 	users := &userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts}
 	*ex = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
-	iter := &iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, evaluators: map[*ir.Function]*inspect.Evaluator{}}
+	iter := &iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, known: evaluators}
 	scans := &scans{floor: f, lp: lp, marks: marks}
 	nests := &nests{floor: f, vars: vars, log: log, iter: iter, scans: scans, ex: ex, stmts: stmts}
 	carr := &carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
 	loops := &loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: nests, carr: carr, ex: ex, stmts: stmts}
 	*stmts = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: loops}
 	params := &parameters{floor: f, prog: prog, vars: vars, ex: ex}
-	p := &Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: marks, idx: idx, users: users, ex: ex, stmts: stmts, params: params, known: known}
-	iter.try = p.try
+	p := &Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: marks, idx: idx, users: users, ex: ex, stmts: stmts, params: params, known: data}
 	p.begin()
 	return p
-}
-
-// try runs fn, of which nothing stays but nodes that nobody uses.
-func (pr *Program) try(fn func()) {
-	at, rep, vars, lp, log, ctl, marks, idx, users, ex := *pr.at, *pr.rep, *pr.vars, *pr.lp, *pr.log, *pr.ctl, *pr.marks, *pr.idx, *pr.users, *pr.ex
-	used, effects := rep.Used(), map[*level]int{}
-	for l := at.lvl; l != nil; l = l.parent {
-		effects[l] = len(l.g.Effects)
-	}
-	defer func() {
-		*pr.at, *pr.rep, *pr.vars, *pr.lp, *pr.log, *pr.ctl, *pr.marks, *pr.idx, *pr.users, *pr.ex = at, rep, vars, lp, log, ctl, marks, idx, users, ex
-		for l, n := range effects {
-			l.g.Effects = l.g.Effects[:n]
-		}
-		rep.Back(used)
-	}()
-	fn()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -24,17 +25,16 @@ import (
 type program struct {
 	t    *testing.T
 	vars map[*ir.Var]*Variable
-	ev   *Evaluator
+	ev   *known.Evaluator
 	loop *ir.For
 }
 
-func (p *program) Variable(v *ir.Var) *Variable                     { return p.vars[v] }
-func (p *program) Shapes(ir.Expr, Scope, *plan.Axis) (none [][]int) { p.t.Fatal("shapes"); return }
-func (p *program) Reserve(int, ...int)                              {}
-func (p *program) Used() int64                                      { return 0 }
-func (p *program) Back(int64)                                       {}
-func (p *program) Halt(err error)                                   { p.t.Fatal(err) }
-func (p *program) Ask()                                             {}
+func (p *program) Variable(v *ir.Var) *Variable { return p.vars[v] }
+func (p *program) Reserve(int, ...int)          {}
+func (p *program) Used() int64                  { return 0 }
+func (p *program) Back(int64)                   {}
+func (p *program) Halt(err error)               { p.t.Fatal(err) }
+func (p *program) Ask()                         {}
 func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
 	lp := &Loop{Body: p.loop.Body, Var: p.loop.Var, Add: first - 1}
 	ax, number := lanes.Iterations(int(last-first+1), nil, nil, p.Reserve)
@@ -58,12 +58,12 @@ func read(t *testing.T, text, values string, size int) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := interp.Data(prog, set, interp.Options{})
+	given, err := interp.Data(prog, set, interp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{t: t, vars: map[*ir.Var]*Variable{}, ev: NewEvaluator(prog, prog.NumVars, static.NewFunctions(), interp.Options{}, nil)}
-	known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+	p := &program{t: t, vars: map[*ir.Var]*Variable{}, ev: known.NewEvaluators(prog, static.NewFunctions(), interp.Options{}, nil).Of(nil)}
+	given.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
 		value := lanes.Value{Shape: shape, Ints: ints, Reals: reals}
 		p.vars[v] = &Variable{Var: v, Shape: shape, Cell: v, Steady: true, Value: func() (lanes.Value, bool) { return value, true }}
 	})

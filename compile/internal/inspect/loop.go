@@ -3,6 +3,7 @@ package inspect
 import (
 	"slices"
 
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -28,6 +29,12 @@ func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	}
 	shape := lp.Over.Shape[1:]
 	return lp.Over.Known.Gather(Items(shape, number)), true
+}
+
+// followed is the loop as its integers are followed, see [Track].
+func (lp *Loop) followed(ax *plan.Axis, number lanes.Value, active *lanes.Value) known.Loop {
+	counts, _ := lp.element(number)
+	return known.Loop{Body: lp.Body, Var: lp.Var, Axis: ax, Counts: counts, Active: active}
 }
 
 // Items is the access of elements of a container by number, from 1, each of that shape.
@@ -63,9 +70,9 @@ func Ways() []Way {
 // Request is what to inspect, and how.
 type Request struct {
 	Loop    *Loop
-	Axis    *plan.Axis  // of its iterations
-	Number  lanes.Value // of each, from 1
-	Tracked []Tracked   // see [Track]
+	Axis    *plan.Axis      // of its iterations
+	Number  lanes.Value     // of each, from 1
+	Tracked []known.Tracked // see [Track]
 	Groups  lanes.Groups
 	Way     Way
 
@@ -83,7 +90,7 @@ type Nest struct {
 	Statements []*Statement
 	Used       []*Variable            // beside Plan.Variables
 	Loops      map[*plan.Loop]ir.Stmt // the root's body, and the loops within
-	Tracked    []Tracked
+	Tracked    []known.Tracked
 }
 
 // Statement is a unit with its statements: one, or several that parameters hold together, a
@@ -122,7 +129,8 @@ func (f *Found) Foresees(w Way, across bool) bool {
 
 // inspection is one pass over a loop: it finds the units of the nest.
 type inspection struct {
-	recorder
+	at  *sight
+	rec *recorder
 
 	inOrder []ir.Stmt // the loops that are meant by Way.Steps
 	decided []*ir.If  // conditionals on data around the statement
@@ -130,8 +138,8 @@ type inspection struct {
 
 // recorder notes what units use.
 type recorder struct {
-	sight
-	Found
+	at *sight
+	*Found
 
 	nest   *Nest
 	loop   *plan.Loop // innermost around the present statement
@@ -142,7 +150,7 @@ type recorder struct {
 
 // sight is what is known at the present statement.
 type sight struct {
-	ev  *Evaluator
+	ev  *known.Evaluator
 	out Outside
 
 	axis    *plan.Axis
@@ -165,32 +173,32 @@ type findings struct {
 }
 
 // inLanes runs fn in the lanes of an axis.
-func (in *sight) inLanes(ax *plan.Axis, fn func()) {
-	old := in.axis
-	in.axis = ax
+func (at *sight) inLanes(ax *plan.Axis, fn func()) {
+	old := at.axis
+	at.axis = ax
 	fn()
-	in.axis = old
+	at.axis = old
 }
 
-func (in *recorder) refuse(why string) {
-	if in.Why == "" {
-		in.Why = why
+func (rc *recorder) refuse(why string) {
+	if rc.Why == "" {
+		rc.Why = why
 	}
 }
 
 // lose notes that data do not decide an integer.
-func (in *recorder) lose(v *ir.Var) {
-	in.known.unknown[v] = true
-	in.again = true
+func (rc *recorder) lose(v *ir.Var) {
+	rc.at.known.unknown[v] = true
+	rc.again = true
 }
 
 // compound notes that a statement is one unit.
-func (in *recorder) compound(s ir.Stmt) {
-	in.known.compound[s] = true
-	in.again = true
+func (rc *recorder) compound(s ir.Stmt) {
+	rc.at.known.compound[s] = true
+	rc.again = true
 }
 
 // tracks reports whether a variable is among those that are followed.
-func tracks(list []Tracked, v *ir.Var) bool {
-	return slices.ContainsFunc(list, func(t Tracked) bool { return t.Var == v })
+func tracks(list []known.Tracked, v *ir.Var) bool {
+	return slices.ContainsFunc(list, func(t known.Tracked) bool { return t.Var == v })
 }

@@ -23,17 +23,9 @@ const (
 	// iterations of the models of the spread of covid, in 14 lanes, are about 600.
 	MaxUnits = 4096
 
-	// maxTracked is the greatest size of an array of integers whose content before each
-	// iteration is kept.
-	maxTracked = 16
-
 	// MaxElements bounds the size of one variable: positions of elements are held in 32
 	// bits.
 	MaxElements = 1 << 28
-
-	// maxEvaluated bounds the statements, calls and iterations alike, of one evaluation of an
-	// expression: a function of the program may not end. It takes up to half a second.
-	maxEvaluated = 5_000_000
 
 	// MaxLaneTrips bounds the nesting of the trips of a while loop where they differ between lanes.
 	MaxLaneTrips = 1000

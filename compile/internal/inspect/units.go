@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -20,7 +21,7 @@ import (
 // The inspector: the units of a nest, and over which iterations they run.
 
 // Inspect finds the units of a loop.
-func Inspect(ev *Evaluator, out Outside, r Request) *Found {
+func Inspect(ev *known.Evaluator, out Outside, r Request) *Found {
 	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: r.Groups, written: map[*ir.For]*ir.If{}}
 	if r.Way.Joined && r.Axis.N > SmallUnrolled {
 		for _, s := range r.Across {
@@ -30,16 +31,18 @@ func Inspect(ev *Evaluator, out Outside, r Request) *Found {
 		}
 	}
 	for {
-		in := &inspection{recorder: recorder{sight: sight{ev: ev, out: out, known: f}, Found: Found{way: r.Way, iterations: r.Axis.N}}}
+		at := &sight{ev: ev, out: out, known: f}
+		found := &Found{way: r.Way, iterations: r.Axis.N}
+		in := &inspection{at: at, rec: &recorder{at: at, Found: found}}
 		if r.Way.Steps {
 			in.inOrder = r.Steps
 		}
 		in.run(r)
-		if f = in.known; in.Why != "" {
-			in.Last = 0
+		if f = at.known; found.Why != "" {
+			found.Last = 0
 		}
-		if in.Why != "" || !in.again {
-			return &in.Found
+		if found.Why != "" || !in.rec.again {
+			return found
 		}
 	}
 }
@@ -50,12 +53,12 @@ func (in *inspection) run(r Request) {
 		switch p := recover().(type) {
 		case nil:
 		case *mistake:
-			in.Why, in.Mistake = p.d.Summary, &p.d
+			in.rec.Why, in.rec.Mistake = p.d.Summary, &p.d
 		case tooLong:
-			in.again = true
+			in.rec.again = true
 		case *lanes.Fault:
-			if in.again = p.Split != nil && in.known.groups.Refine(r.Axis, p.Split); !in.again {
-				in.Why = p.Reason
+			if in.rec.again = p.Split != nil && in.at.known.groups.Refine(r.Axis, p.Split); !in.rec.again {
+				in.rec.Why = p.Reason
 			}
 		default:
 			panic(p)
@@ -68,49 +71,49 @@ func (in *inspection) run(r Request) {
 func (in *inspection) look(r Request) {
 	lp := r.Loop
 	root := &plan.Loop{Axis: r.Axis}
-	in.nest = &Nest{Plan: plan.Nest{Root: root}, Loops: map[*plan.Loop]ir.Stmt{root: lp.Body}}
-	in.Nest = in.nest
-	in.used = map[*Variable]*plan.Variable{}
-	in.loop = root
+	in.rec.nest = &Nest{Plan: plan.Nest{Root: root}, Loops: map[*plan.Loop]ir.Stmt{root: lp.Body}}
+	in.rec.Nest = in.rec.nest
+	in.rec.used = map[*Variable]*plan.Variable{}
+	in.rec.loop = root
 	vars := static.VariablesOf(lp.Body)
-	in.declared, in.assigned = vars.Declared, map[*ir.Var]bool{}
+	in.at.declared, in.at.assigned = vars.Declared, map[*ir.Var]bool{}
 	for _, v := range vars.Assigned {
-		in.assigned[v] = true
+		in.at.assigned[v] = true
 	}
-	in.nest.Tracked = in.followed(slices.Clone(r.Tracked))
+	in.rec.nest.Tracked = in.followed(slices.Clone(r.Tracked))
 	for _, v := range static.CarriedInts(lp.Body) {
-		if !tracks(in.nest.Tracked, v) {
-			in.known.unknown[v] = true
+		if !tracks(in.rec.nest.Tracked, v) {
+			in.at.known.unknown[v] = true
 		}
 	}
-	in.axis = r.Axis
-	in.scope = make(Scope, in.ev.variables)
-	in.privatise(in.nest.Tracked)
-	in.bindVar(lp, r.Number)
+	in.at.axis = r.Axis
+	in.at.scope = make(Scope, in.at.ev.Variables)
+	in.at.privatise(in.rec.nest.Tracked)
+	in.at.bindVar(lp, r.Number)
 	sig := in.groups(lp)
 	if sig&(static.Breaks|static.Returns) == 0 {
 		return
 	}
 	if r.Axis.Parent != nil || sig&static.Returns != 0 {
-		in.Why = Jumps
+		in.rec.Why = Jumps
 		return
 	}
-	for !sig.Certain() && in.Last < r.Axis.N && static.Signal(in.code.At(nil, in.Last, 0))&static.Breaks == 0 {
-		in.Last++
+	for !sig.Certain() && in.rec.Last < r.Axis.N && static.Signal(in.at.code.At(nil, in.rec.Last, 0))&static.Breaks == 0 {
+		in.rec.Last++
 	}
-	in.Last++
+	in.rec.Last++
 }
 
 // groups inspects the body for the iterations of each group in turn.
 func (in *inspection) groups(lp *Loop) static.Signal {
-	gr := in.known.groups
+	gr := in.at.known.groups
 	if gr.N == 0 {
 		return in.stmt(lp.Body)
 	}
 	for k := range gr.N {
-		in.choose(gr.Condition(in.axis, k), func() static.Signal {
+		in.at.choose(gr.Condition(in.at.axis, k), func() static.Signal {
 			if sig := in.stmt(lp.Body); sig&^(static.GoesOn|static.Continues) != 0 {
-				in.refuse(Jumps)
+				in.rec.refuse(Jumps)
 			}
 			return static.GoesOn
 		}, goesOn)
@@ -120,7 +123,7 @@ func (in *inspection) groups(lp *Loop) static.Signal {
 
 // stmt inspects a statement.
 func (in *inspection) stmt(s ir.Stmt) static.Signal {
-	if s == nil || in.Why != "" {
+	if s == nil || in.rec.Why != "" {
 		return static.GoesOn
 	}
 	switch s := s.(type) {
@@ -145,12 +148,12 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 	case *ir.Continue:
 		return static.Continues
 	case *ir.Return:
-		in.refuse(Jumps)
+		in.rec.refuse(Jumps)
 		return static.Returns
 	case *ir.Print:
-		in.refuse(PrintsOrder)
+		in.rec.refuse(PrintsOrder)
 	default:
-		in.leaf(s, nil)
+		in.rec.leaf(s, nil)
 	}
 	return static.GoesOn
 }
@@ -165,71 +168,71 @@ func (in *inspection) stmts(list []ir.Stmt) static.Signal {
 			}
 		case *ir.If:
 			sig, done := in.conditional(s, rest)
-			return sig, done || in.Why != ""
+			return sig, done || in.rec.Why != ""
 		}
 		return in.stmt(s), false
-	}, in.onlyIf)
+	}, in.at.onlyIf)
 }
 
 // conditional inspects a conditional; done tells that rest, the statements after
 // it, has been inspected too.
 func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, done bool) {
-	whole := in.known.compound[s]
+	whole := in.at.known.compound[s]
 	if !whole && in.binds(s) {
-		whole, in.joins = in.way.Joined, true
+		whole, in.rec.joins = in.rec.way.Joined, true
 	}
-	if whole || !in.isKnown(s.Cond) {
+	if whole || !in.at.isKnown(s.Cond) {
 		if !static.MayJump(s) {
-			in.leaf(s, nil)
+			in.rec.leaf(s, nil)
 			return static.GoesOn, false
 		}
 		switch {
 		case static.Leaves(s) || slices.ContainsFunc(rest, static.Leaves):
 			in.jumpsOut()
 		case len(in.decided) > 0: // the statements after that one are skipped too
-			in.compound(in.decided[0])
+			in.rec.compound(in.decided[0])
 		}
-		in.leaf(s, rest)
+		in.rec.leaf(s, rest)
 		return static.GoesOn, true
 	}
-	in.uses(s.Cond)
-	cond := in.eval(s.Cond)
+	in.rec.uses(s.Cond)
+	cond := in.at.eval(s.Cond)
 	if static.MayJump(s) {
 		in.decided = append(in.decided, s)
 		defer func() { in.decided = in.decided[:len(in.decided)-1] }()
 	}
 	then, els, done := static.Sides(s, rest)
-	return in.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
+	return in.at.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
 }
 
 // jumpsOut notes that parameters may end the innermost loop.
 func (in *inspection) jumpsOut() {
-	if in.loop.Parent == nil {
-		in.refuse(Jumps)
+	if in.rec.loop.Parent == nil {
+		in.rec.refuse(Jumps)
 		return
 	}
-	in.compound(in.nest.Loops[in.loop])
+	in.rec.compound(in.rec.nest.Loops[in.rec.loop])
 }
 
 // binds reports whether a conditional assigns a variable of the nest that is no
 // integer that data decide.
 func (in *inspection) binds(s ir.Stmt) bool {
-	return slices.ContainsFunc(static.VariablesOf(s).Assigned, in.isWatched)
+	return slices.ContainsFunc(static.VariablesOf(s).Assigned, in.at.isWatched)
 }
 
 // ---- loops ----
 
 func (in *inspection) forLoop(s *ir.For) {
-	if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.From) || !in.isKnown(s.To) {
-		in.leaf(s, nil)
+	if in.at.known.compound[s] || static.Leaves(s.Body) || !in.at.isKnown(s.From) || !in.at.isKnown(s.To) {
+		in.rec.leaf(s, nil)
 		return
 	}
-	from, to := in.eval(s.From), in.eval(s.To)
+	from, to := in.at.eval(s.From), in.at.eval(s.To)
 	if from.Axis != nil || to.Axis != nil {
 		if in.writtenOut(s, from, to) {
 			return
 		}
-		if ax, i := lanes.Ragged(from, to, in.axis, in.out.Reserve); ax.N > 0 {
+		if ax, i := lanes.Ragged(from, to, in.at.axis, in.at.out.Reserve); ax.N > 0 {
 			in.inner(s, ax, &Loop{Body: s.Body, Var: s.Var}, i)
 		}
 		return
@@ -242,7 +245,7 @@ func (in *inspection) forLoop(s *ir.For) {
 // writtenOut inspects a loop of which lanes have different numbers of iterations as so
 // many conditionals, if that is to be done and there are not too many.
 func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
-	it := in.known.written[s]
+	it := in.at.known.written[s]
 	if it == nil {
 		return false
 	}
@@ -257,11 +260,11 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	}
 	lp := &Loop{Body: it, Var: s.Var}
 	for k := range most {
-		in.bindVar(lp, from.Plus(k))
+		in.at.bindVar(lp, from.Plus(k))
 		in.stmt(lp.Body)
 	}
-	if len(in.nest.Statements) > MaxUnits {
-		in.refuse("too many statements")
+	if len(in.rec.nest.Statements) > MaxUnits {
+		in.rec.refuse("too many statements")
 	}
 	return true
 }
@@ -280,16 +283,21 @@ func iterationOf(s *ir.For) *ir.If {
 }
 
 func (in *inspection) forEach(s *ir.ForEach) {
-	if in.known.compound[s] || static.Leaves(s.Body) || in.readsWatched(s.Over) {
-		in.leaf(s, nil)
+	if in.at.known.compound[s] || static.Leaves(s.Body) || in.rec.readsWatched(s.Over) {
+		in.rec.leaf(s, nil)
 		return
 	}
-	over := &Container{Expr: s.Over, Scope: in.scope, Axis: in.axis}
-	if in.isKnown(s.Over) {
-		v := in.eval(s.Over)
+	over := &Container{Expr: s.Over, Scope: in.at.scope, Axis: in.at.axis}
+	if in.at.isKnown(s.Over) {
+		v := in.at.eval(s.Over)
 		over.Known, over.Shape = &v, v.Shape
 	} else {
-		over.Shape = in.out.Shapes(s.Over, in.scope, in.axis)[0]
+		shapes, ok := in.at.shapes(s.Over)
+		if !ok {
+			in.rec.refuse(unknownSize)
+			return
+		}
+		over.Shape = shapes[0]
 	}
 	n := 0
 	if len(over.Shape) > 0 {
@@ -304,16 +312,16 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 	case n <= 0:
 	case in.written(s, n):
 		for k := range n {
-			in.bindVar(lp, lanes.Int(k+1))
+			in.at.bindVar(lp, lanes.Int(k+1))
 			in.stmt(lp.Body)
 		}
-		if len(in.nest.Statements) > MaxUnits {
-			in.refuse("too many statements")
+		if len(in.rec.nest.Statements) > MaxUnits {
+			in.rec.refuse("too many statements")
 		}
-	case n*int64(max(1, plan.Lanes(in.axis))) > MaxElements:
-		in.refuse("too many iterations")
+	case n*int64(max(1, plan.Lanes(in.at.axis))) > MaxElements:
+		in.rec.refuse("too many iterations")
 	default:
-		ax, i := lanes.Iterations(int(n), in.axis, nil, in.out.Reserve)
+		ax, i := lanes.Iterations(int(n), in.at.axis, nil, in.at.out.Reserve)
 		in.inner(s, ax, lp, i)
 	}
 }
@@ -321,58 +329,58 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 // written reports whether a loop of n iterations in every lane becomes statements one
 // after another.
 func (in *inspection) written(s ir.Stmt, n int64) bool {
-	if n <= int64(in.way.Unroll) {
+	if n <= int64(in.rec.way.Unroll) {
 		return true
 	}
 	if n <= MaxUnits && slices.Contains(in.inOrder, s) {
-		in.stepped = true
+		in.rec.stepped = true
 		return true
 	}
-	if in.least == 0 || n < in.least {
-		in.least = n
+	if in.rec.least == 0 || n < in.rec.least {
+		in.rec.least = n
 	}
 	return false
 }
 
 // inner inspects a loop of the nest.
 func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
-	outer := in.loop
-	in.loop = &plan.Loop{Axis: ax, Parent: outer}
-	in.nest.Loops[in.loop] = s
-	outer.Body = append(outer.Body, in.loop)
-	list := in.followed(track(follower{ev: in.ev, out: in.out, ax: ax, variable: in.variable, value: in.valueOf}, lp, i, nil))
+	outer := in.rec.loop
+	in.rec.loop = &plan.Loop{Axis: ax, Parent: outer}
+	in.rec.nest.Loops[in.rec.loop] = s
+	outer.Body = append(outer.Body, in.rec.loop)
+	list := in.followed(in.at.ev.Follow(lp.followed(ax, i, nil), around{in.at.variable, in.at.valueOf}, in.at.out))
 	for _, v := range static.CarriedInts(lp.Body) {
-		if !in.known.unknown[v] && !tracks(list, v) {
-			in.lose(v)
+		if !in.at.known.unknown[v] && !tracks(list, v) {
+			in.rec.lose(v)
 		}
 	}
-	scope := in.scope
-	in.inLanes(ax, func() {
-		in.privatise(list)
-		in.bindVar(lp, i)
+	scope := in.at.scope
+	in.at.inLanes(ax, func() {
+		in.at.privatise(list)
+		in.at.bindVar(lp, i)
 		in.stmt(lp.Body)
 	})
-	in.scope = scope // all that the body assigns and data decide is followed
+	in.at.scope = scope // all that the body assigns and data decide is followed
 	for _, t := range list {
-		x := in.variable(t.Var)
-		in.setKnown(x, lanes.WholeOf(x.Shape), t.Final)
+		x := in.at.variable(t.Var)
+		in.at.setKnown(x, lanes.WholeOf(x.Shape), t.Final)
 	}
-	in.loop = outer
+	in.rec.loop = outer
 }
 
 func (in *inspection) while(s *ir.While, trip int) {
 	for ; ; trip++ {
-		if in.known.compound[s] || static.Leaves(s.Body) || !in.isKnown(s.Cond) || trip > MaxLaneTrips {
+		if in.at.known.compound[s] || static.Leaves(s.Body) || !in.at.isKnown(s.Cond) || trip > MaxLaneTrips {
 			if trip > 0 {
-				in.compound(s)
+				in.rec.compound(s)
 				return
 			}
-			in.leaf(s, nil)
+			in.rec.leaf(s, nil)
 			return
 		}
-		cond := in.eval(s.Cond)
+		cond := in.at.eval(s.Cond)
 		if i, ok := cond.Scalar(); !ok {
-			in.choose(cond, func() static.Signal {
+			in.at.choose(cond, func() static.Signal {
 				in.stmt(s.Body)
 				in.while(s, trip+1)
 				return static.GoesOn
@@ -382,20 +390,20 @@ func (in *inspection) while(s *ir.While, trip int) {
 			return
 		}
 		in.stmt(s.Body)
-		if in.again || in.Why != "" {
+		if in.rec.again || in.rec.Why != "" {
 			return
 		}
-		if len(in.nest.Statements) > MaxUnits {
-			in.compound(s)
+		if len(in.rec.nest.Statements) > MaxUnits {
+			in.rec.compound(s)
 			return
 		}
 	}
 }
 
 // readsWatched reports whether an expression reads what units assign.
-func (in *recorder) readsWatched(e ir.Expr) bool {
+func (rc *recorder) readsWatched(e ir.Expr) bool {
 	for v := range ir.Vars(e) {
-		if in.isWatched(v) {
+		if rc.at.isWatched(v) {
 			return true
 		}
 	}
@@ -405,92 +413,92 @@ func (in *recorder) readsWatched(e ir.Expr) bool {
 // ---- variables ----
 
 // followed leaves out integers that data turned out not to decide everywhere.
-func (in *inspection) followed(list []Tracked) []Tracked {
-	return slices.DeleteFunc(list, func(t Tracked) bool { return in.known.unknown[t.Var] })
+func (in *inspection) followed(list []known.Tracked) []known.Tracked {
+	return slices.DeleteFunc(list, func(t known.Tracked) bool { return in.at.known.unknown[t.Var] })
 }
 
 // privatise gives the present iteration its own tracked variables.
-func (in *sight) privatise(list []Tracked) {
+func (at *sight) privatise(list []known.Tracked) {
 	for _, t := range list {
-		in.scope = in.scope.with(&Variable{Var: t.Var, Shape: t.Start.Shape, Home: in.axis, Known: &t.Start})
+		at.scope = at.scope.with(&Variable{Var: t.Var, Shape: t.Start.Shape, Home: at.axis, Known: &t.Start})
 	}
 }
 
 // bindVar gives the variable of a loop its value in iterations of these numbers.
-func (in *sight) bindVar(lp *Loop, number lanes.Value) {
-	x := &Variable{Var: lp.Var, Home: in.axis}
+func (at *sight) bindVar(lp *Loop, number lanes.Value) {
+	x := &Variable{Var: lp.Var, Home: at.axis}
 	if lp.Over != nil {
 		x.Shape, x.Element = lp.Over.Shape[1:], &Element{lp.Over, number}
 	}
 	if v, ok := lp.element(number); ok {
 		x.Known = &v
 	}
-	in.scope = in.scope.with(x)
+	at.scope = at.scope.with(x)
 }
 
 // setKnown gives an integer a new variable, of which elements are v.
-func (in *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
+func (at *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 	x := *old
 	x.Cell, x.Value, x.Copy, x.Part = nil, nil, nil, false
-	if in.axis == x.Home && acc.IsWhole(x.Size()) {
+	if at.axis == x.Home && acc.IsWhole(x.Size()) {
 		v.Shape = x.Shape
 		x.Known = &v
 	} else {
-		was, _ := in.valueOf(old)
+		was, _ := at.valueOf(old)
 		wide := was.Wide(x.Home)
 		wide.Ints = slices.Clone(wide.Ints)
-		wide.Put(acc, v, in.axis)
+		wide.Put(acc, v, at.axis)
 		x.Known = &wide
 	}
-	in.scope = in.scope.with(&x)
+	at.scope = at.scope.with(&x)
 }
 
 // declared makes the variable of a declaration.
-func (in *sight) newVariable(v *ir.Var, shape []int) *Variable {
-	x := &Variable{Var: v, Shape: shape, Home: in.axis}
-	if !in.isWatched(v) {
+func (at *sight) newVariable(v *ir.Var, shape []int) *Variable {
+	x := &Variable{Var: v, Shape: shape, Home: at.axis}
+	if !at.isWatched(v) {
 		x.Known = &lanes.Value{Shape: shape, Ints: slices.Repeat([]int64{math.MinInt32}, x.Size())}
 	}
-	in.scope = in.scope.with(x)
+	at.scope = at.scope.with(x)
 	return x
 }
 
 func (in *inspection) declare(s *ir.Declare) {
 	v := s.Var
 	for _, e := range v.Sizes {
-		if !in.isKnown(e) {
-			in.refuse(unknownSize)
+		if !in.at.isKnown(e) {
+			in.rec.refuse(unknownSize)
 			return
 		}
 	}
-	x := in.newVariable(v, in.shape(v))
-	if !in.isWatched(v) {
+	x := in.at.newVariable(v, in.at.shape(v))
+	if !in.at.isWatched(v) {
 		if s.Init == nil {
 			return
 		}
-		if in.isKnown(s.Init) {
-			init := in.eval(s.Init)
+		if in.at.isKnown(s.Init) {
+			init := in.at.eval(s.Init)
 			fits(s.Init.Span(), v.Name, x.Shape, init.Shape)
 			x.Known = &init
 			return
 		}
-		in.lose(v)
+		in.rec.lose(v)
 	}
-	in.history(x)
+	in.rec.history(x)
 	if s.Init != nil {
-		in.leaf(s, nil)
+		in.rec.leaf(s, nil)
 	}
 }
 
 // shape is that of a declared variable.
-func (in *sight) shape(v *ir.Var) []int {
+func (at *sight) shape(v *ir.Var) []int {
 	shape, wrong := Shape(v, func(e ir.Expr) int64 {
-		n := in.eval(e)
+		n := at.eval(e)
 		if n.Axis == nil {
 			return n.Ints[0]
 		}
-		n = n.Narrow(in.axis)
-		return n.MustAgree(in.Excluded(n.Axis))
+		n = n.Narrow(at.axis)
+		return n.MustAgree(at.Excluded(n.Axis))
 	})
 	if wrong != nil {
 		panic(&mistake{*wrong})
@@ -535,48 +543,52 @@ func fits(at source.Span, name string, want, got []int) {
 }
 
 func (in *inspection) unpack(s *ir.Unpack) {
-	if len(s.Vars) == 1 && !in.isWatched(s.Vars[0]) && in.isKnown(s.Value) {
-		v := in.eval(s.Value)
-		in.newVariable(s.Vars[0], v.Shape).Known = &v
+	if len(s.Vars) == 1 && !in.at.isWatched(s.Vars[0]) && in.at.isKnown(s.Value) {
+		v := in.at.eval(s.Value)
+		in.at.newVariable(s.Vars[0], v.Shape).Known = &v
 		return
 	}
 	shapes := make([][]int, len(s.Vars))
 	if slices.ContainsFunc(s.Vars, func(v *ir.Var) bool { return v.Type.Rank() > 0 }) {
-		shapes = in.out.Shapes(s.Value, in.scope, in.axis)
+		var ok bool
+		if shapes, ok = in.at.shapes(s.Value); !ok {
+			in.rec.refuse(unknownSize)
+			return
+		}
 	}
 	for k, v := range s.Vars {
-		if !in.isWatched(v) {
-			in.lose(v)
+		if !in.at.isWatched(v) {
+			in.rec.lose(v)
 		}
-		in.history(in.newVariable(v, shapes[k]))
+		in.rec.history(in.at.newVariable(v, shapes[k]))
 	}
-	in.leaf(s, nil)
+	in.rec.leaf(s, nil)
 }
 
 func (in *inspection) assign(s *ir.Assign) {
-	if in.isWatched(s.Var) {
-		in.leaf(s, nil)
+	if in.at.isWatched(s.Var) {
+		in.rec.leaf(s, nil)
 		return
 	}
-	ok := in.isKnown(s.Value)
+	ok := in.at.isKnown(s.Value)
 	for _, ix := range s.Indices {
-		ok = ok && (ix.A == nil || in.isKnown(ix.A)) && (ix.B == nil || in.isKnown(ix.B))
+		ok = ok && (ix.A == nil || in.at.isKnown(ix.A)) && (ix.B == nil || in.at.isKnown(ix.B))
 	}
 	if !ok || !in.assignKnown(s) {
-		in.lose(s.Var)
+		in.rec.lose(s.Var)
 	}
 }
 
 // assignKnown assigns an integer that is known; ok is false if it is not.
 func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
-	x := in.variable(s.Var)
-	was, ok := in.valueOf(x)
+	x := in.at.variable(s.Var)
+	was, ok := in.at.valueOf(x)
 	if !ok || was.Ints == nil {
 		return false
 	}
 	acc := lanes.WholeOf(x.Shape)
 	if len(s.Indices) > 0 {
-		if acc, ok = lanes.Select(in, x.Shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.None {
+		if acc, ok = lanes.Select(in.at, x.Shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.None {
 			return false
 		}
 	}
@@ -586,13 +598,13 @@ func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
 		if len(s.Indices) > 0 {
 			old = was.Gather(acc)
 		}
-		in.operand = &old
-		defer func() { in.operand = nil }()
+		in.at.operand = &old
+		defer func() { in.at.operand = nil }()
 		e = s.Combine
 	}
-	v := in.eval(e)
+	v := in.at.eval(e)
 	fits(s.Value.Span(), s.Var.Name, acc.Index.Shape(), v.Shape)
-	in.setKnown(x, acc, v)
+	in.at.setKnown(x, acc, v)
 	return true
 }
 
@@ -601,15 +613,15 @@ func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
 func goesOn() static.Signal { return static.GoesOn }
 
 // choose runs then in the lanes in which a condition is true, and els in the others.
-func (in *sight) choose(cond lanes.Value, then, els func() static.Signal) (union static.Signal) {
+func (at *sight) choose(cond lanes.Value, then, els func() static.Signal) (union static.Signal) {
 	if i, ok := cond.Scalar(); ok {
 		if i != 0 {
 			return then()
 		}
 		return els()
 	}
-	ax := lanes.Innermost(in.axis, cond.Axis)
-	in.out.Reserve(32, ax.N)
+	ax := lanes.Innermost(at.axis, cond.Axis)
+	at.out.Reserve(32, ax.N)
 	type end struct {
 		ax   *plan.Axis
 		sig  static.Signal
@@ -623,11 +635,11 @@ func (in *sight) choose(cond lanes.Value, then, els func() static.Signal) (union
 			continue
 		}
 		e := end{ax: some}
-		in.inLanes(some, func() { e.sig = side() })
+		at.inLanes(some, func() { e.sig = side() })
 		if some == ax {
 			return e.sig
 		}
-		if e.code = in.code; e.sig.Certain() {
+		if e.code = at.code; e.sig.Certain() {
 			e.code = lanes.Int(int64(e.sig))
 		}
 		ends = append(ends, e)
@@ -638,26 +650,26 @@ func (in *sight) choose(cond lanes.Value, then, els func() static.Signal) (union
 		for _, e := range ends {
 			code.Put(lanes.WholeOf(nil), e.code, e.ax)
 		}
-		in.code = code
+		at.code = code
 	}
 	return union
 }
 
 // onlyIf runs rest where statements that ended with sig did so by one of the ways in on.
-func (in *sight) onlyIf(sig, on static.Signal, rest func() static.Signal) static.Signal {
+func (at *sight) onlyIf(sig, on static.Signal, rest func() static.Signal) static.Signal {
 	if sig&^on == 0 {
 		return rest()
 	}
 	if sig&on == 0 {
 		return sig
 	}
-	code := in.code
+	code := at.code
 	is := lanes.Value{Axis: code.Axis, Ints: make([]int64, len(code.Ints))}
 	for i, c := range code.Ints {
 		is.Ints[i] = lanes.Truth(static.Signal(c)&on != 0)
 	}
-	return in.choose(is, rest, func() static.Signal {
-		in.code = code
+	return at.choose(is, rest, func() static.Signal {
+		at.code = code
 		return sig &^ on
 	})
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -59,17 +60,9 @@ var hidden = new(Variable)
 
 // Outside is what is around a loop.
 type Outside interface {
+	known.Binding
 	// Variable is a variable of outside; nil if it is not declared there.
 	Variable(v *ir.Var) *Variable
-	// Shapes are those of the leaves of an expression that data do not decide, in the lanes of an
-	// axis.
-	Shapes(e ir.Expr, s Scope, at *plan.Axis) [][]int
-	// Reserve asks for memory, see [lanes.Memory].
-	Reserve(bytes int, sizes ...int)
-	// Halt ends the binding.
-	Halt(err error)
-	// Ask ends the binding if nobody wants it any more.
-	Ask()
 }
 
 // with is a scope in which one variable is another.

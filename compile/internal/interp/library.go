@@ -135,20 +135,30 @@ func (m *machine) eachInts(at source.Span, fn *stdlib.Func, args []*array) *arra
 		}
 	}
 	out := &array{shape: shape, ints: make([]int64, count(shape))}
-	x := make([]int64, len(args))
-	for k := range out.ints {
-		for i, a := range args {
-			if x[i] = a.ints[0]; len(a.shape) > 0 {
-				x[i] = a.ints[k]
-			}
-		}
-		n, err := fn.Int(x)
-		if err != nil {
-			m.fail(at, diag.IntArithmetic, "%v", err).throw()
-		}
-		out.ints[k] = n
+	list := make([][]int64, len(args))
+	for i, a := range args {
+		list[i] = a.ints
+	}
+	if err := Ints(fn, list, make([]int64, len(args)), out.ints); err != nil {
+		m.fail(at, diag.IntArithmetic, "%v", err).throw()
 	}
 	return out
+}
+
+// Ints applies a function of int scalars element by element. Arguments have one number, or one for
+// each element; elements after an error are not evaluated. x is scratch memory for one number of
+// each argument.
+func Ints(fn *stdlib.Func, args [][]int64, x, out []int64) (err error) {
+	for k := range out {
+		for i, a := range args {
+			x[i] = a[min(k, len(a)-1)]
+		}
+		if out[k], err = fn.Int(x); err != nil {
+			out[k] = 0
+			return err
+		}
+	}
+	return nil
 }
 
 // call is a call of a function of more than numbers.

@@ -43,6 +43,19 @@ func (v Value) At(up []int32, l, p int) int64 {
 	return v.Ints[l*v.Size()+p]
 }
 
+// Lane are the known ints of lane l of an axis; up maps its lanes to those of the value, nil if they
+// are the same.
+func (v Value) Lane(up []int32, l int) []int64 {
+	switch {
+	case v.Axis == nil:
+		return v.Ints
+	case up != nil:
+		l = int(up[l])
+	}
+	n := v.Size()
+	return v.Ints[l*n : (l+1)*n]
+}
+
 // Wide are known ints in the lanes of ax, an axis within that of the value, or that one.
 func (v Value) Wide(ax *plan.Axis) Value {
 	if v.Axis == ax {

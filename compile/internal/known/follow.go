@@ -1,4 +1,4 @@
-package inspect
+package known
 
 import (
 	"maps"
@@ -12,6 +12,15 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
+const (
+	// maxTracked is the greatest size of an array of integers whose content before each
+	// iteration is kept.
+	maxTracked = 16
+
+	// maxFollowed bounds the statements that are followed for one loop or one call.
+	maxFollowed = 20_000_000
+)
+
 // Tracked is an integer that a loop hands from iteration to iteration, as in `pos += n[i]`. If data
 // decide it, it is followed through all iterations before the loop is evaluated; in the evaluation
 // each iteration then has its own variable, which begins with what is known.
@@ -21,12 +30,20 @@ type Tracked struct {
 	Final lanes.Value // after the loop, in the lanes around it
 }
 
-// follower runs a loop's statements on integers alone.
+// Loop is a loop whose integers are followed.
+type Loop struct {
+	Body   ir.Stmt
+	Var    *ir.Var
+	Axis   *plan.Axis   // of its iterations
+	Counts lanes.Value  // the variable in each; no numbers: data do not decide it
+	Active *lanes.Value // 1 in iterations that there are; nil: in all
+}
+
+// follower runs statements on integers alone: those of a loop, or of a function.
 type follower struct {
-	ev       *Evaluator
-	out      Outside
-	variable func(v *ir.Var) *Variable
-	value    func(x *Variable) (lanes.Value, bool)
+	ev *Evaluator
+	Binding
+	scope Scope // of variables outside; nil: the statements are those of a function
 
 	ax      *plan.Axis
 	lane    int
@@ -37,35 +54,34 @@ type follower struct {
 	steps   int
 	lost    *ir.Var // a tracked variable that was assigned something unknown
 	follow  map[*ir.Var]bool
+	shapes  map[*ir.Var][]int // of the variables of a function, and of tracked ones
+
+	returned ir.Expr // what a function returns, when it has ended
+	calls    int     // that are under way
 }
 
-// Track finds the known values of the integers that the loop in the lanes of ax carries; number is
-// that of the iteration, and active tells, unless it is nil, which iterations there are.
-func Track(ev *Evaluator, out Outside, ax *plan.Axis, lp *Loop, number lanes.Value, active *lanes.Value) []Tracked {
-	return track(follower{ev: ev, out: out, ax: ax, variable: out.Variable, value: func(x *Variable) (lanes.Value, bool) { return x.Value() }}, lp, number, active)
-}
-
-func track(f follower, lp *Loop, number lanes.Value, active *lanes.Value) (list []Tracked) {
+// Follow finds the known values of the integers that a loop carries.
+func (v *Evaluator) Follow(lp Loop, s Scope, b Binding) (list []Tracked) {
 	vars := slices.DeleteFunc(static.CarriedInts(lp.Body), func(v *ir.Var) bool {
-		x := f.variable(v)
-		return x.Part || x.Size() > maxTracked
+		shape, ok := s.Shape(v)
+		return !ok || lanes.Value{Shape: shape}.Size() > maxTracked
 	})
 	for len(vars) > 0 {
-		run := f
-		run.outside, run.follow = map[*ir.Var]*input{}, map[*ir.Var]bool{}
+		f := follower{ev: v, Binding: b, scope: s, ax: lp.Axis, outside: map[*ir.Var]*input{}, follow: map[*ir.Var]bool{}, shapes: map[*ir.Var][]int{}}
 		for _, v := range vars {
-			run.follow[v] = true
+			f.follow[v] = true
+			f.shapes[v], _ = s.Shape(v)
 		}
-		if list = run.run(vars, lp, number, active); list != nil || run.lost == nil {
+		if list = f.run(vars, lp); list != nil || f.lost == nil {
 			break
 		}
-		vars = slices.DeleteFunc(vars, func(v *ir.Var) bool { return v == run.lost })
+		vars = slices.DeleteFunc(vars, func(v *ir.Var) bool { return v == f.lost })
 	}
 	return list
 }
 
 // run follows the variables through all iterations; nil if that cannot be done.
-func (f *follower) run(vars []*ir.Var, lp *Loop, number lanes.Value, active *lanes.Value) []Tracked {
+func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
 	inside := static.VariablesOf(lp.Body)
 	f.inside = map[*ir.Var]bool{lp.Var: true}
 	for _, v := range inside.Assigned {
@@ -76,18 +92,16 @@ func (f *follower) run(vars []*ir.Var, lp *Loop, number lanes.Value, active *lan
 	outer := f.ax.Parent
 	list := make([]Tracked, len(vars))
 	for k, v := range vars {
-		x := f.variable(v)
-		whole, ok := f.value(x)
+		whole, ok := f.scope.Value(v)
 		if !ok || whole.Ints == nil {
 			f.lost = v
 			return nil
 		}
 		final := whole.Wide(outer)
 		final.Ints = slices.Clone(final.Ints)
-		list[k] = Tracked{Var: v, Start: lanes.Value{Shape: x.Shape, Axis: f.ax, Ints: []int64{}}, Final: final}
+		list[k] = Tracked{Var: v, Start: lanes.Value{Shape: f.shapes[v], Axis: f.ax, Ints: []int64{}}, Final: final}
 	}
-	counts, _ := lp.element(number)
-	up := plan.UpTo(f.ax, counts.Axis)
+	up := plan.UpTo(f.ax, lp.Counts.Axis)
 	ended := false
 	for l := range f.ax.N {
 		f.enter(l)
@@ -105,11 +119,11 @@ func (f *follower) run(vars []*ir.Var, lp *Loop, number lanes.Value, active *lan
 			t.Start.Ints = append(t.Start.Ints, now...)
 			f.set(t.Var, t.Final.Shape, slices.Clone(now))
 		}
-		if ended || active != nil && active.Ints[l] == 0 {
+		if ended || lp.Active != nil && lp.Active.Ints[l] == 0 {
 			continue
 		}
-		if counts.Ints != nil && lp.Var.Type.Equal(types.IntType) {
-			f.set(lp.Var, nil, []int64{counts.At(up, l, 0)})
+		if lp.Counts.Ints != nil && lp.Var.Type.Equal(types.IntType) {
+			f.set(lp.Var, nil, []int64{lp.Counts.At(up, l, 0)})
 		}
 		sig, ok := f.exec(lp.Body)
 		if !ok || f.lost != nil || !sig.Certain() {
@@ -158,34 +172,19 @@ func (f *follower) matters(s ir.Stmt) bool {
 	return static.Has(s, static.IsReturn) || slices.ContainsFunc(static.VariablesOf(s).Assigned, func(v *ir.Var) bool { return v.Type.Kind == types.Int })
 }
 
-func (f *follower) exec(s ir.Stmt) (static.Signal, bool) {
-	const most = 20_000_000
-	if f.steps++; f.steps > most {
+// exec runs a statement; ok is false where it is not known what is run next.
+func (f *follower) exec(s ir.Stmt) (sig static.Signal, ok bool) {
+	if f.steps++; f.steps > maxFollowed {
 		return static.GoesOn, false
 	}
 	if f.steps%4096 == 0 {
-		f.out.Ask()
+		f.Ask()
 	}
 	switch s := s.(type) {
 	case *ir.Declare:
-		if s.Var.Type.Kind != types.Int || s.Var.Type.Dims > 0 {
-			return static.GoesOn, true
-		}
-		delete(f.env, s.Var)
-		if s.Init != nil {
-			if x, ok := f.number(s.Init); ok {
-				f.set(s.Var, nil, []int64{x})
-			}
-		}
+		f.declare(s)
 	case *ir.Unpack:
-		for _, v := range s.Vars {
-			delete(f.env, v)
-		}
-		if len(s.Vars) == 1 && s.Vars[0].Type.Equal(types.IntType) {
-			if x, ok := f.number(s.Value); ok {
-				f.set(s.Vars[0], nil, []int64{x})
-			}
-		}
+		f.unpack(s)
 	case *ir.Assign:
 		if s.Var.Type.Kind == types.Int {
 			f.assign(s)
@@ -200,8 +199,7 @@ func (f *follower) exec(s ir.Stmt) (static.Signal, bool) {
 		c, ok := f.number(s.Cond)
 		switch {
 		case !ok:
-			f.forget(s)
-			return static.GoesOn, !static.MayJump(s)
+			return f.either(s, s.Then, s.Else)
 		case c != 0:
 			return f.exec(s.Then)
 		case s.Else != nil:
@@ -214,62 +212,118 @@ func (f *follower) exec(s ir.Stmt) (static.Signal, bool) {
 		from, ok1 := f.number(s.From)
 		to, ok2 := f.number(s.To)
 		if !ok1 || !ok2 {
-			f.forget(s)
-			return static.GoesOn, !static.MayJump(s)
+			return f.either(s, s.Body)
 		}
 		for i := from; i <= to; i++ {
 			f.set(s.Var, nil, []int64{i})
-			sig, ok := f.exec(s.Body)
-			if !ok || sig == static.Returns {
+			if sig, ok := f.exec(s.Body); !ok || sig == static.Returns {
 				return sig, ok
-			}
-			if sig == static.Breaks {
+			} else if sig == static.Breaks {
 				break
 			}
 		}
 	case *ir.ForEach:
 		if f.matters(s.Body) {
-			f.forget(s)
-			return static.GoesOn, !static.MayJump(s)
+			return f.either(s, s.Body)
 		}
 	case *ir.While:
-		if !f.matters(s.Body) {
-			return static.GoesOn, true
-		}
-		for {
-			c, ok := f.number(s.Cond)
-			if !ok {
-				f.forget(s)
-				return static.GoesOn, !static.MayJump(s)
-			}
-			if c == 0 {
-				return static.GoesOn, true
-			}
-			sig, ok := f.exec(s.Body)
-			if !ok || sig == static.Returns {
-				return sig, ok
-			}
-			if sig == static.Breaks {
-				return static.GoesOn, true
-			}
+		if f.matters(s.Body) {
+			return f.while(s)
 		}
 	case *ir.Break:
 		return static.Breaks, true
 	case *ir.Continue:
 		return static.Continues, true
 	case *ir.Return:
+		f.returned = s.Value
 		return static.Returns, true
 	}
 	return static.GoesOn, true
+}
+
+func (f *follower) while(s *ir.While) (static.Signal, bool) {
+	for {
+		c, ok := f.number(s.Cond)
+		switch {
+		case !ok:
+			return f.either(s, s.Body)
+		case c == 0:
+			return static.GoesOn, true
+		}
+		if sig, ok := f.exec(s.Body); !ok || sig == static.Returns {
+			return sig, ok
+		} else if sig == static.Breaks {
+			return static.GoesOn, true
+		}
+	}
+}
+
+// either runs a statement of which it is not known which of its parts are run: what it assigns is
+// unknown. Of a function whose sizes are asked for, the first part that returns is as good as any,
+// since all returned values have one size.
+func (f *follower) either(s ir.Stmt, parts ...ir.Stmt) (static.Signal, bool) {
+	f.forget(s)
+	if !static.MayJump(s) {
+		return static.GoesOn, true
+	}
+	if f.scope != nil {
+		return static.GoesOn, false
+	}
+	for _, t := range parts {
+		if t == nil || !static.Has(t, static.IsReturn) {
+			continue
+		}
+		if sig, ok := f.exec(t); !ok || sig == static.Returns {
+			return sig, ok
+		}
+		f.forget(s)
+	}
+	return static.GoesOn, true
+}
+
+func (f *follower) declare(s *ir.Declare) {
+	v := s.Var
+	if f.scope == nil {
+		f.declareSized(v)
+	}
+	if v.Type.Kind != types.Int || v.Type.Dims > 0 {
+		return
+	}
+	delete(f.env, v)
+	if s.Init != nil {
+		if x, ok := f.number(s.Init); ok {
+			f.set(v, nil, []int64{x})
+		}
+	}
+}
+
+func (f *follower) unpack(s *ir.Unpack) {
+	for _, v := range s.Vars {
+		delete(f.env, v)
+		delete(f.shapes, v)
+	}
+	if len(s.Vars) == 1 && s.Vars[0].Type.Equal(types.IntType) {
+		if x, ok := f.number(s.Value); ok {
+			f.set(s.Vars[0], nil, []int64{x})
+		}
+	}
+	if f.scope == nil {
+		if shapes, ok := (&sizer{ev: f.ev, in: f, Binding: f.Binding, calls: f.calls}).of(s.Value); ok {
+			for k, v := range s.Vars {
+				f.shapes[v] = shapes[k]
+			}
+		}
+	}
 }
 
 func (f *follower) assign(s *ir.Assign) {
 	at, shape := 0, []int(nil)
 	if s.Var.Type.Dims > 0 {
 		if !f.follow[s.Var] {
+			delete(f.env, s.Var)
 			return
 		}
-		shape = f.variable(s.Var).Shape
+		shape = f.shapes[s.Var]
 	}
 	old := f.env[s.Var]
 	if len(shape) != len(s.Indices) || s.Op != "" && old == nil {
@@ -330,40 +384,55 @@ func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 		return f.number(e.Else)
 	}
 	x := f.ev.prepare(e)
-	if !x.pure || x.long || !x.IsInt() {
+	if !x.pure || x.long || !x.IsInt() || !f.ready(x) {
 		return 0, false
-	}
-	for _, v := range x.only {
-		u := f.variable(v)
-		if f.inside[v] || u == nil {
-			return 0, false
-		}
-		f.ev.numbers.Set(v, interp.Number{Shape: u.Shape})
-	}
-	for _, v := range x.vars {
-		if f.inside[v] && f.env[v] == nil || !f.inside[v] && !f.known(v) {
-			return 0, false
-		}
 	}
 	i, err := f.ev.numbers.Int(x.Expression)
 	if err != nil && !x.lasts(err) {
-		wrong(f.out, err) // ends the binding where a budget is exhausted
+		mistake(f, err) // ends the binding where a budget is exhausted
 	}
 	return i, err == nil
 }
 
-// known reports whether a variable of outside has a known value.
-func (f *follower) known(v *ir.Var) bool {
+// ready gives the variables of an expression their values; false if one is not known.
+func (f *follower) ready(x *expression) bool {
+	for _, v := range x.only {
+		shape, ok := f.shape(v)
+		if !ok {
+			return false
+		}
+		f.ev.numbers.Set(v, interp.Number{Shape: shape})
+	}
+	return !slices.ContainsFunc(x.vars, func(v *ir.Var) bool {
+		if f.isInside(v) {
+			return f.env[v] == nil
+		}
+		return !f.knows(v)
+	})
+}
+
+func (f *follower) isInside(v *ir.Var) bool { return f.scope == nil || f.inside[v] }
+
+// shape is that of a variable. A loop's own have none here.
+func (f *follower) shape(v *ir.Var) (shape []int, ok bool) {
+	if f.scope == nil {
+		shape, ok = f.shapes[v]
+		return shape, ok
+	}
+	if f.inside[v] {
+		return nil, false
+	}
+	return f.scope.Shape(v)
+}
+
+// knows reports whether a variable of outside has a known value.
+func (f *follower) knows(v *ir.Var) bool {
 	u, ok := f.outside[v]
 	if ok {
 		return u != nil
 	}
 	f.outside[v] = nil
-	x := f.variable(v)
-	if x == nil || x.Part {
-		return false
-	}
-	val, ok := f.value(x)
+	val, ok := f.scope.Value(v)
 	if !ok || val.Axis != nil && !val.Axis.Within(f.ax) {
 		return false
 	}
