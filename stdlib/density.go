@@ -364,7 +364,7 @@ func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
 	d.checks(b, nil, types.Any, a)
 	v := b.random(d.Name, d.Rand, refs(a)...)
 	if d.Discrete {
-		check(b.G, b.Name, "the draw", drawnInts, v)
+		check(b.G, b.Name, "the draw", types.Int32, v)
 	}
 	return v
 }

@@ -19,7 +19,7 @@ func choose(n, k int64) (int64, error) {
 	k = min(k, n-k)
 	c := int64(1)
 	for i := int64(1); i <= k; i++ {
-		p, err := mulInt(c, n-k+i) // divisible by i
+		p, err := types.MulInts(c, n-k+i) // divisible by i
 		if err != nil {
 			return 0, err
 		}
@@ -63,7 +63,7 @@ func integers() []Func {
 			Build: func(_ *Builder, a []Arg) ad.Ref { return a[0].Ref }},
 		{Overload: types.Computed{Form: "to_int(data T) => T of int", Fit: fitToInt},
 			Name: "to_int", Doc: "The whole part of data.", Build: func(b *Builder, a []Arg) ad.Ref {
-				check(b.G, b.Name, result, inRange, a[0].Ref)
+				check(b.G, b.Name, types.IntResult, types.IntRange, a[0].Ref)
 				return b.G.Do(ad.OpTrunc, nil, a[0].Ref)
 			}},
 	}
@@ -123,7 +123,7 @@ func factorials() []Func {
 				if p == 0 {
 					break // however many factors follow
 				}
-				if p, err = mulInt(p, a[0]+step*k); err != nil {
+				if p, err = types.MulInts(p, a[0]+step*k); err != nil {
 					return 0, err
 				}
 			}

@@ -1,8 +1,6 @@
 package stdlib
 
 import (
-	"fmt"
-
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -26,21 +24,6 @@ func named(forms []Func, names ...string) []Func {
 		}
 	}
 	return fs
-}
-
-// quotient rounds toward zero, as in C.
-func quotient(x, y int64) (int64, error) {
-	if y == 0 {
-		return 0, fmt.Errorf("%d is divided by zero", x)
-	}
-	return x / y, nil
-}
-
-func remainder(x, y int64) (int64, error) {
-	if y == 0 {
-		return 0, fmt.Errorf("%d is divided by zero", x)
-	}
-	return x % y, nil
 }
 
 // twoInts declares a form of two ints with its exact and its graph meaning.
@@ -91,16 +74,16 @@ func operators() []Func {
 		powDoc  = "The first argument raised to the power of the second."
 	)
 	gAdd, gSub, gMul, gDiv := op2(ad.OpAdd), op2(ad.OpSub), op2(ad.OpMul), op2(ad.OpDiv)
-	divInts := func() Func { return twoInts(quotient, intDivision(truncDiv)) }
+	divInts := func() Func { return twoInts(types.DivInts, intDivision(truncDiv)) }
 
 	var fs []Func
-	fs = append(fs, named(arithmetic(sumDoc, twoInts(add, intSum(gAdd)), gAdd, true), "operator+", "add")...)
-	fs = append(fs, named(arithmetic(subDoc, twoInts(sub, intSum(gSub)), gSub, true), "operator-", "subtract")...)
-	fs = append(fs, named(arithmetic(elMul, twoInts(mulInt, intBounded(of2(gMul))), gMul, true), "operator.*", "elt_multiply")...)
+	fs = append(fs, named(arithmetic(sumDoc, twoInts(types.AddInts, intSum(gAdd)), gAdd, true), "operator+", "add")...)
+	fs = append(fs, named(arithmetic(subDoc, twoInts(types.SubInts, intSum(gSub)), gSub, true), "operator-", "subtract")...)
+	fs = append(fs, named(arithmetic(elMul, twoInts(types.MulInts, intBounded(of2(gMul))), gMul, true), "operator.*", "elt_multiply")...)
 	fs = append(fs, named(arithmetic(elDiv, divInts(), gDiv, true), "operator./", "elt_divide")...)
 
 	mul := []Func{
-		twoInts(mulInt, intBounded(of2(gMul))).with(func(f *Func) { f.Doc = mulDoc }),
+		twoInts(types.MulInts, intBounded(of2(gMul))).with(func(f *Func) { f.Doc = mulDoc }),
 		fixed("", mulDoc, tReal, list(tReal, tReal), of2(gMul)),
 	}
 	div := []Func{
@@ -120,7 +103,7 @@ func operators() []Func {
 	fs = append(fs, named(mul, "operator*", "multiply")...)
 	fs = append(fs, named(div, "operator/", "divide")...)
 
-	fs = append(fs, named([]Func{twoInts(remainder, intDivision(op2(ad.OpFmod))).with(func(f *Func) { f.Doc = modDoc })}, "operator%", "modulus")...)
+	fs = append(fs, named([]Func{twoInts(types.RemInts, intDivision(op2(ad.OpFmod))).with(func(f *Func) { f.Doc = modDoc })}, "operator%", "modulus")...)
 	fs = append(fs, named([]Func{divInts().with(func(f *Func) { f.Doc = intDoc })}, "operator%/%")...)
 
 	neg := []Func{

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Number is a number whose value is known before anything is run.
@@ -29,16 +30,13 @@ type Folder interface {
 	OfInts(args []int64) (int64, error)
 }
 
-// maxKnown bounds known ints: up to there, float64 holds them exactly.
-const maxKnown = 1 << 53
-
 // Number is the value of an expression of numbers; ok is false if it is not known, or
 // has none, such as a division of ints by zero. info may be nil: no calls are known then.
 //
 // This is the one evaluator of the language for values that are known before a program
 // is run: for warnings, for the shapes that editors show, for data that are made up.
-// Binding works on the IR and knows the elements of arrays: package interp evaluates there, for
-// all iterations of a loop (compile/internal/inspect).
+// Binding works on the IR and knows the elements of arrays: package compile/internal/known evaluates
+// there, for all iterations of a loop. Both have the rule for ints of package types.
 func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	switch e := e.(type) {
 	case *ast.IntLit:
@@ -156,31 +154,15 @@ func binaryNumber(op string, x, y Number) (Number, bool) {
 		}
 		return RealNumber(v), !math.IsNaN(v)
 	}
-	i := int64(0)
-	switch op {
-	case "+":
-		i = x.Int + y.Int
-	case "-":
-		i = x.Int - y.Int
-	case "*", ".*":
-		if math.Abs(x.Val*y.Val) > maxKnown {
-			return Number{}, false
-		}
-		i = x.Int * y.Int
-	case "/", "%/%", "./":
-		if y.Int == 0 {
-			return Number{}, false
-		}
-		i = x.Int / y.Int
-	case "%":
-		if y.Int == 0 {
-			return Number{}, false
-		}
-		i = x.Int % y.Int
-	default:
+	arithmetic := map[string]func(x, y int64) (int64, error){
+		"+": types.AddInts, "-": types.SubInts, "*": types.MulInts, ".*": types.MulInts,
+		"/": types.DivInts, "%/%": types.DivInts, "./": types.DivInts, "%": types.RemInts,
+	}[op]
+	if arithmetic == nil {
 		return Number{}, false
 	}
-	return IntNumber(i), max(x.Int, -x.Int, y.Int, -y.Int, i, -i) <= maxKnown
+	i, err := arithmetic(x.Int, y.Int)
+	return IntNumber(i), err == nil
 }
 
 // constant is the value of an expression that consists of numbers alone.

@@ -289,7 +289,7 @@ func (r *run) library(e *ir.Call) value {
 func (r *run) wholes(v value) value {
 	v.ints = make([]int64, len(v.reals))
 	for i, x := range v.reals {
-		n, err := stdlib.Whole(x)
+		n, err := types.WholeInt(x)
 		if err != nil {
 			r.fail(err)
 		}

@@ -265,7 +265,7 @@ func (lb *library) exact(v value) value {
 	faults := lb.intFaults(v.axis)
 	data, _ := v.lvl.g.Value(v.ref)
 	for i, x := range data {
-		if _, err := stdlib.Whole(x); err != nil {
+		if _, err := types.WholeInt(x); err != nil {
 			faults.add(i/max(v.size(), 1), err)
 		}
 	}

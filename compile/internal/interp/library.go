@@ -230,7 +230,7 @@ func (c *call) build(b *stdlib.Builder, args []stdlib.Arg) []ad.Ref {
 func (m *machine) wholes(at source.Span, a *array) *array {
 	out := &array{shape: a.shape, ints: make([]int64, len(a.reals))}
 	for i, x := range a.reals {
-		n, err := stdlib.Whole(x)
+		n, err := types.WholeInt(x)
 		if err != nil {
 			m.fail(at, diag.IntArithmetic, "%v", err).throw()
 		}

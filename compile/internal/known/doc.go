@@ -7,7 +7,6 @@
 //	shapes.go    Shapes: the sizes of expressions whose values data do not decide
 //	call.go      Call: functions of integers whose arguments are known
 //
-// The rule for integers (range, overflow, the words of an error) is that of the library's
-// declarations. Package interp applies it, so that a number is the same whether it is evaluated
-// with the data, for a loop, or at a point.
+// The rule for integers (range, overflow, the words of an error) is in lang/types/ints.go, where the
+// library, the checker and editors find it too.
 package known

@@ -1,0 +1,85 @@
+package types
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The rule for ints, of the checker, of editors and of all evaluators. An int that comes from outside
+// has 32 bits, as Stan's have: literals, data, and draws of generators. Arithmetic is exact up to
+// ±2⁵³, to which float64 holds ints exactly; a result beyond is an error, whether the operands are
+// known before the program runs or not.
+
+// MaxInt bounds the results of integer arithmetic.
+const MaxInt = 1 << 53
+
+// Constraints on ints, with the words of messages.
+var (
+	IntRange = Constraint{Text: "an int between -2⁵³ and 2⁵³", Lo: -MaxInt, Hi: MaxInt}
+	Int32    = Constraint{Text: "an int of 32 bits", Lo: math.MinInt32, Hi: math.MaxInt32}
+)
+
+// What messages call a number that is not in IntRange.
+const (
+	IntResult   = "the result"
+	IntOverflow = "integer overflow: " + IntResult // of arithmetic
+)
+
+// notInt is the error of a result that is not in range, in the words of a failed check.
+func notInt(x float64) error {
+	what := IntOverflow
+	if math.IsNaN(x) {
+		what = IntResult
+	}
+	text := strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'g', 6, 64)), "+")
+	return fmt.Errorf("%s must be %s, but is %s", what, IntRange.Text, text)
+}
+
+func exactInt(v int64) (int64, error) {
+	if v > MaxInt || v < -MaxInt {
+		return 0, notInt(float64(v))
+	}
+	return v, nil
+}
+
+// AddInts is x + y.
+func AddInts(x, y int64) (int64, error) { return exactInt(x + y) }
+
+// SubInts is x - y.
+func SubInts(x, y int64) (int64, error) { return exactInt(x - y) }
+
+// MulInts is x * y.
+func MulInts(x, y int64) (int64, error) {
+	if x != 0 {
+		if p := x * y; p/x != y || p > MaxInt || p < -MaxInt {
+			return 0, notInt(float64(x) * float64(y))
+		}
+	}
+	return x * y, nil
+}
+
+// DivInts is x / y, rounded toward zero as in C.
+func DivInts(x, y int64) (int64, error) {
+	if y == 0 {
+		return 0, fmt.Errorf("%d is divided by zero", x)
+	}
+	return x / y, nil
+}
+
+// RemInts is the remainder of x / y.
+func RemInts(x, y int64) (int64, error) {
+	if y == 0 {
+		return 0, fmt.Errorf("%d is divided by zero", x)
+	}
+	return x % y, nil
+}
+
+// WholeInt is the int that a function computed as a real.
+func WholeInt(x float64) (int64, error) {
+	if !(math.Abs(x) <= MaxInt) {
+		return 0, notInt(x)
+	}
+	return int64(x), nil
+}
