@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -231,8 +232,8 @@ func (ex *expressions) targetValue(e *ir.TargetValue) value {
 
 // sizes evaluates the sizes of a declared variable.
 func (ex *expressions) sizes(v *ir.Var) []int {
-	shape, wrong := inspect.Shape(v, func(e ir.Expr) int64 {
-		n := ex.knownInt(e, "a size")
+	shape, wrong := interp.Shape(v, func(k int) int64 {
+		n := ex.knownInt(v.Sizes[k], "a size")
 		if n.axis == nil {
 			return n.ints[0]
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -63,8 +62,8 @@ type halt struct{ err error }
 // many bytes each, before it is allocated.
 func (rp *reporter) Reserve(bytes int, sizes ...int) {
 	n := ad.SizeOf(sizes)
-	if n > inspect.MaxElements {
-		rp.fail(rp.span, diag.TooLarge, "this needs arrays of more than %d elements", inspect.MaxElements).halt()
+	if n > interp.MaxElements {
+		rp.fail(rp.span, diag.TooLarge, "this needs arrays of more than %d elements", interp.MaxElements).halt()
 	}
 	if err := rp.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
 		rp.Halt(err)

@@ -23,10 +23,6 @@ const (
 	// iterations of the models of the spread of covid, in 14 lanes, are about 600.
 	MaxUnits = 4096
 
-	// MaxElements bounds the size of one variable: positions of elements are held in 32
-	// bits.
-	MaxElements = 1 << 28
-
 	// MaxLaneTrips bounds the nesting of the trips of a while loop where they differ between lanes.
 	MaxLaneTrips = 1000
 )

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
@@ -318,7 +317,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 		if len(in.rec.nest.Statements) > MaxUnits {
 			in.rec.refuse("too many statements")
 		}
-	case n*int64(max(1, plan.Lanes(in.at.axis))) > MaxElements:
+	case n*int64(max(1, plan.Lanes(in.at.axis))) > interp.MaxElements:
 		in.rec.refuse("too many iterations")
 	default:
 		ax, i := lanes.Iterations(int(n), in.at.axis, nil, in.at.out.Reserve)
@@ -492,8 +491,8 @@ func (in *inspection) declare(s *ir.Declare) {
 
 // shape is that of a declared variable.
 func (at *sight) shape(v *ir.Var) []int {
-	shape, wrong := Shape(v, func(e ir.Expr) int64 {
-		n := at.eval(e)
+	shape, wrong := interp.Shape(v, func(k int) int64 {
+		n := at.eval(v.Sizes[k])
 		if n.Axis == nil {
 			return n.Ints[0]
 		}
@@ -504,34 +503,6 @@ func (at *sight) shape(v *ir.Var) []int {
 		panic(&mistake{*wrong})
 	}
 	return shape
-}
-
-// Shape is the shape of a declared variable by its sizes; wrong is what is wrong with it, nil if
-// nothing is. One that is diag.TooLarge is so in whichever way a loop is evaluated.
-func Shape(v *ir.Var, size func(e ir.Expr) int64) (shape []int, wrong *diag.Diagnostic) {
-	say := func(at source.Span, code diag.Code, detail, format string, args ...any) ([]int, *diag.Diagnostic) {
-		d := diag.Errorf(code, at, format, args...)
-		d.Detail = detail
-		return nil, &d
-	}
-	shape = make([]int, len(v.Sizes))
-	for i, e := range v.Sizes {
-		n := size(e)
-		if n < 0 {
-			return say(e.Span(), diag.NegativeSize, "Sizes must be zero or more.", "the size of `%s` is %d", v.Name, n)
-		}
-		shape[i] = int(n)
-	}
-	if ad.SizeOf(shape) > MaxElements {
-		return say(v.Sizes[0].Span(), diag.TooLarge, "", "`%s` would have more than %d elements", v.Name, MaxElements)
-	}
-	if k := v.Constraint.Kind; k.Structured() {
-		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
-			return say(v.Sizes[v.Type.Dims].Span(), diag.NegativeSize, fmt.Sprintf("A %s %s.", k, wrong),
-				"`%s` is declared as a %s with %s", v.Name, k, interp.SizeText(shape[v.Type.Dims:]))
-		}
-	}
-	return shape, nil
 }
 
 // fits fails unless a value has the shape of what it is assigned to.

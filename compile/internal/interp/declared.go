@@ -1,45 +1,66 @@
 package interp
 
 import (
+	"fmt"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
-	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// maxElements bounds the size of one variable.
-const maxElements = 1 << 28
+// MaxElements bounds the size of one variable: compiled code holds positions of elements in 32 bits.
+const MaxElements = 1 << 28
 
 // sizes evaluates the sizes of a declared variable.
 func (s *scope) sizes(v *ir.Var) func(f *frame) []int {
-	num, at := make([]func(*frame) int64, len(v.Sizes)), make([]source.Span, len(v.Sizes))
+	num := make([]func(*frame) int64, len(v.Sizes))
 	for i, e := range v.Sizes {
-		num[i], at[i] = s.expr(e).int, e.Span()
+		num[i] = s.expr(e).int
 	}
-	kind := v.Constraint.Kind
 	return func(f *frame) []int {
-		shape, total := make([]int, len(num)), int64(1)
-		for i, size := range num {
-			n := size(f)
-			if n < 0 {
-				f.m.fail(at[i], diag.NegativeSize, "the size of `%s` is %d", v.Name, n).
-					detailf("Sizes must be zero or more.").throw()
-			}
-			shape[i] = int(n)
-			if total *= n; total > maxElements || n > maxElements {
-				f.m.fail(at[i], diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
-			}
-		}
-		if kind.Structured() {
-			if wrong := kind.WrongSize(shape[v.Type.Dims:]); wrong != "" {
-				f.m.fail(at[v.Type.Dims], diag.NegativeSize, "`%s` is declared as a %s with %s", v.Name, kind, SizeText(shape[v.Type.Dims:])).
-					detailf("A %s %s.", kind, wrong).throw()
-			}
+		shape, wrong := Shape(v, func(k int) int64 { return num[k](f) })
+		if wrong != nil {
+			f.m.blame(*wrong).throw()
 		}
 		f.m.reserve(v.Span, count(shape))
 		return shape
 	}
+}
+
+// Shape is the shape of a declared variable by its sizes. wrong is what is wrong with them, nil if
+// nothing is; diag.TooLarge is wrong in whichever way the declaration is evaluated.
+func Shape(v *ir.Var, size func(k int) int64) (shape []int, wrong *diag.Diagnostic) {
+	say := func(k int, code diag.Code, detail, format string, args ...any) ([]int, *diag.Diagnostic) {
+		d := diag.Errorf(code, v.Sizes[k].Span(), format, args...)
+		d.Detail = detail
+		return nil, &d
+	}
+	shape = make([]int, len(v.Sizes))
+	total, large := int64(1), -1
+	for k := range shape {
+		n := size(k)
+		if n < 0 {
+			return say(k, diag.NegativeSize, "Sizes must be zero or more.", "the size of `%s` is %d", v.Name, n)
+		}
+		if total *= min(n, MaxElements+1); total > MaxElements {
+			total = MaxElements + 1
+			if large < 0 {
+				large = k
+			}
+		}
+		shape[k] = int(n)
+	}
+	if total > MaxElements {
+		return say(large, diag.TooLarge, "", "`%s` would have more than %d elements", v.Name, MaxElements)
+	}
+	if kind := v.Constraint.Kind; kind.Structured() {
+		if wrong := kind.WrongSize(shape[v.Type.Dims:]); wrong != "" {
+			return say(v.Type.Dims, diag.NegativeSize, fmt.Sprintf("A %s %s.", kind, wrong),
+				"`%s` is declared as a %s with %s", v.Name, kind, SizeText(shape[v.Type.Dims:]))
+		}
+	}
+	return shape, nil
 }
 
 // violation is a number of a variable that is outside its declared bounds, or an

@@ -50,7 +50,11 @@ func (e *recursionError) Fatal() bool { return true }
 
 // fail is an error under construction; throw ends the evaluation.
 func (m *machine) fail(at source.Span, code diag.Code, format string, args ...any) *Error {
-	d := diag.Errorf(code, at, format, args...)
+	return m.blame(diag.Errorf(code, at, format, args...))
+}
+
+// blame is an error with the calls that are under way.
+func (m *machine) blame(d diag.Diagnostic) *Error {
 	const shown = 3 // calls of a deep recursion are all alike
 	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
 		c := m.calls[i]
