@@ -33,10 +33,10 @@ type Folder interface {
 // Number is the value of an expression of numbers; ok is false if it is not known, or
 // has none, such as a division of ints by zero. info may be nil: no calls are known then.
 //
-// This is the one evaluator of the language for values that are known before a program
-// is run: for warnings, for the shapes that editors show, for data that are made up.
-// Binding works on the IR and knows the elements of arrays: package compile/internal/known evaluates
-// there, for all iterations of a loop. Both have the rule for ints of package types.
+// This is the one evaluator of the language for values that are known before a program is run: for
+// warnings, for the shapes that editors show, for data that are made up. Binding works on the IR
+// and knows the elements of arrays: package compile/internal/known evaluates there, for all
+// iterations of a loop. Both have the rule for ints of package types.
 func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	switch e := e.(type) {
 	case *ast.IntLit:

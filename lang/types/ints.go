@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// The rule for ints, of the checker, of editors and of all evaluators. An int that comes from outside
-// has 32 bits, as Stan's have: literals, data, and draws of generators. Arithmetic is exact up to
-// ±2⁵³, to which float64 holds ints exactly; a result beyond is an error, whether the operands are
-// known before the program runs or not.
+// The rule for ints, of the checker, of editors and of all evaluators. An int that comes from
+// outside has 32 bits, as Stan's have: literals, data, and draws of generators. Arithmetic is exact
+// up to ±2⁵³, to which float64 holds ints exactly; a result beyond is an error, whether the
+// operands are known before the program runs or not.
 
 // MaxInt bounds the results of integer arithmetic.
 const MaxInt = 1 << 53

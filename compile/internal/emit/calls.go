@@ -34,9 +34,9 @@ type intFaults struct {
 	excluded []bool
 }
 
-// reduceSlice calls one of these functions on a slice whose size is known only when the
-// program runs, by leaving out the elements that are not in it. ok is false for any
-// other call.
+// reduceSlice evaluates a reduction, such as log_sum_exp(x[m:n]), of a slice whose size is known
+// only when the program runs: it reduces the whole, in which elements outside the slice are
+// replaced by the neutral number. ok is false for any other call.
 func (lb *library) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 	x := static.ReducedSlice(e)
 	if x == nil {
@@ -136,9 +136,9 @@ func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Ty
 	return v
 }
 
-// unchecked evaluates a function of known numbers out of the branch in which it stands, so
-// that what it is stays known, such as a place that follows from it; ok is false if it has
-// checks, which belong to the branch, or fails.
+// unchecked evaluates a function of known numbers outside of the branch that calls it, so that its
+// value is known, and indices that follow from it are too. ok is false if the function has checks,
+// which belong to the branch, or if the value is not known.
 func (lb *library) unchecked(f *stdlib.Func, name string, args []value, typ types.Type) (v value, ok bool) {
 	lvl, ax := lb.b.levelFor(args, false)
 	if within, _ := lb.b.levelForChecks(args); lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") {
@@ -236,8 +236,8 @@ func (lb *library) intFaults(ax *axis) *intFaults {
 	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, excluded: lb.at.excluded(ax)}
 }
 
-// add ends binding, unless no iteration that gets here has that lane, or this place may
-// never be reached.
+// add ends the binding with an error in a lane. Where the lane is left out, the error does not
+// matter; where this place may never be reached, it becomes a rejection when the program runs.
 func (f *intFaults) add(lane int, err error) {
 	switch {
 	case f.excluded != nil && f.excluded[lane]:
@@ -248,7 +248,7 @@ func (f *intFaults) add(lane int, err error) {
 	}
 }
 
-// emit has the evaluation rejected where faults were added.
+// emit adds a rejection of the lanes in which faults were added.
 func (f *intFaults) emit() {
 	if f.why != "" {
 		f.lib.b.emitEffect([]value{f.lib.b.numeric(f.bad)}, func(g *ad.Graph, a []ad.Ref) {
@@ -257,7 +257,7 @@ func (f *intFaults) emit() {
 	}
 }
 
-// exact refuses known integers of a call that were too large for a graph to hold.
+// exact reports known integers that a call computed as reals and that are out of range.
 func (lb *library) exact(v value) value {
 	if v.ints == nil {
 		return v
@@ -309,8 +309,8 @@ type userCalls struct {
 	frame *ir.Function // the function under way; nil: the blocks of the program
 }
 
-// userCallInLanes is userCall; what has nothing to do with the recurrence under way is
-// evaluated in lanes.
+// userCallInLanes is userCall. A call that reads nothing of the recurrence under way is evaluated
+// in lanes.
 func (uc *userCalls) userCallInLanes(e *ir.UserCall) *value {
 	if !uc.at.scanning() || !uc.vars.outOfScan(e) {
 		return uc.userCall(e)

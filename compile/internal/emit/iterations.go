@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// iterator makes loops the iterations that they have, for inspection and evaluation.
+// iterator makes the axes of loops, and shows variables to the inspector.
 type iterator struct {
 	floor
 	prog      *ir.Program
@@ -25,7 +25,7 @@ type iterator struct {
 // loop is a loop about to run.
 type loop struct {
 	inspect.Loop
-	over value // the container of which it goes over the elements
+	over value // of a loop over elements: the container
 
 	tracked []known.Tracked // integers known before every iteration
 	across  []ir.Stmt       // inner loops that keep a plan from being a recurrence
@@ -67,7 +67,7 @@ func (it *iterator) overElements(s *ir.ForEach) (int, *loop) {
 	return n, &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Over: c}, over: over}
 }
 
-// item is an element of a container, by number.
+// item is the element of a container with that number, counted from 1.
 func (it *iterator) item(over, number value, typ types.Type) value {
 	v := it.arr.gather(over, inspect.Items(over.shape[1:], number.known()), typ)
 	v.typ = typ
@@ -110,12 +110,12 @@ func (lp *loop) tracks(v *ir.Var) bool {
 	return slices.ContainsFunc(lp.tracked, func(t known.Tracked) bool { return t.Var == v })
 }
 
-// outside is what is around a loop that begins here.
+// outside is what is around the loop that begins here, for the inspector.
 type outside struct {
 	*reporter
 	it   *iterator
 	vars map[*ir.Var]*inspect.Variable
-	over map[*inspect.Container]value // what loops over elements go over
+	over map[*inspect.Container]value // containers that have been evaluated
 }
 
 func (it *iterator) outside() *outside {
@@ -227,7 +227,7 @@ func (k *cells) cell(x *inspect.Variable) *cell {
 	return c
 }
 
-// container is what a loop goes over the elements of.
+// container is the value of a container whose elements a loop goes over.
 func (k *cells) container(of *inspect.Container) value {
 	v, ok := k.over[of]
 	if !ok {

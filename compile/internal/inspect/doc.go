@@ -4,14 +4,13 @@
 // graph.
 //
 //	variable.go  Variable: variables as they are at a statement; Outside: those around the loop
-//	evaluate.go  Evaluator: values that data decide, by package interp, lane by lane
-//	track.go     Track: integers that a loop carries and data decide
 //	loop.go      Loop, Nest: what is inspected, and what is found
-//	uses.go      the elements that units read and write
-//	units.go     … and the units of a nest, over which iterations they run
+//	evaluate.go  sight: what is known at a statement, by package known
+//	uses.go      recorder: the elements that units read and write
+//	units.go     inspection: the units of a nest, over which iterations they run
 //
-// What data decide is known for all iterations at once: conditions and loop bounds split and widen
-// the axis in force as they do when the loop is evaluated, and integers have a value per lane.
-// Variables of integers that data decide are single-assignment here: every assignment makes a new
-// [Variable], and a unit keeps those in its scope.
+// The inspector walks the body of a loop once for all its iterations. Integers that data decide
+// have a value per lane. A condition that data decide splits the lanes, an inner loop multiplies
+// them. Integers that data decide are in single-assignment form: each assignment makes a new
+// [Variable], and a unit keeps those that are in scope where it is.
 package inspect

@@ -14,12 +14,12 @@ import (
 type Loop struct {
 	Body ir.Stmt
 	Var  *ir.Var
-	Add  int64      // added to the number of an iteration, it is the value of a variable that counts
-	Over *Container // nil: the variable counts
+	Add  int64      // of a loop that counts: its variable is the number of the iteration plus Add
+	Over *Container // what the loop goes over the elements of; nil: it counts
 }
 
-// element is the value of the variable in iterations of these numbers, from 1; ok is false if data
-// do not decide it.
+// element is the value of the loop's variable in the iterations with these numbers, counted from 1;
+// ok is false if data do not decide it.
 func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	switch {
 	case lp.Over == nil:
@@ -37,7 +37,8 @@ func (lp *Loop) followed(ax *plan.Axis, number lanes.Value, active *lanes.Value)
 	return known.Loop{Body: lp.Body, Var: lp.Var, Axis: ax, Counts: counts, Active: active}
 }
 
-// Items is the access of elements of a container by number, from 1, each of that shape.
+// Items is the access to the elements with these numbers, counted from 1, of a container whose
+// elements have that shape.
 func Items(shape []int, number lanes.Value) lanes.Access {
 	acc := lanes.WholeOf(shape)
 	size := acc.Index.Size()
@@ -52,17 +53,17 @@ func Items(shape []int, number lanes.Value) lanes.Access {
 	return acc
 }
 
-// Way is a way to make a loop with those in it a nest: which inner loops become
-// statements one after another, and what else is one unit.
+// Way is a way to make a nest of a loop: which inner loops are fully unrolled, and which
+// conditionals are one unit.
 type Way struct {
-	Unroll int  // inner loops of no more iterations
-	Joined bool // conditionals on data that assign variables of the nest are units
-	Steps  bool // and inner loops of which former plans found that their steps depend on one another
+	Unroll int  // inner loops of up to so many iterations are unrolled
+	Joined bool // conditionals on data that assign variables of the nest are one unit each
+	Steps  bool // inner loops whose steps depend on one another, as former plans found, are unrolled too
 }
 
-// Ways are those that are looked at, in their order. A loop over days within one over
-// countries, in which a day depends on sums over earlier ones, is one of steps: its days are
-// written out, while countries and the sums stay lanes.
+// Ways are the ways to try, in their order. Way.Steps is for a loop over days within one over
+// countries, in which a day depends on sums over earlier days: its days are unrolled, while
+// countries and sums stay lanes.
 func Ways() []Way {
 	return []Way{{Unroll: SmallLoop}, {Unroll: MediumLoop}, {Unroll: MediumLoop, Joined: true}, {Unroll: SmallLoop, Steps: true}, {Unroll: MaxUnits}}
 }
@@ -81,47 +82,46 @@ type Request struct {
 	Across, Steps []ir.Stmt
 }
 
-// Nest is a loop with the loops in its body whose iterations data decide, as the statements that it
-// consists of: units, each a statement with the set of iterations that execute it. Each variable of
-// the nest is a [Variable]: an assignment to an integer that data decide makes another one. It is
-// not changed any more.
+// Nest is a loop, with the loops in its body whose iterations data decide, as a list of units: each
+// is a statement with the set of iterations that execute it (its domain). Nobody changes a Nest
+// after the inspection.
 type Nest struct {
 	Plan       plan.Nest // in integers
 	Statements []*Statement
-	Used       []*Variable            // beside Plan.Variables
+	Used       []*Variable            // in the order of Plan.Variables
 	Loops      map[*plan.Loop]ir.Stmt // the root's body, and the loops within
 	Tracked    []known.Tracked
 }
 
-// Statement is a unit with its statements: one, or several that parameters hold together, a
-// conditional that they decide with the statements after it if it may jump.
+// Statement is a unit with its statements: one, or several that must be evaluated together. A
+// conditional that parameters decide is together with the statements after it if it may jump.
 type Statement struct {
 	*plan.Unit
 	Stmts    []ir.Stmt
 	Scope    Scope          // variables there
-	Accesses []lanes.Access // beside Unit.Touches, as far as the inspector has made them
+	Accesses []lanes.Access // in the order of Unit.Touches
 }
 
 // Found is the result of an inspection.
 type Found struct {
 	Nest *Nest
-	// Why is the reason if the loop cannot be evaluated statement by statement; with Mistake, it is
-	// one of the user.
+	// Why is the reason why the loop cannot be evaluated statement by statement, "" if it can.
+	// Mistake is set if the reason is a mistake of the user.
 	Why     string
 	Mistake *diag.Diagnostic
 	// Last is the number of iterations after which data end the loop, 0 if they do not.
 	Last int
 
-	// What decides whether another way would find something else.
+	// See Foresees.
 	way        Way
 	iterations int   // of the loop
-	stepped    bool  // a loop in it was unrolled because of Request.Steps
+	stepped    bool  // an inner loop was unrolled because of Request.Steps
 	joins      bool  // Way.Joined makes a difference to a conditional
-	least      int64 // the fewest iterations of a loop in it that was not unrolled, 0 of none
+	least      int64 // the smallest number of iterations of an inner loop that was not unrolled; 0: there is none
 }
 
-// Foresees reports whether an inspection in another way, which unrolls no fewer loops,
-// would find the same. across tells that there are loops for it to write out.
+// Foresees reports whether an inspection in another way, which unrolls no fewer loops, would find
+// the same. across: Request.Across is not empty.
 func (f *Found) Foresees(w Way, across bool) bool {
 	joins := f.joins || f.iterations > SmallUnrolled && across
 	return !f.stepped && !w.Steps && (f.way.Joined == w.Joined || !joins) && (f.least == 0 || f.least > int64(w.Unroll))
@@ -132,8 +132,8 @@ type inspection struct {
 	at  *sight
 	rec *recorder
 
-	inOrder []ir.Stmt // the loops that are meant by Way.Steps
-	decided []*ir.If  // conditionals on data around the statement
+	inOrder []ir.Stmt // loops to unroll because of Way.Steps
+	decided []*ir.If  // conditionals on data, which may jump, around the statement
 }
 
 // recorder notes what units use.
@@ -157,19 +157,19 @@ type sight struct {
 	masks   []lanes.Mask // conditions on data around, in a compound unit
 	scope   Scope
 	operand *lanes.Value // ir.Operand
-	code    lanes.Value  // how statements ended, where their signal is not certain
+	code    lanes.Value  // the static.Signal in each lane, where the last statements ended in several ways
 
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest
 	known    findings
 }
 
-// findings are what the next inspection of the same loop is to know.
+// findings are what one inspection of a loop tells the next one.
 type findings struct {
 	unknown  map[*ir.Var]bool   // integers that data do not decide everywhere
-	compound map[ir.Stmt]bool   // statements that parameters hold together
+	compound map[ir.Stmt]bool   // statements that are one unit, as parameters decide what in them is run
 	groups   lanes.Groups       // iterations by the sizes of what they declare
-	written  map[*ir.For]*ir.If // inner loops that are written out, and an iteration of them
+	written  map[*ir.For]*ir.If // inner loops to unroll as conditionals, with one iteration of each
 }
 
 // inLanes runs fn in the lanes of an axis.

@@ -1,29 +1,30 @@
 package inspect
 
-// Of loops that are short.
+// Numbers of iterations up to which loops are unrolled.
 const (
-	// SmallLoop is the greatest number of iterations of an inner loop that becomes so many
-	// statements of the nest: the elements of short vectors are then separate values,
-	// which sums of few exponentials, in mixtures and hidden states, are made for.
+	// SmallLoop is the greatest number of iterations of an inner loop that is always unrolled. The
+	// elements of short vectors are then separate values, as the code for sums of few exponentials
+	// (mixtures, hidden states) needs them.
 	SmallLoop = 16
 
-	// MediumLoop is the same where an inner loop would keep the loop around it from being
-	// a recurrence, and for the loops that a recurrence comes upon.
+	// MediumLoop is the same for an inner loop that keeps the loop around it from being a
+	// recurrence, and for loops within the steps of a recurrence.
 	MediumLoop = 64
 
-	// SmallUnrolled is the number of iterations up to which a loop is rather unrolled than made to
-	// carry arrays whole, see package emit.
+	// SmallUnrolled is the number of iterations up to which a loop is unrolled if it would
+	// otherwise carry whole arrays, see package emit.
 	SmallUnrolled = 256
 )
 
-// Bounds, beyond which a loop is evaluated in another way.
+// Bounds beyond which a loop is evaluated in another way.
 const (
-	// MaxUnits bounds the statements of a nest, those of unrolled inner loops counted for
-	// each iteration: the plan takes time by their square at worst. The two loops of 100
-	// iterations of the models of the spread of covid, in 14 lanes, are about 600.
+	// MaxUnits bounds the units of a nest, as planning takes time proportional to their square at
+	// worst. The two loops of 100 iterations in the models of the spread of covid, unrolled, are
+	// about 600 units in 14 lanes.
 	MaxUnits = 4096
 
-	// MaxLaneTrips bounds the nesting of the trips of a while loop where they differ between lanes.
+	// MaxLaneTrips bounds the trips of a while loop whose number differs between lanes: each is
+	// nested in the one before.
 	MaxLaneTrips = 1000
 )
 

@@ -103,7 +103,7 @@ func (in *inspection) look(r Request) {
 	in.rec.Last++
 }
 
-// groups inspects the body for the iterations of each group in turn.
+// groups inspects the body once for each group of iterations.
 func (in *inspection) groups(lp *Loop) static.Signal {
 	gr := in.at.known.groups
 	if gr.N == 0 {
@@ -213,8 +213,7 @@ func (in *inspection) jumpsOut() {
 	in.rec.compound(in.rec.nest.Loops[in.rec.loop])
 }
 
-// binds reports whether a conditional assigns a variable of the nest that is no
-// integer that data decide.
+// binds reports whether a conditional assigns a variable that units assign.
 func (in *inspection) binds(s ir.Stmt) bool {
 	return slices.ContainsFunc(static.VariablesOf(s).Assigned, in.at.isWatched)
 }
@@ -241,8 +240,8 @@ func (in *inspection) forLoop(s *ir.For) {
 	in.uniform(s, n, &Loop{Body: s.Body, Var: s.Var, Add: lo - 1})
 }
 
-// writtenOut inspects a loop of which lanes have different numbers of iterations as so
-// many conditionals, if that is to be done and there are not too many.
+// writtenOut unrolls a loop whose number of iterations differs between lanes: each iteration
+// becomes a conditional. It reports false if that is not wanted, or there would be too many.
 func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	it := in.at.known.written[s]
 	if it == nil {
@@ -268,8 +267,8 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	return true
 }
 
-// iterationOf is one iteration of a loop as a statement, which does nothing beyond the
-// loop's end.
+// iterationOf is one iteration of a loop as a conditional, which does nothing beyond the loop's
+// end.
 func iterationOf(s *ir.For) *ir.If {
 	i := &ir.VarRef{Typed: ir.Typed{At: s.Span(), Ty: types.IntType}, Var: s.Var}
 	ints := []types.Type{types.IntType, types.IntType}
@@ -325,8 +324,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 	}
 }
 
-// written reports whether a loop of n iterations in every lane becomes statements one
-// after another.
+// written reports whether a loop of n iterations in every lane is unrolled.
 func (in *inspection) written(s ir.Stmt, n int64) bool {
 	if n <= int64(in.rec.way.Unroll) {
 		return true
@@ -411,7 +409,7 @@ func (rc *recorder) readsWatched(e ir.Expr) bool {
 
 // ---- variables ----
 
-// followed leaves out integers that data turned out not to decide everywhere.
+// followed drops the integers that an earlier inspection lost.
 func (in *inspection) followed(list []known.Tracked) []known.Tracked {
 	return slices.DeleteFunc(list, func(t known.Tracked) bool { return in.at.known.unknown[t.Var] })
 }
@@ -435,7 +433,7 @@ func (at *sight) bindVar(lp *Loop, number lanes.Value) {
 	at.scope = at.scope.with(x)
 }
 
-// setKnown gives an integer a new variable, of which elements are v.
+// setKnown assigns v to elements of a known integer: that makes a new variable.
 func (at *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 	x := *old
 	x.Cell, x.Value, x.Copy, x.Part = nil, nil, nil, false
@@ -452,7 +450,7 @@ func (at *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 	at.scope = at.scope.with(&x)
 }
 
-// declared makes the variable of a declaration.
+// newVariable makes the variable of a declaration.
 func (at *sight) newVariable(v *ir.Var, shape []int) *Variable {
 	x := &Variable{Var: v, Shape: shape, Home: at.axis}
 	if !at.isWatched(v) {
@@ -550,7 +548,7 @@ func (in *inspection) assign(s *ir.Assign) {
 	}
 }
 
-// assignKnown assigns an integer that is known; ok is false if it is not.
+// assignKnown assigns a known integer; ok is false if it is not known after all.
 func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
 	x := in.at.variable(s.Var)
 	was, ok := in.at.valueOf(x)
@@ -583,7 +581,8 @@ func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
 
 func goesOn() static.Signal { return static.GoesOn }
 
-// choose runs then in the lanes in which a condition is true, and els in the others.
+// choose runs then in the lanes in which a condition is true, and els in the others. union is the
+// set of ways in which they ended.
 func (at *sight) choose(cond lanes.Value, then, els func() static.Signal) (union static.Signal) {
 	if i, ok := cond.Scalar(); ok {
 		if i != 0 {

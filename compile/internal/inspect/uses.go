@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// isWatched reports whether a variable is one that units assign, rather than an
-// integer that data decide or one that the nest only reads.
+// isWatched reports whether units assign a variable. Others are read only, or are integers that
+// data decide.
 func (at *sight) isWatched(v *ir.Var) bool {
 	if !at.declared[v] && !at.assigned[v] {
 		return false
@@ -21,7 +21,7 @@ func (at *sight) isWatched(v *ir.Var) bool {
 	return v.Type.Kind != types.Int || at.known.unknown[v]
 }
 
-// leaf adds a unit of a statement, with those after it if it takes them along.
+// leaf adds a unit: a statement, with those after it that must be evaluated together with it.
 func (rc *recorder) leaf(s ir.Stmt, rest []ir.Stmt) {
 	u := &Statement{Stmts: append([]ir.Stmt{s}, rest...), Scope: rc.at.scope, Unit: &plan.Unit{ID: len(rc.nest.Statements), Domain: rc.at.axis, Loop: rc.loop}}
 	rc.nest.Statements = append(rc.nest.Statements, u)
@@ -30,7 +30,7 @@ func (rc *recorder) leaf(s ir.Stmt, rest []ir.Stmt) {
 	rc.unit(u)
 }
 
-// history is what the units do to a variable, for the plan.
+// history is a variable as the plan sees it.
 func (rc *recorder) history(x *Variable) *plan.Variable {
 	h := rc.used[x]
 	if h == nil {
@@ -81,8 +81,8 @@ func (rc *recorder) unit(u *Statement) {
 	}
 }
 
-// within notes what the statements of a compound unit use. What they assign, and
-// the variables of loops, have no known values there.
+// within notes what the statements of a compound unit use. In such a unit, variables that they
+// assign and variables of their loops have no known values.
 func (rc *recorder) within(s ir.Stmt) {
 	vars := static.VariablesOf(s)
 	local := vars.Declared
@@ -118,8 +118,8 @@ func (rc *recorder) within(s ir.Stmt) {
 	})
 }
 
-// withinStmt is within, with what is local to the unit hidden. Where data decide a
-// condition, its sides leave out iterations.
+// withinStmt notes what one statement of a compound unit uses, while variables local to the unit
+// are hidden. The sides of a condition that data decide leave out iterations.
 func (rc *recorder) withinStmt(s ir.Stmt) {
 	if a, ok := s.(*ir.Assign); ok && rc.at.isWatched(a.Var) {
 		rc.assigns(a)
@@ -155,8 +155,8 @@ func (rc *recorder) withinStmt(s ir.Stmt) {
 	}
 }
 
-// sizes makes sure that what decides the sizes of values that an expression makes, but
-// for those in it, is the same in all iterations.
+// sizes makes sure that an expression makes values of one size in all iterations. It does not look
+// at expressions within it.
 func (rc *recorder) sizes(e ir.Node) {
 	switch e := e.(type) {
 	case *ir.Call:
@@ -215,15 +215,15 @@ func (rc *recorder) size(e ir.Expr) {
 	}
 }
 
-// unknownSize is a size that is not known here. In a statement in which no size differs
-// between iterations it may become known.
+// unknownSize refuses the loop because of a size that is not known. In a compound unit in which no
+// size differs between iterations, the size may become known when it is evaluated.
 func (rc *recorder) unknownSize() {
 	if k := len(rc.nest.Statements); rc.ragged || k > 0 && !rc.nest.Statements[k-1].Compound {
 		rc.refuse(unknownSize)
 	}
 }
 
-// hiding runs fn with the variables in local unknown and not of the nest.
+// hiding runs fn while nothing is known of the variables in local.
 func (at *sight) hiding(local map[*ir.Var]bool, fn func()) {
 	scope := at.scope
 	at.scope = slices.Clone(scope)
@@ -298,7 +298,7 @@ func (rc *recorder) uses(e ir.Expr) {
 	})
 }
 
-// guarded notes the reads of x and, where x leaves it open, of y.
+// guarded notes the reads of x && y or x || y: those of y only in the lanes that evaluate it.
 func (rc *recorder) guarded(x, y ir.Expr, and bool) {
 	rc.uses(x)
 	c, ok := rc.at.lookInt(x)
@@ -352,7 +352,8 @@ func (rc *recorder) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 	add(how)
 }
 
-// elements are those that indices select; ok is false if they are not known, or wrong.
+// elements are those that indices select; ok is false if the indices are not known, or out of
+// range.
 func (rc *recorder) elements(x *Variable, indices []ir.Index) (acc lanes.Access, ok bool) {
 	for _, ix := range indices {
 		if ix.A != nil && !rc.at.isKnown(ix.A) || ix.B != nil && !rc.at.isKnown(ix.B) || ix.After != nil && !rc.at.isKnown(ix.After) {

@@ -8,28 +8,28 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Variable is a variable at a statement. One of the nest has a content per lane of its
-// home.
+// Variable is a variable at a statement. One that is declared in the nest has a value in each lane
+// of its home.
 type Variable struct {
 	Var   *ir.Var
 	Shape []int
 	Home  *plan.Axis // the axis in force at the declaration
 
-	// Known is what data decide it to be; nil: nothing is known, or it is of outside.
+	// Known is its value if data decide it; nil: they do not, or it is a variable of outside.
 	Known *lanes.Value
-	// Element is what the variable of a loop over elements is.
+	// Element is the value of the variable of a loop over elements.
 	Element *Element
 
 	// Of a variable of outside:
 
 	// Cell is where emission keeps it. This package does not look at it.
 	Cell any
-	// Steady: no statement under way writes it, so that what it is does not depend on the time.
+	// Steady: no statement under way writes it, so that it has one value throughout.
 	Steady bool
-	// Value is what data decide it to be; ok is false if they do not.
+	// Value is its value if data decide it; else ok is false.
 	Value func() (v lanes.Value, ok bool)
-	// Copy is what a statement around works on instead, nil: the variable itself. With Part it has
-	// some of the elements, which are all that the statement uses.
+	// Copy is a copy on which a statement around works instead; nil: there is none. With Part, the
+	// copy has only those elements that the statement uses.
 	Copy *Variable
 	Part bool
 }
@@ -37,13 +37,13 @@ type Variable struct {
 // Size is the number of elements.
 func (v *Variable) Size() int { return ad.SizeOf(v.Shape) }
 
-// Element is an element of a container, per lane: the one of that number, counted from 1.
+// Element is one element of a container in each lane, by its number, counted from 1.
 type Element struct {
 	Of     *Container
 	Number lanes.Value
 }
 
-// Container is what a loop goes over the elements of.
+// Container is the container whose elements a loop goes over.
 type Container struct {
 	Expr  ir.Expr
 	Scope Scope      // the variables there
@@ -52,10 +52,11 @@ type Container struct {
 	Known *lanes.Value // nil: data do not decide it
 }
 
-// Scope are variables, by ir.Var.ID; nil is one of outside. It is not changed.
+// Scope is the variables of the nest that are in scope, by ir.Var.ID; nil: it is one of outside. A
+// Scope is never changed.
 type Scope []*Variable
 
-// hidden is any variable that is unknown and none of the nest.
+// hidden takes the place of a variable that is local to a unit: nothing is known of it.
 var hidden = new(Variable)
 
 // Outside is what is around a loop.
@@ -65,7 +66,7 @@ type Outside interface {
 	Variable(v *ir.Var) *Variable
 }
 
-// with is a scope in which one variable is another.
+// with is the scope after x has replaced the former variable of its name.
 func (s Scope) with(x *Variable) Scope {
 	out := append(Scope(nil), s...)
 	out[x.Var.ID] = x

@@ -9,7 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// MaxElements bounds the size of one variable: compiled code holds positions of elements in 32 bits.
+// MaxElements bounds the size of one variable: compiled code holds positions of elements in 32
+// bits.
 const MaxElements = 1 << 28
 
 // sizes evaluates the sizes of a declared variable.

@@ -7,6 +7,6 @@
 //	shapes.go    Shapes: the sizes of expressions whose values data do not decide
 //	call.go      Call: functions of integers whose arguments are known
 //
-// The rule for integers (range, overflow, the words of an error) is in lang/types/ints.go, where the
-// library, the checker and editors find it too.
+// The rule for integers (range, overflow, the words of an error) is in lang/types/ints.go, where
+// the library, the checker and editors find it too.
 package known

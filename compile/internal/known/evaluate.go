@@ -23,7 +23,7 @@ type Scope interface {
 	Shape(v *ir.Var) (shape []int, ok bool)
 	// Value is what data decide a variable to be; ok is false if they do not.
 	Value(v *ir.Var) (x lanes.Value, ok bool)
-	// Excluded tells for each lane of an axis whether it is left out; nil if none is.
+	// Excluded reports for each lane of an axis whether it is left out; nil if none is.
 	Excluded(ax *plan.Axis) []bool
 }
 

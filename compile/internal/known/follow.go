@@ -60,7 +60,7 @@ type follower struct {
 	calls    int     // that are under way
 }
 
-// Follow finds the known values of the integers that a loop carries.
+// Follow finds the known values of the integers that a loop hands from iteration to iteration.
 func (v *Evaluator) Follow(lp Loop, s Scope, b Binding) (list []Tracked) {
 	vars := slices.DeleteFunc(static.CarriedInts(lp.Body), func(v *ir.Var) bool {
 		shape, ok := s.Shape(v)

@@ -129,7 +129,8 @@ func (z *sizer) list(es []ir.Expr) (shapes [][]int, ok bool) {
 	return shapes, true
 }
 
-// promoted are the shapes of a value of one type as one of another: a complex number has two leaves.
+// promoted are the shapes of a value of one type as one of another: a complex number has two
+// leaves.
 func promoted(shapes [][]int, from, to types.Type) (out [][]int) {
 	switch {
 	case shapes == nil:
@@ -213,7 +214,7 @@ func (z *sizer) Elements(e ir.Expr) (n int) {
 	return n
 }
 
-// Excluded tells for each lane of an axis whether it is left out.
+// Excluded reports for each lane of an axis whether it is left out.
 func (z *sizer) Excluded(ax *plan.Axis) []bool {
 	if z.place == nil {
 		return nil

@@ -43,8 +43,8 @@ func (v Value) At(up []int32, l, p int) int64 {
 	return v.Ints[l*v.Size()+p]
 }
 
-// Lane are the known ints of lane l of an axis; up maps its lanes to those of the value, nil if they
-// are the same.
+// Lane are the known ints of lane l of an axis; up maps its lanes to those of the value, nil if
+// they are the same.
 func (v Value) Lane(up []int32, l int) []int64 {
 	switch {
 	case v.Axis == nil:

@@ -25,7 +25,7 @@ const (
 	Draws               // random numbers
 	Targets             // adds to the log density
 	Looks               // reads the log density
-	Opaque              // what the interpreter of the library's texts does
+	Opaque              // what functions without a body do
 )
 
 // SideEffectsOf are the effects that calls of a function may have.

@@ -7,28 +7,26 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Which integers decide the sizes of values. A graph fixes all sizes, so that a
-// statement that is evaluated once for many iterations must make values of one size
-// in all of them. That is found out here, before anything is evaluated.
+// Which integers decide the sizes of values. A graph fixes all sizes, so a statement that is
+// evaluated once for many iterations must make values of one size in all of them. This file finds
+// that out before anything is evaluated.
 
-// sizing follows, through statements, which variables may differ between
-// iterations, and whether the size of a value depends on one of them. It goes
-// through the statements as often as it takes until no further variable is found.
+// sizing finds the variables that may differ between iterations, and whether the size of a value
+// depends on one of them. It walks the statements until no further variable is found.
 type sizing struct {
 	known  *Functions
 	vary   map[*ir.Var]bool
 	params map[*ir.Var]int // of the function whose body is followed, by their place
-	spans  []span          // slices from one of them to another, of which the caller takes care
+	spans  []span          // slices from one parameter to another, for the caller to check
 	found  bool            // a size that varies
 
-	// reals tells that vary began with real numbers alone. What integers follow from
-	// them is known only when the program runs, and slices with such bounds that are
-	// reduced at once are no separate values: see reduceSlice.
+	// reals: vary began with real numbers alone. Integers that follow from them are known only when
+	// the program runs. A slice with such bounds that is reduced at once does not count, see
+	// ReducedSlice.
 	reals bool
 }
 
-// span is a slice from one parameter of a function to another: its size is decided by
-// how far they are apart.
+// span is a slice from one parameter of a function to another: their difference decides its size.
 type span struct{ from, to int }
 
 // SizesVary reports whether the sizes of values that a statement makes depend on
@@ -173,8 +171,8 @@ func (z *sizing) slice(from, to ir.Expr) {
 	z.found = z.found || z.varies(from) || z.varies(to)
 }
 
-// countOf is the number of elements of a slice whose bounds are made from it, as
-// segment's are from where it begins: A to A+n-1; nil of others.
+// countOf is the number n of elements of a slice from A to A+n-1, as calls of segment become; nil
+// for any other slice.
 func countOf(ix ir.Index) ir.Expr {
 	last, ok := ix.B.(*ir.Call)
 	if ix.Part != ir.Positioned && ix.Part != ir.Enclosed || !ok || last.Name != "operator-" {
@@ -246,7 +244,7 @@ func (fs *Functions) sizesOf(f *ir.Function) sizes {
 }
 
 // Call is what decides the sizes of values that a call of a user function makes: expressions, and
-// the bounds of slices, whose distance does.
+// pairs of bounds of slices whose difference decides.
 func (fs *Functions) Call(e *ir.UserCall) (args []ir.Expr, slices [][2]ir.Expr) {
 	d := fs.sizesOf(e.Func)
 	for _, s := range d.spans {

@@ -78,8 +78,8 @@ func isLoop(s ir.Stmt) bool {
 	return false
 }
 
-// Variables are those that a statement brings into being: declared ones, and those of
-// its loops; and those that it assigns, in order.
+// Variables are the variables that a statement declares, those of its loops, and those that it
+// assigns, in order.
 type Variables struct {
 	Declared, OfLoops map[*ir.Var]bool
 	Assigned          []*ir.Var
@@ -124,7 +124,8 @@ func CarriedInts(body ir.Stmt) []*ir.Var {
 // FuncOf returns the declaration of a resolved call.
 func FuncOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
 
-// Measured is the variable of which a call tells a size, and nothing else; nil of other calls.
+// Measured is the variable whose size is all that a call depends on, as in size(x); nil for other
+// calls.
 func Measured(c *ir.Call) *ir.Var {
 	if FuncOf(c).OfShape == nil || len(c.Args) != 1 {
 		return nil
@@ -135,8 +136,8 @@ func Measured(c *ir.Call) *ir.Var {
 	return nil
 }
 
-// Signal is the set of ways in which statements may end. With more than one, which it is differs
-// between iterations or is decided when the program runs; a code, one of these numbers, tells.
+// Signal is the set of ways in which statements may end. If there are several, a value called the
+// code holds the one that applies: it differs between iterations, or the program computes it.
 type Signal uint8
 
 // The ways to end.
@@ -150,9 +151,9 @@ const (
 // Certain reports whether there is one way at most.
 func (s Signal) Certain() bool { return s&(s-1) == 0 }
 
-// Sequence runs statements in order, where those before go on: each by one, which
-// tells by done that it ran the rest, too. onlyIf runs rest where statements that ended with sig
-// did so by one of the ways in on.
+// Sequence runs statements in order, each where those before it go on. one runs a statement; done
+// reports that it has run the rest too. onlyIf runs rest where statements that ended with sig did
+// so in one of the ways in on.
 func Sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig Signal, done bool), onlyIf func(sig, on Signal, rest func() Signal) Signal) Signal {
 	for i, s := range stmts {
 		rest := stmts[i+1:]
@@ -165,9 +166,9 @@ func Sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig Signal, 
 	return GoesOn
 }
 
-// Sides are the statements of the sides of a conditional. The statements after it, rest, are run
-// once: in the side that goes on if the other never does, which done tells, else after the
-// conditional, where it goes on.
+// Sides are the statements of the sides of a conditional. If one side never goes on, the statements
+// after the conditional, rest, become part of the other side, and done is true. Else they are run
+// after the conditional, where it goes on.
 func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
 	thenEnds, elseEnds := NeverGoesOn(s.Then), s.Else != nil && NeverGoesOn(s.Else)
 	done = MayJump(s) && (thenEnds || elseEnds)
