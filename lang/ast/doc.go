@@ -84,11 +84,12 @@
 //	compile/internal/static.NeverGoesOn         binding: control flow
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign
 //	compile/internal/static.sizing.stmt         binding: which sizes differ
-//	compile/internal/inspect.follower.exec      binding: integers of loops, statements
 //	compile/internal/inspect.inspection.stmt    binding: units of a loop
 //	compile/internal/inspect.recorder.unit      binding: what a unit uses
 //	compile/internal/inspect.recorder.uses      binding: what an expression uses
-//	compile/internal/inspect.sight.eval         binding: what data decide
+//	compile/internal/known.Evaluator.Eval       binding: what data decide
+//	compile/internal/known.follower.exec        binding: integers of loops, statements
+//	compile/internal/known.sizer.of             binding: sizes of values that are not known
 //
 // Programs made from programs:
 //
