@@ -30,19 +30,19 @@ func TestAdviceWorks(t *testing.T) {
 	// By a text of the advice, what is written in the place of x op y; one of the
 	// alternatives between bars must be right.
 	operators := map[string]string{
-		"use .* for the product of elements, dot_product(x, y) for their sum":                                               "x .* y & dot_product(x, y)",
-		"use .* for the product of elements":                                                                                "x .* y",
-		"use ./ to divide element by element":                                                                               "x ./ y",
-		"arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop":                            "to_vector(x) OP y | x OP to_vector(y) | to_vector(x) OP to_vector(y)",
-		"a row_vector is on the left of a matrix, a vector on its right: swap the operands, or transpose the vector with '": "y OP x & x' OP y | y OP x & x OP y'",
-		"transpose one of them with '":                                                                                      "x' OP y | x OP y'",
-		"use rep_matrix(v, n) to make a matrix of n copies of the vector":                                                   "rep_matrix(x, 2) OP y | x OP rep_matrix(y, 2)",
-		"it divides integers: use / for reals":                                                                              "x / y",
-		"use fmod(x, y) for reals":                                                                                          "fmod(x, y)",
-		"compare element by element in a loop":                                                                              "",
-		"operators are for scalars, vectors and matrices, and not for arrays: use a loop":                                   "",
-		"compare numbers first, as in x > 0":                                                                                "",
-		"":                                                                                                                  "",
+		"use .* for the product of elements, dot_product(x, y) for their sum": "x .* y & dot_product(x, y)",
+		"use .* for the product of elements":                                  "x .* y",
+		"use ./ to divide element by element":                                 "x ./ y",
+		"arithmetic is for scalars, vectors and matrices: use a loop, or to_vector(…) on arrays where a vector of reals will do": "to_vector(x) OP y | x OP to_vector(y) | to_vector(x) OP to_vector(y)",
+		"a row_vector is on the left of a matrix, a vector on its right: swap the operands, or transpose the vector with '":      "y OP x & x' OP y | y OP x & x OP y'",
+		"transpose one of them with '":                                                    "x' OP y | x OP y'",
+		"use rep_matrix(v, n) to make a matrix of n copies of the vector":                 "rep_matrix(x, 2) OP y | x OP rep_matrix(y, 2)",
+		"it divides integers: use / for reals":                                            "x / y",
+		"use fmod(x, y) for reals":                                                        "fmod(x, y)",
+		"compare element by element in a loop":                                            "",
+		"operators are for scalars, vectors and matrices, and not for arrays: use a loop": "",
+		"compare numbers first, as in x > 0":                                              "",
+		"":                                                                                "",
 	}
 	follow := func(head, how string, statement func(string) string) bool {
 		for alternative := range strings.SplitSeq(how, " | ") {

@@ -489,8 +489,9 @@ func (c *chain) save(info Info) error {
 		return nil
 	}
 	dim := c.meter.dim
-	values := 0
-	if c.generator != nil && (!c.warmup || c.cfg.WarmupValues) {
+	// A generator is asked even where it has nothing to store: it may print, or reject.
+	generates, values := c.generator != nil && (!c.warmup || c.cfg.WarmupValues), 0
+	if generates {
 		values = c.names
 	}
 	if c.block == nil {
@@ -520,7 +521,7 @@ func (c *chain) save(info Info) error {
 		d.LogDensity -= jacobian
 	}
 	var final error
-	if values > 0 {
+	if generates {
 		d.Values = c.take(values)
 		for i := range d.Values {
 			d.Values[i] = math.NaN()

@@ -64,7 +64,7 @@ func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	}
 	all := fit.Summary()
 	if len(all) == 0 {
-		fmt.Fprintln(b, "The model has no parameters and no generated quantities.")
+		fmt.Fprintln(b, "The model has no parameters and declares no generated quantities.")
 		return nil
 	}
 	if width > 0 && len(chosen) > maxRows && o.limit == 0 {

@@ -9,7 +9,8 @@
 //	workspace.go  open documents, their versions, the programs that they belong to
 //	data.go       the data beside a model
 //	publish.go    diagnostics
-//	features.go   completion, hover, navigation, renaming
+//	features.go   completion, hover, navigation
+//	rename.go     renaming, and what would not survive it; edits by version
 //	layout.go     outline, folding, formatting, tokens, hints, code lenses, fixes
 //	checked.go    what checking with data finds
 //	commands.go   running a model and checking it with its data, in other processes

@@ -6,12 +6,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/creachadair/jrpc2"
-
-	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/service"
 )
 
@@ -179,46 +175,4 @@ func (s *server) highlight(_ context.Context, p *PlaceParams) (any, error) {
 		}
 	}
 	return out, nil
-}
-
-func (s *server) prepareRename(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
-	if err != nil {
-		return nil, err
-	}
-	span, err := at.Renameable(at.file, at.offset)
-	if err != nil {
-		return nil, jrpc2.Errorf(requestFailed, "%v", err)
-	}
-	return rangeOf(span), nil
-}
-
-func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
-	w := s.workspace
-	at, err := w.at(p.TextDocument.URI, p.Position)
-	if err != nil {
-		return nil, err
-	}
-	edits, err := at.Rename(at.file, at.offset, p.NewName)
-	if err != nil {
-		return nil, jrpc2.Errorf(requestFailed, "%v", err)
-	}
-	var parts []string // files that the program includes, and that change
-	for _, e := range edits {
-		if f := e.Span.File; f.Name != at.path && !slices.Contains(parts, f.Name) {
-			parts = append(parts, f.Name)
-		}
-	}
-	if len(parts) > 0 {
-		if others, err := w.including(at.program, parts); err != nil || len(others) > 0 {
-			if err != nil {
-				return nil, jrpc2.Errorf(requestFailed, "%s is included, and %v: rename it by hand", filepath.Base(parts[0]), err)
-			}
-			return nil, jrpc2.Errorf(requestFailed, "%s would change, which %s includes too: renaming would break it; rename by hand in both", filepath.Base(parts[0]), others[0])
-		}
-	}
-	if v := at.VariableAt(at.file, at.offset); v != nil && v.Global && v.Block == ast.Data {
-		s.show(messageInfo, fmt.Sprintf("The data must now have %s in place of %s.", p.NewName, v.Name))
-	}
-	return w.changes(edits), nil
 }

@@ -60,6 +60,8 @@ type client struct {
 	id     int
 	served chan error
 
+	versions bool // takes edits by the versions of documents
+
 	mu       sync.Mutex
 	news     *sync.Cond
 	answers  map[string]message
@@ -211,7 +213,7 @@ func (c *client) begin(root string) string {
 		"processId": 1, "rootUri": uriOf(root), "capabilities": map[string]any{
 			"window":       map[string]any{"workDoneProgress": true},
 			"textDocument": map[string]any{"completion": map[string]any{"completionItem": map[string]any{"snippetSupport": true}}},
-			"workspace":    map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}},
+			"workspace":    map[string]any{"workspaceEdit": map[string]any{"documentChanges": c.versions}, "didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}},
 		},
 		"initializationOptions": map[string]any{"runSeconds": 20},
 	})

@@ -106,6 +106,7 @@ const (
 	serverNotInitialized jrpc2.Code = -32002
 	requestCancelled     jrpc2.Code = -32800
 	requestFailed        jrpc2.Code = -32803
+	contentModified      jrpc2.Code = -32801
 )
 
 // Assign implements jrpc2.Assigner.

@@ -25,8 +25,20 @@ type TextEdit struct {
 	NewText string `json:"newText"`
 }
 
+// WorkspaceEdit has its edits in one of two forms; the second needs a client that takes it.
 type WorkspaceEdit struct {
-	Changes map[string][]TextEdit `json:"changes"`
+	Changes         map[string][]TextEdit `json:"changes,omitempty"`
+	DocumentChanges []DocumentEdit        `json:"documentChanges,omitempty"`
+}
+
+type DocumentEdit struct {
+	TextDocument VersionedDocument `json:"textDocument"`
+	Edits        []TextEdit        `json:"edits"`
+}
+
+type VersionedDocument struct {
+	URI     string `json:"uri"`
+	Version *int   `json:"version"` // null: the file is not open
 }
 
 type Command struct {
@@ -50,6 +62,9 @@ type InitializeParams struct {
 			} `json:"completion"`
 		} `json:"textDocument"`
 		Workspace struct {
+			WorkspaceEdit struct {
+				DocumentChanges bool `json:"documentChanges"`
+			} `json:"workspaceEdit"`
 			CodeLens struct {
 				RefreshSupport bool `json:"refreshSupport"`
 			} `json:"codeLens"`

@@ -115,16 +115,6 @@ func messageText(d diag.Diagnostic) string {
 	return text
 }
 
-// changes are edits as the protocol has them.
-func (w *workspace) changes(edits []diag.Edit) *WorkspaceEdit {
-	out := &WorkspaceEdit{Changes: map[string][]TextEdit{}}
-	for _, e := range edits {
-		uri := w.uri(e.Span.File)
-		out.Changes[uri] = append(out.Changes[uri], TextEdit{rangeOf(e.Span), e.Text})
-	}
-	return out
-}
-
 // textEdits are the edits of one file.
 func textEdits(edits []diag.Edit, f *source.File) []TextEdit {
 	out := []TextEdit{}

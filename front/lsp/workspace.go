@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -260,80 +259,6 @@ func (w *workspace) findHost(d *document) *program {
 		}
 	}
 	return own
-}
-
-// maxIncluding bounds the files that are looked at before a rename.
-const maxIncluding = 5000
-
-// including lists other programs than p that seem to include one of some files: open
-// documents, and files below the workspace's folder and the folders of the program and of
-// the files. An error says why they cannot all be known.
-func (w *workspace) including(p *program, parts []string) ([]string, error) {
-	own := map[string]bool{p.path: true}
-	for _, f := range p.Files() {
-		own[f.Name] = true
-	}
-	includes := func(text string) bool {
-		for line := range strings.Lines(text) {
-			_, name, ok := strings.Cut(line, "#include")
-			if !ok {
-				continue
-			}
-			for _, part := range parts {
-				if strings.Contains(name, filepath.Base(part)) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	var out []string
-	seen := map[string]bool{}
-	for _, d := range w.open() {
-		if !own[d.path] && !own[d.file.Name] && includes(d.file.Text) {
-			out = append(out, d.file.Name)
-		}
-		seen[d.path] = true
-	}
-	folders := []string{filepath.Dir(p.path)}
-	if root := pathOf(w.server.client.RootURI); root != "" {
-		folders = append(folders, root)
-	}
-	for _, part := range parts {
-		folders = append(folders, filepath.Dir(part))
-	}
-	looked := 0
-	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil // what cannot be read is no program that could be run
-			case e.IsDir() && strings.HasPrefix(e.Name(), ".") && name != folder:
-				return filepath.SkipDir
-			case e.IsDir():
-				if looked++; looked > maxIncluding {
-					return fmt.Errorf("there are too many files to see which programs include it")
-				}
-				return nil
-			}
-			ext := filepath.Ext(name)
-			if !slices.Contains([]string{".stan", ".model", ".ppl", ".stanfunctions"}, ext) || seen[name] || own[name] {
-				return nil
-			}
-			seen[name] = true
-			if looked++; looked > maxIncluding {
-				return fmt.Errorf("there are too many files to see which programs include it")
-			}
-			if text, err := source.ReadFile(name, 0); err == nil && includes(text) {
-				out = append(out, name)
-			}
-			return nil
-		})
-		if err != nil {
-			return out, err
-		}
-	}
-	return out, nil
 }
 
 // place is a place in a document, with the program that it is part of.

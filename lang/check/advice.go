@@ -111,7 +111,7 @@ func (c *checker) operatorAdvice(op string, x, y types.Type) string {
 		return "compare element by element in a loop"
 	case x.Dims > 0 || y.Dims > 0:
 		if takes(op, vector(x), vector(y)) {
-			return "arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop"
+			return "arithmetic is for scalars, vectors and matrices: use a loop, or to_vector(…) on arrays where a vector of reals will do"
 		}
 		return "operators are for scalars, vectors and matrices, and not for arrays: use a loop"
 	case op == "*" && flat(x) && flat(y) && takes(".*", x, y):

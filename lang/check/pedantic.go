@@ -185,7 +185,7 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 			c.diags.Add(d)
 		case r.bounded() && !t.used[v]:
 			c.report(diag.Warnf(diag.OnlyBounds, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
-				"It is uniform between its bounds.", "")
+				"It is uniform over the values that its type allows.", "")
 		case r.bounded() && r.hi-r.lo >= wide && !t.own[v]:
 			c.report(diag.Warnf(diag.WideUniform, v.Ident.Span(), "the parameter `%s` is uniform between %g and %g", v.Name, r.lo, r.hi),
 				"Nearly all of that is far from zero.", "use a half-normal or exponential prior, which says what is plausible without an edge")
