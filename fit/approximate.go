@@ -44,11 +44,22 @@ func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding
 	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 		return slices.Contains([]string{"one-chain", "rhat", "ess", "incomplete"}, d.Code)
 	})
-	if method == "pathfinder" {
-		return found // importance resampling has used up the weights
+	if k, ok := f.closeness(); ok {
+		n := 0
+		for chain := range f.Draws.Chains() {
+			n += f.Draws.Len(chain)
+		}
+		found = append(ApproximationFindings(n, k), found...)
 	}
+	return found
+}
+
+// closeness is the Pareto k of the importance weights of an approximation's draws; ok is false
+// where they have none: resampling has used up those of pathfinder, and not all are asked for.
+func (f *Fit) closeness() (k float64, ok bool) {
+	method := f.Approximate()
 	for _, a := range approximations {
-		if a.method != method {
+		if a.method != method || method == "pathfinder" {
 			continue
 		}
 		var d optimize.Draws
@@ -56,17 +67,17 @@ func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding
 			p, ok := f.Draws.Statistic(nil, chain, a.density)
 			q, ok2 := f.Draws.Statistic(nil, chain, a.own)
 			if !ok || !ok2 {
-				return found
+				return math.NaN(), false
 			}
 			d.LogP, d.LogQ = append(d.LogP, p...), append(d.LogQ, q...)
 		}
 		if slices.ContainsFunc(d.LogP, math.IsNaN) {
-			return found // they were not asked for
+			return math.NaN(), false
 		}
 		_, k := d.Weights()
-		found = append(ApproximationFindings(len(d.LogP), k), found...)
+		return k, true
 	}
-	return found
+	return math.NaN(), false
 }
 
 // ApproximationFindings says whether draws of an approximation are close enough to the

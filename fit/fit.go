@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -247,8 +248,10 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "one-chain" || d.Code == "ess" && f.every > 1
 		})
 	}
-	if _, still := f.config.Sampler.(sampler.Fixed); still { // it proposes nothing that could be accepted
-		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return d.Code == "acceptance" })
+	if f.independent() { // there is nothing that chains could find, or miss
+		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
+			return slices.Contains([]string{"acceptance", "stuck-chain", "rhat", "ess", "one-chain", "shared-start", "few-draws"}, d.Code)
+		})
 	}
 	f.rejecting(found)
 	found = f.approximationFindings(found)
@@ -260,10 +263,36 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
 }
 
+// independent reports whether the draws are of generated quantities alone: the parameters stayed
+// where they were, or there are none. Then the energy, too, is the same at every draw.
+func (f *Fit) independent() bool {
+	if _, still := f.config.Sampler.(sampler.Fixed); still {
+		return true
+	}
+	for chain := range f.Draws.Chains() {
+		energies, ok := f.Draws.Statistic(nil, chain, "energy__")
+		if !ok || len(energies) < 2 || slices.ContainsFunc(energies, func(e float64) bool { return e != energies[0] }) {
+			return false
+		}
+	}
+	return f.Draws.Chains() > 0
+}
+
 // Checked says what a run without findings was checked for, and what no check can see.
 func (f *Fit) Checked() string {
 	if f.Err() != nil {
 		return ""
+	}
+	switch method := f.Approximate(); {
+	case f.independent():
+		return "The draws are independent: no parameters were sampled, so there is nothing that chains could miss."
+	case method == "pathfinder":
+		return "How close the approximation is to the posterior is not checked here: see what ppl pathfinder has printed."
+	case method != "":
+		if k, ok := f.closeness(); !ok || math.IsNaN(k) {
+			return "How close the approximation is to the posterior was not checked: its draws have no log densities."
+		}
+		return "Checked: how close the approximation is to the posterior, by the weights of its draws."
 	}
 	n := 0
 	for i := range f.Draws.Chains() {
@@ -294,8 +323,8 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 	if i < 0 || float64(rejected) < most*float64(diverged) {
 		return
 	}
-	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations: most of these transitions end where it has no density.", rejected)
-	found[i].Advice = "Smaller steps do not help. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. The warnings of the run name the statements that reject."
+	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations; such transitions end where it has no density.", rejected)
+	found[i].Advice = "Smaller steps do not help them. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. The warnings of the run name the statements that reject."
 	found[i].Settings = nil // they make steps smaller
 }
 
@@ -327,7 +356,7 @@ func (f *Fit) Sampling() []diagnose.Sampling {
 	if f.Err() != nil {
 		return nil
 	}
-	return diagnose.SamplingOf(f.Draws, f.maxTreeDepth())
+	return diagnose.SamplingOf(f.displayed(), f.maxTreeDepth())
 }
 
 // Efficiency relates the least effective sample sizes to the gradients and to
@@ -369,8 +398,17 @@ func plain(s infer.Sampler) infer.Sampler {
 type displayed struct {
 	*draws.Store
 	names    []string
-	arrivals []int // by chain, see [diagnose.Arrived]
-	least    int   // draws of a chain, else it counts as empty
+	arrivals []int         // by chain, see [diagnose.Arrived]
+	phases   []infer.Phase // of sampling, by chain
+	least    int           // draws of a chain, else it counts as empty
+}
+
+// Diverged implements [diagnose.Thinned].
+func (d displayed) Diverged(chain int) (divergent, transitions int, ok bool) {
+	if chain >= len(d.phases) || d.phases[chain].Transitions < d.Store.Len(chain) {
+		return 0, 0, false // of draws without their run, nothing is known
+	}
+	return d.phases[chain].Divergences, d.phases[chain].Transitions, true
 }
 
 // Arrivals implements [diagnose.Arrived].
@@ -392,6 +430,7 @@ func (f *Fit) displayed() diagnose.Draws {
 	}
 	for _, c := range f.Report.Chains {
 		d.arrivals = append(d.arrivals, c.Arrival)
+		d.phases = append(d.phases, c.Sampling)
 	}
 	if f.running { // a chain that has only begun is not to cut the others to its length
 		for chain := range f.Draws.Chains() {

@@ -284,7 +284,16 @@ func percent(count, total int) string {
 }
 
 func findDivergences(e *evidence) (string, []string) {
-	count, total, chains := e.tally("divergent__", func(v float64) bool { return v != 0 })
+	count, total := 0, 0
+	var chains []int
+	for _, chain := range e.chains {
+		divergent, transitions, _ := divergedOf(e.draws, chain)
+		if divergent > 0 {
+			chains = append(chains, chain)
+		}
+		count += divergent
+		total += transitions
+	}
 	if count == 0 {
 		return "", nil
 	}

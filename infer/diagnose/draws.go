@@ -37,6 +37,37 @@ type Arrived interface {
 	Arrivals() []int
 }
 
+// Thinned is implemented by a [Draws] that knows of transitions whose draws were not kept.
+type Thinned interface {
+	// Diverged gives the number of divergent transitions of a chain after warm-up, and of all, the
+	// draws of which were kept or not; ok is false where only those of the draws are known.
+	Diverged(chain int) (divergent, transitions int, ok bool)
+}
+
+// divergedOf counts the divergent transitions of a chain, and all of them; ok is false if the
+// sampler reports none.
+func divergedOf(d Draws, chain int) (divergent, transitions int, ok bool) {
+	s, ok := d.(Statistics)
+	if !ok {
+		return 0, 0, false
+	}
+	column, ok := s.Statistic(nil, chain, "divergent__")
+	if !ok {
+		return 0, 0, false
+	}
+	if t, thins := d.(Thinned); thins {
+		if divergent, transitions, ok := t.Diverged(chain); ok {
+			return divergent, transitions, true
+		}
+	}
+	for _, v := range column {
+		if v != 0 {
+			divergent++
+		}
+	}
+	return divergent, len(column), true
+}
+
 // groups numbers the places where chains began from 0, in the order of chains, and counts
 // them. shared is false if each chain has its own.
 func groups(arrivals, chains []int) (group []int, places int, shared bool) {

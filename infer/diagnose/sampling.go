@@ -171,11 +171,7 @@ func SamplingOf(d Draws, maxTreeDepth int) []Sampling {
 			v, _ := s.Statistic(nil, chain, name)
 			return v
 		}
-		for _, v := range column("divergent__") {
-			if v != 0 {
-				o.Divergences++
-			}
-		}
+		o.Divergences, _, _ = divergedOf(d, chain)
 		for _, v := range column("treedepth__") {
 			if maxTreeDepth > 0 && v >= float64(maxTreeDepth) {
 				o.Saturated++
