@@ -93,9 +93,29 @@ func (p *Predictive) partial(name string) bool {
 	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
 }
 
+// maxK is the Pareto k above which weights are not reliable, however many draws there are: that of
+// psis.Limit.
+const maxK = 0.7
+
+// unreliable counts the values of PIT that rest on weights with too large a Pareto k.
+func (v *PredictiveVariable) unreliable() (n int) {
+	for _, k := range v.K {
+		if !(k <= maxK) {
+			n++
+		}
+	}
+	return n
+}
+
 // Findings says what the model does not reproduce.
 func (p *Predictive) Findings() []diagnose.Finding {
 	findings := []diagnose.Finding{}
+	tested := 0
+	for _, v := range p.Variables {
+		if v.Uniform != nil {
+			tested++
+		}
+	}
 	for _, v := range p.Variables {
 		if v.Partial {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
@@ -105,7 +125,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		}
 		var odd []string
 		for _, c := range v.Checks {
-			if c.P < 0.01 || c.P > 0.99 {
+			if c.Odd() {
 				odd = append(odd, fmt.Sprintf("%s (%.5g; predicted %.5g to %.5g)", c.Name, c.Observed, c.Q5, c.Q95))
 			}
 		}
@@ -120,22 +140,17 @@ func (p *Predictive) Findings() []diagnose.Finding {
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
 				Advice:  "Change the part of the model that the statistic depends on: the distribution or its tails (min, max, sd), missing structure (mean, quartiles), an extra share of zeros (zeros)."})
 		}
-		if u := v.Uniform; u != nil && u.P < 0.05 {
-			shape := "in some other way"
-			switch {
-			case u.Variance > 1.0/12*1.15:
-				shape = "predictions are too narrow"
-			case u.Variance < 1.0/12*0.85:
-				shape = "predictions are too wide"
-			case math.Abs(u.Mean-0.5) > 0.05:
-				shape = "predictions are too low"
-				if u.Mean < 0.5 {
-					shape = "predictions are too high"
-				}
-			}
+		if u := v.Uniform; u != nil && u.P < 0.05/float64(tested) {
+			shape := map[criticise.Shape]string{criticise.Other: "in some other way", criticise.Spread: "predictions are too narrow",
+				criticise.Crowded: "predictions are too wide", criticise.High: "predictions are too low", criticise.Low: "predictions are too high"}[u.Shape()]
 			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %.3f): %s.", v.Name, u.P, shape),
 				Advice:  "Find the observations whose LOO-PIT is near 0 or 1. A distribution with other tails or another variance may fit.", Settings: []string{"json"}})
+		}
+		if n := v.unreliable(); 10*n > len(v.K) {
+			findings = append(findings, diagnose.Finding{Code: "loo-pit-weights", Severity: diagnose.Note, Quantities: []string{v.Name},
+				Summary: fmt.Sprintf("LOO-PIT of %d of %d values of %s rest on weights whose Pareto k is above %.2g.", n, len(v.K), v.Name, maxK),
+				Advice:  "Whether the predictions are calibrated is less certain then. Leave-one-out cross-validation names the observations."})
 		}
 	}
 	for _, left := range p.Left {

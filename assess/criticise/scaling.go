@@ -61,6 +61,9 @@ func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 // its upper bound, of weighted draws from the same draws without weights; the larger of
 // those of the quantity and of its negative.
 func Distance(x, weights []float64) float64 {
+	if slices.ContainsFunc(x, math.IsNaN) {
+		return math.NaN()
+	}
 	type draw struct{ x, w float64 }
 	all := make([]draw, len(x))
 	for i := range x {

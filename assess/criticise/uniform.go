@@ -21,6 +21,37 @@ type Uniformity struct {
 	Mean, Variance float64 // of the numbers; 1/2 and 1/12 if they are uniform
 }
 
+// Shape is how numbers depart from uniform, see [Uniformity.Shape].
+type Shape int
+
+// The shapes.
+const (
+	Other   Shape = iota // neither the mean nor the variance says how
+	High                 // the numbers are too large
+	Low                  // too small
+	Spread               // too many are near 0 and 1
+	Crowded              // too few are
+)
+
+// Shape is the departure from uniform that is the largest by its standard error, of the mean or of
+// the variance: numbers that are all near 1 also vary little.
+func (u *Uniformity) Shape() Shape {
+	const enough = 2 // standard errors
+	root := math.Sqrt(float64(u.N))
+	mean, variance := (u.Mean-0.5)*root/math.Sqrt(1.0/12), (u.Variance-1.0/12)*root/math.Sqrt(1.0/180)
+	switch {
+	case !(max(math.Abs(mean), math.Abs(variance)) >= enough):
+		return Other
+	case math.Abs(mean) >= math.Abs(variance) && mean > 0:
+		return High
+	case math.Abs(mean) >= math.Abs(variance):
+		return Low
+	case variance > 0:
+		return Spread
+	}
+	return Crowded
+}
+
 // simulations is the number of uniform samples that the band and P rest on.
 const simulations = 2000
 
@@ -87,7 +118,9 @@ func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 			as++
 		}
 	}
-	u.P = float64(as) / (simulations + 1)
+	// The sum of the probabilities at all points is a bound, too: a small one where few samples tell
+	// no more than that P is below 1/simulations.
+	u.P = min(float64(as)/(simulations+1), float64(len(tails))*observed)
 	slices.Sort(all)
 	level := all[simulations/20]
 	for i := range tails {

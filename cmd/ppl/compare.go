@@ -38,6 +38,10 @@ type comparedJSON struct {
 	Verdict verdict `json:"verdict"` // best, worse, cannot be told apart, or not comparable
 }
 
+// minObservations is the number below which standard errors of differences tend to be too small
+// (Sivula, Magnusson, Matamoros and Vehtari, 2020).
+const minObservations = 100
+
 // verdict is what can be said of a model, compared with the best.
 type verdict string
 
@@ -52,9 +56,9 @@ const (
 func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 	m, first := all[c[i].Model], all[c[0].Model]
 	switch {
-	case i == 0 && first.bad == 0 && slices.ContainsFunc(c[1:], func(o criticise.Compared) bool { return alike(all[o.Model], first) }):
+	case i == 0 && first.bad == 0 && len(first.elpd) > 1 && slices.ContainsFunc(c[1:], func(o criticise.Compared) bool { return alike(all[o.Model], first) }):
 		return best // also of those whose estimates are too optimistic
-	case i == 0, !alike(m, first), m.bad > 0, first.bad > 0:
+	case i == 0, !alike(m, first), m.bad > 0, first.bad > 0, len(m.elpd) == 1:
 		return incomparable
 	case c[i].Worse:
 		return worse
@@ -134,10 +138,29 @@ func otherData(a, b predictions) (values, kinds []string) {
 	return values, kinds
 }
 
-// alike reports whether two models are judged in the same way, by the same observations.
+// refused says why models have nothing that could be compared: they are of other data.
+func refused(all []predictions) error {
+	for _, p := range all[1:] {
+		values, kinds := otherData(all[0], p)
+		if values != nil {
+			return fmt.Errorf("%s and %s are about other data: the values of %s differ.\n"+
+				"Fit all models to the same data, in the same order and on the same scale", all[0].name, p.name, strings.Join(values, ", "))
+		}
+		for _, name := range kinds {
+			density, mass := all[0].name, p.name
+			if all[0].observed[name].whole {
+				density, mass = mass, density
+			}
+			return fmt.Errorf("%s gives %s probabilities, as it is declared int, and %s gives it densities: these cannot be compared.\n"+
+				"Use distributions of one kind in all models", mass, name, density)
+		}
+	}
+	return nil
+}
+
+// alike reports whether two models are judged in the same way, by observations of the same names.
 func alike(a, b predictions) bool {
-	values, kinds := otherData(a, b)
-	return a.method == b.method && slices.Equal(a.names, b.names) && values == nil && kinds == nil
+	return a.method == b.method && slices.Equal(a.names, b.names)
 }
 
 func compareCommand() *cobra.Command {
@@ -149,7 +172,7 @@ differences with their standard errors, and the weights of the models in the mix
 their predictive distributions that predicts best (stacking). The verdict follows one
 rule: a difference of less than 4, or of less than two standard errors, does not tell two
 models apart. Estimates with a Pareto k that is too large, or of other observations, are
-not comparable.
+not comparable. Models of other data, or of probabilities and densities, are refused.
 
 DIR is the folder of a run, whose leave-one-out cross-validation is computed (ppl loo),
 or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
@@ -182,6 +205,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	var all []predictions
+	var troubled []diagnose.Finding
 	for _, arg := range args {
 		p := predictions{name: filepath.Base(filepath.Clean(arg))}
 		if strings.EqualFold(filepath.Ext(arg), ".json") {
@@ -192,7 +216,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
 			for i, v := range j.Pointwise.ELPD {
 				p.elpd = append(p.elpd, float64(v))
-				if i < len(j.Pointwise.ParetoK) && float64(j.Pointwise.ParetoK[i]) > float64(j.Limit) {
+				if i < len(j.Pointwise.ParetoK) && !(float64(j.Pointwise.ParetoK[i]) <= float64(j.Limit)) {
 					p.bad++
 				}
 			}
@@ -209,6 +233,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
 			}
+			troubled = append(troubled, runProblems(fit, arg)...)
 			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
 			if p.observed, err = observedIn(fit, l); err != nil {
 				return fmt.Errorf("%s: %w", arg, err)
@@ -227,7 +252,10 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 		}
 		return err
 	}
-	findings := comparisonFindings(all, c)
+	if err := refused(all); err != nil {
+		return err
+	}
+	findings := append(comparisonFindings(all, c), troubled...)
 	if o.json {
 		j := comparisonJSON{Method: all[0].method, Observations: len(all[0].elpd), Findings: findings}
 		for i, m := range c {
@@ -267,23 +295,6 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 				Advice:  "Make sure that they are the same data in the same order, on the same scale: densities of log(y) and of y cannot be compared."})
 		}
 	}
-	for _, p := range all[1:] {
-		values, kinds := otherData(all[0], p)
-		if values != nil {
-			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("%s and %s are about other data: the values of %s differ.", all[0].name, p.name, strings.Join(values, ", ")),
-				Advice:  "Fit all models to the same data, in the same order and on the same scale."})
-		}
-		for _, name := range kinds {
-			density, mass := all[0].name, p.name
-			if all[0].observed[name].whole {
-				density, mass = mass, density
-			}
-			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("%s gives %s probabilities, as it is declared int, and %s gives it densities.", mass, name, density),
-				Advice:  "Probabilities and densities cannot be compared: use distributions of one kind in all models."})
-		}
-	}
 	for _, p := range all {
 		if p.bad > 0 && len(p.elpd) > 1 {
 			findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
@@ -294,13 +305,13 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 	switch n := len(all[0].elpd); {
 	case n == 1:
 		findings = append(findings, assess.OneObservation())
-	case n < 100:
+	case n < minObservations:
 		findings = append(findings, diagnose.Finding{Code: "few-observations", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences are too small.", n),
+			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences may be too small.", n),
 			Advice:  "Take differences of less than a few standard errors as none."})
 	}
 	for i, m := range c {
-		if verdictOf(all, c, i) == indistinct {
+		if len(all[0].elpd) > 1 && verdictOf(all, c, i) == indistinct {
 			why := "the difference is less than 4"
 			if math.Abs(m.Diff.Value) >= 4 {
 				why = "the difference is less than two standard errors"

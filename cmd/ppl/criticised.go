@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -38,6 +39,28 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	}
 	_, err = c.posterior(cmd, fit)
 	return fit, err
+}
+
+// runProblems says that a run has problems, so that no verdict that rests on its draws is safe. Of
+// draws of an approximation, or of the prior, commands say themselves what they are.
+func runProblems(fit *fit.Fit, name string) []diagnose.Finding {
+	if fit.Approximate() != "" || fit.FromPrior {
+		return nil
+	}
+	n, worst := 0, ""
+	for _, f := range fit.Findings() {
+		if f.Severity == diagnose.Problem {
+			if n++; n == 1 {
+				worst = f.Summary
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []diagnose.Finding{{Code: "run-problems", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The run %s has %s, so what is computed from its draws may be wrong: %s", name, count(n, "problem", "problems"), worst),
+		Advice:  fmt.Sprintf("See ppl diagnose %s, and repeat the run.", name)}}
 }
 
 // writePointwise writes columns to a CSV file with a header.

@@ -122,11 +122,10 @@ func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r
 	o.showRejections(r.Rejections, r.Evaluations)
 	norm := r.GradientNorm()
 	k := math.NaN()
-	var findings []diagnose.Finding
 	if !o.noLP {
 		_, k = r.Weights()
-		findings = worded(fit.ApproximationFindings(len(r.Points), k), "")
 	}
+	findings := worded(fit.ApproximationFindings(len(r.Points), k), "")
 	if gain := r.Gain(); gain > 1e-3 {
 		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("The point is not the mode: the log density is %.3g higher at the maximum of the approximation.", gain),

@@ -189,6 +189,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 				Advice:  "The model gives it next to no probability. That it is very bad there is certain, how bad is not."})
 		}
 	}
+	findings = append(findings, runProblems(fit, args[0])...)
 	if method := fit.Approximate(); method != "" {
 		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
 			Summary: "The draws are those of an approximation (" + method + "), whose error is not accounted for.",

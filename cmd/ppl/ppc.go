@@ -109,7 +109,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), underivable(err))
 	}
-	findings := worded(p.Findings(), "")
+	findings := append(worded(p.Findings(), ""), runProblems(fit, args[0])...)
 	if o.json {
 		j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
 		for _, v := range p.Variables {

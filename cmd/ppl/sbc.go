@@ -184,23 +184,16 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		u := criticise.Uniform(values, rng)
 		p.P, p.Points, p.Difference, p.Lower, p.Upper = number(u.P), numbersOf(u.Points), numbersOf(u.Difference), numbersOf(u.Lower), numbersOf(u.Upper)
 		if u.P < 0.05/float64(len(c.names)) {
-			shape := "high"
-			switch {
-			case u.Variance > 1.0/12*1.15:
-				shape = "narrow"
-			case u.Variance < 1.0/12*0.85:
-				shape = "wide"
-			case u.Mean > 0.5:
-				shape = "low"
-			}
-			wrong = append(wrong, fmt.Sprintf("%s (the posteriors are too %s)", diagnose.DisplayName(name), shape))
+			shape := map[criticise.Shape]string{criticise.Spread: "the posteriors are too narrow", criticise.Crowded: "the posteriors are too wide",
+				criticise.High: "the posteriors are too low", criticise.Low: "the posteriors are too high", criticise.Other: "in some other way"}[u.Shape()]
+			wrong = append(wrong, fmt.Sprintf("%s (%s)", diagnose.DisplayName(name), shape))
 		}
 		j.Parameters = append(j.Parameters, p)
 	}
 	if len(wrong) > 0 {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "calibration", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("Ranks that are not uniform: %s.", strings.Join(wrong[:min(5, len(wrong))], ", ")),
-			Advice:  "Look for an error in the model, such as a Jacobian that is missing, or a sampler in trouble: does ppl run find problems with simulated data?"})
+			Advice:  "Look for an error in the model, such as a Jacobian that is missing, a sampler in trouble, or draws that are not independent (--thin): does ppl run find problems with simulated data?"})
 	}
 	if j.Failed > 0 {
 		text, _, _ := strings.Cut(c.reason, "\n")
@@ -208,14 +201,14 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 			Summary: fmt.Sprintf("%d of %d simulations failed, for instance: %s", j.Failed, j.Simulations, text),
 			Advice:  "Those that are left are no fair sample. Priors that allow extreme parameters are a frequent cause."})
 	}
-	if n := j.Simulations - j.Failed; n < fewSimulations && len(wrong) == 0 {
+	if n := j.Simulations - j.Failed; n > 0 && n < fewSimulations && len(wrong) == 0 {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "few-simulations", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("%s can show gross errors only: distributions of ranks that depart from the uniform one by less than about %.2g pass.", count(n, "simulation", "simulations"), min(1, 1.36/math.Sqrt(float64(n)))),
 			Advice:  "Make more, such as 200, by --simulations."})
 	}
-	if c.divergent*20 > j.Simulations {
+	if fits := len(c.ranks); c.divergent*20 > fits {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "divergences", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", c.divergent, j.Simulations),
+			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", c.divergent, fits),
 			Advice:  "Reparametrise, if ranks are not uniform."})
 	}
 	fail := o.failOn.of(j.Findings)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/psis"
 )
 
 // scaling is a run of sensitivity.
@@ -78,8 +80,10 @@ likelihood.`,
 func diagnosis(prior, likelihood float64) string {
 	const limit = criticise.SensitivityLimit
 	switch {
+	case math.IsNaN(prior) || math.IsNaN(likelihood):
+		return "not known"
 	case prior >= limit && likelihood >= limit:
-		return "prior-data conflict"
+		return "possible prior-data conflict"
 	case prior >= limit:
 		return "strong prior or weak likelihood"
 	}
@@ -146,9 +150,18 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		quantities = append(quantities, scaledJSON{name, number(p), number(l), d})
 		suspects[d] = append(suspects[d], diagnose.DisplayName(name))
 	}
-	findings := []diagnose.Finding{}
+	findings := runProblems(fit, args[0])
+	if limit := psis.Limit(s.Draws); s.Prior.K > limit || s.Likelihood.K > limit {
+		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("The weights of the draws are not reliable: Pareto k is %.2g for the prior and %.2g for the likelihood; it should be at most %.2g.", s.Prior.K, s.Likelihood.K, limit),
+			Advice:  "Make more draws, or fit the model again with other priors."})
+	}
+	if names := suspects["not known"]; len(names) > 0 {
+		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Quantities: names[:min(5, len(names))],
+			Summary: fmt.Sprintf("The sensitivity of %s is not known: draws are NaN or infinite.", count(len(names), "quantity", "quantities"))})
+	}
 	for _, f := range []struct{ what, code, advice string }{
-		{"prior-data conflict", "prior-data-conflict", "Look whether the prior means what it was meant to, such as by its scale; a prior with longer tails gives way to the data."},
+		{"possible prior-data conflict", "prior-data-conflict", "Look whether the prior means what it was meant to, such as by its scale; a prior with longer tails gives way to the data."},
 		{"strong prior or weak likelihood", "strong-prior", "Fine if the prior says what is known. Else choose it wider, or say how results change with it."},
 	} {
 		if names := suspects[f.what]; len(names) > 0 {
@@ -170,7 +183,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 			Advice:  "If this is about data, figures of prior and likelihood are not what they should be."})
 	}
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), findings})
+		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), append([]diagnose.Finding{}, findings...)})
 	}
 	// The most sensitive to the prior first.
 	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {
@@ -189,11 +202,13 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		cells = append(cells, []string{diagnose.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
 	}
 	writeEstimates(&b, w, cells)
-	if len(suspects["prior-data conflict"])+len(suspects["strong prior or weak likelihood"]) == 0 {
+	if len(suspects["possible prior-data conflict"])+len(suspects["strong prior or weak likelihood"]) == 0 {
 		b.WriteString("\n")
 		writeParagraph(&b, "", scaled(s, o.prior), lineWidth(w))
 	}
-	writeFindings(&b, findings, lineWidth(w))
+	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // else no prior was looked at
+		writeFindings(&b, findings, lineWidth(w))
+	}
 	_, err = io.WriteString(w, b.String())
 	return err
 }

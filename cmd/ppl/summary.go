@@ -103,7 +103,7 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 	b.WriteString("\n")
 	writeFindingsOf(&b, s.fit, width)
 	if table {
-		fmt.Fprintf(&b, "\n%d draws of %d chains.", s.draws, s.fit.Draws.Chains())
+		fmt.Fprintf(&b, "\n%s of %s.", count(s.draws, "draw", "draws"), count(s.fit.Draws.Chains(), "chain", "chains"))
 		if s.gradSample > 0 {
 			fmt.Fprintf(&b, " Gradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
 		}

@@ -1,0 +1,93 @@
+package criticise
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// sampleOf is n numbers of a function of uniform ones.
+func sampleOf(n int, f func(u float64) float64) []float64 {
+	rng := rand.New(rand.NewPCG(7, 8))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = f(rng.Float64())
+	}
+	return out
+}
+
+// Numbers that are all near 1 vary little, and are too large rather than crowded.
+func TestShape(t *testing.T) {
+	for _, test := range []struct {
+		what string
+		f    func(u float64) float64
+		want Shape
+	}{
+		{"near 1", func(u float64) float64 { return 0.8 + u/5 }, High},
+		{"near 0", func(u float64) float64 { return u / 5 }, Low},
+		{"near the middle", func(u float64) float64 { return 0.4 + u/5 }, Crowded},
+		{"near both ends", func(u float64) float64 { return math.Round(u) }, Spread},
+		{"uniform", func(u float64) float64 { return u }, Other},
+	} {
+		for _, n := range []int{20, 500} {
+			u := Uniform(sampleOf(n, test.f), rand.New(rand.NewPCG(1, 2)))
+			if got := u.Shape(); got != test.want {
+				t.Errorf("%s, %d numbers: shape %d, want %d", test.what, n, got, test.want)
+			}
+		}
+	}
+	if got := Uniform(nil, nil).Shape(); got != Other {
+		t.Errorf("of nothing: %d", got)
+	}
+}
+
+// A departure that no sample can show by chance stays one when hundreds of quantities are tested.
+func TestUniformOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	if u := Uniform(sampleOf(200, func(u float64) float64 { return u / 3 }), rng); u.P > 1e-10 {
+		t.Errorf("P is %g", u.P)
+	}
+	if u := Uniform(sampleOf(200, func(u float64) float64 { return u }), rng); !(u.P > 0.01) {
+		t.Errorf("P of uniform numbers is %g", u.P)
+	}
+}
+
+// A statistic of the data is odd only if there are replications enough to show it.
+func TestOdd(t *testing.T) {
+	for _, test := range []struct {
+		what     string
+		observed float64
+		draws    int
+		want     bool
+	}{
+		{"beyond 10 draws", 5, 10, false},
+		{"beyond 98 draws", 5, 98, false},
+		{"beyond 1000 draws", 5, 1000, true},
+		{"below 1000 draws", -5, 1000, true},
+		{"among 1000 draws", 0.5, 1000, false},
+		{"not a number", math.NaN(), 1000, false},
+		{"no draws", 5, 0, false},
+	} {
+		c := NewCheck("mean", test.observed, sampleOf(test.draws, func(u float64) float64 { return u }))
+		if c.Odd() != test.want {
+			t.Errorf("%s: %v", test.what, c)
+		}
+	}
+	same := make([]float64, 500) // a statistic that is the same in all replications, as in the data
+	if c := NewCheck("zeros", 0, same); c.Odd() || math.Abs(c.P-0.5) > 1e-12 {
+		t.Errorf("constant: %v", c)
+	}
+}
+
+// Draws that are NaN have no sensitivity, rather than none that is worth a mention.
+func TestPowerScaleUndefined(t *testing.T) {
+	x := sampleOf(500, func(u float64) float64 { return u })
+	broken := append([]float64{math.NaN()}, x[1:]...)
+	s, err := PowerScale(x, [][]float64{x, broken, make([]float64, len(x))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(s.Sensitivity[0] > 0) || !math.IsNaN(s.Sensitivity[1]) || s.Sensitivity[2] != 0 {
+		t.Errorf("%v", s.Sensitivity)
+	}
+}
