@@ -26,7 +26,20 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 		return append(findings, OneObservation())
 	}
 	limit := psis.Limit(r.Draws)
-	if bad := r.Bad(); len(bad) > 0 {
+	bad, undefined := []int{}, []string{}
+	for _, i := range r.Bad() {
+		if math.IsNaN(r.ELPD[i]) {
+			undefined = append(undefined, l.Names[i])
+		} else {
+			bad = append(bad, i)
+		}
+	}
+	if len(undefined) > 0 {
+		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Quantities: undefined[:min(5, len(undefined))],
+			Summary: fmt.Sprintf("%d of %d %s have no estimate: the log likelihood is NaN or infinite, at some draws or at all, as of %s.", len(undefined), len(r.K), l.What(), undefined[0]),
+			Advice:  "Look at what computes it: a probability that rounds to 0 or an overflow. Compute it on the log scale."})
+	}
+	if len(bad) > 0 {
 		shown := ""
 		for n, i := range bad[:min(5, len(bad))] {
 			if n > 0 {

@@ -3,6 +3,7 @@ package stdlib
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -68,13 +69,23 @@ var beta = Dist{
 			{Value: g.Lgamma(a), Weight: -1, Of: of1st},
 			{Value: g.Lgamma(b), Weight: -1, Of: of2nd},
 			{Value: g.Lgamma(g.Add(a, b)), Of: of1st | of2nd},
-			{Value: g.Mul(plus(g, a, -1), g.Log(y)), Of: ofY | of1st},
-			{Value: g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)), Of: ofY | of2nd},
+			{Value: atEdge(g, plus(g, a, -1), g.Log(y)), Of: ofY | of1st},
+			{Value: atEdge(g, plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)), Of: ofY | of2nd},
 		}
 	},
 	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logBetaI(g, y, p[0], p[1]) },
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return log1mBetaI(g, y, p[0], p[1]) },
 	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
+}
+
+// atEdge is e·logY for a density with the factor y^e. Data may lie at the edge where y is 0: the factor
+// is 1 there if e is 0, though the logarithm is infinite.
+func atEdge(g *ad.Graph, e, logY ad.Ref) ad.Ref {
+	v, _ := g.Value(logY)
+	if n, _ := g.Value(e); slices.Contains(v, negInf) || slices.Contains(n, 0) {
+		return weighted(g, e, logY)
+	}
+	return g.Mul(e, logY)
 }
 
 // proportions are the shapes of a beta distribution with mean mu and precision kappa.
@@ -92,7 +103,7 @@ var betaProportion = Dist{
 	// Γ(a) = Γ(a+1)/a, and log a by those of μ and κ, as the product may underflow.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := proportions(g, p)
-		kernel := g.Add(g.Mul(plus(g, a, -1), g.Log(y)), g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
+		kernel := g.Add(atEdge(g, plus(g, a, -1), g.Log(y)), atEdge(g, plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
 		logKappa := g.Log(p[1])
 		logs := g.Add(g.Add(g.Log(p[0]), g.Do(ad.OpLog1m, nil, p[0])), g.Scale(2, logKappa)) // log ab
 		return []Term{

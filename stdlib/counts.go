@@ -284,13 +284,15 @@ var poissonLog = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		alpha, rate := p[0], g.Exp(p[0])
+		times := g.Mul
 		if mayBeInfinite(g, alpha, 4) { // then the mass is 0, whatever y is, and constant
 			finite := g.Less(alpha, g.Const(math.Inf(1)))
 			alpha = g.Select(finite, alpha, g.Const(0))
 			rate = g.Select(finite, g.Exp(alpha), g.Const(math.Inf(1)))
+			times = func(n, v ad.Ref) ad.Ref { return weighted(g, n, v) } // no counts have a rate of 0
 		}
 		return []Term{
-			{Value: g.Mul(sum, alpha), Of: always, Total: total},
+			{Value: times(sum, alpha), Of: always, Total: total},
 			{Value: rate, Weight: -1, Of: of1st},
 			logFactorial(g, y),
 		}

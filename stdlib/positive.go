@@ -159,7 +159,7 @@ var chiSquare = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: halfDegrees(g, p[0]), Weight: -1, Of: of1st},
-			{Value: g.Mul(plus(g, g.Scale(0.5, p[0]), -1), g.Log(y)), Of: always},
+			{Value: atEdge(g, plus(g, g.Scale(0.5, p[0]), -1), g.Log(y)), Of: always},
 			{Value: y, Weight: -0.5, Of: ofY},
 		}
 	},
@@ -256,7 +256,7 @@ var weibull = Dist{
 		return []Term{
 			{Value: powRatio(g, logY, logS, a), Weight: -1, Of: always},
 			{Value: g.Log(a), Of: of1st},
-			{Value: g.Mul(plus(g, a, -1), logY), Of: ofY | of1st},
+			{Value: atEdge(g, plus(g, a, -1), logY), Of: ofY | of1st},
 			{Value: g.Mul(a, logS), Weight: -1, Of: of1st | of2nd},
 		}
 	},

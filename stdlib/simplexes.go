@@ -29,7 +29,7 @@ func dirichlet(b *Builder, a []Arg) []ad.Ref {
 	norm := g.Sub(g.Lgamma(sumLast(g, a[1].Ref)), sumLast(g, g.Lgamma(a[1].Ref)))
 	return b.kept(a,
 		Term{Value: norm, Weight: repeat, Of: 1 << 1},
-		Term{Value: g.Mul(plus(g, alpha, -1), g.Log(theta)), Of: always})
+		Term{Value: atEdge(g, plus(g, alpha, -1), g.Log(theta)), Of: always})
 }
 
 // logMultinomial is the addend log (Σn)! - Σ log n!, a constant.

@@ -249,7 +249,7 @@ func TestDegenerate(t *testing.T) {
 	if r.MCSE[3] > 1e-7 || math.Abs(r.P[3]) > 1e-12 {
 		t.Errorf("a constant: %v, %v", r.MCSE[3], r.P[3])
 	}
-	if bad := r.Bad(); !slices.Contains(bad, 0) || !slices.Contains(bad, 1) || !slices.Contains(bad, 2) {
+	if bad := r.Bad(); !slices.Contains(bad, 0) || !slices.Contains(bad, 1) || !slices.Contains(bad, 2) || slices.Contains(bad, 3) {
 		t.Errorf("bad: %v", bad)
 	}
 	if _, err := Compare([][]float64{{1}, {1, 2}}); err == nil {

@@ -257,6 +257,10 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 	}
 	weights := slices.Clone(ratios)
 	r.K[i] = smoother.Smooth(weights, tail)
+	if ratios[0] == ratios[len(ratios)-1] && o.top == ratios[0] && tail > 5 {
+		// The largest weights are all the same, and so many that no larger one is to be expected.
+		r.K[i] = math.Inf(-1)
+	}
 	if math.IsInf(ratios[len(ratios)-1], 1) { // a draw under which the observation is impossible
 		r.ELPD[i], r.MCSE[i], r.P[i], r.ESS[i] = math.Inf(-1), math.NaN(), math.NaN(), 1
 		r.K[i] = math.Inf(1)

@@ -17,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // comparing is a run of compare.
@@ -68,7 +69,7 @@ func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 
 // comparisonJSON is all of it.
 type comparisonJSON struct {
-	Method       string             `json:"method"`       // loo or cv
+	Method       string             `json:"method"`       // loo, or cv of a number of folds
 	Observations int                `json:"observations"` // number of observations
 	Models       []comparedJSON     `json:"models"`       // the best first
 	Findings     []diagnose.Finding `json:"findings"`     // problems and remarks
@@ -93,9 +94,6 @@ type observed struct {
 
 // observedIn are the variables of the data that log likelihoods are about.
 func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
-	if len(l.Variables) == 0 {
-		return nil, nil
-	}
 	m, err := f.Model()
 	if err != nil {
 		return nil, err
@@ -104,9 +102,19 @@ func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 	if err != nil {
 		return nil, err
 	}
+	variables := l.Variables
+	if len(variables) == 0 { // the model's own log_lik: taken to be about what its statements are about
+		derived, err := m.Derive(predict.LogLikelihood)
+		if err != nil {
+			return nil, nil
+		}
+		for _, out := range derived.Outputs {
+			variables = append(variables, out.Variable)
+		}
+	}
 	all := map[string]observed{}
 	for _, v := range m.Program().IR().Data {
-		if d, ok := values.Get(v.Name); ok && slices.Contains(l.Variables, v.Name) {
+		if d, ok := values.Get(v.Name); ok && slices.Contains(variables, v.Name) {
 			o := observed{values: d.Reals, whole: v.Type.Kind == types.Int}
 			if d.IsInt {
 				o.values = nil
@@ -214,6 +222,9 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 				return err
 			}
 			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
+			if j.Folds > 0 { // posteriors of fewer data predict worse
+				p.method = fmt.Sprintf("%s of %s", j.Method, count(j.Folds, "fold", "folds"))
+			}
 			for i, v := range j.Pointwise.ELPD {
 				p.elpd = append(p.elpd, float64(v))
 				if i < len(j.Pointwise.ParetoK) && !(float64(j.Pointwise.ParetoK[i]) <= float64(j.Limit)) {

@@ -98,7 +98,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
+	j := looJSON{Method: "cv", Folds: len(folds.Folds), Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64
 	problems := map[string]int{}
 	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{m}, Source: folds}}, Options: options, Seed: o.seed, Keep: study.Keep{NoSummary: true}}

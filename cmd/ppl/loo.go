@@ -55,6 +55,8 @@ type looJSON struct {
 	Draws        int    `json:"draws"`        // draws used, of each fit
 	Observations int    `json:"observations"` // number of observations
 	Source       string `json:"source"`       // where the log likelihood is from
+
+	Folds int `json:"folds,omitempty"` // number of folds, with cv
 	// elpd_loo, p_loo, looic, elpd_waic, p_waic, waic; or elpd_cv, cvic
 	Estimates map[string]estimateOf `json:"estimates"`
 	MCSE      number                `json:"mcse"` // Monte Carlo standard error of elpd
@@ -385,7 +387,11 @@ func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted
 		writeParagraph(&b, "", fmt.Sprintf("Fitted again without: %s.", strings.Join(refitted, ", ")), lineWidth(w))
 	}
 	if bad := len(r.Bad()); bad == 0 && len(r.K) > 0 {
-		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g (largest: %.2g).", psis.Limit(r.Draws), slices.Max(r.K)), lineWidth(w))
+		largest := "."
+		if k := slices.Max(r.K); !math.IsInf(k, -1) { // else the likelihoods are constant
+			largest = fmt.Sprintf(" (largest: %.2g).", k)
+		}
+		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g%s", psis.Limit(r.Draws), largest), lineWidth(w))
 	}
 	writeFindings(&b, findings, lineWidth(w))
 	_, err := io.WriteString(w, b.String())

@@ -2,6 +2,8 @@ package stdlibtest
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/stdlib"
@@ -10,6 +12,8 @@ import (
 // TestEdges are values at which formulas are on the edge of their range: figures of mpmath
 // with 17 digits, or exact ones.
 func TestEdges(t *testing.T) {
+	edges := []string{"beta_lpdf(0.0 | 1.0, 8.0)", "beta_lpdf(1.0 | 8.0, 1.0)", "beta_proportion_lpdf(0.0 | 0.5, 2.0)",
+		"chi_square_lpdf(0.0 | 2.0)", "weibull_lpdf(0.0 | 1.0, 2.0)", "dirichlet_lpdf([0.0, 1.0]' | [1.0, 1.0]')"}
 	for _, c := range []struct {
 		call string
 		want float64
@@ -43,6 +47,18 @@ func TestEdges(t *testing.T) {
 		{"frechet_lccdf(1e200 | 2.0, 1.0)", -400 * math.Ln10},
 		{"rayleigh_lcdf(1e-200 | 1.0)", -400*math.Ln10 - math.Ln2},
 		{"poisson_log_lpmf(3 | inf)", math.Inf(-1)},
+		{"poisson_log_lpmf(0 | -inf)", 0},
+		{"poisson_log_lpmf(2 | -inf)", math.Inf(-1)},
+		{"poisson_log_lpmf({0, 3} | [-inf, 1.0]')", 3 - math.E - math.Log(6)},
+		// Data at the edge, where the factor y^0 is 1.
+		{edges[0], math.Log(8)},
+		{edges[1], math.Log(8)},
+		{"beta_lpdf(0.0 | 2.0, 8.0)", math.Inf(-1)},
+		{edges[2], 0},
+		{edges[3], -math.Ln2},
+		{edges[4], -math.Ln2},
+		{edges[5], 0},
+		{"dirichlet_lpdf([0.0, 1.0]' | [2.0, 1.0]')", math.Inf(-1)},
 		{"hmm_marginal([[-inf, 0], [-inf, 0]], [[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5]')", math.Inf(-1)},
 		{"hmm_marginal([[0, -inf], [0, -inf]], [[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5]')", math.Inf(-1)},
 		{"hmm_marginal([[0, 0, -inf], [-inf, -inf, 0]], [[1.0, 0.0], [0.5, 0.5]], [1.0, 0.0]')", math.Inf(-1)},
@@ -59,11 +75,11 @@ func TestEdges(t *testing.T) {
 				t.Errorf("%s: %v", c.call, err)
 				continue
 			}
-			if k > 0 && c.call == "poisson_log_lpmf(3 | inf)" {
-				continue // parameters are finite
+			if edge := strings.HasPrefix(c.call, "poisson_log") || slices.Contains(edges, c.call); k > 0 && edge {
+				continue // parameters are finite, and not at the edge of their bounds
 			}
 			if got[0] != c.want && !(math.Abs(got[0]-c.want) <= 1e-12*math.Abs(c.want)) {
-				t.Errorf("%s is %.17g, want %.17g", c.call, got[0], c.want)
+				t.Errorf("%s (parameters: %t) is %.17g, want %.17g", c.call, k > 0, got[0], c.want)
 			}
 		}
 	}
