@@ -32,9 +32,11 @@ func (l *lowerer) variable(v *check.Var) []*Var {
 			ID: *l.frame, Name: v.Name, Type: leaf.Type, Block: v.Block, Global: v.Global, Loop: v.Loop,
 			Level: Level(v.Level), Span: v.Ident.Span(), Whole: whole, Part: leaf.Part,
 		}
+		name := []byte(v.Name)
 		for _, i := range leaf.Path {
-			x.Name += "." + strconv.Itoa(i)
+			name = strconv.AppendInt(append(name, '.'), int64(i), 10)
 		}
+		x.Name = string(name)
 		if x.Type.Kind == types.Int {
 			x.Level = Data
 		}
