@@ -332,6 +332,22 @@ func reasons(kind files.Kind) []error {
 
 func howMuch() string { return os.Getenv("PPL_DURABLE") }
 
+// The page on reliability names as many commands as are tried.
+func TestReliabilityPage(t *testing.T) {
+	page, err := os.ReadFile("../../doc/evidence/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(" %d commands", len(durableCommands))
+	for _, test := range []string{"TestFailingCalls", "TestPowerCuts"} {
+		for line := range strings.Lines(string(page)) {
+			if strings.HasPrefix(line, "| `"+test+"`") && !strings.Contains(line, want) {
+				t.Errorf("%s tries%s, but the page says: %s", test, want, line)
+			}
+		}
+	}
+}
+
 // Every call that a command makes fails, or one at each place that makes calls in each phase.
 // The command says so, or has done its work; nothing that was drawn is lost.
 func TestFailingCalls(t *testing.T) {
