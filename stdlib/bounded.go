@@ -78,8 +78,8 @@ var beta = Dist{
 	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
 }
 
-// atEdge is e·logY for a density with the factor y^e. Data may lie at the edge where y is 0: the factor
-// is 1 there if e is 0, though the logarithm is infinite.
+// atEdge is e·logY for a density with the factor y^e. Data may lie at the edge where y is 0: the
+// factor is 1 there if e is 0, though the logarithm is infinite.
 func atEdge(g *ad.Graph, e, logY ad.Ref) ad.Ref {
 	v, _ := g.Value(logY)
 	if n, _ := g.Value(e); slices.Contains(v, negInf) || slices.Contains(n, 0) {

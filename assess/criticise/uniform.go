@@ -118,8 +118,8 @@ func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 			as++
 		}
 	}
-	// The sum of the probabilities at all points is a bound, too: a small one where few samples tell
-	// no more than that P is below 1/simulations.
+	// The sum of the probabilities at all points is a bound, too. It is small where samples show no
+	// more than that P is below 1/simulations.
 	u.P = min(float64(as)/(simulations+1), float64(len(tails))*observed)
 	slices.Sort(all)
 	level := all[simulations/20]
