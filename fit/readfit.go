@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,7 +76,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 		f.Report.Interrupted = true
 	}
 	if record.Elapsed > 0 {
-		f.Report.Elapsed = time.Duration(record.Elapsed * float64(time.Second))
+		f.Report.Elapsed = time.Duration(math.Round(record.Elapsed * float64(time.Second)))
 	}
 	for i := range f.Report.Chains {
 		c := &f.Report.Chains[i]

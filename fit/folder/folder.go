@@ -341,7 +341,7 @@ func phaseOf(p infer.Phase) Phase {
 }
 
 func (p Phase) phase() infer.Phase {
-	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(p.Seconds * float64(time.Second))}
+	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(math.Round(p.Seconds * float64(time.Second)))}
 }
 
 // ChangedError says that what is kept of the model or the data in the folder of a run is not
