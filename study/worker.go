@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -75,7 +76,7 @@ func (w *Worker) Do(ctx context.Context, u *Unit) (result *Result) {
 	began := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(u.Key, "panic", fmt.Errorf("the fit ended by a fault of this program: %v\n%s", p, firstFrames(debug.Stack())))
+			result = panicked(u, infer.NewPanicError(p))
 		}
 		if result != nil {
 			result.Seconds, result.CPU = time.Since(began).Seconds(), compile.CPULevel()
@@ -117,8 +118,12 @@ func (w *Worker) within(ctx context.Context, u *Unit, r *Result) error {
 	return err
 }
 
-// firstFrames cuts a stack to where the fault was.
-func firstFrames(stack []byte) []byte { return stack[:min(len(stack), 2000)] }
+// panicked is the result of a unit that ended by a panic. The stack goes to the default logger,
+// as that of a handler of net/http does: others read the results, which are the same everywhere.
+func panicked(u *Unit, e *infer.PanicError) *Result {
+	slog.Error("a fit ended by a fault of this program", "unit", u.Key, "error", e, "stack", string(e.Stack))
+	return failed(u.Key, "panic", fmt.Errorf("the fit ended by a fault of this program: %w", e))
+}
 
 // unitError is an error with the step that it occurred in: the code of its finding.
 type unitError struct {

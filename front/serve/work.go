@@ -85,7 +85,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	}()
 	var result any = walls
 	if j.Kind != kindWalls {
-		result, err = c.do(ctx, handlers[j.Kind])
+		result, err = c.do(ctx, handlers[j.Kind], stderr)
 	}
 	if err == nil {
 		err = c.end(eventResult, result)
@@ -119,15 +119,16 @@ func wallIn(l Limits) (Walls, error) {
 	return w, err
 }
 
-// do calls the handler; a panic is an error.
-func (c *Call) do(ctx context.Context, h Handler) (result any, err error) {
+// do calls the handler. A panic is an error of one line; its stack goes to the log of the server,
+// which is stderr, and to no client.
+func (c *Call) do(ctx context.Context, h Handler, stderr io.Writer) (result any, err error) {
 	if h == nil {
 		return nil, errors.New("no such work")
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			result = nil
+			fmt.Fprintf(stderr, "%s", debug.Stack())
+			result, err = nil, fmt.Errorf("panic: %v", p)
 		}
 	}()
 	return h(ctx, c)

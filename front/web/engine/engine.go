@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"log/slog"
 	"strings"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/model"
@@ -88,7 +89,9 @@ func asked[Request, Answer any](f func(*Engine, *call, *Request) (Answer, error)
 func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (answer []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("this is a fault of ppl: %v\n%s", r, debug.Stack())
+			failed := infer.NewPanicError(r)
+			slog.Error("a request failed by a fault of ppl", "kind", kind, "error", failed, "stack", string(failed.Stack))
+			answer, err = nil, fmt.Errorf("this is a fault of ppl: %w", failed)
 		}
 	}()
 	h, ok := handlers()[kind]

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/examples"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/model"
@@ -384,5 +386,17 @@ func TestSamplers(t *testing.T) {
 		if s.Doc == "" || strings.Contains(s.Name, " ") {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// A panic is reported in one line, without the places in the program.
+func TestPanic(t *testing.T) {
+	_, err := (*Engine)(nil).Do(t.Context(), "text", []byte(`{}`), func(string, []byte) {})
+	var failed *infer.PanicError
+	if !errors.As(err, &failed) || len(failed.Stack) == 0 {
+		t.Fatalf("%v", err)
+	}
+	if text := string(Failure(err)); !strings.Contains(text, "fault of ppl") || strings.Contains(text, ".go") || strings.Contains(text, `\n`) {
+		t.Error(text)
 	}
 }
