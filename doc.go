@@ -25,11 +25,12 @@
 //   - Data: [Model.Bind] takes a map or a struct of Go values, [JSON], a [DataFile], or what
 //     [ReadData] returns. With [BindOptions] it is [Model.BindContext]. It returns a [Posterior]:
 //     log density, gradient, constrained values.
-//   - A run: [Sample] takes a Posterior and [Options], which select a [Sampler] and report
-//     [Progress]. It returns a [Fit]; each [Row] of its summary is a quantity, each [Finding]
+//   - A run: [Sample] takes a Posterior and [Options], which select a [Sampler].
+//     It returns a [Fit]; each [Row] of its summary is a quantity, each [Finding]
 //     something that is wrong. A [Quantity] has the draws of one number, a [Variable] those of a
 //     whole variable.
-//   - A run in steps: [NewRun] makes a [Run], which yields each [Draw] and ends in a Fit.
+//   - A run in steps: [NewRun] makes a [Run]. Range over each [Draw] or over its [Progress]; it ends
+//     in a Fit.
 //   - Later: [ReadFit] and [ReadCSV] read a run back, [ReadFS] from an embed.FS, and [ReadArchive]
 //     from the one file that [Fit.WriteTo] writes.
 //   - A service: [NewLimits] makes [Limits] for all its runs, and a run that asks for more than

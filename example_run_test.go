@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"time"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
@@ -27,35 +28,33 @@ func coinPosterior() *ppl.Posterior {
 
 // A run ends soon after its context. The fit has the draws so far, and the error says why.
 func ExampleSample_cancel() {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	fit, err := ppl.Sample(ctx, coinPosterior(), ppl.Options{
-		Seed:  1,
-		Draws: 1_000_000,
-		Progress: func(p ppl.Progress) {
-			if p.Iteration > 2000 {
-				cancel(errors.New("enough"))
-			}
-		},
-	})
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 100*time.Millisecond, errors.New("out of time"))
+	defer cancel()
+	fit, err := ppl.Sample(ctx, coinPosterior(), ppl.Options{Seed: 1, Draws: 1_000_000})
 	var interrupted *ppl.InterruptedError
 	fmt.Println(errors.As(err, &interrupted), interrupted.Cause, fit.Report.Interrupted)
-	// Output: true enough true
+	// Output: true out of time true
 }
 
-// Progress is called from time to time. Calls do not overlap.
-func ExampleSample_progress() {
-	latest := map[int]int{}
-	_, err := ppl.Sample(context.Background(), coinPosterior(), ppl.Options{
-		Seed:     1,
-		Chains:   2,
-		Progress: func(p ppl.Progress) { latest[p.Chain] = p.Iteration },
-	})
+// A run yields how far its chains are. A loop that breaks ends it, as a cancelled context does.
+func ExampleRun_Progress() {
+	run, err := ppl.NewRun(context.Background(), coinPosterior(), ppl.Options{Seed: 1, Chains: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(latest), "chains reported")
-	// Output: 2 chains reported
+	percent := map[int]int{}
+	for p, err := range run.Progress() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		percent[p.Chain] = 100 * p.Iteration / p.Total
+	}
+	fit, err := run.Fit()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(percent, fit.Draws.Len(0), "draws of each chain")
+	// Output: map[0:100 1:100] 1000 draws of each chain
 }
 
 // A run yields its draws one by one. A loop that breaks ends it; the fit has the draws up to then.

@@ -41,7 +41,7 @@ type (
 	// Options say how [Sample] runs: sampler, chains, seed, files.
 	Options = fit.Options
 
-	// Run is a run that yields its draws one by one, and that can be looked at while it goes on.
+	// Run is a run that yields its draws one by one, or how far it is, and that can be looked at.
 	Run = fit.Run
 
 	// Draw is a draw of a [Run]: Values has the quantities that [Posterior.OutputNames] names.
@@ -68,8 +68,8 @@ type (
 	// Sampler is an algorithm for [Options.Sampler]. Package infer/sampler lists those of ppl.
 	Sampler = infer.Sampler
 
-	// Progress tells [Options.Progress] how far a chain is.
-	Progress = infer.Progress
+	// Progress says how far a run is, see [Run.Progress].
+	Progress = fit.Progress
 )
 
 // Errors of a run, besides those of models and data, for errors.As.
@@ -122,7 +122,8 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	return fit.Sample(ctx, p, o)
 }
 
-// NewRun is [Sample] in steps: [Run.Draws] ranges over the draws, [Run.Fit] has the fit of them.
+// NewRun is [Sample] in steps: [Run.Draws] ranges over the draws, or [Run.Progress] over how far
+// the chains are, and [Run.Fit] has the fit.
 func NewRun(ctx context.Context, p *Posterior, o Options) (*Run, error) {
 	return fit.NewRun(ctx, p, o)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/fittest"
-	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -192,18 +191,25 @@ func TestZarrInPython(t *testing.T) {
 	archive := tar.NewWriter(&during)
 	o := fit.Options{Chains: 2, Warmup: 100, Draws: 400, Seed: 1, Parallel: 1, SaveWarmup: true, Output: filepath.Join(dir, "fit"), Format: fit.Zarr, Refresh: 50}
 	seen := 0 // draws of the second chain that were there during the run
-	o.Progress = func(infer.Progress) {
+	run, err := fit.NewRun(context.Background(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range run.Progress() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		f, err := fit.ReadZarr(filepath.Join(dir, "fit.zarr"))
 		if err != nil {
 			t.Error(err)
-			return
+			continue
 		}
 		if n := f.Draws.Len(1); seen == 0 && f.Draws.Len(0) == 400 && 0 < n && n < 400 {
 			seen = n
 			addTar(t, archive, filepath.Join(dir, "fit.zarr"), "during")
 		}
 	}
-	fit, err := fit.Sample(context.Background(), p, o)
+	fit, err := run.Fit()
 	if err != nil {
 		t.Fatal(err)
 	}

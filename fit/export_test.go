@@ -1,6 +1,10 @@
 package fit
 
-import "context"
+import (
+	"context"
+
+	"github.com/ppl-lang/ppl/infer"
+)
 
 // SnapshotAlways makes a run save the state of its chains after every
 // transition.
@@ -33,3 +37,6 @@ func Take(ctx context.Context, l *Limits, processors int, bytes int64) (got int,
 	a, giveBack, err := l.take(ctx, allotment{processors, bytes})
 	return a.processors, giveBack, err
 }
+
+// ProgressOf is the function of options that is called as chains report their progress.
+func ProgressOf(o *Options) *func(infer.Progress) { return &o.progress }

@@ -184,14 +184,14 @@ func TestHeadOfCutRun(t *testing.T) {
 	for name, stop := range map[string]func(o *fit.Options, cancel func()){
 		"target": func(o *fit.Options, _ func()) { o.TargetESS = 50 },
 		"interrupted": func(o *fit.Options, cancel func()) {
-			o.Progress = func(q infer.Progress) {
+			*fit.ProgressOf(o) = func(q infer.Progress) {
 				if q.Iteration == 150 {
 					cancel()
 				}
 			}
 		},
 		"warm-up": func(o *fit.Options, cancel func()) {
-			o.Progress = func(q infer.Progress) {
+			*fit.ProgressOf(o) = func(q infer.Progress) {
 				if q.Iteration == 50 {
 					cancel()
 				}

@@ -49,7 +49,7 @@ func TestGather(t *testing.T) {
 			}
 			handed, parts = n, parts+1
 		}
-		alone.Progress = func(p infer.Progress) {
+		*fit.ProgressOf(&alone) = func(p infer.Progress) {
 			if p.Iteration%60 == 0 {
 				hand(run.SoFar())
 			}
@@ -156,7 +156,7 @@ func TestWatchTables(t *testing.T) {
 	o.LiveTables = true
 	o.Refresh = 20
 	o = fit.TablesAlways(o)
-	o.Progress = func(p infer.Progress) {
+	*fit.ProgressOf(&o) = func(p infer.Progress) {
 		for _, table := range run.SoFar().Report.Chains[0].Tables {
 			if table.Name == "visits" && p.Warmup {
 				seen[len(table.Rows)] = true

@@ -119,7 +119,7 @@ func TestRecentredResume(t *testing.T) {
 	options.Output = filepath.Join(stopped, "m")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	options.Progress = func(p infer.Progress) {
+	*fit.ProgressOf(&options) = func(p infer.Progress) {
 		if !p.Warmup && p.Iteration >= p.Total-30 {
 			cancel()
 		}
@@ -127,7 +127,7 @@ func TestRecentredResume(t *testing.T) {
 	if _, err := fit.Sample(ctx, schools(t), options); err == nil {
 		t.Fatal("it was not interrupted")
 	}
-	options.Progress, options.Resume = nil, true
+	*fit.ProgressOf(&options), options.Resume = nil, true
 	got, err := fit.Sample(context.Background(), schools(t), options)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestLearntResume(t *testing.T) {
 	}{{true, 20}, {false, 15}, {false, 60}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := 0
-		options.Progress = func(p infer.Progress) {
+		*fit.ProgressOf(&options) = func(p infer.Progress) {
 			if p.Warmup == of.warmup {
 				seen++
 			}
@@ -195,7 +195,7 @@ func TestLearntResume(t *testing.T) {
 		}
 		options.Resume = true
 	}
-	options.Progress = nil
+	*fit.ProgressOf(&options) = nil
 	got, err := fit.Sample(context.Background(), precise(), options)
 	if err != nil {
 		t.Fatal(err)

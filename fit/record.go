@@ -197,6 +197,9 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	var failures []error
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
+			if d.Chain < 0 && r.run.left {
+				continue // not an error: the loop over the run was left
+			}
 			if d.Chain < 0 {
 				err = &InterruptedError{Cause: err}
 			}

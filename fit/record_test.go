@@ -70,7 +70,7 @@ func TestResume(t *testing.T) {
 		options = fit.SnapshotAlways(options)
 		// Copies are made in the middle, from within the run.
 		copied := 0
-		options.Progress = func(p infer.Progress) {
+		*fit.ProgressOf(&options) = func(p infer.Progress) {
 			if p.Chain == 0 && p.Iteration == 230 {
 				copyFolder(t, whole, killed)
 				copied++
@@ -94,7 +94,7 @@ func TestResume(t *testing.T) {
 				t.Errorf("%s, %s: the summaries differ", name, how)
 			}
 		}
-		options.Progress, options.Resume = nil, true
+		*fit.ProgressOf(&options), options.Resume = nil, true
 		options.Output = filepath.Join(killed, "m")
 		resumed, err := fit.Sample(context.Background(), bind(t, pair, nil), options)
 		if err != nil {
@@ -105,7 +105,7 @@ func TestResume(t *testing.T) {
 		options.Output, options.Resume = filepath.Join(stopped, "m"), false
 		for _, at := range short.Every(2, []int{100, 200, 260}) {
 			ctx, cancel := context.WithCancel(context.Background())
-			options.Progress = func(p infer.Progress) {
+			*fit.ProgressOf(&options) = func(p infer.Progress) {
 				if p.Iteration >= at {
 					cancel()
 				}
@@ -118,7 +118,7 @@ func TestResume(t *testing.T) {
 			}
 			options.Resume = true
 		}
-		options.Progress = nil
+		*fit.ProgressOf(&options) = nil
 		if resumed, err = fit.Sample(context.Background(), bind(t, pair, nil), options); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestResumeDamaged(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	options.Refresh = 1
-	options.Progress = func(p infer.Progress) {
+	*fit.ProgressOf(&options) = func(p infer.Progress) {
 		if states, _ := filepath.Glob(filepath.Join(dir, "*.state")); len(states) > 0 && p.Iteration > 5000 {
 			cancel()
 		}
@@ -141,7 +141,7 @@ func TestResumeDamaged(t *testing.T) {
 	if _, err := fit.Sample(ctx, bind(t, pair, nil), options); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	options.Progress, options.Resume = nil, true
+	*fit.ProgressOf(&options), options.Resume = nil, true
 	for _, names := range [][]string{{"m_1.state", "m_1.synced"}, {"m_1.journal"}} {
 		good := map[string]string{}
 		for _, name := range names {
@@ -223,7 +223,7 @@ func TestSalvage(t *testing.T) {
 	options.Output = filepath.Join(dir, "m")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	options.Progress = func(p infer.Progress) {
+	*fit.ProgressOf(&options) = func(p infer.Progress) {
 		if p.Iteration > 250 {
 			cancel()
 		}
@@ -231,7 +231,7 @@ func TestSalvage(t *testing.T) {
 	if _, err := fit.Sample(ctx, bind(t, pair, nil), options); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	options.Progress, options.Resume = nil, true
+	*fit.ProgressOf(&options), options.Resume = nil, true
 	flip := func(name string, at int) {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -294,7 +294,7 @@ func TestSalvagePooled(t *testing.T) {
 	options.Output = filepath.Join(dir, "m")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	options.Progress = func(p infer.Progress) {
+	*fit.ProgressOf(&options) = func(p infer.Progress) {
 		if p.Iteration >= 140 {
 			cancel()
 		}
@@ -313,7 +313,7 @@ func TestSalvagePooled(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	options.Progress, options.Resume = nil, true
+	*fit.ProgressOf(&options), options.Resume = nil, true
 	if _, err = fit.Sample(context.Background(), bind(t, pair, nil), options); err == nil || !strings.Contains(err.Error(), "would start anew and make the same draws again") {
 		t.Fatalf("error %v", err)
 	}
@@ -348,7 +348,7 @@ func TestTemperedResume(t *testing.T) {
 	}{{true, 300}, {false, 15}, {false, 60}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := 0
-		options.Progress = func(p infer.Progress) {
+		*fit.ProgressOf(&options) = func(p infer.Progress) {
 			if p.Warmup == of.warmup {
 				seen++
 			}
@@ -363,7 +363,7 @@ func TestTemperedResume(t *testing.T) {
 		}
 		options.Resume = true
 	}
-	options.Progress = nil
+	*fit.ProgressOf(&options) = nil
 	got, err := fit.Sample(context.Background(), bind(t, apart, nil), options)
 	if err != nil {
 		t.Fatal(err)

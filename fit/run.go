@@ -12,8 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Run is a run of [Sample] whose draws can be taken in one by one, and that can be looked at while
-// it goes on. Only [NewRun] makes one.
+// Run is a run of [Sample] that can be followed. Range over its draws by [Run.Draws], or over how
+// far its chains are by [Run.Progress], and ask for [Run.Fit] after the loop. [Run.SoFar] has the
+// fit so far at any time. Only [NewRun] makes one.
 type Run struct {
 	ctx       context.Context
 	posterior *model.Posterior
@@ -24,14 +25,31 @@ type Run struct {
 	ended atomic.Bool
 	now   atomic.Pointer[func() *Fit] // the fit so far; nil before the first draw
 	yield func(infer.Draw, error) bool
-	left  bool // yield has said that it wants no more
+	left  bool // the loop wants no more
 
 	fit *Fit
 	err error
 }
 
-// NewRun makes a run, of which [Run.Draws] or [Run.Fit] makes the draws. An error says that the
-// options, or the files of a run to resume, are not in order.
+// Progress says how far the chain is that has reported last.
+type Progress struct {
+	infer.Progress
+
+	// Looked is the number of draws of each chain at which [Options.TargetESS] was looked at last;
+	// 0: it was not. ESS and Rhat are the least effective sample size and the largest R-hat of all
+	// quantities then.
+	Looked    int
+	ESS, Rhat float64
+}
+
+// errTwice says that a run was ranged over again.
+var errTwice = errors.New("ppl: a run can be ranged over only once, by Draws or by Progress")
+
+// errLeft is why a run is cancelled whose loop was left.
+var errLeft = errors.New("the loop over the run was left")
+
+// NewRun makes a run. Its draws are made by [Run.Draws], [Run.Progress] or [Run.Fit], whichever is
+// first. An error says that the options, or the files of a run to resume, are not in order.
 func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	if err := o.check(ctx, p); err != nil {
 		return nil, err
@@ -65,7 +83,7 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	return func(yield func(infer.Draw, error) bool) {
 		if !r.begun.CompareAndSwap(false, true) {
-			yield(infer.Draw{Chain: -1}, errors.New("ppl: the draws of a run can be ranged over only once"))
+			yield(infer.Draw{Chain: -1}, errTwice)
 			return
 		}
 		r.yield = yield
@@ -76,8 +94,46 @@ func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	}
 }
 
-// Fit is what [Sample] returns. It makes the draws, unless a loop over [Run.Draws] has done so.
-// After a loop that was left early, it has the draws up to then, and no error for that.
+// Progress makes the draws and yields how far the chains are: after the first transition of each,
+// after every [Options.Refresh] transitions, at the end of warm-up and sampling, and when
+// [Options.TargetESS] is looked at. A loop that breaks ends the run. [Run.Fit] has the fit after the
+// loop. The error of Fit, if any, is yielded last.
+func (r *Run) Progress() iter.Seq2[Progress, error] {
+	return func(yield func(Progress, error) bool) {
+		if !r.begun.CompareAndSwap(false, true) {
+			yield(Progress{}, errTwice)
+			return
+		}
+		ctx, cancel := context.WithCancelCause(r.ctx)
+		defer cancel(nil)
+		r.ctx = ctx
+		var now Progress
+		tell := func() {
+			if r.left {
+				return
+			}
+			r.left = true // also after a panic of the loop's body
+			if r.left = !yield(now, nil); r.left {
+				cancel(errLeft)
+			}
+		}
+		r.options.progress = func(p infer.Progress) {
+			now.Progress = p
+			tell()
+		}
+		r.options.looked = func(n int, ess, rhat float64) {
+			now.Looked, now.ESS, now.Rhat = n, ess, rhat
+			tell()
+		}
+		r.sample()
+		if r.err != nil && !r.left {
+			yield(now, r.err)
+		}
+	}
+}
+
+// Fit is what [Sample] returns. It makes the draws, unless a loop over the run has done so. After
+// a loop that was left early, it has the draws up to then, and no error for that.
 func (r *Run) Fit() (*Fit, error) {
 	if r.begun.CompareAndSwap(false, true) {
 		r.sample()
@@ -136,6 +192,9 @@ func (r *Run) attempts() (*Fit, error) {
 			}
 		}
 		if err := r.check.Replace(r.ctx); err != nil {
+			if r.left {
+				return fit, nil
+			}
 			return fit, &InterruptedError{Cause: err}
 		}
 		// What was drawn, now or before the run was resumed, is of another density.

@@ -128,20 +128,15 @@ type Options struct {
 	// Chains then run all at a time. 0: there is no such target.
 	TargetESS float64
 
-	// Reached, if not nil, is told what TargetESS looks at, each time that it does: the
-	// least effective sample size and the largest R-hat of all quantities after so many
-	// draws of each chain. Calls overlap neither each other nor those of Progress.
-	Reached func(draws int, ess, rhat float64)
-
-	// Progress, if not nil, is told how far chains are: after the first
-	// transition of each, after every Refresh transitions (0: 100) and at the
-	// end of warm-up and sampling. Calls do not overlap.
-	Progress func(infer.Progress)
-	Refresh  int
+	// Refresh is the number of transitions of a chain between two values of [Run.Progress]; 0: 100.
+	Refresh int
 
 	// LiveTables brings up to date, while the run goes on, what kernels have learnt, for the
 	// reports of [Run.SoFar]; it takes a twentieth of the chains' time at most.
 	LiveTables bool
+
+	progress func(infer.Progress)           // of a chain; calls do not overlap
+	looked   func(n int, ess, rhat float64) // what TargetESS looks at; as progress
 
 	tablesEvery  time.Duration // for tests
 	keepInMemory int           // likewise; 0: keepInMemory
@@ -233,8 +228,8 @@ func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit,
 	if o.TargetESS > 0 {
 		config.Enough = func(n int) bool {
 			ess, rhat := r.precision(n)
-			if o.Reached != nil && ess > 0 {
-				o.Reached(n, ess, rhat)
+			if o.looked != nil && ess > 0 {
+				o.looked(n, ess, rhat)
 			}
 			return ess >= o.TargetESS && rhat < 1.01
 		}
@@ -315,7 +310,7 @@ func (o *Options) config() infer.Config {
 		WarmupValues: o.SaveWarmup,
 		Parallel:     o.Parallel,
 		Grace:        o.Grace,
-		Progress:     o.Progress,
+		Progress:     o.progress,
 		Refresh:      o.Refresh,
 	}
 }

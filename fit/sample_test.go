@@ -90,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 	reason := errors.New("enough")
 	o := fit.Options{Chains: 2, Warmup: 50, Draws: 50_000_000, Seed: 4, Parallel: 2, Output: filepath.Join(t.TempDir(), "fit"), Refresh: 10}
 	seen := map[int]bool{}
-	o.Progress = func(pr infer.Progress) {
+	*fit.ProgressOf(&o) = func(pr infer.Progress) {
 		if seen[pr.Chain] = seen[pr.Chain] || !pr.Warmup; seen[0] && seen[1] {
 			cancel(reason)
 		}
@@ -213,10 +213,9 @@ func TestSamplers(t *testing.T) {
 
 func TestUnwritable(t *testing.T) {
 	started := false
-	fit, err := fit.Sample(context.Background(), bind(t, pair, nil), fit.Options{
-		Output:   filepath.Join(t.TempDir(), "absent", "fit"),
-		Progress: func(infer.Progress) { started = true },
-	})
+	o := fit.Options{Output: filepath.Join(t.TempDir(), "absent", "fit")}
+	*fit.ProgressOf(&o) = func(infer.Progress) { started = true }
+	fit, err := fit.Sample(context.Background(), bind(t, pair, nil), o)
 	if err == nil || fit != nil || started {
 		t.Errorf("error %v, started %t", err, started)
 	}

@@ -139,7 +139,7 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 			defer cancel()
 			o := fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3, Output: output, Resumable: true, SnapshotEvery: -1, Parallel: 1, Refresh: 1}
 			// In the middle of the draws of the second attempt.
-			o.Progress = func(p infer.Progress) {
+			*fit.ProgressOf(&o) = func(p infer.Progress) {
 				if _, err := os.Stat(output + ".density"); err == nil && p.Chain == 0 && p.Iteration == 500 {
 					cancel()
 				}
@@ -149,7 +149,7 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 			if !errors.As(err, &interrupted) || begun.Draws.Len(0) < 150 {
 				t.Fatalf("%v", err)
 			}
-			o.Progress, o.Resume = nil, true
+			*fit.ProgressOf(&o), o.Resume = nil, true
 			fit, err := fit.Sample(context.Background(), p, o)
 			if err != nil {
 				t.Fatal(err)

@@ -2,12 +2,13 @@ package fit_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/ppl-lang/ppl/fit"
-	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -26,13 +27,7 @@ func TestWatch(t *testing.T) {
 	var seen []*fit.Fit
 	var looking sync.WaitGroup
 	look := make(chan struct{}, 1)
-	run, err = fit.NewRun(context.Background(), posterior, fit.Options{Seed: 1, Chains: 2, Parallel: 1, Draws: 2000,
-		Progress: func(infer.Progress) {
-			select {
-			case look <- struct{}{}:
-			default:
-			}
-		}})
+	run, err = fit.NewRun(context.Background(), posterior, fit.Options{Seed: 1, Chains: 2, Parallel: 1, Draws: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +54,10 @@ func TestWatch(t *testing.T) {
 			t.Error("there is a fit while the run goes on")
 		}
 		streamed[d.Chain] = append(streamed[d.Chain], d.Values[0])
+		select {
+		case look <- struct{}{}:
+		default:
+		}
 	}
 	fit, err := run.Fit()
 	close(look)
@@ -116,5 +115,85 @@ func TestDrawsBreak(t *testing.T) {
 	f, err := run.Fit()
 	if err != nil || f.Draws.Len(0)+f.Draws.Len(1) != 500 || !f.Report.Interrupted || len(f.Summary()) == 0 {
 		t.Errorf("%v, %+v", err, f)
+	}
+}
+
+// Progress is yielded of each chain, and has what TargetESS looks at.
+func TestRunProgress(t *testing.T) {
+	o := fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2, Warmup: 200, Draws: 2000, TargetESS: 200, Refresh: 50}
+	run, err := fit.NewRun(t.Context(), bind(t, pair, nil), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last fit.Progress
+	chains, looks := map[int]int{}, 0
+	for p, err := range run.Progress() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		chains[p.Chain]++
+		if p.Looked < last.Looked {
+			t.Errorf("looked at %d draws after %d", p.Looked, last.Looked)
+		}
+		if p.Looked != last.Looked {
+			looks++
+		}
+		last = p
+	}
+	f, err := run.Fit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chains) != 2 || chains[1] < 4 || looks < 1 || last.ESS < 200 || last.Rhat > 1.01 || f.Report.Enough != last.Looked {
+		t.Errorf("%v, %d looks, %+v, enough after %d", chains, looks, last, f.Report.Enough)
+	}
+	// What is drawn is that of Sample.
+	alone, err := fit.Sample(t.Context(), bind(t, pair, nil), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(f.Draws.Column(nil, 1, 0), alone.Draws.Column(nil, 1, 0)) {
+		t.Error("a run that is followed has other draws")
+	}
+	for _, err := range run.Progress() {
+		if err == nil {
+			t.Error("a run can be ranged over twice")
+		}
+	}
+}
+
+// A loop over progress that breaks ends the run, also in warm-up, and a cancelled run yields its error.
+func TestProgressBreak(t *testing.T) {
+	for _, warm := range []bool{true, false} {
+		run, err := fit.NewRun(t.Context(), bind(t, pair, nil), fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 1, Draws: 1_000_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, err := range run.Progress() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if warm || !p.Warmup {
+				break
+			}
+		}
+		f, err := run.Fit()
+		if err != nil || !f.Report.Interrupted || f.Draws.Len(0) > 100_000 || warm && f.Draws.Len(0) > 0 {
+			t.Errorf("in warm-up %t: %v, %d draws", warm, err, f.Draws.Len(0))
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	run, err := fit.NewRun(ctx, bind(t, pair, nil), fit.Options{Seed: 1, Chains: 1, Draws: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enough, seen := errors.New("enough"), error(nil)
+	for _, err := range run.Progress() {
+		cancel(enough)
+		seen = err
+	}
+	if _, err := run.Fit(); !errors.Is(seen, enough) || !errors.Is(err, enough) {
+		t.Errorf("%v, %v", seen, err)
 	}
 }

@@ -97,7 +97,7 @@ func TestZarrWhileSampling(t *testing.T) {
 	var seen []*fit.Fit
 	o := fit.Options{Chains: 2, Warmup: 100, Draws: 400, Seed: 1, Parallel: 1, Output: base, Format: fit.Zarr, Refresh: 50}
 	o = fit.FlushAlways(o)
-	o.Progress = func(infer.Progress) {
+	*fit.ProgressOf(&o) = func(infer.Progress) {
 		f, err := fit.ReadZarr(base + ".zarr")
 		if err != nil {
 			t.Error(err)
@@ -149,7 +149,7 @@ func TestZarrResume(t *testing.T) {
 			cancel()
 		}
 	}
-	o.Progress = stop
+	*fit.ProgressOf(&o) = stop
 	part, err := fit.Sample(ctx, p, o)
 	if !errors.As(err, new(*fit.InterruptedError)) {
 		t.Fatalf("interrupted: %v", err)
@@ -160,7 +160,7 @@ func TestZarrResume(t *testing.T) {
 	}
 	fittest.SameDraws(t, read.Draws, part.Draws)
 	part.Close()
-	o.Progress, o.Resume = nil, true
+	*fit.ProgressOf(&o), o.Resume = nil, true
 	rest, err := fit.Sample(context.Background(), p, o)
 	if err != nil {
 		t.Fatal(err)

@@ -151,6 +151,21 @@ func (d *tried) empty(t *testing.T) {
 	}
 }
 
+// update implements follower.
+func (d *tried) update(p infer.Progress) {
+	if d.calm {
+		return
+	}
+	if p.Warmup {
+		d.phase.set("warm-up")
+	} else {
+		d.phase.set("sampling")
+	}
+}
+
+// reached implements follower.
+func (*tried) reached(int, float64, float64) {}
+
 // run runs a command in this process and returns the exit code and what it has printed.
 func (d *tried) run(args []string) (int, string) {
 	var out bytes.Buffer
@@ -160,19 +175,13 @@ func (d *tried) run(args []string) (int, string) {
 			return
 		}
 		o.SnapshotEvery, o.SyncEvery, o.Refresh = -1, 2*time.Millisecond, 1
-		o.Progress = func(p infer.Progress) {
-			if p.Warmup {
-				d.phase.set("warm-up")
-			} else {
-				d.phase.set("sampling")
-			}
-		}
 		complete := o.Complete
 		o.Complete = func(f *fit.Fit) error {
 			d.phase.set("clean-up")
 			return complete(f)
 		}
 	})
+	ctx = context.WithValue(ctx, followerKey{}, d)
 	code := executeIn(ctx, args, &out, &out)
 	return code, out.String()
 }

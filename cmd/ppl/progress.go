@@ -14,10 +14,9 @@ import (
 // progress tells a person how far a run is. Its methods may be called by
 // several goroutines.
 type progress interface {
+	follower
 	start()
-	update(infer.Progress)
-	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
-	message(string)                       // a line of the model's print statements, or a remark
+	message(string) // a line of the model's print statements, or a remark
 	stop(fit *fit.Fit, interrupted bool)
 }
 

@@ -295,8 +295,6 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	options.Progress, options.Reached = shown.update, shown.reached
-
 	signaled, quiet := interruptible(limited, func() {
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")
 	})
@@ -310,14 +308,6 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 		defer watched.end()
 		options.LiveTables = true
-		options.Progress = func(p infer.Progress) {
-			shown.update(p)
-			watched.update(p)
-		}
-		options.Reached = func(draws int, ess, rhat float64) {
-			shown.reached(draws, ess, rhat)
-			watched.reached(draws, ess, rhat)
-		}
 		fmt.Fprintf(stderr, "Watch the run at %s\n", watched.url())
 	}
 	complete := false
@@ -337,7 +327,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if set, ok := limited.Value(adjustKey{}).(func(*fit.Options)); ok {
 		set(&options)
 	}
-	f, err := sampled(ctx, l.posterior, options, watched)
+	f, err := sampled(ctx, l.posterior, options, shown, watched)
 	interrupted := ctx.Err() != nil && f != nil && f.Report.Interrupted
 	quiet()
 	shown.stop(f, interrupted)
@@ -412,6 +402,9 @@ func withFolder(err error) error {
 // the run, so that little happens by the clock.
 type adjustKey struct{}
 
+// followerKey is likewise that of a follower.
+type followerKey struct{}
+
 // kept are the data that go into the folder of the run. Columns of a table that the model does
 // not declare, such as the names of people, are nobody's business who gets the folder.
 func (o *runOptions) kept(l *loaded) *data.Set {
@@ -429,14 +422,39 @@ func orNone(n int) int {
 	return n
 }
 
-// sampled makes the draws, which a page may follow.
-func sampled(ctx context.Context, p *model.Posterior, o fit.Options, watched *watching) (*fit.Fit, error) {
+// follower is told how far a run is.
+type follower interface {
+	update(infer.Progress)
+	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
+}
+
+// sampled makes the draws, which are shown, and which a page may follow.
+func sampled(ctx context.Context, p *model.Posterior, o fit.Options, shown progress, watched *watching) (*fit.Fit, error) {
 	run, err := fit.NewRun(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
+	followers := []follower{shown}
 	if watched != nil {
 		watched.follow(run.SoFar)
+		followers = append(followers, watched)
+	}
+	if f, ok := ctx.Value(followerKey{}).(follower); ok {
+		followers = append(followers, f)
+	}
+	looked := 0
+	for now, err := range run.Progress() {
+		if err != nil {
+			break // Fit has it
+		}
+		for _, f := range followers {
+			if now.Looked != looked {
+				f.reached(now.Looked, now.ESS, now.Rhat)
+			} else {
+				f.update(now.Progress)
+			}
+		}
+		looked = now.Looked
 	}
 	return run.Fit()
 }

@@ -426,19 +426,24 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if options.Init, err = r.inits(l.posterior); err != nil {
 		return nil, failed(err)
 	}
-	if c.Stream {
-		options.Progress = func(p infer.Progress) {
-			if text, err := asDocument(toldProgress(p)); err == nil {
-				_ = c.Progress(text)
-			}
-		}
-	}
 	if limit := time.Duration(r.TimeLimit * float64(time.Second)); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &timeLimitError{limit})
 		defer cancel()
 	}
-	fit, err := fit.Sample(ctx, l.posterior, options)
+	run, err := fit.NewRun(ctx, l.posterior, options)
+	if err != nil {
+		return nil, failed(err)
+	}
+	for now, err := range run.Progress() {
+		if err != nil || !c.Stream {
+			continue
+		}
+		if text, err := asDocument(toldProgress(now.Progress)); err == nil {
+			_ = c.Progress(text)
+		}
+	}
+	fit, err := run.Fit()
 	if fit == nil {
 		return nil, failed(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/fit"
-	"github.com/ppl-lang/ppl/infer"
 )
 
 // chainRequest asks for one chain of a run.
@@ -55,7 +54,6 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	c.emitJSON("bound", map[string]int{"chain": r.Chain, "parameters": posterior.Dim()})
 	o.Chains, o.FirstID, o.Refresh = 1, r.Chain, 5
 	o.LiveTables = true
-	var run *fit.Run
 	handed := 0
 	hand := func(f *fit.Fit) error {
 		part, n, err := f.Part(handed)
@@ -69,11 +67,18 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	var told time.Time
 	due := time.Now().Add(handEvery)
 	divergences := 0
-	o.Progress = func(p infer.Progress) {
+	run, err := fit.NewRun(c, posterior, o)
+	if err != nil {
+		return nil, err
+	}
+	for p, err := range run.Progress() {
+		if err != nil {
+			break // Fit has it
+		}
 		divergences = p.Divergences
 		now := time.Now()
 		if now.Sub(told) < tellEvery {
-			return
+			continue
 		}
 		told = now
 		phase := "sampling"
@@ -86,9 +91,6 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 			took := time.Since(now)
 			due = time.Now().Add(max(handEvery, 20*took))
 		}
-	}
-	if run, err = fit.NewRun(c, posterior, o); err != nil {
-		return nil, err
 	}
 	fit, err := run.Fit()
 	printed.flush()
