@@ -2,12 +2,8 @@ package ppl_test
 
 import (
 	"go/ast"
-	"go/build"
 	"go/doc"
-	"go/parser"
-	"go/token"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,40 +12,19 @@ import (
 
 // Links in the documentation of the packages that versions promise lead somewhere.
 func TestDocLinks(t *testing.T) {
-	const module = "github.com/ppl-lang/ppl"
-	documented := map[string]*doc.Package{} // by folder
+	packages := map[string]*doc.Package{} // by folder
 	load := func(dir string) *doc.Package {
-		if p, ok := documented[dir]; ok {
-			return p
+		p, ok := packages[dir]
+		if !ok {
+			p = documented(t, dir)
+			packages[dir] = p
 		}
-		documented[dir] = nil
-		found, err := build.ImportDir(filepath.FromSlash(dir), 0)
-		if err != nil {
-			return nil
-		}
-		set := token.NewFileSet()
-		var files []*ast.File
-		for _, name := range found.GoFiles {
-			f, err := parser.ParseFile(set, filepath.Join(filepath.FromSlash(dir), name), nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-		}
-		p, err := doc.NewFromFiles(set, files, path.Join(module, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		documented[dir] = p
 		return p
 	}
 	link := regexp.MustCompile(`\[\*?([a-z]\w*\.)?([A-Z]\w*)(\.[A-Z]\w*)?\]`)
 	checked := 0
-	for _, dir := range []string{".", "model", "fit", "assess", "infer", "infer/sampler", "infer/nuts", "infer/hmc", "infer/ahmc", "lang/diag"} {
+	for _, dir := range promised(t) {
 		p := load(dir)
-		if p == nil {
-			t.Fatalf("there is no package in %s", dir)
-		}
 		texts := map[string]string{"the package": p.Doc}
 		for _, f := range p.Funcs {
 			texts[f.Name] = f.Doc

@@ -102,8 +102,8 @@ func (b bell) LogDensityGrad(x, grad []float64) (float64, error) {
 	return sum, nil
 }
 
-// Clone implements infer.Cloner: chains run in parallel.
-func (b bell) Clone() infer.LogDensity { return b }
+// CloneDensity implements infer.Cloner: chains run in parallel.
+func (b bell) CloneDensity() infer.LogDensity { return b }
 
 // A log density written in Go is sampled as a model is. A sampler written in Go is shown by
 // the example of infer.Sampler.

@@ -23,7 +23,7 @@ type (
 
 	// Posterior is a model bound to data: a log density over unconstrained parameters, with
 	// its gradient. Any number of goroutines may [Sample] it at the same time. One at a time
-	// calls its methods; [Posterior.Copy] makes more.
+	// calls its methods; [Posterior.Clone] makes more.
 	Posterior = model.Posterior
 
 	// BindOptions are options of [Model.BindContext].

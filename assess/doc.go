@@ -1,6 +1,12 @@
 // Package assess computes what fits mean: how well a model predicts, whether it reproduces its
 // data, and what its prior says.
 //
+//	likelihoods, err := assess.LogLikOf(ctx, f, assess.LogLikOptions{})
+//	result, err := likelihoods.LOO(ctx, 0)
+//	findings := likelihoods.Findings(result, false)
+//
+// # Map
+//
 //	loglik.go      LogLikOf: log likelihoods of observations; leave-one-out cross-validation
 //	moments.go     moment matching for influential observations
 //	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut

@@ -33,7 +33,7 @@ type Holdout struct {
 	options model.BindOptions
 }
 
-// Holdout prepares for refits, unless ctx ends before. An error says why observations
+// NewHoldout prepares for refits, unless ctx ends before. An error says why observations
 // cannot be left out.
 func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOptions) (*Holdout, error) {
 	set, err := model.ReadData(values)
@@ -238,7 +238,7 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 // without them.
 func (h *Holdout) Dim() int { return h.dim }
 
-// HeldOut is what the draws of a fit say about the rows of data that it has not seen, such
+// PredictHeldOut returns what the draws of a fit say about the rows of data that it has not seen, such
 // as those of [Holdout.Split]; d is derived by [model.Model.Derive] as [predict.LogLikelihood].
 func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *data.Set, rows int, o model.BindOptions) (*HeldOut, error) {
 	q, err := d.BindContext(ctx, test, o)
@@ -285,6 +285,7 @@ type NoDataError struct {
 	Near string // a variable that the data have with a similar name; "" if there is none
 }
 
+// Error implements error.
 func (e *NoDataError) Error() string {
 	text := "the data have no " + e.Name
 	if e.Near != "" {

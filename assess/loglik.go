@@ -48,7 +48,7 @@ type LogLik struct {
 	groups  string   // the variable that says which elements are one; "": none
 }
 
-// LogLik finds the log likelihoods of the observations that the model was fitted to,
+// LogLikOf finds the log likelihoods of the observations that the model was fitted to,
 // unless ctx ends before. An error says why there are none.
 func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error) {
 	if err := f.Err(); err != nil {
@@ -275,7 +275,7 @@ func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error)
 		if err != nil {
 			return nil, err
 		}
-		r, err := criticise.Of(m, nil)
+		r, err := criticise.CrossValidate(m, nil)
 		if err == nil {
 			r.Adjust(m.Efficiency())
 		}

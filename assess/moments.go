@@ -139,7 +139,7 @@ func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterio
 	workers := min(runtime.GOMAXPROCS(0), len(points))
 	var running sync.WaitGroup
 	for w := range workers {
-		q, s := p.Copy(), source.Copy()
+		q, s := p.Clone(), source.Clone()
 		running.Go(func() {
 			q.SetStop(ctx.Err)
 			s.SetStop(ctx.Err)

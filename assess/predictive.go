@@ -356,7 +356,7 @@ type SensitivityOptions struct {
 	All bool
 }
 
-// Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
+// SensitivityOf raises prior and likelihood to powers near one. The likelihood is that of
 // the statements on data.
 func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sensitivity, error) {
 	if err := f.Err(); err != nil {

@@ -49,7 +49,7 @@ type Simulator struct {
 // maxSets bounds the data sets of a simulator, whose parameters are drawn before them.
 const maxSets = 100_000_000
 
-// Simulator prepares to make data sets, up to a number of them. values are data of the
+// NewSimulator prepares to make data sets, up to a number of them. values are data of the
 // sizes and with the covariates that are wanted; variables that the model's statements are
 // about are drawn and may be left out. The prior is that of [SamplePrior].
 //

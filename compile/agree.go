@@ -163,7 +163,7 @@ func (m *Model) Comparer() (*Comparer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparer{m: m, quiet: m.Clone().(*Model), plain: plain, solver: m.solverTolerance(m.program.TransformedParameters, m.program.Model)}
+	c := &Comparer{m: m, quiet: m.Clone(), plain: plain, solver: m.solverTolerance(m.program.TransformedParameters, m.program.Model)}
 	c.outputSolver = m.solverTolerance(m.program.TransformedParameters, m.program.GeneratedQuantities)
 	c.drawn = static.Drawn(static.NewFunctions(), m.program.GeneratedQuantities)
 	c.quiet.prints, c.quiet.env = nil, &ad.Env{Stop: func() error { return c.now.stop() }}
@@ -677,7 +677,7 @@ func Passes() []string { return passes.Names() }
 // Reference is the model whose log density, and all else that it computes, is evaluated by the
 // reference: statement by statement, slowly.
 func (m *Model) Reference() *Model {
-	c := m.Clone().(*Model)
+	c := m.Clone()
 	bound := *m.bound
 	bound.Density, bound.Constrained, bound.Generated = nil, nil, nil
 	c.bound, c.density, c.machine, c.made, c.curvature = &bound, nil, nil, &made{}, &curvature{}

@@ -186,11 +186,16 @@ func (m *Model) Memory() int64 {
 	return int64(m.density.Memory())
 }
 
-// Clone returns a model that shares the program but not its memory.
-func (m *Model) Clone() interface {
+// CloneDensity is [Model.Clone] for infer.Cloner, which it implements.
+func (m *Model) CloneDensity() interface {
 	Dim() int
 	LogDensityGrad(x, grad []float64) (float64, error)
 } {
+	return m.Clone()
+}
+
+// Clone returns a model that shares the program but not its memory.
+func (m *Model) Clone() *Model {
 	c := *m
 	c.machine, c.constr, c.gen, c.curves = nil, nil, nil, nil
 	if m.density != nil {

@@ -294,7 +294,7 @@ func TestDecidedByParameters(t *testing.T) {
 			if !m.Interpreted() || !slices.ContainsFunc(m.Loops().Notes, func(s string) bool { return strings.Contains(s, "is interpreted") }) {
 				t.Fatalf("it is not interpreted: %v", m.Loops().Notes)
 			}
-			m = m.Clone().(*Model)
+			m = m.Clone()
 			n := m.Dim()
 			for _, x := range c.points {
 				grad, hessian, product := make([]float64, n), make([]float64, n*n), make([]float64, n)

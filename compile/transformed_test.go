@@ -115,7 +115,7 @@ func TestMadeWhenFirstUsed(t *testing.T) {
 		m := bindSource(t, text, "{}")
 		var group sync.WaitGroup
 		for range 8 {
-			c := m.Clone().(*Model)
+			c := m.Clone()
 			group.Go(func() {
 				out, grad := make([]float64, len(c.OutputNames())), make([]float64, 1)
 				err1 := c.Generate([]float64{0.5}, nil, out)

@@ -30,7 +30,7 @@ type BugReport struct {
 	recorded  *folder.Density // of the run that it is about; nil: none
 }
 
-// BugReport compares the log density with the reference evaluator at the points, however long
+// NewBugReport compares the log density with the reference evaluator at the points, however long
 // that takes, and at those where a run found it wrong; recorded is [Fit.DensityCheck] of the run,
 // or nil. It ends when ctx does.
 func NewBugReport(ctx context.Context, p *model.Posterior, points [][]float64, recorded *folder.Density) (*BugReport, error) {
@@ -46,7 +46,7 @@ func NewBugReport(ctx context.Context, p *model.Posterior, points [][]float64, r
 			r.Points = append(r.Points, w.Point)
 		}
 	}
-	bound := p.Compiled().Clone().(*compile.Model)
+	bound := p.Compiled().Clone()
 	bound.SetStop(func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

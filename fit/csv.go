@@ -242,7 +242,7 @@ func (o *output) close() {
 // statistics are the columns that a sampler fills, or all that there are if it
 // is none of the table.
 func statistics(s infer.Sampler) []sampler.Column {
-	if row, ok := sampler.Of(s); ok {
+	if row, ok := sampler.RowOf(s); ok {
 		return row.AllColumns()
 	}
 	var all []sampler.Column
@@ -258,7 +258,7 @@ func statistics(s infer.Sampler) []sampler.Column {
 
 // adapts reports whether a sampler has anything to adapt in warm-up.
 func adapts(s infer.Sampler) bool {
-	row, ok := sampler.Of(s)
+	row, ok := sampler.RowOf(s)
 	return !ok || row.Adapts
 }
 
@@ -413,7 +413,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
 	}
 	name := fmt.Sprintf("%T", s)
-	if row, ok := sampler.Of(s); ok { // readers want an engine, a metric and a depth of every sampler
+	if row, ok := sampler.RowOf(s); ok { // readers want an engine, a metric and a depth of every sampler
 		return engine(row.Name, warmup.Options{Metric: infer.Unit}, 0, depth(0))
 	}
 	return []draws.Setting{{Name: "algorithm", Value: name}}

@@ -2,6 +2,18 @@
 // draws, summary, findings. A fit can be written while it is sampled, resumed, saved to a folder
 // and read back.
 //
+//	f, err := fit.Sample(ctx, posterior, fit.Options{Seed: 1})
+//	theta, err := f.Variable("theta")
+//	intervals := theta.Quantiles(0.05, 0.95)
+//
+// To follow a run, range over it:
+//
+//	run, err := fit.NewRun(ctx, posterior, fit.Options{Seed: 1})
+//	for draw, err := range run.Draws() { … } // or run.Progress()
+//	f, err := run.Fit()
+//
+// # Map
+//
 // A run:
 //
 //	sample.go         Sample and its Options

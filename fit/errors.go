@@ -23,10 +23,12 @@ import (
 // draws were made. Cause is the cancellation's.
 type InterruptedError struct{ Cause error }
 
+// Error implements error.
 func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("sampling was interrupted: %v", e.Cause)
 }
 
+// Unwrap returns the cause.
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
 // UnfinishedError says that the run in a folder is not complete, so that its draws cannot be read.
@@ -36,10 +38,12 @@ type UnfinishedError struct {
 	Err    error // what is missing
 }
 
+// Error implements error.
 func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the run in %s is not complete: %v", e.Folder, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *UnfinishedError) Unwrap() error { return e.Err }
 
 // DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they
@@ -50,6 +54,7 @@ type DrawsError struct {
 	Memory  int64 // that they may take, in bytes
 }
 
+// Error implements error.
 func (e *DrawsError) Error() string {
 	return fmt.Sprintf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: make fewer draws, or allow for more memory", e.Draws, e.Numbers, ad.FormatBytes(e.Memory))
 }
@@ -65,6 +70,7 @@ func (e *OutputError) Unwrap() error { return e.error }
 // and what could be saved with [Options.Salvage].
 type DamagedError struct{ Chains []draws.DamagedChain }
 
+// Error implements error.
 func (e *DamagedError) Error() string {
 	text := "what was saved of the run is damaged:"
 	for _, c := range e.Chains {

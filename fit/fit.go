@@ -82,9 +82,9 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
-// Running reports whether the chains go on, see [Run.SoFar]. Of many draws, the
+// InProgress reports whether the chains go on, see [Run.SoFar]. Of many draws, the
 // summary then rests on every n-th, and effective sample sizes are those of these.
-func (f *Fit) Running() (every int, running bool) {
+func (f *Fit) InProgress() (every int, running bool) {
 	if f == nil {
 		return 1, false
 	}

@@ -17,7 +17,7 @@ import (
 // Gathered is a run whose chains are drawn apart, by their own processes or the
 // workers of a web page, and put together here. Each of them calls [Sample] with the same
 // posterior and options, but Chains 1 and the number of its chain as FirstID, and hands
-// over [Fit.Part] from time to time, and at its end. The draws are those of a run of all
+// over [Fit.EncodeFrom] from time to time, and at its end. The draws are those of a run of all
 // chains at once, but for samplers whose chains learn from each other.
 type Gathered struct {
 	fit     *Fit
@@ -56,10 +56,10 @@ type part struct {
 
 const partVersion = 2
 
-// Part encodes what a fit of one chain has beyond so many draws, which were handed over
+// EncodeFrom encodes what a fit of one chain has beyond so many draws, which were handed over
 // before, for [Gathered.Add], and tells how many draws there are then. It may be that
 // of [Run.SoFar].
-func (f *Fit) Part(from int) (encoded []byte, n int, err error) {
+func (f *Fit) EncodeFrom(from int) (encoded []byte, n int, err error) {
 	if err := f.Err(); err != nil {
 		return nil, 0, err
 	}

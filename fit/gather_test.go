@@ -40,7 +40,7 @@ func TestGather(t *testing.T) {
 		var run *fit.Run
 		handed, parts := 0, 0
 		hand := func(f *fit.Fit) {
-			text, n, err := f.Part(handed)
+			text, n, err := f.EncodeFrom(handed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestGather(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f := g.Fit(true, false); id == 2 {
-			if _, running := f.Running(); !running || len(f.Summary()) == 0 {
+			if _, running := f.InProgress(); !running || len(f.Summary()) == 0 {
 				t.Error("the fit so far is none of a run that goes on")
 			}
 		}
@@ -105,7 +105,7 @@ func TestGatherRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, err := alone.Part(0)
+	text, _, err := alone.EncodeFrom(0)
 	if err != nil {
 		t.Fatal(err)
 	}

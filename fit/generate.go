@@ -53,7 +53,7 @@ type Generated struct {
 	labels []string // of the columns of Draws, as [Fit.Labels]
 }
 
-// GenerateFrom computes the generated quantities of p at the draws of a fit,
+// Generate computes the generated quantities of p at the draws of a fit,
 // whose parameters must be those of p: those of another data set, of a model
 // with other generated quantities, or of one that was derived from it. An error
 // names a parameter that the fit does not have, or has in another size.
@@ -104,7 +104,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 		}
 	}
 	work := func() {
-		q := p.Copy()
+		q := p.Clone()
 		q.SetStop(ctx.Err)
 		x := make([]float64, q.Dim())
 		values := make([]float64, len(columns))
@@ -174,7 +174,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 // trustOutputs compares the generated quantities with the reference evaluator at the first draw,
 // the last and one between, and gives the posterior a program that agrees.
 func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
-	bound := p.Compiled().Clone().(*compile.Model)
+	bound := p.Compiled().Clone()
 	bound.SetStop(ctx.Err)
 	check := selfcheck.New(bound, p.Data(), o.Seed, 1, o.Parallel)
 	var points [][]float64
@@ -202,7 +202,7 @@ func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int
 	return p, check.Record(), nil
 }
 
-// columnsIn finds the parameters of p among the columns of a fit.
+// ParameterColumns finds the parameters of p among the columns of a fit.
 func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
 	at := map[string]int{}
 	sizes := map[string]int{} // columns of each variable

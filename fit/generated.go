@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// simulate computes the generated quantities of a posterior without parameters
+// Simulate computes the generated quantities of a posterior without parameters
 // time and again.
 func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint64, parallel int) (*Fit, error) {
 	contents := make([]*draws.Contents, chains)
@@ -32,7 +32,7 @@ func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint6
 	return g.Fit(), nil
 }
 
-// FitAt is draws that are all the same: the given parameters, n times, for
+// At is draws that are all the same: the given parameters, n times, for
 // [Generate]. All parameters must be given.
 func At(p *model.Posterior, values any, n int) (*Fit, error) {
 	x, err := p.Unconstrain(values)

@@ -215,7 +215,7 @@ func TestStress(t *testing.T) {
 					}
 					cancel()
 				case "evaluate":
-					c := posteriors[i].Clone()
+					c := posteriors[i].CloneDensity()
 					x, grad := make([]float64, c.Dim()), make([]float64, c.Dim())
 					if _, err := c.LogDensityGrad(x, grad); err != nil {
 						t.Error(err)

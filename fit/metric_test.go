@@ -40,7 +40,7 @@ func ExamplePosterior_Compiled() {
 		return riemann.FromTarget(riemann.Fisher, target, 0)
 	}
 	fit, err := fit.Sample(context.Background(), posterior, fit.Options{
-		Sampler: hmc.Sampler{Hamiltonian: riemann.Options{}.Of(fisher)},
+		Sampler: hmc.Sampler{Hamiltonian: riemann.Options{}.Hamiltonian(fisher)},
 		Chains:  2,
 		Warmup:  100,
 		Draws:   200,
@@ -70,7 +70,7 @@ type exact struct {
 func (e exact) String() string                         { return e.name }
 func (e exact) Sample(rng *rand.Rand, x []float64)     { e.sample(rng, x) }
 func (e exact) Uniforms(x, u []float64)                { e.uniforms(x, u) }
-func (e exact) Clone() infer.LogDensity                { return e.posterior.Clone() }
+func (e exact) CloneDensity() infer.LogDensity         { return e.posterior.CloneDensity() }
 func phi(x float64) float64                            { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 func bound(t *testing.T, text string) *model.Posterior { return boundTo(t, text, nil) }
 

@@ -153,7 +153,7 @@ func chainFiles(dir, name string) []string {
 
 // ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per
 // chain, such as CmdStan's own. Of which model and data they are, the files do
-// not say: see [Fit.Of].
+// not say: see [Fit.SetPosterior].
 func ReadCSV(paths ...string) (*Fit, error) { return ReadOptions{}.CSV(paths...) }
 
 // CSV is [ReadCSV] within the limits of o.
@@ -289,9 +289,9 @@ func (f *Fit) Record() *folder.Record {
 	return f.record
 }
 
-// Of says of which model, bound to which data, the draws are; for draws that
+// SetPosterior says of which model, bound to which data, the draws are; for draws that
 // [ReadCSV] has read. An error names a parameter that the draws do not have.
-func (f *Fit) Of(p *model.Posterior) error {
+func (f *Fit) SetPosterior(p *model.Posterior) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ func (f *Fit) Posterior(ctx context.Context) (*model.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Of(p); err != nil {
+	if err := f.SetPosterior(p); err != nil {
 		return nil, err
 	}
 	return p, nil

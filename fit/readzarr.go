@@ -13,7 +13,7 @@ import (
 
 // ReadZarr reads the draws of a run from a Zarr store that ppl has written; of a run
 // that still goes on, or was killed, those of its whole chunks. Of which model and data
-// they are, the store does not say: see [Fit.Of].
+// they are, the store does not say: see [Fit.SetPosterior].
 func ReadZarr(dir string) (*Fit, error) { return ReadOptions{}.Zarr(dir) }
 
 // Zarr is [ReadZarr] within the limits of o.

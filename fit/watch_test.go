@@ -37,7 +37,7 @@ func TestWatch(t *testing.T) {
 	looking.Go(func() {
 		for range look {
 			f := run.SoFar()
-			if every, running := f.Running(); !running || every != 1 {
+			if every, running := f.InProgress(); !running || every != 1 {
 				t.Errorf("every %d, running %t", every, running)
 			}
 			f.Summary()
@@ -70,7 +70,7 @@ func TestWatch(t *testing.T) {
 			t.Error("draws can be ranged over twice")
 		}
 	}
-	if _, running := fit.Running(); running || len(seen) == 0 {
+	if _, running := fit.InProgress(); running || len(seen) == 0 {
 		t.Fatalf("running %t, seen %d times", running, len(seen))
 	}
 	seen = append(seen, run.SoFar())

@@ -135,7 +135,7 @@ func variableNames(all []arrays.Layout) []string {
 	return names
 }
 
-// zarrAttributes are those that ArviZ looks for in every group.
+// GroupAttributes are those that ArviZ looks for in every group.
 func (f *Fit) GroupAttributes() map[string]any {
 	if f == nil {
 		return nil

@@ -68,8 +68,8 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 	return &Chart{below: target, of: of, x: make([]float64, d), gx: make([]float64, d)}
 }
 
-// Of is the map. What it holds is not to be changed.
-func (c *Chart) Of() Recentring { return c.of }
+// Recentring is the map. What it holds is not to be changed.
+func (c *Chart) Recentring() Recentring { return c.of }
 
 // Evidence is what is in use; nil: as written. It is not to be changed.
 func (c *Chart) Evidence() []float64 { return c.evidence }

@@ -249,6 +249,7 @@ type ChainError struct {
 	Err       error
 }
 
+// Error implements error.
 func (e *ChainError) Error() string {
 	if e.Phase == "initialization" {
 		return fmt.Sprintf("chain %d: %v", e.ID, e.Err)
@@ -256,4 +257,5 @@ func (e *ChainError) Error() string {
 	return fmt.Sprintf("chain %d: %s, after %d transitions: %v", e.ID, e.Phase, e.Iteration, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *ChainError) Unwrap() error { return e.Err }

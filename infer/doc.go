@@ -2,6 +2,10 @@
 // gradient is known. It knows nothing of any modelling language: write the two
 // methods of [LogDensity] by hand, or let a compiled model provide them.
 //
+//	for draw, err := range infer.Run(ctx, target, infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {
+//		…
+//	}
+//
 // # Map
 //
 //	infer.go     the vocabulary: LogDensity, Point, Hamiltonian, Kernel, Stage, Sampler, Metric

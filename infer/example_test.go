@@ -23,8 +23,8 @@ func (c coin) LogDensityGrad(x, grad []float64) (float64, error) {
 	return (c.heads+1)*math.Log(theta) + (c.tails+1)*math.Log1p(-theta), nil
 }
 
-// Clone lets the chains run in parallel.
-func (c coin) Clone() infer.LogDensity { return c }
+// CloneDensity lets the chains run in parallel.
+func (c coin) CloneDensity() infer.LogDensity { return c }
 
 // Sampling a target written by hand.
 func ExampleRun() {

@@ -26,7 +26,7 @@ import (
 //     with the number of its occurrences. Only an error that is fatal (see
 //     [ErrFatal]) ends the chain;
 //   - the value depends on x alone, not on earlier calls;
-//   - it need not be safe for concurrent use: a run makes one [Cloner.Clone]
+//   - it need not be safe for concurrent use: a run makes one [Cloner.CloneDensity]
 //     per chain, or, where the target is no Cloner, runs one chain at a time;
 //   - it should not allocate.
 type LogDensity = interface {
@@ -38,7 +38,7 @@ type LogDensity = interface {
 // several goroutines through copies. A clone shares nothing mutable with its
 // original or with other clones. A run makes its clones one at a time.
 type Cloner interface {
-	Clone() LogDensity
+	CloneDensity() LogDensity
 }
 
 // Stopper is the optional interface of a [LogDensity] whose evaluations may take

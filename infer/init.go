@@ -171,6 +171,7 @@ type InitError struct {
 	Reason   error // why the last one was rejected
 }
 
+// Error implements error.
 func (e *InitError) Error() string {
 	if e.Attempts == 1 {
 		return fmt.Sprintf("cannot start from the given initial values: %v\n"+
@@ -181,4 +182,5 @@ func (e *InitError) Error() string {
 		e.Attempts, e.Reason)
 }
 
+// Unwrap returns the cause.
 func (e *InitError) Unwrap() error { return e.Reason }

@@ -26,7 +26,7 @@ func (f *faulty) at(where string) {
 	}
 }
 func (f *faulty) Dim() int { f.at("Dim"); return f.dim }
-func (f *faulty) Clone() infer.LogDensity {
+func (f *faulty) CloneDensity() infer.LogDensity {
 	f.at("Clone")
 	if f.fault == "nil clone" {
 		return nil

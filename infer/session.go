@@ -220,7 +220,7 @@ func (s *Session) clone() LogDensity {
 	}
 	s.cloning.Lock()
 	defer s.cloning.Unlock()
-	return c.Clone()
+	return c.CloneDensity()
 }
 
 func (s *Session) publish(c ChainReport) {

@@ -83,8 +83,8 @@ type generating struct {
 	fails func(x []float64) error
 }
 
-func (g generating) Clone() infer.LogDensity {
-	return generating{g.Exact.Clone().(infertest.Exact), g.fails}
+func (g generating) CloneDensity() infer.LogDensity {
+	return generating{g.Exact.CloneDensity().(infertest.Exact), g.fails}
 }
 func (g generating) OutputNames() []string { return []string{"square", "noise"} }
 func (g generating) Generate(x []float64, rng *rand.Rand, dst []float64) error {
@@ -307,11 +307,11 @@ type counting struct {
 	n *atomic.Int64
 }
 
-func (c *counting) Clone() infer.LogDensity {
+func (c *counting) CloneDensity() infer.LogDensity {
 	if c.n == nil {
 		c.n = new(atomic.Int64)
 	}
-	return &counting{c.Exact.Clone().(infertest.Exact), c.n}
+	return &counting{c.Exact.CloneDensity().(infertest.Exact), c.n}
 }
 func (c *counting) LogDensityGrad(x, grad []float64) (float64, error) {
 	c.n.Add(1)
@@ -410,7 +410,7 @@ type sleeping struct {
 	after func()
 }
 
-func (s *sleeping) Clone() infer.LogDensity { return s }
+func (s *sleeping) CloneDensity() infer.LogDensity { return s }
 func (s *sleeping) LogDensityGrad(x, grad []float64) (float64, error) {
 	if s.n++; s.n == 50 {
 		s.after()
@@ -460,7 +460,7 @@ type troubled struct {
 func newTroubled(how string) *troubled { return &troubled{how: how, made: new(atomic.Int64)} }
 
 func (t *troubled) Dim() int { return 1 }
-func (t *troubled) Clone() infer.LogDensity {
+func (t *troubled) CloneDensity() infer.LogDensity {
 	return &troubled{how: t.how, made: t.made, clone: int(t.made.Add(1))}
 }
 func (t *troubled) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -575,8 +575,8 @@ var (
 	errGrad = errors.New("grad")
 )
 
-func (s starts) Dim() int                { return 1 }
-func (s starts) Clone() infer.LogDensity { return s }
+func (s starts) Dim() int                       { return 1 }
+func (s starts) CloneDensity() infer.LogDensity { return s }
 func (s starts) LogDensityGrad(x, grad []float64) (float64, error) {
 	s.seq.Add(1)
 	grad[0] = -x[0]

@@ -59,7 +59,7 @@ func through(t *testing.T, s *infer.Snapshot) *infer.Snapshot {
 // draws of the run that they were taken of, and comes to the same account.
 func TestResume(t *testing.T) {
 	banana := infertest.Banana{B: 0.3, Sigma: 1.5}
-	fisher := riemann.Options{}.Of(func(m *infer.Meter) (riemann.Metric, error) { return riemann.FromTarget(riemann.Fisher, m, 0) })
+	fisher := riemann.Options{}.Hamiltonian(func(m *infer.Meter) (riemann.Metric, error) { return riemann.FromTarget(riemann.Fisher, m, 0) })
 	for name, s := range map[string]infer.Sampler{
 		"nuts":       nuts.Sampler{},
 		"nuts dense": nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}},
@@ -137,8 +137,8 @@ func TestResume(t *testing.T) {
 // noisy gives values that depend on random numbers.
 type noisy struct{ infertest.Banana }
 
-func (g noisy) Clone() infer.LogDensity { return g }
-func (noisy) OutputNames() []string     { return []string{"u"} }
+func (g noisy) CloneDensity() infer.LogDensity { return g }
+func (noisy) OutputNames() []string            { return []string{"u"} }
 func (noisy) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	dst[0] = x[0] + rng.NormFloat64()
 	return nil
@@ -185,7 +185,7 @@ func TestResumeRefuses(t *testing.T) {
 		t.Errorf("another density: %v", err)
 	}
 	other = cfg
-	other.Sampler = hmc.Sampler{Hamiltonian: riemann.Options{}.Of(func(*infer.Meter) (riemann.Metric, error) { return infertest.Curved{D: 2}, nil })}
+	other.Sampler = hmc.Sampler{Hamiltonian: riemann.Options{}.Hamiltonian(func(*infer.Meter) (riemann.Metric, error) { return infertest.Curved{D: 2}, nil })}
 	if err := fails(target, other); err == nil {
 		t.Error("another geometry passes")
 	}
@@ -217,7 +217,9 @@ func TestElapsed(t *testing.T) {
 // rounding is a target whose density differs in the last digits.
 type rounding struct{ *infertest.Normal }
 
-func (r rounding) Clone() infer.LogDensity { return rounding{r.Normal.Clone().(*infertest.Normal)} }
+func (r rounding) CloneDensity() infer.LogDensity {
+	return rounding{r.Normal.CloneDensity().(*infertest.Normal)}
+}
 func (r rounding) LogDensityGrad(x, grad []float64) (float64, error) {
 	lp, err := r.Normal.LogDensityGrad(x, grad)
 	return lp * (1 + 1e-12), err

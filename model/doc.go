@@ -3,6 +3,13 @@
 // density over unconstrained parameters with its gradient, which the samplers of package infer
 // take as it is.
 //
+//	m, err := model.CompileFile("eight_schools.model")
+//	posterior, err := m.Bind(map[string]any{"J": 8, "y": y, "sigma": sigma})
+//	lp, err := posterior.LogDensityGrad(x, gradient) // x has posterior.Dim() elements
+//	values, err := posterior.Constrain(x)            // named by posterior.ConstrainedNames()
+//
+// # Map
+//
 //	model.go        Compile, Bind: texts and data to models and posteriors
 //	posterior.go    Posterior: log density, gradient, the way back to constrained values
 //	derive.go       models that are derived from the text of another one, by package predict

@@ -97,8 +97,8 @@ func (p *Posterior) MemoryLimit() int64 {
 	return p.bound.MemoryLimit()
 }
 
-// Clone returns a copy that may be used by another goroutine.
-func (p *Posterior) Clone() infer.LogDensity {
+// CloneDensity implements [infer.Cloner]: each chain of a run evaluates its own clone.
+func (p *Posterior) CloneDensity() infer.LogDensity {
 	if p.Err() != nil {
 		return p
 	}
@@ -114,13 +114,14 @@ func (p *Posterior) Recentring() (infer.Recentring, error) {
 	return p.bound.Recentring()
 }
 
-// Copy is [Posterior.Clone] with its type.
-func (p *Posterior) Copy() *Posterior {
+// Clone returns a copy for another goroutine. Clones share the program, and the data, but no memory
+// that evaluations write to.
+func (p *Posterior) Clone() *Posterior {
 	if p.Err() != nil {
 		return p
 	}
 	c := *p
-	c.bound = p.bound.Clone().(*compile.Model)
+	c.bound = p.bound.Clone()
 	return &c
 }
 

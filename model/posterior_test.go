@@ -192,7 +192,7 @@ func TestClones(t *testing.T) {
 		}
 	}
 	var all sync.WaitGroup
-	for _, c := range []infer.LogDensity{p.Clone(), p.Copy(), p.With(p.Compiled().Clone().(*compile.Model))} {
+	for _, c := range []infer.LogDensity{p.CloneDensity(), p.Clone(), p.With(p.Compiled().Clone())} {
 		all.Go(func() {
 			grad := make([]float64, c.Dim())
 			for k := range want {

@@ -90,7 +90,7 @@ func TestReference(t *testing.T) {
 	for k, want := range ref.Models {
 		m := refLogLik(k + 1)
 		near(t, "efficiency", m.Efficiency(), want.Reff)
-		r, err := Of(m, m.Efficiency())
+		r, err := CrossValidate(m, m.Efficiency())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,11 +213,11 @@ func TestAdjust(t *testing.T) {
 	for i := range efficiency {
 		efficiency[i] = 0.1 + 0.05*float64(i)
 	}
-	want, err := Of(m, efficiency)
+	want, err := CrossValidate(m, efficiency)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Of(m, nil)
+	got, err := CrossValidate(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestDegenerate(t *testing.T) {
 		m.Columns[3][s] = -2
 	}
 	m.Columns[0][7] = math.Inf(-1) // impossible at one draw
-	r, err := Of(m, nil)
+	r, err := CrossValidate(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,10 +94,10 @@ func (m *Matrix) Efficiency() []float64 {
 	return out
 }
 
-// Of is leave-one-out cross-validation from the log likelihoods of observations at all
+// CrossValidate is leave-one-out cross-validation from the log likelihoods of observations at all
 // draws. Given relative efficiencies decide about the lengths of tails too (see
 // psis.TailLength); nil stands for independent draws, see [Result.Adjust].
-func Of(m *Matrix, efficiency []float64) (*Result, error) {
+func CrossValidate(m *Matrix, efficiency []float64) (*Result, error) {
 	l, err := NewLOO(m.Draws(), len(m.Columns), efficiency)
 	if err != nil {
 		return nil, err

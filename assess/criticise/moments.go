@@ -51,7 +51,7 @@ type transformation struct {
 // Match computes the estimate of an observation from its log likelihoods at the draws.
 // k is the Pareto shape of its estimate so far, efficiency the effective sample size of
 // its likelihood by the number of draws. tails is the efficiency that decides about the
-// lengths of tails, see [Of].
+// lengths of tails, see [CrossValidate].
 func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, k, tails, efficiency float64) (*Moved, error) {
 	s := len(m.Draws)
 	if len(logLik) != s || len(m.LogDensity) != s || s < 2 {

@@ -85,7 +85,7 @@ func TestMomentsAsR(t *testing.T) {
 			matrix.Columns[i][n] = l.logLik(u, i)
 		}
 	}
-	r, err := Of(matrix, ref.Reff)
+	r, err := CrossValidate(matrix, ref.Reff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestMomentsAsR(t *testing.T) {
 	near(t, "k before", r.K, ref.Before.K)
 	kinds := 0
 	for _, run := range ref.Runs {
-		r, _ := Of(matrix, ref.Reff)
+		r, _ := CrossValidate(matrix, ref.Reff)
 		m.Limit = run.Limit
 		if run.Limit == 0 {
 			m.Limit = 1e-300 // 0 stands for the usual one

@@ -149,9 +149,9 @@ func (h *heldOut) take() *heldOut {
 		h.free = h.free[:n-1]
 		return c
 	}
-	c := &heldOut{without: h.without.(infer.Cloner).Clone(), x: make([]float64, h.without.Dim())}
+	c := &heldOut{without: h.without.(infer.Cloner).CloneDensity(), x: make([]float64, h.without.Dim())}
 	for _, p := range h.with {
-		c.with = append(c.with, p.(infer.Cloner).Clone())
+		c.with = append(c.with, p.(infer.Cloner).CloneDensity())
 	}
 	return c
 }

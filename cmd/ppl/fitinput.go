@@ -122,7 +122,7 @@ func (in *fitInput) posterior(cmd *cobra.Command, fit *fit.Fit) (*model.Posterio
 		return nil, ended(cmd.Context(), cmd.ErrOrStderr(), err)
 	}
 	if fit.Record() == nil {
-		err = fit.Of(l.posterior)
+		err = fit.SetPosterior(l.posterior)
 	}
 	return l.posterior, err
 }

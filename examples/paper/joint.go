@@ -196,7 +196,7 @@ func joint(ctx context.Context, w *workshop) error {
 
 // reportJoint makes variance, beta and the cells' field of a position.
 func reportJoint(p *ppl.Posterior, c *cox) func([]float64) []float64 {
-	clone := p.Copy()
+	clone := p.Clone()
 	var mu sync.Mutex // chains share it
 	return func(x []float64) []float64 {
 		mu.Lock()

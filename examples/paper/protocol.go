@@ -162,7 +162,7 @@ func released(box ahmc.Box) ahmc.Sampler {
 }
 
 func (a arm) riemannian(mode riemann.Mode) arm {
-	h := riemann.Options{Mode: mode}.Of(func(m *infer.Meter) (riemann.Metric, error) {
+	h := riemann.Options{Mode: mode}.Hamiltonian(func(m *infer.Meter) (riemann.Metric, error) {
 		return riemann.FromTarget(riemann.Fisher, m, 0)
 	})
 	switch s := a.sampler.(type) {

@@ -200,10 +200,10 @@ func (w *whitened) whiten(x []float64) []float64 {
 	return z
 }
 
-// Clone implements infer.Cloner.
-func (w *whitened) Clone() infer.LogDensity {
+// CloneDensity implements infer.Cloner.
+func (w *whitened) CloneDensity() infer.LogDensity {
 	c := *w
-	c.target = w.target.(infer.Cloner).Clone()
+	c.target = w.target.(infer.Cloner).CloneDensity()
 	c.x, c.grad = make([]float64, len(w.x)), make([]float64, len(w.grad))
 	return &c
 }

@@ -280,7 +280,7 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 	}
 	target := c.target
 	if cloner, ok := target.(infer.Cloner); ok {
-		target = cloner.Clone()
+		target = cloner.CloneDensity()
 	}
 	began := time.Now()
 	session, err := infer.NewSession(target, cfg)

@@ -205,7 +205,7 @@ func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) e
 		c = v.free[n-1]
 		v.free = v.free[:n-1]
 	} else {
-		c = v.bound.Clone().(*compile.Model)
+		c = v.bound.Clone()
 	}
 	m.mu.Unlock()
 	err = f(c)

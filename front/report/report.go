@@ -261,7 +261,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 			longest = max(longest, n)
 		}
 	}
-	_, running := fit.Running()
+	_, running := fit.InProgress()
 	for _, chain := range w.chains {
 		if n := fit.Draws.Len(chain); !running || n >= longest/2 {
 			if len(w.level) == 0 || n < w.length {
@@ -302,7 +302,7 @@ func (w *work) run() {
 	c := fit.Config()
 	r.Warmup, r.Interrupted, r.Method = c.Warmup, fit.Report.Interrupted, fit.Approximate()
 	r.Seconds = Number(fit.Report.Elapsed.Seconds())
-	every, running := fit.Running()
+	every, running := fit.InProgress()
 	r.Running = running
 	if every > 1 {
 		w.note("While the chains run, the summary rests on every %s draw; effective sample sizes are those of these draws.", ordinal(every))
@@ -345,7 +345,7 @@ func samplerName(fit *fit.Fit) string {
 		}
 		return ""
 	}
-	if row, ok := sampler.Of(fit.Config().Sampler); ok && fit.Approximate() == "" {
+	if row, ok := sampler.RowOf(fit.Config().Sampler); ok && fit.Approximate() == "" {
 		return row.Name
 	}
 	return ""

@@ -346,8 +346,8 @@ func TestRewards(t *testing.T) {
 // x > 1.
 type cliff struct{ how string }
 
-func (cliff) Dim() int                  { return 1 }
-func (c cliff) Clone() infer.LogDensity { return c }
+func (cliff) Dim() int                         { return 1 }
+func (c cliff) CloneDensity() infer.LogDensity { return c }
 func (c cliff) LogDensityGrad(x, grad []float64) (float64, error) {
 	grad[0] = -x[0]
 	if x[0] > 1 {

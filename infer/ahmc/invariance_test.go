@@ -97,7 +97,7 @@ func TestErgodicRiemannian(t *testing.T) {
 	target := infertest.Banana{B: 0.3, Sigma: 1.5}
 	s := Sampler{
 		Box: Box{0.1, 1, 1, 6}, BatchLength: 2, StepSizePoints: 8, StepsPoints: 6,
-		Hamiltonian: riemann.Options{Tolerance: 1e-7, ReturnTolerance: 1e-4}.Of(func(m *infer.Meter) (riemann.Metric, error) { return riemann.FromTarget(riemann.Fisher, m, 0) }),
+		Hamiltonian: riemann.Options{Tolerance: 1e-7, ReturnTolerance: 1e-4}.Hamiltonian(func(m *infer.Meter) (riemann.Metric, error) { return riemann.FromTarget(riemann.Fisher, m, 0) }),
 	}
 	values := make([][2][]float64, 3)
 	session, err := infer.NewSession(target, infer.Config{Sampler: s, Chains: 3, Warmup: 100, Draws: 6000, Seed: 2})

@@ -88,7 +88,7 @@ func (p Predictive) Start(h infer.Hamiltonian, target *infer.Meter) (Objective, 
 		if f.Held.Len() == 0 {
 			return nil, fmt.Errorf("ahmc: fold %d holds nothing out", i+1)
 		}
-		meter := infer.NewMeter(cloner.Clone())
+		meter := infer.NewMeter(cloner.CloneDensity())
 		var geometry infer.Hamiltonian
 		var err error
 		if _, euclidean := h.(infer.Euclidean); p.Hamiltonian != nil && !euclidean {

@@ -87,6 +87,7 @@ var (
 // CostNames names the costs, in the order of the constants.
 func CostNames() []string { return append([]string(nil), costNames...) }
 
+// String implements fmt.Stringer.
 func (c Cost) String() string {
 	if c < 0 || int(c) >= len(costNames) {
 		return fmt.Sprintf("Cost(%d)", int(c))

@@ -58,8 +58,8 @@ func TestAutocorrelation(t *testing.T) {
 // rows is a normal sample with unknown mean, prior normal(0, 10).
 type rows []float64
 
-func (rows) Dim() int                  { return 1 }
-func (r rows) Clone() infer.LogDensity { return r }
+func (rows) Dim() int                         { return 1 }
+func (r rows) CloneDensity() infer.LogDensity { return r }
 func (r rows) LogDensityGrad(x, grad []float64) (float64, error) {
 	lp := -x[0] * x[0] / 200
 	grad[0] = -x[0] / 100

@@ -152,6 +152,7 @@ type Setting struct {
 	Steps int // of static kernels
 }
 
+// String implements fmt.Stringer.
 func (s Setting) String() string {
 	switch s.Kind {
 	case Leapfrog, ExactNormal:

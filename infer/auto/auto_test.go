@@ -294,7 +294,7 @@ func TestLengthOfWarmup(t *testing.T) {
 // shared is a target of which every chain has its own, without which chains learn alone.
 type shared struct{ quartic }
 
-func (s shared) Clone() infer.LogDensity { return s }
+func (s shared) CloneDensity() infer.LogDensity { return s }
 
 // The race takes no more transitions than are kept for it, whatever it tries: the other family,
 // gentler steps, steps given by hand; and its chains, which try in step, choose the same.

@@ -84,8 +84,8 @@ func (c charted) Dim() int { return c.D }
 func (c charted) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.Chart.LogDensityGrad(u, grad)
 }
-func (c charted) Clone() infer.LogDensity { // what a map holds is its own
-	m := *c.Of().(*funnelMap)
+func (c charted) CloneDensity() infer.LogDensity { // what a map holds is its own
+	m := *c.Recentring().(*funnelMap)
 	return newCharted(c.Funnel, c.evidence, &m)
 }
 func (c charted) Sample(rng *rand.Rand, u []float64) {

@@ -475,7 +475,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 			return err
 		}
 		if w.learns {
-			for _, j := range w.Chart.Of().Elements() {
+			for _, j := range w.Chart.Recentring().Elements() {
 				x[j] = nearMeans * (2*rng.Float64() - 1)
 			}
 		}
@@ -637,7 +637,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 		return false, unlessZero(err)
 	}
 	if w.learns {
-		for _, j := range w.Chart.Of().Elements() {
+		for _, j := range w.Chart.Recentring().Elements() {
 			x[j] = nearMeans * (2*rng.Float64() - 1)
 		}
 	}

@@ -16,8 +16,8 @@ type balls struct {
 	first           float64 // the scale of the first coordinate, of all; 0: as of the others
 }
 
-func (b balls) Dim() int                { return len(b.centres[0]) }
-func (b balls) Clone() infer.LogDensity { return b }
+func (b balls) Dim() int                       { return len(b.centres[0]) }
+func (b balls) CloneDensity() infer.LogDensity { return b }
 
 func (b balls) scale(k, i int) float64 {
 	if i == 0 && b.first > 0 {

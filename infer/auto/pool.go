@@ -278,7 +278,7 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	}
 	now := v.evidence
 	if now == nil {
-		now = p.chart.Of().Written()
+		now = p.chart.Recentring().Written()
 	}
 	if v.effects == nil {
 		return recent

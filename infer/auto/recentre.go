@@ -45,7 +45,7 @@ func (w *chain) beginRecentred(given bool) error {
 		return err
 	}
 	w.learns = !fixed && !given
-	return w.recentre(infer.Centred(v, len(w.Chart.Of().Elements())))
+	return w.recentre(infer.Centred(v, len(w.Chart.Recentring().Elements())))
 }
 
 // recentre gives the chain other coordinates. Where its place has none in these, it goes
@@ -110,13 +110,13 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 	if n < minEffectDraws {
 		return nil
 	}
-	levels := c.Of().Levels()
+	levels := c.Recentring().Levels()
 	k := len(levels)
 	most := max(minEffectDraws, min(maxLearnt, maxSeen/k))
 	every := (n + most - 1) / most
 	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
-		o := newObserver(c.Of(), level, c.Dim(), out.of)
+		o := newObserver(c.Recentring(), level, c.Dim(), out.of)
 		for _, r := range recent {
 			for t := 0; t < len(r.draws); t += every {
 				o.observe(r.draws[t], r.scores[t])
@@ -264,8 +264,8 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 		for t, x := range r.draws {
 			row := make([]float64, 2*d)
 			out[i].draws[t], out[i].scores[t] = row[:d:d], row[d:]
-			_ = c.Of().Inverse(x, evidence, row[:d])
-			_ = c.Of().Pull(row[:d], evidence, r.scores[t], row[d:])
+			_ = c.Recentring().Inverse(x, evidence, row[:d])
+			_ = c.Recentring().Pull(row[:d], evidence, r.scores[t], row[d:])
 		}
 	}
 	return out
@@ -275,14 +275,14 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 // that was asked for, at 1. A nil e: nothing was learnt.
 func (w *chain) tellEffects(e *evidence) {
 	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
-		e = &evidence{logScale: make([]float64, len(w.Chart.Of().Elements()))}
+		e = &evidence{logScale: make([]float64, len(w.Chart.Recentring().Elements()))}
 	}
 	if e == nil {
 		return
 	}
 	inUse := w.Chart.Evidence()
 	if inUse == nil {
-		inUse = w.Chart.Of().Written()
+		inUse = w.Chart.Recentring().Written()
 	}
 	k := len(e.logScale)
 	all := make([]float64, k)

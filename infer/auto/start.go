@@ -42,7 +42,7 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 			// Effects that are drawn far and wide are noise, of which a climb gets rid soonest by
 			// a scale that goes to nothing: a plateau, from which there is no way back. All at
 			// their means they may be a saddle, of loadings times factors for instance.
-			for _, j := range w.Chart.Of().Elements() {
+			for _, j := range w.Chart.Recentring().Elements() {
 				from[j] = nearMeans * (2*w.Rng.Float64() - 1)
 			}
 		}

@@ -59,6 +59,7 @@ type Range struct{ From, To int }
 // Len is the number of draws.
 func (r Range) Len() int { return r.To - r.From + 1 }
 
+// String implements fmt.Stringer.
 func (r Range) String() string {
 	if r.From == r.To {
 		return fmt.Sprint("draw ", r.From)

@@ -17,6 +17,7 @@ type RoomError struct {
 	Asked, Left, Limit int64 // bytes
 }
 
+// Error implements error.
 func (e *RoomError) Error() string {
 	const mb = 1e6
 	return fmt.Sprintf("to read the draws takes %.3g MB more memory, but %.3g of %.3g MB are left; allow for more memory", float64(e.Asked)/mb, float64(e.Left)/mb, float64(e.Limit)/mb)

@@ -89,7 +89,7 @@ type wrong struct {
 	mem []float64
 }
 
-func (w *wrong) Clone() infer.LogDensity { return w }
+func (w *wrong) CloneDensity() infer.LogDensity { return w }
 
 func (w *wrong) LogDensityGrad(x, grad []float64) (float64, error) {
 	lp, _ := w.Logistic.LogDensityGrad(x, grad)

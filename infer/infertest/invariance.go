@@ -95,7 +95,7 @@ func (c Invariance) Run() (InvarianceResult, error) {
 	for w := range workers {
 		wg.Go(func() {
 			errs[w] = func() error {
-				target := c.Target.Clone()
+				target := c.Target.CloneDensity()
 				h, err := c.Hamiltonian(target)
 				if err != nil {
 					return err

@@ -42,8 +42,8 @@ func NewLogisticRegression(rng *rand.Rand, n, d int) *LogisticRegression {
 // Dim implements [infer.LogDensity].
 func (r *LogisticRegression) Dim() int { return r.D }
 
-// Clone implements [infer.Cloner]; nothing in r changes.
-func (r *LogisticRegression) Clone() infer.LogDensity { return r }
+// CloneDensity implements [infer.Cloner]; nothing in r changes.
+func (r *LogisticRegression) CloneDensity() infer.LogDensity { return r }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (r *LogisticRegression) LogDensityGrad(b, grad []float64) (float64, error) {

@@ -16,8 +16,8 @@ const schools = 8
 // Dim implements [infer.LogDensity].
 func (EightSchools) Dim() int { return schools + 2 }
 
-// Clone implements [infer.Cloner].
-func (e EightSchools) Clone() infer.LogDensity { return e }
+// CloneDensity implements [infer.Cloner].
+func (e EightSchools) CloneDensity() infer.LogDensity { return e }
 
 // LogDensityGrad implements [infer.LogDensity]; constants are dropped, the
 // Jacobian of log tau is included.

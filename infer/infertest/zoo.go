@@ -84,8 +84,8 @@ func (n *Normal) Cov(i, j int) float64 {
 // Dim implements [infer.LogDensity].
 func (n *Normal) Dim() int { return len(n.Mean) }
 
-// Clone implements [infer.Cloner].
-func (n *Normal) Clone() infer.LogDensity { return NewNormal(n.Mean, n.L) }
+// CloneDensity implements [infer.Cloner].
+func (n *Normal) CloneDensity() infer.LogDensity { return NewNormal(n.Mean, n.L) }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (n *Normal) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -149,8 +149,8 @@ type Funnel struct{ D int }
 // Dim implements [infer.LogDensity].
 func (f Funnel) Dim() int { return f.D }
 
-// Clone implements [infer.Cloner].
-func (f Funnel) Clone() infer.LogDensity { return f }
+// CloneDensity implements [infer.Cloner].
+func (f Funnel) CloneDensity() infer.LogDensity { return f }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (f Funnel) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -192,8 +192,8 @@ type Banana struct{ B, Sigma float64 }
 // Dim implements [infer.LogDensity].
 func (b Banana) Dim() int { return 2 }
 
-// Clone implements [infer.Cloner].
-func (b Banana) Clone() infer.LogDensity { return b }
+// CloneDensity implements [infer.Cloner].
+func (b Banana) CloneDensity() infer.LogDensity { return b }
 
 func (b Banana) center(x1 float64) float64 { return b.B * (x1*x1 - b.Sigma*b.Sigma) }
 
@@ -229,8 +229,8 @@ type StudentT struct {
 // Dim implements [infer.LogDensity].
 func (t StudentT) Dim() int { return t.D }
 
-// Clone implements [infer.Cloner].
-func (t StudentT) Clone() infer.LogDensity { return t }
+// CloneDensity implements [infer.Cloner].
+func (t StudentT) CloneDensity() infer.LogDensity { return t }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (t StudentT) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -267,8 +267,8 @@ type Logistic struct{ D int }
 // Dim implements [infer.LogDensity].
 func (l Logistic) Dim() int { return l.D }
 
-// Clone implements [infer.Cloner].
-func (l Logistic) Clone() infer.LogDensity { return l }
+// CloneDensity implements [infer.Cloner].
+func (l Logistic) CloneDensity() infer.LogDensity { return l }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (l Logistic) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -307,8 +307,8 @@ type LogGamma struct {
 // Dim implements [infer.LogDensity].
 func (g LogGamma) Dim() int { return g.D }
 
-// Clone implements [infer.Cloner].
-func (g LogGamma) Clone() infer.LogDensity { return g }
+// CloneDensity implements [infer.Cloner].
+func (g LogGamma) CloneDensity() infer.LogDensity { return g }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (g LogGamma) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -349,8 +349,8 @@ type Bimodal struct {
 // Dim implements [infer.LogDensity].
 func (b Bimodal) Dim() int { return b.D }
 
-// Clone implements [infer.Cloner].
-func (b Bimodal) Clone() infer.LogDensity { return b }
+// CloneDensity implements [infer.Cloner].
+func (b Bimodal) CloneDensity() infer.LogDensity { return b }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (b Bimodal) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -392,8 +392,8 @@ type Exponential struct{ D int }
 // Dim implements [infer.LogDensity].
 func (e Exponential) Dim() int { return e.D }
 
-// Clone implements [infer.Cloner].
-func (e Exponential) Clone() infer.LogDensity { return e }
+// CloneDensity implements [infer.Cloner].
+func (e Exponential) CloneDensity() infer.LogDensity { return e }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (e Exponential) LogDensityGrad(x, grad []float64) (float64, error) {

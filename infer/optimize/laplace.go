@@ -112,6 +112,7 @@ type MaximumError struct {
 	Curvature  float64 // second derivative along the direction: not negative
 }
 
+// Error implements error.
 func (e *MaximumError) Error() string {
 	return fmt.Sprintf("the log density has no maximum there: along a direction that is mostly coordinate %d, its second derivative is %.3g, not negative", e.Coordinate+1, e.Curvature)
 }

@@ -19,7 +19,7 @@
 // geometry, the paper's ARMHMC ahmc.Sampler, and NUTS runs on it as it is.
 // Each of these has a field Hamiltonian for it:
 //
-//	hmc.Sampler{Hamiltonian: riemann.Options{}.Of(metric), …}
+//	hmc.Sampler{Hamiltonian: riemann.Options{}.Hamiltonian(metric), …}
 //
 // # The trace trick
 //

@@ -26,11 +26,11 @@ func Example() {
 			grad[0], grad[1] = -a[3]*math.Exp(-x[0]), 0
 			return nil
 		},
-	}.Of()
+	}.AsMetric()
 	sampler := hmc.Sampler{
 		Kernel:      hmc.Kernel{Steps: 6},
 		Adapt:       warmup.Options{StepSize: 0.5, FixedStepSize: true},
-		Hamiltonian: riemann.Options{}.Of(func(*infer.Meter) (riemann.Metric, error) { return metric, nil }),
+		Hamiltonian: riemann.Options{}.Hamiltonian(func(*infer.Meter) (riemann.Metric, error) { return metric, nil }),
 	}
 	var sum, square, n float64
 	for d, err := range infer.Run(context.Background(), infertest.Funnel{D: 2}, infer.Config{Sampler: sampler, Draws: 5000}) {

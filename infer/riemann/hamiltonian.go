@@ -88,9 +88,9 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Of returns what samplers take as their Hamiltonian: one that makes a metric
+// Hamiltonian returns what samplers take as their Hamiltonian: one that makes a metric
 // for each chain, from the chain's own target, and the geometry of it.
-func (o Options) Of(metric func(target *infer.Meter) (Metric, error)) func(*infer.Meter) (infer.Hamiltonian, error) {
+func (o Options) Hamiltonian(metric func(target *infer.Meter) (Metric, error)) func(*infer.Meter) (infer.Hamiltonian, error) {
 	return func(target *infer.Meter) (infer.Hamiltonian, error) {
 		m, err := metric(target)
 		if err != nil {

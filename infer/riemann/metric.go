@@ -34,8 +34,8 @@ type Func struct {
 	TraceGrad func(x, a, grad []float64) error
 }
 
-// Of returns it as a [Metric].
-func (f Func) Of() Metric { return function{f} }
+// AsMetric returns it as a [Metric].
+func (f Func) AsMetric() Metric { return function{f} }
 
 type function struct{ f Func }
 

@@ -536,7 +536,7 @@ func TestBadMetrics(t *testing.T) {
 			}
 			copy(g, []float64{1, 0, 0, 1})
 			return nil
-		}, TraceGrad: riemann.Constant{D: 2}.TraceGrad}.Of()
+		}, TraceGrad: riemann.Constant{D: 2}.TraceGrad}.AsMetric()
 		h, err := riemann.New(meter, m, riemann.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -113,7 +113,7 @@ func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error
 		t.along.without = places
 		return wholeFisher{function{f}, t.along}, nil
 	}
-	return f.Of(), nil
+	return f.AsMetric(), nil
 }
 
 // along is the expected Fisher information of a target along single directions, plus 1 about
@@ -265,7 +265,7 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 			if directions, ok := inner.(DirectionalFisher); ok {
 				return wholeFisher{function{m}, along{directions, true, nil}}, nil
 			}
-			return m.Of(), nil
+			return m.AsMetric(), nil
 		}
 		return nil, lacks("the expected Fisher information")
 	case SoftAbsKind:
@@ -275,7 +275,7 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 		return nil, lacks("second derivatives of the log density")
 	case User:
 		if u, ok := inner.(UserMetric); ok {
-			return Func{D: d, G: u.UserMetric, TraceGrad: u.UserMetricTraceGrad}.Of(), nil
+			return Func{D: d, G: u.UserMetric, TraceGrad: u.UserMetricTraceGrad}.AsMetric(), nil
 		}
 		return nil, lacks("its own definition")
 	}

@@ -154,7 +154,7 @@ func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) 
 		case form != Dense:
 			return riemann.NewSparse(target, m, r.Options)
 		}
-		return r.Options.Of(r.metric)(target)
+		return r.Options.Hamiltonian(r.metric)(target)
 	}
 }
 

@@ -68,10 +68,10 @@ func Lookup(name string) (Row, bool) {
 	return t[i], true
 }
 
-// Of returns the row whose samplers are of the type of s.
-func Of(s infer.Sampler) (Row, bool) {
+// RowOf returns the row whose samplers are of the type of s.
+func RowOf(s infer.Sampler) (Row, bool) {
 	if g, ok := s.(Geometric); ok {
-		row, ok := Of(g.Sampler)
+		row, ok := RowOf(g.Sampler)
 		// Those that are separate samplers on a Riemannian geometry.
 		if name := map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[row.Name]; ok && name != "" && !g.Riemannian.Frozen {
 			return Lookup(name)

@@ -49,7 +49,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v", row.Name, err)
 			continue
 		}
-		if got, ok := sampler.Of(s); !ok || got.Name != row.Name {
+		if got, ok := sampler.RowOf(s); !ok || got.Name != row.Name {
 			t.Errorf("%s: its samplers are taken for those of %q", row.Name, got.Name)
 		}
 		n := 0

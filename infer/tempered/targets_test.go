@@ -17,8 +17,8 @@ type modes struct {
 	logZ   float64
 }
 
-func (m *modes) Dim() int                { return len(m.means[0]) }
-func (m *modes) Clone() infer.LogDensity { return m }
+func (m *modes) Dim() int                       { return len(m.means[0]) }
+func (m *modes) CloneDensity() infer.LogDensity { return m }
 
 func (m *modes) logs(x []float64) []float64 {
 	out := make([]float64, len(m.shares))

@@ -92,7 +92,7 @@ func (r *replicate) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64,
 	if z != r.begun {
 		var err error
 		if r.k == nil {
-			r.k, err = tempered.New(rng, infer.NewMeter(r.target.Clone()), tempered.Sampler{MaxDepth: 2, OneLeg: r.oneLeg}, tempered.Start{
+			r.k, err = tempered.New(rng, infer.NewMeter(r.target.CloneDensity()), tempered.Sampler{MaxDepth: 2, OneLeg: r.oneLeg}, tempered.Start{
 				Modes: []tempered.Component{{Weight: 1, Normal: r.reference}},
 				Broad: infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{4, 9}}, At: z.Position,
 			})

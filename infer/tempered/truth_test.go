@@ -107,8 +107,8 @@ type regression struct {
 	s float64
 }
 
-func (r regression) Dim() int                { return len(r.x[0]) }
-func (r regression) Clone() infer.LogDensity { return r }
+func (r regression) Dim() int                       { return len(r.x[0]) }
+func (r regression) CloneDensity() infer.LogDensity { return r }
 func (r regression) LogDensityGrad(b, grad []float64) (float64, error) {
 	log := 0.0
 	for j, v := range b {
@@ -166,8 +166,8 @@ func (r regression) evidence() float64 {
 // binomial is a beta-binomial model on the logit scale: k of n, p ~ beta(a, b).
 type binomial struct{ k, n, a, b float64 }
 
-func (m binomial) Dim() int                { return 1 }
-func (m binomial) Clone() infer.LogDensity { return m }
+func (m binomial) Dim() int                       { return 1 }
+func (m binomial) CloneDensity() infer.LogDensity { return m }
 func (m binomial) LogDensityGrad(x, grad []float64) (float64, error) {
 	// log p and log (1-p); the Jacobian p (1-p) adds one to both exponents less one.
 	logP, logQ := -math.Log1p(math.Exp(-x[0])), -math.Log1p(math.Exp(x[0]))

@@ -117,7 +117,7 @@ func (r *run) generate(p *model.Posterior) error {
 	for chain := range r.chains {
 		q := p
 		if chain > 0 {
-			q = p.Copy()
+			q = p.Clone()
 		}
 		working.Go(func() {
 			turns <- struct{}{}

@@ -56,7 +56,7 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	o.LiveTables = true
 	handed := 0
 	hand := func(f *fit.Fit) error {
-		part, n, err := f.Part(handed)
+		part, n, err := f.EncodeFrom(handed)
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (t *Target) Run(ctx context.Context, o Options) (*Outcome, error) {
 
 // sample makes the run and finds what a user sees of it.
 func (t *Target) sample(ctx context.Context, o Options) (*Outcome, [][][]float64, error) {
-	row, ok := sampler.Of(o.Sampler)
+	row, ok := sampler.RowOf(o.Sampler)
 	if !ok {
 		return nil, nil, fmt.Errorf("truth: a sampler %T that the table of samplers does not have", o.Sampler)
 	}

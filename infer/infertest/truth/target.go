@@ -90,8 +90,8 @@ func newDensity(dim int, make func() evaluator) *density { return &density{dim, 
 // Dim implements [infer.LogDensity].
 func (d *density) Dim() int { return d.dim }
 
-// Clone implements [infer.Cloner].
-func (d *density) Clone() infer.LogDensity { return newDensity(d.dim, d.make) }
+// CloneDensity implements [infer.Cloner].
+func (d *density) CloneDensity() infer.LogDensity { return newDensity(d.dim, d.make) }
 
 // LogDensityGrad implements [infer.LogDensity].
 func (d *density) LogDensityGrad(x, grad []float64) (float64, error) { return d.at(x, grad), nil }

@@ -1,0 +1,132 @@
+package ppl_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ppl-lang/ppl"
+
+// promised are the folders of the packages that versions promise to keep.
+func promised(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(".ci", "promised"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			dirs = append(dirs, line)
+		}
+	}
+	if len(dirs) < 10 {
+		t.Fatalf("there are only %v", dirs)
+	}
+	return dirs
+}
+
+// documented reads the documentation of the package in a folder; nil if there is none.
+func documented(t *testing.T, dir string) *doc.Package {
+	t.Helper()
+	found, err := build.ImportDir(filepath.FromSlash(dir), 0)
+	if err != nil {
+		return nil
+	}
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range found.GoFiles {
+		f, err := parser.ParseFile(set, filepath.Join(filepath.FromSlash(dir), name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	p, err := doc.NewFromFiles(set, files, path.Join(module, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The page that states the promise names every package of it.
+func TestPromised(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("doc", "how-to", "go-library.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, promise, ok := bytes.Cut(page, []byte("## What versions promise"))
+	if !ok {
+		t.Fatal("the page has no promise")
+	}
+	promise, _, _ = bytes.Cut(promise, []byte("\n## "))
+	for _, dir := range promised(t) {
+		if documented(t, dir) == nil {
+			t.Errorf("there is no package in %s", dir)
+		}
+		if dir == "." {
+			dir = "ppl"
+		}
+		if !bytes.Contains(promise, fmt.Appendf(nil, "`%s`", dir)) {
+			t.Errorf("the page does not promise %s", dir)
+		}
+	}
+}
+
+// The comment of what a promised package exports begins with its name: its first sentence is all
+// that lists of names show.
+func TestDocComments(t *testing.T) {
+	n := 0
+	for _, dir := range promised(t) {
+		p := documented(t, dir)
+		check := func(name, text string) {
+			n++
+			words := append(strings.Fields(text), "", "")
+			first := words[0]
+			if first == "A" || first == "An" || first == "The" {
+				first = words[1]
+			}
+			if first = strings.TrimRight(first, ",:;"); first != name && strings.TrimSuffix(first, "'s") != name {
+				t.Errorf("%s: the comment of %s begins with %q", dir, name, first)
+			}
+		}
+		for _, f := range p.Funcs {
+			check(f.Name, f.Doc)
+		}
+		for _, typ := range p.Types {
+			check(typ.Name, typ.Doc)
+			for _, f := range append(typ.Funcs, typ.Methods...) {
+				check(f.Name, f.Doc)
+			}
+		}
+	}
+	if n < 300 {
+		t.Errorf("only %d comments were found", n)
+	}
+}
+
+// What `go doc` shows of the packages that people meet first begins with an example.
+func TestFirstExample(t *testing.T) {
+	for _, dir := range []string{".", "model", "fit", "assess", "infer"} {
+		lines := strings.Split(documented(t, dir).Doc, "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(line, "\t") && strings.Contains(line, "(") && strings.Contains(line, " :") {
+				break
+			}
+			if i == 14 || i == len(lines)-1 {
+				t.Errorf("%s: no example in the first 15 lines of the documentation", dir)
+				break
+			}
+		}
+	}
+}
