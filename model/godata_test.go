@@ -61,10 +61,27 @@ func TestGoData(t *testing.T) {
 		{"float for an int", map[string]any{"n": 2.0, "y": []int{0, 1}}, nil}, // as encoding/json decodes it
 		{"vector for an array of int", map[string]any{"n": 2, "y": mat.NewVecDense(2, nil)}, []string{"*mat.VecDense", "make it a []int"}},
 		{"half in a list", map[string]any{"n": 2, "y": []any{1, 0.5}}, []string{"y[2]", "0.5"}},
-		{"fields", upper{N: 2, Y: []int{0, 1}}, []string{"no value for `n`", "did you mean the field N?", "`ppl:\"n\"`"}},
+		{"fields", upper{N: 2, Y: []int{0, 1}}, []string{"no variable `N`", "did you mean `n`?", "`ppl:\"n\"`"}},
 		{"missing key", map[string]any{"n": 2, "yy": []int{0, 1}}, []string{"`y`", "`yy`"}},
 		{"unknown key", map[string]any{"n": 2, "y": []int{0, 1}, "Y": 3}, []string{"no variable `Y`", "did you mean `y`?"}},
 		{"unknown key that is near nothing", map[string]any{"n": 2, "y": []int{0, 1}, "sigma": 3}, []string{"no variable `sigma`", "ReadData"}},
+		{"unknown field", &struct {
+			N int   `ppl:"n"`
+			Y []int `ppl:"y"`
+			M int   `ppl:"N"`
+		}{N: 2, Y: []int{0, 1}}, []string{"no variable `N`", "did you mean `n`?"}},
+		{"unknown field that is near nothing", struct {
+			N     int   `json:"n"`
+			Y     []int `json:"y"`
+			Sigma float64
+		}{N: 2, Y: []int{0, 1}}, []string{"no variable `Sigma`", "`ppl:\"-\"`"}},
+		{"fields without data", struct {
+			N     int     `ppl:"n"`
+			Y     []int   `ppl:"y"`
+			Sigma float64 `ppl:"-"`
+			Name  string
+			small int
+		}{N: 2, Y: []int{0, 1}}, nil},
 		{"duration", map[string]any{"n": 1, "y": []time.Duration{time.Second}}, []string{"y[1]", "time.Duration", "Seconds()"}},
 		{"time", map[string]any{"n": time.Now(), "y": []int{}}, []string{"n has type time.Time"}},
 		{"times", map[string]any{"n": 1, "y": []time.Time{{}}}, []string{"y[1]", "time.Time"}},
@@ -79,9 +96,15 @@ func TestGoData(t *testing.T) {
 			}
 		}
 	}
-	// A set, a struct and a file may have more than a model asks for.
-	set, err := model.ReadData(map[string]any{"n": 1, "y": []int{3}, "more": 1})
+	// A set and a file may have more than a model asks for.
+	set, err := model.ReadData(upper{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if got := message(bind(t, counts, set)); !strings.Contains(got, "no value for `n`") || !strings.Contains(got, "did you mean the field N?") {
+		t.Error(got)
+	}
+	if set, err = model.ReadData(map[string]any{"n": 1, "y": []int{3}, "more": 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, values := range []any{set, model.JSON(`{"n": 1, "y": [3], "more": 1}`)} {

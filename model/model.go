@@ -317,8 +317,9 @@ type BindOptions struct {
 // vectors of gonum. A variable that is declared int takes values of Go's
 // integer types only. A time.Time and a time.Duration are refused, as they have no unit.
 //
-// A key of a map that the model does not declare is an error. Structs, JSON, files and sets may
-// have more than the model declares. Values may share parts, but not contain themselves.
+// A key of a map that the model does not declare is an error, and so is a field with numbers of a
+// struct; the tag `ppl:"-"` leaves a field out. As in Stan, JSON and files may have more than the
+// model declares, and so may sets. Values may share parts, but not contain themselves.
 //
 // Data that rule out every value of the parameters are an error, such as a binomial count above
 // its number of trials. The error says which variable or statement is wrong and why, see
@@ -399,13 +400,24 @@ func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	}
 }
 
-// known refuses a key of a map of Go that is no declared name: it is a slip of the pen, as maps are
-// written for a model. Structs, sets and files are often for several models.
+// known refuses a key of a map of Go, or a field of a struct with numbers, that is no declared name:
+// it is a slip of the pen, as such values are written for a model. Files, and sets that were read
+// before, are often for several models, as in Stan.
 func known(values any, set *data.Set, declared iter.Seq[string], message string) error {
-	if t := reflect.TypeOf(values); t == nil || t.Kind() != reflect.Map {
+	t := reflect.TypeOf(values)
+	for t != nil && t.Kind() == reflect.Pointer && t != reflect.TypeFor[*data.Set]() {
+		t = t.Elem()
+	}
+	switch {
+	case t == nil || t == reflect.TypeFor[DataFile]():
+		return nil
+	case t.Kind() != reflect.Map && t.Kind() != reflect.Struct:
 		return nil
 	}
 	for _, name := range set.Names() {
+		if set.Fault(name) != nil {
+			continue // of a struct: a text, say, which is no data of any model
+		}
 		found := false
 		for n := range declared {
 			found = found || n == name
@@ -414,8 +426,12 @@ func known(values any, set *data.Set, declared iter.Seq[string], message string)
 			continue
 		}
 		d := diag.Diagnostic{Code: diag.DataUnknown, Summary: fmt.Sprintf(message, name)}
-		if near := diag.Nearest(name, declared); near != "" {
+		if near := diag.Nearest(name, declared); near != "" && set.Struct() {
+			d.Fix = fmt.Sprintf("did you mean `%s`? A tag gives the field that name: `ppl:\"%s\"`", near, near)
+		} else if near != "" {
 			d.Fix = fmt.Sprintf("did you mean `%s`?", near)
+		} else if set.Struct() {
+			d.Fix = "leave the field out by the tag `ppl:\"-\"`, or bind what ReadData makes of the struct, which may have more than a model asks for"
 		} else {
 			d.Fix = "leave it out, or bind what ReadData makes of the map, which may have more than a model asks for"
 		}
