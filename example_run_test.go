@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"math"
+	"os"
 	"time"
 
 	"github.com/ppl-lang/ppl"
@@ -84,6 +86,26 @@ func ExampleNewRun() {
 	fmt.Printf("the next toss is heads with probability %.1f; the mean of p is %.1f in %d draws\n",
 		heads/float64(n), p.Row().Mean, len(p.Values()))
 	// Output: the next toss is heads with probability 0.7; the mean of p is 0.7 in 3000 draws
+}
+
+// A logger gets how a run has ended, and its findings. A fit is an attribute like any other.
+func ExampleSample_logger() {
+	short := func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.TimeKey, "elapsed", "min_ess", "max_rhat":
+			return slog.Attr{}
+		}
+		return a
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: short}))
+	fit, err := ppl.Sample(context.Background(), coinPosterior(), ppl.Options{Seed: 1, Logger: logger})
+	if err != nil {
+		log.Fatal(err)
+	}
+	logger.Info("kept", "fit", fit)
+	// Output:
+	// level=INFO msg="sampling has ended" model=coin.model fit.chains=4 fit.draws=4000 fit.quantities=2 fit.seed=1 fit.divergences=0 fit.interrupted=false
+	// level=INFO msg=kept fit.chains=4 fit.draws=4000 fit.quantities=2 fit.seed=1 fit.divergences=0 fit.interrupted=false
 }
 
 // bell is a log density written in Go: a normal distribution in any number of dimensions.

@@ -296,7 +296,7 @@ type BindOptions struct {
 
 	// AllowImpossible binds data that rule out every value of the parameters, such as a
 	// binomial count above its number of trials, which are an error otherwise. It is for
-	// posteriors that are not sampled: those that compute generated quantities for new data.
+	// posteriors that are evaluated rather than sampled, where a rejection is an answer.
 	AllowImpossible bool
 
 	// Without leaves out passes of the compiler, by name. What is computed does
