@@ -29,8 +29,8 @@
 //     It returns a [Fit]; each [Row] of its summary is a quantity, each [Finding]
 //     something that is wrong. A [Quantity] has the draws of one number, a [Variable] those of a
 //     whole variable.
-//   - A run in steps: [NewRun] makes a [Run]. Range over each [Draw] or over its [Progress]; it ends
-//     in a Fit.
+//   - A run in steps: [NewRun] makes a [Run]. Range over each [Draw] or over its [Progress];
+//     it ends in a Fit.
 //   - Later: [ReadFit] and [ReadCSV] read a run back, [ReadFS] from an embed.FS, and [ReadArchive]
 //     from the one file that [Fit.WriteTo] writes.
 //   - A service: [NewLimits] makes [Limits] for all its runs, and a run that asks for more than

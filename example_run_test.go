@@ -92,7 +92,7 @@ func ExampleNewRun() {
 func ExampleSample_logger() {
 	short := func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
-		case slog.TimeKey, "elapsed", "min_ess", "max_rhat":
+		case slog.TimeKey, slog.LevelKey, "elapsed", "interrupted", "quantities", "seed", "min_ess", "max_rhat":
 			return slog.Attr{}
 		}
 		return a
@@ -104,8 +104,8 @@ func ExampleSample_logger() {
 	}
 	logger.Info("kept", "fit", fit)
 	// Output:
-	// level=INFO msg="sampling has ended" model=coin.model fit.chains=4 fit.draws=4000 fit.quantities=2 fit.seed=1 fit.divergences=0 fit.interrupted=false
-	// level=INFO msg=kept fit.chains=4 fit.draws=4000 fit.quantities=2 fit.seed=1 fit.divergences=0 fit.interrupted=false
+	// msg="sampling has ended" model=coin.model fit.chains=4 fit.draws=4000 fit.divergences=0
+	// msg=kept fit.chains=4 fit.draws=4000 fit.divergences=0
 }
 
 // bell is a log density written in Go: a normal distribution in any number of dimensions.

@@ -20,11 +20,10 @@ const (
 	noted    = ""              // it is noted elsewhere: each has its reason here
 )
 
-// recovers has every function that calls recover. A new one is an entry here, and one of those above.
+// recovers has every function that calls recover. A new one is an entry here, with one of the
+// fates above.
 var recovers = map[string]string{
-	"ad/beside.go":      rethrown,
-	"ad/graph.go":       rethrown,
-	"ad/adtest":         rethrown,
+	"ad":                rethrown,
 	"stdlib":            rethrown,
 	"compile":           rethrown,
 	"infer/riemann":     rethrown,
@@ -34,7 +33,7 @@ var recovers = map[string]string{
 	"study/worker.go":   typed,
 	"front/web/engine":  typed,
 
-	"front/serve/work.go":           line,  // a process of its own, whose log gets the stack
+	"front/serve/work.go":           line,  // a separate process, whose log gets the stack
 	"front/lsp/methods.go":          line,  // an answer to the editor
 	"front/lsp/publish.go":          noted, // the log of the editor
 	"front/bridge/libppl":           noted, // a message of one line for C

@@ -238,8 +238,9 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 // without them.
 func (h *Holdout) Dim() int { return h.dim }
 
-// PredictHeldOut returns what the draws of a fit say about the rows of data that it has not seen, such
-// as those of [Holdout.Split]; d is derived by [model.Model.Derive] as [predict.LogLikelihood].
+// PredictHeldOut returns what the draws of a fit say about the rows of data that it has not seen,
+// such as those of [Holdout.Split]; d is derived by [model.Model.Derive] as
+// [predict.LogLikelihood].
 func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *data.Set, rows int, o model.BindOptions) (*HeldOut, error) {
 	q, err := d.BindContext(ctx, test, o)
 	if err != nil {

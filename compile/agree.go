@@ -131,6 +131,7 @@ type agreeing struct {
 	solver  float64 // tolerance of the program's solvers; 0: there are none
 	outer   *ad.Env // of the model that is compared
 	a       *Agreement
+	asked   func() error // see Comparer.Stop
 	began   time.Duration
 	allowed time.Duration
 }
@@ -150,6 +151,9 @@ type Comparer struct {
 	quiet *Model // the clone
 	plain *interp.Model
 	now   *agreeing // the comparison under way
+
+	// Stop, if not nil, is asked during evaluations; an error ends them, as that of SetStop does.
+	Stop func() error
 
 	solver float64 // tolerance of the program's solvers; 0: there are none
 	// The same of its outputs, and which of the variables depend on random draws.
@@ -188,7 +192,7 @@ func (c *Comparer) within(x []float64, solver float64, allowed time.Duration, co
 	}
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
-	now := &agreeing{m: c.quiet, plain: c.plain, solver: solver, outer: c.m.env, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
+	now := &agreeing{m: c.quiet, plain: c.plain, solver: solver, outer: c.m.env, asked: c.Stop, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
 	c.now = now
 	err := compare(now)
 	now.a.Elapsed = cputime.Thread() - now.began
@@ -215,8 +219,11 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 
 // stop ends evaluations that take too long, and those of a run that was interrupted.
 func (c *agreeing) stop() error {
-	if c.outer.Stop != nil {
-		if err := c.outer.Stop(); err != nil {
+	for _, stop := range []func() error{c.outer.Stop, c.asked} {
+		if stop == nil {
+			continue
+		}
+		if err := stop(); err != nil {
 			return fmt.Errorf("%w: %w", errInterrupted, err)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
@@ -26,6 +28,8 @@ type Run struct {
 	now   atomic.Pointer[func() *Fit] // the fit so far; nil before the first draw
 	yield func(infer.Draw, error) bool
 	left  bool // the loop wants no more
+
+	behind sync.WaitGroup // evaluations of the self-check that go on after the run was cancelled
 
 	fit *Fit
 	err error
@@ -67,6 +71,12 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{ctx: ctx, posterior: p, options: o, check: selfcheck.New(p.Compiled(), p.Data(), o.Seed, o.Chains, o.Parallel)}
+	r.check.Stop = func() error {
+		if r.ctx.Err() == nil {
+			return nil
+		}
+		return interruption{context.Cause(r.ctx), &r.behind}
+	}
 	if err := o.restoreVerdict(ctx, r.check); err != nil {
 		return nil, err
 	}
@@ -96,8 +106,8 @@ func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 
 // Progress makes the draws and yields how far the chains are: after the first transition of each,
 // after every [Options.Refresh] transitions, at the end of warm-up and sampling, and when
-// [Options.TargetESS] is looked at. A loop that breaks ends the run. [Run.Fit] has the fit after the
-// loop. The error of Fit, if any, is yielded last.
+// [Options.TargetESS] is looked at. A loop that breaks ends the run. [Run.Fit] has the fit after
+// the loop. The error of Fit, if any, is yielded last.
 func (r *Run) Progress() iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		if !r.begun.CompareAndSwap(false, true) {
@@ -108,7 +118,7 @@ func (r *Run) Progress() iter.Seq2[Progress, error] {
 		defer cancel(nil)
 		r.ctx = ctx
 		var now Progress
-		tell := func() {
+		report := func() {
 			if r.left {
 				return
 			}
@@ -119,11 +129,11 @@ func (r *Run) Progress() iter.Seq2[Progress, error] {
 		}
 		r.options.progress = func(p infer.Progress) {
 			now.Progress = p
-			tell()
+			report()
 		}
 		r.options.looked = func(n int, ess, rhat float64) {
 			now.Looked, now.ESS, now.Rhat = n, ess, rhat
-			tell()
+			report()
 		}
 		r.sample()
 		if r.err != nil && !r.left {
@@ -179,7 +189,43 @@ func (r *Run) sample() {
 	})
 }
 
+// interruption ends an evaluation of the self-check. What goes on then is waited for.
+type interruption struct {
+	error
+	behind *sync.WaitGroup
+}
+
+// Unwrap is the cause.
+func (i interruption) Unwrap() error { return i.error }
+
+// Leave is called when an evaluation goes on, and what it returns when that has ended.
+func (i interruption) Leave() (ended func()) {
+	i.behind.Add(1)
+	return i.behind.Done
+}
+
+// await waits for what the self-check has left behind, as a session does for what chains have.
+func (r *Run) await() {
+	var late <-chan time.Time
+	switch grace := r.options.Grace; {
+	case grace < 0:
+		return
+	case grace > 0:
+		late = time.After(grace)
+	}
+	ended := make(chan struct{})
+	go func() {
+		r.behind.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-late:
+	}
+}
+
 func (r *Run) attempts() (*Fit, error) {
+	defer r.await()
 	var fit *Fit
 	for o := r.options; ; {
 		if !r.check.Start() {

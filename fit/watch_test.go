@@ -162,7 +162,8 @@ func TestRunProgress(t *testing.T) {
 	}
 }
 
-// A loop over progress that breaks ends the run, also in warm-up, and a cancelled run yields its error.
+// A loop over progress that breaks ends the run, also in warm-up. A cancelled run yields
+// its error.
 func TestProgressBreak(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		run, err := fit.NewRun(t.Context(), bind(t, pair, nil), fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 1, Draws: 1_000_000})

@@ -400,9 +400,9 @@ func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	}
 }
 
-// known refuses a key of a map of Go, or a field of a struct with numbers, that is no declared name:
-// it is a slip of the pen, as such values are written for a model. Files, and sets that were read
-// before, are often for several models, as in Stan.
+// known refuses a key of a map of Go, or a field of a struct with numbers, that is no declared
+// name: it is a slip of the pen, as such values are written for a model. Files, and sets that were
+// read before, are often for several models, as in Stan.
 func known(values any, set *data.Set, declared iter.Seq[string], message string) error {
 	t := reflect.TypeOf(values)
 	for t != nil && t.Kind() == reflect.Pointer && t != reflect.TypeFor[*data.Set]() {

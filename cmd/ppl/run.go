@@ -402,7 +402,7 @@ func withFolder(err error) error {
 // the run, so that little happens by the clock.
 type adjustKey struct{}
 
-// followerKey is likewise that of a follower.
+// followerKey is that of a follower.
 type followerKey struct{}
 
 // kept are the data that go into the folder of the run. Columns of a table that the model does
@@ -422,7 +422,7 @@ func orNone(n int) int {
 	return n
 }
 
-// follower is told how far a run is.
+// follower gets how far a run is.
 type follower interface {
 	update(infer.Progress)
 	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at

@@ -22,8 +22,8 @@ func heapAfterGC() uint64 {
 	return m.HeapAlloc
 }
 
-// Requests, of which some are wrong and some are left by their clients, leave neither goroutines nor
-// memory behind. .ci/run race runs this under the race detector.
+// Requests, of which some are wrong and some are left by their clients, leave neither goroutines
+// nor memory behind. .ci/run race runs this under the race detector.
 func TestManyRequests(t *testing.T) {
 	s := testService(t)
 	requests := short.Of(200, 50)

@@ -1,10 +1,11 @@
-// Package otel has spans of OpenTelemetry for runs of ppl. It is a separate module, so that ppl does
-// not depend on OpenTelemetry; copy it into your program.
+// Package otel has spans of OpenTelemetry for runs of ppl. It is a separate module, so that ppl
+// does not depend on OpenTelemetry; copy it into your program.
 //
 //	fit, err := otel.Sample(ctx, tracer, posterior, ppl.Options{Seed: 1})
 //
-// The span of a run has the model and the options as attributes, an event when the warm-up of a chain
-// ends, one for each finding, and the size of the fit. Spans that the context has are its parents.
+// The span of a run has the model and the options as attributes, an event when the warm-up
+// of a chain ends, one for each finding, and the size of the fit. The span
+// in the context, if any, is its parent.
 package otel
 
 import (

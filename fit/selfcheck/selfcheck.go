@@ -45,6 +45,9 @@ type Check struct {
 	// Least is the processor time that the comparisons may take of runs however short.
 	Least time.Duration
 
+	// Stop, if not nil, is asked during comparisons that take long; an error ends them.
+	Stop func() error
+
 	bound    *compile.Model // the program that is trusted so far
 	comparer *compile.Comparer
 	values   *data.Set // to which it is bound
@@ -141,12 +144,12 @@ func (c *Check) allowance() time.Duration {
 func (c *Check) at(x []float64, when string) bool {
 	allowed := c.allowance()
 	// A comparison that did not end is tried again when there is twice the time.
-	if c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
+	if c.stopped() || c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
 		return c.wrong != nil
 	}
 	var err error
 	if c.comparer == nil {
-		c.comparer, err = c.bound.Comparer()
+		err = c.compare()
 	}
 	var a *compile.Agreement
 	if err == nil {
@@ -179,6 +182,17 @@ func (c *Check) at(x []float64, when string) bool {
 	return false
 }
 
+// stopped reports whether comparisons are to end.
+func (c *Check) stopped() bool { return c.Stop != nil && c.Stop() != nil }
+
+// compare makes the comparer.
+func (c *Check) compare() (err error) {
+	if c.comparer, err = c.bound.Comparer(); err == nil {
+		c.comparer.Stop = c.Stop
+	}
+	return err
+}
+
 // whole compares at a draw, the log density first and then the outputs.
 func (c *Check) whole(x []float64, when string) bool {
 	return c.at(x, when) || c.outputs(x, when)
@@ -188,12 +202,12 @@ func (c *Check) whole(x []float64, when string) bool {
 // is wrong there.
 func (c *Check) outputs(x []float64, when string) bool {
 	allowed := c.allowance()
-	if c.trusted || c.wrong != nil || allowed < 2*c.longOutputs || allowed < c.eachOutputs {
+	if c.stopped() || c.trusted || c.wrong != nil || allowed < 2*c.longOutputs || allowed < c.eachOutputs {
 		return c.wrong != nil
 	}
 	var err error
 	if c.comparer == nil {
-		c.comparer, err = c.bound.Comparer()
+		err = c.compare()
 	}
 	var a *compile.Agreement
 	if err == nil {

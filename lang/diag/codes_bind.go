@@ -327,8 +327,9 @@ const (
 	// DataUnknown: a map or a struct of Go has a key, or a field with numbers, that the model does
 	// not declare.
 	//
-	// Such values are written for a model, so that the key is a slip of the pen. Leave a field out by
-	// the tag `ppl:"-"`. Files, and sets that ReadData has made, may have more than the model declares.
+	// Such values are written for a model, so that the key is a slip of the pen. Leave a field out
+	// by the tag `ppl:"-"`. Files, and sets that ReadData has made, may have more than the model
+	// declares.
 	DataUnknown Code = "E0619"
 
 	// TooManyStatements: binding the model to these data, or an evaluation of it, would run more
