@@ -11,9 +11,11 @@ import (
 // that all orders exist.
 func diffusionOps() map[OpCode]Op {
 	angle := func(z float64) float64 { return 3 * math.Tanh(0.7*z) }
+	// below1 is cos x - 1.
+	below1 := func(g *Graph, x Ref) Ref { return g.Scale(-2, g.Square(g.Do(OpSin, nil, g.Scale(0.5, x)))) }
 	// density is that of the von Mises distribution over the probability below.
 	density := func(g *Graph, x, kappa Ref) Ref {
-		l := g.Mul(kappa, g.Sub(g.Do(OpCos, nil, x), g.Const(1)))
+		l := g.Mul(kappa, below1(g, x))
 		l = g.Sub(l, g.Do(OpLogBesselI, nil, g.Const(0), kappa))
 		l = g.Sub(l, g.Do(OpLogVonMises, nil, x, kappa))
 		return g.Exp(g.Sub(l, g.Const(math.Log(2*math.Pi))))
@@ -57,7 +59,7 @@ func diffusionOps() map[OpCode]Op {
 				n := g.order(OpVonMisesMoment, a[0])
 				power := g.Const(1)
 				for range int(n) {
-					power = g.Mul(power, g.Do(OpCos, nil, a[1]))
+					power = g.Mul(power, below1(g, a[1]))
 				}
 				dx := g.Mul(density(g, a[1], a[2]), g.Sub(power, out))
 				if v, ok := g.Value(a[1]); ok && len(v) == 1 && v[0] >= math.Pi {

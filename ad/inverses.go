@@ -22,14 +22,15 @@ func inverseOps() map[OpCode]Op {
 	log := func(arg int, z float64) float64 { return -math.Exp(z) }
 	// ∂W = e^-W/(1+W).
 	lambert := func(g *Graph, x, w Ref) Ref { return g.Div(g.Exp(g.Neg(w)), g.Add(g.Const(1), w)) }
+	orderAndNumber := func(arg int, z float64) float64 {
+		if arg == 0 {
+			return math.Floor(math.Exp(z))
+		}
+		return math.Exp(1 + 0.5*z)
+	}
 	bessel := func(name string, op OpCode, f func(n, x float64) float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 2, F2: f,
-			Domain: func(arg int, z float64) float64 {
-				if arg == 0 {
-					return math.Floor(math.Exp(z))
-				}
-				return math.Exp(1 + 0.5*z)
-			},
+			Domain: orderAndNumber,
 			Points: [][]float64{{0, 0.3}, {2, 20}, {-3, 4}},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				if need[0] {
@@ -39,7 +40,6 @@ func inverseOps() map[OpCode]Op {
 				return []Ref{None, g.Mul(adj, g.Scale(0.5, g.Sub(at(-1), at(1))))}
 			}}
 	}
-	positiveBoth := func(arg int, z float64) float64 { return math.Exp(0.7 * z) }
 	return map[OpCode]Op{
 		OpLambertW0: points(un("lambert_w0", kernel.LambertW0, lambert,
 			func(arg int, z float64) float64 { return math.Exp(z) - 0.36 }), -0.3, 1e-9, 50),
@@ -48,8 +48,8 @@ func inverseOps() map[OpCode]Op {
 		OpBesselJ: bessel("bessel_j", OpBesselJ, kernel.BesselJ),
 		OpBesselY: bessel("bessel_y", OpBesselY, kernel.BesselY),
 		// K′ = (v/x) K_v - K_{v+1}.
-		OpLogBesselK: {Name: "log_bessel_k", Class: Elementwise, Arity: 2, F2: kernel.LogBesselK, Domain: positiveBoth,
-			Points: [][]float64{{0, 0.1}, {0, 39}, {2.5, 3}},
+		OpLogBesselK: {Name: "log_bessel_k", Class: Elementwise, Arity: 2, F2: kernel.LogBesselK, Domain: orderAndNumber,
+			Points: [][]float64{{0, 0.1}, {0, 39}, {2, 3}},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				v, x := n.Args[0], n.Args[1]
 				if need[0] {

@@ -246,7 +246,7 @@ const (
 	OpInvBetaI        // (p, a, b): the x at which I_x(a, b) is p
 	OpStudentQuantile // (p, ν): the quantile of Student's distribution
 	OpLogVonMises     // (x, κ): log probability between -π and x under the von Mises distribution around 0
-	OpVonMisesMoment  // (n, x, κ): mean of (cos t)ⁿ for angles t ≤ x under it; n a constant
+	OpVonMisesMoment  // (n, x, κ): mean of (cos t - 1)ⁿ for angles t ≤ x under it; n a constant
 	OpLogWiener       // (u, b): log density of the exit time u at 1 from (0, 1) of a Wiener process from b
 	OpWienerRatio     // (n, u, b): n-th derivative by b of that density over the density; n a constant
 

@@ -10,10 +10,8 @@ import (
 // kind, for v ≥ 0 and x ≥ 0. The factor keeps the value small, so that ratios of
 // Bessel functions can be taken from it.
 //
-// For large x it is the asymptotic series Σ (-1)ᵏ aₖ(v)/xᵏ of √(2πx) e⁻ˣ I (DLMF
-// 10.40.1), otherwise the power series Σ (x/2)^(2k+v)/(k! Γ(k+v+1)), summed from
-// its greatest term in both directions: about 12√x terms, all positive. For large
-// v it is the expansion that is uniform in x (DLMF 10.41.3).
+// Where v or x is large it is a uniform expansion, otherwise the power series
+// Σ (x/2)^(2k+v)/(k! Γ(k+v+1)), summed from its greatest term in both directions.
 func LogBesselI(v, x float64) float64 {
 	switch {
 	case !(v >= 0) || !(x >= 0):
@@ -24,26 +22,9 @@ func LogBesselI(v, x float64) float64 {
 		return math.Inf(-1)
 	case math.IsInf(x, 1) || math.IsInf(v, 1):
 		return math.Inf(-1)
-	case v > 1e4:
-		h := math.Hypot(v, x)
-		p := v / h
-		q := p * p
-		u1 := p * (3 - 5*q) / 24
-		u2 := q * (81 + q*(-462+q*385)) / 1152
-		u3 := p * q * (30375 + q*(-369603+q*(765765-q*425425))) / 414720
-		series := (u1 + (u2+u3/v)/v) / v
-		return v*(v/(h+x)) - v*math.Asinh(v/x) - 0.5*routines.Log(2*math.Pi) - 0.5*routines.Log(h) + math.Log1p(series)
-	case x > 40+2*v*v:
-		sum, term := 1.0, 1.0
-		for k := 1.; k < 100; k++ {
-			odd := 2*k - 1
-			term *= (odd*odd - 4*v*v) / (8 * x * k)
-			sum += term
-			if math.Abs(term) < 1e-17 {
-				break
-			}
-		}
-		return routines.Log(sum) - 0.5*routines.Log(2*math.Pi*x)
+	case math.Hypot(v, x) >= uniformBessel:
+		l, _ := largeBesselI(v, x)
+		return l
 	}
 	peak := math.Floor((math.Hypot(v, x) - v) / 2)
 	q := x * x / 4
@@ -66,9 +47,9 @@ func LogBesselI(v, x float64) float64 {
 	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + routines.Log(sum)
 }
 
-// LogBesselIv is the derivative of log I_v(x) by v, for v ≥ 0 and x ≥ 0: that of the
-// expansions of LogBesselI. That of the power series is log(x/2) less the mean of
-// ψ(k+v+1) over its terms, of which only the differences are summed.
+// LogBesselIv is the derivative of log I_v(x) by v, for v ≥ 0 and x ≥ 0, by the same formulas. That
+// of the power series is log(x/2) less the mean of ψ(k+v+1) over its terms, of which only the
+// differences are summed.
 func LogBesselIv(v, x float64) float64 {
 	switch {
 	case !(v >= 0) || !(x >= 0):
@@ -77,25 +58,9 @@ func LogBesselIv(v, x float64) float64 {
 		return math.Inf(-1)
 	case math.IsInf(x, 1):
 		return 0
-	case v > 1e4:
-		h := math.Hypot(v, x)
-		p := v / h
-		q := p * p
-		s := (3-5*q)/(24*h) + (81+q*(-462+q*385))/(1152*h*h)
-		ds := p * ((-13+15*q)/24 + (-1086+q*(3388-q*2310))/(1152*h)) / h / h
-		return -math.Asinh(v/x) - p/(2*h) + ds/(1+s)
-	case x > 40+2*v*v:
-		sum, term, slope, change := 1.0, 1.0, 0.0, 0.0
-		for k := 1.; k < 100; k++ {
-			odd, c := 2*k-1, 8*x*k
-			change = (change*(odd*odd-4*v*v) - 8*v*term) / c
-			term *= (odd*odd - 4*v*v) / c
-			sum, slope = sum+term, slope+change
-			if math.Abs(term) < 1e-17 && math.Abs(change) < 1e-17*math.Abs(slope) || change == 0 {
-				break
-			}
-		}
-		return slope / sum
+	case math.Hypot(v, x) >= uniformBessel:
+		_, byV := largeBesselI(v, x)
+		return byV
 	}
 	peak := math.Floor((math.Hypot(v, x) - v) / 2)
 	q := x * x / 4
@@ -119,13 +84,14 @@ func LogBesselIv(v, x float64) float64 {
 	return routines.Log(x/2) - routines.Digamma(peak+v+1) - slope/sum
 }
 
-// LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second
-// kind, for x > 0: by the trapezoidal rule for
-// ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt, which converges exponentially.
+// LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second kind, for whole v and
+// x > 0: by the trapezoidal rule for ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt, which converges
+// exponentially. Of order 0, the integrand is a plateau as long as log 1/x; below 1 a series takes
+// its place.
 func LogBesselK(v, x float64) float64 {
 	v = math.Abs(v)
 	switch {
-	case !(x >= 0) || math.IsNaN(v):
+	case !(x >= 0) || v != math.Trunc(v):
 		return math.NaN()
 	case x == 0:
 		return math.Inf(1)
@@ -133,6 +99,8 @@ func LogBesselK(v, x float64) float64 {
 		return math.Inf(-1)
 	case math.IsInf(v, 1):
 		return math.Inf(1)
+	case v == 0 && x < 1:
+		return x + routines.Log(besselK0(x))
 	}
 	exponent := func(t float64) float64 {
 		s := math.Sinh(t / 2)
@@ -159,8 +127,21 @@ func LogBesselK(v, x float64) float64 {
 	return peak + routines.Log(sum*step)
 }
 
-// BesselJ and BesselY are the Bessel functions of the first and the second kind
-// of whole order n; Y is NaN for x < 0.
+// besselK0 is K_0(x) for x < 1, by Σ (x²/4)ᵏ/k!² (1 + ½ + … + 1/k - γ - log(x/2))
+// (DLMF 10.31.2).
+func besselK0(x float64) float64 {
+	q, factor := x*x/4, -routines.Log(x/2)-eulerGamma
+	sum := factor
+	for k, term := 1., 1.; k < 12; k++ {
+		term *= q / (k * k)
+		factor += 1 / k
+		sum += term * factor
+	}
+	return sum
+}
+
+// BesselJ is the Bessel function of the first kind of whole order n, BesselY that of the second
+// kind, NaN for x < 0. They are those of package math, whose recurrences take n steps.
 func BesselJ(n, x float64) float64 {
 	// |J_n(x)| ≤ (|x|/2)^n/n!. Recurrences take n steps to find out that this is 0.
 	if m := math.Abs(n); m > 100 && m > math.Abs(x) {
@@ -171,7 +152,7 @@ func BesselJ(n, x float64) float64 {
 	return math.Jn(int(n), x)
 }
 
-// BesselY: see BesselJ.
+// BesselY is described at BesselJ.
 func BesselY(n, x float64) float64 {
 	if n != math.Trunc(n) {
 		return math.NaN()

@@ -348,7 +348,7 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 		c1 = c0*u1 + c1*u0
 		c0 *= u0
 		h = h.add(series{c0, c1, c2, c3})
-		if math.Abs(c0)+f.scale*(math.Abs(c1)+f.scale*(math.Abs(c2)+f.scale*math.Abs(c3))) < 1e-17*h[0] {
+		if math.Abs(c0)+f.scale*(math.Abs(c1)+f.scale*(math.Abs(c2)+f.scale*math.Abs(c3))) <= 1e-17*h[0] { // both may underflow to 0
 			break
 		}
 	}
@@ -374,7 +374,7 @@ func (f *fraction) value1(term func(m float64) (t0, t1 float64)) (series, int) {
 		c0 *= u0
 		h0 += c0
 		h1 += c1
-		if math.Abs(c0)+f.scale*math.Abs(c1) < 1e-17*h0 {
+		if math.Abs(c0)+f.scale*math.Abs(c1) <= 1e-17*h0 {
 			break
 		}
 	}

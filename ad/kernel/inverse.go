@@ -37,13 +37,17 @@ func InvLogPhi(l float64) float64 {
 	return x
 }
 
-// rootOf solves f(y) = 0 for increasing f with derivative, from the bracket lo,
-// hi: Newton's method, halving the bracket where it does not help.
-func rootOf(lo, hi float64, f func(y float64) (value, slope float64)) float64 {
-	y := 0.5 * (lo + hi)
-	for range 200 {
+// rootOf solves f(y) = 0 for the logarithm y of a number, and increasing f with derivative, from the bracket lo,
+// hi: Newton's method, halving the bracket where it does not help, until the rounding of f, noise, or
+// that of y decides where the next step leads; hi where f is not positive there.
+func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) float64 {
+	if v, _ := f(hi); v <= 0 {
+		return hi
+	}
+	y, before := 0.5*(lo+hi), math.Inf(1)
+	for range mostTerms {
 		v, d := f(y)
-		if v == 0 {
+		if math.Abs(v) <= noise {
 			return y
 		}
 		if v < 0 {
@@ -51,14 +55,19 @@ func rootOf(lo, hi float64, f func(y float64) (value, slope float64)) float64 {
 		} else {
 			hi = y
 		}
-		next := y - v/d
+		step := v / d
+		size := math.Abs(step)
+		if size >= 0.5*before && size < 4e-14*max(1, math.Abs(y)) {
+			return y
+		}
+		next := y - step
 		if !(next > lo && next < hi) {
 			next = 0.5 * (lo + hi)
 		}
-		if math.Abs(next-y) <= 2e-16*math.Abs(y) || next == lo || next == hi {
+		if math.Abs(next-y) <= 2e-16*max(1, math.Abs(y)) || next == lo || next == hi {
 			return next
 		}
-		y = next
+		y, before = next, size
 	}
 	return y
 }
@@ -72,29 +81,36 @@ func InvBetaI(p, a, b float64) float64 {
 		return p
 	}
 	// In t = log(x/(1-x)), on the side of the smaller tail.
-	lbeta := routines.Lbeta(a, b)
-	upper := p > lowerBetaHalf(a, b)
+	upper := p > 0.5
 	if upper {
 		p, a, b = 1-p, b, a
 	}
 	logP := routines.Log(p)
-	t := rootOf(-745*max(1, 1/a), 40, func(t float64) (float64, float64) {
+	scale := 0.0 // log aB(a, b), a tiny number for a tiny a
+	if a <= 1 {
+		scale = lgammaNear1(a) - logRise(b, a)
+	} else {
+		scale = routines.Log(a) + routines.Lbeta(a, b)
+	}
+	t := rootOf(-745*max(1, 1/a), 40, -2e-16*logP, func(t float64) (float64, float64) {
 		logX, logY := -Log1pExp(-t), -Log1pExp(t)
 		x := math.Exp(logX)
 		if x == 0 { // the leading term
-			return a*logX - routines.Log(a) - lbeta - logP, a
+			return a*logX - scale - logP, a
 		}
-		l := incompleteBeta(x, math.Exp(logY), a, b, false)[0]
-		return l - logP, math.Exp(a*logX + b*logY - lbeta - l)
+		y := math.Exp(logY)
+		l := incompleteBeta(x, y, a, b, false)[0]
+		// Far out large logarithms cancel in the slope, which is between h′(0) and that plus √h″, of
+		// the integrand exp(-h) of the tail, and at most a.
+		d := fromMean(x, y, a, b)
+		most := max(-d, 0) + math.Sqrt((a+b)*min(x, 0.5)*max(y, 0.5))
+		return l - logP, min(max(math.Exp(logBetaTerm(x, y, a, b, d)-l), -d), most, a)
 	})
 	if upper {
 		t = -t
 	}
 	return InvLogit(t)
 }
-
-// lowerBetaHalf is I_x(a, b) at x = ½.
-func lowerBetaHalf(a, b float64) float64 { return math.Exp(incompleteBeta(0.5, 0.5, a, b, false)[0]) }
 
 // StudentQuantile is the t at which Student's distribution function with nu
 // degrees of freedom is p.
@@ -115,7 +131,7 @@ func StudentQuantile(p, nu float64) float64 {
 	// I_y(½, ν/2) with y = t²/(ν+t²).
 	if p > 0.25 {
 		logC := routines.Log(1 - 2*p)
-		s := rootOf(-745, 710, func(s float64) (float64, float64) {
+		s := rootOf(-745, 710, -2e-16*logC, func(s float64) (float64, float64) {
 			t2 := math.Exp(2 * s)
 			if t2 == 0 {
 				return s - 0.5*routines.Log(nu) + math.Ln2 - routines.Lbeta(nu/2, 0.5) - logC, 1
@@ -139,7 +155,7 @@ func StudentQuantile(p, nu float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	s := rootOf(-745, 710, func(s float64) (float64, float64) {
+	s := rootOf(-745, 710, -2e-16*logP, func(s float64) (float64, float64) {
 		t := math.Exp(s)
 		l, _ := studentTail(t, nu)
 		// The density of the logarithm over the tail.

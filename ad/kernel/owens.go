@@ -16,6 +16,13 @@ func owensRest(h, a float64) float64 {
 	if math.IsInf(a, 1) {
 		return math.Inf(-1)
 	}
+	if h*max(1, a) <= 0.5 { // where the integrand falls off on two scales
+		if a <= 1 {
+			return routines.Log(routines.Phi(-h) - 2*owensIntegral(h, a))
+		}
+		// T(h, a) + T(ah, 1/a) = ½(Φ(h) + Φ(ah)) - Φ(h)Φ(ah)
+		return routines.Log(2*owensIntegral(a*h, 1/a) - 0.5*routines.Erf(h/math.Sqrt2)*routines.Erfc(a*h/math.Sqrt2))
+	}
 	h2 := h * h
 	// The scale on which the integrand falls off.
 	scale := 1 / (h2*a/(1+a) + h + 1/(1+a))
@@ -29,6 +36,16 @@ func owensRest(h, a float64) float64 {
 		return math.Exp(-h2*u*(a+0.5*u)) / (1 + x*x)
 	})
 	return -0.5*h2*(1+a*a) + routines.Log(i/math.Pi)
+}
+
+// owensIntegral is T(h, a) for h and a that are at most 1.
+func owensIntegral(h, a float64) float64 {
+	sum := 0.0
+	for _, node := range Legendre28 {
+		x := a * node[0]
+		sum += node[1] * math.Exp(-0.5*h*h*(1+x*x)) / (1 + x*x)
+	}
+	return a * sum / (2 * math.Pi)
 }
 
 // OwensT is Owen's function T(h, a) = 1/(2π) ∫_0^a exp(-½h²(1+x²))/(1+x²) dx.

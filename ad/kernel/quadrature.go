@@ -10,9 +10,9 @@ import "math"
 // halfLine is the integral of f from 0 to ∞, for f that is smooth, not negative
 // and has a scale of roughly 1, through u = exp(½π sinh t).
 func halfLine(f func(u float64) float64) float64 {
-	const step = 1. / 32
+	const step = 1. / 20
 	sum := 0.0
-	for k := -144; k <= 144; k++ {
+	for k := -90; k <= 90; k++ {
 		t := float64(k) * step
 		u := math.Exp(0.5 * math.Pi * math.Sinh(t))
 		if u == 0 || math.IsInf(u, 1) {

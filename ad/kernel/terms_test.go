@@ -1,90 +1,153 @@
-package kernel
+package kernel_test
 
 import (
-	"math"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// TestTerms counts the terms of series and fractions wherever incompleteGamma and
-// incompleteBeta use them, at shapes from 1e-8 to 1e16: all have converged before mostTerms.
+// mostTerms is more than the rounds that a loop may take.
+const mostTerms = 200
+
+// uncounted are files with loops over the rows and columns of matrices.
+var uncounted = []string{"dense.go", "eigen.go", "invert.go"}
+
+// loop is a loop of the package.
+type loop struct{ function, position string }
+
+// TestTerms counts the rounds of every loop of the package at arguments that span the doubles: a
+// copy of the package, with counters in the loops, is run by testdata/terms, whose table has
+// the functions and their arguments. No loop may take more than mostTerms, and none may be left out.
 func TestTerms(t *testing.T) {
-	most := map[string]int{}
-	count := func(name string, terms int, args ...float64) {
-		if terms >= mostTerms {
-			t.Errorf("%s has not converged at %v", name, args)
-		}
-		most[name] = max(most[name], terms)
+	if testing.Short() {
+		t.Skip("builds a program")
 	}
-	var shapes []float64
-	for e := -8.0; e <= 16; e += 0.125 {
-		shapes = append(shapes, math.Pow(10, e))
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
 	}
-	shapes = append(shapes, math.Nextafter(largeShape, 0), math.Nextafter(largeBeta, 0), 0.2, math.Nextafter(0.2, 1))
-	factors := []float64{1e-8, 1e-3, 0.1, 0.5, 0.8, 0.95, 0.999, 1, 1.001, 1.02, 1.1, 1.25, 1.6, 2, 5, 1e3, 1e8}
-	sds := []float64{-37, -9, -4, -3.51, -3.5, -1, 0, 1, 3.5, 3.51, 4, 5, 9, 37}
-	for _, a := range shapes {
-		var xs []float64
-		for _, f := range factors {
-			xs = append(xs, f*a, f*(a+1))
+	dir := t.TempDir()
+	replace := map[string]string{}
+	put := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
 		}
-		for _, s := range sds {
-			xs = append(xs, a+s*math.Sqrt(a))
-		}
-		for _, x := range xs {
-			if !(x > 0) {
-				continue
+		replace[filepath.Join(here, name)] = path
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var loops []loop
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") && !slices.Contains(uncounted, name) {
+			var text string
+			if text, loops, err = counted(name, loops); err != nil {
+				t.Fatal(err)
 			}
-			for n := range 4 {
-				switch gammaMethod(a, x) {
-				case bySeries:
-					_, terms := lowerSum(n, a, x)
-					count("gamma series", terms, float64(n), a, x)
-				case byLowerFraction:
-					_, terms := lowerFraction(n, a, x)
-					count("lower gamma fraction", terms, float64(n), a, x)
-				case byUpperFraction:
-					_, terms := upperFraction(n, a, x)
-					count("upper gamma fraction", terms, float64(n), a, x)
-				}
-			}
-		}
-		for _, b := range shapes {
-			mean, sd := a/(a+b), math.Sqrt(a*b/(a+b+1))/(a+b)
-			var xs []float64
-			for _, f := range factors {
-				xs = append(xs, f*mean, 1-f*(1-mean), f*(a+1)/(a+b+2))
-			}
-			for _, s := range sds {
-				xs = append(xs, mean+s*sd)
-			}
-			for _, x := range xs {
-				if !(x > 0 && x < 1) {
-					continue
-				}
-				if max(a, b) < largeBeta && x <= (a+1)/(a+b+2) {
-					_, terms := betaFraction(x, a, b)
-					count("beta fraction", terms, x, a, b)
-					_, terms = betaFractionValue(x, a, b)
-					count("beta fraction's value", terms, x, a, b)
-					if a <= 0.2 {
-						_, _, terms := betaSeries(x, a, b)
-						count("beta series", terms, x, a, b)
-					}
-				}
-				if max(a, b) >= largeBeta && a < 1 && (a+b)*x < 1 {
-					_, _, terms := betaSeries(x, a, b)
-					count("beta series", terms, x, a, b)
-				}
-			}
+			put(name, text)
 		}
 	}
-	coefficients := len(temmeRatio)
-	for _, row := range temmeTerms {
-		coefficients += len(row)
+	put("terms_counted.go", fmt.Sprintf(counters, len(loops)))
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
 	}
-	count("uniform expansion", coefficients)
-	count("quadrature", len(legendre48))
-	for name, n := range most {
-		t.Logf("%-22s at most %d terms", name, n)
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o666); err != nil {
+		t.Fatal(err)
 	}
+	out, err := exec.Command("go", "run", "-overlay", path, "./testdata/terms").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(loops) {
+		t.Fatalf("%d loops, but\n%s", len(loops), out)
+	}
+	for i, l := range loops {
+		var at, terms int
+		if _, err := fmt.Sscan(lines[i], &at, &terms); err != nil || at != i {
+			t.Fatalf("%q: %v", lines[i], err)
+		}
+		_, call, _ := strings.Cut(lines[i], fmt.Sprint(terms, " "))
+		switch {
+		case terms == 0:
+			t.Errorf("%s: %s has a loop that no row of testdata/terms reaches", l.position, l.function)
+		case terms >= mostTerms:
+			t.Errorf("%s: %s takes %d rounds, in %s", l.position, l.function, terms, call)
+		}
+		t.Logf("%-26s %-22s %4d %s", l.position, l.function, terms, call)
+	}
+}
+
+// counters is the file that keeps, for each loop, the most rounds and the call that took them.
+const counters = `package kernel
+
+var (
+	TermsOf   string
+	TermsAt   []float64
+	TermsMost [%d]struct {
+		N    int
+		Of   string
+		Args []float64
+	}
+)
+
+func countTerms(loop, n int) {
+	if m := &TermsMost[loop]; n > m.N {
+		m.N, m.Of, m.Args = n, TermsOf, TermsAt
+	}
+}
+`
+
+// counted is the text of a file with a counter in each loop; the loops are added to those before.
+func counted(name string, loops []loop) (string, []loop, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", nil, err
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	insert := map[int]string{} // by offset
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			var body *ast.BlockStmt
+			switch n := n.(type) {
+			case *ast.ForStmt:
+				body = n.Body
+			case *ast.RangeStmt:
+				body = n.Body
+			default:
+				return true
+			}
+			at := fset.Position(n.Pos())
+			insert[at.Offset] = fmt.Sprintf("terms%d := 0; ", len(loops))
+			insert[fset.Position(body.Lbrace).Offset+1] = fmt.Sprintf("terms%[1]d++; countTerms(%[1]d, terms%[1]d); ", len(loops))
+			loops = append(loops, loop{f.Name.Name, fmt.Sprintf("%s:%d", name, at.Line)})
+			return true
+		})
+	}
+	var out strings.Builder
+	for i, c := range text {
+		out.WriteString(insert[i])
+		out.WriteByte(c)
+	}
+	return out.String(), loops, nil
 }

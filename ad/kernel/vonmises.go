@@ -6,24 +6,32 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// vonMisesMoment is ∫_{-π}^{x} (cos t)ⁿ exp(κ(cos t - cos x)) dt for x ≤ 0.
+// vonMisesMoment is ∫_{-π}^{x} (cos t - 1)ⁿ exp(κ(cos t - cos x)) dt for x ≤ 0: with t = x-d, over
+// the d at which the exponent -2κ sin(d/2) sin(d/2-x) is above -40, by a Gauss-Legendre rule.
 func vonMisesMoment(n, x, kappa float64) float64 {
+	end := math.Pi + x
+	// sin²(½(d-x)) - sin²(½x) is 20/κ there.
+	s := math.Sin(x / 2)
+	if p := s*s + 20/kappa; p < 1 {
+		d := 2*math.Asin(math.Sqrt(p)) + x
+		if d < -1e-4*x {
+			d = 40 / (kappa * -math.Sin(x))
+		}
+		end = min(end, d)
+	}
 	sum := 0.0
-	sx, cx := math.Sincos(x)
-	interval(-math.Pi, x, func(t, d, w float64) {
-		// cos t - cos x with t = x - d
-		s := math.Sin(d / 2)
-		diff := sx*math.Sin(d) - 2*cx*s*s
-		v := w * math.Exp(kappa*diff)
+	for _, node := range legendre48 {
+		d := end * node[0]
+		v := node[1] * math.Exp(-2*kappa*math.Sin(d/2)*math.Sin(d/2-x))
 		if n != 0 {
-			c := math.Cos(t)
+			s := math.Sin(0.5 * (d - x))
 			for range int(n) {
-				v *= c
+				v *= -2 * s * s
 			}
 		}
 		sum += v
-	})
-	return sum
+	}
+	return end * sum
 }
 
 // LogVonMisesCDF is the logarithm of the probability of angles between -π and
@@ -44,14 +52,14 @@ func LogVonMisesCDF(x, kappa float64) float64 {
 	return routines.Log(vonMisesMoment(0, x, kappa)) - 2*kappa*s*s - routines.Log(2*math.Pi) - LogBesselI(0, kappa)
 }
 
-// VonMisesMoment is the mean of (cos t)ⁿ for an angle t of that distribution
-// that is at most x.
+// VonMisesMoment is the mean of (cos t - 1)ⁿ for an angle t of that distribution
+// that is at most x. Moments of the cosine itself would cancel for large κ.
 func VonMisesMoment(n, x, kappa float64) float64 {
 	switch {
 	case math.IsNaN(x) || !(kappa >= 0) || math.IsInf(kappa, 1):
 		return math.NaN()
 	case x <= -math.Pi:
-		return math.Pow(-1, n)
+		return math.Pow(-2, n)
 	case x <= 0:
 		return vonMisesMoment(n, x, kappa) / vonMisesMoment(0, x, kappa)
 	}

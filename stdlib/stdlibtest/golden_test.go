@@ -298,12 +298,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 		}
 	}
 	n := len(reals)
-	second := func(i, j int) float64 {
-		if i > j {
-			i, j = j, i
-		}
-		return p.hess[i*n-i*(i-1)/2+j-i]
-	}
+	second := func(i, j int) float64 { return p.hess[inTriangle(i, j, n)] }
 	// The error that half a unit in the last place of the arguments makes.
 	cond := 0.0
 	for i, x := range reals {
