@@ -167,12 +167,11 @@ var betaNegBinomial = Dist{
 	CDFCounts:  true,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			n := plus(g, y, 1)
-			above := logBetaLess(g, p[1], p[2], p[0], n)
 			if manyCounts(g, y) {
-				return smallerTail(g, logBetaLess(g, p[0], n, p[1], p[2]), above)
+				n := plus(g, y, 1)
+				return smallerTail(g, logBetaLess(g, p[0], n, p[1], p[2]), logBetaLess(g, p[1], p[2], p[0], n))
 			}
-			return smallerTail(g, betaNegBinomialSum(g, y, p), above)
+			return smallerTail(g, betaNegBinomialSum(g, y, p), betaNegBinomialAbove(g, y, p))
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
@@ -227,7 +226,7 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	r, a, b := p[0], p[1], p[2]
 	less := g.Less(r, b)
 	more, least := g.Select(less, b, r), g.Select(less, r, b)
-	none := g.Sub(g.Do(ad.OpLogRising, nil, a, least), g.Do(ad.OpLogRising, nil, g.Add(a, more), least))
+	none := betaNegBinomialNone(g, a, more, least)
 	some := g.Do(ad.OpLog1mExp, nil, none)
 	positive := logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
 		zero := g.Equal(k, g.Const(0))
@@ -237,10 +236,23 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	zero := g.Equal(y, g.Const(0))
 	enough, direct := rest(g.Select(zero, none, g.Do(ad.OpLogAddExp, nil, none, g.Select(zero, one, positive))))
 	enoughOfSome, ofSome := rest(g.Sub(g.Select(zero, g.Const(-1), positive), g.Select(zero, g.Const(0), some)))
-	// The logarithms of none cancel where a is large, which suits the integral.
-	enoughOfSome = g.Mul(enoughOfSome, g.Less(g.Scale(1e-5, a), g.Add(more, g.Scale(1e-5, g.Less(a, one)))))
 	ofSome = g.Add(some, g.Select(zero, g.Const(0), ofSome))
 	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, above))
+}
+
+// betaNegBinomialNone is the log probability of 0, log Γ(a+m)Γ(a+l)/(Γ(a)Γ(a+m+l)) for l ≤ m. Where
+// a is greater than l these cancel, and it is the integral of ψ(a+t) - ψ(a+m+t) over t from 0 to l.
+func betaNegBinomialNone(g *ad.Graph, a, more, least ad.Ref) ad.Ref {
+	var nodes, weights []float64
+	for _, node := range kernel.Legendre28 {
+		nodes, weights = append(nodes, node[0]), append(weights, math.Log(node[1]))
+	}
+	mean := logSumNodes(g, len(nodes), []ad.Ref{a, more, least}, func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
+		rise := g.Do(ad.OpDigammaRise, nil, g.Add(args[0], g.Mul(args[2], row(nodes))), args[1])
+		return g.Add(row(weights), g.Log(rise))
+	})
+	apart := g.Sub(g.Do(ad.OpLogRising, nil, a, least), g.Do(ad.OpLogRising, nil, g.Add(a, more), least))
+	return g.Select(g.Less(a, least), apart, g.Neg(g.Mul(least, g.Exp(mean))))
 }
 
 // logBetaLess is the log probability that a variate of the distribution Beta(a, b) is less than one
@@ -314,7 +326,7 @@ var yuleSimon = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Log(p[0]), Of: of1st},
-			{Value: g.Do(ad.OpLchoose, nil, g.Add(y, p[0]), y), Weight: -1, Of: of1st},
+			{Value: g.Do(ad.OpLmultichoose, nil, plus(g, p[0], 1), y), Weight: -1, Of: of1st},
 			{Make: func() ad.Ref { return g.Lgamma(plus(g, y, 1)) }, Weight: -1, Of: of1st},
 			{Make: func() ad.Ref { return g.Lgamma(y) }, Of: ofY},
 		}
@@ -343,5 +355,5 @@ func yuleSimonTail(g *ad.Graph, n, alpha ad.Ref) ad.Ref {
 	rising := op2(ad.OpLogRising)
 	one := g.Const(1)
 	small := g.Sub(rising(g, one, alpha), rising(g, plus(g, n, 1), alpha))
-	return g.Select(g.Less(alpha, one), small, g.Neg(g.Do(ad.OpLchoose, nil, g.Add(n, alpha), n)))
+	return g.Select(g.Less(alpha, one), small, g.Neg(g.Do(ad.OpLmultichoose, nil, plus(g, alpha, 1), n)))
 }

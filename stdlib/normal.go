@@ -386,8 +386,15 @@ func betweenAngles(g *ad.Graph, a, b, kappa ad.Ref) ad.Ref {
 	ordered := g.Less(a, b)
 	a, b = g.Select(ordered, a, g.Const(-1)), g.Select(ordered, b, g.Const(1))
 	left := g.Less(b, g.Const(0))
-	return g.Do(ad.OpLogDiffExp, nil,
-		belowAngle(g, g.Select(left, b, g.Neg(a)), kappa), belowAngle(g, g.Select(left, a, g.Neg(b)), kappa))
+	all := g.Do(ad.OpLessEqual, nil, a, g.Const(-math.Pi)) // of those below b
+	inner := g.Select(all, g.Const(-1.5), a)
+	between := g.Do(ad.OpLogDiffExp, nil,
+		belowAngle(g, g.Select(left, g.Do(ad.OpMax, nil, b, inner), g.Neg(inner)), kappa), belowAngle(g, g.Select(left, inner, g.Neg(b)), kappa))
+	below := belowAngle(g, b, kappa)
+	half := g.Do(ad.OpSin, nil, g.Scale(0.5, a))
+	density := g.Neg(g.Add(g.Scale(2, g.Mul(kappa, g.Square(half))), g.Do(ad.OpLogBesselI, nil, g.Const(0), kappa)))
+	density = g.Exp(g.Sub(plus(g, density, -math.Log(2*math.Pi)), below))
+	return g.Select(all, g.Add(below, g.Slope(a, g.Neg(density))), between)
 }
 
 // atEnds is v with its values at y = -π and y = π.

@@ -123,7 +123,7 @@ func (p passage) distance() ad.Ref { return p.g.Sub(p.g.Const(1), p.b) }
 func (p passage) at(s ad.Ref) ad.Ref {
 	a, v, sv := p.a, p.v, p.sv
 	g := p.g
-	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(s, g.Square(a)), p.b), g.Scale(2, g.Log(a)))
+	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(g.Div(s, a), a), p.b), g.Scale(2, g.Log(a)))
 	aw := g.Mul(a, p.distance())
 	// -a v w - v² s/2, or its mean over v.
 	drift := g.Neg(g.Mul(v, g.Add(aw, g.Scale(0.5, g.Mul(v, s)))))

@@ -27,7 +27,7 @@ var wiener = Dist{
 		return []Term{
 			{Value: drift, Of: always},
 			{Value: g.Log(alpha), Weight: -2, Of: always},
-			{Value: g.Do(ad.OpLogWiener, nil, g.Div(t, g.Square(alpha)), p[2]), Of: always},
+			{Value: g.Do(ad.OpLogWiener, nil, g.Div(g.Div(t, alpha), alpha), p[2]), Of: always},
 		}
 	},
 }

@@ -17,7 +17,7 @@ import (
 // the first form converges fast for small, the second for large u.
 func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
 	w := 1 - b
-	if u > 0.4 {
+	if u > 0.4 || w < 1e-2 && u > 0.05 { // images of a start near the end cancel, too
 		derivative, density = wienerByFunctions(n, u, b)
 		logFactor = -math.Pi * math.Pi * u / 2
 	} else {

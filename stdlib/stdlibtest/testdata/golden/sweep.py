@@ -6,6 +6,7 @@ unit interval, moved close to 1; counts are 0, 1, 2, 1000 and more.
 
     /usr/bin/python3 sweep.py             # what is not in the file yet; can be stopped and resumed
     /usr/bin/python3 sweep.py 'gamma_.*'  # only functions whose name matches
+    /usr/bin/python3 sweep.py --found     # only the points of FOUND
 
 A line is: name, kinds of the arguments, arguments, value, derivatives by the real arguments.
 What raises an error here, is complex or does not settle is left out, and counted."""
@@ -28,6 +29,27 @@ LARGE = [1000000, 2**31 - 1]
 COMBINATIONS = 40  # most points of a function in which several arguments are extreme
 SLOW = ("skew_normal", "von_mises", "owens_t", "inv_inc_beta", "student_t_qf", "wiener")
 PERIODIC = ("sin", "cos", "tan", "fmod", "bessel_first_kind", "bessel_second_kind", "von_mises_lpdf")
+# Points at which scattered.py, or counting terms, found faults: a few of each kind.
+FOUND = {
+    "beta_neg_binomial_lcdf": [  # tiny shapes; a large alpha
+        (0, 9.18831747827221, 2.208266468053116e+06, 0.00017948260517359213), (1, 1.4762720311925992e-11, 2.6207705091338977e-06, 9.600350108458296e-08),
+        (4, 1.706106897494042e-06, 0.5498803166561341, 1.2001593032110724e-09), (4, 3.610704801679243e-08, 3.190042394349295e-05, 147.5646834109098),
+        (0, 0.00014679422940120496, 0.002656511180596483, 0.0014059579433143546), (422, 0.007476043904602593, 0.014404241100187556, 0.2026950868438661),
+        (0, 0.000675721340563225, 5.7288773194136485e+07, 2.8355172174269866e-11), (2, 0.06751477955807987, 0.5642490573003633, 45.8295983083057)],
+    "frechet_lcdf": [  # a large shape next to a scale of which the logarithm is large
+        (8.262091229816564e+165, 1.0323764648059564e+09, 8.262091236751874e+165), (1.8402203665032823e-17, 3629.0637924083176, 1.8399883287168577e-17)],
+    "weibull_lcdf": [(1.4970541835661282e+255, 2684.3267917830094, 1.4961849693139062e+255), (7.480489457710706e-117, 5.789446994786125e+10, 7.480489457870126e-117)],
+    "loglogistic_lcdf": [(2.915975160140942e+163, 2.9160431538587526e+163, 13821.454374365994), (3.854420255627069e-96, 3.8543287211275574e-96, 99031.28425216547)],
+    "pareto_lcdf": [(9.462868066050195e-41, 9.462089735874336e-41, 1721.257007359108), (3.036121787593222e-163, 3.036121763602254e-163, 9.377996911691262e+08)],
+    "yule_simon_lcdf": [(125728, 1.4528877746262894), (1633198217, 1.5972260920813177), (348641209, 482.04602257521674)],  # large counts
+    "yule_simon_lpmf": [(125728, 1.4528877746262894), (1633198217, 1.5972260920813177)],
+    "skew_normal_lcdf": [(9.736019267769317, 9.673461326371875, 3.8356004202353025, -0.0025324818554426417), (0.25, 0, 1, 3), (1e-4, 0, 1, 200)],  # small z
+    "von_mises_lcdf": [(-0.3, -0.29, 1e4), (0.9999, 1, 1e8), (2.5e-8, 0, 1e16), (-1e-7, 0, 1e12), (0.4, 1, 500), (-3, 0, 30)],  # large concentrations
+    "wiener_lpdf": [  # near the other end; alpha whose square overflows
+        (26.362322030042456, 0.021845399986977793, 26.36221119100412, 0.9999999999976665, 0), (1.592013976232652e+307, 6.237451000596619e+214, 1.5920138368783727e+307, 0.9999952756103115, 0.01823848470135863)],
+    "log_modified_bessel_first_kind": [(0.5, 1e6), (1e4, 3e4), (20, 45.8), (30, 1e-5), (3, 55), (300, 200)],
+    "modified_bessel_second_kind": [(0, 1e-300), (0, 0.999), (1, 1e-300)],
+}
 SECONDS = 10
 SLOW_SECONDS = 60
 
@@ -150,10 +172,12 @@ if __name__ == "__main__":
     for row, (names, kinds, f, given) in enumerate(main.table()):
         if names[0] == "discrete_range_lcdf":  # its formula is for counts in the range
             continue
-        if len(sys.argv) > 1 and not re.fullmatch(sys.argv[1], names[0]):
+        only = sys.argv[1] if len(sys.argv) > 1 else ".*"
+        if only != "--found" and not re.fullmatch(only, names[0]):
             continue
         slow = names[0].startswith(SLOW) and not names[0].endswith("pdf")
-        for kind, ps in enumerate(points(names[0], kinds, given)):
+        found = FOUND.get(names[0], [])
+        for kind, ps in enumerate([found] if only == "--found" else [found, *points(names[0], kinds, given)]):
             jobs += [((slow, i, kind), row, p) for i, p in enumerate(ps) if (names[0], tuple(float(v) for v in p)) not in done]
     # In turn, so that a run that is stopped leaves a part that covers all functions.
     jobs = [job[1:] for job in sorted(jobs, key=lambda job: job[0])]
