@@ -167,16 +167,17 @@ var betaNegBinomial = Dist{
 	CDFCounts:  true,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			if manyCounts(g, y) {
-				n := plus(g, y, 1)
-				return smallerTail(g, logBetaLess(g, p[0], n, p[1], p[2]), logBetaLess(g, p[1], p[2], p[0], n))
-			}
-			return smallerTail(g, betaNegBinomialSum(g, y, p), betaNegBinomialAbove(g, y, p))
+			below, above := betaNegBinomialTails(g, y, p)
+			return smallerTail(g, below, above)
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return betaNegBinomialAbove(g, y, p)
+			below, above := betaNegBinomialTails(g, y, p)
+			if manyCounts(g, y) {
+				return smallerTail(g, above, below)
+			}
+			return above
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
@@ -201,21 +202,14 @@ func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	return g.Add(v, g.Sub(lbeta(g, g.Add(a, more), least), lbeta(g, a, least)))
 }
 
-// betaNegBinomialSum is the log probability of at most y.
-func betaNegBinomialSum(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-	return logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1)))
-	})
-}
-
-// betaNegBinomialAbove is the log probability of more than y: what the sum of the masses leaves of
-// 1, or that of the masses at 1, 2, …, y of the probability of more than 0, where less than three
-// digits cancel, else by an integral.
-func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-	n := plus(g, y, 1)
-	above := logBetaLess(g, p[1], p[2], p[0], n)
+// betaNegBinomialTails are the log probabilities of at most y and of more than y. The first is the
+// sum of the masses. The second is what that leaves of 1, or what the masses at 1, 2, …, y leave of
+// the probability of more than 0, where less than three digits cancel, else an integral. Beyond
+// maxSummed both are integrals.
+func betaNegBinomialTails(g *ad.Graph, y ad.Ref, p []ad.Ref) (below, above ad.Ref) {
+	r, a, b, n := p[0], p[1], p[2], plus(g, y, 1)
 	if manyCounts(g, y) {
-		return smallerTail(g, above, logBetaLess(g, p[0], n, p[1], p[2]))
+		return logBetaLess(g, r, n, a, b), logBetaLess(g, a, b, r, n)
 	}
 	const part = 1e-3
 	one, cut := g.Const(1), g.Const(math.Log1p(-part))
@@ -223,10 +217,8 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		enough = g.Less(l, cut)
 		return enough, g.Do(ad.OpLog1mExp, nil, g.Select(enough, l, g.Const(-1)))
 	}
-	r, a, b := p[0], p[1], p[2]
 	less := g.Less(r, b)
-	more, least := g.Select(less, b, r), g.Select(less, r, b)
-	none := betaNegBinomialNone(g, a, more, least)
+	none := betaNegBinomialNone(g, a, g.Select(less, b, r), g.Select(less, r, b))
 	some := g.Do(ad.OpLog1mExp, nil, none)
 	positive := logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
 		zero := g.Equal(k, g.Const(0))
@@ -234,10 +226,35 @@ func betaNegBinomialAbove(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Select(zero, g.Const(negInf), g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1))))
 	})
 	zero := g.Equal(y, g.Const(0))
-	enough, direct := rest(g.Select(zero, none, g.Do(ad.OpLogAddExp, nil, none, g.Select(zero, one, positive))))
+	below = g.Select(zero, none, g.Do(ad.OpLogAddExp, nil, none, g.Select(zero, one, positive)))
+	enough, direct := rest(below)
 	enoughOfSome, ofSome := rest(g.Sub(g.Select(zero, g.Const(-1), positive), g.Select(zero, g.Const(0), some)))
 	ofSome = g.Add(some, g.Select(zero, g.Const(0), ofSome))
-	return g.Select(enough, direct, g.Select(enoughOfSome, ofSome, above))
+	far := g.Do(ad.OpNot, nil, g.Do(ad.OpMax, nil, enough, enoughOfSome))
+	integral := whereAny(g, far, []ad.Ref{a, b, r, n}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
+		return logBetaLess(g, p[0], p[1], p[2], p[3])
+	})
+	return below, g.Select(enough, direct, g.Select(enoughOfSome, ofSome, integral))
+}
+
+// whereAny is f of the arguments if an element of far is not 0, otherwise -1: what is rarely needed
+// and takes long.
+func whereAny(g *ad.Graph, far ad.Ref, args []ad.Ref, f func(g *ad.Graph, args []ad.Ref) ad.Ref) ad.Ref {
+	then, otherwise := ad.NewGraph(), ad.NewGraph()
+	inputs := make([]ad.Ref, len(args))
+	for i, r := range args {
+		t := ad.Type{Shape: g.Type(r).Shape}
+		inputs[i] = then.Input(t)
+		otherwise.Input(t)
+	}
+	out := f(then, inputs)
+	then.Output(out)
+	otherwise.Output(otherwise.Broadcast(otherwise.Const(-1), then.Type(out).Shape))
+	any := far
+	if len(g.Type(far).Shape) > 0 {
+		any = g.Less(g.Const(0), g.Sum(far))
+	}
+	return g.Result(g.Do(ad.OpIf, &ad.If{Then: then, Else: otherwise}, append([]ad.Ref{any}, args...)...), 0)
 }
 
 // betaNegBinomialNone is the log probability of 0, log Γ(a+m)Γ(a+l)/(Γ(a)Γ(a+m+l)) for l ≤ m. Where

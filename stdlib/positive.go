@@ -239,12 +239,16 @@ func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	return g.Select(rare, l, g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(safe))))
 }
 
-// logQuotient is log(x/y): near 1 from the difference, where the logarithms would lose digits if they
-// are large.
-func logQuotient(g *ad.Graph, x, y ad.Ref) ad.Ref {
-	rise := g.Div(g.Sub(x, y), y)
-	near := g.Less(g.Do(ad.OpAbs, nil, rise), g.Const(0.5))
-	return g.Select(near, g.Do(ad.OpLog1p, nil, g.Select(near, rise, g.Const(0))), g.Sub(g.Log(x), g.Log(y)))
+// logQuotient is log(x/y), which is to be multiplied by a. If a is large, the logarithms lose digits
+// that count where x is near y, and are large themselves; it is that of 1 + (x-y)/y there.
+func logQuotient(g *ad.Graph, x, y, a ad.Ref) ad.Ref {
+	large := g.Less(g.Const(10), a)
+	exact := whereAny(g, large, []ad.Ref{x, y}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
+		rise := g.Div(g.Sub(p[0], p[1]), p[1])
+		near := g.Less(g.Do(ad.OpAbs, nil, rise), g.Const(0.5))
+		return g.Select(near, g.Do(ad.OpLog1p, nil, g.Select(near, rise, g.Const(0))), g.Sub(g.Log(p[0]), g.Log(p[1])))
+	})
+	return g.Select(large, exact, g.Sub(g.Log(x), g.Log(y)))
 }
 
 // powRatio is (x/y)^a, by logarithms that other terms need as well.
@@ -269,10 +273,10 @@ var weibull = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logHit(g, g.Mul(p[0], logQuotient(g, y, p[1])))
+		return logHit(g, g.Mul(p[0], logQuotient(g, y, p[1], p[0])))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Neg(g.Exp(g.Mul(p[0], logQuotient(g, y, p[1]))))
+		return g.Neg(g.Exp(g.Mul(p[0], logQuotient(g, y, p[1], p[0]))))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Mul(p[1], g.Exp(g.Div(g.Log(waiting(g, q)), p[0])))
@@ -296,10 +300,10 @@ var frechet = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Neg(g.Exp(g.Mul(p[0], logQuotient(g, p[1], y))))
+		return g.Neg(g.Exp(g.Mul(p[0], logQuotient(g, p[1], y, p[0]))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logHit(g, g.Mul(p[0], logQuotient(g, p[1], y)))
+		return logHit(g, g.Mul(p[0], logQuotient(g, p[1], y, p[0])))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Mul(p[1], g.Exp(g.Neg(g.Div(g.Log(g.Neg(g.Log(q))), p[0]))))
@@ -352,10 +356,10 @@ var pareto = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logLeftOf(g, g.Less(p[0], y), g.Mul(p[1], logQuotient(g, p[0], y)))
+		return logLeftOf(g, g.Less(p[0], y), g.Mul(p[1], logQuotient(g, p[0], y, p[1])))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		in := g.Mul(p[1], logQuotient(g, p[0], g.Do(ad.OpMax, nil, y, p[0])))
+		in := g.Mul(p[1], logQuotient(g, p[0], g.Do(ad.OpMax, nil, y, p[0]), p[1]))
 		return g.Select(g.Less(y, p[0]), g.Const(0), in)
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Mul(p[0], g.Exp(g.Div(waiting(g, q), p[1]))) },

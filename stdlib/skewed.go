@@ -138,10 +138,10 @@ var loglogistic = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLogInvLogit, nil, g.Mul(p[1], logQuotient(g, y, p[0])))
+		return g.Do(ad.OpLogInvLogit, nil, g.Mul(p[1], logQuotient(g, y, p[0], p[1])))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mInvLogit, nil, g.Mul(p[1], logQuotient(g, y, p[0])))
+		return g.Do(ad.OpLog1mInvLogit, nil, g.Mul(p[1], logQuotient(g, y, p[0], p[1])))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Mul(p[0], g.Exp(g.Div(g.Do(ad.OpLogit, nil, q), p[1])))
