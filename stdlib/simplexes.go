@@ -66,6 +66,10 @@ func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 	b.multinomialCounts(a, "prior size parameter")
 	check(g, b.Name, "prior size parameter", types.PositiveFinite, alpha)
 	n, total := g.Sum(ns), g.Sum(alpha)
+	if !b.Propto { // numbers of multisets cancel less than gamma functions
+		sets := op2(ad.OpLmultichoose)
+		return b.kept(a, Term{Value: sets(g, alpha, ns), Of: always}, Term{Value: sets(g, total, n), Weight: -1, Of: always})
+	}
 	return b.kept(a, logMultinomial(g, ns),
 		Term{Value: logRising(g, total, n), Weight: -1, Of: 1 << 1},
 		Term{Value: logRising(g, alpha, ns), Of: 1 << 1})

@@ -70,7 +70,11 @@ func reflectedPolygamma(n, x float64) float64 {
 		}
 		p = next
 	}
-	c := 1 / math.Tan(math.Pi*(x-math.Round(x)))
+	r := x - math.Round(x)
+	c := math.Copysign(math.Tan(math.Pi*(0.5-math.Abs(r))), r) // 0 where r is ½
+	if math.Abs(r) < 0.25 {
+		c = 1 / math.Tan(math.Pi*r)
+	}
 	v := 0.0
 	for k := len(p) - 1; k >= 0; k-- {
 		v = v*c + p[k]

@@ -2,12 +2,117 @@ package stdlibtest
 
 import (
 	"math"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
+
+// edgesFile is written by testdata/golden/edges.py with mpmath.
+const edgesFile = "testdata/golden/edges.txt"
+
+// cancellingEdges are calls whose addends are a million times the value, with the error that they leave
+// in it.
+var cancellingEdges = map[string]float64{
+	"dirichlet_multinomial_lpmf({2147483647, 0}| [3.0, 1e-05]')":              2e-14,
+	"dirichlet_multinomial_lpmf({1000000, 1000000}| [1000000.0, 1000000.0]')": 2e-10,
+}
+
+// TestEdgeDerivatives compares calls at edges: relative errors of at most 1e-12 of values and 1e-9 of
+// derivatives, or 1e-14 of the size of the terms.
+func TestEdgeDerivatives(t *testing.T) {
+	text, err := os.ReadFile(edgesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
+		words := strings.Split(line, "\t")
+		want := make([]float64, len(words)-1)
+		for i, w := range words[1:] {
+			if want[i], err = strconv.ParseFloat(w, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, vs, err := parseCall(words[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, sizes, err := withGradient(f, vs)
+		if err != nil || len(got) != len(want) {
+			t.Errorf("%s: %v, %d numbers instead of %d", words[0], err, len(got), len(want))
+			continue
+		}
+		size := max(1, math.Abs(want[0]))
+		for i, w := range want {
+			bound := max(1e-12*math.Abs(w), 1e-14, cancellingEdges[words[0]])
+			if i > 0 {
+				bound = max(1e-9*math.Abs(w), 1e-14*size/sizes[i-1])
+			}
+			if got[i] != w && !(math.Abs(got[i]-w) <= bound) {
+				t.Errorf("%s: number %d is %v, want %v", words[0], i, got[i], w)
+			}
+		}
+	}
+}
+
+// withGradient is the value of a call and its derivatives by the elements of the real arguments,
+// with the sizes of these.
+func withGradient(f *stdlib.Func, vs []Value) (numbers, sizes []float64, err error) {
+	g := ad.NewGraph()
+	var reals []ad.Ref
+	var inputs [][]float64
+	refs := make([]ad.Ref, len(vs))
+	for i, v := range vs {
+		if v.Type.Kind == types.Int {
+			refs[i] = g.ConstArray(v.adType(), v.Data)
+			continue
+		}
+		refs[i] = g.Input(v.adType())
+		reals, inputs = append(reals, refs[i]), append(inputs, v.Data)
+		for _, x := range v.Data {
+			sizes = append(sizes, math.Abs(x))
+		}
+	}
+	out := Apply(g, f, false, vs, refs)
+	g.Output(out)
+	for _, r := range g.Grad(out, reals...) {
+		g.Output(r)
+	}
+	res, err := g.Eval(inputs, &ad.Env{})
+	for _, r := range res {
+		numbers = append(numbers, r...)
+	}
+	return numbers, sizes, err
+}
+
+// TestDirichletMultinomialEdges are sizes, counts and prior sizes at which there is an exact value or
+// an error, which NaN stands for.
+func TestDirichletMultinomialEdges(t *testing.T) {
+	for call, want := range map[string]float64{
+		"{5}| [2.5]'":                 0,
+		"{0, 0, 0}| [1.0, 2.0, 3.0]'": 0,
+		"{1, 0}| [1.0, 3.0]'":         -2 * math.Ln2,
+		"{1, -1}| [1.0, 3.0]'":        math.NaN(),
+		"{1, 2}| [1.0, nan]'":         math.NaN(),
+		"{1, 2}| [1.0, inf]'":         math.NaN(),
+		"{1, 2}| [1.0, 0.0]'":         math.NaN(),
+		"{1, 2}| [1.0]'":              math.NaN(),
+	} {
+		f, vs, err := parseCall("dirichlet_multinomial_lpmf(" + call + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Eval(f, false, vs)
+		if (err != nil) != math.IsNaN(want) || err == nil && math.Abs(got[0]-want) > 1e-14 {
+			t.Errorf("%s is %v, %v, want %v", call, got, err, want)
+		}
+	}
+}
 
 // TestEdges are values at which formulas are on the edge of their range: figures of mpmath
 // with 17 digits, or exact ones.
