@@ -14,7 +14,7 @@ func TestAdvice(t *testing.T) {
 	const head = "data { int N; vector[N] y; real r; array[N] real z; matrix[N, N] X; }\nparameters { real mu; vector[N] b; cholesky_factor_corr[3] L; corr_matrix[3] R; }\n"
 	for _, c := range []struct{ program, place, summary, fix string }{
 		{"model { if (mu > 0) then y ~ normal(mu, 1); }", "3:21", "there is no word `then` in the language", "leave it out"},
-		{"model { y ~ normal(mu; 1); }", "3:22", "a semicolon cannot stand within brackets", "write a comma"},
+		{"model { y ~ normal(mu; 1); }", "3:22", "a semicolon cannot be within brackets", "write a comma"},
 		{"model { y ~ normal(X %*% b, 1); }", "3:22", "there is no operator `%*%`", "a product of matrices is written `x * y`"},
 		{"model { do { mu ~ normal(0, 1); } }", "3:9", "there is no statement `do`", "write `while (…) { … }`"},
 		{"model { [mu, r] = [1, 2]; }", "3:9", "this cannot be assigned to", "the left side is a variable"},

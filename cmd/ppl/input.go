@@ -116,7 +116,7 @@ func (in *input) read(ctx context.Context, model string) error {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(model), ".json") {
-		return usagef("%s is a file of data; the model stands first, and the data after --data", model)
+		return usagef("%s is a file of data; give the model first, and the data after --data", model)
 	}
 	if model == "-" {
 		if in.stdinAs != "" {

@@ -293,7 +293,7 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 	}
 	if slices.ContainsFunc(args, isPlan) {
 		if len(args) > 1 {
-			return "", "", "", usagef("%s is a plan; it stands alone", args[slices.IndexFunc(args, isPlan)])
+			return "", "", "", usagef("%s is a plan; give no other arguments", args[slices.IndexFunc(args, isPlan)])
 		}
 		for _, only := range []string{"data", "grid", "count", "keep-draws", "repeat"} {
 			if flags.Changed(only) {

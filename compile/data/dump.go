@@ -119,14 +119,17 @@ func (p *dump) assign() error {
 	}
 	written := name
 	if name = ColumnName(name); name == "" {
-		return p.errorf(start, "write it as name <- value", "a variable is wanted here")
+		return p.errorf(start, "write it as name <- value", "expected the name of a variable")
 	}
 	if !p.take("<-") && !p.take("=") {
 		fix := "write it as " + written + " <- value"
 		if p.pos < len(p.text) && strings.IndexByte("(-", p.text[p.pos]) >= 0 || written[0] <= '9' {
-			fix = "a dump holds assignments and nothing else, such as N <- 3: have it written by dump(), or remove the rest"
+			fix = "a dump has assignments only, such as N <- 3: write it with R's dump(), or remove the rest"
 		}
-		return p.errorf(p.pos, fix, "`<-` is wanted after %s", written)
+		if written == "list" {
+			fix = "write each member as an assignment, such as N <- 3; R writes the list x as JSON by jsonlite::write_json(x, \"data.json\", auto_unbox = TRUE)"
+		}
+		return p.errorf(p.pos, fix, "expected `<-` after %s", written)
 	}
 	p.name = name
 	if p.set.has(name) {
@@ -289,7 +292,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			l.shape = true
 			return nil, nil
 		case "NA", "NA_integer_", "NA_real_":
-			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as separate data", "%s has a missing value, and the language has none", p.name)
+			return nil, p.errorf(start, "drop these rows, or pass the observed values and their indices as separate data", "%s has a missing value, and the language has none", p.name)
 		}
 		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf { // a bracket that looks like one
 			start = p.pos
@@ -298,7 +301,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		if start == len(p.text) {
 			fix = "is the file complete?"
 		}
-		return nil, p.errorf(start, fix, "a number, c(…) or structure(…) is wanted here")
+		return nil, p.errorf(start, fix, "expected a number, c(…) or structure(…)")
 	}
 	shaped := l.shape
 	l.shape = true
@@ -313,7 +316,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 				return nil, nil
 			}
 			if !first && !p.take(",") {
-				return nil, p.errorf(p.pos, "", "`,` or `)` is wanted here")
+				return nil, p.errorf(p.pos, "", "expected `,` or `)`")
 			}
 			if first || !p.take(")") {
 				p.elementName()
@@ -330,7 +333,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			return nil, err
 		}
 		if !p.take(")") || len(n.v.Reals) != 1 || !(n.v.Reals[0] >= 0) || n.v.Reals[0] != math.Trunc(n.v.Reals[0]) {
-			return nil, p.errorf(start, "", "%s(n) is wanted here", word)
+			return nil, p.errorf(start, "", "expected %s(n)", word)
 		}
 		if word == "character" && n.v.Reals[0] > 0 {
 			return nil, p.errorf(start, "number the different texts from 1", "%s has texts, but data are numbers", p.name)
@@ -353,7 +356,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			at := p.pos
 			attribute := strings.Trim(p.word(), "\"")
 			if !p.take("=") {
-				return nil, p.errorf(at, "", "an attribute such as .Dim = c(2, 3) is wanted here")
+				return nil, p.errorf(at, "", "expected an attribute such as .Dim = c(2, 3)")
 			}
 			switch attribute {
 			case ".Dim", "dim":
@@ -381,12 +384,12 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			}
 		}
 		if !p.take(")") {
-			return nil, p.errorf(p.pos, "", "`)` is wanted here")
+			return nil, p.errorf(p.pos, "", "expected `)`")
 		}
 		l.shape = l.shape || p.levels != nil
 		return dims, nil
 	case "":
-		return nil, p.errorf(start, "write the values out: c(…)", "a number, c(…) or structure(…) is wanted here")
+		return nil, p.errorf(start, "write the values out: c(…)", "expected a number, c(…) or structure(…)")
 	}
 	return nil, p.errorf(start, "write the values out: c(…)", "the function %s is not known in data", word)
 }
@@ -399,7 +402,7 @@ const shortSize = 64
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
 		p.beyond = true
-		e := newError(p.at(at), p.name, fmt.Sprintf("%s stands for %.0f values, more than the ranges, integer(n) and numeric(n) of a file may: %d are left", p.name, n, p.short),
+		e := newError(p.at(at), p.name, fmt.Sprintf("%s is short for %.0f values; ranges, integer(n) and numeric(n) of a file may be short for %d more", p.name, n, p.short),
 			"leave it out if the model does not need it, or compute it in transformed data; or allow for longer data")
 		e.Settings = []string{"max-data"}
 		return e

@@ -84,7 +84,7 @@ func (p *dump) texts() ([]string, error) {
 	out := []string{}
 	for !p.take(")") {
 		if len(out) > 0 && !p.take(",") {
-			return nil, p.errorf(p.pos, "", "`,` or `)` is wanted here")
+			return nil, p.errorf(p.pos, "", "expected `,` or `)`")
 		}
 		var err error
 		if out, err = p.quoted(out); err != nil {
@@ -99,7 +99,7 @@ func (p *dump) quoted(to []string) ([]string, error) {
 	p.space()
 	start := p.pos
 	if start == len(p.text) || strings.IndexByte("\"'", p.text[start]) < 0 {
-		return nil, p.errorf(start, "", "a text in quotes is wanted here")
+		return nil, p.errorf(start, "", "expected a text in quotes")
 	}
 	quote := p.text[start]
 	for p.pos++; p.pos < len(p.text) && p.text[p.pos] != quote; p.pos++ {

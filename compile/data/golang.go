@@ -486,7 +486,7 @@ func (c *collector) open(n, depth, dims int) error {
 		return err
 	}
 	if c.leaf >= 0 && depth >= c.leaf {
-		return c.errorf("is an array where a number stands at the same place before: arrays must be rectangular")
+		return c.errorf("is an array, but earlier elements in this position are numbers: arrays must be rectangular")
 	}
 	for len(c.shape) <= depth {
 		c.shape = append(c.shape, -1)

@@ -164,7 +164,7 @@ func (p *parser) file() error {
 			p.pos++
 			p.space()
 			if p.peek() == '}' {
-				return p.errorAt(comma, comma+1, "remove the comma", "a comma before the closing }")
+				return p.errorAt(comma, comma+1, "remove the comma", "there is a comma before the closing }")
 			}
 		case '}':
 			p.pos++
@@ -191,7 +191,7 @@ func (p *parser) notAnObject() error {
 	first, _, _ := strings.Cut(p.text[start:], "\n")
 	if strings.Contains(first, "<-") {
 		return p.errorAt(start, start+len(first), "give a file of data a name that ends in .R, or write JSON, such as "+`{"N": 3, "y": [1.5, 2, 0.1]}`,
-			"this looks like R's dump format, but JSON is wanted here")
+			"this looks like R's dump format, but JSON is expected here")
 	}
 	return p.errorAt(start, start+1, fix, "the data must be one JSON object, which begins with {")
 }
@@ -212,7 +212,7 @@ func (p *parser) member() error {
 	start := p.pos
 	if p.peek() != '"' {
 		if p.peek() == '\'' || isNameByte(p.peek()) {
-			return p.errorAt(start, p.wordEnd(start), `write it as "name": value`, "the name of a variable must stand in double quotes")
+			return p.errorAt(start, p.wordEnd(start), `write it as "name": value`, "the name of a variable must be in double quotes")
 		}
 		return p.unexpected("the name of a variable in double quotes", "")
 	}
@@ -398,7 +398,7 @@ func (p *parser) array(depth int) error {
 	switch {
 	case p.leaf >= 0 && depth >= p.leaf:
 		return p.errorAt(start, start+1, "arrays must be rectangular: the same shape at every index",
-			"%s is an array where a number stands at the same place before", p.path())
+			"%s is an array, but earlier elements in this position are numbers", p.path())
 	case depth == maxDims:
 		return p.errorAt(start, start+1, "", "more than %d nested arrays", maxDims)
 	case depth == len(p.shape):
@@ -423,7 +423,7 @@ func (p *parser) array(depth int) error {
 				if p.leaf != depth+1 {
 					if p.leaf >= 0 {
 						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
-							"%s is a number where an array stands at the same place before", p.path())
+							"%s is a number, but earlier elements in this position are arrays", p.path())
 					}
 					if len(p.shape) > depth+1 {
 						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
@@ -448,7 +448,7 @@ func (p *parser) array(depth int) error {
 			p.pos++
 			p.space()
 			if p.peek() == ']' {
-				return p.errorAt(comma, comma+1, "remove the comma", "a comma before the closing ] of %s", p.name)
+				return p.errorAt(comma, comma+1, "remove the comma", "there is a comma before the closing ] of %s", p.name)
 			}
 		}
 	}
@@ -631,9 +631,9 @@ func (p *parser) word() error {
 		return p.ended()
 	case p.text[start] == '{':
 		return p.errorAt(start, start+1, "write an array in square brackets: [1.5, 2, 0.1]",
-			"%s is an object, which stands for a tuple, but its neighbours are numbers", p.path())
+			"%s is an object, which is a tuple, but its neighbours are numbers", p.path())
 	case word == "null" || word == "NA" || word == "None":
-		return p.errorAt(start, end, "the language has no missing values: leave them out, or model them as parameters",
+		return p.errorAt(start, end, "drop these rows, or declare the missing values as parameters: the language has no missing values",
 			"%s is %s", p.path(), word)
 	case word == "true" || word == "false" || word == "True" || word == "False" || word == "TRUE" || word == "FALSE":
 		return p.errorAt(start, end, "write 1 for true and 0 for false", "%s is %s, but data are numbers", p.path(), word)
@@ -647,7 +647,10 @@ func (p *parser) word() error {
 		strings.EqualFold(strings.TrimLeft(word, "+-"), "infinity"):
 		return p.errorAt(start, end, "write NaN, Infinity or -Infinity", "%s is %s", p.path(), word)
 	}
-	return p.errorAt(start, end, "numbers are written as -3, 0.5 or 1.5e-3", "%s is %s, which is not a number in JSON", p.path(), clip(word))
+	if rest := strings.TrimRight(word, ";"); rest != word {
+		return p.errorAt(start+len(rest), end, "write a comma", "expected a comma or a closing bracket after %s, but found ;", p.path())
+	}
+	return p.errorAt(start, end, "write it as in -3, 0.5 or 1.5e-3", "%s is %s, which is not a number in JSON", p.path(), clip(word))
 }
 
 // special gives the value of a name for a number that is not finite. Strings
@@ -700,12 +703,12 @@ func (p *parser) str() (string, error) {
 		case c == '\\' && p.pos+1 < len(p.text):
 			p.pos += 2
 		case c < ' ':
-			return "", p.errorAt(start, p.pos, `add the closing "`, "a string that does not end on its line")
+			return "", p.errorAt(start, p.pos, `add the closing "`, "this string does not end on its line")
 		default:
 			p.pos++
 		}
 	}
-	return "", p.errorAt(start, start+1, `add the closing "`, "a string that does not end")
+	return "", p.errorAt(start, start+1, `add the closing "`, "this string does not end")
 }
 
 // unexpected reports what stands where something else was wanted.
@@ -718,7 +721,7 @@ func (p *parser) unexpected(want, where string) error {
 	}
 	switch c := p.text[p.pos]; {
 	case c == '/' || c == '#':
-		return p.errorAt(p.pos, p.wordEnd(p.pos), "remove it: JSON has no comments", "a comment%s", where)
+		return p.errorAt(p.pos, p.wordEnd(p.pos), "remove it", "JSON has no comments, but there is one%s", where)
 	}
 	end := p.wordEnd(p.pos)
 	if end == p.pos {

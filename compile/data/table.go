@@ -287,7 +287,7 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 		c.holeLength = len(field)
 		c.hole = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message:  fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
-			Fix:      "leave out the row, or give the places and the values of what is there as separate data",
+			Fix:      "drop the row, or pass the observed values and their indices as separate data",
 			Settings: []string{"na=drop"}}
 	}
 	switch {

@@ -170,11 +170,11 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 		case vt.Kind == types.Int && o.Type.Kind == types.Real:
 			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", boundName(b.Kind), o.Type), "", "")
 		case !scalar && !same:
-			want, why := "a scalar or "+vt.String(), "A bound applies to every element, or has the variable's own shape."
+			want, why, fix := "a scalar or "+vt.String(), "A bound applies to every element, or has the variable's own shape.", ""
 			if vt.IsScalar() {
-				want, why = "a scalar", ""
+				want, why, fix = "a scalar", "", "index the value, or take one number from it, as with max(…)"
 			}
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be %s, but is %s", boundName(b.Kind), want, o.Type), why, "")
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be %s, but is %s", boundName(b.Kind), want, o.Type), why, fix)
 		}
 	}
 }

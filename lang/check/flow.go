@@ -90,6 +90,16 @@ func escapes(s ast.Stmt) bool {
 func (c *checker) unreachable(ss []ast.Stmt) {
 	for i, s := range ss {
 		if i > 0 && escapes(ss[i-1]) {
+			switch ss[i-1].(type) {
+			case *ast.Break, *ast.Continue:
+				if c.loops == 0 {
+					return // an error already
+				}
+			case *ast.Return:
+				if c.fn == nil {
+					return
+				}
+			}
 			c.report(diag.Warnf(diag.Unreachable, s.Span(), "this statement is never reached"), "", "",
 				note(ss[i-1], "control always leaves here"))
 			return

@@ -129,6 +129,9 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	} else if other != nil {
 		d.Summary, d.Detail, d.Fix = c.notVisible(name, n, other)
 		d.Related = append(d.Related, diag.Note{Span: other.at, Message: "it is declared here"})
+	} else if c.ints && c.fn == nil && len(name) == 1 && strings.ContainsAny(name, "ijklmnst") {
+		d.Detail = "An index has a value within the loop that declares it."
+		d.Fix = "put the statement into a loop, as in `for (" + name + " in 1:N)`"
 	} else if near := c.nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Replace(near)
@@ -138,9 +141,13 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		d.Related = append(d.Related, note(&c.funcs[near][0].Decl.Name, quote(near)+" is declared here"))
 	} else {
 		d.Detail = c.blockAfter()
-		d.Fix = "declare it before this line, as in `real " + name + ";`"
+		kind := "real "
+		if c.ints {
+			kind = "int "
+		}
+		d.Fix = "declare it before this line, as in `" + kind + name + ";`"
 		if c.fn != nil {
-			d.Fix = "add it to the arguments, as in `real " + name + "`, or declare it in the body"
+			d.Fix = "add it to the arguments, as in `" + kind + name + "`, or declare it in the body"
 		}
 	}
 	c.diags.Add(d)

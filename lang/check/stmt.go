@@ -63,11 +63,11 @@ func (c *checker) stmt(s ast.Stmt) {
 		c.printed(s.Args)
 	case *ast.Break:
 		if c.loops == 0 {
-			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "break outside a loop"), "", "")
+			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "break outside a loop"), "", "remove it, or move it into the body of a `for` or `while`")
 		}
 	case *ast.Continue:
 		if c.loops == 0 {
-			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "continue outside a loop"), "", "")
+			c.report(diag.Errorf(diag.OutsideLoop, s.Span(), "continue outside a loop"), "", "remove it, or move it into the body of a `for` or `while`")
 		}
 	case *ast.Return:
 		c.returnStmt(s)
@@ -170,10 +170,10 @@ func (c *checker) returnStmt(s *ast.Return) {
 	}
 	switch {
 	case c.fn == nil:
-		c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "return outside a function"), "", "")
+		c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "return outside a function"), "", "remove it; to end a loop early, write `break`")
 	case s.Value == nil && c.fn.Result.Kind != types.Void:
 		if c.fn.Result.Kind != types.Invalid {
-			c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "the function `%s` must return a value of type %s", c.fn.Name, c.fn.Result), "", "",
+			c.report(diag.Errorf(diag.MisplacedReturn, s.Span(), "the function `%s` must return a value of type %s", c.fn.Name, c.fn.Result), "", "write the value after return, as in `return x;`",
 				note(c.fn.Decl.Result, "its result is declared here"))
 		}
 	case s.Value != nil && c.fn.Result.Kind == types.Void:

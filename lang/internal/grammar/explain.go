@@ -70,16 +70,22 @@ var rules = []func(*situation) (diag.Diagnostic, bool){
 	alreadyReported,
 	tooNested,
 	singleQuotes,
+	foreignOutput,
 	strayString,
 	reservedName,
 	boundsAfterSize,
 	functionElsewhere,
+	signature,
 	parameterWithoutType,
 	notAFunction,
 	targetMisuse,
 	strayElse,
 	loopHeader,
+	foreignWords,
 	foreignOperator,
+	wrongBrackets,
+	typeAsFunction,
+	misnamed,
 	equalsAsComparison,
 	comparisonInBound,
 	unknownType,
@@ -194,7 +200,7 @@ func strayString(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want == "`,` or `)`" && s.open > s.start && (isWord(&s.tokens[s.open-1], "print") || isWord(&s.tokens[s.open-1], "reject") || isWord(&s.tokens[s.open-1], "fatal_error")) {
 		return s.error(diag.UnexpectedToken, s.tok, "a comma is missing before this string"), true
 	}
-	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot stand here")
+	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot be used here")
 	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
 	if s.i == s.start {
 		d.Fix = "to write a comment, begin it with `//`"
@@ -211,14 +217,16 @@ func reservedName(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	d = s.error(diag.ReservedWord, s.tok, "`%s` is a reserved word and cannot be a name", s.tok.Value)
 	if isWord(&s.tok, "array") && beginsType(s.first) {
-		d = s.error(diag.UnexpectedToken, s.tok, "`array` stands before the type of the elements")
+		d = s.error(diag.UnexpectedToken, s.tok, "`array` comes before the type of the elements")
 		d.Fix = "write as in `array[N] " + s.first.Value + " x`"
 		return d, true
 	}
 	if s.tok.Type == tokType && isPunct(s.prev, ",") {
 		d.Detail = "All variables of one declaration have the same type."
 		d.Fix = "end the declaration with `;` and begin another"
-	} else if !beginsType(s.tok) {
+	} else if s.tok.Type == tokType && s.i == s.start+1 && beginsType(s.first) && s.at(s.i+1).Type == tokIdent {
+		d.Fix = "remove one of the two types"
+	} else {
 		d.Fix = "choose another name, such as `" + s.tok.Value + "_`"
 	}
 	return d, true
@@ -296,7 +304,7 @@ func notAFunction(s *situation) (d diag.Diagnostic, ok bool) {
 		d.Fix = "write it before the name, as in `real " + s.first.Value + "(…)`, or `void` if there is no result"
 		return d, true
 	}
-	d = s.error(diag.NotAFunction, s.first, "only functions may stand in the `functions` block")
+	d = s.error(diag.NotAFunction, s.first, "the `functions` block has functions only")
 	if s.i > s.start {
 		d.Detail = "Expected " + s.fail.want + ", found " + describe(s.tok) + "."
 	}
@@ -322,7 +330,7 @@ func strayElse(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	d = s.error(diag.UnexpectedToken, s.tok, "this `else` belongs to no `if`")
-	d.Detail = "Between `if (…)` and its `else` stands exactly one statement; several need braces."
+	d.Detail = "Between `if (…)` and its `else` is exactly one statement; several need braces."
 	return d, true
 }
 
@@ -405,7 +413,7 @@ func equalsAsComparison(s *situation) (d diag.Diagnostic, ok bool) {
 		}
 		return d, true
 	}
-	d = s.error(diag.EqualsAsComparison, s.tok, "`=` assigns and cannot stand within an expression")
+	d = s.error(diag.EqualsAsComparison, s.tok, "`=` assigns and cannot be part of an expression")
 	d.Fix = "to compare, write `==`"
 	d.Replace("==")
 	return d, true
@@ -451,7 +459,7 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 				depth++
 			case ")", "]":
 				if depth--; depth < 0 && s.tokens[i].Value == closer {
-					d = s.error(diag.UnexpectedToken, s.tok, "a semicolon cannot stand within brackets")
+					d = s.error(diag.UnexpectedToken, s.tok, "a semicolon cannot be within brackets")
 					d.Related = []diag.Note{{Span: spanOf(s.lowerer, open), Message: "this `" + open.Value + "` is open"}}
 					d.Fix = "write a comma"
 					return d, true
@@ -549,18 +557,23 @@ func (s *situation) closes(semicolon int) bool {
 	return false
 }
 
-// plain says what stands there and what could.
+// plain reports the token found and what was expected.
 func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
 	case s.i == s.start:
 		d = s.error(diag.UnexpectedToken, s.tok, "a statement cannot begin with %s", describe(s.tok))
+		if isPunct(s.tok, "~") {
+			d.Fix = "write the variable before `~`, as in `y ~ normal(0, 1);`"
+		}
 		if isWord(&s.tok, "data") {
 			d.Detail = "The word `data` marks parameters of functions; a variable is data by the block it is declared in."
 		}
 	case isPunct(s.prev, "~") && s.fail.want == wantName:
 		d = s.error(diag.UnexpectedToken, s.tok, "expected a distribution, found %s", describe(s.tok))
+		d.Fix = "write as in `y ~ normal(mu, sigma);`"
 	case s.fail.want == wantExpr:
 		d = s.error(diag.UnexpectedToken, s.tok, "an expression is missing before %s", describe(s.tok))
+		d.Fix = missingPart(s)
 		switch {
 		case s.functions && isPunct(s.prev, "[") && isWord(ptr(s.at(s.i-2)), "array"):
 			d.Summary = "`]` is missing after `array[`"
@@ -570,14 +583,20 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 		case isWord(&s.tok, "if"):
 			d.Fix = "a choice between two values is written `condition ? a : b`"
 		case isPunct(s.tok, "~"):
-			d.Fix = "a distribution statement stands alone, as in `y ~ normal(mu, sigma);`"
+			d.Fix = "a distribution statement is its own statement, as in `y ~ normal(mu, sigma);`"
 		}
 	case s.fail.want == wantSemi:
-		d = s.error(diag.UnexpectedToken, s.tok, "%s cannot stand here", describe(s.tok))
+		d = s.error(diag.UnexpectedToken, s.tok, "unexpected %s", describe(s.tok))
 		if beginsType(s.first) && s.prev.Type == tokIdent && (beginsType(s.tokens[s.i-2]) || strings.Contains(",>]", s.tokens[s.i-2].Value)) {
-			d.Detail = "After the name of a variable stands `=`, `,` or `;`."
+			d.Detail = "After the name of a variable comes `=`, `,` or `;`."
+			if s.tok.Type == tokIdent {
+				d.Fix = "write `,` between two names, or `;` after the first"
+			}
 		} else {
-			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
+			d.Detail = "After " + describe(s.prev) + ", the statement continues with an operator or ends with `;`."
+			if s.tok.Type == tokIdent || s.tok.Type == tokInt || s.tok.Type == tokReal {
+				d.Fix = "write an operator before it, or `;` if the statement ends there"
+			}
 			if isWord(&s.prev, "then") {
 				d = s.error(diag.UnexpectedToken, s.prev, "there is no word `then` in the language")
 				d.Fix = "leave it out: after `if (…)` comes the statement, or several in braces"
@@ -613,6 +632,10 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			opener = s.tokens[s.open-1]
 		}
 		switch {
+		case s.fail.want == wantName && isPunct(s.prev, ",") && isPunct(s.tok, ";"):
+			d = s.trailingComma()
+		case s.fail.want == wantName && s.prev.Type == tokType && !s.tok.EOF():
+			d.Fix = "write a name after the type, as in `" + s.prev.Value + " x`"
 		case s.fail.want == "a bound" && isPunct(s.prev, "<") && !s.tok.EOF():
 			d.Fix = "bounds have names: write as in `<lower=0>`"
 		case s.fail.want == "`>`" && s.tok.Type == tokIdent:
@@ -638,8 +661,12 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 				d.Replace(",")
 			}
 		case s.fail.want == "`(`" && isPunct(s.at(s.i-2), "~"):
-			d.Summary = "the arguments of a distribution stand in parentheses"
-			d.Fix = "write as in `y ~ " + s.prev.Value + "(…)`; what has the distribution stands on the left"
+			d.Summary = "the arguments of a distribution are in parentheses"
+			d.Fix = "write as in `y ~ " + s.prev.Value + "(…)`"
+			if isPunct(s.tok, ";") && isPunct(s.at(s.i-3), ")") && s.first.Type == tokIdent {
+				d.Summary = "the variable comes before `~`, its distribution after it"
+				d.Fix = "write as in `" + s.prev.Value + " ~ " + s.first.Value + "(…)`"
+			}
 		case s.tok.Type == tokIdent && words[s.tok.Value] != "":
 			d.Summary = "there is no operator " + describe(s.tok)
 			d.Fix = "write `" + words[s.tok.Value] + "`"
@@ -658,7 +685,7 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Fix = "write as in `<lower=0, upper=1>`"
 			d.Edits = []diag.Edit{{Span: s.span(end(&s.prev), end(&s.prev)), Text: ","}}
 		case s.functions && s.fail.want == "`{`":
-			d.Detail = "After the parameters stands the body in braces, or a semicolon if the body follows later."
+			d.Detail = "After the parameters comes the body in braces, or a semicolon if the body follows later."
 		case isWord(&s.prev, "array"):
 			d.Fix = "write `array[N]` with the size, then the type"
 		case isWord(&s.tok, "array") && isPunct(s.prev, "]"):

@@ -13,7 +13,7 @@ import (
 type exprKind uint8
 
 const (
-	exprBad exprKind = iota // stands at a token that the lexer has reported
+	exprBad exprKind = iota // a token that the lexer has reported
 	exprInt
 	exprReal
 	exprImag

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/alecthomas/participle/v2/lexer"
 
@@ -81,7 +82,7 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 		d.Replace("=")
 		return d, true
 	case s.tok.Value == "|":
-		d = s.error(diag.UnexpectedToken, s.tok, "`|` stands after the first argument of a density only")
+		d = s.error(diag.UnexpectedToken, s.tok, "`|` comes after the first argument of a density only")
 		d.Fix = "for the logical or, write `||`"
 		if s.condition() {
 			d.Replace("||")
@@ -89,7 +90,7 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, true
 	case s.tok.Value == ":" && s.open >= 0 && isPunct(s.tokens[s.open], "(") && !isWord(ptr(s.at(s.open-1)), "for"):
 		d = s.error(diag.UnexpectedToken, s.tok, "a range `a:b` is not a value")
-		d.Detail = "Ranges stand in an index, as in `x[1:3]`, and in the header of a loop."
+		d.Detail = "Ranges belong in an index, as in `x[1:3]`, or in the header of a loop."
 		d.Fix = "for an array of integers, call `linspaced_int_array(n, a, b)`"
 		return d, true
 	}
@@ -122,6 +123,8 @@ func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
 		d.Fix = "leave it out: what may change is decided by the block"
 	case "string", "char":
 		d.Fix = "leave it out: no variable holds text"
+	case "import", "from", "using", "library", "require":
+		d.Fix = "leave the line out: all functions of the language are there, and `#include FILE` puts in the text of a file"
 	}
 	return d
 }
@@ -139,8 +142,8 @@ func nearestType(name string) string {
 	return diag.Nearest(name, maps.Keys(names))
 }
 
-// words are operators of other languages.
-var words = map[string]string{"and": "&&", "or": "||", "AND": "&&", "OR": "||", "then": "{ … }", "mod": "%"}
+// words are operators and keywords of other languages, with what to write for them.
+var words = map[string]string{"and": "&&", "or": "||", "AND": "&&", "OR": "||", "then": "{ … }", "mod": "%", "is": "=="}
 
 // nearestBound is the bound that a name was meant to be, or "".
 func nearestBound(name string) string {
@@ -154,8 +157,11 @@ func nearestBound(name string) string {
 	case "scale", "sd":
 		return "multiplier"
 	}
-	return diag.Nearest(name, maps.Keys(map[string]bool{"lower": true, "upper": true, "offset": true, "multiplier": true}))
+	return diag.Nearest(name, slices.Values(boundNames()))
 }
+
+// boundNames are the names of bounds.
+func boundNames() []string { return []string{"lower", "upper", "offset", "multiplier"} }
 
 // brackets are the edits that make square brackets of a pair of parentheses that opens at a
 // token, after the word that is written for the one before unless it is ""; nil if the pair

@@ -26,7 +26,7 @@ const (
 	tokString                  // "…", quotes included
 	tokPunct                   // operators and punctuation
 	tokAssign                  // = += and the like
-	tokBad                     // stands where the lexer has reported an error; never reported again
+	tokBad                     // the lexer has reported an error here; never reported again
 )
 
 // typeRule says what may follow the name of an element type.
@@ -307,6 +307,7 @@ func (s *scanner) number() {
 		kind = tokReal
 		n += e
 	}
+	number := n
 	if n < len(rest) && rest[n] == 'i' {
 		kind = tokImag
 		n++
@@ -324,15 +325,19 @@ func (s *scanner) number() {
 	d := diag.Errorf(diag.BadNumber, s.span(s.pos, s.pos+bad), "`%s` is not a number", rest[:bad])
 	switch tail := rest[n:bad]; {
 	case tail[0] == '_':
-		d.Detail = "An underscore may only stand between two digits."
+		d.Detail = "An underscore in a number is between two digits."
 		plain := strings.Trim(strings.ReplaceAll(rest[:bad], "_", ""), "_")
 		d.Fix = "write `" + plain + "`"
 		d.Replace(plain)
 	case tail[0] == 'e' || tail[0] == 'E':
 		d.Detail = "The `e` of a number is followed by a whole exponent, as in `1e5` or `1e-5`."
+		d.Fix = "write the exponent, or remove the `" + tail[:1] + "`"
 	default:
 		d.Fix = "write `" + rest[:n] + " * " + tail + "` for a product; a name cannot begin with a digit"
 		d.Replace(rest[:n] + " * " + tail)
+		if word := rest[number:bad]; !IsName(word) {
+			d.Fix, d.Edits = "write a space, an operator or a bracket between the number and `"+word+"`", nil
+		}
 	}
 	s.diags.Add(d)
 	s.emit(tokBad, bad)
@@ -446,11 +451,20 @@ func (s *scanner) invalid() {
 			d.Edits = []diag.Edit{{Span: s.span(s.pos-1, s.pos+1), Text: ":"}}
 		}
 	case first == '.':
-		d.Fix = "write `_` to part the words of a name; members of tuples are numbers, as in `x.1`"
+		d.Fix = "write `_` between the words of a name; members of tuples are numbered, as in `x.1`"
+	case first == '@' && s.pos > 0 && s.text[s.pos-1] == ' ':
+		d.Fix = "a product of matrices is written `x * y`"
+		d.Edits = []diag.Edit{{Span: s.span(s.pos, s.pos+1), Text: "*"}}
 	case first == '$' || first == '@':
-		d.Fix = "names hold letters, digits and underscores only"
+		d.Fix = "names have letters, digits and underscores only"
 	case isPlain:
 		d.Fix = "write `" + plain + "`"
+	case greek[first] != "":
+		d.Detail = "Outside comments and strings only ASCII characters are used."
+		d.Fix = "write the name of the letter: `" + greek[first] + "`"
+		if n == utf8.RuneLen(first) {
+			d.Replace(greek[first])
+		}
 	case first >= utf8.RuneSelf:
 		d.Detail = "Outside comments and strings only ASCII characters are used; write out Greek letters, as in `alpha`."
 	}
@@ -459,6 +473,13 @@ func (s *scanner) invalid() {
 	}
 	s.diags.Add(d)
 	s.emit(tokBad, n)
+}
+
+// greek are the names of the letters that stand for parameters in print.
+var greek = map[rune]string{
+	'α': "alpha", 'β': "beta", 'γ': "gamma", 'δ': "delta", 'ε': "epsilon", 'η': "eta", 'θ': "theta",
+	'κ': "kappa", 'λ': "lambda", 'μ': "mu", 'µ': "mu", 'ν': "nu", 'ξ': "xi", 'π': "pi", 'ρ': "rho",
+	'σ': "sigma", 'τ': "tau", 'φ': "phi", 'χ': "chi", 'ψ': "psi", 'ω': "omega", 'Σ': "Sigma", 'Ω': "Omega",
 }
 
 // lineLength is the number of bytes before the line break.

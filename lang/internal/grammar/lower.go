@@ -161,7 +161,7 @@ func (l *lowerer) stmts(sc scope, s *Stmt) []ast.Stmt {
 	}
 	base := l.tokensBase(s.Tokens)
 	if !sc.nested && !s.Empty && (sc.block == ast.Data || sc.block == ast.Parameters) {
-		d := l.add(diag.StatementNotAllowed, spanOf(l, s.Tokens[0]), "only declarations may stand in the `%s` block", sc.block)
+		d := l.add(diag.StatementNotAllowed, spanOf(l, s.Tokens[0]), "the `%s` block has declarations only", sc.block)
 		switch sc.block {
 		case ast.Data:
 			d.Fix = "move the statement to `transformed data`"

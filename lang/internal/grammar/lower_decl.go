@@ -226,7 +226,9 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 				d.Replace(near)
 			}
 		case twice:
-			l.add(diag.BadBound, name, "`%s` is given twice", b.Kind).Related = []diag.Note{{Span: prev, Message: "it is given here first"}}
+			d := l.add(diag.BadBound, name, "`%s` is given twice", b.Kind)
+			d.Related = []diag.Note{{Span: prev, Message: "it is given here first"}}
+			d.Fix = "remove one of the two"
 		case !rule.lowerUpper:
 			l.add(diag.BadBound, name, "`%s` cannot have bounds, since it is constrained already", t.Name).Fix = "remove the bounds"
 		case !rule.offset && (b.Kind == "offset" || b.Kind == "multiplier"):
@@ -249,7 +251,7 @@ func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string, alone bool)
 	text := l.file.Text
 	dims := text[old.Start:old.End]
 	if n := len(l.diags) - 1; n >= 0 && l.diags[n].Code == diag.BadSize && l.diags[n].Span.Start == t.Pos.Start && len(t.Sizes) == 0 && typeNames[t.Elem].minSizes > 0 {
-		l.diags[n].Summary = "the size of a " + t.Elem + " stands before the name"
+		l.diags[n].Summary = "the size of a " + t.Elem + " comes before the name"
 		l.diags[n].Span = l.span(old.Start, old.End)
 		l.diags[n].Fix = "write `" + text[t.Pos.Start:t.Pos.End] + dims + " " + name + "`"
 		if alone {

@@ -9,7 +9,7 @@
 //     syntax error does not hide the next;
 //   - stmt.go: the grammar of a statement as participle structs, LL(1);
 //   - expr.go: expressions by precedence climbing;
-//   - explain.go: from a token that does not fit to a message that helps;
+//   - explain.go, foreign.go, habits.go: from a token that does not fit to a message that helps;
 //   - lower.go, lower_decl.go, lower_expr.go: grammar structs to ast nodes, and
 //     the rules that need more than the grammar to say what is wrong.
 //
@@ -187,6 +187,13 @@ func (l *lowerer) order(out *ast.File, first map[ast.BlockKind]*ast.Block, b *as
 	}
 }
 
+// blockNames are names that people give to blocks, with the right ones.
+var blockNames = map[string]string{
+	"params": "parameters", "param": "parameters", "input": "data", "inputs": "data",
+	"derived": "transformed parameters", "observations": "data",
+	"generated": "generated quantities", "outputs": "generated quantities", "output": "generated quantities",
+}
+
 // unknownHeader reads something that looks like the header of a block: up to
 // three words and a brace.
 func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
@@ -202,10 +209,13 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 	span := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
 	d := diag.Errorf(diag.UnknownBlock, span, "there is no block called `%s`", name)
 	h.kind = ast.TransformedData // lenient rules for its contents
-	near := diag.Nearest(name, func(yield func(string) bool) {
-		for k := ast.Functions; k <= ast.GeneratedQuantities && yield(k.String()); k++ {
-		}
-	})
+	near := blockNames[name]
+	if near == "" {
+		near = diag.Nearest(name, func(yield func(string) bool) {
+			for k := ast.Functions; k <= ast.GeneratedQuantities && yield(k.String()); k++ {
+			}
+		})
+	}
 	known := false
 	for k := ast.Functions; k <= ast.GeneratedQuantities; k++ {
 		if k.String() == near {
@@ -215,8 +225,6 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 	switch {
 	case name == "transformed":
 		d.Fix = "write `transformed data` or `transformed parameters`"
-	case name == "generated":
-		d.Fix = "write `generated quantities`"
 	case known:
 		d.Fix = "did you mean `" + near + "`?"
 		d.Replace(near)

@@ -30,7 +30,7 @@ type Block struct {
 	Items       []Item
 	Missing     bool // the closing brace
 
-	at int // where Open stands among all tokens
+	at int // the index of Open among all tokens
 }
 
 // Parse implements participle.Parseable. Once the brace is there it never
