@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the script that completes commands in bash. That of package cobra needs the package
-// bash-completion, which macOS and small containers lack; this one does without.
+// This file: the scripts that complete commands. For bash, that of package cobra needs the package
+// bash-completion, which macOS and small containers lack; the one here does without.
 
 // bashAlone replaces what the script takes from bash-completion where that is not loaded.
 const bashAlone = `
@@ -60,15 +60,51 @@ func writeBash(w io.Writer, root *cobra.Command, descriptions bool) error {
 	return err
 }
 
-// completeBash has ppl completion bash write that script.
-func completeBash(root *cobra.Command) {
-	bash, _, err := root.Find([]string{"completion", "bash"})
-	if err != nil || bash.Name() != "bash" {
-		return
-	}
-	bash.Run = nil
-	bash.RunE = func(cmd *cobra.Command, _ []string) error {
-		plain, _ := cmd.Flags().GetBool("no-descriptions")
-		return writeBash(cmd.OutOrStdout(), root, !plain)
+// completionHelp says for each shell how to use its script.
+var completionHelp = map[string]string{
+	"bash": `To complete commands in this shell:
+
+    source <(ppl completion bash)
+
+To complete them in every new shell, put that line into ~/.bashrc.`,
+	"zsh": `To complete commands in this shell:
+
+    source <(ppl completion zsh)
+
+To complete them in every new shell, put these lines into ~/.zshrc:
+
+    autoload -U compinit; compinit
+    source <(ppl completion zsh)`,
+	"fish": `To complete commands in this shell:
+
+    ppl completion fish | source
+
+To complete them in every new shell, write the script to fish's folder:
+
+    ppl completion fish > ~/.config/fish/completions/ppl.fish`,
+	"powershell": `To complete commands in this shell:
+
+    ppl completion powershell | Out-String | Invoke-Expression
+
+To complete them in every new shell, put that line into the file $PROFILE.`,
+}
+
+// completions words the help of the commands that print scripts, and has the one for bash print
+// the script of writeBash.
+func completions(root *cobra.Command) {
+	for shell, help := range completionHelp {
+		cmd, _, err := root.Find([]string{"completion", shell})
+		if err != nil || cmd.Name() != shell {
+			continue
+		}
+		cmd.Short, cmd.Long = "Print the script that completes commands in "+shell, help
+		if shell != "bash" {
+			continue
+		}
+		cmd.Run = nil
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+			plain, _ := cmd.Flags().GetBool("no-descriptions")
+			return writeBash(cmd.OutOrStdout(), root, !plain)
+		}
 	}
 }

@@ -124,3 +124,45 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherShells: the scripts for zsh, fish and PowerShell are accepted by those shells that are
+// installed; zsh knows the command after it, and fish completes with it.
+func TestOtherShells(t *testing.T) {
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "ppl")); err != nil { // TestMain runs it as ppl
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		shell, script string
+		args          []string
+		want          string
+	}{
+		{"zsh", "zsh", []string{"-f", "-c", "autoload -U compinit; compinit -u -D; zsh -n script && source ./script && print -r -- $_comps[ppl]"}, "_ppl"},
+		{"fish", "fish", []string{"--no-config", "-c", "fish -n script; and source ./script; and complete -C 'ppl run --sampler nu'"}, "nuts\nnuts2011"},
+		{"pwsh", "powershell", []string{"-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::ParseFile(\"$PWD/script\", [ref]$null, [ref]$e); \"$($e.Count) errors\""}, "0 errors"},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			if _, err := exec.LookPath(c.shell); err != nil {
+				t.Skipf("there is no %s here: the script is not tried", c.shell)
+			}
+			script, err := exec.Command(filepath.Join(dir, "ppl"), "completion", c.script).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "script"), script, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(c.shell, c.args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "HOME="+dir, "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+				t.Errorf("%q, want %q (%v)", got, c.want, err)
+			}
+		})
+	}
+}

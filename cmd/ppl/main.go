@@ -142,7 +142,7 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	completeBash(root)
+	completions(root)
 	for _, row := range commandTable() {
 		for _, cmd := range root.Commands() {
 			if cmd.Name() == row.name {

@@ -206,7 +206,7 @@ Completion offers commands, flags and their values: samplers, formats, names of 
     fish        ppl completion fish | source
     PowerShell  ppl completion powershell | Out-String | Invoke-Expression
 
-Put the line for your shell into its start file. ppl completion SHELL --help says more.`)
+Put the line for your shell into its start file. ppl completion SHELL --help has the details.`)
 }
 
 // seeAlso names the topics that belong to a command.
