@@ -52,6 +52,38 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestReadmeCommands: README.md has the commands in the groups of ppl help.
+func TestReadmeCommands(t *testing.T) {
+	var out bytes.Buffer
+	if code := execute([]string{"help"}, &out, io.Discard); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	_, list, begins := strings.Cut(out.String(), "Usage: ppl COMMAND …\n\n")
+	list, _, ends := strings.Cut(list, "\nTopics of ppl help\n")
+	if !begins || !ends {
+		t.Fatalf("ppl help has no list of commands:\n%s", out.String())
+	}
+	path := filepath.Join("..", "..", "README.md")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "-update -->\n", "<!-- commands: end -->"
+	before, rest, found := strings.Cut(string(raw), begin)
+	shown, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatal("README.md has no marks around the list of commands")
+	}
+	want := "```text\n" + list + "```\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if shown != want {
+		t.Error("the commands in README.md are not those of ppl help: run this test with -update")
+	}
+}
+
 // TestHelpWidth: no help text has a line beyond 80 columns, and what --help shows of a command
 // fits some screens.
 func TestHelpWidth(t *testing.T) {

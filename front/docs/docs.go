@@ -5,7 +5,7 @@
 //	carriednot.go  what other builds carry: nothing
 //
 // The site is built by internal/cmd/site from the Markdown in doc/. It is not in the repository,
-// since every change of a page would change it. A release carries it as a zip file of 0.5 MB:
+// since every change of a page would change it. A release carries it as a zip file of 0.9 MB:
 // .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds
 // it with the Go toolchain, which takes seconds. Carrying the Markdown and rendering it on demand
 // would take 1.7 MB: 0.9 for the renderer, 0.8 for the pages.

@@ -20,9 +20,6 @@ const index = "doc/README.md"
 // repository is where links lead to files that are no pages of the site.
 const repository = "https://github.com/ppl-lang/ppl/blob/main/"
 
-// apart are the pages of doc/ that stay in the repository: the paper's pictures take 2.4 MB.
-const apart = "doc/paper/"
-
 //go:embed assets
 var assets embed.FS
 
@@ -113,7 +110,7 @@ func (s *site) shelve() error {
 		shelf := shelf{Name: names[i][1]}
 		for _, m := range pageLink.FindAllStringSubmatch(part, -1) {
 			source := path.Join(path.Dir(index), m[2])
-			if _, twice := s.pages[source]; twice || strings.HasPrefix(source, apart) {
+			if _, twice := s.pages[source]; twice {
 				continue
 			}
 			file := strings.TrimPrefix(source, "doc/")
@@ -138,7 +135,7 @@ func (s *site) shelve() error {
 func (s *site) complete() error {
 	var missing []string
 	err := fs.WalkDir(os.DirFS(s.root), "doc", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && path.Ext(name) == ".md" && !strings.HasPrefix(name, apart) && s.pages[name] == "" {
+		if err == nil && path.Ext(name) == ".md" && s.pages[name] == "" {
 			missing = append(missing, name)
 		}
 		return err
@@ -174,6 +171,11 @@ func (s *site) resolve(source, target string, picture bool) (string, error) {
 			anchor = "#" + anchor
 		}
 	case picture, path.Ext(to) == ".json" && strings.HasPrefix(to, "doc/"):
+		// A drawing takes fewer bytes than the same plot as pixels.
+		drawing := strings.TrimSuffix(to, ".png") + ".svg"
+		if _, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(drawing))); err == nil {
+			to = drawing
+		}
 		at = strings.TrimPrefix(to, "doc/")
 		if s.files[at], err = os.ReadFile(filepath.Join(s.root, filepath.FromSlash(to))); err != nil {
 			return "", err
