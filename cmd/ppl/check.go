@@ -36,7 +36,7 @@ place after the last character. Keys without a value are left out.`,
 		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json\n  ppl check --pedantic mine.stan\n  ppl check eight_schools.model --data eight_schools.data.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("MODEL is missing")
+				return usagef("MODEL is missing: a file in Stan's language")
 			}
 			if in.data != "" && len(args) > 1 {
 				return usagef("--data is for one model")

@@ -77,19 +77,18 @@ func writeDoc(w io.Writer, name string) error {
 	if !ok {
 		return noSuchName(name)
 	}
-	var b strings.Builder
+	h := newHelping(w)
 	if d := doc.Distribution; d != nil && d.Name == name {
-		writeDistribution(&b, d)
+		writeDistribution(h, d)
 	}
 	for _, f := range doc.Functions {
-		writeFunction(&b, f)
+		writeFunction(h, f)
 	}
-	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+	_, err := io.WriteString(w, strings.TrimPrefix(h.b.String(), "\n"))
 	return err
 }
 
-// noSuchName tells of the names that are like one that there is not: those that
-// contain it, or the nearest.
+// noSuchName is the error for an unknown name. It lists the names that contain it, or the nearest.
 func noSuchName(name string) error {
 	const most = 24
 	var like, all []string
@@ -121,30 +120,37 @@ func noSuchName(name string) error {
 	return fmt.Errorf("there is no function %q", name)
 }
 
-func writeDistribution(b *strings.Builder, d *types.DistributionDoc) {
-	fmt.Fprintf(b, "\n%s: %s\n\n", d.Name, d.Text)
+func writeDistribution(h *helping, d *types.DistributionDoc) {
+	b := &h.b
+	b.WriteString("\n")
+	h.prose(d.Name + ": " + d.Text)
+	b.WriteString("\n")
 	kind := "density"
 	if d.Discrete {
 		kind = "mass"
 	}
 	if d.Formula != "" {
-		fmt.Fprintf(b, "  %-8s %s\n", kind, d.Formula)
+		h.row(kind, d.Formula, 11)
 	}
-	fmt.Fprintf(b, "  %-8s %s\n", "source", d.Source)
+	h.row("source", d.Source, 11)
 	for _, a := range d.Arguments {
 		is := a.Is
 		if a.Must.Text != "" {
 			is += ", must be " + a.Must.Text
 		}
-		fmt.Fprintf(b, "  %-8s %s\n", a.Name, is)
+		h.row(a.Name, is, 11)
 	}
 }
 
 // writeFunction writes texts and forms of a function.
-func writeFunction(b *strings.Builder, f types.FunctionDoc) {
+func writeFunction(h *helping, f types.FunctionDoc) {
+	b := &h.b
 	fmt.Fprintf(b, "\n%s\n", f.Name)
 	for _, t := range f.Texts {
-		fmt.Fprintf(b, "\n  %s\n", t.Text)
+		b.WriteString("\n")
+		for _, line := range wrap(t.Text, h.width-2) {
+			b.WriteString("  " + line + "\n")
+		}
 		for _, form := range t.Forms {
 			fmt.Fprintf(b, "    %s\n", form)
 		}

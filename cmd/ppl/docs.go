@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/front/docs"
@@ -21,6 +22,9 @@ ppl doc NAME explains one function or distribution in the terminal.`,
 		Example: "    ppl docs\n    ppl docs --out pages",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !docs.Carried() {
+				fmt.Fprintln(cmd.ErrOrStderr(), "Building the pages with the Go toolchain. This takes some seconds; released binaries carry the pages.")
+			}
 			return offer(cmd, address, "out", out, docs.Pages,
 				"The documentation is at %s/ (Ctrl-C ends it)\n", "The documentation is in %s: open index.html there.\n")
 		},

@@ -34,6 +34,9 @@ codes are listed.`,
 			code := strings.ToUpper(strings.Trim(args[0], "[]"))
 			e, ok := diag.Explain(diag.Code(code))
 			if !ok {
+				if _, ok := diag.Explain(diag.Code("E0" + code)); ok { // without its first characters
+					return usagef("there is no code %s; did you mean E0%s?", code, code)
+				}
 				return usagef("there is no code %s; `ppl explain-error` lists them all", code)
 			}
 			explainCode(w, e)
@@ -48,7 +51,9 @@ func explainCode(w io.Writer, e diag.Explanation) {
 		fmt.Fprint(w, "\nThis warning is given by `ppl check --pedantic` only.\n")
 	}
 	if e.Text != "" {
-		fmt.Fprintf(w, "\n%s", e.Text)
+		h := newHelping(w)
+		h.prose(e.Text)
+		fmt.Fprintf(w, "\n%s", h.b.String())
 	}
 	for _, p := range []struct{ head, text string }{{"Wrong", e.Example}, {"Fixed", e.Fixed}} {
 		if p.text == "" {

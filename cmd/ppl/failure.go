@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -37,12 +38,24 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// argumentNames says what the arguments of commands are.
+var argumentNames = map[string]string{
+	"MODEL": "a file in Stan's language",
+	"DIR":   "the folder of a run, or CSV files",
+}
+
 // arguments wants exactly the named arguments.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return usagef("%s is missing", names[len(args)])
+			name := names[len(args)]
+			if what := argumentNames[name]; what != "" {
+				name += " is missing: " + what
+			} else {
+				name += " is missing"
+			}
+			return usagef("%s", name)
 		case len(args) > len(names):
 			return usage(meant(fmt.Errorf("unexpected argument %q", args[len(names)]), argumentHelp(cmd, args[len(names)])))
 		}
@@ -85,11 +98,11 @@ func showError(w io.Writer, err error) {
 		}
 		return
 	}
-	mark := "error:"
-	if colored(w) {
-		mark = "\x1b[1;31m" + mark + "\x1b[0m"
+	text := fitted(w, "error: "+shown(w, err.Error()))
+	if mark := "error:"; colored(w) {
+		text = "\x1b[1;31m" + mark + "\x1b[0m" + strings.TrimPrefix(text, mark)
 	}
-	fmt.Fprintf(w, "%s %s\n", mark, shown(w, err.Error()))
+	fmt.Fprintln(w, text)
 	if replacing, ok := errors.AsType[*folder.ReplacingError](err); ok {
 		fmt.Fprintf(w, "If no process is at it, finish that by: %s\n", shown(w, "ppl run --resume "+replacing.Folder))
 	}
@@ -98,11 +111,29 @@ func showError(w io.Writer, err error) {
 	}
 }
 
+// fitted breaks the lines of a text between words where those of the terminal end.
+func fitted(w io.Writer, text string) string {
+	width, _, ok := terminalSize(w)
+	if !ok {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if utf8.RuneCountInString(line) < width {
+			lines = append(lines, line)
+		} else {
+			lines = append(lines, wrap(line, width-1)...)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // diagOptions fits messages to where they are shown.
 func diagOptions(w io.Writer) diag.Options {
 	o := diag.Options{Color: colored(w)}
 	if width, _, ok := terminalSize(w); ok {
 		o.Width = max(width-10, 20) // beside the line number
+		o.Wrap = max(width, 40)
 	}
 	return o
 }

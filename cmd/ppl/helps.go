@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,6 +143,35 @@ func argumentHelp(cmd *cobra.Command, arg string) string {
 		}
 	}
 	return ""
+}
+
+// nearFile is the file in the same folder whose name is most like that of one that does not exist;
+// "" if there is none.
+func nearFile(err error) string {
+	e, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	entries, err := os.ReadDir(filepath.Dir(e.Path))
+	if err != nil {
+		return ""
+	}
+	stem := func(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+	wanted := stem(filepath.Base(e.Path))
+	byStem := map[string]string{}
+	for _, entry := range entries {
+		if name := entry.Name(); !entry.IsDir() && (byStem[stem(name)] == "" || filepath.Ext(name) == filepath.Ext(e.Path)) {
+			byStem[stem(name)] = name
+		}
+	}
+	near := byStem[wanted] // with another extension
+	if near == "" {
+		near = byStem[diag.Nearest(wanted, maps.Keys(byStem))]
+	}
+	if near == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(e.Path), near)
 }
 
 // meant adds a remark to an error.

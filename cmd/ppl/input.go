@@ -162,7 +162,13 @@ func (in *input) reading() data.Options {
 func (in *input) readText(ctx context.Context, path, option string) (string, error) {
 	if path != "-" {
 		text, err := files.Until(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
-		if e, ok := errors.AsType[*data.Error](err); ok && option != "--data" {
+		e, ok := errors.AsType[*data.Error](err)
+		if _, missing := os.Stat(path); ok && missing != nil {
+			if near := nearFile(missing); near != "" {
+				e.Fix = "did you mean " + near + "?"
+			}
+		}
+		if ok && option != "--data" {
 			e.Message = strings.Replace(e.Message, "cannot read the data", "cannot read the file of "+option, 1)
 		}
 		return text, err
@@ -425,7 +431,7 @@ func plainPathError(err error) error {
 		if errors.Is(err, syscall.EISDIR) {
 			return fmt.Errorf("%s: cannot read the model: this is a folder; give a file in it", pe.Path)
 		}
-		return fmt.Errorf("%s: cannot read the model: %w", pe.Path, pe.Err)
+		return meant(fmt.Errorf("%s: cannot read the model: %w", pe.Path, pe.Err), nearFile(err))
 	}
 	return err
 }

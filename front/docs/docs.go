@@ -46,6 +46,9 @@ func Pages(ctx context.Context) (map[string][]byte, error) {
 	return unpack(packed)
 }
 
+// Carried reports whether this program carries the site, so that Pages takes no time.
+func Carried() bool { return carried() != nil }
+
 // built is the zip file of the site, made now.
 func built(ctx context.Context) ([]byte, error) {
 	if _, err := exec.LookPath("go"); err != nil {

@@ -239,3 +239,21 @@ func TestRenderNames(t *testing.T) {
 		t.Errorf("%d bytes: %q", len(text), text[:min(len(text), 200)])
 	}
 }
+
+// TestWrap: details and help are broken between words at the width of a terminal, and nowhere
+// without one; a word that is longer stays whole.
+func TestWrap(t *testing.T) {
+	d := diag.Diagnostic{Summary: "s", Detail: "one two three four five six seven", Fix: "write `a` or else_something_that_is_far_too_long b"}
+	for _, c := range []struct {
+		wrap int
+		want string
+	}{
+		{0, "error: s\n  one two three four five six seven\n  help: write `a` or else_something_that_is_far_too_long b\n"},
+		{24, "error: s\n  one two three four\n  five six seven\n  help: write `a` or\n  else_something_that_is_far_too_long\n  b\n"},
+	} {
+		var b strings.Builder
+		if err := diag.Render(&b, diag.List{d}, diag.Options{Wrap: c.wrap}); err != nil || b.String() != c.want {
+			t.Errorf("wrapped at %d: %q, want %q (%v)", c.wrap, b.String(), c.want, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Color bool // colour by ANSI escape sequences
 	Width int  // columns to which source lines are cut around their span; 0 means 120
+	Wrap  int  // columns at which details and help are broken between words; 0: nowhere
 }
 
 // tabWidth is how far apart tab stops are in shown source lines.
@@ -90,20 +92,50 @@ func (r *renderer) diagnostic(d Diagnostic) {
 		r.line("  " + r.paint(blue, "note:") + " " + place(n.Span) + clean(n.Message))
 		r.excerpt(n.Span, blue)
 	}
-	if d.Fix != "" {
-		r.paragraph(r.paint(green, "help:")+" ", d.Fix)
-	}
+	r.paragraph("help:", d.Fix)
 }
 
-// paragraph writes text indented; its own line breaks are kept.
+// paragraph writes text indented, after a lead if that is not empty; its own line breaks are kept.
 func (r *renderer) paragraph(lead, text string) {
 	if text == "" {
 		return
 	}
 	for l := range strings.SplitSeq(text, "\n") {
-		r.line("  " + lead + clean(l))
-		lead = ""
+		l = clean(l)
+		for _, part := range broken(l, r.opts.Wrap, len(lead)) {
+			if lead != "" {
+				part = r.paint(green, lead) + " " + part
+				lead = ""
+			}
+			r.line("  " + part)
+		}
 	}
+}
+
+// broken breaks a line between words so that it fits into the columns of a terminal, of which the
+// indent and on the first line a lead are taken; 0 columns are no limit.
+func broken(line string, columns, lead int) []string {
+	if columns <= 0 {
+		return []string{line}
+	}
+	var out []string
+	width := columns - 3 - lead
+	for utf8.RuneCountInString(line) > width {
+		cut := -1 // of the last space that fits; else of the first
+		n := 0
+		for i, c := range line {
+			if c == ' ' && (n <= width || cut < 0) {
+				cut = i
+			}
+			n++
+		}
+		if cut <= 0 {
+			break
+		}
+		out, line = append(out, line[:cut]), line[cut+1:]
+		width = columns - 3
+	}
+	return append(out, line)
 }
 
 // excerpt shows the first line of the span with a run of carets under it.
