@@ -12,15 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// maxIncludes bounds how many files are put into one.
+// maxIncludes is the largest number of files that are put into one.
 const maxIncludes = 1000
 
-// maxWithin bounds how many files are included within one another.
+// maxWithin is the largest depth of files that include each other.
 const maxWithin = 100
 
-// expand puts the text of included files in the place of #include lines. The
-// spans of the result lead to the files from which the text came.
-// Together they have at most limit bytes.
+// expand replaces #include lines by the text of the included files. The spans of the result lead to
+// the files from which the text came. Together the files have at most limit bytes.
 func expand(f *source.File, include func(name string) (*source.File, error), limit int64) (*source.File, diag.List) {
 	e := &expansion{include: include, left: limit - int64(len(f.Text))}
 	e.file(f, nil)
@@ -134,12 +133,11 @@ type notFound []string
 func (e notFound) Error() string        { return "there is no such file in " + strings.Join(e, ", ") }
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// errOutside says that an included file is none of those that a program reaches.
+// errOutside reports an included file that a program may not reach.
 var errOutside = errors.New("it lies outside the folder of the program and the include paths")
 
-// readWithin reads a file that lies in one of the folders, also when symbolic
-// links are followed. Of a path that leads out of them it is not told whether
-// there is a file.
+// readWithin reads a file in one of the folders, symbolic links followed. A path that leads out of
+// the folders gives the same error whether the file exists or not.
 func readWithin(folders []string, path string, limit int64) (string, error) {
 	if _, _, ok := within(folders, path, filepath.Abs); !ok {
 		return "", errOutside

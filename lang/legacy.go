@@ -88,7 +88,7 @@ func named(n ast.Node, name string) ast.Node {
 type upgrader struct {
 	own   map[string]string // the program's densities by their old names
 	plain map[string]bool   // functions in _jacobian that do not add to the Jacobian
-	noted map[string]bool   // today's names of densities whose definition has a warning
+	noted map[string]bool   // the names, today, of densities whose definition has a warning
 	known func(string) bool
 	list  diag.List
 }
@@ -118,10 +118,9 @@ func nameToday(d *ast.FunctionDecl) string {
 	return base + "_lpdf"
 }
 
-// plainJacobians are the functions of before `jacobian +=` whose names ended in
-// _jacobian because they computed one: today such a name may be called only where
-// the parameters are transformed, so that they are renamed. A function is of today if
-// it adds to the Jacobian, or calls one that does.
+// plainJacobians are functions whose names end in _jacobian, from the time before `jacobian +=`.
+// Today a function with such a name may be called only where parameters are transformed, so these
+// are renamed. A function is not one of them if it adds to the Jacobian, or calls one that does.
 func plainJacobians(functions *ast.Block) map[string]bool {
 	jacobian := func(name string) bool { return strings.HasSuffix(name, "_jacobian") && name != "_jacobian" }
 	plain := map[string]bool{}
@@ -163,7 +162,7 @@ func (u *upgrader) tree(n ast.Node) ast.Node {
 	return ast.Rewrite(n, func(n ast.Node) bool { _, call := n.(*ast.CallStmt); return !call }, u.node)
 }
 
-// node is a node as it is written today, whose children are.
+// node rewrites a node in today's syntax, after its children have been rewritten.
 func (u *upgrader) node(n ast.Node) ast.Node {
 	if name := nameOf(n); u.plain[name] {
 		u.note(n, name, name+"_")
@@ -205,7 +204,7 @@ func isLP(e ast.Expr) bool {
 	return ok && v.Name == "lp__"
 }
 
-// addedToLP is e of an expression lp__ + e, whatever e ends in; nil for others.
+// addedToLP is e of an expression lp__ + e, however long e is; nil for other expressions.
 func addedToLP(e ast.Expr) ast.Expr {
 	b, ok := e.(*ast.Binary)
 	switch {
@@ -221,7 +220,7 @@ func addedToLP(e ast.Expr) ast.Expr {
 	return &ast.Binary{Base: b.Base, Op: b.Op, OpPos: b.OpPos, X: x, Y: b.Y}
 }
 
-// conditional are the suffixes of functions with a bar after the variate.
+// conditional are the suffixes of functions that are called with a bar after the variate.
 var conditional = []string{"_lpdf", "_lpmf", "_lupdf", "_lupmf", "_cdf", "_lcdf", "_lccdf"}
 
 func (u *upgrader) call(e *ast.CallExpr) ast.Expr {

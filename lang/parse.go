@@ -22,9 +22,8 @@ type Options struct {
 	// and reads the rest: for tools that work with programs which are being written.
 	SkipMissing bool
 
-	// Legacy reads the syntax of older versions of Stan as if it were written as
-	// it is today, with a warning for each place. Known then tells the functions
-	// of the library.
+	// Legacy accepts the syntax of older versions of Stan, with a warning for each place. Known
+	// then reports whether the library has a function.
 	Legacy bool
 	Known  func(name string) bool
 
@@ -37,9 +36,8 @@ type Options struct {
 	Rename bool
 }
 
-// Recovered reports whether a tree is worth checking although the parser has
-// found these errors: its blocks are those that were meant, and what is missing
-// in them is listed in File.Lost.
+// Recovered reports whether a tree with these parser errors is worth checking: its blocks are the
+// ones that the user meant, and File.Lost lists the text that is missing in them.
 func Recovered(list diag.List) bool {
 	for _, d := range list {
 		switch d.Code {

@@ -45,8 +45,8 @@ type File struct {
 	Blocks []*Block // in source order
 	// Comments in source order; no node refers to them, nor do their texts.
 	Comments []Comment
-	// Lost are the pieces of text that the parser could not understand and that
-	// no node stands for. They are no part of the tree: Equal ignores them.
+	// Lost are the pieces of text that the parser could not understand. No node represents them,
+	// and Equal ignores them.
 	Lost []source.Span
 }
 
@@ -276,7 +276,7 @@ type (
 		Base
 		Name string
 	}
-	// CallExpr is f(args) or, for densities, f(x | args); Bar tells which.
+	// CallExpr is f(args) or, if Bar is set, f(x | args), as densities are called.
 	CallExpr struct {
 		Base
 		Func Ident

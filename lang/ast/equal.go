@@ -6,9 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Equal reports whether two trees say the same: whether they differ at most in
-// spans, comments and source files. It is meant for tests and tools, not for
-// speed.
+// Equal reports whether two trees mean the same: they may differ in spans, comments and source
+// files only. It is for tests and tools, and is slow.
 func Equal(a, b Node) bool { return equal(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 func equal(a, b reflect.Value) bool {

@@ -50,11 +50,10 @@ func Map(n Node, f func(Node) Node) Node {
 	return c.children(n)
 }
 
-// Rewrite is the tree n with its nodes replaced, children first: post returns what
-// takes the place of a node whose children have been rewritten. The children of
-// a node are left as they are if pre, which may be nil, returns false. What does not
-// change is shared with n, see [Map]; a type that several declarations share is
-// rewritten once and stays shared.
+// Rewrite returns the tree n with its nodes replaced, children first: post returns the replacement
+// of a node whose children have been rewritten. If pre is not nil and returns false, the children
+// of that node stay as they are. Unchanged parts are shared with n, see [Map]. A type that several
+// declarations share is rewritten once and stays shared.
 func Rewrite(n Node, pre func(Node) bool, post func(Node) Node) Node {
 	types := map[*TypeExpr]Node{}
 	var visit func(Node) Node
@@ -133,8 +132,8 @@ func (c *cursor) next() Node {
 	return n
 }
 
-// own is the node whose children the cursor may store: n itself if nothing is
-// written, else a copy.
+// own is the node whose children the cursor may store: n itself if nothing is written, otherwise a
+// copy.
 func own[N any](c *cursor, n *N) *N {
 	if !c.write {
 		return n
@@ -245,11 +244,11 @@ func (c *cursor) bounds(p *[]Bound) {
 	}
 }
 
-// children visits the children of a node, or stores others in a copy, which it returns.
-// Their order is that of the source text. This is the only place that lists them: Equal
-// goes by reflection, everything else by Inspect, Children, Map and Rewrite. TestChildren
-// finds fields that are forgotten here. (A switch, unlike methods, lets the compiler
-// see that cursors and the functions in them need no separate memory.)
+// children visits the children of a node in the order of the source text, or stores others in a
+// copy, which it returns. It is the only place that lists the children of each type: Equal uses
+// reflection, and everything else uses Inspect, Children, Map and Rewrite. TestChildren finds
+// fields that are missing here. A switch, unlike methods, lets the compiler see that cursors and
+// their functions need no heap memory.
 func (c *cursor) children(n Node) Node {
 	switch n := n.(type) {
 	case *File:

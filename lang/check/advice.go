@@ -25,7 +25,7 @@ func (c *checker) gives(to types.Type, name string, args ...types.Type) bool {
 	return ok
 }
 
-// conversion is advice how to make one type from another; "" if there is none.
+// conversion advises how to make a value of one type from another; "" if there is no way.
 func (c *checker) conversion(from, to types.Type) string {
 	if from.Kind == types.Tuple && from.Dims == 0 {
 		brackets := map[types.Kind]string{types.Vector: "[a, b]'", types.RowVector: "[a, b]"}[to.Kind]

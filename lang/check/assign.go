@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// assignable reports a value of type from that cannot stand where type to is
-// wanted; what completes the sentence "VALUE of type T …".
+// assignable reports a value of type from where type to is expected. What completes the sentence
+// "VALUE of type T …".
 func (c *checker) assignable(at ast.Node, from, to types.Type, what string, notes ...diag.Note) {
 	if from.Kind == types.Invalid || to.Kind == types.Invalid {
 		return
@@ -118,8 +118,7 @@ func (c *checker) assign(s *ast.Assign) {
 	}
 }
 
-// untyped reports the assignment to a name that is not declared, whose type its value
-// shows.
+// untyped reports an assignment to a name that is not declared, and suggests the type of its value.
 func (c *checker) untyped(s *ast.Assign) bool {
 	x, ok := s.LHS.(*ast.VarExpr)
 	if !ok || s.Op != "=" || x.Name == "" || c.lookup(x.Name) != nil || c.elsewhere[x.Name] != nil || c.exists(x.Name) || c.lostName[x.Name] || otherValue(x.Name) != "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// reach is what is known of the values that a number can have: how far it gets
-// below and above. What is not known, such as a bound that data decide, is NaN.
+// reach is an interval that contains all values of a number, as far as the program text shows. A
+// bound that only the data determine is NaN.
 type reach struct{ lo, hi float64 }
 
 var (
@@ -19,15 +19,14 @@ var (
 // bounded reports whether there are bounds on both sides, known or not.
 func (r reach) bounded() bool { return !math.IsInf(r.lo, 0) && !math.IsInf(r.hi, 0) }
 
-// leaves reports whether some of the values are certainly not in a set of numbers.
-// That a closed end of a declared interval is left out of an open domain does not
-// count: a parameter never is on its bound.
+// leaves reports whether some values are certainly outside a set of numbers, below or above. A
+// closed end of a declared interval does not count if an open set lacks only that end: a parameter
+// never is on its bound.
 func (r reach) leaves(c types.Constraint) (below, above bool) {
 	return r.lo < c.Lo, r.hi > c.Hi
 }
 
-// bounds is how far the numbers get that a parameter, or another variable with
-// declared bounds, consists of.
+// bounds is the interval of the elements of a variable, from its declaration.
 func (v *Var) bounds() reach {
 	if v.Constraint.Structured() {
 		lo, hi := v.Constraint.Range()
@@ -53,9 +52,9 @@ func (v *Var) bounds() reach {
 	return r
 }
 
-// reach is how far the numbers get that an expression consists of, as its text
-// tells: parameters have their bounds, and sums and products with a parameter
-// without bounds get everywhere. What other functions do is not known here.
+// reach is the interval of the elements of an expression, from the program text: parameters have
+// their bounds; sums and products with an unbounded parameter are unbounded. Other functions are
+// not analysed here.
 func (c *checker) reach(e ast.Expr) reach {
 	e = ast.Unparen(e)
 	if x, ok := constant(e); ok {
@@ -111,8 +110,8 @@ func (c *checker) meaning(e ast.Expr) ast.Expr {
 	return d.Init
 }
 
-// independent reports whether two expressions have no variable in common that is
-// not data, as far as their texts tell.
+// independent reports whether two expressions share no variable other than data, as far as the text
+// shows.
 func (c *checker) independent(x, y ast.Expr) bool {
 	in := map[*Var]bool{}
 	c.variables(x, func(v *Var) { in[v] = true })

@@ -45,8 +45,8 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	return result(call, args)
 }
 
-// args types the arguments of a call, of which some may be functions; ok is
-// false if one is Invalid.
+// args types the arguments of a call, some of which may be functions; ok is false if one is
+// Invalid.
 func (c *checker) args(es []ast.Expr) (out []TypeLevel, ok bool) {
 	ok = true
 	for _, a := range es {
@@ -69,8 +69,8 @@ func result(call *Call, args []TypeLevel) TypeLevel {
 	return out
 }
 
-// resolve picks the overload of a call and reports where there is none. The
-// arguments must be valid.
+// resolve picks the overload of a call, and reports a call that fits none. The arguments must be
+// valid.
 func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es []ast.Expr, args []TypeLevel) *Call {
 	r := c.choose(cands, es, args)
 	if r.fail != nil {
@@ -87,8 +87,7 @@ func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es [
 	return r.call(normalised(name))
 }
 
-// anyInvalid reports candidates whose type is not known, so that nothing can be
-// said about a call.
+// anyInvalid reports whether the type of a candidate is unknown, so that the call cannot be judged.
 func anyInvalid(cands []types.Overload) bool {
 	for _, cand := range cands {
 		if f, ok := cand.(*Func); ok && f.invalid {
@@ -120,7 +119,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	functors := c.functorNotes(es)
 	fail = relevant(fail, ts)
 	best := fail.Candidates[0]
-	// One form takes that many arguments: it is the one that is meant.
+	// Only one form takes that number of arguments, so it is the one that is meant.
 	single := len(fail.Candidates) == 1 || fail.Candidates[1].Fault.Count > 0 || fail.Candidates[1].Fault.Want == types.NoArguments
 	if single && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
@@ -180,8 +179,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	c.diags.Add(withCandidates(d, fail, ts))
 }
 
-// argumentNames lists what the arguments of a function are, if it knows their
-// names; "" otherwise.
+// argumentNames lists the names and meanings of a function's arguments; "" if they are not known.
 func argumentNames(name string, skip int, o types.Overload) string {
 	p, ok := typed(o).(interface{ Parameters() []string })
 	if !ok || len(p.Parameters()) == 0 {
@@ -196,8 +194,8 @@ func argumentNames(name string, skip int, o types.Overload) string {
 	return lead + strings.Join(p.Parameters(), "; ")
 }
 
-// exchanged finds the two arguments of a call that would fit in each other's place; ok is
-// false if there are none, or several.
+// exchanged finds two arguments of a call that would fit if they were exchanged; ok is false if
+// there is no such pair, or more than one.
 func exchanged(fail *types.Failure, ts []types.Type) (i, j int, ok bool) {
 	var overloads []types.Overload
 	for _, cand := range fail.Candidates {
@@ -254,8 +252,8 @@ func relevant(fail *types.Failure, ts []types.Type) *types.Failure {
 	return out
 }
 
-// functorNotes tells the types of functions that are passed, which decide what
-// else is to be passed.
+// functorNotes adds notes with the types of the functions that are passed, since they determine the
+// other arguments.
 func (c *checker) functorNotes(es []ast.Expr) []diag.Note {
 	var out []diag.Note
 	for _, e := range es {
@@ -288,7 +286,7 @@ func countOf(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// argument names the i-th argument, from 0, of which skip are not counted.
+// argument names the i-th argument, counted from 0, without the first skip ones.
 func argument(name string, i, skip int) string {
 	if _, suffix := SplitSuffix(name); i == 0 && (TakesBar(suffix) || skip > 0) {
 		return "the variate"
@@ -296,7 +294,7 @@ func argument(name string, i, skip int) string {
 	return fmt.Sprintf("argument %d", i+1-skip)
 }
 
-// wanted is what the argument of a fault should be.
+// wanted is the type that the argument of a fault should have.
 func wanted(f types.Fault) string {
 	if f.Want != "" {
 		return f.Want
@@ -304,11 +302,11 @@ func wanted(f types.Fault) string {
 	return f.Type.String()
 }
 
-// shown is how many candidates a message lists.
+// shown is the largest number of candidates that a message lists.
 const shown = 5
 
-// withCandidates adds the candidates: those of the library to the detail, the
-// user's as notes. With ts it tells why each does not fit.
+// withCandidates adds the candidates to a message: those of the library to the detail, the user's
+// as notes. If ts is given, it adds why each does not fit.
 func withCandidates(d diag.Diagnostic, fail *types.Failure, ts []types.Type) diag.Diagnostic {
 	var lines []string
 	for i, cand := range fail.Candidates {
@@ -343,8 +341,8 @@ func typeList(ts []types.Type) string {
 	return strings.Join(s, ", ")
 }
 
-// callRules checks what the suffix of a called name asks for: the bar, and the
-// places where such functions may be called.
+// callRules checks what the suffix of a called name requires: the bar, and the blocks in which such
+// functions may be called.
 func (c *checker) callRules(e *ast.CallExpr) {
 	name := e.Func.Name
 	_, suffix := SplitSuffix(name)

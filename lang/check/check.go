@@ -95,7 +95,7 @@ type TruncationCall struct {
 	Element bool
 }
 
-// TypeLevel is what is known of an expression.
+// TypeLevel is the type and the autodiff level of an expression.
 type TypeLevel struct {
 	Type  types.Type
 	Level Level // of a tuple: the highest of its members
@@ -202,10 +202,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	return c.info, c.diags
 }
 
-// After checks a tree for which the parser has reported the list, errors included,
-// and adds the errors that it finds: where something is said of a place already, it
-// is one mistake. The tree must be one that lang.Recovered approves of, for the
-// errors to mean something; the Info is of use for any tree.
+// After checks a tree for which the parser has reported the list, errors included, and adds its own
+// errors. An error at a place that the list names already is the same mistake and is left out. The
+// errors are meaningful if lang.Recovered approves of the tree; the Info is useful for any tree.
 func After(f *ast.File, list diag.List, u Universe) (*Info, diag.List) {
 	info, more := Check(f, u)
 	type place struct {
@@ -234,9 +233,8 @@ func order(f *ast.File) []*ast.Block {
 	return blocks
 }
 
-// checkBlock checks one block. Variables of the top level stay in scope for the
-// later blocks, but for those of the model. The parser has seen to it that data
-// and parameters hold declarations only.
+// checkBlock checks one block. Variables of the top level stay in scope in later blocks, except
+// those of the model block. The parser has checked that data and parameters have declarations only.
 func (c *checker) checkBlock(b *ast.Block) {
 	c.block, c.node = b.Kind, b
 	switch b.Kind {

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// varDecl checks a declaration and brings the variable into scope. Global tells
-// a variable of the top level of a block from a local one.
+// varDecl checks a declaration and brings the variable into scope. Global is set for variables of
+// the top level of a block.
 func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	t, seen := c.declared[d.Type]
 	kind := ConstraintOf(d.Type)
@@ -97,7 +97,7 @@ func (c *checker) sizeExprs(t *ast.TypeExpr) {
 	}
 }
 
-// size checks a size expression; nil for one that is not written.
+// size checks a size expression, which is nil if it is not written.
 func (c *checker) size(e ast.Expr, what string) {
 	if e != nil {
 		c.intExpr(e, what)
@@ -146,8 +146,8 @@ func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 	return types.Unconstrained
 }
 
-// bounds checks <lower=…, upper=…> and <offset=…, multiplier=…>. A bound is a
-// scalar or has the very type of the variable.
+// bounds checks <lower=…, upper=…> and <offset=…, multiplier=…>. A bound is a scalar or has exactly
+// the type of the variable.
 func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	for i, m := range t.Members {
 		if i < len(vt.Members) {

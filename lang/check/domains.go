@@ -45,8 +45,8 @@ func (c *checker) domains(f *ast.File) {
 	}, nil)
 }
 
-// domainsOf looks at the arguments of one call; density tells that the variate is
-// that of a whole density, conditional that there is a variate at all.
+// domainsOf checks the arguments of one call against their domains. density: the variate is that of
+// a whole density; conditional: the call has a variate.
 func (c *checker) domainsOf(n ast.Node, name string, args []ast.Expr, density, conditional bool) {
 	call := c.info.Calls[n]
 	if call == nil || call.Overload == nil {
@@ -157,8 +157,8 @@ func (v *Var) within(in types.Constraint) string {
 	return "<lower=" + lo + ", upper=" + hi + ">"
 }
 
-// declareWith is the change that declares a variable with other bounds; nil unless it
-// is declared alone, with lower and upper bounds or none.
+// declareWith is the edit that declares a variable with other bounds; nil unless it is declared
+// alone, with both bounds or without bounds.
 func (v *Var) declareWith(bounds string) []diag.Edit {
 	d, ok := v.Decl.(*ast.VarDecl)
 	if !ok || v.Constraint != types.Unconstrained && v.Constraint != types.LowerUpper || d.Type.Elem == "tuple" {
@@ -189,7 +189,7 @@ func (v *Var) declareWith(bounds string) []diag.Edit {
 	return []diag.Edit{{Span: at, Text: bounds}}
 }
 
-// link says what to write in place of an expression without bounds.
+// link names the function to apply to an unbounded expression, such as exp for a positive argument.
 func (c *checker) link(u use) string {
 	for _, suffix := range []string{"_log", "_logit"} {
 		name := u.dist + suffix
@@ -299,8 +299,8 @@ func (c *checker) equalities(f *ast.File) {
 	}
 }
 
-// ofParameter reports whether an expression is a parameter, or a sum, product or
-// smooth function of some; what rounding or conditions give may well be equal.
+// ofParameter reports whether an expression is a parameter, or a sum, product or smooth function of
+// parameters. Results of rounding or of conditions may well be equal, and do not count.
 func (c *checker) ofParameter(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr, *ast.IndexExpr:

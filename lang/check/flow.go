@@ -14,8 +14,8 @@ const (
 	breaks                // some path leaves a loop
 )
 
-// flow computes how control leaves a statement, as Stan counts it: data do not
-// matter, apart from while loops whose condition is a literal.
+// flow computes how control leaves a statement, by Stan's rules: conditions are not evaluated,
+// except literal conditions of while loops.
 func flow(s ast.Stmt) outcome {
 	switch s := s.(type) {
 	case *ast.Return, *ast.Reject:
@@ -54,7 +54,7 @@ func flow(s ast.Stmt) outcome {
 	return goesOn
 }
 
-// flowList is flow of a sequence; what follows an escape is not looked at.
+// flowList is the flow of a sequence; statements after an escape are ignored.
 func flowList(ss []ast.Stmt) outcome {
 	out := goesOn
 	for _, s := range ss {

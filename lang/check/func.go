@@ -135,7 +135,7 @@ func sameParams(f, g *types.FuncType) bool {
 	return true
 }
 
-// suffixRules checks what the suffix of a name promises.
+// suffixRules checks that a function has the form that the suffix of its name requires.
 func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
 	if !TakesBar(f.Suffix) || Unnormalised(f.Name) {
 		return

@@ -28,7 +28,7 @@ func (c *checker) argument(e ast.Expr) TypeLevel {
 	return TypeLevel{Type: functionType(fs[0])}
 }
 
-// functor gives the functions that an argument names; nil if it names none.
+// functor returns the functions that an argument may name; nil if it names no function.
 func (c *checker) functor(e ast.Expr) []*Func {
 	v, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok || c.lookup(v.Name) != nil {
@@ -118,9 +118,9 @@ func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel
 	return best
 }
 
-// varies reports integers whose value depends on parameters, although their
-// type has no derivatives, such as a > 2: they are not data. The result of a
-// function of integers counts as data, as in Stan.
+// varies reports integers whose value depends on parameters although their type has no derivatives,
+// such as a > 2; they are not data. The result of a function of integers counts as data, as in
+// Stan.
 func (c *checker) varies(e ast.Expr) bool {
 	o := c.info.Types[e]
 	if o.Level == Param {
@@ -162,8 +162,8 @@ func takesFunction(o types.Overload) bool {
 	return ok && len(f.Params) > 0 && f.Params[0].Kind == types.Function
 }
 
-// functorRules checks what types do not say of functions as arguments: their
-// suffix, and that data go where data are wanted within a tuple.
+// functorRules checks what the types of functional arguments do not show: the suffix of the
+// function, and data within tuples.
 func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bool {
 	_, reduces := typed(r.overload).(types.ReduceSum)
 	for i, e := range es {
@@ -231,19 +231,19 @@ func elemOf(e ast.Expr, k int) ast.Expr {
 	return e
 }
 
-// likelihood is a function of which the Laplace approximation takes third
-// derivatives, and where it is passed.
+// likelihood is a function whose third derivatives the Laplace approximation takes, and the place
+// where it is passed.
 type likelihood struct {
 	f  *Func
 	at *ast.VarExpr
 }
 
-// firstOrder are the library functions without higher derivatives, beside those
-// that take functions.
+// firstOrder are the library functions without higher derivatives, in addition to those that take
+// functions.
 var firstOrder = map[string]bool{"hmm_marginal": true, "hmm_hidden_state_prob": true}
 
-// checkLikelihoods reports likelihoods that call, themselves or through other
-// functions, what has no higher derivatives. All bodies have been checked.
+// checkLikelihoods reports likelihoods that call a function without higher derivatives, directly or
+// through other functions. All bodies have been checked.
 func (c *checker) checkLikelihoods() {
 	for _, l := range c.likelihoods {
 		seen := map[*Func]bool{}

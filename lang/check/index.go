@@ -47,8 +47,8 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 	return ok
 }
 
-// isSingle tells an index of one element from those that select several. Its
-// expressions must have been typed.
+// isSingle reports whether an index selects one element rather than several. Its expressions must
+// have been typed.
 func (c *checker) isSingle(i ast.Index) bool {
 	s, ok := i.(*ast.Single)
 	return ok && c.info.Types[s.X].Type.Dims == 0
@@ -60,7 +60,7 @@ func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, 
 	if !ok {
 		return types.Type{}, false
 	}
-	// Array dimensions that are kept come in front of what the rest gives.
+	// Array dimensions that an index keeps come before those of the rest.
 	keep := 0
 	u := t
 	is := e.Indices

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Number is a number whose value is known before anything is run.
+// Number is a number that is known before the program runs.
 type Number struct {
 	Real bool
 	Int  int64   // the value unless Real
@@ -20,8 +20,8 @@ func IntNumber(i int64) Number { return Number{Int: i, Val: float64(i)} }
 // RealNumber is a known real.
 func RealNumber(x float64) Number { return Number{Real: true, Val: x} }
 
-// Known gives the values of variables that are known, such as those of data; ok is
-// false of others. nil knows none.
+// Known returns the values of variables that are known, such as data; ok is false for others. With
+// nil no variable is known.
 type Known func(v *ast.VarExpr) (n Number, ok bool)
 
 // Folder may be implemented by functions of a [Universe] that give an int of ints. The
@@ -30,13 +30,13 @@ type Folder interface {
 	OfInts(args []int64) (int64, error)
 }
 
-// Number is the value of an expression of numbers; ok is false if it is not known, or
-// has none, such as a division of ints by zero. info may be nil: no calls are known then.
+// Number is the value of a numeric expression; ok is false if it is not known or does not exist,
+// such as an integer division by zero. If info is nil, the values of calls are unknown.
 //
-// This is the one evaluator of the language for values that are known before a program is run: for
-// warnings, for the shapes that editors show, for data that are made up. Binding works on the IR
-// and knows the elements of arrays: package compile/internal/known evaluates there, for all
-// iterations of a loop. Both have the rule for ints of package types.
+// This is the one evaluator for values that are known before a program runs. Warnings, the shapes
+// that editors show, and made-up data use it. Binding works on the IR and knows the elements of
+// arrays: package compile/internal/known evaluates there, for all iterations of a loop. Both use
+// the rule for ints of package types.
 func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	switch e := e.(type) {
 	case *ast.IntLit:

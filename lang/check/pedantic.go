@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings of what is often a mistake and often meant: their codes are pedantic,
-// and callers drop them unless somebody asks.
+// Warnings about code that is often a mistake but is also often meant. Their codes are pedantic,
+// and callers drop them unless the user asks for them.
 
 // wide is the length of an interval from which on a uniform distribution on it is
 // called very wide.
@@ -39,14 +39,14 @@ func (c *checker) pedantic(f *ast.File) {
 	}
 }
 
-// tracer knows the parameters that variables are computed from, and what the
-// statements of a model say about parameters.
+// tracer knows which parameters each variable is computed from, and which statements of the model
+// give a distribution to a parameter.
 type tracer struct {
 	c     *checker
 	from  map[*Var]map[*Var]bool
 	own   map[*Var]bool         // has a distribution, or a term of the target with it alone
 	used  map[*Var]bool         // is mentioned
-	terms map[*Var]bool         // stands in the target outside of densities
+	terms map[*Var]bool         // is in the target outside of densities
 	tilde map[*Var][]*ast.Tilde // with the whole parameter as variate, outside of conditions
 }
 
@@ -131,8 +131,8 @@ func (t *tracer) distributed(variate ast.Expr) {
 	}
 }
 
-// term looks at what is added to the target: the variates of its densities have a
-// distribution, and so has what stands in it outside of densities.
+// term records what a term of the target says: the variates of its densities have a distribution,
+// and so has every parameter that occurs outside of densities.
 func (t *tracer) term(e ast.Expr) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
@@ -257,9 +257,8 @@ func (c *checker) decisions(b *ast.Block, t *tracer) {
 	}, nil)
 }
 
-// product reports whether an expression multiplies or divides parameters by each
-// other, or takes a power of them; what functions of one argument do is another
-// warning's concern.
+// product reports whether an expression multiplies or divides parameters by each other, or takes a
+// power of them. Functions of one argument have their own warning.
 func (c *checker) product(e ast.Expr, t *tracer) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -64,9 +64,9 @@ func (c *checker) functionNames() iter.Seq[string] {
 	}
 }
 
-// declare brings a variable into the innermost scope and records it as the
-// definition of its declaration. A name that may not be declared is reported;
-// the variable then exists all the same, unless it would hide another.
+// declare brings a variable into the innermost scope and records it as the definition of its
+// declaration. It reports a name that may not be declared; the variable then exists nevertheless,
+// unless it would hide another.
 func (c *checker) declare(v *Var) {
 	c.info.Defs[v.Decl] = v
 	c.checkName(v.Ident)
@@ -93,8 +93,8 @@ func (c *checker) checkName(id ast.Ident) {
 	}
 }
 
-// firstTime tells the first report on an unknown name from later ones. What is
-// missing is one mistake, however often it is used.
+// firstTime reports whether an unknown name has not been reported before. A missing declaration is
+// one mistake, however often the name is used.
 func (c *checker) firstTime(code diag.Code, name string) bool {
 	key := string(code) + name
 	if c.missing[key] {
@@ -153,9 +153,9 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	c.diags.Add(d)
 }
 
-// endedLoop is the variable of the last loop over a name that stands before a
-// place in the same block or function; nil if there is none. To look for it takes
-// time, so it is done as long as there are few messages.
+// endedLoop is the variable of the last loop over a name that ends before a node in the same block
+// or function; nil if there is no such loop. The search takes time, so it stops after many
+// messages.
 func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
 	if len(c.diags) > maxErrors {
 		return nil
@@ -298,9 +298,9 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	c.diags.Add(d)
 }
 
-// otherSuffix is advice for the name of a density that exists with another
-// suffix, or of a distribution without one, with the change if it is certain; "" if there
-// is none.
+// otherSuffix advises on the name of a density that exists with another suffix, or of a
+// distribution without a suffix. It returns the edit if the right name is certain, and "" if it has
+// no advice.
 func (c *checker) otherSuffix(id ast.Ident) (advice string, edits []diag.Edit) {
 	name := id.Name
 	write := func(name string) []diag.Edit { return []diag.Edit{{Span: id.Span(), Text: name}} }

@@ -113,7 +113,7 @@ func (c *checker) inLP() bool {
 	return c.block == ast.Model || c.fn != nil && c.fn.Suffix == "_lp"
 }
 
-// addsToTarget reports a use of the target where there is none.
+// addsToTarget reports a use of the target where it does not exist.
 func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	if !c.inLP() {
 		d := diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where())
@@ -125,7 +125,7 @@ func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	return true
 }
 
-// addsJacobian reports a change of the Jacobian where there is none.
+// addsJacobian reports a change of the Jacobian where it does not exist.
 func (c *checker) addsJacobian(n ast.Node, what string) {
 	if !(c.block == ast.TransformedParameters || c.fn != nil && c.fn.Suffix == "_jacobian") {
 		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),

@@ -155,8 +155,7 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 	}
 }
 
-// untransformed are distributions that another one, which has distribution
-// functions, stands for.
+// untransformed maps a distribution to the one whose distribution functions it uses.
 var untransformed = map[string]string{
 	"poisson_log":        "poisson(exp(…))",
 	"bernoulli_logit":    "bernoulli(inv_logit(…))",

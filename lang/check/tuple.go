@@ -74,8 +74,8 @@ func (c *checker) tupleLvalue(e *ast.TupleExpr) types.Type {
 	return t
 }
 
-// stored is a place that an assignment writes: a variable or a member of one.
-// Elements are not told apart.
+// stored is the target of an assignment: a variable or a member of one. Elements are not
+// distinguished.
 type stored struct {
 	at   ast.Expr
 	name string

@@ -29,8 +29,8 @@ func (c *checker) warnings(f *ast.File) {
 	c.pedantic(f)
 }
 
-// unused warns of variables whose value is never read: local ones, and those of
-// transformed data, which are no output.
+// unused warns of variables whose value is never read: local ones, and transformed data, which are
+// not printed.
 func (c *checker) unused() {
 	for _, v := range c.info.Defs {
 		if _, ok := v.Decl.(*ast.VarDecl); !ok || v.read || v.Global && v.Block != ast.TransformedData {

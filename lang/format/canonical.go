@@ -2,7 +2,7 @@ package format
 
 import "github.com/ppl-lang/ppl/lang/ast"
 
-// canonical is a tree as the options ask for it.
+// canonical rewrites a tree as the options require.
 func canonical(f *ast.File, o Options) *ast.File {
 	return ast.Rewrite(f, nil, func(n ast.Node) ast.Node {
 		if o.Parentheses {
@@ -15,8 +15,8 @@ func canonical(f *ast.File, o Options) *ast.File {
 	}).(*ast.File)
 }
 
-// bare takes parentheses off the children of a node that mean the same without. Operands
-// that have operators themselves keep one pair.
+// bare removes redundant parentheses from the children of a node. Operands that have operators
+// themselves keep one pair.
 func bare(n ast.Node) ast.Node {
 	operand := false
 	switch n.(type) {

@@ -11,7 +11,7 @@ import (
 func Edits(f *source.File, text string) []diag.Edit {
 	var out []diag.Edit
 	at := 0
-	joins := false // whether the last edit goes on
+	joins := false // whether the next change continues the last edit
 	for _, l := range Lines(f.Text, text) {
 		if l.Op == ' ' {
 			at += len(l.Line)
@@ -41,16 +41,16 @@ func splitLines(s string) []string {
 	return out
 }
 
-// Line is a line that stays (Op ' '), goes ('-') or comes ('+'), with how many lines of
-// each text are before it.
+// Line is a line of a comparison: kept (Op ' '), removed ('-') or added ('+'), with the number of
+// lines of each text before it.
 type Line struct {
 	Op            byte
 	Line          string
 	Before, After int
 }
 
-// Lines is a short way from text a to b: the longest common subsequence of the lines
-// between their common beginning and end.
+// Lines compares texts a and b: it keeps the longest common subsequence of lines between their
+// common beginning and end.
 func Lines(a, b string) []Line {
 	x, y := splitLines(a), splitLines(b)
 	lo := 0

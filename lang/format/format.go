@@ -23,8 +23,8 @@ import (
 type Options struct {
 	Width int // columns that lines keep to where they can; 0: 80
 
-	// Known tells the functions of the library. If it is not nil, what is written as
-	// older versions of Stan had it is rewritten.
+	// Known reports whether the library has a function. If it is not nil, the syntax of older
+	// versions of Stan is rewritten.
 	Known func(name string) bool
 
 	Parentheses bool // take out parentheses that change nothing
@@ -39,9 +39,8 @@ type Options struct {
 // read and the text is empty. #include lines are kept as they are.
 func Source(f *source.File) (string, diag.List) { return With(f, Options{}) }
 
-// Upgrade formats a program and rewrites what is written as older versions of
-// Stan had it; known tells the functions of the library. The list holds a
-// warning for each change, or errors.
+// Upgrade formats a program and rewrites the syntax of older versions of Stan; known reports
+// whether the library has a function. The list has a warning for each change, or errors.
 func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
 	return With(f, Options{Known: known})
 }
@@ -59,8 +58,8 @@ func With(f *source.File, o Options) (string, diag.List) {
 	return settled(canonical(tree, o), o), list
 }
 
-// settled formats a tree until formatting again changes nothing: where a comment
-// stands can depend on the line breaks around it, which formatting moves.
+// settled formats a tree until formatting again changes nothing: the place of a comment can depend
+// on the line breaks around it, which formatting changes.
 func settled(tree *ast.File, o Options) string {
 	text := laidOut(tree, o)
 	if len(tree.Comments) == 0 {
@@ -80,7 +79,7 @@ func settled(tree *ast.File, o Options) string {
 	return text
 }
 
-// rounds bounds how often a program is formatted; one is nearly always enough.
+// rounds is the largest number of times that a program is formatted; one is nearly always enough.
 const rounds = 8
 
 func laidOut(f *ast.File, o Options) string {

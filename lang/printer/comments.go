@@ -123,10 +123,10 @@ func (p *printer) before(pos int) doc {
 	return out
 }
 
-// after writes the comments that follow a token or operand, and perhaps an
-// operator or a comma, on its line and end that line; of those that do not end
-// it, the ones that follow directly. Those after a closing bracket belong to what
-// ends there, those after the statement to that.
+// after writes the comments that follow a token or operand. It writes those that end the line, also
+// behind an operator or a comma; of the others, those that follow directly. Comments after a
+// closing bracket belong to the construct that ends there, and comments after a statement belong to
+// the statement.
 func (p *printer) after(pos int) doc {
 	var out concat
 	for len(p.comments) > 0 {
@@ -177,8 +177,8 @@ func (p *printer) own(pos int) {
 	}
 }
 
-// beside writes the comments before pos that stand on the line of what is
-// written, such as the head of a loop.
+// beside writes the comments before pos that are on the same line as the text written last, such as
+// the head of a loop.
 func (p *printer) beside(pos int) {
 	for {
 		c, ok := p.next(pos)

@@ -105,7 +105,7 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 			items = append(items, d)
 		}
 	}
-	if breaks(items) { // comments: the last of them cannot stand before the bracket
+	if breaks(items) { // comments: the last of them cannot come before the bracket
 		return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
 	}
 	return concat{text(open), nest{items, level}, text(close)}

@@ -34,18 +34,16 @@ type (
 		s      string
 		breaks bool
 	}
-	// inline is a comment within a line, unless comments wait for the end of it:
-	// then it waits behind them. A blank parts it from what it belongs to, which
-	// it leads or follows.
+	// inline is a comment within a line. If comments wait for the end of the line, it waits behind
+	// them. A blank separates it from the text that it leads or follows.
 	inline struct {
 		s     string
 		leads bool
 	}
-	// comment is one that a line break follows. It comes after the suffixes of
-	// its line.
+	// comment is a comment that ends its line. It comes after the suffixes of the line.
 	comment struct{ d doc }
-	// verbatim is a comment of several lines, whose first began at column from;
-	// the others move with it.
+	// verbatim is a comment of several lines whose first line began at column from; the other lines
+	// keep their distance from it.
 	verbatim struct {
 		s    string
 		from int
@@ -54,7 +52,7 @@ type (
 
 const (
 	standard  = 80 // columns that lines keep to where they can, if nothing else is asked for
-	level     = 2  // indentation of blocks and of what stands in brackets
+	level     = 2  // indentation of blocks and of the contents of brackets
 	continued = 4  // indentation of the rest of a statement
 )
 
@@ -172,7 +170,7 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 	}
 }
 
-// at is the column where the next text will stand.
+// at is the column of the next text.
 func (w *writer) at(indent int) int {
 	if w.col == 0 {
 		return max(w.indent, indent)
@@ -198,7 +196,7 @@ func (w *writer) verbatim(d verbatim) {
 		w.b = append(w.b, l...)
 		w.col = utf8.RuneCountInString(l)
 		if i == len(lines)-2 && w.col == 0 {
-			w.col = 1 // the comment's end stands on the line in any case
+			w.col = 1 // the end of the comment is on this line in any case
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (p *printer) braceAfter(pos int) int {
 	return pos
 }
 
-// braces writes a block; open is where its brace stands, stop where it ends.
+// braces writes a block whose brace is at open and which ends at stop.
 func (p *printer) braces(open, stop int, list []ast.Stmt) {
 	p.out(text("{"))
 	first := stop - 1
@@ -172,8 +172,8 @@ func (p *printer) nested(s ast.Stmt) {
 	p.depth--
 }
 
-// braced tells a block from a declaration of several variables, and from a statement
-// that is to have braces.
+// braced reports whether a statement is a block, or must get braces, rather than a declaration of
+// several variables.
 func (p *printer) braced(b *ast.BlockStmt) bool {
 	return p.noSource || p.addsBraces || b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
 }
@@ -261,8 +261,8 @@ func (p *printer) truncation(t *ast.Truncation) doc {
 	return append(d, text("]"))
 }
 
-// value is the right side of an assignment. A chain of operators begins on the
-// next line if it does not fit beside the left; others break in their brackets.
+// value is the right side of an assignment. A chain of operators begins on the next line if it does
+// not fit after the left side; other expressions break within their brackets.
 func (p *printer) value(e ast.Expr) doc {
 	d := p.expr(e)
 	switch e.(type) {
@@ -283,8 +283,7 @@ func (p *printer) ifStmt(s *ast.If) {
 	if s.Else == nil {
 		return
 	}
-	// Comments between the branches stand after the first, or on lines of their
-	// own before else.
+	// Comments between the branches come after the first branch, or on their own lines before else.
 	word := 0
 	if !p.noSource {
 		from := s.Then.Span().End

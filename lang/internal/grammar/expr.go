@@ -60,8 +60,8 @@ const maxDepth = 1000
 // less of the stack than the parser.
 const maxHeight = 10_000
 
-// Binding strengths, weakest first. Unary operators stand between `*` and `^`:
-// -x ^ 2 is -(x ^ 2), -x * y is (-x) * y.
+// Binding strengths, weakest first. Unary operators are between `*` and `^`: -x ^ 2 is -(x ^ 2), -x
+// * y is (-x) * y.
 const (
 	precLowest = iota
 	precCond

@@ -29,7 +29,7 @@ const (
 	tokBad                     // the lexer has reported an error here; never reported again
 )
 
-// typeRule says what may follow the name of an element type.
+// typeRule describes what may follow the name of an element type.
 type typeRule struct {
 	minSizes, maxSizes int
 	lowerUpper, offset bool // bounds that the type takes
@@ -61,7 +61,7 @@ func withConstrained(names map[string]typeRule) map[string]typeRule {
 	return names
 }
 
-// keywords cannot be names. The lexer tells them from identifiers.
+// keywords cannot be names. The lexer separates them from identifiers.
 var keywords = setOf("functions data parameters model return if else while for in break continue profile " +
 	"void array tuple lower upper offset multiplier target jacobian print reject fatal_error")
 
@@ -137,8 +137,8 @@ type scanner struct {
 	brackets int // open ( and [
 	diags    diag.List
 
-	// swallowed tells that a comment or string that is not closed may have
-	// taken braces with it, so that their absence is no separate mistake.
+	// swallowed is set if a comment or string that is not closed may contain braces, so that a
+	// missing brace is not reported again.
 	swallowed bool
 }
 

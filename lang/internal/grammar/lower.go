@@ -312,8 +312,8 @@ func notAssignable(x ast.Expr) ast.Expr {
 	return x
 }
 
-// notAssignablePart is notAssignable for what has an element or member: not a
-// tuple that is only made there.
+// notAssignablePart is notAssignable for the base of an element or member, which must not be a
+// tuple expression.
 func notAssignablePart(x ast.Expr) ast.Expr {
 	if _, ok := x.(*ast.TupleExpr); ok {
 		return x

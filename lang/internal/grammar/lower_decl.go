@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// place says what a type may look like where it stands.
+// place describes the form that a type may have, which depends on where it is written.
 type place struct {
 	unsized bool   // argument or result of a function
 	bounds  bool   // bounds and constrained types are allowed
@@ -169,7 +169,7 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
 	}
 	switch {
 	case rule.maxSizes == 0 || p.unsized && missing == n:
-		// The array syntax of long ago, real[N] x or vector[] x.
+		// Old array syntax: real[N] x or vector[] x.
 		dims := strings.TrimSpace(l.file.Text[t.Sizes.Start:t.Sizes.End])
 		report := l.add
 		if p.unsized {

@@ -10,9 +10,8 @@ import (
 // that old programs use them as names.
 var newWords = setOf("lower upper offset multiplier array tuple profile jacobian complex")
 
-// oldNames makes identifiers of new words that a program of an older version
-// declares as names, wherever they do not stand as only the new word can. It
-// reports each name once.
+// oldNames turns keywords that are newer than the program back into identifiers where the program
+// declares them as names, except where only the keyword is possible. It reports each name once.
 func (s *scanner) oldNames() {
 	if !s.options.Legacy {
 		return

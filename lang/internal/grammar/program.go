@@ -64,12 +64,12 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 	return out, l.diags
 }
 
-// tooDeep reports nesting that the parser would not survive: brackets, and
-// statements within statements without braces. A link of a chain of `else if`,
-// whose length nobody means as depth, counts as a tenth of a level.
+// tooDeep reports nesting that would exhaust the parser's stack: brackets, and statements within
+// statements without braces. A link of a chain of `else if` counts as a tenth of a level, since
+// such chains are long without being deep.
 func (l *lowerer) tooDeep() bool {
 	const level, link = 10, 1
-	depth, chain := 0, 0 // of open brackets; of control words since the last statement ended
+	depth, chain := 0, 0 // open brackets; control words since the end of the last statement
 	var outer []int      // chains around the open braces
 	for i, t := range l.tokens {
 		switch t.Value {
@@ -280,8 +280,8 @@ func (l *lowerer) unclosed(h header, b *Block) {
 	if l.swallowed {
 		return
 	}
-	// Every inner brace may well be matched by a brace that was meant for an
-	// outer one; indentation tells.
+	// Every inner brace may have been matched by a brace that was meant for an outer one; the
+	// indentation shows which.
 	inner := l.misindented(b)
 	if inner == nil {
 		inner = b

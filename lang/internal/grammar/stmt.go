@@ -34,8 +34,8 @@ var grammar = sync.OnceValues(func() (*parsers, error) {
 	return &parsers{stmt, fun}, err
 })
 
-// Stmt is one statement or declaration. The alternatives stand in the order of
-// how often they occur, since trying one costs an allocation in participle.
+// Stmt is one statement or declaration. The most frequent alternatives come first, since trying one
+// costs an allocation in participle.
 type Stmt struct {
 	Tokens []lexer.Token
 
@@ -209,8 +209,8 @@ func (e *First) Parse(lex *lexer.PeekingLexer) error {
 	return e.Expr.Parse(lex)
 }
 
-// beginsArray tells `{1, 2} ~ normal(0, 1);` from a block: an array expression
-// holds no semicolon and something other than a statement follows it.
+// beginsArray reports whether a brace begins an array, as in `{1, 2} ~ normal(0, 1);`, rather than
+// a block: an array has no semicolon, and no statement follows it.
 func beginsArray(lex *lexer.PeekingLexer) bool {
 	start := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(start)
@@ -272,7 +272,7 @@ func (s *Semi) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// PrintArgs is a parenthesised list in which strings may stand.
+// PrintArgs is a parenthesised list that may contain strings.
 type PrintArgs struct{ List []*Expr }
 
 // Parse implements participle.Parseable.
