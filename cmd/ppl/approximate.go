@@ -40,7 +40,7 @@ type approximation struct {
 	started time.Time
 	stderr  io.Writer
 	check   *selfcheck.Check
-	shown   int // faults of the log density that the user was told of
+	shown   int // faults of the log density that were reported to the user
 }
 
 // flags declares those that all have.
@@ -100,7 +100,7 @@ func (a *approximation) showWrong() {
 	a.shown = len(record.Wrong)
 }
 
-// tell says something on stderr, unless it is to be quiet.
+// tell prints a message on stderr, unless --quiet is given.
 func (a *approximation) tell(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.stderr, format+"\n", args...)
@@ -124,7 +124,7 @@ func (a *approximation) start(ctx context.Context, p *model.Posterior) ([]float6
 	return x, err
 }
 
-// result is the draws of an approximation, with what is computed of them.
+// result is the draws of an approximation, with everything that is computed from them.
 type result struct {
 	names  []string
 	rows   [][]float64 // as OutputNames has them; NaN where generated quantities failed

@@ -241,7 +241,7 @@ func (b *bars) bar(columns, iteration, total int) (bar string, filled int) {
 	return bar + strings.Repeat(empty, columns-n), len(bar)
 }
 
-// left says what is left of the whole run; nothing in its first seconds, and at its end.
+// left describes the time left for the whole run; "" in its first seconds and at its end.
 func (b *bars) left() string {
 	now := time.Now()
 	if b.closed || b.began.IsZero() || now.Sub(b.began) < 2*time.Second {

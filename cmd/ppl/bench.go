@@ -62,7 +62,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 				return err
 			}
 			l.posterior.SetWorkers(parallel)
-			now := cputime.Process // not of the thread: ops that take long are evaluated beside it
+			now := cputime.Process // not of the thread: long ops are evaluated by other threads too
 			if parallel > 1 {      // work of several threads
 				began := time.Now()
 				now = func() time.Duration { return time.Since(began) }
@@ -130,7 +130,7 @@ func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([]
 	return nil, err
 }
 
-// measure times the gradient by the time that now tells, unless ctx ends before.
+// measure times the gradient by the clock now, unless ctx ends before.
 func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
 	grad := make([]float64, p.Dim())
 	next := 0

@@ -85,7 +85,7 @@ func checkFile(f *source.File, name string, o model.CompileOptions, pedantic boo
 	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
 
-// bound says what is wrong with the data of a model without errors.
+// bound reports what is wrong with the data of a model without errors.
 func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
 	in.quiet = true // its warnings are told already
 	_, err := in.load(ctx, name, io.Discard)

@@ -34,7 +34,7 @@ func (c *colorMode) String() string { return string(*c) }
 // Type implements pflag.Value.
 func (c *colorMode) Type() string { return "when" }
 
-// tinted is a writer with what --color says of it.
+// tinted is a writer with the value of --color.
 type tinted struct {
 	io.Writer
 	color *colorMode

@@ -43,7 +43,7 @@ type comparedJSON struct {
 // (Sivula, Magnusson, Matamoros and Vehtari, 2020).
 const minObservations = 100
 
-// verdict is what can be said of a model, compared with the best.
+// verdict is the result of comparing a model with the best one.
 type verdict string
 
 const (
@@ -128,8 +128,8 @@ func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 	return all, nil
 }
 
-// otherData says how the data that two models predict differ: the variables whose values do,
-// and those of which one model gives probabilities and the other densities.
+// otherData describes how the data that two models predict differ: variables whose values differ,
+// and variables of which one model gives probabilities and the other densities.
 func otherData(a, b predictions) (values, kinds []string) {
 	same := func(x, y float64) bool { return x == y || x != x && y != y }
 	for _, name := range slices.Sorted(maps.Keys(a.observed)) {

@@ -11,7 +11,8 @@ import (
 // This file: the scripts that complete commands. For bash, that of package cobra needs the package
 // bash-completion, which macOS and small containers lack; the one here does without.
 
-// bashAlone replaces what the script takes from bash-completion where that is not loaded.
+// bashAlone replaces the functions of bash-completion that the script uses, where they are not
+// loaded.
 const bashAlone = `
 __ppl_init_completion()
 {

@@ -27,7 +27,7 @@ const configName = "ppl.toml"
 // userConfigDoc says where the user's file is.
 const userConfigDoc = "~/.config/ppl/" + configName
 
-// maxConfig bounds how much of a configuration file is read.
+// maxConfig is the largest number of bytes read of a configuration file.
 const maxConfig = 1 << 20
 
 // origin is a place that values of flags come from.

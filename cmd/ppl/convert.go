@@ -61,7 +61,7 @@ func orList(words []string) string {
 	return strings.Join(words, "")
 }
 
-// addGroups adds what follows from the draws of a complete run to its store.
+// addGroups adds to a store the groups that are computed from the draws of a complete run.
 func (o *running) addGroups(ctx context.Context, f *fit.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
 	if r, _ := fit.FormatOf(fit.Format(o.format)); !r.Groups || err != nil || len(groups) == 0 || len(f.Files) == 0 || f.Report.Interrupted {
@@ -194,7 +194,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// nameOf is what the files of a run are named after.
+// nameOf is the name from which the files of a run are named.
 func nameOf(fit *fit.Fit) string {
 	if r := fit.Record(); r != nil && r.Name != "" {
 		return r.Name
@@ -223,7 +223,8 @@ func (o *conversion) write(ctx context.Context, r fit.FormatRow, f *fit.Fit, nam
 	return files, nil, err
 }
 
-// zarr writes a store beside its place, so that there is a whole one or none.
+// zarr writes a store next to its final place and then renames it, so that the place has a whole
+// store or none.
 func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
 		return nil, nil, err
@@ -254,8 +255,8 @@ func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []s
 	return []string{o.out}, notes, store.Move(o.out)
 }
 
-// free refuses to write where there is something, unless it may be replaced: what is
-// says that it is of the same kind.
+// free refuses to write where a file or folder exists, unless it may be replaced: is reports
+// whether it is of the same kind.
 func (o *conversion) free(is func(string) bool) error {
 	info, err := os.Lstat(o.out)
 	if err != nil {

@@ -183,7 +183,7 @@ func floats(values []number) []float64 {
 	return out
 }
 
-// arrange puts what was predicted fold by fold in the order of the observations.
+// arrange puts the predictions, made fold by fold, in the order of the observations.
 func (o *validating) arrange(j *looJSON, folds []study.Fold, elpd, mcse []float64) {
 	at := map[int]int{}
 	last := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: how commands end before they are done, by Ctrl-C or --time-limit. Their
-// context is that of the command; what is under way asks it.
+// This file: how commands end early, by Ctrl-C or --time-limit. Both end the command's context,
+// which work in progress checks.
 
 // timeLimitError is why a command with --time-limit ends.
 type timeLimitError struct{ limit time.Duration }
@@ -52,8 +52,8 @@ func asked(ctx context.Context) func() error {
 	}
 }
 
-// interruptible is a context that Ctrl-C cancels, after it has been told if there
-// is somebody to tell; the second ends the program.
+// interruptible is a context that the first Ctrl-C cancels, after a message if stderr is a
+// terminal; the second Ctrl-C ends the program.
 func interruptible(ctx context.Context, tell func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -73,8 +73,8 @@ func interruptible(ctx context.Context, tell func()) (context.Context, context.C
 	return ctx, cancel
 }
 
-// ended makes of the error of a command what it ends with, where it was ended early: the
-// exit code after Ctrl-C, or that the time is up. What it was doing is lost.
+// ended replaces the error of a command that was ended early: by the exit code after Ctrl-C, or by
+// the message that the time is up. Its unfinished work is lost.
 func ended(ctx context.Context, stderr io.Writer, err error) error {
 	switch {
 	case err == nil || ctx.Err() == nil:
@@ -82,7 +82,7 @@ func ended(ctx context.Context, stderr io.Writer, err error) error {
 	case timeUp(ctx) == nil:
 		fmt.Fprintln(stderr, "Interrupted.")
 		return exitCode(exitInterrupted)
-	case !errors.As(err, new(*timeLimitError)): // which says what was being done, too
+	case !errors.As(err, new(*timeLimitError)): // which names the unfinished work, too
 		err = timeUp(ctx)
 	}
 	return fmt.Errorf("%w; what was computed till then is lost", err)

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// shown makes text that comes from a model or its data fit for w: on a terminal,
-// control characters but line breaks and tabs are written as in \x1b, so that a
-// model cannot move the cursor, set the title or answer for the user, and so are those
-// that turn the direction of what follows, by which text looks like another one.
+// shown makes text from a model or its data safe for w. On a terminal, control characters other
+// than line breaks and tabs are written as \x1b and the like, so that a model cannot move the
+// cursor, set the title or answer for the user. Characters that change the direction of text are
+// written so too, since they make one text look like another.
 func shown(w io.Writer, text string) string {
 	if _, _, ok := terminalSize(w); !ok {
 		return text

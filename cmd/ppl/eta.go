@@ -10,9 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// eta estimates the time to the end of a run, warm-up and sampling of all chains: from
-// the time that a gradient takes and the gradients that a transition takes, as measured
-// of late. It says so where that is not known yet. It is not safe for concurrent use.
+// eta estimates the time to the end of a run, warm-up and sampling of all chains, from recent
+// measurements of the time per gradient and the gradients per transition. It reports when these are
+// not known yet. It is not safe for concurrent use.
 type eta struct {
 	warmup, draws int // transitions of a chain
 	parallel      int // chains that run at a time
@@ -25,7 +25,8 @@ type eta struct {
 	ess, rhat float64
 }
 
-// etaChain is what is known of a chain: its phase, and when it was how far.
+// etaChain is the progress of a chain: its phase, and the times at which it had made how many
+// transitions.
 type etaChain struct {
 	begun, warm bool
 	done        bool
@@ -51,7 +52,7 @@ func newETA(o *runOptions) *eta {
 	return e
 }
 
-// update takes in how far a chain is.
+// update records the progress of a chain.
 func (e *eta) update(p infer.Progress, now time.Time) {
 	c := &e.chains[p.Chain]
 	if !c.begun || c.warm != p.Warmup {
@@ -75,15 +76,15 @@ func (e *eta) reached(draws int, ess, rhat float64) {
 	e.looked, e.at, e.ess, e.rhat = true, draws, ess, rhat
 }
 
-// The transitions of a phase from which on what they take is taken for known: at first,
-// trees are far from what they will be, and the step size is being found.
+// The number of transitions of a phase after which their cost is taken as known: the first trees
+// are not typical, and the step size is still being found.
 const (
 	leastWarmup   = 100
 	leastSampling = 20
 )
 
-// rates are the seconds that a gradient takes, and the gradients that a transition takes,
-// over the last half of what is known of the phase.
+// rates are the seconds per gradient and the gradients per transition, over the last half of the
+// measurements of the phase.
 func (c *etaChain) rates() (seconds, gradients float64, ok bool) {
 	if len(c.points) < 2 {
 		return 0, 0, false
@@ -111,7 +112,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 			return 0, false
 		}
 	}
-	// The gradients of a transition of sampling, of the chains that are there.
+	// The gradients per transition of sampling, over the chains that have begun it.
 	tree, n := 0.0, 0
 	for i := range e.chains {
 		if c := &e.chains[i]; c.begun && !c.warm && len(c.points) > 0 && c.points[len(c.points)-1].transitions >= min(leastSampling, draws) {
@@ -174,16 +175,16 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 	return duration(max(longest, sum/float64(min(e.parallel, len(e.chains))))), true
 }
 
-// needed is the number of draws of each chain after which the target will be reached, by
-// the rate so far, if that tells.
+// needed estimates the number of draws per chain at which the target is reached, from the rate so
+// far; ok is false if it cannot.
 func (e *eta) needed() (int, bool) {
 	if !e.looked || !(e.ess > 0) || e.ess >= e.target {
-		return 0, false // with enough of it, the chains do not agree: who knows when
+		return 0, false // large enough, but the chains disagree: the end cannot be predicted
 	}
 	return min(e.draws, int(math.Ceil(float64(e.at)*e.target/e.ess))), true
 }
 
-// text says what is left in words; empty where there is nothing to say.
+// text describes the time left; "" if nothing is known.
 func (e *eta) text(now time.Time) string {
 	so := ""
 	if e.target > 0 && e.looked {

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// failOn is which findings end a command with an exit code, for scripts: none, those that
-// are problems, or all.
+// failOn selects the findings that end a command with an exit code, for scripts: none, problems, or
+// all.
 type failOn string
 
 const (

@@ -33,12 +33,12 @@ func usage(err error) error { return &usageError{err} }
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// exitCode is an error that has been told already.
+// exitCode is an error that has been reported already.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// argumentNames says what the arguments of commands are.
+// argumentNames describes the arguments of commands.
 var argumentNames = map[string]string{
 	"MODEL": "a file in Stan's language",
 	"DIR":   "the folder of a run, or CSV files",
@@ -84,8 +84,8 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	return exitError
 }
 
-// maxShown bounds how many messages are shown of one error: the first are what
-// to fix first.
+// maxShown is the largest number of messages shown of one error: the first are the ones to fix
+// first.
 const maxShown = 10
 
 // showError shows an error, with the source lines that it is about.

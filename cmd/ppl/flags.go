@@ -13,7 +13,7 @@ import (
 
 // This file: commands declare flags by their names; the rest is in the table of flags.
 
-// What the program knows about a flag beyond package pflag: annotations of the flag.
+// Annotations of flags: what the program knows about a flag beyond package pflag.
 const (
 	noteTopic  = "topic"
 	noteCommon = "common"

@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// quantityOptions are what the commands that compute quantities at draws share.
+// quantityOptions are the options of all commands that compute quantities at draws.
 type quantityOptions struct {
 	input
 	rows      rowOptions
@@ -231,7 +231,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	return model.BindContext(ctx, values, bind)
 }
 
-// leftNotes tell of what could not be derived.
+// leftNotes are notes on what could not be derived.
 func leftNotes(d *model.Derived, what string) []string {
 	var notes []string
 	for _, l := range d.Left {

@@ -29,9 +29,8 @@ func standardOutput() io.Writer {
 	return os.Stdout
 }
 
-// neededOutput looks before a command does its work whether it can print what it is to: a run
-// of hours whose summary nobody can see is not begun. Commands that serve, and those that write
-// files, go on without.
+// neededOutput checks, before a command works, that its result can be printed: a run of hours whose
+// summary nobody can see is not begun. Commands that serve or write files need no standard output.
 func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	if _, closed := out.Writer.(closedOutput); !closed {
 		return nil
@@ -56,9 +55,8 @@ func enoughFiles(need int, what string) error {
 	return nil
 }
 
-// descriptors counts the files that a run has open at a time: for each chain its draws as they
-// are kept and as they are journalled, and to read them back; what is written at the moment;
-// and what belongs to the process.
+// descriptors counts the files that a run has open at a time: for each chain its draws, their
+// journal, and both for reading back; the file that is being written; and those of the process.
 func (o *running) descriptors() error {
 	const perChain = 3
 	need := minFiles + perChain*o.chains

@@ -2,8 +2,8 @@
 
 package main
 
-// outputClosed reports whether standard output was closed when the program began: writing says
-// so here.
+// outputClosed reports whether standard output was closed when the program began. On this system,
+// writing reports that.
 func outputClosed() bool { return false }
 
 // fileLimit is the number of files that this process may have open: it is not known here.

@@ -60,7 +60,7 @@ var otherFlags = map[string]string{
 // readable are the extensions of models.
 var readable = []string{".stan", ".model", ".ppl"}
 
-// commandHelp says which command was meant by a word that is none.
+// commandHelp suggests a command for an unknown word.
 func commandHelp(root *cobra.Command, word string, args []string) string {
 	rest := ""
 	if len(args) > 1 {
@@ -96,7 +96,7 @@ var (
 	cmdstanSetting = regexp.MustCompile(`^([a-z_]+)=(\S*)$`)
 )
 
-// flagHelp says which option was meant by one that is none.
+// flagHelp suggests a flag for an unknown one.
 func flagHelp(cmd *cobra.Command, err error) string {
 	m := unknownFlag.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -105,7 +105,7 @@ func flagHelp(cmd *cobra.Command, err error) string {
 	return optionHelp(cmd, m[1], "")
 }
 
-// optionHelp says which option of a command a name stands for.
+// optionHelp is the flag of a command for an option of CmdStan or another program.
 func optionHelp(cmd *cobra.Command, name, value string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	own, known := otherFlags[name]
@@ -131,7 +131,7 @@ func optionHelp(cmd *cobra.Command, name, value string) string {
 	return text
 }
 
-// argumentHelp says how an argument that is too many was meant.
+// argumentHelp suggests what a superfluous argument was meant to be.
 func argumentHelp(cmd *cobra.Command, arg string) string {
 	if m := cmdstanSetting.FindStringSubmatch(arg); m != nil {
 		return optionHelp(cmd, m[1], m[2])
@@ -145,8 +145,8 @@ func argumentHelp(cmd *cobra.Command, arg string) string {
 	return ""
 }
 
-// nearFile is the file in the same folder whose name is most like that of one that does not exist;
-// "" if there is none.
+// nearFile is the file whose name is nearest to that of a missing file, in the same folder; "" if
+// no name is near.
 func nearFile(err error) string {
 	e, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrNotExist) {

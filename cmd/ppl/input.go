@@ -105,9 +105,8 @@ func limitMemory(limit *byteSize) error {
 	return nil
 }
 
-// read reads model and data, each once: what is hashed is what is used, and a
-// pipe cannot be read again. What is wrong with the data is reported when the model
-// has been compiled.
+// read reads model and data, each once: the bytes that are hashed are the bytes that are used, and
+// a pipe cannot be read twice. Errors in the data are reported after the model has been compiled.
 func (in *input) read(ctx context.Context, model string) error {
 	if in.source != nil {
 		return nil
@@ -143,8 +142,8 @@ func (in *input) readData(ctx context.Context) {
 	}
 }
 
-// parseData parses what readData has read. The text, which may take more memory than what it
-// says, is not kept beside that.
+// parseData parses the text that readData has read, and drops the text, which may take more memory
+// than its values.
 func (in *input) parseData() (*data.Set, error) {
 	if in.parsed == nil && in.textErr == nil {
 		in.parsed, in.textErr = in.parse(fileName(in.data), in.text)
@@ -180,7 +179,7 @@ func (in *input) readText(ctx context.Context, path, option string) (string, err
 	return files.Until(ctx, func() (string, error) { return data.ReadTextFrom(os.Stdin, stdinName, in.reading()) })
 }
 
-// stdinName stands for standard input in messages and in the names of files.
+// stdinName is the name of standard input in messages and in the names of files.
 const stdinName = "stdin"
 
 // fileName names a file in messages.
@@ -210,8 +209,8 @@ func readModel(stdin io.Reader, name string, limit int64) (*source.File, error) 
 	return source.NewFile(name, text), nil
 }
 
-// modelFolder is where the files are looked for that a model includes: beside
-// it or, if it comes through a pipe, in the working folder.
+// modelFolder is the folder of included files: that of the model, or the working folder if the
+// model comes through a pipe.
 func modelFolder(name string) string {
 	if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
 		return "."
@@ -299,7 +298,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	return l, err
 }
 
-// emptyModel warns of a file without text: a model of no parameters, which nobody means.
+// emptyModel warns of a file without text: it is a model without parameters, but nobody means that.
 func emptyModel(stderr io.Writer, name string) {
 	fmt.Fprintf(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?\n", name)
 }
@@ -344,7 +343,7 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	return m, nil
 }
 
-// simulator compiles the program of --simulator; nil if there is none.
+// simulator compiles the program of --simulator; nil if it is not given.
 func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*model.Model, error) {
 	if path == "" {
 		return nil, nil
@@ -390,7 +389,7 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 	return set, err
 }
 
-// limits checks how much a model may ask for, which the environment may say too.
+// limits checks the limits on what a model may use, which environment variables may set too.
 func (in *input) limits() error {
 	if in.statements < 0 {
 		return usagef("--statements must be positive, but is %d", in.statements)
@@ -423,8 +422,7 @@ func (in *input) bindOptions() model.BindOptions {
 	}
 }
 
-// plainPathError says what is wrong with a file without the name of the system
-// call.
+// plainPathError describes what is wrong with a file, without the name of the system call.
 func plainPathError(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -447,7 +445,7 @@ func timed(d *time.Duration, f func() error) error {
 type pointed struct {
 	input
 	points string
-	random int // how many points are made where no file is given; 0: it must be
+	random int // number of points to make if no file is given; 0: the file is required
 }
 
 // flags declares them.
@@ -459,9 +457,8 @@ func (o *pointed) flags(cmd *cobra.Command) {
 	f.List(&o.without, "without", nil)
 }
 
-// load loads a model and reads the points that its command is about. What the
-// program prints goes to stderr, beside what is reported. Evaluations of the posterior end
-// when ctx does, with an error that wraps its cause.
+// load loads a model and reads the points for its command. Output of print statements goes to
+// stderr. Evaluations of the posterior end when ctx does, with an error that wraps its cause.
 func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *loaded, xs [][]float64, err error) {
 	if o.points == "" && o.random == 0 {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")

@@ -92,8 +92,8 @@ func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint
 	return p.With(check.Bound()), nil
 }
 
-// evaluate computes everything at each point. The error is one that would come at every
-// other point too: the time is up, or a limit is passed.
+// evaluate computes everything at each point. It returns an error only if every other point would
+// fail too: the time is up, or a limit is exceeded.
 func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
 	d := &densities{
 		UnconstrainedNames: notNil(p.UnconstrainedNames()),

@@ -87,7 +87,7 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, err := root.ExecuteContextC(ctx)
-	// Not every way to print tells what came of it: help texts, tables.
+	// Not every way of printing reports its errors: help texts and tables do not.
 	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
 		err = fmt.Errorf("cannot write to standard output: %w", out.err)
 	}

@@ -144,8 +144,8 @@ func metricsAt(p *model.Posterior, kind riemann.Kind, alpha float64, xs [][]floa
 	return m, nil
 }
 
-// metricNotes says why a run can have no metric of its kind, and tells what is
-// not part of it. Metrics of large models are planned for seconds, unless ctx ends.
+// metricNotes explains why a run can have no metric of its kind, and lists what is not part of it.
+// Planning the metric of a large model takes seconds, unless ctx ends.
 func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func(string)) error {
 	g, ok := o.sampler.(sampler.Geometric)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file: the notes after a run. What was chosen, and what the model rejected, is said in a few
-// short sentences; --verbose has all of it.
+// This file: the notes after a run. A few short sentences describe what was chosen and what the
+// model rejected; --verbose has everything.
 
 const (
 	maxNotes  = 6   // lines of notes, with the one on where the rest is
@@ -75,7 +75,7 @@ func briefly(notes []string) (lines []string, more bool) {
 	return lines, more
 }
 
-// rejected says what the model has rejected most often; "" if it has rejected nothing.
+// rejected describes the most frequent rejection; "" if the model has rejected nothing.
 func (s *session) rejected() string {
 	if len(s.rejections) == 0 {
 		return ""

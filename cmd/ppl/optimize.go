@@ -195,8 +195,8 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 	return nil
 }
 
-// climb runs the optimisation and tells of its iterations. Of trace, each row is
-// lp__, converged__ and the point.
+// climb runs the optimisation and reports its iterations. Each row of trace is lp__, converged__
+// and the point.
 func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
 	var trace [][]float64
 	var last *optimize.Iteration
@@ -310,7 +310,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	return err
 }
 
-// findings says what is wrong with an optimum.
+// findings reports what is wrong with an optimum.
 func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if !r.Reason.Converged() && len(r.X) > 0 {
@@ -374,7 +374,7 @@ func (a *approximation) modeOf(ctx context.Context, p *model.Posterior) ([]float
 	if r.Reason == optimize.OutOfIterations {
 		return nil, fmt.Errorf("no mode found: %s.\nStart elsewhere (--init, --seed), or give the mode by --mode", strings.ToLower(r.Reason.String()))
 	}
-	// The last digits, where second derivatives are to be had.
+	// Newton steps give the last digits, where second derivatives exist.
 	polished, err := optimize.Maximize(ctx, p, r.X, optimize.Options{Algorithm: optimize.Newton, Iterations: 20, TolObj: 1e-14})
 	if err != nil {
 		if errors.Is(err, infer.ErrInterrupted) {

@@ -15,8 +15,8 @@ import (
 
 // This file: runs that replace one that is in the output folder.
 
-// makeRoom returns the folder in which a new run is made whose output folder is out, which
-// is locked: out, or, with overwrite, one in it if it has a run or draws of that name.
+// makeRoom returns the folder in which to make a new run for the output folder out, which is
+// locked. This is out or, with overwrite, a folder in it if out has a run or draws of that name.
 func makeRoom(out, name string, overwrite bool) (string, error) {
 	if folder.Final(out) != out {
 		return "", fmt.Errorf("the folder %s is one of those in which a run is made that replaces another one. Choose another folder by --out, or go on with the run in it by: ppl run --resume %s", out, out)
@@ -51,7 +51,7 @@ func taken(out, name string) (bool, error) {
 		found, _ := filepath.Glob(filepath.Join(escapedGlob(out), escapedGlob(name)+"_[0-9]*.csv"))
 		for _, path := range found {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				continue // what is wrong with it will be told
+				continue // what is wrong with it will be reported
 			}
 			return true, fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", out, path)
 		}
@@ -136,9 +136,9 @@ func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 	return nil
 }
 
-// replaceFiles says which of the files of a pattern in a folder are there, which must be none
-// unless they may be overwritten. Those that written does not name are removed by the function
-// that it returns: only once the new ones are whole.
+// replaceFiles refuses if files of a pattern exist in a folder, unless they may be overwritten. The
+// function that it returns removes those that are not in written; call it once the new files are
+// whole.
 func replaceFiles(out, pattern string, overwrite bool) (old func(written []string) error, err error) {
 	if err := files.MakeFolder(out); err != nil {
 		return nil, fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)

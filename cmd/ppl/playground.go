@@ -67,7 +67,7 @@ func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, 
 }
 
 // offer serves files on this machine at the address or, if the flag is given, writes them to a
-// folder. served and written say so; their verb is the address, or the folder.
+// folder. served and written are the messages; their verb is the address or the folder.
 func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Context) (map[string][]byte, error), served, written string) error {
 	export := cmd.Flags().Changed(flag)
 	var server *httpd.Server

@@ -11,8 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// progress tells a person how far a run is. Its methods may be called by
-// several goroutines.
+// progress shows the progress of a run. Several goroutines may call its methods.
 type progress interface {
 	follower
 	start()
@@ -47,9 +46,8 @@ func (silent) reached(int, float64, float64) {}
 func (s silent) message(text string)         { fmt.Fprintln(s.w, shown(s.w, text)) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
-// lines tells progress as plain lines, for files and pipes: per chain a line at
-// the start and at the end, and between them one per tenth of the way, but no
-// more than one in a few seconds.
+// lines shows progress as plain lines, for files and pipes: for each chain a line at the start, at
+// the end, and at each tenth of the way, but at most one in a few seconds.
 type lines struct {
 	w     io.Writer
 	title string

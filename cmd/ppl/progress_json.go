@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// runProgress is how far a chain of a run is, a line of --progress json; a stable format.
+// runProgress is the progress of a chain, a line of --progress json; a stable format.
 type runProgress struct {
 	progressJSON
 	Left string `json:"left,omitempty"` // the time to the end of the run, in words, once it can be estimated

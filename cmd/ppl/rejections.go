@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// rejectionGroup is messages of rejections of one statement, or, where none is known, that
-// differ only in their numbers.
+// rejectionGroup is the messages about rejections by one statement or, if the statement is not
+// known, messages that differ only in their numbers.
 type rejectionGroup struct {
 	message  string // one of them
 	messages int    // different ones
@@ -23,7 +23,7 @@ var (
 	where   = regexp.MustCompile(`\([^()]*, line \d+, column \d+\)$`)
 )
 
-// groupRejections puts the messages of a statement together, the most frequent first.
+// groupRejections groups the messages by statement, the most frequent first.
 func groupRejections(list []infer.Rejection) []rejectionGroup {
 	var groups []rejectionGroup
 	index := map[string]int{}
@@ -46,8 +46,7 @@ func groupRejections(list []infer.Rejection) []rejectionGroup {
 	return groups
 }
 
-// declaration says how a parameter must be declared of which an argument check
-// complains.
+// declaration is the declaration that a parameter needs so that the check of an argument passes.
 func declaration(message string) string {
 	_, rest, ok := strings.Cut(message, " must be ")
 	if !ok || strings.Contains(rest, "but is 0") || strings.Contains(rest, "but is inf") {

@@ -200,8 +200,7 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 	return plotfile.Write(ctx, r, o.plots, names)
 }
 
-// writeReport writes the page; a file that is there is replaced only if it is a
-// report.
+// writeReport writes the page; an existing file is replaced only if it is a report.
 func writeReport(page func(io.Writer) error, path string) error {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// bugPoints is the number of points at which report-bug compares a model where none are given.
+// bugPoints is the number of points at which report-bug compares a model if no points are given.
 const bugPoints = 5
 
 func reportBugCommand() *cobra.Command {

@@ -51,12 +51,11 @@ func (o *rowOptions) check() error {
 	return err
 }
 
-// maxRows is how many rows a terminal is shown, unless more are asked for; files
-// and pipes get all.
+// maxRows is the largest number of rows shown on a terminal, unless more are asked for; files and
+// pipes get all.
 const maxRows = 200
 
-// table writes the summary table. width is that of the terminal, 0 if it is
-// none.
+// table writes the summary table. width is that of the terminal, 0 if the output is not a terminal.
 func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	chosen, err := o.choose(fit)
 	if err != nil {
@@ -167,8 +166,7 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	return chosen, nil
 }
 
-// known refuses --vars that select none of the quantities of these names, before
-// anything is drawn.
+// known refuses --vars that select none of these names, before anything is drawn.
 func (o *rowOptions) known(names []string) error {
 	wanted, err := selectors(o.vars)
 	if err != nil {
@@ -186,8 +184,8 @@ func (o *rowOptions) known(names []string) error {
 	return nil
 }
 
-// chosenNames says which names --vars selects: all, if it is empty. An error names what
-// selects none.
+// chosenNames returns the names that --vars selects, all if it is empty. An error names an entry
+// that selects nothing.
 func chosenNames(vars string, names []string) (func(name string) bool, error) {
 	o := rowOptions{vars: vars}
 	if err := o.known(names); err != nil {
@@ -222,8 +220,8 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digest tells of many quantities: how many there are with which problems, the
-// worst of them, and each variable in one line.
+// digest summarises many quantities: the number with each problem, the worst of them, and one line
+// per variable.
 func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) {
 	const worst = 10
 	summary := fit.Summary()

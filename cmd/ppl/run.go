@@ -113,7 +113,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 			}
 		}
 		if o.asked = flags.Changed("sampler"); !o.asked {
-			if err := flags.Set("sampler", o.name); err != nil { // for the record, whatever is the default later
+			if err := flags.Set("sampler", o.name); err != nil { // recorded, so that a later change of the default does not matter
 				return err
 			}
 		}
@@ -393,7 +393,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	return told
 }
 
-// withFolder says of draws that do not fit into memory that they fit into a folder.
+// withFolder adds to the error about draws that do not fit into memory that they fit into a folder.
 func withFolder(err error) error {
 	return fmt.Errorf("%w; or write them to a folder, by --out, from which they are read back", err)
 }
@@ -405,8 +405,8 @@ type adjustKey struct{}
 // followerKey is that of a follower.
 type followerKey struct{}
 
-// kept are the data that go into the folder of the run. Columns of a table that the model does
-// not declare, such as the names of people, are nobody's business who gets the folder.
+// kept are the data that go into the folder of the run. Columns that the model does not declare,
+// such as names of people, are left out, since the folder may be passed on.
 func (o *runOptions) kept(l *loaded) *data.Set {
 	if o.keepData == "all" {
 		return l.values
@@ -414,7 +414,7 @@ func (o *runOptions) kept(l *loaded) *data.Set {
 	return l.values.Only(l.model.Program().Declares)
 }
 
-// orNone turns a count of 0 into what options take for none.
+// orNone turns a count of 0 into the value by which options say none.
 func orNone(n int) int {
 	if n == 0 {
 		return -1

@@ -89,8 +89,8 @@ func writeRecord(m *folder.Record, dir string) error {
 	return nil
 }
 
-// sameScale refuses positions and metrics of a run whose unconstrained scale is
-// another one. path is the folder of that run, or a file in it.
+// sameScale refuses positions and metrics of a run with another unconstrained scale. path is the
+// folder of that run, or a file in it.
 func (o *runOptions) sameScale(option, path string) error {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		path = filepath.Dir(path)

@@ -24,10 +24,10 @@ import (
 
 // This file: what a run starts from, --init and --metric-file.
 
-// initRadius is that of parameters whose values are not given.
+// initRadius is the radius for parameters whose values are not given.
 const initRadius = 2
 
-// inits reads --init. What is to be known of it is told.
+// inits reads --init and prints notes about it.
 func (o *runOptions) inits(ctx context.Context, p *model.Posterior, tell func(string)) (infer.Init, error) {
 	if o.init == "pathfinder" {
 		return o.initByPathfinder(ctx, p, tell)

@@ -59,7 +59,7 @@ func (s *samplerFlags) flags(cmd *cobra.Command) {
 			if !ok {
 				v = &samplerFlag{flag: f}
 				s.values[f.Name] = v
-			} else if len(f.Usage) > len(v.flag.Usage) { // what one has beyond others is told
+			} else if len(f.Usage) > len(v.flag.Usage) { // the options that one has beyond others are listed
 				v.flag = f
 			}
 			v.samplers = append(v.samplers, row.Name)

@@ -90,7 +90,7 @@ func diagnosis(prior, likelihood float64) string {
 	return "-"
 }
 
-// scaled says what was scaled as the prior.
+// scaled describes which terms were scaled as the prior.
 func scaled(s *assess.Sensitivity, prior string) string {
 	text := "Scaled as the prior: " + statements(s.Scaled) + "."
 	switch {

@@ -78,7 +78,7 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 	return cmd
 }
 
-// token finds the token; "" if there is none.
+// token finds the token; "" if it is not given.
 func (o *serveOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		return os.Getenv(tokenVariable), nil
@@ -114,8 +114,8 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		o.bodies = serve.DefaultBodies(o.limits)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// The bodies, and what the server needs besides: by default Go would let it grow to
-		// twice as much before it collects bodies that are not needed any more.
+		// The bodies, and the server's own memory: by default Go would let it grow to twice as much
+		// before it collects bodies that are no longer needed.
 		debug.SetMemoryLimit(o.bodies + 64<<20)
 	}
 	level := slog.LevelInfo
@@ -126,7 +126,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		Command: func(ctx context.Context) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, program, workName)
 			cmd.Args[0] = os.Args[0]
-			cmd.Env = []string{} // where tokens and keys of others may stand
+			cmd.Env = []string{} // which may hold other programs' tokens and keys
 			return cmd
 		},
 		Kinds:          workKinds(),

@@ -29,7 +29,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: what the processes of ppl serve do. They read and write no files.
+// This file: the work of the processes of ppl serve. They read and write no files.
 
 // workName is the command that the processes run.
 const workName = "serve-work"
@@ -48,8 +48,8 @@ func workCommand() *cobra.Command {
 	}
 }
 
-// workTable is the kinds of work, by the last part of their paths. What they return is in the
-// table of documents.
+// workTable lists the kinds of work by the last part of their paths. The table of documents has
+// what they return.
 var workTable = map[string]serve.Handler{
 	"check":      versioned(checkWork),
 	"run":        versioned(runWork),
@@ -91,8 +91,8 @@ type modelRequest struct {
 	Limits     map[string]int64 `json:"limits"`
 }
 
-// decode reads a request. Keys that are not known are refused: most are
-// misspelt. So are those that are given twice, of which one would be ignored.
+// decode reads a request. It refuses unknown keys, since most are misspelt, and keys that occur
+// twice, since one would be ignored.
 func decode(c *serve.Call, request any) error {
 	if key := repeated(c.Body); key != "" {
 		return refusedf("the request is not as it should be: there are two values for %s", key)
@@ -119,9 +119,8 @@ func decode(c *serve.Call, request any) error {
 	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// repeated is a key that a request has twice, or one of the objects in it, "" if there is
-// none. Data and inits are left to their own reader, and texts that are no JSON to
-// encoding/json.
+// repeated is a key that a request, or an object in it, has twice; "" if it has none. Data and
+// inits are left to their own reader, and text that is not JSON to encoding/json.
 func repeated(request []byte) string {
 	return repeatedKey(request, strings.ToLower, func(key string, value []byte) string {
 		if key == "data" || key == "init" {
@@ -131,8 +130,8 @@ func repeated(request []byte) string {
 	})
 }
 
-// repeatedKey is a key that stands twice in an object, for one who takes those for the same
-// that are the same to fold, or what inner finds in its value.
+// repeatedKey is a key that occurs twice in an object, where keys are the same if fold makes them
+// the same, or what inner finds in its value.
 func repeatedKey(object []byte, fold func(string) string, inner func(key string, value []byte) string) string {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -339,7 +338,7 @@ type runRequest struct {
 	Columns        []string        `json:"columns"`    // whose draws are wanted
 }
 
-// runAnswer is what run --json prints, and what is wanted beside it.
+// runAnswer is what run --json prints, with the extra parts that the request asks for.
 type runAnswer struct {
 	*runJSON
 	Seed  uint64                `json:"seed"`            // seed of the random numbers
@@ -393,7 +392,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	// A chain costs something even if it makes none.
+	// A chain has a cost even without draws.
 	transitions := float64(o.chains) * max(1, float64(o.warmup)+float64(o.draws))
 	if transitions > float64(c.Limits.Draws) {
 		return nil, serve.Passed("draws", "the run would make %.0f transitions, but the limit is %d", transitions, c.Limits.Draws)
@@ -620,8 +619,7 @@ func shortest(values []float64) []number {
 	return out
 }
 
-// prints is what the print statements of a model have printed, as far as the
-// limit lets them.
+// prints is the output of a model's print statements, up to the limit.
 type prints struct {
 	Lines   []string `json:"prints,omitempty"`         // what the model has printed, line by line
 	Dropped int64    `json:"prints_dropped,omitempty"` // lines beyond the limit

@@ -141,8 +141,7 @@ func (s *session) goesOn() string {
 		count(len(states), "chain", "chains"), s.options.out, stays)
 }
 
-// earlierStays says where the run is that one in a folder is to replace; "" if it is to replace
-// none.
+// earlierStays says where the earlier run is that this one is to replace; "" if it replaces none.
 func earlierStays(out string) string {
 	final := folder.Final(out)
 	if final == out {
@@ -156,7 +155,7 @@ func escapedGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// notes are what the samplers of the chains had to say, each once.
+// notes are the notes of the samplers of the chains, each once.
 func (s *session) notes() []string {
 	var notes []string
 	for _, c := range s.fit.Report.Chains {
@@ -232,7 +231,7 @@ func apart(list []error, err error) []error {
 	return append(list, err)
 }
 
-// showRejections tells what the model has rejected, which is mostly harmless.
+// showRejections reports what the model has rejected, which is mostly harmless.
 func (s *session) showRejections(w io.Writer) {
 	if len(s.rejections) == 0 {
 		return
@@ -263,7 +262,7 @@ func (s *session) showRejections(w io.Writer) {
 	}
 }
 
-// interruption says how much there is of an interrupted run.
+// interruption describes how much of an interrupted run exists.
 func (s *session) interruption() string {
 	cfg := s.fit.Config()
 	text := fmt.Sprintf("The run %s: there are %d of %d draws.", s.ending(), s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
@@ -297,7 +296,7 @@ func (s *session) inexact() string {
 	return ""
 }
 
-// salvaged says what was lost of a run whose files were damaged.
+// salvaged describes what was lost of a run whose files were damaged.
 func (s *session) salvaged() []string {
 	var said []string
 	for _, c := range s.fit.SetBack {

@@ -11,8 +11,8 @@ import (
 // below advise to set. They name a setting as "name" or "name=value" (see diag.Diagnostic and
 // diagnose.Finding).
 
-// settingWords are the words for settings that are not simply the flag of that name. DIR stands
-// for the folder of the fit.
+// settingWords names the settings that are not simply the flag of that name. DIR is the folder of
+// the fit.
 var settingWords = map[string]string{
 	"upgrade":         "`ppl fmt --upgrade` rewrites the program",
 	"legacy":          "`--legacy` reads it as it is",
@@ -51,7 +51,7 @@ func wordsFor(settings []string, dir string) []string {
 	return words
 }
 
-// worded is findings whose advice has the words of the command line for its settings.
+// worded returns findings whose advice names settings by the flags of the command line.
 func worded(findings []diagnose.Finding, dir string) []diagnose.Finding {
 	out := append([]diagnose.Finding{}, findings...)
 	for i := range out {
@@ -63,7 +63,7 @@ func worded(findings []diagnose.Finding, dir string) []diagnose.Finding {
 	return out
 }
 
-// wordedList is diagnostics whose help has the words of the command line for its settings.
+// wordedList returns diagnostics whose help names settings by the flags of the command line.
 func wordedList(list diag.List) diag.List {
 	return list.Worded(func(setting string) string { return strings.Join(wordsFor([]string{setting}, ""), " ") })
 }

@@ -132,7 +132,7 @@ func (s *session) tuned() string {
 	return "Tuned to: " + strings.Join(parts, ", ") + "."
 }
 
-// tempered says what parallel tempering has found: restarts, and the normalising constant.
+// tempered describes the results of parallel tempering: restarts, and the normalising constant.
 func (s *session) tempered() string {
 	var kernels []map[string]float64
 	least, most := math.Inf(1), 0.0

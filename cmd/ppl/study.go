@@ -43,8 +43,8 @@ func (o *studyOptions) flags(cmd *cobra.Command) {
 	f.Bool(&o.quiet, "quiet", false)
 }
 
-// run does the fits of a plan, of which text is what is kept. each is given the results in
-// the order of the fits.
+// run makes the fits of a plan, whose text is kept. each receives the results in the order of the
+// fits.
 func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan, text string, each func(*study.Unit, *study.Result) error) (study.Progress, error) {
 	if o.progress != "text" && o.progress != "json" {
 		return study.Progress{}, usagef("--progress can be text or json, but is %q", o.progress)
@@ -89,7 +89,7 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 	return progress, err
 }
 
-// studyFolder makes the folder of a study; one that holds something else is refused.
+// studyFolder makes the folder of a study, and refuses a folder that holds something else.
 func studyFolder(dir string) error {
 	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
@@ -147,7 +147,7 @@ type failureJSON struct {
 	Message string `json:"message"` // why it failed
 }
 
-// shownFailures is how many fits that failed are listed.
+// shownFailures is the largest number of failed fits that are listed.
 const shownFailures = 5
 
 func studyCommand() *cobra.Command {

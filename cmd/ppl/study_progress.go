@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// studyProgress tells how far a study is: a line that is written over on a terminal, lines
-// now and then elsewhere, or JSON.
+// studyProgress shows the progress of a study: a line that is overwritten on a terminal, occasional
+// lines elsewhere, or JSON.
 type studyProgress struct {
 	w    io.Writer
 	json bool

@@ -74,10 +74,10 @@ type studyDensityJSON struct {
 	ELPD         number `json:"elpd"`         // their log predictive density
 }
 
-// shownQuantities is how many quantities are shown of a study, unless they are chosen.
+// shownQuantities is the number of quantities shown of a study, unless they are chosen.
 const shownQuantities = 40
 
-// reportStudy shows what the fits of a study have come to: as a page, and in the terminal.
+// reportStudy shows the results of the fits of a study, as a page and in the terminal.
 func (o *reporting) reportStudy(w io.Writer, dir string) error {
 	if o.plots != "" || o.model != "" {
 		return usagef("--plots and --model are for runs, but %s is a study", dir)

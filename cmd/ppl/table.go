@@ -24,7 +24,7 @@ type column struct {
 type row struct {
 	diagnose.Row
 	percentiles []float64
-	label       string // what its indices stand for, where the data tell
+	label       string // the levels that its indices number, where the data have them
 }
 
 // columns lists those of the table with these percentiles.
@@ -49,8 +49,8 @@ func columns(percentiles []float64) []column {
 		column{"rhat", func(r row, _ int) string { return fixed(r.Rhat, 3) }, 0})
 }
 
-// writeTable writes the summary table. width is that of the terminal, 0 if it
-// is none.
+// writeTable writes the summary table. width is that of the terminal, 0 if the output is not a
+// terminal.
 func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	columns := columns(percentiles)
 	longest := 0 // label; they begin below one another
@@ -123,9 +123,8 @@ func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 	}
 }
 
-// decimals is how many decimals a row deserves: its standard error is shown to
-// two digits, the rest to as many decimals. -1 asks for significant digits
-// instead.
+// decimals is the number of decimals of a row: its standard error is shown to two digits, the rest
+// to as many decimals. -1 asks for significant digits instead.
 func decimals(r diagnose.Row) int {
 	for _, scale := range []float64{r.MCSEMean, r.SD / 100} {
 		if scale > 0 && !math.IsInf(scale, 1) {

@@ -124,7 +124,7 @@ func (h *helping) prose(text string) {
 	end()
 }
 
-// definition takes a line of a list apart: a name and, in a column, what it is. Comments in
+// definition splits a line of a list into a name and, in a column, its description. Comments in
 // programs look similar.
 func definition(line string) (name, what string, column int, ok bool) {
 	indent := indentOf(line)

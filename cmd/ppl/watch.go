@@ -46,7 +46,7 @@ type watching struct {
 	changed   chan struct{} // closed when any of these has changed
 }
 
-// watchedChain is how far a chain is, as the page is told.
+// watchedChain is the progress of a chain, as sent to the page.
 type watchedChain struct {
 	ID          int    `json:"id"`          // number of the chain, from 1
 	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
@@ -65,8 +65,8 @@ type watchedRun struct {
 	Chains    []watchedChain `json:"chains"`    // how far each chain is
 }
 
-// Pages get progress so often; what they show of the draws is computed anew no
-// more often than that, and takes no more than a part of the time of the run.
+// The period at which pages get progress. What they show of the draws is recomputed no more often,
+// and takes at most a small part of the time of the run.
 const (
 	watchEvery   = 500 * time.Millisecond
 	refreshEvery = 1500 * time.Millisecond
@@ -87,8 +87,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
 	}
 	page, policy := report.LivePage(title)
-	// The page tells nothing; the token is in the part of its address that browsers
-	// keep to themselves.
+	// The page reveals nothing; the token is in the part of its address that browsers do not send.
 	server.HandleOpen("GET /{$}", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 		rw.Header().Set("Content-Security-Policy", policy)
@@ -109,7 +108,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 // url is the address of the page.
 func (w *watching) url() string { return w.server.URL() + "/#token=" + w.server.Token() }
 
-// change makes a change and tells those who wait for one.
+// change makes a change and wakes those who wait for one.
 func (w *watching) change(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,14 +132,14 @@ func (w *watching) update(p infer.Progress) {
 	}
 }
 
-// reached takes in how far the run is with --target-ess.
+// reached records the progress of the run with --target-ess.
 func (w *watching) reached(draws int, ess, rhat float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.eta.reached(draws, ess, rhat)
 }
 
-// follow takes in where the fit so far is to be had.
+// follow sets the function that returns the fit so far.
 func (w *watching) follow(sofar func() *fit.Fit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +157,7 @@ func (w *watching) state() watchedRun {
 	return s
 }
 
-// events tells a page of progress until there is the report of the whole run.
+// events sends progress to a page until the report of the whole run exists.
 func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
 	w.change(func() { w.viewers++ })
 	defer w.change(func() { w.viewers-- })
