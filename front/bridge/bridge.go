@@ -37,14 +37,14 @@ type Model struct {
 	values  *data.Set
 	options compile.BindOptions
 
-	ctx   context.Context // in which the model is bound: calls have none
+	ctx   context.Context // in which the model is bound: later calls have no time limit
 	first *compile.Model  // with constants dropped and Jacobians; never evaluated, only cloned
 
 	mu       sync.Mutex
 	variants map[variant]*variantOf
 }
 
-// variant is which terms of the log density are meant.
+// variant selects the terms of the log density.
 type variant struct{ propto, jacobian bool }
 
 // variantOf is a bound model with the clones of it that nobody uses at the moment.
@@ -90,7 +90,7 @@ func newModel(ctx context.Context, p Program, text string, seed uint64, print fu
 	return m, nil
 }
 
-// told is an error with all of its diagnostics, as the message to clients.
+// told is the message to clients for an error, with all of its diagnostics.
 func told(err error) error {
 	list := model.Diagnostics(err)
 	if len(list) == 0 {
@@ -120,7 +120,7 @@ type message struct {
 func (m *message) Error() string { return m.text }
 func (m *message) Unwrap() error { return m.err }
 
-// info is what bs_model_info tells, in the layout that clients look into.
+// info is the text of bs_model_info, in the layout that clients parse.
 func info() string {
 	return "BridgeStan version: " + Version + "\n" +
 		"Stan version: 2.39.0\n" +
@@ -130,7 +130,7 @@ func info() string {
 		"\tstanc_version = ppl " + model.Version() + "\n"
 }
 
-// variant is the model bound with the terms that are meant.
+// variant is the model bound with the selected terms.
 func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 	key := variant{propto, jacobian}
 	m.mu.Lock()
@@ -223,7 +223,7 @@ func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) e
 // Name is that of the model, with _model at its end as Stan's compiler names classes.
 func (m *Model) Name() string { return m.name }
 
-// Info tells of versions and of how the model is evaluated.
+// Info describes versions and how the model is evaluated.
 func (m *Model) Info() string { return m.info }
 
 // Dim is the number of unconstrained parameters.
@@ -232,8 +232,8 @@ func (m *Model) Dim() int { return m.first.Dim() }
 // UnconstrainedNames are the names of the unconstrained parameters.
 func (m *Model) UnconstrainedNames() []string { return m.first.UnconstrainedNames() }
 
-// Names are the names of the parameters, with those of transformed parameters and
-// generated quantities if these are meant.
+// Names are the names of the parameters and, if included, of transformed parameters and generated
+// quantities.
 func (m *Model) Names(tp, gq bool) []string {
 	p, c, all := len(m.first.ParameterNames()), len(m.first.ConstrainedNames()), m.first.OutputNames()
 	out := append([]string{}, all[:p]...)

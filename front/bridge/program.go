@@ -33,7 +33,7 @@ func ReadProgram(path string) (Program, error) {
 	return Program{Name: path, Text: text, IncludePaths: []string{filepath.Dir(path)}}, nil
 }
 
-// Beside finds the model of a library by the name that this was opened under: of
+// Beside finds the model of a library by the name under which the library was opened: for
 // folder/name_model.so it is folder/name_model.stan or folder/name.stan.
 func Beside(library string) (Program, error) {
 	base := strings.TrimSuffix(library, filepath.Ext(library))
@@ -48,9 +48,9 @@ func Beside(library string) (Program, error) {
 // key begins data that say which model they are for.
 var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
 
-// FromData takes the model from the data, whose first key may be __ppl: the text of a
-// model or the name of a file that ends in .stan. It returns the data without it; ok is
-// false if they have no such key.
+// FromData takes the model from the data, whose first key may be __ppl: the text of a model, or the
+// name of a file that ends in .stan. It returns the data without that key; ok is false if the data
+// do not have it.
 func FromData(text string) (p Program, rest string, ok bool, err error) {
 	at := key.FindStringIndex(text)
 	if at == nil {

@@ -32,9 +32,9 @@ const module = "github.com/ppl-lang/ppl"
 // builder is the program that builds the site, in the folder of the module.
 const builder = "./internal/cmd/site"
 
-// Pages gives the files of the site, by their names with slashes. Where this program does not carry
-// them, they are built from the clone of this module that the working directory is in, or from the
-// version of this program, which Go fetches. The error says what is missing for that.
+// Pages returns the files of the site, by their names with slashes. A program that does not carry
+// them builds them: from the clone of this module that contains the working directory, or from this
+// program's version, which Go downloads. The error says what is missing for that.
 func Pages(ctx context.Context) (map[string][]byte, error) {
 	packed := carried()
 	if packed == nil {

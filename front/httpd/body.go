@@ -120,8 +120,8 @@ func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error)
 	return nil, e
 }
 
-// Discard reads on for a while what is not wanted of a body: a client that is still sending
-// when the connection is closed gets an error of the connection, and not the answer.
+// Discard reads and drops the rest of a body for a while: if the connection were closed while a
+// client is still sending, the client would see an error of the connection instead of the answer.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" { // the client waits before it sends
 		return
@@ -130,7 +130,7 @@ func Discard(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 }
 
-// maxDiscarded bounds what is read of a body that is not wanted.
+// maxDiscarded is the largest number of bytes read of an unwanted body.
 const maxDiscarded = 128 << 20
 
 func (b *Bodies) read(w http.ResponseWriter, r *http.Request) (*Body, error) {
@@ -162,7 +162,7 @@ func (b *Bodies) read(w http.ResponseWriter, r *http.Request) (*Body, error) {
 	return b.rest(r, in, head)
 }
 
-// rest reads what follows the head of a body.
+// rest reads the part of a body after its head.
 func (b *Bodies) rest(r *http.Request, in *timedReader, head *Body) (*Body, error) {
 	size := b.limit // not known before the end
 	if r.ContentLength >= 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// WriteTimeout is how long who reads an answer may keep a part of it waiting.
+// WriteTimeout is the longest time that a client may take to read a part of an answer.
 const WriteTimeout = 30 * time.Second
 
 // Stream sends server-sent events, the format that EventSource of browsers
@@ -26,7 +26,7 @@ func NewStream(w http.ResponseWriter) *Stream {
 	return &Stream{w, http.NewResponseController(w)}
 }
 
-// Send sends an event whose data are the n bytes of r: JSON without line breaks.
+// Send sends an event with the n bytes of r as data: JSON without line breaks.
 func (s *Stream) Send(event string, r io.Reader, n int64) error {
 	s.control.SetWriteDeadline(time.Now().Add(WriteTimeout))
 	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: ", event); err != nil {
@@ -41,7 +41,7 @@ func (s *Stream) Send(event string, r io.Reader, n int64) error {
 	return s.control.Flush()
 }
 
-// SendJSON sends an event whose data are v as JSON.
+// SendJSON sends an event with v as JSON.
 func (s *Stream) SendJSON(event string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -17,8 +17,8 @@ type Options struct {
 	// machine alone (127.0.0.1, ::1, localhost) unless Remote is set.
 	Address string
 
-	// Remote permits addresses that other machines reach. What is said is not
-	// encrypted: something in front of the server has to do that.
+	// Remote permits addresses that other machines reach. The traffic is not encrypted; a proxy in
+	// front of the server has to do that.
 	Remote bool
 
 	// Token is what requests must have in their header Authorization, after
@@ -46,8 +46,7 @@ type Server struct {
 	ending   atomic.Bool
 }
 
-// minToken is the least length of a token that is given: one that is shorter is
-// soon guessed.
+// minToken is the least length of a given token: a shorter one is soon guessed.
 const minToken = 16
 
 // Listen opens the address. Nothing is answered before [Server.Serve].
@@ -97,13 +96,12 @@ func (s *Server) Handle(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, s.authorised(h))
 }
 
-// HandleOpen answers requests without a token too, for what tells nothing.
+// HandleOpen answers requests without a token too; use it for answers that reveal nothing.
 func (s *Server) HandleOpen(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
-// Serve answers requests until the context is done. Requests under way then may
-// take the time of Grace; after it their contexts are cancelled, and they have a
-// second to say so. The error is nil if everything has ended in time or was
-// cancelled so.
+// Serve answers requests until the context is done. Requests in progress may then take the time of
+// Grace; after that their contexts are cancelled, and they have a second to end. The error is nil
+// if everything has ended in time or was cancelled in this way.
 func (s *Server) Serve(ctx context.Context) error {
 	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelRequests(nil)

@@ -32,9 +32,8 @@ func (s *Server) walls(next http.Handler) http.Handler {
 	})
 }
 
-// known says whether a request was meant for this machine. A name of somebody's
-// domain that leads here is how pages of his reach servers of his visitors (DNS
-// rebinding).
+// known reports whether a request was meant for this machine. A foreign domain name that resolves
+// to it is how web pages reach servers of their visitors (DNS rebinding).
 func (s *Server) known(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *Server) authorised(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(s.options.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		// Sums of equal length, so that the time does not tell the token's.
+		// Hashes have equal length, so the time does not reveal the length of the token.
 		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")

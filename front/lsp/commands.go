@@ -18,7 +18,7 @@ import (
 // The commands that the client can ask for, each with the URI of a model.
 const (
 	commandRun    = "ppl.run"    // draws from the posterior and gives the summary
-	commandCheck  = "ppl.check"  // checks with the data beside the model, publishes what is wrong
+	commandCheck  = "ppl.check"  // checks with the data file of the model, publishes what is wrong
 	commandReport = "ppl.report" // writes the report of the last run as an HTML file
 )
 
@@ -236,7 +236,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// progress tells the client how an execution goes on; it gives the function that does.
+// progress returns a function that reports the progress of an execution to the client.
 func (s *server) progress(ctx context.Context, e *execution, p *ExecuteCommandParams, title string) func(text string, end bool) {
 	token := p.WorkDoneToken
 	if len(token) == 0 && s.client.Capabilities.Window.WorkDoneProgress {
@@ -284,7 +284,7 @@ func (s *server) cancelProgress(_ context.Context, p *progressParams) (any, erro
 	return nil, nil
 }
 
-// tail keeps the end of an output, and tells the client of its lines now and then.
+// tail keeps the end of an output, and sends its lines to the client now and then.
 type tail struct {
 	say func(text string, end bool)
 

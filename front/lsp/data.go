@@ -13,8 +13,8 @@ import (
 // is done at every change of the model.
 const maxHintData = 8 << 20
 
-// dataFile is the file of data beside a model: NAME.data.json, or NAME.json; "" if there
-// is none.
+// dataFile is the data file in the folder of a model: NAME.data.json, or NAME.json; "" if neither
+// exists.
 func dataFile(model string) string {
 	if model == "" {
 		return ""
@@ -28,7 +28,7 @@ func dataFile(model string) string {
 	return ""
 }
 
-// dataInts are the integers in the file of data beside a model.
+// dataInts are the integers in the data file of a model.
 func (c *intsCache) dataInts(model string) map[string]int64 {
 	name := dataFile(model)
 	if name == "" {

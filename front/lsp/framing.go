@@ -14,9 +14,8 @@ import (
 // all memory.
 const maxMessage = 64 << 20
 
-// framing is a channel of jrpc2: messages after headers, as the protocol has them. The
-// one that comes with jrpc2 ends the connection at content types that the protocol
-// allows, and takes any length.
+// framing is a channel of jrpc2: messages after headers, as the protocol defines them. The one of
+// jrpc2 ends the connection at content types that the protocol allows, and accepts any length.
 type framing struct {
 	in   *bufio.Reader
 	from *io.PipeReader
@@ -33,14 +32,14 @@ type framing struct {
 	answered sync.WaitGroup
 }
 
-// envelope is what tells calls, which have both, from answers and notifications.
+// envelope separates calls, which have both fields, from answers and notifications.
 type envelope struct {
 	ID     json.RawMessage
 	Method string
 }
 
-// methodGone stands for the end of the input: as a message like others, it comes after
-// those before it are dealt with, where an end would drop what waits.
+// methodGone is a message for the end of the input: it arrives after the messages before it have
+// been handled, whereas closing the channel would drop those that wait.
 const methodGone = "$/ppl/gone"
 
 // newFraming reads through a pipe, so that Close ends a Recv that waits: closing

@@ -139,8 +139,7 @@ func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
 	return out, nil
 }
 
-// codeLens offers to run a model, above its first block, and to check it with the data
-// beside it.
+// codeLens offers to run a model, above its first block, and to check it with its data file.
 func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 	d, prog, err := s.whole(p.TextDocument.URI)
 	if err != nil {
@@ -153,7 +152,7 @@ func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 	}
 	file := dataFile(d.path)
 	if file == "" && prog.Tree.Block(1) != nil {
-		return out, nil // it needs data, and there are none beside it
+		return out, nil // it needs data, and has no data file
 	}
 	first := blocks[0].Span().Origin()
 	if first.File != d.file {

@@ -13,8 +13,8 @@ import (
 // method is a method of the protocol that the server answers.
 type method struct {
 	name string
-	// provider is the member of the server's capabilities that tells of the method, and
-	// value what it holds; empty for methods that need no telling.
+	// provider is the member of the server's capabilities for the method, and value its value;
+	// empty for methods that need none.
 	provider string
 	value    any
 	handle   func(*server, context.Context, json.RawMessage) (any, error)
@@ -87,7 +87,7 @@ func ignoreAnd(f func(*server)) func(*server, context.Context, json.RawMessage) 
 	}
 }
 
-// capabilities are what the server tells of its methods.
+// capabilities are the server's capabilities, from the table of methods.
 func capabilities() map[string]any {
 	out := map[string]any{}
 	for _, m := range table() {
@@ -98,7 +98,7 @@ func capabilities() map[string]any {
 	return out
 }
 
-// none is the parameters of methods that have none.
+// none is the parameters of methods without parameters.
 type none struct{}
 
 // Codes of errors beyond those of JSON-RPC.
@@ -113,7 +113,8 @@ const (
 func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 	for _, m := range s.methods {
 		if m.name == name {
-			// This is called in the order of the messages, what it gives is not.
+			// Calls of this function come in the order of the messages; the functions that it
+			// returns may run in any order.
 			refused := s.mayHandle(name)
 			return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
 				// A mistake of ours in one answer must not end the session.

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// publishSoon sends the diagnostics of a document, and of what it includes, when they
-// are known; unless there is a newer version by then.
+// publishSoon sends the diagnostics of a document and of its included files when they are known,
+// unless a newer version exists by then.
 func (s *server) publishSoon(d *document) {
 	s.background.Go(func() {
 		defer func() {

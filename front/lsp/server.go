@@ -59,7 +59,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	return nil
 }
 
-// state is how far a session has come.
+// state is the phase of a session.
 type state int
 
 const (
@@ -126,7 +126,7 @@ func (s *server) initialize(_ context.Context, p *InitializeParams) (any, error)
 	}, nil
 }
 
-// initialized asks to be told when files change that models include, or their data.
+// initialized asks for notifications when included files or data files change.
 func (s *server) initialized(context.Context, *none) (any, error) {
 	if !s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return nil, nil
@@ -201,7 +201,7 @@ func (s *server) notify(method string, params any) {
 	}
 }
 
-// ask sends a request whose answer does not matter, without waiting for it.
+// ask sends a request and does not wait for its answer, which does not matter.
 func (s *server) ask(method string, params any) {
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)

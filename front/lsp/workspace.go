@@ -18,8 +18,8 @@ import (
 
 // workspace holds the open documents and the programs that they belong to.
 //
-// A document is a separate program, or a file that another program includes: then it
-// is understood as a part of that one, its host, which may be open or lie beside it.
+// A document is a separate program, or a file that another program includes. It is then analysed as
+// a part of that program, its host, which may be open or a file in the same folder.
 type workspace struct {
 	server *server
 
@@ -42,7 +42,7 @@ type document struct {
 
 	// analysis is the program that the document is, analysed when first needed.
 	analysis func() *program
-	host     func() *program // of which it is a part; itself mostly
+	host     func() *program // the program of which it is a part; usually itself
 }
 
 // program is an analysed program.
@@ -200,8 +200,8 @@ func (w *workspace) includer(path string) func(string) (*source.File, error) {
 	}
 }
 
-// opened is the open document that an include means; nil if there is none. Like files,
-// it must lie in one of the folders.
+// opened is the open document for an include, nil if it is not open. Like files, it must be in one
+// of the folders.
 func (w *workspace) opened(folders []string, name string) *source.File {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,8 +225,8 @@ func (w *workspace) opened(folders []string, name string) *source.File {
 // maxNeighbours bounds the files that are looked at to find what includes a document.
 const maxNeighbours = 200
 
-// findHost is the program that a document is a part of: one that is open, or else one
-// beside it; itself if nothing includes it.
+// findHost is the program that a document is a part of: an open one, or else a file in the same
+// folder; the document itself if no program includes it.
 func (w *workspace) findHost(d *document) *program {
 	own := w.own(d)
 	if d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
@@ -362,8 +362,8 @@ func (s *server) filesChanged() {
 	}
 }
 
-// changed publishes what is wrong with a document that has changed, and with those that
-// may include it.
+// changed publishes the diagnostics of a document that has changed, and of documents that may
+// include it.
 func (s *server) changed(d *document) {
 	s.publishSoon(d)
 	for _, other := range s.workspace.open() {

@@ -2,15 +2,15 @@ package report
 
 import "math"
 
-// Figure is a plot as data: what its axes say and what is drawn between them. The
-// script of the page and package plotfile draw the same figures.
+// Figure is a plot as data: the labels of its axes and the layers between them. The script of the
+// page and package plotfile draw the same figures.
 type Figure struct {
 	Kind   string   `json:"kind"`           // kind of the plot
 	Of     []string `json:"of,omitempty"`   // quantities, a variable, or a chain
 	X      Axis     `json:"x"`              // horizontal axis
 	Y      Axis     `json:"y"`              // vertical axis
 	Layers []Layer  `json:"layers"`         // the first below the others
-	Alt    string   `json:"alt,omitempty"`  // description for readers who do not see it
+	Alt    string   `json:"alt,omitempty"`  // description for readers who cannot see it
 	Note   string   `json:"note,omitempty"` // what is left out, or why there is nothing
 }
 
@@ -37,7 +37,7 @@ const (
 	Rule   Mark = "rule"   // a line across, at X or at Y
 )
 
-// Role is what a layer stands for, which decides its colour.
+// Role is the meaning of a layer, which decides its colour.
 type Role string
 
 // The roles.
@@ -69,9 +69,9 @@ type Layer struct {
 	High  Values  `json:"high,omitempty"`  // upper ends
 	Z     Values  `json:"z,omitempty"`     // values shown by colour
 
-	// XOf and YOf name quantities whose draws are the values: those of Chain, of all
-	// chains if it is 0, or of the transitions that diverged if that is the role. They
-	// take the place of X and Y, so that the page has draws once.
+	// XOf and YOf name quantities whose draws are the values: those of Chain, of all chains if it
+	// is 0, or of divergent transitions if that is the role. They replace X and Y, so that the page
+	// holds the draws once.
 	XOf string `json:"x_of,omitempty"`
 	YOf string `json:"y_of,omitempty"` // name of the quantity whose draws are y
 

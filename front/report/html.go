@@ -82,9 +82,9 @@ func LivePage(title string) (text []byte, policy string) {
 	return page(title, []byte("null"), liveScript+pageScript+startScript)
 }
 
-// page puts style, script and data into the frame; own is what follows the parts of the
-// script that all pages have. Nothing but its own script may
-// run in the page, and it may load nothing, but from the server of a live one.
+// page puts style, script and data into the frame; own follows the parts of the script that all
+// pages share. The page may run only its own script, and may load nothing, except from the server
+// of a live page.
 func page(title string, data []byte, own string) (text []byte, policy string) {
 	script := "\"use strict\";\n" + formatScript + drawScript + tableScript + own
 	sum := sha256.Sum256([]byte(script))

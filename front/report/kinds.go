@@ -18,7 +18,7 @@ type Kind struct {
 	Title string `json:"title"` // its title
 	Scope Scope  `json:"scope"` // what it is of
 
-	// Shows says what is to be seen and how to read it.
+	// Shows explains what the plot shows and how to read it.
 	Shows string `json:"shows"`
 
 	// Findings are the codes of the findings that the plot shows.
@@ -69,7 +69,7 @@ func Kinds() []Kind {
 	}
 }
 
-// kindOf finds the plot that shows a finding; "" if none does.
+// kindOf finds the plot that shows a finding; "" if no plot does.
 func kindOf(code string) string {
 	for _, k := range Kinds() {
 		for _, c := range k.Findings {

@@ -54,8 +54,8 @@ func (w *work) predictive() *assess.Predictive {
 	return p
 }
 
-// decimals is how many a figure with that standard deviation deserves, as ppl ppc has
-// them: two digits of a hundredth of it.
+// decimals is the number of decimals for a figure with that standard deviation, as in ppl ppc: two
+// digits of a hundredth of it.
 func decimals(sd float64) int {
 	if !(sd > 0) || math.IsInf(sd, 1) {
 		return -1
@@ -138,7 +138,8 @@ func calibration(w *work) []Figure {
 	return out
 }
 
-// maxPoints bounds the observations whose Pareto k is shown; the worst are always.
+// maxPoints is the largest number of observations whose Pareto k is shown; the worst are always
+// among them.
 const maxPoints = 3000
 
 // paretoK shows the influence of observations.

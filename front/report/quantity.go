@@ -301,9 +301,8 @@ func (r *Report) Pair(x, y string) Figure {
 
 func (w *work) pair(x, y string) Figure { return w.report.Pair(x, y) }
 
-// Resolve gives the layers of a figure with all coordinates: the draws that they name,
-// and values that lie equally far apart. Layers whose draws the report does not have
-// are empty.
+// Resolve returns the layers of a figure with all coordinates: the draws that they name, and
+// equidistant values. Layers whose draws the report does not have are empty.
 func (r *Report) Resolve(f Figure) []Layer {
 	draws := func(name string, l *Layer) Values {
 		i := slices.IndexFunc(r.Quantities, func(q Quantity) bool { return q.Name == name })

@@ -25,13 +25,13 @@ import (
 type Options struct {
 	Title string // "": the name of the model
 
-	// Words are those of the program that makes the report for settings that findings and notes
-	// advise, such as those of options (see diagnose.Finding); nil: none are named. Reports
-	// themselves know the settings "vars", quantities that have plots, and "size".
+	// Words maps the settings that findings and notes advise to the words of the calling program,
+	// such as flags (see diagnose.Finding); nil: settings are not named. Reports use the settings
+	// "vars", quantities that have plots, and "size".
 	Words func(settings []string) []string
 
-	// Chosen says of which quantities there must be plots, by their displayed names,
-	// such as theta[1]; nil: those that findings name, and the worst.
+	// Chosen selects the quantities that must have plots, by their displayed names, such as
+	// theta[1]; nil: those that findings name, and the worst.
 	Chosen func(name string) bool
 
 	// Size bounds the bytes of draws and plots of quantities, as JSON; 0: DefaultSize.
@@ -55,8 +55,8 @@ type Report struct {
 	Run      Run       `json:"run"`      // how the run was made
 	Findings []Finding `json:"findings"` // problems and remarks
 
-	// Choose is the command that makes plots of the quantities named behind it; "": there is
-	// none, see [Options.Words].
+	// Choose is the command that makes plots of the quantities named after it; "": none, see
+	// [Options.Words].
 	Choose string `json:"choose,omitempty"`
 
 	// Summary is the table of quantities, the same as ppl summary prints.
@@ -75,7 +75,7 @@ type Report struct {
 
 	Quantities []Quantity `json:"quantities"` // quantities with their plots
 
-	// Notes say what is left out, and why.
+	// Notes list what is left out, and why.
 	Notes []string `json:"notes"`
 
 	File string `json:"file,omitempty"` // where the page of a run that was watched is
@@ -139,7 +139,7 @@ type Column struct {
 
 // Kept says which draws a report has.
 type Kept struct {
-	Every  int   `json:"every"`  // every how many draws one is kept
+	Every  int   `json:"every"`  // one draw in how many is kept
 	Counts []int `json:"counts"` // draws kept, by chain
 }
 
@@ -155,7 +155,7 @@ type Quantity struct {
 	Name string `json:"name"` // name of the quantity
 
 	// Draws are those of [Report.Kept], chain after chain, and Divergent those of
-	// [Report.Divergent]; Centre is to be added to each.
+	// [Report.Divergent]; add Centre to each.
 	Centre    Number   `json:"centre"`
 	Draws     Packed   `json:"draws"`     // base64 of little-endian float32
 	Divergent Packed   `json:"divergent"` // base64 of little-endian float32
@@ -165,7 +165,7 @@ type Quantity struct {
 	Kept *Kept `json:"kept,omitempty"`
 }
 
-// The bounds of what is kept of draws.
+// Limits on the number of draws that are kept.
 const (
 	manyDraws    = 4000 // of a quantity, in all
 	fewDraws     = 1000 // where not all quantities have room otherwise
@@ -189,8 +189,8 @@ type work struct {
 	replicated *assess.Predictive // nil: not possible
 }
 
-// New makes the report of a fit. An error says that the context is done; what
-// cannot be shown for other reasons is reported in [Report.Notes].
+// New makes the report of a fit. An error means that the context is done; [Report.Notes] lists what
+// cannot be shown for other reasons.
 func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	w := newWork(ctx, fit, o)
 	for _, k := range Kinds() {
@@ -396,7 +396,7 @@ func (w *work) keep() {
 	}
 }
 
-// perQuantity is about the number of bytes of a quantity's plots beside its draws.
+// perQuantity is roughly the number of bytes of a quantity's plots, without its draws.
 const perQuantity = 6000
 
 func ordinal(n int) string {
@@ -409,9 +409,8 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// order lists quantities by how much they want to be seen: those chosen, those that
-// findings name, then by turns the worst by R-hat and by effective sample size, then
-// all others.
+// order sorts quantities by how important it is to see them: those chosen, those that findings
+// name, then alternately the worst by R-hat and by effective sample size, then all others.
 func (w *work) order() (list []int, must int) {
 	seen := make([]bool, len(w.names))
 	add := func(i int) {

@@ -46,7 +46,7 @@ func energy(w *work) []Figure {
 	return []Figure{f}
 }
 
-// maxSurfaces bounds the chains whose tuner is shown.
+// maxSurfaces is the largest number of chains whose tuner is shown.
 const maxSurfaces = 8
 
 // surface shows what each chain's tuner has learnt, from its tables.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Study is what the page of a study shows: many fits together. It is plain data, which
-// whoever has made the fits fills in.
+// Study is the data of a page about a study, which is many fits together. The caller that made the
+// fits fills it in.
 type Study struct {
 	Title   string
 	Verdict string // in a line
@@ -32,8 +32,8 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Counts is how many of some figures lie in classes of equal width, and how many above all
-// of these.
+// Counts is a histogram: the numbers of values in classes of equal width, and the number above all
+// of them.
 type Counts struct {
 	From, Step float64
 	N          []int
@@ -56,10 +56,10 @@ type StudyQuantity struct {
 	RanksLow, RanksHigh    float64 // which 99 % of classes of uniform ranks lie between
 }
 
-// studyFigures is how many quantities have plots in the page.
+// studyFigures is the number of quantities that have plots in the page.
 const studyFigures = 1000
 
-// coverageNames is how many quantities a plot of coverage has.
+// coverageNames is the largest number of quantities in a plot of coverage.
 const coverageNames = 40
 
 // StudyKinds lists the plots of studies.

@@ -29,7 +29,7 @@ type process struct {
 // errTime is why a process is ended that has not ended itself in time.
 var errTime = errors.New("out of time")
 
-// killAfter is how much later than a process itself the server enforces its time.
+// killAfter is the time by which the server's limit on a process exceeds the process's own.
 const killAfter = 2 * time.Second
 
 // starter starts processes from a thread that lives as long as the program: what makes a
@@ -162,8 +162,7 @@ func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failur
 	return lost
 }
 
-// head keeps the beginning of what is written to it, where Go's runtime says why
-// it gives up.
+// head keeps the beginning of what is written to it, where Go's runtime reports why it aborts.
 type head struct {
 	mu   sync.Mutex
 	text []byte

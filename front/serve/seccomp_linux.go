@@ -28,9 +28,9 @@ const (
 	threadMore  = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 )
 
-// allowed is what a process needs between its start and its answer: what Go's runtime asks
-// for, what C's library asks for in threads (in builds with C), and the executable pages of
-// the compiler. pid is its number.
+// allowed lists the system calls that a process needs between its start and its answer: those of
+// Go's runtime, those of the C library for threads (in builds with C), and those for the executable
+// pages of the compiler. pid is its number.
 func allowed(pid int) []call {
 	own := []condition{{0, all, uint32(pid)}}
 	list := []call{
@@ -87,8 +87,8 @@ func filter(calls []call) []unix.SockFilter {
 		f = append(f, unless(c.number, uint8(len(block))))
 		f = append(f, block...)
 	}
-	// C's library asks for threads by clone3, whose flags a filter cannot see, and by clone
-	// where there is none.
+	// The C library uses clone3 for threads, whose flags a filter cannot see, and clone where
+	// clone3 does not exist.
 	f = append(f, unless(unix.SYS_CLONE3, 1), deny(unix.ENOSYS), deny(unix.EPERM))
 	return f
 }

@@ -120,7 +120,7 @@ func (s *Server) Mount(w *httpd.Server) {
 	}))
 }
 
-// statusGone is what logs call the status of a request whose client has gone.
+// statusGone is the status in logs of a request whose client has gone.
 const statusGone = 499
 
 // errGone says that nobody waits for the answer any more.
@@ -152,7 +152,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 	}
 }
 
-// work reads the request, waits for a process once it is there, and has it done.
+// work reads the request, waits for a free process, and has it do the work.
 func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	ctx := r.Context()
 	lane := s.long
@@ -207,8 +207,8 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	return refuse(out)
 }
 
-// gone is the answer when the context of a request is done: nobody waits for it,
-// or the server is ending.
+// gone is the answer when the context of a request is done: the client has gone, or the server is
+// ending.
 func gone(ctx context.Context) *httpd.Error {
 	if errors.Is(context.Cause(ctx), httpd.ErrEnding) {
 		return httpd.Busy(httpd.ErrEnding.Error())
@@ -216,8 +216,8 @@ func gone(ctx context.Context) *httpd.Error {
 	return errGone
 }
 
-// relay passes the events of a process on to the client. It returns the failure
-// that the process tells, lost if it tells nothing, or nil.
+// relay passes the events of a process on to the client. It returns the failure that the process
+// reports, lost if the process ended without a report, or nil.
 func (s *Server) relay(p *process, a *answer) *Failure {
 	maxResult := 64<<20 + 32*s.o.Limits.Elements // a number has at most 25 characters
 	for {
@@ -276,8 +276,8 @@ func refuse(f *Failure) *httpd.Error {
 	return e
 }
 
-// answer is what a client is told: events, then a result or an error; or only
-// one of the latter two.
+// answer is what a client receives: events and then a result or an error, or only a result or an
+// error.
 type answer struct {
 	w      http.ResponseWriter
 	stream bool          // as events

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Walls is what the system enforces on a process of work besides its limits. They are set
-// before the process reads what untrusted users send, and it cannot lift them.
+// Walls are the restrictions that the system enforces on a process of work, in addition to its
+// limits. They are set before the process reads untrusted input, and it cannot lift them.
 type Walls struct {
 	// Seccomp: the process has only the system calls of the table in seccomp_linux.go. It
 	// opens no file and no connection, starts no program, and reaches no other process.
@@ -53,6 +53,6 @@ type phase int
 const (
 	// closing is before anything of the request is read: its limits can still be lowered.
 	closing phase = iota
-	// sealing is once they are: what is left is what the work needs.
+	// sealing is the second step: it leaves only what the work needs.
 	sealing
 )

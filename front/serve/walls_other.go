@@ -27,8 +27,8 @@ func Harden() error { return nil }
 // bind has the system kill the process of a command when the server dies, on Linux.
 func bind(*exec.Cmd) {}
 
-// confine sets the walls of this process, of which there are none here.
+// confine sets the walls of this process; this system has none.
 func confine() (Walls, error) { return Walls{}, nil }
 
-// close closes the walls: there are none here.
+// close closes the walls; this system has none.
 func (w *Walls) close(phase) error { return nil }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Handler does one kind of work, in a separate process. What it returns is
-// answered as JSON. An error that is no *[Failure] is of the kind internal.
+// Handler does one kind of work, in a separate process. Its result is sent as JSON. An error that
+// is not a *[Failure] is of the kind internal.
 type Handler func(ctx context.Context, c *Call) (any, error)
 
 // Call is the work of one process.
@@ -48,7 +48,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in := bufio.NewReader(stdin)
 	c := &Call{out: stdout, began: time.Now()}
-	// The head of the job is the server's own; what is the untrusted user's comes after.
+	// The head of the job is from the server; the rest is untrusted input.
 	head, err := in.ReadBytes('\n')
 	var j job
 	if err == nil {
@@ -156,7 +156,7 @@ func (c *Call) setTimer() {
 	c.timer.Reset(time.Until(c.began.Add(time.Duration(c.Limits.Seconds) * time.Second)))
 }
 
-// Progress sends how far the work is, where that is wanted.
+// Progress sends the progress of the work, if the client asked for it.
 func (c *Call) Progress(v any) error { return c.event(eventProgress, v) }
 
 // Print sends a printed line, where that is wanted.
@@ -169,7 +169,7 @@ func (c *Call) event(event string, v any) error {
 	return c.send(event, v, false)
 }
 
-// end sends the last event; what comes after is dropped.
+// end sends the last event; later ones are dropped.
 func (c *Call) end(event string, v any) error { return c.send(event, v, true) }
 
 func (c *Call) send(event string, v any, last bool) error {

@@ -29,10 +29,10 @@ const (
 // module is the path of this module.
 const module = "github.com/ppl-lang/ppl"
 
-// Engine gives the files of the folder that are built: the program in WebAssembly, the
-// script that starts it, and the licences of what is in it. Where this program does not
-// carry them, they are built, unless the cache has them; say is told that this takes a
-// while. An error says what is missing for it.
+// Engine returns the files of the folder that are built: the WebAssembly program, the script that
+// starts it, and the licences of their parts. A program that does not carry them builds them,
+// unless the cache has them; say is called before, since this takes a while. An error says what is
+// missing for the build.
 func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
 	if files, err := carried(); files != nil || err != nil {
 		return files, err

@@ -57,7 +57,7 @@ func (r *run) laplace(p *model.Posterior) error {
 		func(i int) []float64 { return []float64{result.LogP[i], result.LogQ[i]} }, nil, nil)
 }
 
-// writeHessian writes what is known of the mode as JSON.
+// writeHessian writes the results at the mode as JSON.
 func (r *run) writeHessian(path string, result *optimize.LaplaceResult) error {
 	dim := len(result.Mode)
 	rows := make([][]float64, dim)
@@ -212,8 +212,7 @@ func (r *run) pathfinder(p *model.Posterior) error {
 		func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i], from(i)} }, nil, after)
 }
 
-// pathsOf tells which path a draw comes from, by its point, which resampling does not
-// copy.
+// pathsOf finds the path of each draw by its point, since resampling does not keep it.
 func (r *run) pathsOf(result *optimize.PathfinderResult) func(i int) float64 {
 	path := map[*float64]int{}
 	for _, p := range result.Paths {
@@ -342,7 +341,7 @@ func (r *run) variational(p *model.Posterior) error {
 	return nil
 }
 
-// unconstrain finds the point of values in a file, all of which must be there.
+// unconstrain finds the unconstrained point of the values in a file, which must be complete.
 func (r *run) unconstrain(p *model.Posterior, values *data.Set) ([]float64, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {

@@ -67,7 +67,7 @@ func (r *recorder) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return plan, err
 }
 
-// chainOf is a stage that makes no transition, but tells a kernel which chain it is of.
+// chainOf is a stage that makes no transition; it passes the number of the chain to a kernel.
 type chainOf struct{ *recordedKernel }
 
 // Run implements [infer.Stage].
@@ -76,7 +76,7 @@ func (c chainOf) Run(_ context.Context, s *infer.State) error {
 	return nil
 }
 
-// take gives what was kept of a transition, and forgets it and what was before.
+// take returns what was kept of a transition, and discards it and everything earlier.
 func (r *recorder) take(chain, iteration int) []float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,8 +109,8 @@ func (k *recordedKernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps flo
 	return end, info, err
 }
 
-// writeIterations writes the diagnostic file of the methods that have no draws to tell of:
-// the evidence lower bound of variational, nothing of the others.
+// writeIterations writes the diagnostic file of the methods without draws: the evidence lower bound
+// of variational, and nothing for the others.
 func (r *run) writeIterations() error {
 	name := r.config.Text("output.diagnostic_file")
 	switch method := r.config.Text("method"); {

@@ -74,8 +74,8 @@ func (r *run) checkFiles() error {
 	return nil
 }
 
-// readValues reads a file of values: JSON by its name, anything else in R's dump
-// format. "" is none.
+// readValues reads a file of values: JSON by its name, anything else in R's dump format. The name
+// "" gives no values.
 func (r *run) readValues(name string) (*data.Set, error) {
 	if name == "" {
 		return data.Empty(), nil

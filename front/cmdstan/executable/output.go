@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// digits is how many significant digits files have.
+// digits is the number of significant digits in files.
 func (r *run) digits() int {
 	switch n := r.config.Int("output.sig_figs"); n {
 	case -1:

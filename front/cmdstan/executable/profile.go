@@ -22,10 +22,10 @@ type profiled struct {
 	model  bool // in the density, not in generated quantities or transformed data alone
 }
 
-// writeProfile writes the times of the model's profile statements, if it has any. The
-// density and its gradient are one program here, whose parts are measured after the run
-// and multiplied by how often it ran. What the density alone takes, as a program of its
-// own, is forward time; the rest is reverse time.
+// writeProfile writes the times of the model's profile statements, if it has any. The density and
+// its gradient are one program here. Its parts are measured after the run and multiplied by the
+// number of evaluations. The time of a separate program for the density alone is the forward time;
+// the rest is reverse time.
 func (r *run) writeProfile(p *model.Posterior) error {
 	all := r.profiles()
 	if len(all) == 0 {

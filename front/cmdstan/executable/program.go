@@ -12,12 +12,12 @@ import (
 
 // Program is a model as its executable carries it.
 type Program struct {
-	Name     string            `json:"name"` // of the model, as files have it: bernoulli_model
+	Name     string            `json:"name"` // the model's name in files: bernoulli_model
 	File     string            `json:"file"` // as messages name it
 	Text     string            `json:"text"`
 	Included map[string]string `json:"included,omitempty"` // texts of #include lines
 
-	// Flags are the switches of the build that info tells, such as STAN_THREADS.
+	// Flags are the switches of the build that info prints, such as STAN_THREADS.
 	Flags map[string]bool `json:"flags,omitempty"`
 
 	StancFlags string `json:"stancflags,omitempty"`
@@ -36,12 +36,12 @@ func (p *Program) Append(file []byte) ([]byte, error) {
 	return fmt.Appendf(file, "#%011d", len(marker)+len(text)+1), nil
 }
 
-// TrailerLength is how many bytes at the end of a file tell how long the program
-// before them is.
+// TrailerLength is the number of bytes at the end of a file that hold the length of the program
+// before them.
 const TrailerLength = 12
 
-// ProgramLength reads the end of a file: how many bytes before it are a program, 0
-// if there is none.
+// ProgramLength reads the end of a file and returns the length of the program before it, 0 if there
+// is no program.
 func ProgramLength(trailer []byte) int {
 	if len(trailer) != TrailerLength || trailer[0] != '#' {
 		return 0

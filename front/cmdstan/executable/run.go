@@ -29,7 +29,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Streams are where an executable writes, and what it knows of its environment.
+// Streams are the outputs of an executable, and its environment.
 type Streams struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
@@ -70,8 +70,8 @@ type run struct {
 	chains int
 	id     int
 
-	// For the times of profile statements: how often the density and generated
-	// quantities were evaluated, and a point.
+	// For the times of profile statements: the number of evaluations of the density and of the
+	// generated quantities, and a point.
 	evaluations, generated int64
 	point                  []float64
 
@@ -83,7 +83,7 @@ type run struct {
 	iterations [][]float64 // for the diagnostic file of variational
 }
 
-// status is an error that has been told: the exit code.
+// status is the exit code for an error that has been reported.
 type status int
 
 func (s status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
@@ -129,8 +129,8 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 	return 0
 }
 
-// methods are what there is to do. Each says what remains to be checked of its
-// arguments before the model is looked at, and how its density is bound.
+// methods are the methods of CmdStan. Each checks its remaining arguments before the model is read,
+// and chooses how its density is bound.
 var methods = map[string]struct {
 	check func(*run) error
 	bind  func(*run) model.BindOptions
@@ -296,7 +296,7 @@ func environmentThreads(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
-// threads is how many chains may run at a time.
+// threads is the number of chains that may run at a time.
 func (r *run) threads() int {
 	if n := r.config.Int("num_threads"); n > 0 {
 		return n
@@ -312,9 +312,8 @@ func writeInfo(w io.Writer, p *Program) {
 	}
 }
 
-// exception is an error as CmdStan's clients look for it on the console: a line that
-// begins with Exception where the model or its data are at fault, and what more there
-// is to know.
+// exception words an error as CmdStan's clients expect it on the console: a line that begins with
+// Exception if the model or its data are at fault, then the details.
 func exception(err error, words func(setting string) string) string {
 	var rejection *compile.Rejection
 	if errors.As(err, &rejection) {
@@ -349,7 +348,7 @@ func standing(d diag.Diagnostic) string {
 	return ""
 }
 
-// rejected is what is said of a point that the model refuses.
+// rejected is the message about a point that the model rejects.
 func rejected(r *compile.Rejection) string {
 	return "Exception: " + stanWords(r.Err.Error()) + place(r.Span.IsValid(), diag.Diagnostic{Span: r.Span})
 }
@@ -359,8 +358,8 @@ var (
 	placeWords = regexp.MustCompile(`^(.*) \(([^()]*), line (\d+), column (\d+)\)$`)
 )
 
-// stanWords puts the message of a check as Stan's library does, for those who look for
-// its words: sigma is -1, but must be positive!
+// stanWords words the message of a check as Stan's library does, for programs that search for it:
+// sigma is -1, but must be positive!
 func stanWords(text string) string {
 	if m := placeWords.FindStringSubmatch(text); m != nil {
 		column, _ := strconv.Atoi(m[4])

@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// checkSample looks at what can be wrong with the arguments of sample together.
+// checkSample checks combinations of the arguments of sample.
 func (r *run) checkSample() error {
 	engaged := r.config.Bool(adaptPath + "engaged")
 	switch {
@@ -134,7 +134,7 @@ func (r *run) sampleWith(p *model.Posterior, check *selfcheck.Check) error {
 	return s.finish(report)
 }
 
-// none is a number of transitions for a session, where 0 is the default.
+// none is a number of transitions that means none to a session, where 0 is the default.
 func none(n int) int {
 	if n == 0 {
 		return -1
@@ -142,7 +142,8 @@ func none(n int) int {
 	return n
 }
 
-// firstID is the first chain in its stream of random numbers; 0 stands for another.
+// firstID is the number of the first chain in its stream of random numbers; it replaces 0, which
+// means another number to a session.
 func (r *run) firstID() int {
 	if r.id == 0 {
 		return math.MaxInt32
@@ -150,7 +151,7 @@ func (r *run) firstID() int {
 	return r.id
 }
 
-// metrics reads the metrics to start with, nil if there are none.
+// metrics reads the initial metrics, nil if none are given.
 func (r *run) metrics(p *model.Posterior) ([]infer.Metric, error) {
 	name := r.config.Text(hmcPath + "metric_file")
 	if name == "" || r.text("sample.algorithm") == "fixed_param" || p.Dim() == 0 {
@@ -319,8 +320,7 @@ func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	return f.Adaptation(a)
 }
 
-// keep finishes the files of a run that was interrupted: they say how many draws they
-// have.
+// keep finishes the files of an interrupted run: it writes into them how many draws they have.
 func (s *sampling) keep(report infer.Report) {
 	for i, f := range s.files {
 		c := report.Chains[i]
@@ -381,7 +381,7 @@ func (s *sampling) saveMetrics(report infer.Report) error {
 	return nil
 }
 
-// rejectionsTold bounds how often the same reason is told of.
+// rejectionsTold is the largest number of times that the same reason is printed.
 const rejectionsTold = 10
 
 // tellRejections says which proposals the model has refused.
@@ -406,8 +406,8 @@ func (s *sampling) prefix(chain int) string {
 	return fmt.Sprintf("Chain [%d] ", s.id+chain)
 }
 
-// progress prints how far a chain is: after the first iteration of each phase, each
-// refresh-th of it, and the last of all.
+// progress prints the progress of a chain: after the first iteration of each phase, after every
+// refresh-th, and after the last.
 func (s *sampling) progress(p infer.Progress) {
 	within, phase, total := p.Iteration, "Warmup", s.warmup+s.draws
 	at := within

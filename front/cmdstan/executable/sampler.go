@@ -23,8 +23,8 @@ const (
 	metricPath = hmcPath + "metric"
 )
 
-// EngineVariable is the environment variable that names the engine, with options as on
-// the command line, that stands in the place of NUTS: front ends cannot ask for it.
+// EngineVariable is the environment variable that names a sampler to use in place of NUTS, with
+// options as on the command line. Front ends have no argument for it.
 const EngineVariable = "PPL_ENGINE"
 
 // fromEnvironment puts another engine in the place of NUTS.
@@ -64,7 +64,7 @@ func (r *run) sampler(dim int) (*chosen, error) {
 		row, _ := sampler.Lookup("fixed_param")
 		return &chosen{Sampler: sampler.Fixed{}, columns: row.AllColumns(), metric: r.config.Text(metricPath)}, nil
 	}
-	if dim == 0 { // as CmdStan: what NUTS would write, with nothing to tell
+	if dim == 0 { // as in CmdStan: the columns of NUTS, with nothing in them
 		row, _ := sampler.Lookup("nuts")
 		return &chosen{Sampler: still{}, columns: row.AllColumns(), metric: r.config.Text(metricPath), empty: true}, nil
 	}

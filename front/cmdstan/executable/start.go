@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// attempts is how often a random start is tried.
+// attempts is the number of times that a random start is tried.
 const attempts = 100
 
 // starting is where chains start.
@@ -56,7 +56,7 @@ func (r *run) starts(p *model.Posterior) (*starting, error) {
 	return s, nil
 }
 
-// unfit adds to the error of values that cannot be started from what CmdStan says of it.
+// unfit adds CmdStan's words to the error about initial values from which no chain can start.
 func unfit(err error) error {
 	bounded := regexp.MustCompile("^the initial value of .* is (.*), but must be (greater|less) than ")
 	for _, d := range model.Diagnostics(err) {
@@ -67,8 +67,8 @@ func unfit(err error) error {
 	return err
 }
 
-// find tries starts of a chain until the density is finite there, and says what was
-// wrong with those that were rejected. Timing tells how long a gradient takes.
+// find tries starts of a chain until the density is finite, and reports why the others were
+// rejected. Timing prints the time per gradient.
 func (r *run) find(p *model.Posterior, s *starting, chain int, timing bool) ([]float64, error) {
 	if err := s.failed[chain]; err != nil {
 		r.complain("Unrecoverable error evaluating the log probability at the initial value.")

@@ -212,8 +212,8 @@ func (c *Config) IsGiven(path string) bool { return c.given[path] }
 // GivenPaths lists the paths of values that were given, in the order of the alphabet.
 func (c *Config) GivenPaths() []string { return slices.Sorted(maps.Keys(c.given)) }
 
-// SetWithin reads further words as they stand after the name of a group. The error is
-// what is wrong with them.
+// SetWithin reads further words in the form in which they follow the name of a group. The error
+// describes the first wrong word.
 func (c *Config) SetWithin(path string, words []string) error {
 	var wrong strings.Builder
 	p := &parser{args: words, config: c, out: io.Discard, err: &wrong}

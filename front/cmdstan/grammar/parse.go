@@ -13,13 +13,13 @@ type Outcome int
 // The outcomes.
 const (
 	Run    Outcome = iota // go on
-	Told                  // help was printed: nothing else is to be done
+	Told                  // help was printed: there is nothing else to do
 	Asked                 // the versions are asked for: print them, and end
 	Refuse                // wrong, and said so
 )
 
-// Parse reads a command line without the program's name, which exe is. Help goes to
-// stdout, what is wrong to stderr, in CmdStan's words.
+// Parse reads a command line without the name of the program, which is exe. It prints help to
+// stdout and errors to stderr, in CmdStan's words.
 func Parse(exe string, args []string, table []*Argument, stdout, stderr io.Writer) (*Config, Outcome) {
 	p := &parser{args: args, config: newConfig(table), out: stdout, err: stderr}
 	if len(args) == 0 {
@@ -90,8 +90,8 @@ type parser struct {
 	lost   bool // a word belongs nowhere
 }
 
-// argument reads an argument, whose word is the next. It returns false if its value
-// is not allowed, which it has said.
+// argument reads the argument that begins with the next word. It returns false after reporting a
+// value that is not allowed.
 func (p *parser) argument(a *Argument, path, word string) bool {
 	switch a.Kind {
 	case Group, Leaf:

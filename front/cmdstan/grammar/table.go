@@ -75,8 +75,8 @@ func sampleArguments() *Argument {
 // common are the options of own engines that have their own place in the table.
 var common = []string{"metric", "stepsize", "stepsize_jitter", "max_depth", "delta", "gamma", "kappa", "t0", "init_buffer", "term_buffer", "window", "init_radius"}
 
-// ownEngines are the samplers that CmdStan does not have, with their options. They
-// take max_depth, where they have trees or not: front ends look for it.
+// ownEngines are the samplers that CmdStan does not have, with their options. All take max_depth,
+// with or without trees, since front ends expect it.
 func ownEngines() []*Argument {
 	var engines []*Argument
 	for _, row := range sampler.Table() {

@@ -26,9 +26,8 @@ type dispatcher struct {
 	program string // this program's path
 }
 
-// Dispatch runs a command line that comes from an executable of a model or a tool of a
-// home, and returns its exit code; ok is false if it is none of these. args begin with
-// the name that this program was called by.
+// Dispatch runs a command line of a model's executable or of a tool of a home, and returns its exit
+// code; ok is false if it is neither. args begin with the name by which this program was called.
 func Dispatch(ctx context.Context, args []string, s executable.Streams) (code int, ok bool) {
 	d := &dispatcher{Streams: s}
 	d.program, _ = os.Executable()
@@ -104,7 +103,7 @@ func (d *dispatcher) run(ctx context.Context, name string, p *executable.Program
 	return executable.Run(ctx, name, p, args, d.Streams)
 }
 
-// carried reads the model that a file carries, nil if it carries none.
+// carried reads the model inside a file, nil if the file has none.
 func carried(path string) (*executable.Program, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -25,9 +25,8 @@ func toolNames() []string {
 	return names
 }
 
-// Write makes dir a folder that front ends take for an installation of CmdStan, whose
-// programs run the program ppl, an absolute path. What the user has put into make/local is
-// kept.
+// Write makes dir a folder that front ends accept as an installation of CmdStan. Its programs run
+// the program ppl, an absolute path. The user's make/local is kept.
 func Write(dir, ppl string) error {
 	root, err := fs.Sub(files, "files")
 	if err != nil {
@@ -76,9 +75,9 @@ func writeTools(bin, ppl string, tools ...string) error {
 	return nil
 }
 
-// toolFile is the file of a tool in the folder bin. As the programs of a folder have no
-// make on Windows, it gets one; elsewhere ours stands beside the system's, for systems
-// without one: MAKE=DIR/bin/ppl-make.
+// toolFile is the file of a tool in the folder bin. On Windows, where programs of a folder find no
+// make, the folder gets ours. Elsewhere ours is an alternative for systems without make:
+// MAKE=DIR/bin/ppl-make.
 func toolFile(tool string) string {
 	switch {
 	case runtime.GOOS == "windows":
@@ -111,7 +110,7 @@ const ownName = `"$0"`
 // quote makes a word of a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// writeExecutable writes a file that can be run; one that is running stays as it is.
+// writeExecutable writes an executable file; a program that is running keeps its old file.
 func writeExecutable(path string, text []byte) error {
 	return durable.ReplaceExecutable(path, text)
 }

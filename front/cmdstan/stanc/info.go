@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// info tells what a program declares and calls, as the JSON object of stanc.
+// info lists what a program declares and calls, as stanc's JSON object.
 func info(file *ast.File, facts *check.Info, included []string) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -50,8 +50,8 @@ func info(file *ast.File, facts *check.Info, included []string) string {
 	return b.String()
 }
 
-// variable is the type of a variable as an object: the kind of its numbers, and by how
-// many indices each is found; of a tuple, its members.
+// variable describes the type of a variable as an object: the kind of its numbers and the number of
+// indices; for a tuple, its members.
 func variable(t types.Type) string {
 	if t.Kind == types.Tuple {
 		var members []string

@@ -30,7 +30,7 @@ type Options struct {
 // option is one that stanc knows.
 type option struct {
 	name  string
-	value string // what its value is called in the help; "": it has none
+	value string // name of its value in the help; "": it has no value
 	help  string
 	set   func(o *Options, value string) error
 }

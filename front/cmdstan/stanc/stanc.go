@@ -143,8 +143,7 @@ func (o *Options) compileOptions() compile.Options {
 	return compile.Options{Pedantic: o.pedantic, Include: lang.IncludeFrom(0, o.folders()...)}
 }
 
-// check says what is wrong with a model. Functions without a body are let pass where
-// that is allowed.
+// check reports what is wrong with a model. Functions without a body pass where that is allowed.
 func (o *Options) check(f *source.File) diag.List {
 	list := compile.Check(f, o.compileOptions())
 	if o.undefined {
@@ -203,8 +202,8 @@ func words(setting string) string {
 	return ""
 }
 
-// tell shows messages: first a line as front ends know them, then, of errors, all that is
-// to be known.
+// tell shows messages: first a line in the form that front ends expect, then, for errors, all
+// details.
 func (o *Options) tell(w io.Writer, list diag.List) {
 	for _, d := range list {
 		kind := "Semantic error"

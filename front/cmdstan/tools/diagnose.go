@@ -64,7 +64,7 @@ type diagnosis struct {
 	fine bool
 }
 
-// statistic gives the values of a statistic of all chains, and how many there are.
+// statistic returns the values of a statistic over all chains, and their number.
 func (d *diagnosis) statistic(name string) (chains [][]float64, n int) {
 	for c := range d.fit.store.Chains() {
 		values, ok := d.fit.store.Statistic(nil, c, name)

@@ -96,7 +96,8 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 	return files, nil
 }
 
-// fileName is the kind with what it is of: letters, digits and underscores.
+// fileName makes a file name of the kind and the name of the quantity: letters, digits and
+// underscores.
 func fileName(f report.Figure) string {
 	name := strings.Join(append([]string{f.Kind}, f.Of...), "_")
 	name = strings.Map(func(r rune) rune {

@@ -23,8 +23,8 @@ type progress struct {
 	Divergences int    `json:"divergences"`
 }
 
-// The page is told of progress so often, and gets what a chain has drawn. Handing it over
-// takes a twentieth of the time of the chain at most.
+// The period at which the page gets progress and new draws. Handing them over takes at most a
+// twentieth of the time of the chain.
 const (
 	tellEvery = 100 * time.Millisecond
 	handEvery = 400 * time.Millisecond

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// dataAnswer says what a file of data holds.
+// dataAnswer describes the contents of a data file.
 type dataAnswer struct {
 	Summary string           `json:"summary"`
 	Ints    map[string]int64 `json:"ints"` // its whole numbers, which sizes are

@@ -24,7 +24,7 @@ type textRequest struct {
 	Ints map[string]int64 `json:"ints"` // of the data, for the sizes in hints
 }
 
-// textAnswer is what there is to know of a text.
+// textAnswer is the analysis of a text.
 type textAnswer struct {
 	Messages []diagnostic `json:"messages"`
 
@@ -136,7 +136,7 @@ func (e *Engine) complete(_ *call, r *placeRequest) ([]completion, error) {
 	}
 	at := p.offset(r.At)
 	list := s.Complete(s.File, at, nil)
-	// What begins with what is written comes first, then what contains it.
+	// Names that begin with the typed text come first, then names that contain it.
 	fit := func(c service.Completion) int {
 		written := strings.ToLower(s.File.Text[c.Replace.Start:max(c.Replace.Start, min(at, c.Replace.End))])
 		label := strings.ToLower(c.Label)
@@ -230,8 +230,8 @@ func (e *Engine) signature(_ *call, r *placeRequest) (*signature, error) {
 	return out, nil
 }
 
-// format gives the changes that lay the text out in the canonical form; none where the
-// text has errors.
+// format returns the edits that bring the text into the canonical form; none if the text has
+// errors.
 func (e *Engine) format(*call, *struct{}) ([]edit, error) {
 	out := []edit{}
 	if e.text.snapshot == nil {

@@ -17,7 +17,7 @@ type run struct {
 	live     report.Live
 }
 
-// kept is the last whole report, with what it is of.
+// kept is the last whole report, with the run that it is about.
 type kept struct {
 	settings Settings
 	report   *report.Report

@@ -32,13 +32,13 @@ const (
 	fewParts = 5
 )
 
-// maxGenerated bounds the numbers of a variable that is made up.
+// maxGenerated is the largest number of elements of a variable that is made up.
 const maxGenerated = 1_000_000
 
-// generate makes up the data that a model lacks. What is given stays. Whole numbers, which
-// sizes mostly are, are manyRows or fewParts where their bounds allow it; predictors are standard
-// normal within their bounds; what the model draws is then drawn by it, at a draw of its
-// parameters from the prior, and is made up like predictors where that is not possible.
+// generate makes up the data that a model lacks, and keeps the data that are given. Whole numbers,
+// mostly sizes, are manyRows or fewParts where their bounds allow it. Predictors are standard
+// normal within their bounds. Variables that the model draws are drawn by it, at a draw of its
+// parameters from the prior, or made up like predictors if that is not possible.
 func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 	model, err := s.compiled()
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 			return nil, err
 		}
 		set = set.Replace(made, nil)
-		if !slices.Contains(drawn, name) { // the prior knows nothing of what the model draws
+		if !slices.Contains(drawn, name) { // the prior does not depend on what the model draws
 			predictors = predictors.Replace(made, nil)
 		}
 		switch x := v.(type) {

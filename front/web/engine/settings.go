@@ -61,7 +61,7 @@ func (s *Settings) options() (fit.Options, error) {
 	return o, err
 }
 
-// room refuses a run whose draws of so many quantities the page cannot hold.
+// room refuses a run with so many quantities that the page cannot hold the draws.
 func (s *Settings) room(quantities int) error {
 	const statistics = 8 // columns beside the quantities, about
 	chains, thin := int64(cmp.Or(s.Chains, 4)), int64(max(s.Thin, 1))
@@ -97,7 +97,7 @@ func (s *Settings) build() (infer.Sampler, error) {
 	return build()
 }
 
-// read reads the data. What a model does without is none.
+// read reads the data. A model without data has none.
 func (s *Settings) read() (*data.Set, error) {
 	if strings.TrimSpace(s.Data) == "" {
 		return data.Empty(), nil
