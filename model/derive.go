@@ -16,8 +16,8 @@ type Derived struct {
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
 
-	// Scaled and Unscaled are the statements about parameters alone that are and are not in
-	// a model of the kind predict.TopLevel.
+	// Scaled lists the statements on parameters that a model of the kind predict.TopLevel has, and
+	// Unscaled those that it lacks.
 	Scaled, Unscaled []string
 }
 
@@ -41,8 +41,8 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	return &Derived{derived, d.Outputs, d.Left, d.Scaled, d.Unscaled}, nil
 }
 
-// DeriveReplicated derives the model that draws the data anew, for data that may lack
-// what is drawn.
+// DeriveReplicated derives the model that draws the data again, for data that may lack the
+// variables to be drawn.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
 }

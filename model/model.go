@@ -34,9 +34,8 @@ type Model struct {
 // sourceText is a text of a model, under the name by which it is asked for.
 type sourceText struct{ Name, Text string }
 
-// Compile compiles a model. The name, usually that of a file, stands in
-// messages. The error holds everything that is wrong with the text, see
-// [Diagnostics].
+// Compile compiles a model. Messages show the name, usually that of a file. The error has
+// everything that is wrong with the text, see [Diagnostics].
 func Compile(name, text string) (*Model, error) {
 	return CompileContext(context.Background(), name, text, CompileOptions{})
 }
@@ -68,8 +67,8 @@ func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*
 	return compileText(ctx, name, text, o, o.include(nil))
 }
 
-// include finds the texts of #include lines: those of Included, then by first, if it is not nil,
-// then in files. It is nil if there are none.
+// include finds the texts of #include lines: in Included, then by first if it is not nil, then in
+// files. It is nil if no text can be included.
 func (o *CompileOptions) include(first func(string) (*source.File, error)) func(string) (*source.File, error) {
 	var finders []func(string) (*source.File, error)
 	if o.Included != nil {
@@ -232,7 +231,7 @@ func (m *Model) Warnings() diag.List {
 	return m.warnings
 }
 
-// Err is nil for a model that [Compile] has made. For a nil or zero one it says so.
+// Err is nil for a model that [Compile] has made, and an error for a nil or zero one.
 func (m *Model) Err() error {
 	if m == nil || m.program == nil {
 		return errors.New("ppl: there is no model; Compile makes one, if its error is nil")
@@ -271,27 +270,25 @@ type BindOptions struct {
 	// without the line break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
 
-	// MaxPrint bounds what is handed to Print, in bytes: in all, by clones too; 0:
-	// 64 MiB. Of one evaluation it is a megabyte. That there is more is said.
+	// MaxPrint is the largest number of bytes passed to Print, clones included; 0: 64 MiB. One
+	// evaluation may print a megabyte. Output that is cut off ends with a note.
 	MaxPrint int64
 
-	// StanCompat selects the transforms of an older version of Stan where they
-	// have changed since, for comparisons: "2.32", whose simplexes arise by
-	// stick-breaking. The posterior is the same; unconstrained points and the log
-	// density over them are not. "" is the newest.
+	// StanCompat selects the transforms of an older version of Stan, for comparisons: "2.32", whose
+	// simplexes use stick-breaking. The posterior is the same; unconstrained points and the log
+	// density over them differ. "" selects the newest.
 	StanCompat string
 
-	// Memory is the number of bytes that binding, and an evaluation of the posterior by
-	// one chain, may take. What a model or its data ask for beyond it is refused, with the
-	// line that asks. 0: half of what the machine, or the control group of the process,
-	// has.
+	// Memory is the number of bytes that binding, and an evaluation of the posterior by one chain,
+	// may take. A request beyond it is refused with the line that makes it. 0: half of the memory
+	// of the machine, or of the control group of the process.
 	Memory int64
 
-	// Statements is how many statements of the model may be run while it is bound, in
-	// transformed data for instance, and for the generated quantities of a draw where
-	// these are interpreted; a loop that never ends is left so. A statement of the model
-	// itself counts for a hundred, each time that it is written out: in each trip of a loop
-	// that is unrolled, and in each call of a function. 0: a thousand million.
+	// Statements is the largest number of statements of the model that may run while it is bound,
+	// as in transformed data, and for the generated quantities of a draw if these are interpreted.
+	// It ends loops that would never end. A statement of the model block counts as a hundred, each
+	// time that it is written out: in each iteration of an unrolled loop, and in each call of a
+	// function. 0: a thousand million.
 	Statements int64
 
 	// AllowImpossible binds data that rule out every value of the parameters, such as a
@@ -299,8 +296,8 @@ type BindOptions struct {
 	// posteriors that are evaluated rather than sampled, where a rejection is an answer.
 	AllowImpossible bool
 
-	// Without leaves out passes of the compiler, by name. What is computed does
-	// not depend on them, but for rounding; for looking into the compiler.
+	// Without leaves out passes of the compiler, by name, to study the compiler. Results do not
+	// depend on them, up to rounding.
 	Without []string
 }
 
@@ -369,7 +366,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	return &Posterior{name: m.name, model: m, values: set, options: o, bound: bound}, nil
 }
 
-// ReadData makes a set of what [Model.Bind] accepts, which accepts the set, too.
+// ReadData makes a set of data from anything that [Model.Bind] accepts. Bind accepts the set too.
 func ReadData(values any) (*data.Set, error) { return readData(values, 0) }
 
 // readData is ReadData within so many bytes of memory; 0: the default.

@@ -36,7 +36,7 @@ var (
 	_ infer.Recentrer  = (*Posterior)(nil)
 )
 
-// Err is nil for a posterior that [Model.Bind] has made. For a nil or zero one it says so.
+// Err is nil for a posterior that [Model.Bind] has made, and an error for a nil or zero one.
 func (p *Posterior) Err() error {
 	if p == nil || p.bound == nil {
 		return errors.New("ppl: there is no posterior; Model.Bind makes one, if its error is nil")
@@ -87,9 +87,9 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 	return p.bound.LogDensityGrad(x, grad)
 }
 
-// MemoryLimit is the number of bytes that what is computed with the posterior may take, see
-// [BindOptions]. It implements infer.Limited: dense metrics and Hessians of very many
-// parameters are refused before they are made.
+// MemoryLimit is the number of bytes that computations with the posterior may take, see
+// [BindOptions]. It implements infer.Limited: dense metrics and Hessians of very many parameters
+// are refused before they are made.
 func (p *Posterior) MemoryLimit() int64 {
 	if p.Err() != nil {
 		return 0
@@ -105,8 +105,8 @@ func (p *Posterior) CloneDensity() infer.LogDensity {
 	return p.bound.Clone()
 }
 
-// Recentring implements [infer.Recentrer]: other coordinates for the effects of
-// hierarchical models, nil where there are none.
+// Recentring implements [infer.Recentrer]: other coordinates for group-level terms of hierarchical
+// models, nil if the model has none.
 func (p *Posterior) Recentring() (infer.Recentring, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (p *Posterior) Clone() *Posterior {
 	return &c
 }
 
-// With is a copy whose log density another compiled program of the same model and data
-// computes.
+// With is a copy whose log density is computed by another compiled program of the same model and
+// data.
 func (p *Posterior) With(program *compile.Model) *Posterior {
 	if p.Err() != nil {
 		return p
@@ -168,10 +168,9 @@ func (p *Posterior) Options() BindOptions {
 	return p.options
 }
 
-// Compiled is the compiled model at these data, for those who write samplers: it has
-// second derivatives, the metrics of Riemannian samplers, and what the density is made
-// of. Like the Posterior it is used by one goroutine at a time. It is nil if there is no
-// posterior.
+// Compiled is the compiled model at these data, for authors of samplers: it has second derivatives,
+// the metrics of Riemannian samplers, and the parts of the density. Like the Posterior it is used
+// by one goroutine at a time. It is nil if there is no posterior.
 func (p *Posterior) Compiled() *compile.Model {
 	if p.Err() != nil {
 		return nil
@@ -188,18 +187,17 @@ func (p *Posterior) Unwrap() infer.LogDensity {
 	return p.bound
 }
 
-// SetStop makes evaluations ask stop now and then, and end with an error that
-// wraps what it returns: a loop in the model that parameters end may go on for
-// ever. fit.Sample does it by itself.
+// SetStop makes evaluations call stop now and then, and end with an error that wraps its result: a
+// loop whose end depends on parameters may run for ever. fit.Sample calls SetStop.
 func (p *Posterior) SetStop(stop func() error) {
 	if p.Err() == nil {
 		p.bound.SetStop(stop)
 	}
 }
 
-// SetWorkers has evaluations of the log density, not those by clones, carried out by that
-// many goroutines at a time where one takes long enough, from about half a millisecond on. 1 is
-// the default. Results do not depend on it, to the last bit. fit.Sample does it by itself.
+// SetWorkers sets the number of goroutines for an evaluation of the log density that takes more
+// than about half a millisecond; the default is 1. Clones do not use it. Results do not depend on
+// it, to the last bit. fit.Sample calls SetWorkers.
 func (p *Posterior) SetWorkers(n int) {
 	if p.Err() == nil {
 		p.bound.SetWorkers(n)
@@ -316,9 +314,9 @@ func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
 	return x, p.bound.UnconstrainValues(values, x)
 }
 
-// UnconstrainRounded is [Posterior.UnconstrainValues] of values that were rounded to so many
-// significant digits, as files of draws have them; 0: they are exact. A value that left its
-// type by rounding alone is taken for the nearest one that has not.
+// UnconstrainRounded is [Posterior.UnconstrainValues] for values rounded to this number of
+// significant digits, as in files of draws; 0: they are exact. A value that violates its constraint
+// by rounding alone is replaced by the nearest that does not.
 func (p *Posterior) UnconstrainRounded(values []float64, digits int) ([]float64, error) {
 	if err := p.Err(); err != nil {
 		return nil, err

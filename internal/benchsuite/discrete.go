@@ -80,8 +80,8 @@ func itemResponse(I, J int) (any, Gradient) {
 		rest, drest := x[I+2*J:I+2*J+3], grad[I+2*J:I+2*J+3]
 		muB, sigmaA, sigmaB := rest[0], math.Exp(rest[1]), math.Exp(rest[2])
 		lp := -muB*muB/8 - sigmaA*sigmaA/2 - sigmaB*sigmaB/8 + rest[1] + rest[2]
-		// log a ~ normal(0, sigma_a), whose density by a has the factor 1/a, which
-		// the Jacobian of a = exp(·) takes away; Stan keeps its constant.
+		// log a ~ normal(0, sigma_a): its density over a has the factor 1/a, which the Jacobian of
+		// a = exp(·) cancels; Stan keeps its constant.
 		invA2, invB2 := 1/(sigmaA*sigmaA), 1/(sigmaB*sigmaB)
 		sa, sb, dmu := 0.0, 0.0, 0.0
 		for j, v := range logA {
@@ -140,7 +140,7 @@ func poissonGLMM(n, D, J int) (any, Gradient) {
 	y, group := make([]float64, n), make([]int32, n)
 	for i := range y {
 		rate := math.Exp(1 + 0.3*dot(d.X[i], coef) + 0.4*effects[d.G[i]-1])
-		// A Poisson draw: how many exponential waiting times fit.
+		// A Poisson draw: the number of exponential waiting times that fit.
 		for t := rng.ExpFloat64(); t < rate; t += rng.ExpFloat64() {
 			d.Y[i]++
 		}

@@ -21,8 +21,7 @@ func gaussianProcess(n int) (any, Gradient) {
 	for i, x := range d.X {
 		d.Y[i] = math.Sin(x) + 0.5*math.Cos(2.3*x) + 0.3*rng.NormFloat64()
 	}
-	// Squared distances, and matrices of which the lower triangles are used, by
-	// rows.
+	// Squared distances, and matrices whose lower triangles are used, by rows.
 	d2 := make([]float64, n*n)
 	for i := range n {
 		for j := range i {

@@ -31,8 +31,8 @@ func volatilityPriors(mu, u, v float64) (phi, sigma, lp, dmu, dphi, dsigma float
 	return phi, sigma, lp, -mu / 4, -z / 0.2, -sigma
 }
 
-// bySigmoid is the gradient by u of what has gradient dphi by phi = 2 p(u) - 1,
-// with that of the Jacobian.
+// bySigmoid is the gradient over u for a gradient dphi over phi = 2 p(u) - 1, with that of the
+// Jacobian.
 func bySigmoid(phi, dphi float64) float64 { return 0.5*dphi*(1-phi*phi) - phi }
 
 func volatility(T int) (any, Gradient) {

@@ -5,13 +5,13 @@ import "runtime/debug"
 
 // Build is what a build knows of where it came from.
 type Build struct {
-	Version string // of this module; devel if it is none that was released
+	Version string // of this module; devel for a build that is not a release
 	Commit  string // its hash; "" if the build did not know it
 	Time    string // of the commit, RFC 3339
-	Changed bool   // the tree had changes beside the commit
+	Changed bool   // the tree had changes since the commit
 }
 
-// Read tells of this build. Commit and so on are those of the program's own module,
+// Read describes this build. Commit and so on are those of the module that contains the program,
 // known if it is this one.
 func Read() Build {
 	b := Build{Version: "devel"}

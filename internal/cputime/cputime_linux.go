@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// Thread is the CPU time that the calling thread has used; what other
-// processes take of the machine does not count. (Getrusage tells it too, but
-// only as of the last tick of the scheduler.)
+// Thread is the CPU time that the calling thread has used; time taken by other processes does not
+// count. (Getrusage reports it too, but only as of the last tick of the scheduler.)
 func Thread() time.Duration { return read(3) }
 
 // Process is the CPU time that all threads of the process have used.

@@ -34,7 +34,7 @@ type Mean struct {
 	Count int     `json:"count"`
 }
 
-// Geometric is the geometric mean of positive numbers; zero if there are none.
+// Geometric is the geometric mean of positive numbers; zero without numbers.
 func Geometric(v []float64) Mean {
 	if len(v) == 0 {
 		return Mean{}

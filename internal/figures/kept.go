@@ -23,8 +23,8 @@ type Kept[R any] struct {
 	rows map[string]R
 }
 
-// OpenKept reads a file of results, if it exists, to append to it; "": none. key identifies
-// what a result is of. A last line that was cut off is dropped.
+// OpenKept opens a file of results to append to, and reads it if it exists; "" opens none. key
+// identifies what a result is of. A last line that was cut off is dropped.
 func OpenKept[R any](name string, key func(R) string) (*Kept[R], error) {
 	k := &Kept[R]{key: key, rows: map[string]R{}}
 	if name == "" {
@@ -88,8 +88,8 @@ func (k *Kept[R]) Close() error {
 	return k.file.Close()
 }
 
-// Version is the commit that is checked out. An error says that files were changed since, so
-// that it does not say what is measured.
+// Version is the commit that is checked out. An error reports files that were changed since, so
+// that the commit is not what was measured.
 func Version() (string, error) {
 	changed, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output()
 	if err != nil {

@@ -34,8 +34,8 @@ func Open(path string) (*File, error) { return open(path, os.O_RDONLY) }
 // Edit opens an existing file to be changed in its place.
 func Edit(path string) (*File, error) { return open(path, os.O_RDWR) }
 
-// Append opens a file to be changed in its place, and makes it if there is none; then its name
-// is durable. Writes go to its beginning, see [File.Cut].
+// Append opens a file to change it in place, and makes it, durably, if it does not exist. Writes go
+// to its beginning, see [File.Cut].
 func Append(path string) (*File, error) {
 	f, err := Edit(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,7 @@ func MakeFolders(path string) error {
 	return err
 }
 
-// makeFolders makes a folder and those above it, and returns the ones that it made.
+// makeFolders makes a folder and its parents, and returns the ones that it made.
 func makeFolders(path string) (made []string, err error) {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
@@ -136,9 +136,9 @@ func syncTree(path string) error {
 	return SyncFolder(path)
 }
 
-// Move renames a folder to a place in the same folder, durably; a folder that is there already
-// is replaced and removed. Where the system can exchange two names, there is a whole folder at
-// the place at every moment.
+// Move renames a folder to a place in the same folder, durably, and replaces and removes a folder
+// that is there. If the system can exchange two names, the place has a whole folder at every
+// moment.
 func Move(from, to string) error {
 	if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
 		if err := Rename(from, to); err != nil {
@@ -213,8 +213,8 @@ func forget(path string) {
 	}
 }
 
-// TempFolder makes a folder that is to be moved to a path, under a random name in the same
-// folder. Those that were left long ago by processes that were killed are removed.
+// TempFolder makes a folder that will be moved to a path, under a random name in the same folder.
+// It removes old ones that killed processes left behind.
 func TempFolder(path string) (string, error) {
 	forget(path)
 	if err := MakeFolder(filepath.Dir(path)); err != nil {

@@ -56,8 +56,8 @@ func IsTemp(name, of string) bool {
 	return ok && suffix && err == nil && len(rest) == 2*tempRandom
 }
 
-// Commit makes the file durable in its place. After an error the file that was there before
-// is still there, and the temporary one is to be abandoned, or kept by [Temp.Keep].
+// Commit makes the file durable in its place. After an error the file that was there before is
+// still there, and the caller abandons the temporary one, or keeps it by [Temp.Keep].
 func (t *Temp) Commit() error { return Commit(t) }
 
 // Commit is [Temp.Commit] of several files with one sync of each folder. Each of them is
@@ -163,8 +163,8 @@ func writeText(text []byte) func(io.Writer) error {
 	}
 }
 
-// ReplaceBy is [Replace] with the text that write writes, of which it returns the
-// [Digest]. An error of write leaves the file as it was.
+// ReplaceBy is [Replace] with the text from write, and returns its [Digest]. An error of write
+// leaves the file as it was.
 func ReplaceBy(path string, write func(io.Writer) error) (digest string, err error) {
 	t, digest, err := TempBy(path, write)
 	if err != nil {
@@ -174,8 +174,8 @@ func ReplaceBy(path string, write func(io.Writer) error) (digest string, err err
 	return digest, t.Commit()
 }
 
-// TempBy writes a temporary file, to be committed, with the text that write writes, of which
-// it returns the [Digest]. There is no file after an error.
+// TempBy writes the text from write to a temporary file, to be committed, and returns the [Digest].
+// After an error there is no file.
 func TempBy(path string, write func(io.Writer) error) (t *Temp, digest string, err error) {
 	if t, err = CreateTemp(path); err != nil {
 		return nil, "", err
@@ -188,7 +188,7 @@ func TempBy(path string, write func(io.Writer) error) (t *Temp, digest string, e
 	return t, hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ReplaceExecutable is [Replace] of a program. One that is running stays as it is.
+// ReplaceExecutable is [Replace] for a program; a running one keeps its old file.
 func ReplaceExecutable(path string, text []byte) error { return ReplaceMode(path, text, 0o755) }
 
 // ReplaceMode is [Replace] with a file that has these permissions.
@@ -215,8 +215,8 @@ func Swap(path string, text []byte) error {
 	return t.place()
 }
 
-// Save writes what somebody asked for under a name of theirs: like [Replace], but a device or
-// a pipe is written to.
+// Save writes a file under a name that the user gave: like [Replace], but it writes to devices and
+// pipes directly.
 func Save(path string, text []byte) error { return SaveBy(path, writeText(text)) }
 
 // SaveBy is [Save] with the text that write writes.

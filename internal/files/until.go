@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Until does what nothing can end, such as reading a pipe that nobody writes to, and
-// returns when ctx ends at the latest; what has been begun then goes on until the program
-// ends.
+// Until runs work that cannot be cancelled, such as reading a pipe that nobody writes to, and
+// returns when ctx ends at the latest. Unfinished work then continues until the program ends.
 func Until[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -6,9 +6,9 @@ import "context"
 
 // Fault is a change that the compiler makes after one of its passes, if that is not left out.
 type Fault struct {
-	Pass string // its name; Bind: the graph that the binder makes, whatever passes are on
-	// Change is given what the pass returns, an *ad.Graph or a *loopnest.Program, and returns
-	// what takes its place.
+	Pass string // its name; Bind: the graph that the binder makes, whatever passes run
+	// Change gets what the pass returns, an *ad.Graph or a *loopnest.Program, and returns its
+	// replacement.
 	Change func(any) any
 	// Outputs puts it into the program of outputs in place of that of the log density.
 	Outputs bool
@@ -30,13 +30,13 @@ type key struct{}
 // With is a context for binding a program, whose compilation has the fault.
 func With(ctx context.Context, f *Fault) context.Context { return context.WithValue(ctx, key{}, f) }
 
-// From is the fault of a context; nil: there is none.
+// From is the fault of a context; nil if it has none.
 func From(ctx context.Context) *Fault {
 	f, _ := ctx.Value(key{}).(*Fault)
 	return f
 }
 
-// After is what takes the place of made, which a pass returns. A nil Fault changes nothing.
+// After returns the replacement of made, which a pass returns. A nil Fault changes nothing.
 func After[T any](f *Fault, pass string, made T) T {
 	if f == nil || f.Pass != pass {
 		return made

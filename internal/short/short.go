@@ -4,8 +4,8 @@ package short
 
 import "testing"
 
-// Skip skips a test under go test -short, where its subject is tested in less time as well; why
-// says what takes long, and what is left.
+// Skip skips a test under go test -short if a faster test covers its subject; why says what takes
+// long, and what is left.
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {
@@ -13,7 +13,7 @@ func Skip(t testing.TB, why string) {
 	}
 }
 
-// Of is long, and n under go test -short: for tests of which a part sees most faults.
+// Of is long, and n under go test -short: for tests in which a part finds most faults.
 func Of(long, n int) int {
 	if testing.Short() {
 		return n

@@ -32,13 +32,13 @@ type Completion struct {
 	Label   string
 	Detail  string // one line, such as a type
 	Snippet string // what is inserted, with ${1:placeholders}; the label if empty
-	Library string // name whose documentation is that of the completion; may be empty
+	Library string // name to look up for documentation; may be empty
 	Rank    int    // lower ones come first
 	Replace source.Span
 }
 
-// Complete lists what may be written at a place, which is the end of what has been
-// typed. Editors filter the list by the word before the place, which it replaces.
+// Complete lists what may be written at a place, the end of the typed text. Editors filter the list
+// by the word before the place, which the completion replaces.
 func (s *Snapshot) Complete(f *source.File, offset int, files func(prefix string) []string) []Completion {
 	st := s.situation(f, offset)
 	if st.want == includePath {

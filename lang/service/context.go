@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// expectation is what a text expects at a place, as far as the tokens before it tell.
+// expectation is what can be written at a place, as far as the tokens before it determine.
 type expectation uint8
 
 const (
 	nothing      expectation = iota // within comments, strings, numbers; where a new name is written
 	blockHeader                     // outside of all blocks
 	statement                       // at the beginning of a statement or declaration
-	declaration                     // at the beginning of a declaration, where no statement may stand
+	declaration                     // at the beginning of a declaration, where statements are not allowed
 	function                        // at the beginning of the definition of a function
 	typeName                        // a type
 	parameter                       // of a function being defined
@@ -29,7 +29,7 @@ const (
 // situation is a place with the tokens before it.
 type situation struct {
 	want    expectation
-	word    source.Span     // what has been typed of the word, up to its end
+	word    source.Span     // the typed part of the word, up to its end
 	tokens  []grammar.Token // before the word, without comments
 	within  *ast.Block      // nil outside
 	include source.Span     // of the path on an #include line
@@ -83,8 +83,7 @@ func pathOf(t grammar.Token) source.Span {
 
 func includeName(t grammar.Token) string { return lang.IncludeName(t.Span.Text()) }
 
-// before is the i-th token before the word, comments left out; the zero Token if there
-// is none.
+// before is the i-th token before the word, comments left out; the zero Token if there are fewer.
 func (st *situation) before(i int) grammar.Token {
 	if i < 1 || i > len(st.tokens) {
 		return grammar.Token{}
@@ -157,8 +156,8 @@ func (st *situation) inBody() bool {
 	return depth > own
 }
 
-// opener is the innermost open bracket before the place with the word before it, such
-// as "foo("; "" if none is open in the statement.
+// opener is the innermost open bracket before the place with the word before it, such as "foo("; ""
+// if no bracket of the statement is open.
 func (st *situation) opener() string {
 	depth := 0
 	for i := 1; ; i++ {
@@ -177,8 +176,8 @@ func (st *situation) opener() string {
 	}
 }
 
-// matching is how far back the bracket stands that the token at i closes; 0 if there is
-// none.
+// matching is the distance, in tokens, to the bracket that the token at i closes; 0 if no bracket
+// matches.
 func (st *situation) matching(i int) int {
 	depth := 0
 	for ; ; i++ {

@@ -58,8 +58,8 @@ func (s *Snapshot) FixAll(f *source.File) (fix Fix, ok bool) {
 // older are the diagnostics of syntax that Upgrade rewrites.
 var older = []diag.Code{diag.OldArraySyntax, diag.ArrowAssign, diag.HashComment, diag.IncrementLogProb, diag.RemovedFunction}
 
-// Upgrade rewrites a file in the syntax of today; ok is false if nothing in it is older,
-// or if it cannot be read even so.
+// Upgrade rewrites a file in today's syntax; ok is false if the file has no older syntax, or cannot
+// be read even as older syntax.
 func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	for _, d := range s.Diagnostics {
 		if d.Span.File == f && slices.Contains(older, d.Code) {
@@ -78,9 +78,9 @@ func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	return fix, true
 }
 
-// Format lays a file out; the edits are small, so that what is not changed stays in
-// place. With the span of a part of the file, only the lines in it are changed. ok is
-// false if the file cannot be read as a program.
+// Format lays a file out by small edits, so that unchanged text stays in place. With the span of a
+// part of the file, only the lines in it change. ok is false if the file cannot be read as a
+// program.
 func (s *Snapshot) Format(f *source.File, part *source.Span) (edits []diag.Edit, ok bool) {
 	if s.options.Functions {
 		return nil, false

@@ -17,12 +17,12 @@ type Hint struct {
 	Text string
 }
 
-// HintRange is of which expressions there are hints.
+// HintRange selects the expressions that get hints.
 type HintRange uint8
 
-// The ranges. HintResults are the types and shapes of what is assigned or given to
-// distributions, if it is more than a name or number and has parts; HintExpressions, of all
-// expressions within these too, and of single numbers that are made of containers.
+// The ranges. HintResults gives the types and shapes of values that are assigned or given to
+// distributions, if they have parts and are more than a name or number. HintExpressions adds all
+// expressions within these, and numbers that are computed from containers.
 const (
 	HintResults HintRange = iota
 	HintExpressions
@@ -41,7 +41,7 @@ func (s *Snapshot) Hints(f *source.File, which HintRange) []Hint {
 			out = append(out, Hint{f, end.End, text})
 		}
 	}
-	// single reports whether a single number tells something: it comes of containers.
+	// single reports whether a hint on a number is useful: the number is computed from containers.
 	single := func(e ast.Expr) bool {
 		var of []ast.Expr
 		switch e := e.(type) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Hover is what is known of the text at a place, in Markdown.
+// Hover describes the text at a place, in Markdown.
 type Hover struct {
 	Text string
 	Span source.Span
@@ -92,7 +92,7 @@ func (s *Snapshot) describe(sym Symbol) string {
 	return Documentation(doc)
 }
 
-// describeVar is the text about a variable: its declaration, what it is, its shape.
+// describeVar describes a variable: its declaration, its role, its shape.
 func (s *Snapshot) describeVar(v *check.Var) string {
 	out := code(declared(v) + " " + v.Name)
 	what := ""
@@ -137,8 +137,7 @@ func (s *Snapshot) describeVar(v *check.Var) string {
 	return out
 }
 
-// commentAbout is the comment that stands after a declaration on its line, or on the
-// lines right before it.
+// commentAbout is the comment after a declaration on its line, or on the lines right before it.
 func (s *Snapshot) commentAbout(n ast.Node) string {
 	at := n.Span().Origin()
 	f := at.File
@@ -217,7 +216,7 @@ func (s *Snapshot) other(f *source.File, offset int) (text string, span source.S
 	return "", span
 }
 
-// Documentation is what the library says of a name, in Markdown.
+// Documentation is the library's documentation of a name, in Markdown.
 func Documentation(doc types.Documentation) string {
 	var b strings.Builder
 	if d := doc.Distribution; d != nil {

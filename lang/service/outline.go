@@ -88,7 +88,7 @@ type Fold struct {
 	Comment bool
 }
 
-// Folds are what stands between braces, and comments of several lines.
+// Folds are the parts between braces, and comments of several lines.
 func (s *Snapshot) Folds(f *source.File) []Fold {
 	var out []Fold
 	var open []int

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// path lists the nodes around an offset of the whole program, the outermost first. A
-// node that ends at the offset counts where none begins there.
+// path lists the nodes around an offset of the whole program, the outermost first. A node that ends
+// at the offset counts only if no node begins there.
 func (s *Snapshot) path(at int) []ast.Node {
 	var out []ast.Node
 	var n ast.Node = s.Tree
@@ -31,8 +31,8 @@ func (s *Snapshot) path(at int) []ast.Node {
 	return out
 }
 
-// token is the token of a file that contains an offset, or ends there where none
-// begins; ok is false between tokens.
+// token is the token of a file that contains an offset, or that ends there if no token begins
+// there; ok is false between tokens.
 func (s *Snapshot) token(f *source.File, offset int) (t grammar.Token, ok bool) {
 	ts := s.fileTokens(f)
 	i := tokensBefore(ts, offset)
@@ -51,8 +51,7 @@ func tokensBefore(ts []grammar.Token, offset int) int {
 	return n
 }
 
-// word is the span of the name or keyword around an offset, the empty span at the
-// offset if there is none.
+// word is the span of the name or keyword around an offset, or the empty span at the offset.
 func (s *Snapshot) word(f *source.File, offset int) source.Span {
 	if t, ok := s.token(f, offset); ok && (t.Kind == grammar.Identifier || t.Kind == grammar.Keyword || t.Kind == grammar.TypeName) {
 		return t.Span

@@ -13,8 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Renameable is the name at a place that can be renamed; the error says why there is
-// none.
+// Renameable is the name at a place if it can be renamed; otherwise the error gives the reason.
 func (s *Snapshot) Renameable(f *source.File, offset int) (source.Span, error) {
 	sym, ok := s.symbolAt(f, offset)
 	switch {

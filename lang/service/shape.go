@@ -17,8 +17,8 @@ type size struct {
 	n     int64
 }
 
-// shape is the sizes of a value, those of arrays before those of vectors and matrices;
-// none for a number.
+// shape is the sizes of a value, those of arrays before those of vectors and matrices; empty for a
+// number.
 type shape []size
 
 func (sh shape) text() string {
@@ -213,7 +213,7 @@ func (s *Snapshot) indexShape(e *ast.IndexExpr) (shape, bool) {
 	return append(sh, x[len(e.Indices):]...), true
 }
 
-// rangeSize is how many elements of a dimension a range takes.
+// rangeSize is the number of elements that a range selects of a dimension.
 func (s *Snapshot) rangeSize(r *ast.Range, of size) (size, bool) {
 	to := of
 	if r.To != nil {
@@ -233,9 +233,9 @@ func (s *Snapshot) rangeSize(r *ast.Range, of size) (size, bool) {
 	return size{}, false
 }
 
-// shapeRules are functions whose result has a shape that the arguments tell: each letter
-// or number pair is a size. "2" is the value of the second argument, "1.0" the first
-// size of the first argument, "1" alone with "=" the shape of the first.
+// shapeRules are functions whose arguments determine the shape of the result. Each letter or number
+// pair is a size: "2" is the value of the second argument, "1.0" the first size of the first
+// argument, "1" alone with "=" the shape of the first.
 var shapeRules = map[string]string{
 	"rep_vector": "2", "rep_row_vector": "2", "rep_matrix": "2 3", "rep_array": "2", "zeros_vector": "1", "ones_vector": "1",
 	"zeros_row_vector": "1", "ones_row_vector": "1", "zeros_array": "1", "ones_array": "1", "identity_matrix": "1 1",

@@ -29,7 +29,7 @@ type Signatures struct {
 	Argument int
 }
 
-// maxForms bounds how many forms of a function are shown.
+// maxForms is the largest number of forms shown of a function.
 const maxForms = 12
 
 // SignatureHelp describes the call around a place; ok is false outside of calls.

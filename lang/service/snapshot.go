@@ -26,8 +26,8 @@ type Library interface {
 type Options struct {
 	Library Library
 
-	// Include finds the file that an #include line names; nil: none is found. It
-	// gives the same *source.File for the same text, as long as that is not changed.
+	// Include finds the file for an #include line; nil: no file is found. It returns the same
+	// *source.File for the same text, as long as the text has not changed.
 	Include func(name string) (*source.File, error)
 
 	// Functions says that the text is the inside of a functions block, as files are
@@ -113,8 +113,8 @@ const errNoFolder = plainError("it is not known where to look for files")
 
 func whole(f *source.File) source.Span { return source.Span{File: f, End: len(f.Text)} }
 
-// withoutIncludes is the list without the files that were not found: the rest of the
-// program can be checked all the same.
+// withoutIncludes is the list without errors about missing files: the rest of the program can still
+// be checked.
 func withoutIncludes(list diag.List) diag.List {
 	var out diag.List
 	for _, d := range list {
@@ -144,8 +144,8 @@ func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// origin is the span in the file from which its text came; what lies in no file of the
-// program is told at the start of the document.
+// origin is the span in the file from which the text came; messages without a file are placed at
+// the start of the document.
 func (s *Snapshot) origin(span source.Span) source.Span {
 	span = span.Origin()
 	if !slices.Contains(s.files, span.File) {
@@ -174,8 +174,8 @@ func (s *Snapshot) fileTokens(f *source.File) []grammar.Token {
 	return ts
 }
 
-// block is the program block around an offset of the whole program; nil outside of all.
-// What follows a block that is not closed belongs to it.
+// block is the program block around an offset of the whole program; nil outside all blocks. Text
+// after a block that is not closed belongs to it.
 func (s *Snapshot) block(at int) *ast.Block {
 	var last *ast.Block
 	for _, b := range s.Tree.Blocks {

@@ -118,8 +118,8 @@ func (s *Snapshot) inLibrary(name string) bool {
 	return false
 }
 
-// userFunction is the full name of the program's function that a name stands for: the
-// name itself, or that of a density of a distribution; "" if there is none.
+// userFunction is the full name of the program's function for a name: the name itself, or that of
+// the density of a distribution; "" if there is no such function.
 func (s *Snapshot) userFunction(name string) string {
 	for _, f := range s.Info.Funcs {
 		if f.Name == name || f.Name == name+"_lpdf" || f.Name == name+"_lpmf" {
@@ -140,8 +140,8 @@ func (s *Snapshot) functions(name string) []*check.Func {
 	return out
 }
 
-// Definition is where the name at a place is declared; a function has as many places as
-// definitions. Nil for names of the library. On an #include line it is the file.
+// Definition lists the places where the name at a place is declared: a function may have several.
+// It is nil for names of the library. On an #include line it is the file.
 func (s *Snapshot) Definition(f *source.File, offset int) []source.Span {
 	if t, ok := s.token(f, offset); ok && t.Kind == grammar.IncludeLine && s.options.Include != nil {
 		if found, err := s.options.Include(includeName(t)); err == nil {
@@ -164,7 +164,7 @@ func (s *Snapshot) Definition(f *source.File, offset int) []source.Span {
 	return nil
 }
 
-// Reference is a place at which a name stands.
+// Reference is an occurrence of a name.
 type Reference struct {
 	Span        source.Span
 	Declaration bool
@@ -228,7 +228,7 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 	return out
 }
 
-// VariableAt is the variable that the name at a place refers to; nil if it is none.
+// VariableAt is the variable that the name at a place refers to; nil if it refers to no variable.
 func (s *Snapshot) VariableAt(f *source.File, offset int) *check.Var {
 	sym, _ := s.symbolAt(f, offset)
 	return sym.Var

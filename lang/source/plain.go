@@ -15,7 +15,8 @@ func Plain(r rune) (string, bool) {
 	return plain, ok
 }
 
-// lookalikes are those of which Unicode has no block in the order of ASCII.
+// lookalikes are characters that look like ASCII ones and are not in a block of Unicode in the
+// order of ASCII.
 var lookalikes = map[rune]string{
 	'‘': "'", '’': "'", '´': "'", '“': `"`, '”': `"`, '„': `"`, '«': `"`, '»': `"`, '「': `"`, '」': `"`,
 	'−': "-", '–': "-", '—': "-", '×': "*", '·': "*", '∼': "~", '˜': "~", '≤': "<=", '≥': ">=", '≠': "!=",

@@ -18,7 +18,7 @@ type File struct {
 	Text  string
 	lines []int  // byte offset of the start of each line
 	runes []int  // characters before each block of bytes
-	parts []part // of a text that was put together from several files
+	parts []part // of a text that was assembled from several files
 }
 
 // part is a piece of text that comes from another file.
@@ -27,8 +27,8 @@ type part struct {
 	from  Span
 }
 
-// Assemble puts pieces of files together to one text. Positions in it are those
-// of the files from which the text came.
+// Assemble joins pieces of files into one text. Positions in it are those of the files from which
+// the pieces came.
 func Assemble(name string, pieces []Span) *File {
 	var b strings.Builder
 	var parts []part
@@ -41,15 +41,15 @@ func Assemble(name string, pieces []Span) *File {
 	return f
 }
 
-// Origin is the file, and the place in it, from which the text at an offset
-// came: the file itself unless it was put together from others.
+// Origin is the file and the offset from which the text at an offset came: the file itself unless
+// it was assembled.
 func (f *File) Origin(offset int) (*File, int) {
 	if len(f.parts) == 0 {
 		return f, offset
 	}
 	offset = max(0, min(offset, len(f.Text)))
 	i := sort.Search(len(f.parts), func(i int) bool { return f.parts[i].start > offset }) - 1
-	// At the seam, what begins there is meant, unless nothing does.
+	// At a seam between parts, the part that begins there counts, unless none does.
 	p := f.parts[i]
 	return p.from.File.Origin(p.from.Start + offset - p.start)
 }
@@ -64,9 +64,8 @@ func (s Span) Origin() Span {
 	return Span{f, start, min(start+s.End-s.Start, len(f.Text))}
 }
 
-// Placed is where the text at an offset of another file stands in f, which was put
-// together from it and others; ok is false if f has no such part. Of a part that
-// occurs several times it is the first.
+// Placed is the offset in f, which was assembled, of the text at an offset of another file; ok is
+// false if f does not contain that text. If a part occurs several times, the first counts.
 func (f *File) Placed(of *File, offset int) (at int, ok bool) {
 	if f == of {
 		return offset, true
@@ -76,8 +75,7 @@ func (f *File) Placed(of *File, offset int) (at int, ok bool) {
 		if !ok || at < p.from.Start || at > p.from.End {
 			continue
 		}
-		// At a seam within one file, as around an #include line, the part that
-		// begins there is meant.
+		// At a seam within one file, as around an #include line, the part that begins there counts.
 		if at == p.from.End && slices.ContainsFunc(f.parts[i+1:], func(q part) bool { return q.from.File == p.from.File && q.from.Start == at }) {
 			continue
 		}
@@ -105,9 +103,9 @@ func NewFile(name, text string) *File {
 	return f
 }
 
-// runeBlock is the length in bytes of a block whose characters are counted, so
-// that a column is found without reading its line from the start: a program of
-// one line may have a message in every statement.
+// runeBlock is the number of bytes in a block whose characters are counted in advance. The column
+// of a place is then found without reading its line from the start, which matters for a program of
+// one line with a message in every statement.
 const runeBlock = 256
 
 func startsRune(b byte) bool { return b&0xC0 != 0x80 }

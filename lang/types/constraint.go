@@ -77,8 +77,8 @@ func (c Constraint) String() string { return c.Text }
 // whole, so that Contains alone cannot decide it.
 func (c Constraint) Structured() bool { return c.Kind.Structured() }
 
-// Contains reports whether a scalar is in the set; of a Structured constraint,
-// whether an element may be in a member of it as far as it alone can tell.
+// Contains reports whether a scalar is in the set; for a Structured constraint, whether an element
+// may occur in a value that satisfies it.
 func (c Constraint) Contains(x float64) bool {
 	switch {
 	case math.IsNaN(x):

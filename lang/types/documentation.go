@@ -1,6 +1,6 @@
 package types
 
-// Documentation is what the library knows of a name.
+// Documentation is the library's documentation of a name.
 type Documentation struct {
 	Name string
 	// Distribution is set for the name of a distribution and for functions that

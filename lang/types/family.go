@@ -32,8 +32,8 @@ func Binary(name string) Elementwise {
 	return Elementwise{Name: name, Args: []Kind{Real, Real}, Result: Real}
 }
 
-// as is the type with the same shape and another element kind; ok is false if
-// there is none (an int vector) or if the elements are not numbers.
+// as is the type with the same shape and another element kind; ok is false if that type does not
+// exist (an int vector) or if the elements are not numbers.
 func (t Type) as(elem Kind) (Type, bool) {
 	u := Type{Dims: t.Dims}
 	switch t.Kind {
@@ -130,7 +130,7 @@ func (e Elementwise) Match(args []Type) (Match, bool) {
 	return m, true
 }
 
-// mixed counts the int containers beside a real container: Stan lists the forms
+// mixed counts the int containers that occur together with a real container: Stan lists the forms
 // of equal containers and of a scalar with a container, but no mixed ones.
 func mixed(args []Type, kinds []Kind) int {
 	ints, reals := 0, 0

@@ -43,7 +43,7 @@ func (h HigherOrder) Match(args []Type) (Match, bool) {
 	return matchTyped(params, h.Result, args)
 }
 
-// matchTyped is matchParams for parameters of which some are marked data.
+// matchTyped is matchParams for parameters some of which are marked data.
 func matchTyped(params []Param, result Type, args []Type) (Match, bool) {
 	ft := FuncType{Params: params, Result: result}
 	return ft.Match(args)
@@ -204,10 +204,10 @@ type Written struct {
 	Overload
 	Name, Text string
 	Doc        string // what it computes
-	Lead       int    // how many arguments the text gives to the function passed; -1: all
+	Lead       int    // the number of arguments that the text passes to the function; -1: all
 
-	// Tolerance is, of a solver, the relative error at which it ends unless its arguments named
-	// rtol, atol, relative, absolute or tolerance say otherwise; 0 of what is exact but for
+	// Tolerance is the relative error at which a solver ends, unless its arguments named rtol,
+	// atol, relative, absolute or tolerance set another one; 0 for functions that are exact up to
 	// rounding.
 	Tolerance float64
 }

@@ -109,15 +109,15 @@ func (k ConstraintKind) Example(shape []int, x []float64) { k.row().example(shap
 // Short is a value with two elements in each dimension and few digits.
 func (k ConstraintKind) Short() []float64 { return slices.Clone(k.row().short) }
 
-// Tolerance is by how much sums, norms and symmetric elements may be off in
-// values that are declared to be of a constrained type; it is Stan's.
+// Tolerance is the largest deviation of sums, norms and symmetric elements in values declared with
+// a constrained type; it is Stan's.
 const Tolerance = 1e-8
 
 // Text completes "must be …" for a constrained type.
 func (k ConstraintKind) Text() string { return k.row().text }
 
-// WrongSize says what is wrong with the sizes of a value of a constrained type,
-// which completes "a simplex …", or is empty.
+// WrongSize describes what is wrong with the sizes of a value of a constrained type: it completes
+// "a simplex …", or is empty.
 func (k ConstraintKind) WrongSize(shape []int) string {
 	for i, least := range k.row().minSizes {
 		switch {
@@ -134,10 +134,9 @@ func (k ConstraintKind) WrongSize(shape []int) string {
 	return ""
 }
 
-// Wrong says what is wrong with a value of a constrained type, of that shape and
-// elements by rows: it completes "must be …, but …", or is empty. work has as
-// many elements as x. Sums, norms and symmetric elements may be off by tol; for
-// all but initial values that is Tolerance.
+// Wrong describes what is wrong with a value of a constrained type with this shape and these
+// elements by rows: it completes "must be …, but …", or is empty. work has the length of x. Sums,
+// norms and symmetric elements may deviate by tol, which is Tolerance for all but initial values.
 func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) string {
 	return k.row().wrong(shape, x, work, tol)
 }

@@ -2,7 +2,7 @@ package types
 
 import "slices"
 
-// ComplexPart tells the parts of a complex number from what is none.
+// ComplexPart is the real or the imaginary part of a complex number, or neither.
 type ComplexPart uint8
 
 // The parts.

@@ -114,7 +114,7 @@ type Fixed struct {
 	Name     string
 	Params   []Type
 	Result   Type
-	DataOnly []bool // parameters that take data only; nil for none
+	DataOnly []bool // parameters that take data only; nil if there are none
 }
 
 // Match implements Overload.

@@ -14,8 +14,7 @@ type Candidate struct {
 	Fault    Fault
 }
 
-// Explain tells in words why the candidate does not fit a call with these
-// argument types.
+// Explain says in words why a candidate does not fit a call with these argument types.
 func (c Candidate) Explain(args []Type) string {
 	f := c.Fault
 	switch {
@@ -52,9 +51,8 @@ func Resolve(cands []Overload, args []Type) (Overload, Match, *Failure) {
 	return ResolveLevels(cands, args, nil)
 }
 
-// ResolveLevels is Resolve for arguments of which some depend on parameters:
-// param[i] says so of argument i. Such an argument does not fit a data-only
-// parameter.
+// ResolveLevels is Resolve for arguments some of which depend on parameters: param[i] is set for
+// them. Such an argument does not fit a data-only parameter.
 func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match, *Failure) {
 	var best Overload
 	var match Match
@@ -102,8 +100,8 @@ func matchLevels(c Overload, args []Type, param []bool) (Match, bool) {
 	return m, true
 }
 
-// nearestFirst sorts stably: those that fail at a later argument first, those
-// with another number of arguments last.
+// nearestFirst sorts candidates, stably: those whose first wrong argument comes later are first,
+// those with another number of arguments last.
 func nearestFirst(cs []Candidate) {
 	key := func(c Candidate) int {
 		if c.Fault.Count > 0 {

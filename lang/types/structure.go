@@ -47,11 +47,11 @@ type structure struct {
 	text    string         // completes "must be …"
 	is      string         // a value, with its article
 	values  string         // the set, for the table in spec.md
-	special ConstraintKind // a wider type of which this one is a special case; 0: none
+	special ConstraintKind // a wider type of which this one is a special case; 0: no such type
 	factor  bool           // a Cholesky factor
-	// wrong says what is wrong with a vector or matrix of that shape, elements by
-	// rows; it completes "must be …, but …". What is compared must not be NaN.
-	// work has as many elements as x; tol is by how much sums may be off.
+	// wrong describes what is wrong with a vector or matrix of this shape, elements by rows; it
+	// completes "must be …, but …". The elements must not be NaN. work has the length of x; tol is
+	// the largest deviation of sums.
 	wrong func(shape []int, x, work []float64, tol float64) string
 	// settle undoes rounding by a relative error of r; see Settle. nil: nothing to do.
 	settle func(shape []int, x, work []float64, r float64)

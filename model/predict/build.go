@@ -31,7 +31,7 @@ func given(function string, x ast.Expr, args []ast.Expr) ast.Expr {
 	return &ast.CallExpr{Func: ast.Ident{Name: function}, Args: append([]ast.Expr{x}, args...), Bar: true}
 }
 
-// indexed is x[indices], or x if there are none.
+// indexed is x[indices], or x without indices.
 func indexed(x ast.Expr, indices []ast.Index) ast.Expr {
 	if len(indices) == 0 {
 		return x

@@ -18,7 +18,7 @@ type emitter struct {
 	kind     Kind
 	findings map[ast.Stmt]finding
 	left     []Left
-	order    []ast.Stmt // those with findings, as they stand in the model
+	order    []ast.Stmt // those with findings, as they are in the model
 	doubt    error      // why the prior is not known
 
 	variables []*check.Var // that outputs are about
@@ -39,7 +39,7 @@ type emitter struct {
 
 type planKey struct {
 	at    ast.Stmt
-	value ast.Expr // of the variate, or of what is added
+	value ast.Expr // of the variate, or of the addend
 }
 
 // plan is how a term is computed.
@@ -48,7 +48,7 @@ type plan struct {
 	function string
 	args     []argument
 	each     bool   // there are several observations, each with its own value
-	split    []bool // the arguments of which each has its own element, if each
+	split    []bool // the arguments that have an element for each observation, if each
 	random   string // generator
 
 	transposed bool // what is drawn has to be
@@ -217,9 +217,8 @@ func (e *emitter) program() *ast.File {
 	return e.file(quantities, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
 }
 
-// file is a program of some blocks of the model and a last one, if not nil, with what is added to
-// them: more functions, and the variables of the data that are not given, which are not
-// data any more.
+// file is a program of some blocks of the model and a last one, if that is not nil, with additions:
+// more functions, and the variables of the data that are not given and therefore no longer data.
 func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
 	blocks := map[ast.BlockKind][]ast.Stmt{}
 	for _, b := range e.tree.Blocks {
@@ -327,7 +326,7 @@ func typeExpr(t types.Type, sizes []ast.Expr) *ast.TypeExpr {
 	return &ast.TypeExpr{ArrayDims: sizes[:t.Dims], Elem: t.Kind.String(), Sizes: sizes[t.Dims:]}
 }
 
-// stmts is what has become of statements of the model.
+// stmts are the statements that replace statements of the model.
 func (e *emitter) stmts(list []ast.Stmt) (out []ast.Stmt) {
 	for _, s := range list {
 		out = append(out, e.stmt(s)...)
@@ -335,7 +334,7 @@ func (e *emitter) stmts(list []ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// stmt is what has become of a statement of the model.
+// stmt is the statement that replaces a statement of the model.
 func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 	switch s := s.(type) {
 	case *ast.BlockStmt:

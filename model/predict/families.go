@@ -14,9 +14,8 @@ type argument struct {
 	elem func(i ast.Expr) ast.Expr
 }
 
-// linear are the distributions whose mean is linear in covariates, by what they
-// stand for: dist_glm(x, alpha, beta, rest) is dist(alpha + x * beta, rest).
-// The number is that of the arguments before x.
+// linear maps the distributions with a linear predictor to the plain ones: dist_glm(x, alpha, beta,
+// rest) is dist(alpha + x * beta, rest). The number is that of the arguments before x.
 var linear = map[string]struct {
 	dist   string
 	before int
@@ -28,10 +27,9 @@ var linear = map[string]struct {
 	"neg_binomial_2_log_glm": {"neg_binomial_2_log", 0},
 }
 
-// plain gives the distribution of single observations that one of covariates
-// stands for, with its arguments; others as they are. ok is false where an
-// observation has no separate distribution, as a number with a matrix of
-// covariates.
+// plain returns, for a distribution with covariates, that of single observations with its
+// arguments; other distributions stay as they are. ok is false if observations have no separate
+// distribution, such as a number with a matrix of covariates.
 func plain(dist string, variate types.Type, args []argument) (string, []argument, bool) {
 	scalar := variate.IsScalar()
 	if l, ok := linear[dist]; ok && len(args) >= l.before+3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// namesOf are all names of a program but for its generated quantities, which a derived program
+// namesOf are all names of a program, except in its generated quantities, which a derived program
 // does not have: of functions, their arguments, variables, loops.
 func namesOf(tree *ast.File) map[string]bool {
 	used := map[string]bool{}
@@ -33,8 +33,8 @@ func namesOf(tree *ast.File) map[string]bool {
 // program declares beyond those of its model comes from here.
 func (e *emitter) fresh(name string) string { return e.freshEnding(name, "") }
 
-// freshEnding is a fresh name with an ending that says what it may be used for, such as _rng of
-// a function that draws.
+// freshEnding is a fresh name with a suffix that determines its use, such as _rng for a function
+// that draws.
 func (e *emitter) freshEnding(name, ending string) string {
 	for n := name; ; n += "_" {
 		if strings.HasSuffix(n, "__") {

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: which elements of which variable a variate is.
+// This file: which elements of which variable a variate consists of.
 
 // place is the elements of a variable of the data that a variate consists of.
 type place struct {
@@ -49,7 +49,7 @@ func (a *analysis) placeOf(e ast.Expr) *place {
 		if p == nil || p.of != "" || p.flat != "" {
 			return nil
 		}
-		// An index of what was selected: only single elements may come before.
+		// An index of a selection: only single elements may come before it.
 		for _, x := range p.indices {
 			if !x.single {
 				return nil
@@ -159,10 +159,9 @@ func (p *place) unit() bool {
 	return p.flat == "" && (singles > 0 || p.v.Type.Rank() == 0)
 }
 
-// at are the indices of element i of the place along its first dimension, of
-// dims dimensions of the variable; i is nil for a place that is one element, or
-// whose elements are taken together. Further dimensions along which it has
-// several elements are selected as the place selects them.
+// at are the indices of element i of the place along its first dimension, for a variable of dims
+// dimensions. i is nil for a place of one element, or whose elements are taken together. Further
+// dimensions with several elements are selected as the place selects them.
 func (p *place) at(r rename, i ast.Expr, dims int) []ast.Index {
 	if p.flat != "" {
 		sizes := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)

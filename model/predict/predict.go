@@ -31,17 +31,17 @@ const (
 	// which statements run.
 	Terms
 
-	// Replicated draws data anew: for a variable y, y_rep, of y's type and
-	// sizes. Elements that no statement draws are those of y.
+	// Replicated draws the data again: for a variable y, y_rep, with y's type and sizes. Elements
+	// that no statement draws are those of y.
 	Replicated
 
 	// Prior is the model without what it says about data. It has the parameters
 	// and no generated quantities; its posterior is the prior.
 	Prior
 
-	// TopLevel is Prior with those priors alone whose arguments are no parameters, and that
-	// are not of standardised effects, which a scale multiplies: what is known before the
-	// data, without the distributions of populations.
+	// TopLevel is Prior with only those priors whose arguments are not parameters. Priors of
+	// standardised effects, which a scale multiplies, are left out too. It holds what is known
+	// before the data, without the distributions of populations.
 	TopLevel
 
 	// Forward has no parameters: its generated quantities are those of the model,
@@ -49,7 +49,7 @@ const (
 	Forward
 )
 
-// isPrior reports the kinds of which the program is a model of the parameters alone.
+// isPrior reports the kinds whose program is a model of the parameters alone.
 func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forward }
 
 // Options of [Derive]. The zero value is the default.
@@ -78,9 +78,8 @@ type Output struct {
 	Data     bool   // the variable is one of the data block, and not computed from these
 	Dims     int    // number of dimensions of Name
 
-	// Observed are reasons why a replicated variable is drawn given what was
-	// observed of it and not afresh: it is also an input of something that the
-	// model computes before.
+	// Observed are the reasons why a replicated variable is drawn given its observed values, and
+	// not independently of them: an earlier computation of the model also uses it.
 	Observed []string
 }
 

@@ -64,10 +64,10 @@ func (p part) added() ast.Stmt {
 	return &ast.TargetPlus{Value: value}
 }
 
-// forwardProgram is a program without parameters whose generated quantities
-// are the parameters of the model, drawn from their priors, each after those
-// that its prior depends on. reason says why that is not possible; the prior must
-// then be sampled as any density.
+// forwardProgram is a program without parameters whose generated quantities are the parameters of
+// the model, drawn from their priors in an order in which each comes after those that its prior
+// depends on. If that is impossible, reason says why, and the prior must be sampled like any
+// density.
 func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 	block := e.tree.Block(ast.Parameters)
 	if block == nil || len(block.Stmts) == 0 {
@@ -196,7 +196,7 @@ func (e *emitter) adds(s ast.Stmt) bool {
 	return found
 }
 
-// wholeParameter is the parameter that a variate is all of; nil if none.
+// wholeParameter is the parameter whose value is the whole variate; nil if there is none.
 func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	switch x := ast.Unparen(variate).(type) {
 	case *ast.VarExpr:
@@ -257,10 +257,10 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 				return nil, fmt.Sprintf("%s has several bounds", v.Name)
 			}
 		}
-		// Bounds that the distribution keeps by itself need no truncation.
+		// Bounds that the distribution never leaves need no truncation.
 		if d := distOf(resolved.Name); d == nil || !inside(d.Support, d.Variate, bound) {
-			// The density does not divide by the probability between the bounds. Where
-			// that is no constant, it is a factor of the prior of what it depends on.
+			// The density is not divided by the probability between the bounds. If that is not
+			// constant, it is a factor of the prior of the parameters on which it depends.
 			parts := slices.Clone(s.Args)
 			for _, b := range bound {
 				parts = append(parts, b)
@@ -283,8 +283,8 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 	return out, ""
 }
 
-// drawn reports whether the library draws values of type k from a distribution of
-// them, of which function is the density.
+// drawn reports whether the library can draw values of type k from a distribution whose density is
+// function.
 func drawn(function, dist string, k types.ConstraintKind) bool {
 	return len(stdlib.Language().Lookup(dist+"_rng")) > 0 && slices.ContainsFunc(stdlib.Language().Lookup(function), func(o types.Overload) bool {
 		f, ok := o.(*stdlib.Func)

@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 )
 
-// Priors is what the statements of a model say about its parameters.
+// Priors describes the distributions that a model gives to its parameters.
 type Priors struct {
-	// Without are the parameters of which no density is a prior and which no
-	// bounds confine: they may go anywhere that the data allow.
+	// Without are the parameters without a prior density and without bounds on both sides: only the
+	// data confine them.
 	Without []string
 
-	// Logistic tells that the probabilities of observed categories are modelled
-	// on the logit scale, where data may be separated completely.
+	// Logistic is set if the probabilities of observed categories are modelled on the logit scale,
+	// where data may be separated completely.
 	Logistic bool
 }
 

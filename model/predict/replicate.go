@@ -65,8 +65,8 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	return ""
 }
 
-// byHand are the distributions whose generators have other arguments than the
-// density, see [generator].
+// byHand are the distributions whose generators take other arguments than the density, see
+// [generator].
 var byHand = map[string]string{
 	"multinomial": "multinomial_rng", "multinomial_logit": "multinomial_logit_rng", "dirichlet_multinomial": "dirichlet_multinomial_rng",
 	"lkj_corr": "lkj_corr_rng", "lkj_corr_cholesky": "lkj_corr_cholesky_rng",
@@ -74,8 +74,8 @@ var byHand = map[string]string{
 	"multi_gp": "multi_normal_rng", "multi_gp_cholesky": "multi_normal_cholesky_rng",
 }
 
-// observedBy notes where the arguments of a term depend on the observed values of
-// its own variable and not on those that are drawn.
+// observedBy records where the arguments of a term depend on the observed values of its own
+// variable and not on those that are drawn.
 func (e *emitter) observedBy(t *term) {
 	v := t.place.v
 	is := func(u *check.Var) bool { return u == v }
@@ -105,8 +105,8 @@ func (e *emitter) observedBy(t *term) {
 						note(fmt.Sprintf("%s is computed from %s in the %s block", u.Name, v.Name, u.Block))
 					}
 				case e.directly(s.value, is):
-					// In the same round of the same loop, what comes before in time is
-					// computed before.
+					// In the same iteration of the same loop, earlier statements are computed
+					// first.
 					if len(loops) == 0 || !slices.Contains(e.loops[s.at], loops[len(loops)-1]) {
 						note(fmt.Sprintf("%s is computed from %s before it is drawn", u.Name, v.Name))
 					}
@@ -126,7 +126,7 @@ func (e *emitter) observedBy(t *term) {
 // draw are the statements that draw the observations of a term.
 func (e *emitter) draw(t *term) (out []ast.Stmt) {
 	p := e.plans[planKey{t.at, t.variate}]
-	// Once more, with the names of what has been drawn.
+	// A second time, with the names of the variables that have been drawn.
 	dist, _ := density(t.function)
 	args := make([]argument, len(t.args))
 	for i, a := range t.args {

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// analysis is what is known of a program before anything is derived from it.
+// analysis is what the derivations know of a program.
 type analysis struct {
 	tree  *ast.File
 	info  *check.Info
@@ -41,7 +41,7 @@ type term struct {
 	trunc    *ast.Truncation
 	whole    bool // the statement says nothing else, so that it can be turned round to draw the variate
 
-	value    ast.Expr // otherwise, what is added: a term of another form about one observation
+	value    ast.Expr // otherwise, the addend: a term of another form about one observation
 	negative bool     // it is subtracted
 }
 
@@ -51,10 +51,9 @@ type finding struct {
 	left  []string // why something that it says about data belongs to no observation
 	prior bool     // it says something about parameters alone
 
-	// unclear says of a part of the statement, if it is not empty, that it may be
-	// about parameters or about data: why. density tells that it is a density
-	// whose variate is computed from both, and that the density may be a prior if
-	// the model has other statements on data.
+	// unclear says, if it is not empty, why a part of the statement may be about parameters or
+	// about data. density is set if it is a density whose variate is computed from both, which may
+	// be a prior if the model has other statements on data.
 	unclear   string
 	density   bool
 	readsData bool // values of data, and not only by indices
@@ -62,7 +61,7 @@ type finding struct {
 	loose []loose // addends that are about data, but do not say which
 }
 
-// loose is such an addend, and what is said of it if it stays so.
+// loose is an addend that names no observation, with the message to report if it remains so.
 type loose struct {
 	part
 	reason string
@@ -164,8 +163,8 @@ func (a *analysis) observe(variate ast.Expr) {
 	}
 }
 
-// reads reports whether the value of an expression depends on a variable for
-// which yes holds, also by way of what was assigned to others.
+// reads reports whether the value of an expression depends on a variable for which yes holds, also
+// through assignments to other variables.
 func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool { return a.depends(e, yes, true) }
 
 // readsValues is reads, but what only selects elements, as an index, does not
@@ -219,7 +218,7 @@ func isParameter(v *check.Var) bool {
 
 func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
 
-// tilde says what y ~ dist(args) is about.
+// tilde finds what y ~ dist(args) is about.
 func (a *analysis) tilde(s *ast.Tilde) finding {
 	call := a.info.Calls[s]
 	if a.reads(s.Variate, isParameter) {
@@ -239,8 +238,8 @@ func (a *analysis) tilde(s *ast.Tilde) finding {
 // mixed says that a variate depends on both.
 const mixed = "its left side mixes data and parameters, so that it is not a density of the data"
 
-// ofParameters tells what a density of a variate that depends on parameters is
-// about: these, unless it depends on values of data too.
+// ofParameters finds what a density of a variate that depends on parameters is about: the
+// parameters, unless the variate depends on data too.
 func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
 	switch {
 	case !a.readsValues(variate, a.observable):
@@ -296,7 +295,7 @@ func (a *analysis) why(variate ast.Expr) string {
 	return "its left side, `" + printer.Line(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
 }
 
-// target says what target += value is about.
+// target finds what target += value is about.
 func (a *analysis) target(s *ast.TargetPlus) finding {
 	var f finding
 	parts := addends(s.Value, false, nil)
@@ -307,9 +306,8 @@ func (a *analysis) target(s *ast.TargetPlus) finding {
 	return f
 }
 
-// attach finds out which observation addends are about that do not name one: that
-// of the other addends of the statement, or the one that decides whether the
-// statement is run.
+// attach finds the observation of addends that do not name one: that of the other addends of the
+// statement, or the one that decides whether the statement runs.
 func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 	if len(f.loose) == 0 {
 		return
@@ -334,8 +332,8 @@ func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 	}
 }
 
-// deciding is the one observation on whose value it depends whether a statement
-// is run; nil if there are none or several.
+// deciding is the one observation whose value decides whether a statement runs; nil if there are
+// none or several.
 func (a *analysis) deciding(s ast.Stmt) *place {
 	var found *place
 	several := false
@@ -431,8 +429,8 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	}
 }
 
-// censors reports the probability of data that are not variates of densities:
-// of censored values, of which only the bound is known.
+// censors reports the probability of data that are not variates of densities: censored values, of
+// which only the bound is known.
 func (a *analysis) censors(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -462,9 +460,8 @@ func (a *analysis) callsOwn(e ast.Expr) bool {
 	return found
 }
 
-// placesIn lists the observations that occur as variates in an expression or in
-// what was assigned to the variables in it. clear says that they are, where the
-// statement at stands, what they were there.
+// placesIn lists the observations that are variates in an expression or in the values assigned to
+// its variables. clear is set if they still have those values at the statement at.
 func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear bool) {
 	clear = true
 	seen := map[*check.Var]bool{}

@@ -68,9 +68,8 @@ func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// topAddend reports an addend of the log density at the top level: a density whose arguments
-// are no parameters, a term of one parameter, such as that of a change of variables, or what
-// brms calls lprior.
+// topAddend reports an addend of the log density at the top level: a density whose arguments are
+// not parameters, a term of one parameter, such as that of a change of variables, or brms's lprior.
 func (e *emitter) topAddend(value ast.Expr) bool {
 	switch x := ast.Unparen(value).(type) {
 	case *ast.VarExpr:

@@ -38,7 +38,7 @@ var compared = []string{"stan_version_major", "stan_version_minor", "stan_versio
 	"num_samples", "num_warmup", "save_warmup", "thin", "refresh", "gamma", "kappa", "delta", "t0", "init_buffer", "term_buffer", "window",
 	"algorithm", "engine", "max_depth", "metric", "stepsize_jitter", "engaged"}
 
-// Check says what is wrong with the files of the chains of a run, by file and line.
+// Check reports what is wrong with the files of the chains of a run, by file and line.
 func Check(paths ...string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("there are no files")
@@ -65,7 +65,7 @@ func Check(paths ...string) error {
 	return nil
 }
 
-// file is what was read of a file, and where the reader is.
+// file is the contents of a file, with the position of the reader.
 type file struct {
 	path    string
 	lines   []string

@@ -90,7 +90,7 @@ func draw() (string, error) {
 	return b.String(), nil
 }
 
-// folderOf is the folder, among those that are drawn, of a package; "" if it is in none.
+// folderOf is the drawn folder that a package belongs to; "" if it is in none.
 func folderOf(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, module), "/")
 	if !strings.HasPrefix(path, module) || !slices.Contains(folders, name) {

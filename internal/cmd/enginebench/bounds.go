@@ -11,12 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// bound says what bounds a workload, as seen in profiles of its blocks (ppl explain), which
-// TestBounds keeps complete.
+// bound says what limits the speed of a workload, from profiles of its blocks (ppl explain);
+// TestBounds keeps the list complete.
 type bound struct {
 	What string
-	// More is how many numbers are computed that the engine's count lacks: the products and sums of
-	// factorisations.
+	// More is the number of computed numbers that the engine's count lacks: the products and sums
+	// of factorisations.
 	More float64
 }
 
@@ -73,7 +73,7 @@ func measurePeaks() (peaks, error) {
 	return p, nil
 }
 
-// count notes how many numbers a gradient computes and how many bytes it moves.
+// count records how many numbers a gradient computes and how many bytes it moves.
 func (s *subject) count() error {
 	e, err := s.bound.Model.Explain(s.points[0], 0)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *subject) count() error {
 	return nil
 }
 
-// boundsTable tells what bounds each workload and how far that is.
+// boundsTable lists the limit of each workload, and the ratio to it.
 func (r *report) boundsTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s by `go run ./internal/cmd/enginebench --bounds`: %v. ", r.Date, r.Machine)
@@ -106,6 +106,6 @@ func (r *report) boundsTable() string {
 	return b.String()
 }
 
-// boundsSection is where the table of bounds stands, in a separate section: it needs no Stan, and
-// may be of another machine.
+// boundsSection has the table of bounds. It is separate since it needs no Stan and may be from
+// another machine.
 var boundsSection = figures.Section{Name: "enginebench bounds", Command: "internal/cmd/enginebench --bounds", Heading: "What bounds the workloads"}

@@ -17,9 +17,8 @@ const (
 	// A batch is as long as the shorter ones of Stan's runner, so that minima
 	// over batches mean the same for both.
 	batchTime = 10 * time.Millisecond
-	// Batches of each way in a round, of which a clean one on a busy machine
-	// counts; the reference has a third of them. As much time as Stan's runner
-	// takes.
+	// The number of batches of each way in a round; on a busy machine only undisturbed ones count.
+	// The reference has a third of them. They take about as long as Stan's runner.
 	perRound = 24
 	binds    = 5 // in a round
 )
@@ -70,7 +69,7 @@ func newSubject(w benchsuite.Workload) (*subject, error) {
 // fast is the gradient as users run it.
 func (s *subject) fast(x, grad []float64) { _, _ = s.bound.Model.LogDensityGrad(x, grad) }
 
-// round gives every way a few batches in turn, and binds a few times.
+// round runs a few batches of every way alternately, and binds a few times.
 func (s *subject) round() error {
 	grad := make([]float64, s.row.Dim)
 	for i := range perRound {
@@ -137,7 +136,7 @@ func (w *way) batch(points [][]float64, grad []float64) {
 	}
 }
 
-// compareWithStan notes how far gradients are from Stan's at its points.
+// compareWithStan records the distance of the gradients from Stan's at its points.
 func (s *subject) compareWithStan(points []stanPoint) {
 	if s.OwnTransform {
 		return

@@ -136,5 +136,5 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// section is where the table stands in a Markdown file.
+// section is the part of a Markdown file that has the table.
 var section = figures.Section{Name: "enginebench", Command: "internal/cmd/enginebench", Heading: "The engine, measured"}

@@ -15,8 +15,8 @@ type stanRunner struct {
 	dir     string // of the files for it
 }
 
-// stanOutput is what is read of the file that the command writes. Times are
-// CPU nanoseconds per gradient.
+// stanOutput is the contents of the file that the command writes. Times are CPU nanoseconds per
+// gradient.
 type stanOutput struct {
 	CompileS float64 `json:"compile_s"`
 	Points   []stanPoint

@@ -10,9 +10,8 @@ import (
 	"regexp"
 )
 
-// A number keeps the text that Stan's result has for it, so that no digit is
-// lost. Numbers that are not finite are the strings NaN, Infinity and
-// -Infinity; a statistic that is not defined is null.
+// A number keeps the text of Stan's result, so that no digit is lost. Numbers that are not finite
+// are the strings NaN, Infinity and -Infinity; an undefined statistic is null.
 type number struct{ json.RawMessage }
 
 // value is NaN for null and for the strings.

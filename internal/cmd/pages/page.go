@@ -20,7 +20,7 @@ type page struct {
 	blocks     []block
 }
 
-// kind is what the text of a block is.
+// kind is the purpose of the text of a block.
 type kind uint8
 
 const (
@@ -102,7 +102,7 @@ func parse(text string) (blocks []block, err error) {
 	return blocks, nil
 }
 
-// start is the block of an info string; nil for one that is text.
+// start begins the block of an info string; nil for a block of plain text.
 func start(text string) (*block, error) {
 	language, rest, _ := strings.Cut(text, " ")
 	switch {
@@ -133,7 +133,7 @@ func start(text string) (*block, error) {
 	return b, nil
 }
 
-// files are those that somebody edits who follows the page.
+// files are the files that a reader edits who follows the page.
 func (p page) files() []string {
 	var files []string
 	for _, b := range p.blocks {

@@ -148,7 +148,7 @@ func unzip(file string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// figuresOfStan is what is read of a file of Stan's figures.
+// figuresOfStan is the contents of a file of Stan's figures.
 type figuresOfStan struct {
 	ModelSum string   `json:"sha256_stan"`
 	DataSum  string   `json:"sha256_data"`

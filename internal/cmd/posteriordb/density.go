@@ -46,7 +46,7 @@ var forms = []form{
 	{"no Jacobian", model.BindOptions{StanCompat: stanVersion, NoPropto: true, NoJacobian: true}},
 }
 
-// densityRow is what the check of densities finds of a posterior.
+// densityRow is the result of the check of densities for a posterior.
 type densityRow struct {
 	Name   string `json:"name"`
 	Dim    int    `json:"dim,omitempty"`
@@ -445,7 +445,7 @@ func (r *densityRow) notes() string {
 	return text
 }
 
-// densityReport is what is kept of the check of densities.
+// densityReport is the file that keeps the check of densities.
 type densityReport struct {
 	about
 	Rows []densityRow `json:"posteriors"`

@@ -50,8 +50,8 @@ func (k keeping) rows(name string) (json.RawMessage, error) {
 	return text, err
 }
 
-// keep writes beside the place and renames: a half file would be taken for
-// figures. A row that could not be made, which says the reason, is not kept.
+// keep writes to a temporary file and renames it, since a half file would be read as results. A row
+// that could not be made, which has a reason, is not kept.
 func (k keeping) keep(name string, rows json.RawMessage) error {
 	var made []struct {
 		Reason string `json:"reason"`

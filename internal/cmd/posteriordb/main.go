@@ -59,9 +59,9 @@ func main() {
 
 // report is the outcome of a check: its rows are added one by one.
 type report interface {
-	add(db database, name string)    // makes the row of a posterior, or none
+	add(db database, name string)    // makes the row of a posterior, or nil
 	take(rows json.RawMessage) error // adds rows of another report of the check
-	fail(name, reason string)        // adds the row of one that could not be made
+	fail(name, reason string)        // adds a row that could not be made
 	line() string                    // the last row
 	len() int                        // the number of rows
 	conclude()                       // when all rows are there
@@ -244,8 +244,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// alone checks one posterior by another process of this program, so that none
-// can take forever, or all memory.
+// alone checks one posterior in another process of this program, so that none can run for ever or
+// take all memory.
 func alone(rep report, name string, limit time.Duration, args []string, kept keeping) {
 	err := func() error {
 		program, err := os.Executable()

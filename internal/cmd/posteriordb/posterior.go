@@ -27,7 +27,7 @@ const (
 	maxDivergentShare = 0.01
 )
 
-// posteriorRow is what the check of posteriors finds of one.
+// posteriorRow is the result of the check of posteriors for one posterior.
 type posteriorRow struct {
 	Name        string   `json:"name"`
 	Reason      string   `json:"reason,omitempty"` // why there are no draws
@@ -37,7 +37,7 @@ type posteriorRow struct {
 	Divergences int      `json:"divergences"`
 	LeastESS    number   `json:"least_ess"` // in the bulk
 	Seconds     float64  `json:"seconds"`   // wall, warm-up included
-	Runs        int      `json:"runs"`      // of which the figures are the last's
+	Runs        int      `json:"runs"`      // the figures are those of the last run
 	// Stan's own NUTS; Rhat 0: not known.
 	StanRhat        float64  `json:"stan_max_rhat,omitempty"`
 	StanDivergences int      `json:"stan_divergences,omitempty"`
@@ -95,7 +95,7 @@ func (r *posteriorReport) take(rows json.RawMessage) error {
 	var more []posteriorRow
 	err := json.Unmarshal(rows, &more)
 	for i := range more {
-		more[i].Failures = nil // judged anew, by the threshold for all
+		more[i].Failures = nil // judged again, by the threshold for all
 	}
 	r.Rows = append(r.Rows, more...)
 	return err
@@ -131,8 +131,8 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	if err != nil {
 		return err
 	}
-	// Chains start at random and can stay in a minor mode. R-hat tells, whatever
-	// the reference draws are; the run is then repeated, as a user would do.
+	// Chains start at random and can stay in a minor mode. R-hat shows that without reference
+	// draws; the run is then repeated, as a user would do.
 	for row.Runs < o.runs {
 		row.Runs++
 		t := time.Now()
@@ -191,8 +191,8 @@ func (row *posteriorRow) compare(fit *fit.Fit, ref reference) error {
 	return nil
 }
 
-// z compares the mean of draws with that of independent reference draws, whose
-// standard deviation is taken to be the draws' own.
+// z compares the mean of draws with that of independent reference draws, and takes the standard
+// deviation of the draws for both.
 func z(chains [][]float64, mean float64, draws int) float64 {
 	own, sd := moments(chains)
 	return (own - mean) / math.Hypot(diagnose.MCSEMean(chains), sd/math.Sqrt(float64(draws)))

@@ -30,11 +30,11 @@ const (
 	failZ         = 4.3
 )
 
-// tooLate is how many runs of a posterior are made where none of these is done in time: others
-// would tell no more, and take longest of all.
+// tooLate is the number of runs after which a posterior is given up if none of them has ended in
+// time: more would show nothing new, and these take longest.
 const tooLate = 3
 
-// samplingRow is how a sampler has fared on a posterior, beside Stan's NUTS.
+// samplingRow is the result of a sampler on a posterior, compared with Stan's NUTS.
 type samplingRow struct {
 	Name   string        `json:"name"`
 	Family string        `json:"family"`
@@ -46,12 +46,12 @@ type samplingRow struct {
 	Against []samplingRun `json:"against,omitempty"` // runs of the rival, where that is not Stan
 
 	// Of Stan, or of the median of Against.
-	Stan       number   `json:"stan"` // least of bulk and tail ESS per leapfrog, warm-up counted; NaN: none
+	Stan       number   `json:"stan"` // lesser of bulk and tail ESS per leapfrog step, warm-up counted; NaN: unknown
 	StanFailed []string `json:"stan_failed,omitempty"`
 	StanCPU    number   `json:"stan_cpu_per_ess"` // seconds, compiling not counted
 
-	// Of the runs: the medians of the score, 0 for a run that failed, and of seconds
-	// per effective draw; how many failed.
+	// Over the runs: the median score, where a failed run has 0; the median seconds per effective
+	// draw; the number of failures.
 	Score  number `json:"score"`
 	CPU    number `json:"cpu_per_ess"`
 	Failed int    `json:"failed"`
@@ -75,7 +75,7 @@ type samplingRun struct {
 	Climbs      number   `json:"climbs"` // of the search
 	Race        number   `json:"race"`
 	Seconds     float64  `json:"seconds"` // of processor time, all chains
-	Z           number   `json:"z"`       // largest from the reference moments; NaN: there are none
+	Z           number   `json:"z"`       // largest distance from the reference moments; NaN: no reference
 	WorstZ      string   `json:"worst_z,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
 	Failures    []string `json:"failures,omitempty"`
@@ -216,8 +216,8 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 	return nil
 }
 
-// limited is a context that ends when the process has used so much more processor
-// time, whatever else the machine does meanwhile.
+// limited is a context that ends when the process has used this much more processor time, whatever
+// else runs on the machine.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	until := cputime.Process() + limit
@@ -239,7 +239,7 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// measure takes in a fit, which is nil where there is none.
+// measure adds a fit to the row; a fit that does not exist is nil.
 func (r *samplingRun) measure(fit *fit.Fit, params map[string]bool, ref reference, known bool) {
 	nan := number(math.NaN())
 	r.ESS, r.Rhat, r.Z = nan, nan, nan
@@ -392,7 +392,7 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 	row.StanCPU = number((n.WarmupCPU + n.SamplingCPU) / ess)
 }
 
-// ofRival takes in the runs of a sampler that stands in Stan's place.
+// ofRival adds the runs of a sampler that is compared in place of Stan.
 func (row *samplingRow) ofRival() {
 	row.StanFailed = nil
 	row.Stan, row.StanCPU = number(math.NaN()), number(math.NaN())

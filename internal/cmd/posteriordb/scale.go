@@ -55,10 +55,10 @@ func magnitudes(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	return result, nil
 }
 
-// rounding is by how much the outputs of a graph change where every node's value
-// is off by a random rounding error: Monte Carlo arithmetic, the largest change
-// in a few trials (Parker, Pierce and Eggert, 2000, Monte Carlo arithmetic: how
-// to gamble with floating point and win). Scans and loops are rounded as a whole.
+// rounding is the change of the outputs of a graph when every node's value has a random rounding
+// error: Monte Carlo arithmetic, the largest change in a few trials (Parker, Pierce and Eggert,
+// 2000, Monte Carlo arithmetic: how to gamble with floating point and win). Scans and loops are
+// rounded as a whole.
 func rounding(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	const trials, unit = 4, 1.0 / (1 << 53)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -16,11 +16,10 @@ import (
 )
 
 const (
-	// A batch is as long as is needed to tell its time, so that minima over
-	// batches are little disturbed by other work of the machine.
+	// A batch is long enough for the clock, and short enough that minima over batches exclude most
+	// disturbances by other processes.
 	batchTime = 10 * time.Millisecond
-	// Posteriors of the same family are distinguished by what follows the first
-	// word of their names; smaller families are put together.
+	// Posteriors of the same family share the first word of their names; small families are merged.
 	familySize = 3
 	worstShown = 10
 )

@@ -72,7 +72,7 @@ type settings struct {
 	version    string // of the code; "": nothing is kept
 }
 
-// of says what replicates of a model are, for those that are kept.
+// of describes the replicates of a model, for those that are kept.
 func (s settings) of(model string) string {
 	return fmt.Sprintf("%s, sampler %s, chains %d, warm-up %d, draws %d, thin %d, version %s", model, s.name, s.chains, s.warmup, s.draws, s.thin, s.version)
 }
@@ -228,8 +228,8 @@ func histogram(bins []int) string {
 	return b.String()
 }
 
-// writeReport writes the section of a sampler into the page; that of nuts makes the page if
-// there is none.
+// writeReport writes the section of a sampler into the page; that of nuts creates the page if it
+// does not exist.
 func writeReport(file, sampler, text string) error {
 	section := figures.Section{Name: "sbc " + sampler, Command: "internal/cmd/sbc"}
 	if sampler == "nuts" {

@@ -22,14 +22,14 @@ const classes = 16
 // prefix marks the quantities whose ranks are counted.
 const prefix = "below_"
 
-// calibration is what the ranks of one model say.
+// calibration is the test of the ranks of one model.
 type calibration struct {
 	name       string
 	quantities []quantity
 	divergent  int // posteriors with divergent transitions
 }
 
-// quantity is one whose ranks are tested for being uniform.
+// quantity is one whose ranks are tested for uniformity.
 type quantity struct {
 	name         string
 	bins         []int

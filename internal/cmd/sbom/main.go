@@ -119,7 +119,7 @@ func write(binary, licences string) ([]byte, error) {
 	}
 	sum := sha256.Sum256(content)
 	b := bom{Format: "CycloneDX", Spec: "1.6", Version: 1, Components: []component{}}
-	// A UUID of version 8, whose bits are those of the binary's checksum.
+	// A UUID of version 8, made of the bits of the binary's checksum.
 	id := sum
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	b.Serial = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[0:4], id[4:6], id[6:8], id[8:10], id[10:16])

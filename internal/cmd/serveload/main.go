@@ -189,7 +189,7 @@ func (c *cgroup) remove() {
 	}
 }
 
-// post sends a request and gives back the status of its answer; 0: there is none.
+// post sends a request and returns the status of its answer; 0: no answer.
 func (v *server) post(ctx context.Context, path string, body []byte) (int, time.Duration, string) {
 	began := time.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, v.url+path, bytes.NewReader(body))
@@ -278,7 +278,7 @@ func large(v *server) {
 	t.print("runs")
 }
 
-// slowBody opens a request whose body does not come on.
+// slowBody opens a request and never sends the rest of its body.
 func (v *server) slowBody(path string) net.Conn {
 	address := strings.TrimPrefix(v.url, "http://")
 	c, err := net.Dial("tcp", address)

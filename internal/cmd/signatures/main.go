@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// count is how many signatures of a name are there.
+// count is the number of signatures of a name that the library has.
 type count struct{ evaluated, missing int }
 
 func (c count) all() int { return c.evaluated + c.missing }

@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// written are the files, with what writes a text of each anew.
+// written lists the files, each with the function that rewrites a part of it.
 var written = map[string]func(text string) (string, error){
 	"spec.md": replaced,
 	"front/editors/vscode/syntaxes/stan.tmLanguage.json": retyped,

@@ -25,8 +25,8 @@ import (
 type result struct {
 	good, accepted int
 	bad, refused   int
-	placed         int // refused programs whose place of error stanc names
-	line, column   int // of these, those whose first error stands there
+	placed         int // refused programs for which stanc names the place of the error
+	line, column   int // of these, those whose first error is there
 	printed        int // good programs that survive printing
 	time           time.Duration
 	misses         []miss

@@ -26,10 +26,10 @@ const table = "internal/cmd/style/counts.txt"
 // maxColumn is where lines of comment end; a tab is four columns.
 const maxColumn = 100
 
-// end follows a phrase such as "of its own" where no noun does.
+// end follows a phrase such as "of its own" that ends a clause: no noun comes after it.
 const end = `(?:[.,;:)!?\]|]|$| (?:that|which|in|on|by|for|and|or|to|with|as|if|is|are)\b)`
 
-// phrase is what is looked for; hint is a part of each match in small letters, which is faster
+// phrase is the pattern to look for; hint is a part of each match in small letters, which is faster
 // to find.
 type phrase struct {
 	name, hint string

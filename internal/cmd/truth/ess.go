@@ -58,19 +58,19 @@ func measureESS(ctx context.Context, s settings, targets []*truth.Target, k *kee
 
 // ratio compares claimed effective sample sizes with true ones.
 type ratio struct {
-	claimed, actual float64 // means over the coordinates; the true size is 1 over the mean square of the scores
+	claimed, actual float64 // averages over the coordinates; the true size is 1 over the mean square of the scores
 
-	// ratio is the mean over runs of the size that a run claims times the square of that
-	// run's score, whose mean is 1 over the true size: 1 if each claim is honest.
+	// ratio is the average, over runs, of the claimed size times the square of the run's score. The
+	// average square is 1 over the true size, so ratio is 1 if the claims are right.
 	ratio, err float64
 
-	// means is the mean claim over the true size. It is larger than ratio where runs differ in
-	// what they are worth, by about spread, the mean claim times the mean of 1 over the claim:
-	// the errors of the worst runs count most in the true size, the best runs in the claims.
+	// means is the average claim over the true size. It exceeds ratio if runs differ in their true
+	// sizes, by a factor of about spread, the average claim times the average of 1 over the claim:
+	// the worst runs dominate the errors, the best runs the claims.
 	means, spread float64
 }
 
-// ratioOf puts the runs of a target together. Figures are averaged over the coordinates.
+// ratioOf summarises the runs of a target. Figures are averaged over the coordinates.
 func ratioOf(rows []row, target, sampler string) ratio {
 	var runs [][]truth.Score
 	for _, r := range rows {

@@ -72,8 +72,8 @@ type chosen struct {
 	sampler infer.Sampler
 }
 
-// choose makes a sampler of a name, which options may follow: "auto --kernel nuts". ok is
-// false if there is none of that name.
+// choose makes the sampler for a name, which options may follow: "auto --kernel nuts". ok is false
+// for an unknown name.
 func choose(text string) (c chosen, ok bool, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
-// tempering is what a run of parallel tempering came to. Log Z is that of all chains together;
-// an estimate that there is none of is left out.
+// tempering is the result of a run of parallel tempering. Log Z is that of all chains together; an
+// estimate that does not exist is left out.
 type tempering struct {
 	Dim        int       `json:"dim"`
 	Normalised bool      `json:"normalised,omitempty"` // log Z is 0 exactly
@@ -27,8 +27,8 @@ type tempering struct {
 	LogZBroad  *float64 `json:"log_z_broad,omitempty"`
 	BroadError *float64 `json:"log_z_broad_error,omitempty"`
 
-	// Chains are log Z and its error by the fitted leg, and by the broad one, of each chain; 0:
-	// none.
+	// Chains are log Z and its error for each chain, by the fitted leg and by the broad one; 0: no
+	// estimate.
 	Chains [][4]float64 `json:"chains"`
 }
 
@@ -75,7 +75,7 @@ func (t *tempering) off() float64 {
 	return most
 }
 
-// errors is by how many standard errors log Z is off; ok is false if it is not known.
+// errors is the error of log Z in standard errors; ok is false if it is not known.
 func (t *tempering) errors() (n float64, ok bool) {
 	if !t.Normalised || t.LogZ == nil || t.Error == nil {
 		return 0, false
@@ -83,7 +83,7 @@ func (t *tempering) errors() (n float64, ok bool) {
 	return math.Abs(*t.LogZ) / *t.Error, true
 }
 
-// closeShare is how far the share of a mode may be off in a run that has it right.
+// closeShare is the largest error of the share of a mode in a run that counts as right.
 const closeShare = 0.05
 
 // temperingTable has a row for each target with modes, and one for all.

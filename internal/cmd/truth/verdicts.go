@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
-// job is a run that is to be made.
+// job is a run to make.
 type job struct {
 	target  *truth.Target
 	sampler infer.Sampler
@@ -171,7 +171,7 @@ func (s settings) tables(rows []row) string {
 	return b.String()
 }
 
-// list names the targets with runs of a verdict, by sampler, with how many.
+// list names the targets with runs of a verdict, by sampler, and their numbers.
 func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) bool) string {
 	var b strings.Builder
 	for _, sampler := range s.samplers {
@@ -198,7 +198,7 @@ func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) b
 	return b.String()
 }
 
-// number is v, or 0, which is left out of the file, where a run has none.
+// number is v, or 0, which the file leaves out, for a run without a value.
 func number(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

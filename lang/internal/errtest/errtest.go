@@ -32,7 +32,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Check is what is tested: a stage that reports diagnostics.
+// Check is the stage under test: it returns diagnostics.
 type Check func(*source.File) diag.List
 
 // Glob runs check over the chunks of all files that match the pattern, each a

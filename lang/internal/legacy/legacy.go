@@ -23,9 +23,8 @@ const (
 	Choice              // x ? y : z
 )
 
-// Replacement is what a function of older versions is written as today; ok is
-// false for names that are none. Known tells the names of today's library, and
-// of the program's own functions.
+// Replacement is today's syntax for a function of older versions; ok is false for other names.
+// Known reports whether the library or the program has a function.
 func Replacement(name string, known func(string) bool) (today string, form Form, ok bool) {
 	switch name {
 	case "get_lp":
@@ -46,8 +45,7 @@ func Replacement(name string, known func(string) bool) (today string, form Form,
 	return "", Call, false
 }
 
-// Advice says how a call of a function of older versions is written today; ""
-// if the name is none.
+// Advice says how to write a call of a function of older versions today; "" for other names.
 func Advice(name string, known func(string) bool) string {
 	today, form, ok := Replacement(name, known)
 	switch {
