@@ -34,8 +34,8 @@ func op2(op ad.OpCode) fun2 {
 	return func(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Do(op, nil, x, y) }
 }
 
-// of1, of2 and of3 make a Build of an elementwise function; they report
-// arguments whose sizes differ.
+// of1, of2 and of3 make a Build of an elementwise function; they report arguments with different
+// sizes.
 func of1(f fun1) build {
 	return func(b *Builder, a []Arg) ad.Ref { return f(b.G, a[0].Ref) }
 }

@@ -65,9 +65,9 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	return g.Reshape(picked, shape)
 }
 
-// reaches reports whether the index i has all positions of the vector v: then a function of
-// all of v has finite derivatives where the density is positive. Otherwise an element that
-// nobody asks for may be where the function has none, as the logarithm has none at 0.
+// reaches reports whether the index i has all positions of the vector v. Then a function of all of
+// v has finite derivatives where the density is positive. Otherwise an element that no index
+// selects may be where the function has no derivative, such as the logarithm at 0.
 func (b *Builder) reaches(v ad.Ref, i Arg) bool {
 	at, known := b.G.Value(i.Ref)
 	t := b.G.Type(v)

@@ -25,8 +25,8 @@ func (p pair) isComplex() bool { return p.im != ad.None }
 // meaning gives the leaves of a result.
 type meaning = func(b *Builder, a []pair) []ad.Ref
 
-// ofComplex declares a form of a function some of whose arguments are complex;
-// kinds are those of the numbers in its parameters.
+// ofComplex declares a form of a function with complex arguments; kinds are the kinds of the
+// numbers in its parameters.
 func ofComplex(o types.Overload, name string, kinds []types.Kind, result types.Type, m meaning) *Func {
 	f := &Func{Overload: o, Name: name}
 	pairs := func(a []Arg) []pair {
@@ -265,8 +265,7 @@ func product2(f *Func) meaning {
 	}
 }
 
-// elementwise is a function of complex numbers on containers, all of one shape
-// but for scalars.
+// elementwise applies a function of complex numbers to containers, all of one shape except scalars.
 func elementwise(f func(g field, a []z) z) meaning {
 	return func(b *Builder, a []pair) []ad.Ref {
 		var args []z
@@ -296,8 +295,7 @@ func wide(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	return g.Broadcast(x, shape)
 }
 
-// complexMeaning is the meaning of a form with complex arguments or results; nil
-// if it has none.
+// complexMeaning is the meaning of a form with complex arguments or results; nil for other forms.
 func complexMeaning(name string, params []types.Type) meaning {
 	one := func(v z) []ad.Ref { return []ad.Ref{v.re, v.im} }
 	if f, ok := unaries[name]; ok {

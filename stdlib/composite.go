@@ -30,10 +30,9 @@ func FormOf(t types.Type) *ad.Form {
 	return nil
 }
 
-// OfLeaves adds the leaves of a call's result, which is of a composite type, for
-// arguments of those types, given by their leaves. What is not made for such
-// types does not look into the elements of containers, and does the same with
-// every leaf.
+// OfLeaves adds the leaves of a call's result, which has a composite type, given the leaves of its
+// arguments. A function that is not made for composite types ignores the elements of containers and
+// treats every leaf alike.
 func (f *Func) OfLeaves(b *Builder, a []Arg, params []types.Type, result types.Type) []ad.Ref {
 	if f.Leaves != nil {
 		return f.Leaves(b, a)

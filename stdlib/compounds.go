@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions of counts whose probability is random: beta-binomial,
-// beta negative binomial, Yule-Simon.
+// Distributions of counts with a random probability: beta-binomial, beta negative binomial,
+// Yule-Simon.
 
 var betaBinomial = Dist{
 	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
@@ -95,7 +95,7 @@ func betaBinomialBelow(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 
 func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	return logSumCounts(g, y, []ad.Ref{n, a, b}, func(k ad.Ref, p []ad.Ref) ad.Ref {
-		// Beyond N, where nothing is summed, N stands in for k.
+		// Beyond N nothing is summed, and N replaces k.
 		return betaBinomialMass(g, g.Do(ad.OpMin, nil, k, p[0]), p[0], p[1], p[2])
 	})
 }
@@ -366,7 +366,7 @@ var yuleSimon = Dist{
 	},
 }
 
-// yuleSimonTail is log n B(n, α+1), for small α, of which it is about a multiple, by
+// yuleSimonTail is log n B(n, α+1) for small α, where it is nearly proportional to α. It uses
 // logarithms that are small, too.
 func yuleSimonTail(g *ad.Graph, n, alpha ad.Ref) ad.Ref {
 	rising := op2(ad.OpLogRising)

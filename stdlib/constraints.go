@@ -14,12 +14,12 @@ import (
 // transform, in the edition that the program is bound with; here are types,
 // sizes and checks of arguments.
 
-// constraintForm is a constrained type as its functions have it.
+// constraintForm describes a constrained type for its functions.
 type constraintForm struct {
 	name, is     string // what a value is
 	kind         types.ConstraintKind
 	free, result types.Type
-	sizes        []string // the sizes of a value that its unconstrained numbers do not tell
+	sizes        []string // the sizes of a value, if the unconstrained numbers do not determine them
 }
 
 // constraintForms are the constrained types of the language.

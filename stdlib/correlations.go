@@ -10,7 +10,7 @@ import (
 
 // Distributions of correlation matrices.
 
-// checkLower adds the check that nothing stands above the diagonal of m.
+// checkLower adds the check that all elements above the diagonal of m are 0.
 func checkLower(g *ad.Graph, function, what string, m ad.Ref) {
 	s := g.Type(m).Shape
 	var above []int

@@ -43,8 +43,8 @@ func narrower(g *ad.Graph, x, n ad.Ref) bool {
 	return len(t.Shape) < len(u.Shape) || t.Lanes < u.Lanes
 }
 
-// pooled replaces counts of one array by their sum where the parameter x is the
-// same for all of them; total tells so, and n is their number.
+// pooled replaces counts of one array by their sum where the parameter x is the same for all of
+// them; total reports that it did, and n is the number of counts.
 func pooled(g *ad.Graph, y, x ad.Ref) (sum ad.Ref, n float64, total bool) {
 	if t := g.Type(y); len(t.Shape) > 0 && g.Type(x).IsScalar() {
 		return g.Sum(y), float64(t.Size()), true
@@ -107,9 +107,8 @@ func step3(g *ad.Graph, y, a, b, c ad.Ref) ad.Ref {
 	return g.Select(g.Less(y, g.Const(0)), a, g.Select(g.Less(y, g.Const(1)), b, c))
 }
 
-// countTail is a (complementary) log distribution function of counts: below for
-// y < 0, above from most on (if there is a most), else inside, which is given a
-// count that is in the range.
+// countTail is a (complementary) log distribution function of counts: below for y < 0, above for y
+// ≥ most (if there is a largest count), otherwise inside, which receives a count in the range.
 func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) ad.Ref) ad.Ref {
 	v, known := g.Value(y)
 	zero := g.Const(0)
@@ -220,9 +219,9 @@ var (
 	drawnLogMean = types.Constraint{Text: "finite and less than 30 log 2", Lo: negInf, Hi: 30 * math.Ln2, LoOpen: true, HiOpen: true}
 )
 
-// loggedRate is the rate whose logarithm counts: a finite one for an infinite rate,
-// so that y log λ - λ is -∞ there instead of NaN. The logarithm of an exponential is
-// its argument, which is finite.
+// loggedRate is the rate whose logarithm enters the mass. An infinite rate is replaced by a finite
+// one, so that y log λ - λ is -∞ there instead of NaN. The logarithm of an exponential is its
+// argument, which is finite.
 func loggedRate(g *ad.Graph, lambda ad.Ref) ad.Ref {
 	if g.Nodes[lambda].Op == ad.OpExp {
 		return lambda
@@ -319,9 +318,9 @@ func log1pRatio(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	return g.Select(large, g.Sub(g.Log(g.Add(x, y)), g.Log(y)), g.Do(ad.OpLog1p, nil, g.Div(g.Select(large, y, x), y)))
 }
 
-// failures is the log probability of at most y failures before r successes, or
-// of more, for the probability p of success and that of failure, q = 1-p: from
-// the lesser of them, of which the other's difference from 1 has lost the digits.
+// failures is the log probability of at most y failures before r successes, or of more, for the
+// probability p of success and q = 1-p of failure. It is computed from the lesser of p and q, since
+// the other's difference from 1 has lost digits.
 func failures(g *ad.Graph, y, r, p, q ad.Ref, atMost bool) ad.Ref {
 	n := plus(g, y, 1)
 	if atMost {
@@ -432,8 +431,8 @@ func negBinomial2Tail(g *ad.Graph, y ad.Ref, p []ad.Ref, atMost bool) ad.Ref {
 // first three terms, which depend on the count and φ only, and of the others. Below φ = 1, n/φ
 // would cancel.
 
-// withSlopes are the addends of the mass with these slopes, given t, l = -log(1-t) and the
-// derivative byMu by the location. Those of a known φ need none.
+// withSlopes is the addends of the mass with these slopes, given t, l = -log(1-t) and the
+// derivative byMu over the location. If φ is known, it needs no slope.
 func withSlopes(g *ad.Graph, n, mu, byMu, phi, t, l ad.Ref, terms []Term) []Term {
 	if _, known := g.Value(phi); known {
 		return terms

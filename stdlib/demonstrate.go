@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Demonstration calls f with simple arguments from its declared domains and
-// returns the call as written in a program and its value; ok is false if f has
-// no form whose arguments are known, or if none that were tried are legal. A
-// generator's value is one draw. The declared Example comes first.
+// Demonstration calls f with simple arguments from its declared domains and returns the call as
+// written in a program, and its value. ok is false if no form of f has known arguments, or if all
+// arguments that were tried are illegal. A generator's value is one draw. The declared Example
+// comes first.
 func (f *Func) Demonstration() (call, value string, ok bool) {
 	if len(f.Example) > 0 {
 		e := f.Example[0]

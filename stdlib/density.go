@@ -229,9 +229,8 @@ func (d *Dist) statements() func(b *Builder, a []Arg) []ad.Statement {
 	}
 }
 
-// inSupport returns y with values outside the support replaced by one inside,
-// and an addend that is -Inf for those and 0 for others; None if it is known
-// that all are inside.
+// inSupport returns y with values outside the support replaced by one inside, and an addend that is
+// -Inf for those and 0 for others; None if all are known to be inside.
 func (d *Dist) inSupport(g *ad.Graph, y ad.Ref) (safe, inside ad.Ref) {
 	c := d.Support
 	if c == (types.Constraint{}) || c == d.Variate {

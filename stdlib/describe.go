@@ -10,8 +10,8 @@ import (
 // DistributionSuffixes end the names of the functions of a distribution.
 var DistributionSuffixes = []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_lcdf_unnorm", "_lccdf_unnorm"}
 
-// Documented are the functions that a name stands for: itself, its operator, or the
-// functions of the distribution; none if there is no such name.
+// Documented lists the functions for a name: the function itself, its operator, or the functions of
+// the distribution; empty for an unknown name.
 func (s *Signatures) Documented(name string) []string {
 	for _, n := range []string{name, "operator" + name} {
 		if len(s.Lookup(n)) > 0 {
@@ -41,8 +41,8 @@ func (s *Signatures) Describe(name string) (types.Documentation, bool) {
 	return doc, len(names) > 0
 }
 
-// distribution is the declared distribution of that name, or of a function of that
-// name; nil if there is none.
+// distribution is the declared distribution with that name, or with a function of that name; nil if
+// there is none.
 func (s *Signatures) distribution(name string) *Dist {
 	for _, suffix := range append([]string{""}, "_lpdf", "_lpmf") {
 		for _, o := range s.Lookup(name + suffix) {

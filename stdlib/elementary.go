@@ -47,8 +47,8 @@ type argCheck struct {
 	is   types.Constraint
 }
 
-// greater declares fmax, or fmin, whose derivative at ties is by the second number, or
-// by the only one that parameters decide, as in Stan.
+// greater declares fmax or fmin. At ties the derivative is that of the second number, or of the
+// only one that depends on parameters, as in Stan.
 func greater(name, doc string, op ad.OpCode) Func {
 	return Func{Overload: types.Binary(name), Name: name, Doc: doc, Build: func(b *Builder, a []Arg) ad.Ref {
 		if a[0].Param && !a[1].Param {
@@ -68,8 +68,8 @@ func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
 	return g.Add(mix, g.Add(shareOfNone(g, p, x, mix), shareOfNone(g, q, y, mix)))
 }
 
-// logOrNone is the logarithm l of a share p of a mixture; where that is 0 it is a
-// constant, whose derivative is 0 instead of 0/0.
+// logOrNone is the logarithm l of a weight p of a mixture. Where p is 0 it is a constant, whose
+// derivative is 0 instead of 0/0.
 func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
 	return g.Select(g.Equal(p, g.Const(0)), g.Const(negInf), l)
 }
@@ -77,7 +77,7 @@ func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
 // shareOfNone is 0. Where the share p of a mixture is 0, its derivative by p is that
 // of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
 func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
-	const most = 700 // whose exponential is finite, as 0 times infinity is not 0
+	const most = 700 // whose exponential is finite, since 0 times infinity is not 0
 	none := g.Equal(p, g.Const(0))
 	ratio := g.Exp(g.Do(ad.OpMin, nil, g.Sub(lp, mix), g.Const(most)))
 	return g.Mul(g.Sub(p, g.Detach(p)), g.Select(none, ratio, g.Const(0)))

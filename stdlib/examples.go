@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Example is an executed example. Value, and what the call adds to the log density
-// if it does, are expressions of the language; where a call needs more than
-// itself, Functions holds what it passes on.
+// Example is an executed example. Value, and the call's addend of the log density if it has one,
+// are expressions of the language. If a call passes functions, Functions defines them.
 type Example struct {
 	Call, Value, Adds string
 	Functions         []string

@@ -74,7 +74,7 @@ func higherOrder() []types.Overload {
 	family("integrate_1d_gauss_kronrod integrate_1d_double_exponential", function(tReal, tReal, tReal), args(tReal, tReal), tReal)
 	out = append(out, types.ReduceSum{Name: "reduce_sum"}, types.ReduceSum{Name: "reduce_sum_static"})
 
-	// The older forms, whose functions have fixed arguments.
+	// The older forms, whose functions have a fixed list of arguments.
 	fixed := func(name string, f types.FuncType, ps []types.Param, result types.Type) {
 		o := types.Fixed{Name: name, Params: list(types.Type{Kind: types.Function, Func: &f}), Result: result, DataOnly: []bool{false}}
 		for _, p := range ps {

@@ -198,7 +198,7 @@ real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), 
 	}
 }()
 
-// written is the form o of a function as a text; ok is false if it has none.
+// written is the form o of a function as Stan source; ok is false if it has none.
 func written(name string, o types.Overload) (w types.Written, ok bool) {
 	base, tol := strings.CutSuffix(name, "_tol")
 	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })

@@ -41,8 +41,8 @@ func (b *Builder) checkLinear(x, alpha, beta Arg) {
 	check(b.G, b.Name, "Weight vector", types.Finite, beta.Ref)
 }
 
-// glm declares a linear model of the distribution d, whose argument at (from 1,
-// 0 being the variate) is the linear predictor.
+// glm declares the version of the distribution d with a linear predictor, which is the argument at
+// (from 1, where 0 is the variate).
 func glm(name string, d *Dist, at int) []Func {
 	var forms [][]types.Type
 	y := list(tInt, tInt.Array(1))
@@ -120,7 +120,7 @@ func glm(name string, d *Dist, at int) []Func {
 	return fs
 }
 
-// normalGLM is normal, of which Stan allows less in the linear model.
+// normalGLM is normal, restricted as Stan restricts it in the linear model.
 var normalGLM = func() Dist {
 	d := normal
 	d.Variate = types.Finite
@@ -158,8 +158,8 @@ func glms() []Func {
 	return fs
 }
 
-// negBinomial2LogGLM is negBinomial2Log, of which Stan drops other addends in
-// the linear model: log y! always.
+// negBinomial2LogGLM is negBinomial2Log with the addends that Stan drops in the linear model: log
+// y! always.
 var negBinomial2LogGLM = Dist{
 	Name: negBinomial2Log.Name, Discrete: true, Variate: negBinomial2Log.Variate, Params: negBinomial2Log.Params, Information: negBinomial2Log.Information,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {

@@ -28,7 +28,7 @@ func choose(n, k int64) (int64, error) {
 	return c, nil
 }
 
-// integers are the functions whose arguments and value are ints.
+// integers are the functions with int arguments and an int value.
 func integers() []Func {
 	g2 := func(f fun2) build { return of2(f) }
 	lesser := func(x, y int64) (int64, error) { return min(x, y), nil }

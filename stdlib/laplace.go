@@ -27,8 +27,8 @@ var laplaceEntries = []laplaceEntry{
 		types.Type{Kind: types.Tuple, Members: list(tVec, tMat)}, "approximation"},
 }
 
-// latent is a likelihood of the library: of y given a latent vector theta, of
-// which y[i] depends on element index[i], and offsets m.
+// latent is a likelihood of the library: that of y given a latent vector theta, where y[i] depends
+// on element index[i], and offsets m.
 type latent struct {
 	name, doc string
 	args      []types.Type
@@ -82,7 +82,7 @@ func laplace() []types.Overload {
 	return out
 }
 
-// form is the entry for a likelihood, nil for one that is passed.
+// form is the entry for a likelihood, nil for one that the user passes.
 func (e *laplaceEntry) form(l *latent, tol bool) types.Overload {
 	o := types.Laplace{Tol: tol, Result: e.result}
 	doc := e.doc + ". The latent vector theta is normal with mean 0 and the covariance matrix that a function gives, called with the members of the tuple that follows it. "

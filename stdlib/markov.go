@@ -41,9 +41,9 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 	check(g, function, "sum of the rows of "+what, one, sumRows(g, m))
 }
 
-// forward is the forward algorithm (Rabiner 1989): the probabilities of the
-// states given what is observed so far, at every time, and the log likelihood
-// of all. The probabilities are made to sum to 1 at every step.
+// forward is the forward algorithm (Rabiner 1989): at each time the probabilities of the states
+// given the observations so far, and at the end the log likelihood. At every step the probabilities
+// are normalised to sum to 1.
 func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
 	g := b.G
 	like, most, k, t := b.hmm(a)

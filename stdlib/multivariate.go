@@ -18,11 +18,11 @@ import (
 type scatter struct {
 	logDet    ad.Ref
 	whiten    func(d ad.Ref) ad.Ref
-	precision ad.Ref // Σ⁻¹, if it is data; else None
+	precision ad.Ref // Σ⁻¹, if it is data; otherwise None
 }
 
-// squares are numbers whose sum over a row d is d Σ⁻¹ dᵀ. With a precision matrix
-// that is data one product gives them and their derivative; whitening takes two.
+// squares are numbers whose sum over a row d is d Σ⁻¹ dᵀ. If a precision matrix is data, one
+// product gives them and their derivative; whitening takes two.
 func (s scatter) squares(g *ad.Graph, d ad.Ref) ad.Ref {
 	if s.precision != ad.None {
 		return g.Mul(d, g.MatMul(d, s.precision))

@@ -76,9 +76,9 @@ var stdNormal = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
-// squaredTail is log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm by z.
-// The square of a z beyond 2⁵¹² √ν overflows; such a z is multiplied by 2⁻⁵¹². If all y, from which
-// z comes, are known to be of moderate size, none is looked at.
+// squaredTail is log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm over
+// z. The square of a z beyond 2⁵¹² √ν overflows, so such a z is multiplied by 2⁻⁵¹². This is
+// skipped if all y that determine z are known to be of moderate size.
 func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 	const most = 0x1p512
 	one, zero := g.Const(1), g.Const(0)
@@ -181,7 +181,7 @@ var cauchy = Dist{
 // ½ - atan(d/σ)/π = atan2(σ, d)/π; on the left by that of less.
 func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
 	one, z := g.Const(1), g.Div(d, sigma)
-	part := func(z ad.Ref) ad.Ref { // whose derivative needs no length of (1, z)
+	part := func(z ad.Ref) ad.Ref { // its derivative does not need the length of (1, z)
 		angle := g.Detach(g.Do(ad.OpAtan2, nil, one, z))
 		return g.Scale(1/math.Pi, g.Add(angle, g.Slope(z, g.Neg(g.Inv(plus(g, g.Square(z), 1))))))
 	}

@@ -5,8 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// named returns the forms under each of the names: an operator and the function
-// that Stan offers beside it.
+// named returns the forms under each of the names: an operator and Stan's function for it.
 func named(forms []Func, names ...string) []Func {
 	var fs []Func
 	for _, name := range names {

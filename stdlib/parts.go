@@ -54,7 +54,7 @@ func parts() []Func {
 	}
 	segment := func(b *Builder, a []Arg) ad.Ref {
 		n, s := b.length(a, 2), b.shape(a[0])
-		if n == 0 { // of elements that there are all the same, as in Stan
+		if n == 0 { // of elements that exist nevertheless, as in Stan
 			b.position(a, 1, 0, s[0])
 			return b.elements(a[0], 0, 0)
 		}
@@ -113,7 +113,7 @@ func parts() []Func {
 type place struct {
 	g     *ad.Graph
 	known int
-	ref   ad.Ref // what is computed beside known, or None
+	ref   ad.Ref // a value computed together with known, or None
 }
 
 // position is that of an index argument (from 1) after which there are more

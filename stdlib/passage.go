@@ -76,9 +76,9 @@ func passages() []Func {
 	return fs
 }
 
-// passage is a call: its arguments are scalars or of the shape [n]. time is
-// y - t0; b is the starting point, and v is towards the boundary that is not reached. sv, sw
-// and st0 are None where they are not there or known to be 0.
+// passage is a call: its arguments are scalars or have the shape [n]. time is y - t0; b is the
+// starting point, and v the drift towards the boundary that is not reached. sv, sw and st0 are None
+// if they are absent or known to be 0.
 type passage struct {
 	g                          *ad.Graph
 	n                          int // -1: all arguments are scalars
@@ -144,10 +144,9 @@ func (q *nodes) add(x, rest, weight float64) {
 	q.x, q.rest, q.logWeight = append(q.x, x), append(q.rest, rest), append(q.logWeight, math.Log(weight))
 }
 
-// The quadratures: over the starting point, by the formula of Gauss and Legendre;
-// over the interval (0, 1), by the double exponential formula of Takahasi and Mori
-// (1974); over the half-line, for what decays exponentially, by the one that
-// belongs to it.
+// The quadratures: over the starting point, Gauss-Legendre; over the interval (0, 1), the double
+// exponential formula of Takahasi and Mori (1974); over the half-line, for integrands that decay
+// exponentially, the double exponential formula for these.
 var (
 	legendre = legendreNodes(20)
 	unitRule = func() (q nodes) {
@@ -236,8 +235,7 @@ func (p passage) average(over nodes, times func(q passage, x, rest ad.Ref) (s, l
 	return g.LogSumExp(g.Add(l, factor))
 }
 
-// span is how much of the range of nondecision times is before y, as a part of
-// it: min(1, time/st0).
+// span is the part of the range of nondecision times that is before y: min(1, time/st0).
 func (p passage) span() ad.Ref {
 	g := p.g
 	return g.Select(g.Less(p.time, p.st0), g.Div(p.time, g.Select(g.Less(g.Const(0), p.st0), p.st0, g.Const(1))), g.Const(1))
@@ -263,10 +261,10 @@ func (p passage) scale() ad.Ref {
 	return g.Detach(g.Scale(2, g.Div(p.time, g.Square(g.Mul(p.a, p.distance())))))
 }
 
-// recent is the logarithm of the integral of density times a factor over the
-// range of nondecision times that are before y. The factor gets how far in the
-// range, of length 1, the node is. Without a factor the integral is divided by
-// the length of the range, and a range that is a point is one.
+// recent is the logarithm of the integral of density times a factor over the nondecision times
+// before y. The factor receives the position of the node in the range, which has length 1. Without
+// a factor the integral is divided by the length of the range; a range of a single point counts as
+// length one.
 func (p passage) recent(logFactor func(part ad.Ref) ad.Ref) ad.Ref {
 	g := p.g
 	return p.average(unitRule, func(q passage, z, rest ad.Ref) (ad.Ref, ad.Ref) {

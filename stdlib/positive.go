@@ -31,7 +31,7 @@ func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, ni
 func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
 	small := g.Less(x, g.Const(1e-30))
 	far := g.Sub(g.Mul(a, logX), g.Lgamma(plus(g, a, 1)))
-	if upper { // of which for small a the relative error counts
+	if upper { // whose relative error matters for small a
 		tiny := g.Less(a, g.Const(1e-4))
 		b := g.Select(tiny, a, g.Const(0))
 		// log Γ(1+a) over a (DLMF 5.7.3).
@@ -230,8 +230,8 @@ var scaledInvChiSquare = Dist{
 	},
 }
 
-// logHit is log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm
-// l: l itself where the hazard is below rounding, and so where it underflows.
+// logHit is log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm l. It
+// is l itself where the hazard is below rounding, hence also where it underflows.
 func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	rare := g.Less(l, g.Const(-40))
 	// exp must not overflow, for its derivative.

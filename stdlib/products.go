@@ -129,7 +129,7 @@ func products() []Func {
 	number := func(f build) build {
 		return func(b *Builder, a []Arg) ad.Ref { return b.G.Reshape(f(b, a), nil) }
 	}
-	symmetric := func(b *Builder, a []Arg) ad.Ref { // of a matrix that is symmetric but for rounding
+	symmetric := func(b *Builder, a []Arg) ad.Ref { // of a matrix that is symmetric up to rounding
 		q := quad(b, a)
 		checkSymmetric(b.G, b.Name, "A", a[0].Ref)
 		return b.G.Scale(0.5, b.G.Add(q, b.G.Transpose(q)))
@@ -169,9 +169,8 @@ func diagonal(g *ad.Graph, m ad.Ref) ad.Ref {
 	return g.Gather(m, dims(0, min(s[0], s[1]), s[1]+1))
 }
 
-// lowerTriangle sets the elements above the diagonal to 0, by picking those on
-// and below it and putting them back: what stands above does not matter, even
-// if it is NaN.
+// lowerTriangle sets the elements above the diagonal to 0: it picks those on and below the diagonal
+// and puts them back. Elements above do not matter, even if they are NaN.
 func lowerTriangle(g *ad.Graph, m ad.Ref) ad.Ref {
 	s := g.Type(m).Shape
 	ix := tableOf(slices.Collect(lowerPositions(s[0], s[1]))...)

@@ -37,8 +37,8 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 			hi[i] = min(most, least+1)
 		}
 	}
-	// below[i] tells whether the probability of at most y[i] is less than probs[i].
-	// What is known of a y is kept: searches for counts meet the same ones.
+	// below[i] reports whether the probability of at most y[i] is less than probs[i]. Known values
+	// of y are kept, since searches for counts meet them again.
 	tails := map[float64][2]float64{}
 	below := func(y []float64) ([]bool, error) {
 		var asked []float64

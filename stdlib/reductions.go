@@ -210,8 +210,8 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	}
 	check(g, b.Name, "theta", types.UnitInterval, theta)
 	check(g, b.Name, "lambda", types.Finite, lp)
-	// Simplexes that are parameters are exponentials, whose logarithm has a derivative
-	// everywhere (pass logarithms).
+	// Simplex parameters are exponentials, whose logarithm has a derivative everywhere (pass
+	// logarithms).
 	if _, known := g.Value(theta); known || g.Nodes[theta].Op == ad.OpExp {
 		w := g.Log(theta)
 		if len(shape) == 2 {
@@ -231,9 +231,9 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	return g.Add(g.Sum(mix), g.Sum(shareOfNone(g, theta, lp, each)))
 }
 
-// softmax is exp(logSoftmax(x - max x)), which is the same as without the
-// greatest element but for rounding: of numbers about 10⁹ the logarithm of the
-// sum is right to 10⁻⁷ only, and the elements would not add up to 1.
+// softmax is exp(logSoftmax(x - max x)), which equals exp(logSoftmax(x)) up to rounding. Without
+// the subtraction, for numbers about 10⁹ the logarithm of the sum is accurate to 10⁻⁷ only, and the
+// elements would not sum to 1.
 func softmax(b *Builder, a []Arg) ad.Ref {
 	g, shape := b.G, b.shape(a[0])
 	if product(shape) == 0 {

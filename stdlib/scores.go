@@ -6,11 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Expected information without a closed form, by quadrature in the graph, and of
-// skewed distributions, and of counts. Of univariate distributions these have none:
-// discrete_range and hypergeometric, which have no real parameter; wiener,
-// beta_neg_binomial and yule_simon, for which no quadrature of one dimension and of
-// known accuracy was found.
+// Expected information without a closed form, by quadrature in the graph; also that of skewed
+// distributions, and of counts. These univariate distributions have none: discrete_range and
+// hypergeometric, which have no real parameter; wiener, beta_neg_binomial and yule_simon, for which
+// no quadrature of one dimension and of known accuracy was found.
 
 // quadrature holds the nodes of a sum of exponentials of logWeight.
 type quadrature struct{ x, weight []float64 }
@@ -125,8 +124,8 @@ func ofSkewDoubleExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{c, g.Neg(c), mixed, g.Add(g.Inv(g.Square(tau)), g.Inv(g.Square(rest)))}}
 }
 
-// ofPareto is that of (log y, y_min, α). That the support begins at y_min tells
-// more of it than scores do.
+// ofPareto is that of (log y, y_min, α). The beginning of the support, y_min, carries more
+// information than scores do.
 func ofPareto(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	a, w := x[2], g.Inv(x[1])
 	a2 := g.Square(a)

@@ -29,8 +29,7 @@ var language = sync.OnceValue(func() *Signatures {
 	return s
 })
 
-// Lookup returns the overloads of a name, none if there is no such name. The
-// slice is not to be modified.
+// Lookup returns the overloads of a name, nil for an unknown name. Do not modify the slice.
 func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name] }
 
 // Names yields every name in alphabetical order.
@@ -99,7 +98,7 @@ func otherForms() map[string][]types.Overload {
 	return out
 }
 
-// operatorNames are the functions whose forms the operators have.
+// operatorNames are the functions with the same forms as the operators.
 var operatorNames = map[string]string{
 	"+": "add plus", "-": "subtract minus", "*": "multiply", "/": "divide mdivide_right",
 	".*": "elt_multiply", "./": "elt_divide", `\`: "mdivide_left", "^": "pow", ".^": "pow",
@@ -137,10 +136,10 @@ v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1
 `
 
-// Domains are what a density, distribution function or generator asks of its
-// arguments, as far as each can tell alone; the zero Domain where nothing is known
-// or asked. Of the variate of a density it is where the density is positive. The
-// checker warns of parameters that can leave them. Of other functions there are none.
+// Domains are the requirements of a density, distribution function or generator on each of its
+// arguments, as far as one argument alone shows; the zero Domain requires nothing. For the variate
+// of a density it is the set where the density is positive. The checker warns of parameters that
+// can leave them. Other functions have none.
 func (f *Func) Domains() []types.Domain {
 	var ds []types.Domain
 	switch {

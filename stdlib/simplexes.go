@@ -59,8 +59,8 @@ func multinomialLogit(b *Builder, a []Arg) []ad.Ref {
 	return b.kept(a, logMultinomial(g, a[0].Ref), Term{Value: g.Mul(a[0].Ref, logSoftmax(b, a[1:])), Of: 1 << 1})
 }
 
-// dirichletMultinomial is the multinomial distribution whose probabilities have
-// a Dirichlet distribution: n B(A, n) / Π n_k B(α_k, n_k), with A = Σα.
+// dirichletMultinomial is the multinomial distribution with Dirichlet-distributed probabilities: n
+// B(A, n) / Π n_k B(α_k, n_k), with A = Σα.
 func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 	g, ns, alpha := b.G, a[0].Ref, a[1].Ref
 	b.multinomialCounts(a, "prior size parameter")

@@ -83,7 +83,7 @@ type Arg struct {
 	// Ints is the value of an int or int array that is known at bind time and
 	// the same in all lanes, flattened row-major; nil otherwise.
 	Ints []int64
-	// Param tells that the argument's autodiff level is that of parameters.
+	// Param sets the argument's autodiff level to that of parameters.
 	Param bool
 	// Lower is, for Statements, the lower bound that a parameter is declared
 	// with, if that is a number and the only bound; else nil.
@@ -94,7 +94,7 @@ type Arg struct {
 type Builder struct {
 	G      *ad.Graph
 	Name   string // of the function as called, for messages
-	Propto bool   // drop addends whose arguments are all of data level
+	Propto bool   // drop addends with arguments of data level only
 	// Lanes is the number of lanes at the place of the call, 0 if it is not in a
 	// loop of lanes; only generators need it, to draw once per lane even if no
 	// argument has lanes.
@@ -181,8 +181,8 @@ type Param struct {
 	Is   string // what it is, for messages: "Scale parameter"
 	In   types.Constraint
 	Int  bool // of type int
-	// Draws is what the generator asks for, if that is not In: counts that are
-	// drawn must be ints.
+	// Draws is the domain of the generator's argument, if that is not In: counts for drawing must
+	// be ints.
 	Draws types.Constraint
 }
 

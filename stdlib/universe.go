@@ -121,8 +121,7 @@ func newLibrary(fs []family) *Library {
 	return l
 }
 
-// Lookup returns the overloads of a name, none if the library has no such name.
-// The slice is not to be modified.
+// Lookup returns the overloads of a name, nil for an unknown name. Do not modify the slice.
 func (l *Library) Lookup(name string) []types.Overload { return l.byName[name] }
 
 // Names yields every name in alphabetical order.

@@ -140,8 +140,8 @@ func triangle(shape []int) []int {
 	return []int{n*(n+1)/2 + (m-n)*n}
 }
 
-// parts maps the unconstrained numbers, in which the rows of the triangle stand
-// one after another, to the diagonal and to the elements below it.
+// parts maps the unconstrained numbers, in which the rows of the triangle follow one another, to
+// the diagonal and to the elements below it.
 func parts(shape []int) (diagonal, rest, at ad.Index) {
 	m, n := shape[0], shape[1]
 	var d, r, a []int32

@@ -147,9 +147,9 @@ func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.
 	k := shape[len(shape)-1]
 	a := g.Sub(x, equalShares(g, shape))
 	logZ, log1mZ := g.Do(ad.OpLogInvLogit, nil, a), g.Do(ad.OpLog1mInvLogit, nil, a)
-	left := cumulate(g, widen(g, log1mZ, k), before) // the logarithm of what is left of the stick
+	left := cumulate(g, widen(g, log1mZ, k), before) // the logarithm of the rest of the stick
 	logY := g.Add(left, widen(g, logZ, k))
-	// What is left before the last piece is that piece, and not an addend.
+	// The rest before the last piece is that piece, and not an addend.
 	weight := times(g, log1mZ, constant(g, k-1, 1, func(i, _ int) float64 { return float64(k - 2 - i) }))
 	return g.Exp(logY), []ad.Ref{logZ, log1mZ, weight}
 }
