@@ -70,7 +70,7 @@ func half(whole ad.Information) ad.Information {
 	}
 }
 
-// onLogScale is that of (y, …) where f is that of (log y, …) with the same
+// onLogScale is the information of (y, …) from f, the information of (log y, …) with the same
 // parameters.
 func onLogScale(f ad.Information) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {

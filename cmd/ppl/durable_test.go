@@ -100,7 +100,7 @@ type tried struct {
 	want  map[string]string // what is in work after it, undisturbed
 }
 
-// inMemory is a folder on a disk that is none, where syncs take no time.
+// inMemory is a folder in memory, where syncs take no time.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	if dir, err := os.MkdirTemp("/dev/shm", "ppl-test-"); err == nil {

@@ -28,9 +28,9 @@ type Limit struct {
 	Of      func(*Limits) *int64
 }
 
-// Table holds the limits in the order of the documentation. Statements and half of
-// Memory are counted by the engine, which refuses what asks for more with its place; the
-// walls Seconds and Memory bound what it does not count.
+// Table lists the limits in the order of the documentation. The engine counts statements and half
+// of Memory, and refuses what would exceed them at its place in the model. The walls Seconds and
+// Memory limit everything else.
 var Table = []Limit{
 	{"bytes", "size of the request", "bytes", 16 << 20, 1, 1 << 40, func(l *Limits) *int64 { return &l.Bytes }},
 	{"elements", "numbers in the data, and numbers in the answer", "number", 10_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Elements }},

@@ -211,7 +211,7 @@ func TestMisdeeds(t *testing.T) {
 		kind, body string
 		status     int
 		answer     string
-		wall       bool // of the system's, which not all have
+		wall       bool // needs a wall that not all systems have
 	}{
 		{"echo", `{"a":1}`, 200, `{"a":1}`, false},
 		{"steps", `{}`, 422, `{"schema_version":1,"error":{"kind":"model","message":"no"}}`, false},

@@ -98,8 +98,8 @@ func RemoveAll(path string) error {
 	return nil
 }
 
-// SyncAll makes a folder durable with all that is in it: by one call where the system can sync
-// a file system, which is faster than a call for each of many files; else file by file.
+// SyncAll makes a folder and everything in it durable: by one call if the system can sync a whole
+// file system, which is faster than one call per file; otherwise file by file.
 func SyncAll(path string) error {
 	done := false
 	err := do(Op{Kind: SyncAllOp, Path: path}, func() (err error) {
@@ -170,8 +170,8 @@ func Move(from, to string) error {
 	return RemoveAll(aside)
 }
 
-// RemoveTemps removes from a folder the temporary files of the files of these names that
-// processes have left which were killed. Nobody else may be writing them.
+// RemoveTemps removes temporary files, for these names, that killed processes have left in a
+// folder. No other process may be writing them.
 func RemoveTemps(dir string, of func(name string) bool) error {
 	entries, err := ReadFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -192,8 +192,8 @@ func RemoveTemps(dir string, of func(name string) bool) error {
 	return errors.Join(errs...)
 }
 
-// forgotten is the age from which on a temporary folder is taken for one of a process that was
-// killed, where nothing says that no other process is writing it.
+// forgotten is the age after which a temporary folder counts as left behind by a killed process, if
+// nothing shows that a process is still writing it.
 const forgotten = time.Hour
 
 // forget removes the temporary files and folders of a path that were left long ago.

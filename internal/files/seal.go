@@ -15,9 +15,8 @@ func Digest(text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// The seal is the last member of an object in JSON: the SHA-256 of the text
-// before it. A file may have been damaged, and a digit that is another one is
-// still JSON.
+// The seal is the last member of a JSON object: the SHA-256 of the text before it. Without it,
+// damage could go unnoticed: a changed digit is still valid JSON.
 const sealKey = `,"sha256":"`
 
 // Seal adds the seal to an object in JSON that has members.

@@ -68,8 +68,8 @@ func switching(t *testing.T, root string) map[string]bool {
 	return out
 }
 
-// most is the number of types of nodes that the switches of a function have, of the package
-// of which they have most.
+// most finds the largest number of node types, of the package with the most, in the switches of a
+// function.
 func most(body goast.Node, imported map[string]string, pkg string) int {
 	seen := map[string]map[string]bool{}
 	goast.Inspect(body, func(n goast.Node) bool {

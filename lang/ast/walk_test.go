@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// fill gives every field of a node that can hold children some, and returns them.
+// fill gives children to every field of a node that can hold some, and returns them.
 func fill(v reflect.Value) (children []ast.Node) {
 	samples := map[reflect.Type]func() ast.Node{
 		reflect.TypeFor[ast.Expr]():  func() ast.Node { return &ast.VarExpr{} },

@@ -120,8 +120,8 @@ func (c *checker) independent(x, y ast.Expr) bool {
 	return !common
 }
 
-// variables calls f with the variables that an expression depends on and that are
-// not data, those that its variables are computed from included.
+// variables calls f with the variables, other than data, on which an expression depends, directly
+// or through the variables from which its own are computed.
 func (c *checker) variables(e ast.Expr, f func(*Var)) {
 	for u := range variablesIn(e) {
 		if v := c.info.Uses[u]; v != nil && v.Level == Param {

@@ -159,8 +159,8 @@ func TestStanc3(t *testing.T) {
 
 var boundary = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|/\*(?s:.*?)\*/|#[^\n]*|\b|[(){}\[\];,]`)
 
-// TestCommentsAnywhere puts comments between random tokens of programs: none is
-// lost, and what is formatted is formatted.
+// TestCommentsAnywhere puts comments between random tokens of programs: formatting loses none, and
+// formatting its result changes nothing.
 func TestCommentsAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kinds := []string{"/* c%d */", " // c%d\n", "\n// c%d\n", "\n/* c%d */\n", "/* c%d\n   d */", "/* a%d *//* b */"}

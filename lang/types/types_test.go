@@ -101,8 +101,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestFamilies checks what families say of themselves, and promotions of theirs
-// that Stan's list does not show.
+// TestFamilies checks the signatures of families, and promotions that Stan's list does not show.
 func TestFamilies(t *testing.T) {
 	for _, c := range []struct {
 		o    Overload

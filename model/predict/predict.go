@@ -208,7 +208,7 @@ func (e *emitter) possible() error {
 			case *ast.Target:
 				err = fmt.Errorf("the model block computes with target() (%s, line %d), which what is derived from it does not have", n.Span().Begin().File, n.Span().Begin().Line)
 			case *ast.CallStmt:
-				return false // left out, and told
+				return false // left out, and reported
 			case *ast.CallExpr:
 				if strings.HasSuffix(n.Func.Name, "_lp") {
 					err = fmt.Errorf("the model block computes with %s (%s, line %d), which adds to the target itself", n.Func.Name, n.Span().Begin().File, n.Span().Begin().Line)

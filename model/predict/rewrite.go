@@ -20,7 +20,7 @@ func (r rename) expr(e ast.Expr) ast.Expr {
 	return r.node(e).(ast.Expr)
 }
 
-// node is expr of a statement or an expression.
+// node applies expr to the expressions of a statement, or to an expression.
 func (r rename) node(n ast.Node) ast.Node {
 	return ast.Rewrite(n, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)

@@ -96,8 +96,8 @@ func analyse(tree *ast.File, info *check.Info) *analysis {
 	return a
 }
 
-// context notes the loops and conditions around the statements of a block, and what they
-// assign.
+// context records the loops and conditions around the statements of a block, and the variables that
+// they assign.
 func (a *analysis) context(b *ast.Block) {
 	type around struct {
 		loops []ast.Stmt

@@ -155,8 +155,8 @@ func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, e
 	return c, nil
 }
 
-// fewerOrders are the functions that have no second derivatives, or no first
-// ones (order 0), by all of their arguments.
+// fewerOrders are the functions without second derivatives, or without first ones (order 0), over
+// all of their arguments.
 var fewerOrders = map[string]int{
 	"log_modified_bessel_first_kind": 1, // none twice by the order of the function
 	// None twice by the shape parameters of the incomplete beta function.

@@ -45,7 +45,7 @@ func TestGenerators(t *testing.T) {
 		for i, v := range arguments(rng, f, forms(f)[0]) {
 			p := v.Data[0]
 			if c := f.In[i]; c.Lo == 0 && math.IsInf(c.Hi, 1) && v.Type.Kind == types.Real {
-				p += 1 // no density that is infinite somewhere
+				p += 1 // p is at least 1: no density that is infinite somewhere
 			}
 			if v.Type.Kind == types.Int {
 				p += 30

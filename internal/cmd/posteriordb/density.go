@@ -54,7 +54,7 @@ type densityRow struct {
 	Reason string `json:"reason,omitempty"`
 	Legacy bool   `json:"legacy,omitempty"` // compiled in the older syntax
 	ODE    bool   `json:"ode,omitempty"`    // errors are from the solution with tight tolerances
-	// With ODE: Stan's largest error of all from that solution.
+	// With an ODE: Stan's largest error, measured from that solution.
 	StanODE number `json:"stan_ode_error,omitempty"`
 	// Rounding counts the numbers that differ by more than the tolerance, but by
 	// no more than rounding explains.
@@ -345,7 +345,7 @@ func (c *comparison) note(e float64, k int, what string, got, stan float64) {
 	}
 }
 
-// other names what ppl's numbers are compared with.
+// other names the numbers with which ppl's are compared.
 func (c *comparison) other() string {
 	if c.row.ODE {
 		return "with tight tolerances"

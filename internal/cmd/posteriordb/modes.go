@@ -120,7 +120,7 @@ func (w *modesRow) measure(db database, folder string) error {
 	return nil
 }
 
-// compare counts a start.
+// compare adds one start to the counts.
 func (w *modesRow) compare(p *model.Posterior, here *optimize.Result, err error, there stanOptimum) {
 	w.Starts++
 	w.StanSteps += there.Iterations

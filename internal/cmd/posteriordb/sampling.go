@@ -67,7 +67,7 @@ type samplingRun struct {
 	Rhat        number   `json:"rhat"`
 	Divergences int      `json:"divergences"`
 	Draws       int      `json:"draws"`
-	Transitions int      `json:"transitions"` // with those of warm-up
+	Transitions int      `json:"transitions"` // those of warm-up included
 	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
 	Start       number   `json:"start"`  // of Warmup
@@ -412,8 +412,8 @@ func (row *samplingRow) ofRival() {
 	row.Stan, row.StanCPU = number(median(score)), number(median(cpu))
 }
 
-// near reports whether the marginals are near normal, as they are or their
-// logarithms, by the quantiles that Stan found.
+// near reports whether the marginals, or their logarithms, are nearly normal, judged by Stan's
+// quantiles.
 func (row *samplingRow) near(f *figuresOfStan) bool {
 	s := f.NUTS.Summary
 	even := func(a, b, c float64) bool {
