@@ -80,13 +80,13 @@ var stdNormal = Dist{
 // z. The square of a z beyond 2⁵¹² √ν overflows, so such a z is multiplied by 2⁻⁵¹². This is
 // skipped if all y that determine z are known to be of moderate size.
 func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
-	const most = 0x1p512
+	const huge = 0x1p512
 	one, zero := g.Const(1), g.Const(0)
 	root := g.Inv(g.Sqrt(nu))
 	t, far := g.Mul(z, root), zero
 	if v, known := g.Value(y); !known || slices.ContainsFunc(v, func(y float64) bool { return math.Abs(y) > 1e150 }) {
-		far = g.Less(g.Const(most), g.Do(ad.OpAbs, nil, t))
-		scale := g.Select(far, g.Const(1/most), one)
+		far = g.Less(g.Const(huge), g.Do(ad.OpAbs, nil, t))
+		scale := g.Select(far, g.Const(1/huge), one)
 		t, root = g.Mul(t, scale), g.Mul(root, scale)
 	}
 	square := g.Square(t)

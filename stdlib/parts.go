@@ -109,8 +109,8 @@ func parts() []Func {
 		fixed("block", "n rows and m columns from row i and column j on.", tMat, list(tMat, tInt, tInt, tInt, tInt), block))
 }
 
-// A place is where a part of a container starts: known, or computed.
-type place struct {
+// offset is where a part of a container starts: known, or computed.
+type offset struct {
 	g     *ad.Graph
 	known int
 	ref   ad.Ref // a value computed together with known, or None
@@ -118,21 +118,21 @@ type place struct {
 
 // position is that of an index argument (from 1) after which there are more
 // elements, of all of them.
-func (b *Builder) position(a []Arg, i, more, all int) place {
+func (b *Builder) position(a []Arg, i, more, all int) offset {
 	if v, ok := b.G.Value(a[i].Ref); ok && b.G.Type(a[i].Ref).Lanes == 0 {
 		at := int(v[0])
 		b.within(i, at, 1, all)
 		if at+more > all {
 			b.Fail("the part from argument %d on, of %d elements, exceeds the %d that there are", i+1, more+1, all)
 		}
-		return place{b.G, at - 1, ad.None}
+		return offset{b.G, at - 1, ad.None}
 	}
 	inside := types.Between(1, float64(all-max(more, 0)))
 	check(b.G, b.Name, "argument "+ad.FormatNumber(float64(i+1)), inside, a[i].Ref)
-	return place{b.G, -1, a[i].Ref}
+	return offset{b.G, -1, a[i].Ref}
 }
 
-func (p place) times(n int) place {
+func (p offset) times(n int) offset {
 	p.known *= n
 	if p.ref != ad.None {
 		p.ref = p.g.Scale(float64(n), p.ref)
@@ -140,7 +140,7 @@ func (p place) times(n int) place {
 	return p
 }
 
-func (p place) plus(q place) place {
+func (p offset) plus(q offset) offset {
 	p.known += q.known
 	switch {
 	case p.ref == ad.None:
@@ -153,7 +153,7 @@ func (p place) plus(q place) place {
 
 // part takes elements of argument i from a place on, with dimensions given as
 // pairs of number and stride.
-func (b *Builder) part(a []Arg, i int, from place, pairs ...int) ad.Ref {
+func (b *Builder) part(a []Arg, i int, from offset, pairs ...int) ad.Ref {
 	if from.ref == ad.None {
 		return b.G.Gather(a[i].Ref, dims(from.known, pairs...))
 	}

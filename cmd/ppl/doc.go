@@ -90,7 +90,7 @@ func writeDoc(w io.Writer, name string) error {
 
 // noSuchName is the error for an unknown name. It lists the names that contain it, or the nearest.
 func noSuchName(name string) error {
-	const most = 24
+	const maxNames = 24
 	var like, all []string
 	for n := range stdlib.Language().Names() {
 		for _, suffix := range stdlib.DistributionSuffixes {
@@ -110,10 +110,10 @@ func noSuchName(name string) error {
 	case len(like) > 0:
 		slices.SortFunc(like, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 		more := ""
-		if len(like) > most {
-			more = fmt.Sprintf(", and %d more", len(like)-most)
+		if len(like) > maxNames {
+			more = fmt.Sprintf(", and %d more", len(like)-maxNames)
 		}
-		return fmt.Errorf("there is no function %q; these names contain it: %s%s", name, strings.Join(like[:min(most, len(like))], ", "), more)
+		return fmt.Errorf("there is no function %q; these names contain it: %s%s", name, strings.Join(like[:min(maxNames, len(like))], ", "), more)
 	case near != "":
 		return fmt.Errorf("there is no function %q; did you mean %s?", name, near)
 	}

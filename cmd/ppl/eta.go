@@ -79,8 +79,8 @@ func (e *eta) reached(draws int, ess, rhat float64) {
 // The number of transitions of a phase after which their cost is taken as known: the first trees
 // are not typical, and the step size is still being found.
 const (
-	leastWarmup   = 100
-	leastSampling = 20
+	minWarmup   = 100
+	minSampling = 20
 )
 
 // rates are the seconds per gradient and the gradients per transition, over the last half of the
@@ -115,7 +115,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 	// The gradients per transition of sampling, over the chains that have begun it.
 	tree, n := 0.0, 0
 	for i := range e.chains {
-		if c := &e.chains[i]; c.begun && !c.warm && len(c.points) > 0 && c.points[len(c.points)-1].transitions >= min(leastSampling, draws) {
+		if c := &e.chains[i]; c.begun && !c.warm && len(c.points) > 0 && c.points[len(c.points)-1].transitions >= min(minSampling, draws) {
 			if _, g, ok := c.rates(); ok {
 				tree += g
 				n++
@@ -145,7 +145,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 		switch {
 		case !ok:
 			return 0, false
-		case c.warm && last.transitions < min(leastWarmup, e.warmup):
+		case c.warm && last.transitions < min(minWarmup, e.warmup):
 			return 0, false
 		case c.warm:
 			left = (float64(e.warmup-last.transitions)*gradients + float64(draws)*each) * seconds

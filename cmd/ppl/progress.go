@@ -119,8 +119,8 @@ func (l *lines) stop(fit *fit.Fit, interrupted bool) {
 
 // duration makes one of seconds; more than there can be, three centuries, are as many.
 func duration(seconds float64) time.Duration {
-	const most = math.MaxInt64 / int64(time.Second)
-	return time.Duration(min(seconds, float64(most-1)) * float64(time.Second))
+	const maxSeconds = math.MaxInt64 / int64(time.Second)
+	return time.Duration(min(seconds, float64(maxSeconds-1)) * float64(time.Second))
 }
 
 // clock shows a duration for people: 0.3 s, 12 s, 3:05, 1:03:05.

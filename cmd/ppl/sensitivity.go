@@ -107,16 +107,16 @@ func scaled(s *assess.Sensitivity, prior string) string {
 
 // statements lists some statements.
 func statements(all []string) string {
-	const most = 8
+	const maxListed = 8
 	var b strings.Builder
-	for i, s := range all[:min(most, len(all))] {
+	for i, s := range all[:min(maxListed, len(all))] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString("`" + strings.TrimSuffix(s, ";") + "`")
 	}
-	if len(all) > most {
-		fmt.Fprintf(&b, " and %d more", len(all)-most)
+	if len(all) > maxListed {
+		fmt.Fprintf(&b, " and %d more", len(all)-maxListed)
 	}
 	return b.String()
 }

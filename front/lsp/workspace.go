@@ -269,12 +269,12 @@ type place struct {
 }
 
 // at finds a place.
-func (w *workspace) at(uri string, p Position) (place, error) {
+func (w *workspace) at(uri string, p Position) (docPosition, error) {
 	d, err := w.get(uri)
 	if err != nil {
-		return place{}, err
+		return docPosition{}, err
 	}
-	return place{w.host(d), d.file, offsetOf(d.file, p)}, nil
+	return docPosition{w.host(d), d.file, offsetOf(d.file, p)}, nil
 }
 
 // location is a span as the protocol has it.

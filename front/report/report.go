@@ -446,7 +446,7 @@ func (w *work) order() (list []int, must int) {
 	}
 	byRhat, byESS := slices.Clone(varies), slices.Clone(varies)
 	slices.SortStableFunc(byRhat, func(a, b int) int { return cmp.Compare(w.rows[b].Rhat, w.rows[a].Rhat) })
-	slices.SortStableFunc(byESS, func(a, b int) int { return cmp.Compare(leastESS(w.rows[a]), leastESS(w.rows[b])) })
+	slices.SortStableFunc(byESS, func(a, b int) int { return cmp.Compare(minESS(w.rows[a]), minESS(w.rows[b])) })
 	for i := range varies[:min(len(varies), 50)] {
 		add(byRhat[i])
 		add(byESS[i])
@@ -457,8 +457,8 @@ func (w *work) order() (list []int, must int) {
 	return list, must
 }
 
-// leastESS is the smaller of the two effective sample sizes.
-func leastESS(r diagnose.Row) float64 {
+// minESS is the smaller of the two effective sample sizes.
+func minESS(r diagnose.Row) float64 {
 	if r.ESSTail < r.ESSBulk {
 		return r.ESSTail
 	}

@@ -11,9 +11,9 @@ import (
 // root is the repository.
 const root = "../../.."
 
-// mostFiles is the number of files that somebody may have to edit to add one thing, besides a
+// maxFiles is the largest number of files that somebody may have to edit to add one thing, besides a
 // script that tests it.
-const mostFiles = 3
+const maxFiles = 3
 
 // TestApply: the changes of all pages together apply to the files as they are, leave them
 // formatted, and are of few files. Building and running them takes a minute of processor
@@ -50,7 +50,7 @@ func TestApply(t *testing.T) {
 			t.Error(err)
 		}
 		edited := slices.DeleteFunc(p.files(), func(name string) bool { return strings.HasSuffix(name, ".txtar") })
-		if n := len(edited); n == 0 || n > mostFiles {
+		if n := len(edited); n == 0 || n > maxFiles {
 			t.Errorf("%s changes %d files", p.path, n)
 		}
 		if !strings.Contains(contributing(t), "("+p.path+")") {

@@ -62,13 +62,13 @@ func run(root string) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := map[string]place{}
+	places := map[string]reported{}
 	err = programs(root, "bad", func(path string, f *source.File) {
 		r.bad++
 		dir := filepath.Dir(path)
 		if _, ok := places[dir]; !ok {
 			readExpected(root, dir, places)
-			places[dir] = place{}
+			places[dir] = reported{}
 		}
 		start := time.Now()
 		_, list := checkProgram(f)
@@ -140,8 +140,8 @@ func programs(root, folder string, visit func(path string, f *source.File)) erro
 	})
 }
 
-// place is where stanc reports its error, with the beginning of its message.
-type place struct {
+// reported is where stanc reports its error, with the beginning of its message.
+type reported struct {
 	line, column int
 	message      string
 }
@@ -150,7 +150,7 @@ var placeRx = regexp.MustCompile(`^(?:Syntax|Semantic) error in '.*', line (\d+)
 
 // readExpected reads the places of errors from stanc's expected output for a
 // folder. Its columns count from 0.
-func readExpected(root, dir string, places map[string]place) {
+func readExpected(root, dir string, places map[string]reported) {
 	file, err := os.Open(filepath.Join(root, dir, "stanc.expected"))
 	if err != nil {
 		return
@@ -168,7 +168,7 @@ func readExpected(root, dir string, places map[string]place) {
 		if m := placeRx.FindStringSubmatch(line); m != nil && places[program].line == 0 {
 			l, _ := strconv.Atoi(m[1])
 			c, _ := strconv.Atoi(m[2])
-			places[program] = place{line: l, column: c + 1}
+			places[program] = reported{line: l, column: c + 1}
 			continue
 		}
 		if strings.HasPrefix(line, "   ----") {

@@ -52,12 +52,12 @@ func TestReadExpected(t *testing.T) {
 	if err := os.WriteFile(dir+"/stanc.expected", []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	places := map[string]place{}
+	places := map[string]reported{}
 	readExpected(dir, ".", places)
-	if got, want := places["./a.stan"], (place{3, 1, "What is wrong."}); got != want {
+	if got, want := places["./a.stan"], (reported{3, 1, "What is wrong."}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := places["./b.stan"], (place{12, 5, "Other."}); got != want {
+	if got, want := places["./b.stan"], (reported{12, 5, "Other."}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

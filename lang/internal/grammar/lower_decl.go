@@ -9,21 +9,21 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// place describes the form that a type may have, which depends on where it is written.
-type place struct {
+// typeForm describes the form that a type may have, which depends on where it is written.
+type typeForm struct {
 	unsized bool   // argument or result of a function
 	bounds  bool   // bounds and constrained types are allowed
 	subject string // of messages about what is not allowed
 }
 
 var (
-	inSignature = place{unsized: true, subject: "the signature of a function"}
-	inLocal     = place{subject: "a local variable"}
-	inBlock     = place{bounds: true}
+	inSignature = typeForm{unsized: true, subject: "the signature of a function"}
+	inLocal     = typeForm{subject: "a local variable"}
+	inBlock     = typeForm{bounds: true}
 )
 
 // declPlace is the place of a variable declaration.
-func declPlace(sc scope) place {
+func declPlace(sc scope) typeForm {
 	if sc.nested || sc.block == ast.Model {
 		return inLocal
 	}
@@ -89,7 +89,7 @@ func (l *lowerer) funcDef(f *FuncDef) ast.Stmt {
 }
 
 // typeExpr lowers a type and checks its form for the place where it stands.
-func (l *lowerer) typeExpr(t *Type, p place) *ast.TypeExpr {
+func (l *lowerer) typeExpr(t *Type, p typeForm) *ast.TypeExpr {
 	e := t.elem()
 	out := &ast.TypeExpr{Base: l.tokensBase(t.Tokens), Unsized: p.unsized, Elem: e.Name}
 	if t.Array != nil {
@@ -125,7 +125,7 @@ func (l *lowerer) typeExpr(t *Type, p place) *ast.TypeExpr {
 }
 
 // arrayDims lowers the sizes of array[…].
-func (l *lowerer) arrayDims(s *Sizes, p place) []ast.Expr {
+func (l *lowerer) arrayDims(s *Sizes, p typeForm) []ast.Expr {
 	out := make([]ast.Expr, len(s.List))
 	for i, e := range s.List {
 		if e != nil {
@@ -147,7 +147,7 @@ func (l *lowerer) arrayDims(s *Sizes, p place) []ast.Expr {
 }
 
 // sizes lowers the sizes of a vector or matrix type.
-func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
+func (l *lowerer) sizes(t *Elem, rule typeRule, p typeForm, out *ast.TypeExpr) {
 	if t.Sizes == nil {
 		if rule.minSizes > 0 && !p.unsized {
 			fix := "write `" + t.Name + "[N]` with the size"
