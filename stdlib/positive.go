@@ -239,8 +239,8 @@ func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	return g.Select(rare, l, g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(safe))))
 }
 
-// logQuotient is log(x/y), which is to be multiplied by a. If a is large, the logarithms lose digits
-// that count where x is near y, and are large themselves; it is that of 1 + (x-y)/y there.
+// logQuotient is log(x/y), which is to be multiplied by a. If a is large, the logarithms lose
+// digits that count where x is near y, and are large themselves; it is that of 1 + (x-y)/y there.
 func logQuotient(g *ad.Graph, x, y, a ad.Ref) ad.Ref {
 	large := g.Less(g.Const(10), a)
 	exact := whereAny(g, large, []ad.Ref{x, y}, func(g *ad.Graph, p []ad.Ref) ad.Ref {

@@ -37,9 +37,10 @@ func InvLogPhi(l float64) float64 {
 	return x
 }
 
-// rootOf solves f(y) = 0 for the logarithm y of a number, and increasing f with derivative, from the bracket lo,
-// hi: Newton's method, halving the bracket where it does not help, until the rounding of f, noise, or
-// that of y decides where the next step leads; hi where f is not positive there.
+// rootOf solves f(y) = 0 for the logarithm y of a number, and increasing f with derivative, from
+// the bracket lo, hi: Newton's method, halving the bracket where it does not help, until the
+// rounding of f, noise, or that of y decides where the next step leads; hi where f is not positive
+// there.
 func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) float64 {
 	if v, _ := f(hi); v <= 0 {
 		return hi
@@ -100,8 +101,8 @@ func InvBetaI(p, a, b float64) float64 {
 		}
 		y := math.Exp(logY)
 		l := incompleteBeta(x, y, a, b, false)[0]
-		// Far out large logarithms cancel in the slope, which is between h′(0) and that plus √h″, of
-		// the integrand exp(-h) of the tail, and at most a.
+		// Far out large logarithms cancel in the slope, which is between h′(0) and that plus √h″,
+		// of the integrand exp(-h) of the tail, and at most a.
 		d := fromMean(x, y, a, b)
 		most := max(-d, 0) + math.Sqrt((a+b)*min(x, 0.5)*max(y, 0.5))
 		return l - logP, min(max(math.Exp(logBetaTerm(x, y, a, b, d)-l), -d), most, a)

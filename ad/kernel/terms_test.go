@@ -24,8 +24,8 @@ var uncounted = []string{"dense.go", "eigen.go", "invert.go"}
 type loop struct{ function, position string }
 
 // TestTerms counts the rounds of every loop of the package at arguments that span the doubles: a
-// copy of the package, with counters in the loops, is run by testdata/terms, whose table has
-// the functions and their arguments. No loop may take more than mostTerms, and none may be left out.
+// copy of the package, with counters in the loops, is run by testdata/terms, whose table has the
+// functions and their arguments. No loop may take more than mostTerms, and none may be left out.
 func TestTerms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -261,8 +261,8 @@ func (w *workspace) findHost(d *document) *program {
 	return own
 }
 
-// place is a place in a document, with the program that it is part of.
-type place struct {
+// docPosition is a position in a document, with the program that it is part of.
+type docPosition struct {
 	*program
 	file   *source.File
 	offset int

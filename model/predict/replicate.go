@@ -74,7 +74,7 @@ var byHand = map[string]string{
 	"multi_gp": "multi_normal_rng", "multi_gp_cholesky": "multi_normal_cholesky_rng",
 }
 
-// observedBy records where the arguments of a term depend on the observed values of its own
+// observedBy records where the arguments of a term depend on the observed values of the same
 // variable and not on those that are drawn.
 func (e *emitter) observedBy(t *term) {
 	v := t.place.v

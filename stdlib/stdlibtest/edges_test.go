@@ -16,15 +16,15 @@ import (
 // edgesFile is written by testdata/golden/edges.py with mpmath.
 const edgesFile = "testdata/golden/edges.txt"
 
-// cancellingEdges are calls whose addends are a million times the value, with the error that they leave
-// in it.
+// cancellingEdges are calls whose addends are a million times the value, with the error that they
+// leave in it.
 var cancellingEdges = map[string]float64{
 	"dirichlet_multinomial_lpmf({2147483647, 0}| [3.0, 1e-05]')":              2e-14,
 	"dirichlet_multinomial_lpmf({1000000, 1000000}| [1000000.0, 1000000.0]')": 2e-10,
 }
 
-// TestEdgeDerivatives compares calls at edges: relative errors of at most 1e-12 of values and 1e-9 of
-// derivatives, or 1e-14 of the size of the terms.
+// TestEdgeDerivatives compares calls at edges: relative errors of at most 1e-12 of values and 1e-9
+// of derivatives, or 1e-14 of the size of the terms.
 func TestEdgeDerivatives(t *testing.T) {
 	text, err := os.ReadFile(edgesFile)
 	if err != nil {
@@ -90,8 +90,8 @@ func withGradient(f *stdlib.Func, vs []Value) (numbers, sizes []float64, err err
 	return numbers, sizes, err
 }
 
-// TestDirichletMultinomialEdges are sizes, counts and prior sizes at which there is an exact value or
-// an error, which NaN stands for.
+// TestDirichletMultinomialEdges are sizes, counts and prior sizes at which there is an exact value
+// or an error, which NaN stands for.
 func TestDirichletMultinomialEdges(t *testing.T) {
 	for call, want := range map[string]float64{
 		"{5}| [2.5]'":                 0,

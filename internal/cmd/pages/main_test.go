@@ -11,8 +11,8 @@ import (
 // root is the repository.
 const root = "../../.."
 
-// maxFiles is the largest number of files that somebody may have to edit to add one thing, besides a
-// script that tests it.
+// maxFiles is the largest number of files that somebody may have to edit to add one thing, besides
+// a script that tests it.
 const maxFiles = 3
 
 // TestApply: the changes of all pages together apply to the files as they are, leave them
