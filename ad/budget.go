@@ -1,7 +1,6 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -156,44 +155,39 @@ func (b *Budget) Step(cost int64) error {
 	return b.Steps(0)
 }
 
-// stopped says that Stop ended something.
-type stopped struct{ err error }
-
-func (e *stopped) Error() string { return e.err.Error() }
-
-// within evaluates a node. What may take long is left behind when Stop says so, at most
-// askEvery later: it goes on in memory that nobody else sees.
-func (b *Budget) within(n *Node, types []Type, eval func() error) error {
+// EvalNode is the function of that name; it ends early where Stop says so, and reports that. What
+// may take long is left behind then, at most askEvery later: it goes on in memory that nobody else
+// sees.
+func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
 	if b == nil {
-		return eval()
+		return evalNode(n, types, args, dst), false
 	}
-	return within(b.Stop, n, types, eval)
+	return evalWithin(b.Stop, n, types, args, dst)
 }
 
-// EvalNode is the function of that name; it ends early where Stop says so, and reports
-// that.
-func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
-	err = b.within(n, types, func() error { return evalNode(n, types, args, dst) })
-	if stop := (*stopped)(nil); errors.As(err, &stop) {
-		return stop.err, true
+// evalWithin is EvalNode of a budget with that Stop.
+func evalWithin(stop func() error, n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
+	if !long(n, types) {
+		return evalNode(n, types, args, dst), false
+	}
+	err, left := Beside(stop, func() error { return evalNode(n, types, args, dst) })
+	if left != nil {
+		return left, true
 	}
 	return err, false
 }
 
-func within(stop func() error, n *Node, types []Type, eval func() error) error {
+// long reports whether a node may take long.
+func long(n *Node, types []Type) bool {
 	const long = 1e7 // operations, if a matrix were factorised
+	if table[n.Op].Class != Array {
+		return false
+	}
 	most := n.Type.Total()
 	for _, t := range types {
 		most = max(most, t.Total())
 	}
-	if table[n.Op].Class != Array || math.Pow(float64(most), 1.5) < long {
-		return eval()
-	}
-	err, ended := Beside(stop, eval)
-	if ended != nil {
-		return &stopped{ended}
-	}
-	return err
+	return math.Pow(float64(most), 1.5) >= long
 }
 
 // Use makes the graph, and those that it makes beside itself, take their memory from a

@@ -1,7 +1,6 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 )
@@ -69,10 +68,8 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		case Random:
 			err = evalRandom(n, types, args, dst, env)
 		default:
-			err = within(env.Stop, n, types, func() error { return evalNode(n, types, args, dst) })
-			if stop := (*stopped)(nil); errors.As(err, &stop) {
-				err = stop.err
-			} else if err != nil {
+			var ended bool
+			if err, ended = evalWithin(env.Stop, n, types, args, dst); err != nil && !ended {
 				err = &OpError{Site: n.Site, Op: n.Op.String(), Err: err}
 			}
 		}

@@ -54,11 +54,12 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 	}
 	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{} // of regions: the adjoints of their results; which may be of a side not taken
 	old := g.site
+	n := new(Node) // a copy of each: the slice grows
 	for i := end - 1; i >= 0; i-- {
 		if !active[i] || adj[i] == None && results[Ref(i)] == nil {
 			continue
 		}
-		n := g.Nodes[i] // a copy: the slice grows below
+		*n = g.Nodes[i]
 		row := &table[n.Op]
 		g.site = n.Site
 		switch {
@@ -88,12 +89,12 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 						sofar.refs[k] = None // it is one argument's
 					}
 				}
-				adjs = row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need, sofar)
+				adjs = row.Adjoint(g, n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need, sofar)
 				included = sofar.included
 			case untaken[i]:
-				adjs = g.guardedVJP(&n, Ref(i), adj[i], need)
+				adjs = g.guardedVJP(n, Ref(i), adj[i], need)
 			default:
-				adjs = row.VJP(g, &n, Ref(i), adj[i], need)
+				adjs = row.VJP(g, n, Ref(i), adj[i], need)
 			}
 			for k, a := range adjs {
 				if included != nil && included[k] { // first, for others to be added to it
@@ -106,12 +107,26 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				}
 			}
 		case row.Partials != nil || row.Factors != nil:
-			for k, factors := range row.partials(g, Ref(i), n.Args) {
-				arg, a := n.Args[k], adj[i]
-				if len(factors) == 0 || !active[arg] {
+			var factors [][]Ref
+			var partials []Ref
+			if row.Factors != nil {
+				factors = row.Factors(g, Ref(i), n.Args)
+			} else {
+				partials = row.Partials(g, Ref(i), n.Args)
+			}
+			for k, arg := range n.Args {
+				var of []Ref
+				switch {
+				case k < len(factors):
+					of = factors[k]
+				case k < len(partials) && partials[k] != None:
+					of = partials[k : k+1]
+				}
+				if len(of) == 0 || !active[arg] {
 					continue
 				}
-				for _, p := range factors {
+				a := adj[i]
+				for _, p := range of {
 					op := OpMul
 					if untaken[i] && !g.finiteConst(p) {
 						op = OpMulGuarded

@@ -1,9 +1,9 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,6 +99,7 @@ type Graph struct {
 	types  []Type           // scratch memory of typeOf
 	room   []Ref            // for arguments of nodes to come
 	kept   []any            // attributes of what was folded
+	small  []float64        // for scalar constants to come
 	consts map[uint64]Ref   // scalar constants by bits
 	lower  map[int]Index    // of lower triangles, by size
 	tables tables           // index tables, each content once
@@ -112,7 +113,7 @@ type Graph struct {
 
 // NewGraph returns an empty graph.
 func NewGraph() *Graph {
-	return &Graph{cse: map[nodeKey]Ref{}, attrs: map[string]int32{}, consts: map[uint64]Ref{}}
+	return &Graph{}
 }
 
 // Expect makes room for so many nodes in a graph that has none yet.
@@ -169,7 +170,15 @@ func (g *Graph) Const(v float64) Ref {
 	if r, ok := g.consts[bits]; ok {
 		return r
 	}
-	r := g.push(Node{Op: OpConst, Data: []float64{v}})
+	if g.consts == nil {
+		g.consts = map[uint64]Ref{}
+	}
+	if len(g.small) == 0 {
+		g.small = make([]float64, 16)
+	}
+	data := g.small[:1:1]
+	data[0], g.small = v, g.small[1:]
+	r := g.push(Node{Op: OpConst, Data: data})
 	g.consts[bits] = r
 	return r
 }
@@ -275,6 +284,9 @@ func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
 func (g *Graph) push(n Node) Ref {
 	n.Site = g.site
 	g.charge(&n)
+	if g.Nodes == nil {
+		g.Nodes = make([]Node, 0, 16)
+	}
 	g.Nodes = append(g.Nodes, n)
 	return Ref(len(g.Nodes) - 1)
 }
@@ -298,6 +310,9 @@ func (g *Graph) attrKey(a Keyed) int32 {
 	g.key = a.AppendKey(g.key[:0])
 	k, ok := g.attrs[string(g.key)]
 	if !ok {
+		if g.attrs == nil {
+			g.attrs = map[string]int32{}
+		}
 		k = int32(len(g.attrs)) + 1
 		g.attrs[string(g.key)] = k
 	}
@@ -356,10 +371,15 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	shared := row.Class != Effect && row.Class != Random && len(args) <= 3
 	if shared {
 		key = nodeKey{op: op, n: uint16(len(args)), a: None, b: None, c: None}
-		for i, p := range []*Ref{&key.a, &key.b, &key.c} {
-			if i < len(args) {
-				*p = args[i]
-			}
+		switch len(args) {
+		case 3:
+			key.c = args[2]
+			fallthrough
+		case 2:
+			key.b = args[1]
+			fallthrough
+		case 1:
+			key.a = args[0]
 		}
 		switch k := attr.(type) {
 		case nil:
@@ -377,22 +397,20 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if t.Total() > maxTotal {
 		g.Reserve(8, t.Total())
 	}
-	n := Node{Op: op, Type: t, Args: g.refs(args), Attr: attr}
 	r := None
-	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) && !g.inflates(&n) {
-		if v, ok := g.foldNumber(&n); ok {
-			r = g.fill(t, v)
-		} else if data, ok := g.fold(&n); ok {
-			r = g.ConstArray(t, data)
-		}
+	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) {
+		r = g.folded(op, t, args, attr)
 	}
 	if r == None {
-		r = g.push(n)
+		r = g.push(Node{Op: op, Type: t, Args: g.refs(args), Attr: attr})
 		if row.Class == Effect {
 			g.Effects = append(g.Effects, r)
 		}
 	}
 	if shared {
+		if g.cse == nil {
+			g.cse = map[nodeKey]Ref{}
+		}
 		g.cse[key] = r
 		if g.Nodes[r].Attr == nil && attr != nil {
 			// A key may name a table by its address, which nobody else must get.
@@ -400,6 +418,21 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 	}
 	return r
+}
+
+// folded is the constant that an op on constants is; None where it is not folded.
+func (g *Graph) folded(op OpCode, t Type, args []Ref, attr any) Ref {
+	n := &Node{Op: op, Type: t, Args: slices.Clone(args), Attr: attr} // args must not escape: callers have them on their stacks
+	if g.inflates(n) {
+		return None
+	}
+	if v, ok := g.foldNumber(n); ok {
+		return g.fill(t, v)
+	}
+	if data, ok := g.fold(n); ok {
+		return g.ConstArray(t, data)
+	}
+	return None
 }
 
 func (g *Graph) allConst(args []Ref) bool {
@@ -446,13 +479,11 @@ func (g *Graph) fold(n *Node) ([]float64, bool) {
 		args[i], types[i] = g.Nodes[a].Data, g.Nodes[a].Type
 	}
 	dst := g.Array(n.Type.Total())
-	if err := g.budget.within(n, types, func() error { return evalNode(n, types, args, dst) }); err != nil {
-		if stop := (*stopped)(nil); errors.As(err, &stop) {
-			g.halt(stop.err)
-		}
-		return nil, false
+	err, ended := g.budget.EvalNode(n, types, args, dst)
+	if ended {
+		g.halt(err)
 	}
-	return dst, true
+	return dst, err == nil
 }
 
 // Eager makes the graph fold whatever is constant. Otherwise it leaves alone what is

@@ -223,7 +223,7 @@ func (g *Graph) clone() *Graph {
 	h.Inputs, h.Outputs, h.Effects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.Effects...)
 	h.kept = append([]any(nil), g.kept...)
 	h.cse, h.attrs, h.consts = maps.Clone(g.cse), maps.Clone(g.attrs), maps.Clone(g.consts)
-	h.key, h.types, h.room = nil, nil, nil
+	h.key, h.types, h.room, h.small = nil, nil, nil, nil
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
 	h.tables = g.tables.clone()
 	return &h
@@ -276,7 +276,7 @@ func (g *Graph) withoutEffects() *Graph {
 		return g
 	}
 	h := *g
-	h.Effects, h.key, h.types, h.room = nil, nil, nil, nil
+	h.Effects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
 	if nodes != nil {
 		h.Nodes = nodes
 	}

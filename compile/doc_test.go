@@ -47,7 +47,7 @@ func TestEngineDoc(t *testing.T) {
 		if gain == "" {
 			gain = fmt.Sprintf("%g (`%s`)", p.Gain, p.Model)
 		}
-		fmt.Fprintf(&ps, "| `%s` | %s | %s | %s | %s |\n", p.Name, p.Doc, p.Exact, strings.Join(p.After, ", "), gain)
+		fmt.Fprintf(&ps, "| `%s` | %s | %s | %s | %s |\n", p.Name, p.Doc, p.Exact, strings.TrimRight(strings.Join(p.After[:], ", "), ", "), gain)
 	}
 	rs.WriteString("| rewrite | identity | condition | how far it is off |\n| --- | --- | --- | --- |\n")
 	for _, r := range passes.Rewrites() {

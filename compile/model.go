@@ -60,6 +60,7 @@ type Model struct {
 	offsets []int // of the parameters in x
 	dim     int
 	env     *ad.Env
+	drawing ad.Env // of Generate
 	prints  *printer
 	machine *vm.Machine
 	constr  *vm.Machine
@@ -353,7 +354,8 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 		return err
 	}
 	m.prints.begin()
-	err := m.generate(&ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}, x, dst)
+	m.drawing = ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}
+	err := m.generate(&m.drawing, x, dst)
 	if err != nil {
 		// As in CmdStan, the draw stays: only what was to be generated is missing.
 		for i := range dst {

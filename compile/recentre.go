@@ -45,6 +45,7 @@ type Recentring struct {
 
 	forward, pull, inverse, push mapping
 	held                         []float64 // what Hold has been given
+	noncentred                   []float64 // evidence, for LogScales
 	env                          *ad.Env
 }
 
@@ -118,7 +119,7 @@ func (m *Model) Recentring() (interface {
 // Clone shares nothing that an evaluation changes.
 func (r *Recentring) Clone() *Recentring {
 	c := *r
-	c.held, c.env = nil, &ad.Env{}
+	c.held, c.noncentred, c.env = nil, nil, &ad.Env{}
 	for _, m := range []*mapping{&c.forward, &c.pull, &c.inverse, &c.push} {
 		*m = mapping{program: m.program, machine: m.program.New()}
 	}
@@ -184,12 +185,14 @@ func (r *Recentring) Inverse(x, evidence, u []float64) error {
 
 // LogScales writes the logarithms of the scales of the effects at x.
 func (r *Recentring) LogScales(x, dst []float64) error {
-	n := len(r.elements)
-	evidence := make([]float64, 4*n)
-	for k := range n {
-		evidence[k] = 1
+	if r.noncentred == nil {
+		n := len(r.elements)
+		r.noncentred = make([]float64, 4*n)
+		for k := range n {
+			r.noncentred[k] = 1
+		}
 	}
-	if err := r.run(&r.inverse, x, evidence, nil); err != nil {
+	if err := r.run(&r.inverse, x, r.noncentred, nil); err != nil {
 		return err
 	}
 	copy(dst, r.inverse.machine.Output(2))

@@ -293,9 +293,10 @@ type Metric struct {
 func (m Metric) LowRank() (scale, values []float64, vectors [][]float64) {
 	rank := m.rank()
 	scale, values = m.Inverse[:m.Dim], m.Inverse[m.Dim:m.Dim+rank]
-	for k := range rank {
+	vectors = make([][]float64, rank)
+	for k := range vectors {
 		at := m.Dim + rank + k*m.Dim
-		vectors = append(vectors, m.Inverse[at:at+m.Dim])
+		vectors[k] = m.Inverse[at : at+m.Dim]
 	}
 	return scale, values, vectors
 }

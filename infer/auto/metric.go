@@ -52,8 +52,9 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.attainable = infinity
 		return
 	}
-	parts := folds(recent)
-	v.attainable = whiten.Attainable(sampleOf(parts[0]), sampleOf(parts[1]))
+	halves := folds(recent)
+	parts := [2]whiten.Sample{sampleOf(halves[0]), sampleOf(halves[1])}
+	v.attainable = whiten.Attainable(parts[0], parts[1])
 	if p.options.Metric == infer.Unit {
 		v.setMetric(infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for", recent)
 		return
@@ -130,7 +131,7 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 
 // try returns the held-out divergence of each candidate and the best of them. Costly ones are tried
 // only if the divergences of the others, and of the metric in use, are far from attainable.
-func (v *verdict) try(p *pool, candidates []candidate, parts [2][]record, ofInUse float64) (divergences []float64, best int) {
+func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, ofInUse float64) (divergences []float64, best int) {
 	least := infinity
 	divergences = make([]float64, len(candidates))
 	for i, c := range candidates {
@@ -138,14 +139,13 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2][]record, ofInUs
 			divergences[i] = infinity
 			continue
 		}
-		for f := range parts {
-			m, err := learn(c.kind, sampleOf(parts[1-f]), c.options)
+		for f, held := range parts {
+			_, to, err := learn(c.kind, parts[1-f], c.options)
 			if err != nil {
 				divergences[i] = infinity
 				break
 			}
-			held := sampleOf(parts[f])
-			divergences[i] += whiten.Divergence(m, held.Draws, held.Scores) / 2
+			divergences[i] += to.Divergence(held.Draws, held.Scores) / 2
 		}
 		// The simpler one, unless another is clearly better.
 		if divergences[i] < 0.95*least-0.005 || i == 0 {
@@ -161,7 +161,7 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
-		v.metric, err = learn(c.kind, whole, c.options)
+		v.metric, _, err = learn(c.kind, whole, c.options)
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
@@ -194,12 +194,11 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 
 // learn is whiten.Fit of a metric that can be used: of draws that are spread over many orders of
 // magnitude, as those of an improper posterior, one may not be positive definite by rounding.
-func learn(kind infer.MetricKind, s whiten.Sample, o whiten.Options) (infer.Metric, error) {
-	m, err := whiten.Fit(kind, s, o)
-	if err == nil {
-		_, err = whiten.NewMap(m)
+func learn(kind infer.MetricKind, s whiten.Sample, o whiten.Options) (m infer.Metric, to *whiten.Map, err error) {
+	if m, err = whiten.Fit(kind, s, o); err == nil {
+		to, err = whiten.NewMap(m)
 	}
-	return m, err
+	return m, to, err
 }
 
 // take takes the metric in use again, which is better by far than what the draws tell
@@ -365,7 +364,7 @@ func sampleOf(records []record) (s whiten.Sample) {
 	for _, r := range records {
 		n += len(r.draws)
 	}
-	s.Draws, s.Scores = make([][]float64, 0, n), make([][]float64, 0, n)
+	s.Draws, s.Scores, s.Groups = make([][]float64, 0, n), make([][]float64, 0, n), make([]int, 0, len(records))
 	for _, r := range records {
 		s.Draws, s.Scores = append(s.Draws, r.draws...), append(s.Scores, r.scores...)
 		s.Groups = append(s.Groups, len(r.draws))

@@ -24,15 +24,18 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	type extreme struct {
 		size       float64
 		coordinate int
-		y          []float64
+		x, score   []float64
 	}
-	var all []extreme
-	w := make([]float64, d)
+	n := 0
+	for _, r := range recent {
+		n += len(r.draws)
+	}
+	all := make([]extreme, 0, n)
+	y, w := make([]float64, d), make([]float64, d)
 	for _, r := range recent {
 		for t, x := range r.draws {
-			y := make([]float64, d)
 			to.Whiten(x, r.scores[t], y, w)
-			e := extreme{y: y}
+			e := extreme{x: x, score: r.scores[t]}
 			for j, c := range y {
 				if math.Abs(c) > e.size {
 					e.size, e.coordinate = math.Abs(c), j
@@ -43,9 +46,10 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	}
 	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
 	for _, e := range all[:min(maxTails, len(all))] {
-		e.y[e.coordinate] *= farther
+		to.Whiten(e.x, e.score, y, w)
+		y[e.coordinate] *= farther
 		x := make([]float64, d)
-		to.Forward(e.y, x)
+		to.Forward(y, x)
 		v.tails = append(v.tails, x)
 	}
 }

@@ -260,18 +260,17 @@ func later(rounds [][]record) []record {
 // poorCoordinates non-centred effects are tried as well: what the data tell may be far from
 // constant.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
-	learn := v.usable(original)
 	if p.chart == nil {
-		v.choose(p, learn, true)
+		v.choose(p, v.usable(original), true)
 		return original
 	}
 	v.evidence = p.chart.Evidence()
 	recent := in(p.chart, v.evidence, original)
-	v.choose(p, in(p.chart, v.evidence, learn), true)
+	v.choose(p, v.usable(recent), true)
 	if !p.learns {
 		return recent
 	}
-	v.effects = learnEvidence(p.chart, learn, p.at.vanishing)
+	v.effects = learnEvidence(p.chart, v.usable(original), p.at.vanishing)
 	v.vanishes = v.effects != nil && v.effects.vanishes
 	if before := p.before(); before != nil && before.effects != nil {
 		v.vanishes = v.vanishes || before.effects.vanishes
@@ -286,11 +285,12 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	try := func(evidence []float64, most float64) {
 		other := *v
 		other.kept = false
-		other.choose(p, in(p.chart, evidence, learn), false)
+		there := in(p.chart, evidence, original)
+		other.choose(p, other.usable(there), false)
 		if other.err == nil && (v.err != nil || other.divergence < most) {
 			*v = other
 			v.evidence = evidence
-			recent = in(p.chart, evidence, original)
+			recent = there
 		}
 	}
 	plain := infer.Centred(0, len(v.effects.logScale))

@@ -126,10 +126,15 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 			if len(of.theta) < minEffectDraws/2 {
 				continue
 			}
-			logs := slices.Sorted(slices.Values(of.logScale))
+			logs := o.work[0][:len(of.theta)]
+			copy(logs, of.location)
+			slices.Sort(logs)
+			out.location[j] = logs[len(logs)/2]
+			copy(logs, of.logScale)
+			slices.Sort(logs)
 			low := logs[len(logs)/50]
-			out.logScale[j], out.location[j] = logs[len(logs)/2], slices.Sorted(slices.Values(of.location))[len(logs)/2]
-			if precision, pull, follow := of.told(); !math.IsNaN(precision - precision + pull - pull + follow) {
+			out.logScale[j] = logs[len(logs)/2]
+			if precision, pull, follow := of.told(&o.work); !math.IsNaN(precision - precision + pull - pull + follow) {
 				out.of[k+j], out.of[2*k+j], out.of[3*k+j] = precision, pull, follow
 			}
 			out.vanishes = out.vanishes || stat.Skew(of.logScale, nil) < vanishing && centredness(out.of, j, k, low) < 0.5
@@ -152,14 +157,33 @@ type observer struct {
 	seen                 []seenEffect
 
 	theta, whole, z, told, logs []float64
+	work                        [4][]float64 // numbers by draw
 }
 
-func newObserver(of infer.Recentring, level, d int, given []float64) *observer {
+// newObserver makes an observer of n draws at most.
+func newObserver(of infer.Recentring, level, d int, given []float64, n int) *observer {
 	k := len(of.Levels())
 	o := &observer{of: of, level: level, centred: slices.Clone(given), innovations: slices.Clone(given), seen: make([]seenEffect, k)}
 	row := make([]float64, 4*d+k)
 	o.theta, o.whole, o.z, o.told, o.logs = row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
+	room := make([]float64, len(o.work)*n)
+	for i := range o.work {
+		o.work[i], room = room[:n:n], room[n:]
+	}
+	own := 0
+	for _, l := range of.Levels() {
+		if l == level {
+			own++
+		}
+	}
+	room = make([]float64, 5*n*own)
 	for j, l := range of.Levels() {
+		if l == level {
+			s := &o.seen[j]
+			for _, f := range []*[]float64{&s.theta, &s.location, &s.logScale, &s.score, &s.without} {
+				*f, room = room[:0:n], room[n:]
+			}
+		}
 		if l <= level {
 			for i := range 4 {
 				o.centred[i*k+j], o.innovations[i*k+j] = 0, 0
@@ -196,15 +220,15 @@ func (o *observer) observe(x, score []float64) {
 }
 
 // told is what the data tell of the effect: B, S and G.
-func (s *seenEffect) told() (precision, pull, follow float64) {
-	w := make([]float64, len(s.theta))
+func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) {
+	n := len(s.theta)
+	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
 	for range 3 {
 		for t, l := range s.logScale {
 			w[t] = 1 / (math.Exp(-2*l) + precision) // the variance of the effect, which no effect decides
 		}
 		floats.Scale(float64(len(w))/floats.Sum(w), w)
 		theta, without := stat.Mean(s.theta, w), stat.Mean(s.without, w)
-		sf, st := make([]float64, len(w)), make([]float64, len(w))
 		for t, score := range s.score {
 			sf[t], st[t] = score*(s.without[t]-without), score*(s.theta[t]-theta)
 		}
@@ -213,7 +237,6 @@ func (s *seenEffect) told() (precision, pull, follow float64) {
 			precision = 0
 		}
 	}
-	tells := make([]float64, len(w))
 	for t, f := range s.without {
 		tells[t] = f + precision*s.theta[t]
 	}
@@ -259,8 +282,8 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	out := slices.Clone(recent)
 	d := len(recent[0].draws[0])
 	for i, r := range recent {
-		out[i].draws, out[i].scores = make([][]float64, len(r.draws)), make([][]float64, len(r.draws))
-		out[i].logDensity = slices.Clone(r.logDensity)
+		out[i].draws, out[i].scores = nil, nil
+		out[i].expect(len(r.draws), d)
 		for t, x := range r.draws {
 			row := make([]float64, 2*d)
 			out[i].draws[t], out[i].scores[t] = row[:d:d], row[d:]

@@ -36,15 +36,30 @@ type record struct {
 	stepSize      float64
 	unused        []bool // of draws put together, from the last one back: made when the chain was useless
 	useless       bool   // to learn from: the chain was not where the others were, or did not move
+
+	room []float64 // for draws and scores to come
+}
+
+// expect makes room for n draws in d dimensions.
+func (r *record) expect(n, d int) {
+	r.draws, r.scores, r.room = make([][]float64, 0, n), make([][]float64, 0, n), make([]float64, 2*n*d)
+}
+
+// row adds a draw and its score, whose numbers the caller sets.
+func (r *record) row(d int) (draw, score []float64) {
+	draw, score, r.room = r.room[:d:d], r.room[d:2*d:2*d], r.room[2*d:]
+	r.draws, r.scores = append(r.draws, draw), append(r.scores, score)
+	return draw, score
 }
 
 func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
-	d := len(z.Position)
-	row := append(append(make([]float64, 0, 2*d), z.Position...), z.Gradient...)
-	if c != nil {
-		_ = c.Scores(z.Position, z.Gradient, row[:d], row[d:]) // what is not finite is not used
+	draw, score := r.row(len(z.Position))
+	if c == nil {
+		copy(draw, z.Position)
+		copy(score, z.Gradient)
+	} else {
+		_ = c.Scores(z.Position, z.Gradient, draw, score) // what is not finite is not used
 	}
-	r.draws, r.scores = append(r.draws, row[:d:d]), append(r.scores, row[d:])
 	r.logDensity = append(r.logDensity, z.LogDensity)
 	if info.Divergent {
 		r.divergent++
@@ -63,7 +78,8 @@ func (w *chain) advance(n, round int, small bool) error {
 	if small {
 		maxDepth = firstMaxDepth
 	}
-	w.record = record{}
+	w.record = record{logDensity: make([]float64, 0, n)}
+	w.record.expect(n, len(w.Point.Position))
 	w.kernel.nuts.MaxDepth = min(maxDepth, w.options.MaxDepth)
 	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
 	finer, ways := w.kernel.nuts.Refined()

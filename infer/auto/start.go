@@ -294,7 +294,9 @@ func finite(x []float64) bool {
 // differences of the gradient. Steps out of the support are left out.
 func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)
-	x, g := make([]float64, d), make([]float64, d)
+	room := make([]float64, 2*d*(1+(d-part+of-1)/of))
+	next := func() (v []float64) { v, room = room[:d:d], room[d:]; return v }
+	x, g := next(), next()
 	for i := part; i < d; i += of {
 		copy(x, w.Point.Position)
 		h := difference * scale[i]
@@ -315,7 +317,7 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		if v := 1 / math.Sqrt(math.Abs(g[i])); v > 0 && !math.IsInf(v, 0) {
 			unit = v
 		}
-		step, change := make([]float64, d), make([]float64, d)
+		step, change := next(), next()
 		step[i] = unit
 		floats.AddScaled(change, unit, g)
 		if finite(change) {

@@ -98,7 +98,8 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 		if s.reason == LineSearchFailed {
 			break
 		}
-		step, change := make([]float64, d), make([]float64, d)
+		room := make([]float64, 2*d)
+		step, change := room[:d:d], room[d:]
 		floats.SubTo(step, s.x, s.oldX)
 		floats.SubTo(change, s.g, s.oldG)
 		if tame(step, change) {
@@ -138,8 +139,9 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 	for _, c := range a.Changes {
 		floats.Scale(-1, c)
 	}
-	for _, v := range alpha {
-		a.Scale = append(a.Scale, math.Sqrt(v))
+	a.Scale = alpha
+	for i, v := range alpha {
+		a.Scale[i] = math.Sqrt(v)
 	}
 	return a, nil
 }

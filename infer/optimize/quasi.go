@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -66,7 +67,8 @@ func (s *ascent) quasiNewton() error {
 		reset, s.note = true, "LS failed, Hessian reset"
 	}
 	d := len(s.x)
-	step, change := make([]float64, d), make([]float64, d)
+	room := make([]float64, 2*d)
+	step, change := room[:d:d], room[d:]
 	floats.SubTo(step, s.x, s.oldX)
 	floats.SubTo(change, s.g, s.oldG)
 	s.step = floats.Norm(step, 2)
@@ -94,7 +96,8 @@ type limited struct {
 }
 
 func newLimited(_, history int) *limited {
-	return &limited{keep: history, gamma: 1, weights: make([]float64, history)}
+	return &limited{keep: history, gamma: 1, weights: make([]float64, history),
+		y: make([][]float64, 0, history), s: make([][]float64, 0, history), rho: make([]float64, 0, history)}
 }
 
 func (l *limited) update(y, s []float64, reset bool) float64 {
@@ -102,7 +105,7 @@ func (l *limited) update(y, s []float64, reset bool) float64 {
 		l.y, l.s, l.rho = l.y[:0], l.s[:0], l.rho[:0]
 	}
 	if len(l.y) == l.keep {
-		l.y, l.s, l.rho = l.y[1:], l.s[1:], l.rho[1:]
+		l.y, l.s, l.rho = slices.Delete(l.y, 0, 1), slices.Delete(l.s, 0, 1), slices.Delete(l.rho, 0, 1)
 	}
 	ys, yy := floats.Dot(y, s), floats.Dot(y, y)
 	l.y, l.s, l.rho = append(l.y, y), append(l.s, s), append(l.rho, 1/ys)

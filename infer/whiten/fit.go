@@ -125,9 +125,9 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 // centre takes the mean of each group off; all is the mean of all.
 func (s Sample) centre(rows [][]float64) (centred [][]float64, all []float64) {
 	n, d := len(rows), len(rows[0])
-	buffer := make([]float64, n*d)
+	buffer := make([]float64, (n+2)*d)
+	all, own, buffer := buffer[:d:d], buffer[d:2*d:2*d], buffer[2*d:]
 	centred = make([][]float64, n)
-	all = make([]float64, d)
 	for i, row := range rows {
 		centred[i] = buffer[i*d : (i+1)*d]
 		copy(centred[i], row)
@@ -142,7 +142,6 @@ func (s Sample) centre(rows [][]float64) (centred [][]float64, all []float64) {
 	if groups == nil {
 		groups = []int{n}
 	}
-	own := make([]float64, d)
 	for at := 0; len(groups) > 0; groups = groups[1:] {
 		part := centred[at : at+groups[0]]
 		at += groups[0]
@@ -206,7 +205,8 @@ func temper(x, g [][]float64, scale []float64) {
 			norms[i] += v * v * scale[j] * scale[j]
 		}
 	}
-	sorted := slices.Sorted(slices.Values(norms))
+	sorted := slices.Clone(norms)
+	slices.Sort(sorted)
 	median := sorted[len(sorted)/2]
 	for i, v := range norms {
 		if v <= mostScore*median || !(median > 0) {

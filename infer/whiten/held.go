@@ -16,11 +16,20 @@ import (
 // tenth of the draws with the largest terms is left out, which would decide alone.
 func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 	h, err := NewMap(m)
-	if err != nil || m.Dim == 0 || len(draws) == 0 {
+	if err != nil {
 		return math.Inf(1)
 	}
-	y, w := make([]float64, m.Dim), make([]float64, m.Dim)
-	each := make([]float64, 0, len(draws))
+	return h.Divergence(draws, scores)
+}
+
+// Divergence is the function of that name, of the metric of the map.
+func (h *Map) Divergence(draws, scores [][]float64) float64 {
+	d := h.metric.Dim
+	if d == 0 || len(draws) == 0 {
+		return math.Inf(1)
+	}
+	room := make([]float64, 2*d+len(draws))
+	y, w, each := room[:d], room[d:2*d], room[2*d:2*d]
 	for i, x := range draws {
 		h.Whiten(x, scores[i], y, w)
 		sum := 0.0
@@ -30,7 +39,7 @@ func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 		if math.IsNaN(sum) {
 			return math.Inf(1)
 		}
-		each = append(each, sum/float64(m.Dim))
+		each = append(each, sum/float64(d))
 	}
 	slices.Sort(each)
 	each = each[:len(each)-len(each)/10]

@@ -30,21 +30,36 @@ type pair struct {
 // NewLowRank prepares a metric of that kind, which must pass its Check.
 func NewLowRank(m infer.Metric) *LowRank {
 	m.Inverse = append([]float64(nil), m.Inverse...)
+	return newLowRank(m)
+}
+
+// newLowRank is NewLowRank of a metric that nobody changes.
+func newLowRank(m infer.Metric) *LowRank {
 	l := &LowRank{}
-	l.scale, l.values, l.vectors = m.LowRank()
-	for i, v := range l.values {
-		l.roots = append(l.roots, math.Sqrt(v)-1)
-		l.inverse = append(l.inverse, 1/math.Sqrt(v)-1)
+	var values []float64
+	l.scale, values, l.vectors = m.LowRank()
+	d, r := len(l.scale), len(values)
+	room := make([]float64, 3*r)
+	l.values, l.roots, l.inverse = room[:r], room[r:2*r], room[2*r:]
+	for i, v := range values {
+		l.roots[i] = math.Sqrt(v) - 1
+		l.inverse[i] = 1/math.Sqrt(v) - 1
 		l.values[i] = v - 1
 	}
-	if len(l.scale) <= fewRows {
-		for k := 0; k < len(l.vectors); k += 2 {
-			p := pair{f: l.roots[k], u: l.vectors[k], v: make([]float64, len(l.scale))}
-			if k+1 < len(l.vectors) {
+	if d <= fewRows && r > 0 {
+		l.pairs = make([]pair, (r+1)/2)
+		room := make([]float64, (2*len(l.pairs)+r%2)*d)
+		next := func() (x []float64) { x, room = room[:d:d], room[d:]; return x }
+		for i := range l.pairs {
+			k := 2 * i
+			p := pair{f: l.roots[k], u: l.vectors[k]}
+			if k+1 < r {
 				p.g, p.v = l.roots[k+1], l.vectors[k+1]
+			} else {
+				p.v = next()
 			}
-			p.scaledU, p.scaledV = floats.MulTo(make([]float64, len(p.u)), l.scale, p.u), floats.MulTo(make([]float64, len(p.v)), l.scale, p.v)
-			l.pairs = append(l.pairs, p)
+			p.scaledU, p.scaledV = floats.MulTo(next(), l.scale, p.u), floats.MulTo(next(), l.scale, p.v)
+			l.pairs[i] = p
 		}
 	}
 	return l

@@ -31,8 +31,10 @@ func NewMap(m infer.Metric) (*Map, error) {
 		return nil, err
 	}
 	m.Inverse, m.Mean = append([]float64(nil), m.Inverse...), append([]float64(nil), m.Mean...)
-	h := &Map{metric: m, mean: make([]float64, m.Dim)}
-	copy(h.mean, m.Mean)
+	h := &Map{metric: m, mean: m.Mean}
+	if h.mean == nil {
+		h.mean = make([]float64, m.Dim)
+	}
 	switch m.Kind {
 	case infer.Unit, infer.Diagonal:
 		h.scale = make([]float64, m.Dim)
@@ -43,7 +45,7 @@ func NewMap(m infer.Metric) (*Map, error) {
 			}
 		}
 	case infer.LowRank:
-		h.low = NewLowRank(m)
+		h.low = newLowRank(m)
 	case infer.Dense:
 		if m.Dim == 0 {
 			h.few = newTriangle(0, nil)

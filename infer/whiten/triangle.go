@@ -15,7 +15,9 @@ type triangle struct {
 
 // newTriangle packs a matrix of dim rows.
 func newTriangle(dim int, at func(i, j int) float64) *triangle {
-	l := &triangle{dim: dim}
+	n := dim * (dim + 1) / 2
+	room := make([]float64, 2*n)
+	l := &triangle{dim: dim, rows: room[:0:n], columns: room[n:n]}
 	first := dim % 4
 	for i := range first {
 		for j := range i + 1 {

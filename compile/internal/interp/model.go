@@ -3,6 +3,7 @@ package interp
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -40,6 +41,16 @@ type leaf struct {
 	places       []int // of the unconstrained numbers among those of the parameter
 	lower, upper func(f *frame) *array
 	store        func(f *frame, a *array)
+	constraint   *constraint
+}
+
+// constraint is the plan of a leaf's transform between bounds, which are constants of it: it is
+// made anew where parameters move them.
+type constraint struct {
+	mu     sync.Mutex
+	bounds [][]float64
+	plan   *plan
+	none   bool // the transform needs more than a plan can hold
 }
 
 // New resolves a program for known data. Of the options, Print, Rand and Stop are
@@ -66,7 +77,7 @@ func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
 	var p parameter
 	var free [][]int
 	for _, v := range leaves {
-		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: keep(v.Span, v)}
+		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: keep(v.Span, v), constraint: &constraint{}}
 		if l.free = l.shape; l.tr.Free != nil {
 			d := v.Type.Dims
 			l.free = append(slices.Clone(l.shape[:d]), l.tr.Free(l.shape[d:])...)
@@ -137,8 +148,10 @@ func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float
 // quantities, and the numbers.
 func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []float64, err error) {
 	defer caught(&err)
-	for _, n := range m.numbers(m.outputs(x, env, true, nil), true) {
-		vars, out = append(vars, n.of), append(out, n.value())
+	all := m.numbers(m.outputs(x, env, true, nil), true)
+	vars, out = make([]*ir.Var, len(all)), make([]float64, len(all))
+	for i, n := range all {
+		vars[i], out[i] = n.of, n.value()
 	}
 	return vars, out, nil
 }
@@ -266,7 +279,7 @@ func (l *leaf) constrain(f *frame, free *array) *array {
 	args, lower, upper := l.arguments(f, free)
 	l.checkBounds(m, args, lower, upper)
 	item := l.shape[v.Type.Dims:]
-	out := m.compute(v.Span, args, false, func(g *ad.Graph, a []ad.Ref) []ad.Ref {
+	build := func(g *ad.Graph, a []ad.Ref) []ad.Ref {
 		bounds := boundsOf(a, lower, upper)
 		y, jacobian := tr.Each(g, v.Type.Dims, a[0], item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
 		outs := []ad.Ref{g.Broadcast(y, l.shape)}
@@ -277,13 +290,53 @@ func (l *leaf) constrain(f *frame, free *array) *array {
 			outs = append(outs, g.Sum(j))
 		}
 		return outs
-	})
+	}
+	var out []*array
+	if p := l.constraint.at(m, args, build); p != nil {
+		out = p.run(m, v.Span, args[:1], false)
+	} else {
+		out = m.compute(v.Span, args, false, build)
+	}
 	if m.opts.Jacobian {
 		for _, j := range out[1:] {
 			m.addAll(j)
 		}
 	}
 	return out[0]
+}
+
+// at is the plan between the bounds that come first after the free numbers; nil if there is none,
+// and where the evaluation is recorded.
+func (c *constraint) at(m *machine, args []*array, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) *plan {
+	if m.rec != nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.none {
+		return nil
+	}
+	same := c.plan != nil
+	for i, b := range args[1:] {
+		same = same && slices.Equal(c.bounds[i], b.floats())
+	}
+	if same {
+		return c.plan
+	}
+	g := ad.NewGraph()
+	g.Use(m.budget)
+	refs := []ad.Ref{g.Input(ad.Type{Shape: args[0].shape})}
+	c.bounds = nil
+	for _, b := range args[1:] {
+		numbers := slices.Clone(b.floats())
+		c.bounds, refs = append(c.bounds, numbers), append(refs, g.ConstArray(ad.Type{Shape: b.shape}, numbers))
+	}
+	outs, ok := attempt(func() []ad.Ref { return build(g, refs) })
+	if c.plan = nil; ok {
+		c.plan = planOf(g, outs)
+	}
+	c.none = c.plan == nil
+	return c.plan
 }
 
 // checkBounds rejects bounds between which nothing lies, and multipliers that are
@@ -344,9 +397,10 @@ func (m *Model) numbers(f *frame, generated bool) []outputNumber {
 
 // numbers appends the elements of variables as outputs have them.
 func numbers(f *frame, vars []*ir.Var, out []outputNumber) []outputNumber {
+	var shapes [][]int
+	var values []*array
 	for _, leaves := range ir.Declared(vars) {
-		var shapes [][]int
-		var values []*array
+		shapes, values = shapes[:0], values[:0]
 		for _, v := range leaves {
 			a := get(v)(f)
 			shapes, values = append(shapes, a.shape), append(values, a)

@@ -86,8 +86,14 @@ func (c *call) newPlan(m *machine, args []*array) *plan {
 	if !ok || adjusts {
 		return nil
 	}
+	return planOf(g, outs)
+}
+
+// planOf is the plan of a graph with these outputs; nil if one of its operations is none of a plan.
+func planOf(g *ad.Graph, outs []ad.Ref) *plan {
 	g.Outputs = outs
 	p := &plan{graph: g}
+	var ok bool
 	p.steps, ok = stepsOf(g, func(n *ad.Node) bool {
 		switch c := n.Op.Row().Class; c {
 		case ad.Leaf, ad.Elementwise, ad.Linear, ad.Array, ad.Effect:
@@ -115,8 +121,8 @@ func (c *call) newPlan(m *machine, args []*array) *plan {
 // record.
 func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*array {
 	g := p.graph
-	for len(m.values) < len(g.Nodes) {
-		m.values = append(m.values, nil)
+	if n := len(g.Nodes) - len(m.values); n > 0 {
+		m.values = append(m.values, make([][]float64, n)...)
 	}
 	const statements = 64 // that a call takes the time of
 	if m.ticks -= statements; m.ticks < 0 {
@@ -157,9 +163,10 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 			}
 		}
 	}
-	out := make([]*array, len(g.Outputs))
+	out, results := make([]*array, len(g.Outputs)), make([]array, len(g.Outputs))
 	for k, r := range g.Outputs {
-		out[k] = &array{shape: g.Type(r).Shape, reals: append(make([]float64, 0, len(v[r])), v[r]...)}
+		results[k] = array{shape: g.Type(r).Shape, reals: append(make([]float64, 0, len(v[r])), v[r]...)}
+		out[k] = &results[k]
 	}
 	if records {
 		m.inline(at, g, args, out)
@@ -200,6 +207,13 @@ const maxSteps = 500
 // ok is false if some are not allowed.
 func stepsOf(g *ad.Graph, allowed func(n *ad.Node) bool) (list []step, ok bool) {
 	live := g.Live(g.Outputs, true)
+	places := 0
+	for i := range g.Nodes {
+		if live[i] {
+			places += len(g.Nodes[i].Args)
+		}
+	}
+	room := make([]int, 0, places)
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if !live[i] || n.Op == ad.OpInput {
@@ -209,12 +223,14 @@ func stepsOf(g *ad.Graph, allowed func(n *ad.Node) bool) (list []step, ok bool) 
 			return nil, false
 		}
 		st := step{node: n, row: n.Op.Row(), to: i}
+		first := len(room)
 		for k, a := range n.Args {
-			st.more = append(st.more, int(a))
+			room = append(room, int(a))
 			if k < len(st.args) {
 				st.args[k] = int(a)
 			}
 		}
+		st.more = room[first:len(room):len(room)]
 		list = append(list, st)
 	}
 	return list, true
@@ -237,7 +253,7 @@ func attempt(f func() []ad.Ref) (out []ad.Ref, ok bool) {
 // arguments describes the leaves of a call's arguments to a declaration. args are
 // their values, nil if they are not known.
 func arguments(e *ir.Call, levels [][]ir.Level, args []*array, refs []ad.Ref) []stdlib.Arg {
-	var out []stdlib.Arg
+	out := make([]stdlib.Arg, 0, len(refs))
 	for i, a := range e.Args {
 		for k, leaf := range a.Type().Leaves() {
 			arg := stdlib.Arg{Type: leaf.Type, Ref: refs[len(out)], Param: levels[i][k] == ir.Param}

@@ -45,6 +45,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 	defer func() {
 		if !x.lent {
 			f.a.spare = x
+			f.a.giveBack(b)
 		}
 	}()
 	x.Frame, x.b, x.active, x.used, x.pinned = f, b, active, 0, [2]uint64{}
@@ -540,10 +541,10 @@ func (x *allocation) accumulate(in *instruction, r [3]Vec) {
 func (x *allocation) exit(e *exit, t, keep Vec) {
 	l := x.a.NewLabel()
 	x.v.ifAny(t, l)
-	v := x.v
-	x.a.after = append(x.a.after, func() {
-		x.a.Place(l)
-		v.store(x.a.mem(e.at, T0), keep, v.lanes())
-		e.code()
+	v, a, at, code := x.v, x.a, e.at, e.code // what is in x and e is written again before this is made
+	a.after = append(a.after, func() {
+		a.Place(l)
+		v.store(a.mem(at, T0), keep, v.lanes())
+		code()
 	})
 }

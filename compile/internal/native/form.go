@@ -166,6 +166,9 @@ type Builder struct {
 	words  map[uint64]Value
 	homes  map[Value]Place
 	pairs  map[int]paired // by call
+
+	of   *Asm // which takes it back; nil: nobody does
+	free bool // it has been taken back
 }
 
 // out is a value that a register is to hold at the end.
@@ -177,7 +180,7 @@ type out struct {
 // Reset forgets what has been written, and keeps the memory for other texts.
 func (b *Builder) Reset() {
 	clear(b.exits)
-	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words, homes: b.homes}
+	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words, homes: b.homes, of: b.of}
 	clear(b.words)
 	clear(b.homes)
 }

@@ -126,7 +126,7 @@ func (f *Frame) AddSum(accs []int, p Place) {
 
 // CallOn makes accumulators what a routine makes of them.
 func (f *Frame) CallOn(r Routine, accs []int) {
-	b := &Builder{}
+	b := f.a.Builder()
 	for _, k := range accs {
 		if acc := f.accs[k]; acc.mem {
 			at := Place{Base: Scratch, Index: NoReg, Disp: 8 * acc.at}

@@ -82,6 +82,26 @@ type Asm struct {
 	routines [numRoutines][3]Label
 	after    []func()    // what comes behind the function
 	spare    *allocation // the last one, whose memory the next one takes
+	builders []*Builder  // whose code has been made, likewise
+}
+
+// Builder is an empty builder for one Emit, which takes it back.
+func (a *Asm) Builder() *Builder {
+	if n := len(a.builders); n > 0 {
+		b := a.builders[n-1]
+		a.builders, b.free = a.builders[:n-1], false
+		return b
+	}
+	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Place, 0, 32)}
+}
+
+// giveBack takes a builder of this assembler back.
+func (a *Asm) giveBack(b *Builder) {
+	if b.of == a && !b.free {
+		b.Reset()
+		b.free = true
+		a.builders = append(a.builders, b)
+	}
 }
 
 // NewAsm is an assembler for a target.

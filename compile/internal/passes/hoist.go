@@ -14,13 +14,13 @@ import "github.com/ppl-lang/ppl/ad"
 // go together, of which the product may be 0, and the rest infinite, while what
 // they make is an ordinary number.
 func hoist(g *ad.Graph, o *Options) *ad.Graph {
-	byOp := o.rewrites()
+	of := o.rewrites()
 	var run func(g *ad.Graph, o *Options) *ad.Graph
 	run = func(g *ad.Graph, o *Options) *ad.Graph {
 		if !hasArrays(g) {
 			return g
 		}
-		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}, map[ad.Ref]int{}}
+		f := &factorizer{rewriter{nil, of}, map[ad.Ref]scaled{}, map[ad.Ref]int{}}
 		return rebuild(o, g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			f.g = w.To
 			if s, ok := f.scaled(n, attr, args); ok && f.degree(s.coef) <= mostFactors {

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -220,24 +221,40 @@ type rewriter struct {
 
 // rewrites are the rewrites that are on.
 func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
-	byOp := map[ad.OpCode][]Rewrite{}
-	for _, w := range Rewrites() {
-		if o.Has(w.Name) && o.Has("rewrite") {
-			byOp[w.op] = append(byOp[w.op], w)
+	if o.on == nil {
+		on := o.Has("rewrite")
+		o.on = byOp(func(w *Rewrite) bool { return on && o.Has(w.Name) })
+	}
+	return o.on
+}
+
+// byOp are some of the rewrites, by op, in their order.
+func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
+	all := Rewrites()
+	n := 0
+	for i := range all {
+		if use(&all[i]) {
+			all[n] = all[i]
+			n++
 		}
 	}
-	return byOp
+	all = all[:n]
+	slices.SortStableFunc(all, func(a, b Rewrite) int { return cmp.Compare(a.op, b.op) })
+	of := make(map[ad.OpCode][]Rewrite, len(all))
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].op == all[0].op {
+			n++
+		}
+		of[all[0].op], all = all[:n:n], all[n:]
+	}
+	return of
 }
 
 // rewriteLogarithms rebuilds g with the rewrites that come early.
 func rewriteLogarithms(g *ad.Graph) *ad.Graph {
-	byOp := map[ad.OpCode][]Rewrite{}
-	for _, w := range Rewrites() {
-		if slices.Contains(early, w.Name) {
-			byOp[w.op] = append(byOp[w.op], w)
-		}
-	}
-	return rewriteWith(g, byOp, (*ad.Graph).Beside) // what differentiation adds is bounded by its budget
+	of := byOp(func(w *Rewrite) bool { return slices.Contains(early, w.Name) })
+	return rewriteWith(g, of, (*ad.Graph).Beside) // what differentiation adds is bounded by its budget
 }
 
 // rewriteGraph rebuilds g with the legal rewrites.
@@ -247,11 +264,11 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 
 // rewriteWith rebuilds g with some rewrites; to makes the empty graphs that g and the
 // bodies of its regions are rebuilt to.
-func rewriteWith(g *ad.Graph, byOp map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
+func rewriteWith(g *ad.Graph, of map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
-		return rebuildTo(to(g), g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-			r := &rewriter{w.To, byOp}
+		r := &rewriter{to(g), of}
+		return rebuildTo(r.g, g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			if x, ok := r.apply(n.Op, args); ok {
 				return x
 			}

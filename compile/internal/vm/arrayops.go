@@ -71,7 +71,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 			small: func(b *block) bool { return order(b) < fromDense },
 			fails: true, // and says why, or knows better
 			code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
-				x := &native.Builder{}
+				x := g.Builder()
 				x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
 				g.Frame(1).Emit(x, 1)
 			},
@@ -91,7 +91,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 		ad.OpCholeskyAdjoint: {
 			small: func(b *block) bool { return order(b) < fromDense },
 			code: func(g *generator, _ *block, n int, regs [3]native.Reg, _ native.Label) {
-				x := &native.Builder{}
+				x := g.Builder()
 				dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
 				g.Frame(1).Emit(x, 1)
 			},

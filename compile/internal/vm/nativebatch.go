@@ -170,10 +170,10 @@ func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, 
 	}
 	f, batched := g.batched(b)
 	if batched > 0 {
-		part(f.Lanes(), batched/f.Lanes(), func() { (&batch{&native.Builder{}, f.Lanes()}).emit(b, f, regs, wrong) })
+		part(f.Lanes(), batched/f.Lanes(), func() { (&batch{g.Builder(), f.Lanes()}).emit(b, f, regs, wrong) })
 	}
 	if rest == nil {
-		rest = func() { (&batch{&native.Builder{}, 1}).emit(b, g.Frame(1), regs, wrong) }
+		rest = func() { (&batch{g.Builder(), 1}).emit(b, g.Frame(1), regs, wrong) }
 	}
 	part(1, max(b.node.Type.Lanes, 1)-batched, rest)
 }

@@ -60,7 +60,7 @@ func (g *generator) substitution(b *block, n int, regs [3]native.Reg) {
 			}
 			return beyond(r, 8*(i*others+at))
 		}
-		x := &native.Builder{}
+		x := g.Builder()
 		known := map[int]native.Value{}
 		a := func(i, j int) native.Value {
 			v, ok := known[i*n+j]
@@ -118,7 +118,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 		g.If(native.Equal, done)
 		g.MovImm(columnOf, 0)
 		g.Place(again)
-		x := &native.Builder{}
+		x := g.Builder()
 		code(x)
 		f.Emit(x, f.Lanes())
 		g.AddImm(columnOf, int32(f.Lanes()))
@@ -128,7 +128,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	}
 	solution := native.Place{Base: regs[2], Index: columnOf}
 	triangle := func(rows int, right func(x *native.Builder, i int) native.Value) {
-		x := &native.Builder{}
+		x := g.Builder()
 		known := map[int]native.Value{}
 		dense.Substitute(x, rows, false, trans, func(i, j int) native.Value {
 			v, ok := known[i*eight+j]
@@ -161,7 +161,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 		f := g.Frame(eight)
 		f.Spare(4)
 		found := make([]native.Vec, rows)
-		x := &native.Builder{}
+		x := g.Builder()
 		for r := range found {
 			found[r], _ = f.Reserve()
 			x.Out(found[r], x.Neg(x.Broadcast(within(regs[2], r))))

@@ -221,7 +221,7 @@ func (v *lanes) survey(b *block) {
 
 // vectors makes code on vectors.
 func (v *lanes) vectors(f func(b *native.Builder)) {
-	b := &native.Builder{}
+	b := v.Builder()
 	f(b)
 	v.Frame(eight).Emit(b, v.width)
 }

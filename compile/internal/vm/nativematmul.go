@@ -254,7 +254,7 @@ func (g *generator) sums4(p product, r, count int) {
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
 		g.repeat(terms, count, func() {
-			b := &native.Builder{}
+			b := g.Builder()
 			var xs []native.Value
 			for i := range r {
 				xs = append(xs, b.Broadcast(beyond(atA, 8*i*stepRow)))
@@ -294,7 +294,7 @@ func (g *generator) dots(p product, r int) {
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
 		step := func(active int) {
-			b := &native.Builder{}
+			b := g.Builder()
 			whole := func(x native.Value) native.Value {
 				if active < lanes {
 					return b.Active(x)
@@ -403,7 +403,7 @@ func (g *generator) written(k knownProduct, dst int32) {
 	g.LeaPlace(atB, g.uniform(k.vector))
 	g.MovImm(atA, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(k.columns)))))
 	g.LeaPlace(atC, g.uniform(dst))
-	b := &native.Builder{}
+	b := g.Builder()
 	sets := 1
 	if n <= 2 && k.terms >= 4 {
 		sets = 2
@@ -428,7 +428,7 @@ func (g *generator) written(k knownProduct, dst int32) {
 	}
 	f.Emit(b, k.lanes)
 	for j, r := range sums {
-		b := &native.Builder{}
+		b := g.Builder()
 		b.Store(beyond(atC, 8*j*k.lanes), b.In(r), false)
 		f.Emit(b, min(k.lanes, k.outs-j*k.lanes))
 	}

@@ -308,7 +308,7 @@ func scratch(at int32) native.Place {
 
 // number makes code on single numbers.
 func (g *generator) number(f func(b *native.Builder)) {
-	b := &native.Builder{}
+	b := g.Builder()
 	f(b)
 	g.Frame(1).Emit(b, 1)
 }
@@ -327,7 +327,7 @@ func (g *generator) inParts(n int, f func(b *native.Builder, index native.Reg, a
 	frame := g.frame(n)
 	lanes := frame.Lanes()
 	part := func(index native.Reg, at, n int) {
-		b := &native.Builder{}
+		b := g.Builder()
 		f(b, index, int32(8*at))
 		frame.Emit(b, n)
 	}

@@ -292,7 +292,7 @@ func (g *generator) putAt(b *block, values int32, add bool) {
 		g.CmpImm(native.T0, int32(size))
 		g.If(native.AboveE, beyond)
 		to := native.Place{Base: native.T1, Index: native.T0}
-		x := &native.Builder{}
+		x := g.Builder()
 		v := x.Load(native.Place{Base: native.T2, Index: native.NoReg, Disp: int32(8 * k)})
 		if add {
 			v = x.Add(x.Load(to), v)
@@ -346,7 +346,7 @@ func (g *generator) takePoint() {
 		for k := 0; k < t.n; {
 			f := g.Frame(min(t.n-k, 4))
 			n := min(f.Lanes(), t.n-k)
-			b := &native.Builder{}
+			b := g.Builder()
 			b.Store(beyond(native.Memory, 8*(t.off+k)), b.Load(beyond(native.R1, 8*(t.at+k))), false)
 			f.Emit(b, n)
 			k += n
@@ -363,15 +363,16 @@ func (g *generator) giveGradient(address int32) {
 	g.MovLoad(native.R2, native.At(native.Scratch, 8*address))
 	g.CmpImm(native.R2, 0)
 	g.If(native.Equal, none)
+	f := g.Frame(1)
 	for _, t := range g.p.gradient {
 		for k := range t.n {
 			from := beyond(native.Memory, 8*(t.off+k))
 			if t.view >= 0 {
 				from = g.element(t.view, k)
 			}
-			b := &native.Builder{}
+			b := g.Builder()
 			b.Store(beyond(native.R2, 8*(t.at+k)), b.Load(from), false)
-			g.Frame(1).Emit(b, 1)
+			f.Emit(b, 1)
 		}
 	}
 	g.Place(none)

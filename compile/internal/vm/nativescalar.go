@@ -27,11 +27,22 @@ func (g *generator) scalarFunction(b *block, from, to int) {
 // scalarCode makes scalar code from instruction from to to; fail makes what
 // happens where the check of an instruction fails.
 func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
-	s := newScalars(g)
+	s := g.scalars
+	if s == nil {
+		s = newScalars(g)
+	}
+	g.scalars = nil
+	s.Builder = g.Builder()
+	clear(s.values)
 	for k := from; k < to; k++ {
-		s.instr(&b.code[k], true, func() { fail(k) })
+		var fails func()
+		if b.code[k].op == ad.OpCheck {
+			fails = func() { fail(k) }
+		}
+		s.instr(&b.code[k], true, fails)
 	}
 	g.Frame(1).Emit(s.Builder, 1)
+	g.scalars = s
 }
 
 // scalars writes scalar code down: the values of places, as far as they are known.
@@ -40,10 +51,11 @@ type scalars struct {
 	g      *generator
 	values map[int32]native.Value
 	at     map[int32]native.Place // of places that show a stream: where they are in memory
+	x      [3]native.Value        // operands of the instruction under way
 }
 
 func newScalars(g *generator) *scalars {
-	return &scalars{&native.Builder{}, g, map[int32]native.Value{}, map[int32]native.Place{}}
+	return &scalars{g: g, values: map[int32]native.Value{}}
 }
 
 // value is that of a place.
@@ -69,11 +81,11 @@ func (s *scalars) instr(in *instr, store bool, fail func()) {
 		return
 	}
 	row := ops.Of(in.op)
-	var x [3]native.Value
+	x := s.x[:row.Arity]
 	for i, place := range []int32{in.a, in.b, in.c}[:row.Arity] {
 		x[i] = s.value(place)
 	}
-	v := s.Text(row.Text, x[:row.Arity])
+	v := s.Text(row.Text, x)
 	s.values[in.dst] = v
 	delete(s.at, in.dst)
 	if store {

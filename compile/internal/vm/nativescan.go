@@ -98,7 +98,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		}
 		own[c], held = r, append(held, c)
 	}
-	before := &native.Builder{}
+	before := g.Builder()
 	for _, c := range held {
 		before.Out(own[c], before.Load(slot(c)))
 	}
@@ -106,6 +106,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	loop, done := g.NewLabel(), g.NewLabel()
 	g.Place(loop)
 	s := newScalars(g)
+	s.Builder, s.at = g.Builder(), map[int32]native.Place{}
 	for _, c := range held {
 		s.values[c] = s.In(own[c])
 	}
@@ -153,7 +154,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.AddImm(stepCount, -1)
 	g.CmpImm(stepCount, 0)
 	g.If(native.NotEqual, loop)
-	after := &native.Builder{}
+	after := g.Builder()
 	for _, c := range held {
 		after.Store(slot(c), after.In(own[c]), false)
 	}

@@ -104,7 +104,7 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 		g.Place(next)
 		for e := range t.group {
 			g.MovLoad32(begins, native.At(walkFrom, int32(4*e)))
-			x := &native.Builder{}
+			x := g.Builder()
 			v := x.Broadcast(beyond(walkValue, 8*e))
 			for j := range n {
 				x.Product(e*n+j, v, x.Load(native.Place{Base: right, Index: begins, Disp: at(j)}))
@@ -117,7 +117,7 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 		g.CmpImm(groupsLeft, 0)
 		g.If(native.NotEqual, next)
 		g.Place(end)
-		x := &native.Builder{}
+		x := g.Builder()
 		for j, regs := 0, f.Release(); j < n; j++ {
 			sum := x.In(regs[j])
 			for e := 1; e < t.group; e++ {
@@ -143,7 +143,7 @@ func (g *generator) unlessFinite(f *native.Frame, n int, l native.Label) {
 	lanes := f.Lanes()
 	f.Accumulators(atOnce)
 	add := func(base native.Reg, ats ...int) {
-		x := &native.Builder{}
+		x := g.Builder()
 		for k, at := range ats {
 			v := x.Load(beyond(base, 8*at))
 			x.Sum(k, x.Sub(v, v))
@@ -158,7 +158,7 @@ func (g *generator) unlessFinite(f *native.Frame, n int, l native.Label) {
 	for at := n / (atOnce * lanes) * atOnce * lanes; at < n; at += lanes {
 		add(right, min(at, n-lanes))
 	}
-	x := &native.Builder{}
+	x := g.Builder()
 	var sum native.Value
 	for k, reg := range f.Release() {
 		if k == 0 {

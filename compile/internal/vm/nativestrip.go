@@ -133,7 +133,7 @@ func (s *stripMaker) keepUniforms() {
 		return
 	}
 	s.frame.Spare(max(leftByUniforms, s.frame.Spared()))
-	before := &native.Builder{}
+	before := s.Builder()
 	for k := range s.code {
 		in := &s.code[k]
 		for i, view := range []int32{in.a, in.b, in.c}[:arity(in)] {
@@ -221,7 +221,8 @@ type stripValues struct {
 	active int
 	sum    int // the next one
 	values map[int32]native.Value
-	shown  []shown // where those stand in memory that may be written
+	shown  []shown         // where those stand in memory that may be written
+	x      [3]native.Value // operands of the instruction under way
 }
 
 // shown is the part of memory that a value is known to stand in.
@@ -237,7 +238,7 @@ func (v *stripValues) instr(in *instr) {
 		return
 	}
 	n := arity(in)
-	var x [3]native.Value
+	x := v.x[:n]
 	for i, view := range []int32{in.a, in.b, in.c}[:n] {
 		x[i] = v.value(view, in.x>>i&1 != 0)
 	}
@@ -245,10 +246,10 @@ func (v *stripValues) instr(in *instr) {
 	case in.op == ad.OpCheck:
 		v.Fail(outside(v.Builder, x[0], &v.p.stripChecks[in.b].node.Attr.(*ad.Check).Set))
 	case row.Reduce != nil:
-		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x[:n], v.counting)
+		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x, v.counting)
 		v.sum++
 	default:
-		v.write(in.dst, v.Text(row.Text, x[:n]))
+		v.write(in.dst, v.Text(row.Text, x))
 	}
 }
 

@@ -74,7 +74,7 @@ func (g *generator) runsFunction(b *block, from, to int) {
 		}
 		g.MovLoad32(left, native.At(run, 4))
 		add := func(mask bool) {
-			x := &native.Builder{}
+			x := g.Builder()
 			for i, acc := range accs {
 				v := x.Load(beyond(at, 8*lanes*i))
 				if mask {
@@ -145,7 +145,7 @@ func (g *generator) tablesFunction(b *block, from, to int) {
 			for i := range n {
 				g.MovLoad32(native.T0, native.At(table, int32(4*i)))
 				at := native.Place{Base: sum, Index: native.T0}
-				x := &native.Builder{}
+				x := g.Builder()
 				x.Store(at, x.Add(x.Load(at), x.Load(beyond(source, 8*i))), false)
 				g.Frame(1).Emit(x, 1)
 			}

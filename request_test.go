@@ -1,0 +1,76 @@
+package ppl_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// groups is the model of a small request: eight groups that are pooled in part.
+const groups = `
+data { int<lower=1> J; vector[J] y; vector<lower=0>[J] sigma; }
+parameters { real mu; real<lower=0> tau; vector[J] theta_raw; }
+transformed parameters { vector[J] theta = mu + tau * theta_raw; }
+model {
+  mu ~ normal(0, 10);
+  tau ~ normal(0, 5);
+  theta_raw ~ std_normal();
+  y ~ normal(theta, sigma);
+}`
+
+func groupsData() map[string]any {
+	return map[string]any{
+		"J":     8,
+		"y":     []float64{28, 8, -3, 7, -1, 1, 18, 12},
+		"sigma": []float64{15, 10, 16, 11, 9, 11, 10, 18},
+	}
+}
+
+// request binds the model to data and samples 400 + 400.
+func request(tb testing.TB, m *ppl.Model, s infer.Sampler, seed uint64) {
+	p, err := m.Bind(groupsData())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := ppl.Sample(context.Background(), p, ppl.Options{Sampler: s, Seed: seed, Warmup: 400, Draws: 400}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// BenchmarkRequest is what a service asks for: Bind alone, and with Sample by two samplers.
+func BenchmarkRequest(b *testing.B) {
+	m, err := ppl.Compile("groups.model", groups)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("bind", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := m.Bind(groupsData()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, c := range []struct {
+		name    string
+		sampler infer.Sampler
+	}{{"auto", auto.Sampler{}}, {"nuts", nuts.Sampler{}}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var times []float64
+			for b.Loop() {
+				began := time.Now()
+				request(b, m, c.sampler, uint64(len(times)))
+				times = append(times, time.Since(began).Seconds()*1000)
+			}
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2], "p50-ms")
+		})
+	}
+}
