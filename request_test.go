@@ -74,3 +74,30 @@ func BenchmarkRequest(b *testing.B) {
 		})
 	}
 }
+
+// TestAllocations: what a small request allocates does not grow unnoticed, in numbers of
+// allocations, which do not depend on the machine. There is a tenth of room.
+func TestAllocations(t *testing.T) {
+	m, err := ppl.Compile("groups.model", groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(0)
+	for _, c := range []struct {
+		name string
+		most float64
+		run  func()
+	}{
+		{"bind", 1700, func() {
+			if _, err := m.Bind(groupsData()); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"bind and sample by auto", 17600, func() { seed++; request(t, m, auto.Sampler{}, seed) }},
+		{"bind and sample by nuts", 6500, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
+	} {
+		if n := testing.AllocsPerRun(5, c.run); n > c.most {
+			t.Errorf("%s: %.0f allocations, more than %.0f", c.name, n, c.most)
+		}
+	}
+}

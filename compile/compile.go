@@ -43,6 +43,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -60,6 +61,19 @@ type Program struct {
 	ir   *ir.Program
 	tree *ast.File
 	info *check.Info
+
+	memory atomic.Int64 // DefaultMemory, once it is known
+}
+
+// MemoryOr is the function of that name, which asks the system once for each program.
+func (p *Program) MemoryOr(limit int64) int64 {
+	if limit != 0 {
+		return limit
+	}
+	if p.memory.Load() == 0 {
+		p.memory.Store(DefaultMemory())
+	}
+	return p.memory.Load()
 }
 
 // Syntax is the tree of the program with what the checker has found out about its

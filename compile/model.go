@@ -91,7 +91,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 		d = data.Empty()
 	}
 	asked := o
-	o.Memory, o.Statements = MemoryOr(o.Memory), cmp.Or(o.Statements, DefaultStatements)
+	o.Memory, o.Statements = p.MemoryOr(o.Memory), cmp.Or(o.Statements, DefaultStatements)
 	budget := ad.NewBudget(o.Memory, o.Statements)
 	budget.Stop = func() error {
 		if ctx.Err() != nil {

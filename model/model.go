@@ -334,7 +334,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if ctx == nil {
 		return nil, ErrNoContext
 	}
-	memory := compile.MemoryOr(o.Memory)
+	memory := m.program.MemoryOr(o.Memory)
 	set, err := readData(values, memory)
 	if err != nil {
 		return nil, err

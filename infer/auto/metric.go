@@ -140,7 +140,7 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 			continue
 		}
 		for f, held := range parts {
-			_, to, err := learn(c.kind, parts[1-f], c.options)
+			_, to, err := learn(v.fitter, c.kind, parts[1-f], c.options)
 			if err != nil {
 				divergences[i] = infinity
 				break
@@ -161,7 +161,7 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
-		v.metric, _, err = learn(c.kind, whole, c.options)
+		v.metric, _, err = learn(v.fitter, c.kind, whole, c.options)
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
@@ -194,8 +194,8 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 
 // learn is whiten.Fit of a metric that can be used: of draws that are spread over many orders of
 // magnitude, as those of an improper posterior, one may not be positive definite by rounding.
-func learn(kind infer.MetricKind, s whiten.Sample, o whiten.Options) (m infer.Metric, to *whiten.Map, err error) {
-	if m, err = whiten.Fit(kind, s, o); err == nil {
+func learn(f *whiten.Fitter, kind infer.MetricKind, s whiten.Sample, o whiten.Options) (m infer.Metric, to *whiten.Map, err error) {
+	if m, err = f.Fit(kind, s, o); err == nil {
 		to, err = whiten.NewMap(m)
 	}
 	return m, to, err

@@ -33,6 +33,8 @@ type verdict struct {
 	steps
 	mixing
 
+	fitter *whiten.Fitter // of chooseCoordinates
+
 	split     bool // chains are in different places, and have been in the round before
 	unsettled bool // all of warm-up was made, and it has not settled
 	done      bool
@@ -260,6 +262,8 @@ func later(rounds [][]record) []record {
 // poorCoordinates non-centred effects are tried as well: what the data tell may be far from
 // constant.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
+	v.fitter = new(whiten.Fitter)
+	defer func() { v.fitter = nil }() // with its memory
 	if p.chart == nil {
 		v.choose(p, v.usable(original), true)
 		return original

@@ -210,8 +210,9 @@ func newAscent(o *objective, x []float64, options Options) (*ascent, error) {
 		return nil, fmt.Errorf("a start of %d numbers for a log density of %d parameters", d, o.meter.Dim())
 	}
 	s := &ascent{objective: o, options: options}
+	room := make([]float64, 6*d)
 	for _, v := range []*[]float64{&s.x, &s.g, &s.p, &s.oldX, &s.oldG, &s.oldP} {
-		*v = make([]float64, d)
+		*v, room = room[:d:d], room[d:]
 	}
 	copy(s.x, x)
 	var ok bool

@@ -3,7 +3,8 @@ package whiten
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -26,13 +27,14 @@ func Curvature(hessian [][]float64) (infer.Metric, error) {
 			return m, errDraws
 		}
 	}
-	h := mat.NewSymDense(d, nil)
+	var w workspace
+	h := w.symmetric(d)
 	for i := range d {
 		for j := i; j < d; j++ {
-			h.SetSym(i, j, -0.5*(hessian[i][j]+hessian[j][i])*scale[i]*scale[j])
+			h.Data[i*d+j] = -0.5 * (hessian[i][j] + hessian[j][i]) * scale[i] * scale[j]
 		}
 	}
-	values, vectors, err := eigen(h)
+	values, vectors, err := eigen(&w, h)
 	if err != nil {
 		return m, err
 	}
@@ -43,11 +45,13 @@ func Curvature(hessian [][]float64) (infer.Metric, error) {
 	for k, v := range values {
 		f := 1 / math.Sqrt(max(math.Abs(v), leastCurvature*largest))
 		for i := range d {
-			vectors.Set(i, k, vectors.At(i, k)*f)
+			vectors.Data[i*d+k] *= f
 		}
 	}
-	h.SymOuterK(1, vectors)
-	m.Inverse = (&basis{sigma: h}).dense(scale)
+	sigma := w.symmetric(d)
+	clear(sigma.Data)
+	blas64.Syrk(blas.NoTrans, 1, vectors, 1, sigma)
+	m.Inverse = (&basis{sigma: sigma}).dense(scale)
 	if m.Check() != nil {
 		return m, errDraws
 	}

@@ -2,6 +2,8 @@
 // of the log density at them.
 //
 //	fit.go       Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
+//	basis.go     the estimate in scaled coordinates, and its eigenvectors
+//	workspace.go memory for one fit after another
 //	curvature.go Curvature: dense, from second derivatives
 //	map.go       Map: to coordinates in which a metric is the identity, and back
 //	triangle.go  its products with the factor of a dense metric of few rows

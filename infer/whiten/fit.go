@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -53,6 +52,14 @@ const mostPoints = 80
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
 func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
+	return new(Fitter).Fit(kind, s, o)
+}
+
+// Fitter learns one metric after another in the same memory. The zero value is ready.
+type Fitter struct{ work workspace }
+
+// Fit is the function of that name.
+func (f *Fitter) Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	if o.Shrink == 0 {
 		o.Shrink = 1e-5
 	}
@@ -71,19 +78,20 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	if d == 0 {
 		return m, nil
 	}
-	x, mx := s.centre(s.Draws)
-	g, mg := s.centre(s.Scores)
-	scale, err := scales(x, g)
-	if err != nil {
+	w := &f.work
+	w.reset()
+	mx, mg := w.numbers(d), w.numbers(d)
+	x, g := s.centre(w, s.Draws, mx), s.centre(w, s.Scores, mg)
+	scale, again := w.numbers(d), w.numbers(d)
+	if err := scales(x, g, scale); err != nil {
 		return m, err
 	}
 	if !s.Plain {
-		temper(x, g, scale)
-		if scale, err = scales(x, g); err != nil {
+		temper(w, x, g, scale)
+		if err := scales(x, g, scale); err != nil {
 			return m, err
 		}
 	}
-	var basis *basis
 	switch kind {
 	case infer.Diagonal:
 		m.Inverse = make([]float64, d)
@@ -91,24 +99,20 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 			m.Inverse[i] = v * v
 		}
 	case infer.Dense, infer.LowRank:
-		for i := range x {
-			for j, v := range scale {
-				x[i][j] /= v
-				g[i][j] *= v
-			}
-		}
-		if basis, err = newBasis(x, g, o.Shrink, kind == infer.Dense); err != nil {
+		rescale(x, g, scale)
+		b, err := newBasis(w, x, g, o.Shrink, kind == infer.Dense)
+		if err != nil {
 			return m, err
 		}
 		if kind == infer.LowRank && o.Refine {
-			if basis, err = basis.refine(x, g, scale, o); err != nil {
+			if b, err = b.refine(w, x, g, scale, again, o); err != nil {
 				return m, err
 			}
 		}
 		if kind == infer.LowRank {
-			m.Inverse = basis.lowRank(scale, o)
+			m.Inverse = b.lowRank(scale, o)
 		} else {
-			m.Inverse = basis.dense(scale)
+			m.Inverse = b.dense(scale)
 		}
 	default:
 		return m, errors.New("whiten: a metric of the kind " + string(kind) + " cannot be learnt")
@@ -122,59 +126,71 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	return m, nil
 }
 
-// centre takes the mean of each group off; all is the mean of all.
-func (s Sample) centre(rows [][]float64) (centred [][]float64, all []float64) {
+// rescale divides draws by scales and multiplies scores with them.
+func rescale(x, g blas64.General, by []float64) {
+	for i := range x.Rows {
+		xi, gi := row(x, i), row(g, i)
+		for j, v := range by {
+			xi[j] /= v
+			gi[j] *= v
+		}
+	}
+}
+
+// centre is rows less the mean of their group, as a matrix; all gets the mean of all.
+func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.General {
 	n, d := len(rows), len(rows[0])
-	buffer := make([]float64, (n+2)*d)
-	all, own, buffer := buffer[:d:d], buffer[d:2*d:2*d], buffer[2*d:]
-	centred = make([][]float64, n)
-	for i, row := range rows {
-		centred[i] = buffer[i*d : (i+1)*d]
-		copy(centred[i], row)
-		for j, v := range row {
+	centred := w.matrix(n, d)
+	clear(all)
+	for i, r := range rows {
+		copy(row(centred, i), r)
+		for j, v := range r {
 			all[j] += v / float64(n)
 		}
 	}
 	if s.Plain {
-		return centred, all
+		return centred
 	}
-	groups := s.Groups
-	if groups == nil {
-		groups = []int{n}
-	}
-	for at := 0; len(groups) > 0; groups = groups[1:] {
-		part := centred[at : at+groups[0]]
-		at += groups[0]
+	own := w.numbers(d)
+	at := 0
+	group := func(n int) {
 		clear(own)
-		for _, row := range part {
-			for j, v := range row {
-				own[j] += v / float64(len(part))
+		for i := at; i < at+n; i++ {
+			for j, v := range row(centred, i) {
+				own[j] += v / float64(n)
 			}
 		}
-		for _, row := range part {
-			for j := range row {
-				row[j] -= own[j]
+		for i := at; i < at+n; i++ {
+			for j, v := range own {
+				row(centred, i)[j] -= v
 			}
 		}
+		at += n
 	}
-	return centred, all
+	if s.Groups == nil {
+		group(n)
+	}
+	for _, n := range s.Groups {
+		group(n)
+	}
+	return centred
 }
 
 // scales is (var x / var g)^¼ of each coordinate: the diagonal estimate's standard
 // deviations.
-func scales(x, g [][]float64) ([]float64, error) {
-	d := len(x[0])
-	scale := make([]float64, d)
+func scales(x, g blas64.General, scale []float64) error {
+	n := float64(x.Rows)
 	for j := range scale {
 		vx, vg := 0.0, 0.0
-		for i := range x {
-			vx += x[i][j] * x[i][j]
-			vg += g[i][j] * g[i][j]
+		for i := range x.Rows {
+			a, b := x.Data[i*x.Stride+j], g.Data[i*g.Stride+j]
+			vx += a * a
+			vg += b * b
 		}
-		vx, vg = vx/float64(len(x)), vg/float64(len(g))
+		vx, vg = vx/n, vg/n
 		switch {
 		case math.IsNaN(vx+vg) || math.IsInf(vx+vg, 0):
-			return nil, errDraws
+			return errDraws
 		case vx > 0 && vg > 0:
 			scale[j] = math.Sqrt(math.Sqrt(vx) / math.Sqrt(vg))
 		case vx > 0: // a flat direction
@@ -185,10 +201,10 @@ func scales(x, g [][]float64) ([]float64, error) {
 			scale[j] = 1
 		}
 		if !(scale[j] > 1e-150 && scale[j] < 1e150) {
-			return nil, errDraws
+			return errDraws
 		}
 	}
-	return scale, nil
+	return nil
 }
 
 // mostScore is the largest squared score, in units of the median, that counts in
@@ -198,14 +214,15 @@ const mostScore = 3
 // temper gives less weight to draws with large scores: those in the neck of a funnel
 // would make an estimate that fits nothing but the neck. Of a normal target every
 // weighting gives the same estimate.
-func temper(x, g [][]float64, scale []float64) {
-	norms := make([]float64, len(g))
-	for i, row := range g {
-		for j, v := range row {
+func temper(w *workspace, x, g blas64.General, scale []float64) {
+	norms, sorted := w.numbers(g.Rows), w.numbers(g.Rows)
+	for i := range norms {
+		norms[i] = 0
+		for j, v := range row(g, i) {
 			norms[i] += v * v * scale[j] * scale[j]
 		}
 	}
-	sorted := slices.Clone(norms)
+	copy(sorted, norms)
 	slices.Sort(sorted)
 	median := sorted[len(sorted)/2]
 	for i, v := range norms {
@@ -213,305 +230,26 @@ func temper(x, g [][]float64, scale []float64) {
 			continue
 		}
 		root := math.Sqrt(mostScore * median / v)
-		for j := range g[i] {
-			x[i][j] *= root
-			g[i][j] *= root
-		}
+		floats.Scale(root, row(x, i))
+		floats.Scale(root, row(g, i))
 	}
-}
-
-// basis is an estimate Σ in scaled coordinates: the identity but for a space that
-// the columns of vectors span.
-type basis struct {
-	vectors *mat.Dense // d×r: eigenvectors of Σ
-	values  []float64  // its eigenvalues, ascending
-
-	sigma *mat.SymDense // Σ, where that is all that is asked for
-}
-
-func newBasis(x, g [][]float64, shrink float64, whole bool) (*basis, error) {
-	n, d := len(x), len(x[0])
-	var q *mat.Dense // d×r, orthonormal; nil: the identity
-	a, b := dense(x), dense(g)
-	if 2*min(n, mostPoints) < d && !(whole && n >= d) {
-		if n > mostPoints {
-			a, b, n = thin(a), thin(b), mostPoints
-		}
-		// The span of draws and scores, by their Gram matrix.
-		z := mat.NewDense(2*n, d, nil)
-		z.Slice(0, n, 0, d).(*mat.Dense).Copy(a)
-		z.Slice(n, 2*n, 0, d).(*mat.Dense).Copy(b)
-		gram := mat.NewSymDense(2*n, nil)
-		gram.SymOuterK(1, z)
-		values, vectors, err := eigen(gram)
-		if err != nil {
-			return nil, err
-		}
-		first := 0
-		for first < 2*n && values[first] <= 1e-10*values[2*n-1] {
-			first++
-		}
-		r := 2*n - first
-		if r == 0 {
-			return nil, errDraws
-		}
-		v := mat.DenseCopyOf(vectors.Slice(0, 2*n, first, 2*n))
-		for k := range r {
-			f := 1 / math.Sqrt(values[first+k])
-			for i := range 2 * n {
-				v.Set(i, k, v.At(i, k)*f)
-			}
-		}
-		q = new(mat.Dense)
-		q.Mul(z.T(), v)
-		var pa, pb mat.Dense
-		pa.Mul(a, q)
-		pb.Mul(b, q)
-		a, b = &pa, &pb
-	}
-	covariance := func(m *mat.Dense) *mat.SymDense {
-		rows, r := m.Dims()
-		c := mat.NewSymDense(r, nil)
-		c.SymOuterK(1/float64(rows), m.T())
-		for i := range r {
-			c.SetSym(i, i, c.At(i, i)+shrink)
-		}
-		return c
-	}
-	sigma, err := geometricMean(covariance(a), covariance(b), shrink/2)
-	if err != nil {
-		return nil, err
-	}
-	if q == nil && whole { // the matrix itself will do
-		return &basis{sigma: sigma}, nil
-	}
-	values, vectors, err := eigen(sigma)
-	if err != nil {
-		return nil, err
-	}
-	for k, v := range values {
-		values[k] = max(v, shrink/2) // but for rounding
-	}
-	if q != nil {
-		var full mat.Dense
-		full.Mul(q, vectors)
-		vectors = &full
-	}
-	return &basis{vectors: vectors, values: values}, nil
-}
-
-// geometricMean solves Σ B Σ = A: with B = LLᵀ it is L⁻ᵀ (LᵀAL)^½ L⁻¹. No eigenvalue
-// of B is less than floor, but for rounding.
-func geometricMean(a, b *mat.SymDense, floor float64) (*mat.SymDense, error) {
-	r := a.SymmetricDim()
-	var factor mat.Cholesky
-	for boost := floor; !factor.Factorize(b); boost *= 10 {
-		if !(boost < 1e10) {
-			return nil, errDraws
-		}
-		for i := range r {
-			b.SetSym(i, i, b.At(i, i)+boost)
-		}
-	}
-	var lower mat.TriDense
-	factor.LTo(&lower)
-	var t, inner mat.Dense
-	t.Mul(lower.T(), a)
-	inner.Mul(&t, &lower)
-	middle := mat.NewSymDense(r, nil)
-	for i := range r {
-		for j := i; j < r; j++ {
-			middle.SetSym(i, j, 0.5*(inner.At(i, j)+inner.At(j, i)))
-		}
-	}
-	values, vectors, err := eigen(middle)
-	if err != nil {
-		return nil, err
-	}
-	// Σ = WWᵀ with W = L⁻ᵀ Q Λ^¼.
-	w := vectors
-	for k, v := range values {
-		f := math.Sqrt(math.Sqrt(max(v, 0)))
-		for i := range r {
-			w.Set(i, k, w.At(i, k)*f)
-		}
-	}
-	blas64.Trsm(blas.Left, blas.Trans, 1, lower.RawTriangular(), w.RawMatrix())
-	sigma := mat.NewSymDense(r, nil)
-	sigma.SymOuterK(1, w)
-	return sigma, nil
-}
-
-func eigen(s *mat.SymDense) ([]float64, *mat.Dense, error) {
-	var e mat.EigenSym
-	for _, v := range s.RawSymmetric().Data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, errDraws
-		}
-	}
-	if !e.Factorize(s, true) {
-		return nil, nil, errDraws
-	}
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	return e.Values(nil), &vectors, nil
-}
-
-func dense(rows [][]float64) *mat.Dense {
-	d := len(rows[0])
-	m := mat.NewDense(len(rows), d, nil)
-	for i, row := range rows {
-		m.SetRow(i, row)
-	}
-	return m
-}
-
-// thin keeps mostPoints rows, evenly.
-func thin(m *mat.Dense) *mat.Dense {
-	n, d := m.Dims()
-	out := mat.NewDense(mostPoints, d, nil)
-	for i := range mostPoints {
-		out.SetRow(i, m.RawRowView(i*n/mostPoints))
-	}
-	return out
-}
-
-// dense is the inverse metric as infer.Dense has it.
-func (b *basis) dense(scale []float64) []float64 {
-	d := len(scale)
-	if b.sigma != nil {
-		out := make([]float64, d*d)
-		for i := range d {
-			for j := range d {
-				out[i*d+j] = scale[i] * b.sigma.At(i, j) * scale[j]
-			}
-		}
-		return out
-	}
-	scaled := mat.DenseCopyOf(b.vectors)
-	_, r := scaled.Dims()
-	full := r == d
-	for k, v := range b.values {
-		f := math.Sqrt(math.Abs(v - 1))
-		if full {
-			f = math.Sqrt(v)
-		}
-		for i := range d {
-			scaled.Set(i, k, scaled.At(i, k)*f)
-		}
-	}
-	out := make([]float64, d*d)
-	for i := range d {
-		for j := range i + 1 {
-			sum := 0.0
-			ri, rj := scaled.RawRowView(i), scaled.RawRowView(j)
-			for k := range r {
-				if full || b.values[k] > 1 {
-					sum += ri[k] * rj[k]
-				} else {
-					sum -= ri[k] * rj[k]
-				}
-			}
-			if i == j && !full {
-				sum++
-			}
-			sum *= scale[i] * scale[j]
-			out[i*d+j], out[j*d+i] = sum, sum
-		}
-	}
-	return out
-}
-
-// refinements is how often refine estimates the diagonal anew.
-const refinements = 4
-
-// refine estimates the scales from what is left of draws and scores when the
-// directions that lowRank keeps are taken off, as in the analysis of factors, and the
-// basis with them. It changes x, g and scale.
-func (b *basis) refine(x, g [][]float64, scale []float64, o Options) (*basis, error) {
-	d := len(scale)
-	o.Rank = min(o.Rank, d/4)
-	for range refinements {
-		low, high := b.kept(o)
-		if low == 0 && high == len(b.values) {
-			return b, nil
-		}
-		less := func(rows [][]float64) [][]float64 {
-			out := make([][]float64, len(rows))
-			u := make([]float64, d)
-			for i, row := range rows {
-				out[i] = append([]float64(nil), row...)
-				for k := range b.values {
-					if k < low || k >= high {
-						mat.Col(u, k, b.vectors)
-						floats.AddScaled(out[i], -floats.Dot(u, row), u)
-					}
-				}
-			}
-			return out
-		}
-		again, err := scales(less(x), less(g))
-		if err != nil {
-			return nil, err
-		}
-		for j, v := range again {
-			scale[j] *= v
-			for i := range x {
-				x[i][j] /= v
-				g[i][j] *= v
-			}
-		}
-		if b, err = newBasis(x, g, o.Shrink, false); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-// kept says which eigenvalues lowRank keeps: [0, low) and [high, …).
-func (b *basis) kept(o Options) (low, high int) {
-	limit := math.Log(o.Cutoff)
-	high = len(b.values)
-	for low+len(b.values)-high < o.Rank && low < high {
-		first, last := -math.Log(b.values[low]), math.Log(b.values[high-1])
-		if max(first, last) <= limit {
-			break
-		}
-		if first >= last {
-			low++
-		} else {
-			high--
-		}
-	}
-	return low, high
-}
-
-// lowRank is the inverse metric as infer.LowRank has it.
-func (b *basis) lowRank(scale []float64, o Options) []float64 {
-	d := len(scale)
-	low, high := b.kept(o)
-	out := append([]float64(nil), scale...)
-	var kept []int
-	for k := range b.values {
-		if k < low || k >= high {
-			kept = append(kept, k)
-			out = append(out, b.values[k])
-		}
-	}
-	for _, k := range kept {
-		for i := range d {
-			out = append(out, b.vectors.At(i, k))
-		}
-	}
-	return out
 }
 
 // Centre gives a metric the mean that suits it best, by the draws and their scores.
 func Centre(m infer.Metric, s Sample) infer.Metric {
-	_, x := s.centre(s.Draws)
-	_, g := s.centre(s.Scores)
-	m.Mean = mean(m, x, g)
+	m.Mean = mean(m, meanOf(s.Draws), meanOf(s.Scores))
 	return m
+}
+
+// meanOf is the mean of rows.
+func meanOf(rows [][]float64) []float64 {
+	all := make([]float64, len(rows[0]))
+	for _, r := range rows {
+		for j, v := range r {
+			all[j] += v / float64(len(rows))
+		}
+	}
+	return all
 }
 
 // mean is μ = E x + Σ E g.

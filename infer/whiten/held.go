@@ -68,15 +68,15 @@ func Attainable(a, b Sample) float64 {
 	if len(a.Draws) < 2 || len(b.Draws) < 2 {
 		return math.Inf(1)
 	}
-	xa, _ := a.centre(a.Draws)
-	ga, _ := a.centre(a.Scores)
-	xb, _ := b.centre(b.Draws)
-	gb, _ := b.centre(b.Scores)
-	pairs := len(xa) * len(xb)
+	var w workspace
+	unused := w.numbers(len(a.Draws[0]))
+	xa, ga := a.centre(&w, a.Draws, unused), a.centre(&w, a.Scores, unused)
+	xb, gb := b.centre(&w, b.Draws, unused), b.centre(&w, b.Scores, unused)
+	pairs := xa.Rows * xb.Rows
 	differences, squares := make([]float64, 0, pairs), make([]float64, 0, 2*pairs)
-	for i := range xa {
-		for j := range xb {
-			p, q := floats.Dot(ga[i], xb[j]), floats.Dot(gb[j], xa[i])
+	for i := range xa.Rows {
+		for j := range xb.Rows {
+			p, q := floats.Dot(row(ga, i), row(xb, j)), floats.Dot(row(gb, j), row(xa, i))
 			differences = append(differences, (p-q)*(p-q))
 			squares = append(squares, p*p, q*q)
 		}

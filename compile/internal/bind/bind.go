@@ -57,7 +57,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	var constants []emit.Constant
+	constants := make([]emit.Constant, 0, len(prog.Data)+len(prog.TransformedDataVars))
 	known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
 		constants = append(constants, emit.Constant{Var: v, Shape: shape, Ints: ints, Reals: reals})
 	})
@@ -67,6 +67,12 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 		return nil, err
 	}
 	first := p.Begin()
+	generated := func() (*ad.Graph, error) {
+		if out.Constrained != nil && len(prog.GeneratedQuantities) == 0 && len(prog.GeneratedQuantityVars) == 0 {
+			return out.Constrained, nil
+		}
+		return p.Generated()
+	}
 	var notes, faults []string
 	for _, part := range []struct {
 		instead string
@@ -75,7 +81,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	}{
 		{"the log density is interpreted, statement by statement, at every point", p.Density, &out.Density},
 		{"transformed parameters are interpreted, draw by draw", p.Constrained, &out.Constrained},
-		{"generated quantities are interpreted, draw by draw", p.Generated, &out.Generated},
+		{"generated quantities are interpreted, draw by draw", generated, &out.Generated},
 	} {
 		err := first
 		if err == nil {

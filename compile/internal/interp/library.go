@@ -41,21 +41,25 @@ func (s *scope) library(e *ir.Call) expr {
 		}
 	}
 	c := &call{e: e, fn: fn, propto: s.propto && e.Propto, levels: make([][]ir.Level, len(args))}
-	parts := make([]func(*frame) []*array, len(args))
-	waits := make([]bool, len(args)) // for those after it
+	parts := make([]func(*frame) []*array, len(args)) // of composite arguments
+	waits := make([]bool, len(args))                  // for those after it
 	for i, a := range args {
-		parts[i], c.levels[i] = a.parts(), a.levels
+		parts[i], c.levels[i] = a.leaves, a.levels
 		waits[i] = a.fresh && a.int == nil && a.real == nil && i < len(args)-1
 	}
 	run := func(f *frame) []*array {
-		var list []*array
+		list := make([]*array, 0, len(args))
 		held := int64(0)
 		for i, p := range parts {
-			values := p(f)
-			if waits[i] {
-				held += f.m.hold(e.At, true, values...)
+			first := len(list)
+			if p != nil {
+				list = append(list, p(f)...)
+			} else {
+				list = append(list, args[i].array(f))
 			}
-			list = append(list, values...)
+			if waits[i] {
+				held += f.m.hold(e.At, true, list[first:]...)
+			}
 		}
 		out := f.m.library(c, list)
 		f.m.budget.Return(held)

@@ -163,10 +163,23 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 			}
 		}
 	}
-	out, results := make([]*array, len(g.Outputs)), make([]array, len(g.Outputs))
+	var out []*array
+	if len(g.Outputs) == 1 { // of most
+		one := new(struct {
+			to [1]*array
+			is array
+		})
+		one.to[0] = &one.is
+		out = one.to[:]
+	} else {
+		out = make([]*array, len(g.Outputs))
+		results := make([]array, len(g.Outputs))
+		for k := range results {
+			out[k] = &results[k]
+		}
+	}
 	for k, r := range g.Outputs {
-		results[k] = array{shape: g.Type(r).Shape, reals: append(make([]float64, 0, len(v[r])), v[r]...)}
-		out[k] = &results[k]
+		*out[k] = array{shape: g.Type(r).Shape, reals: append(make([]float64, 0, len(v[r])), v[r]...)}
 	}
 	if records {
 		m.inline(at, g, args, out)

@@ -1,0 +1,341 @@
+package whiten
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// basis is an estimate Σ in scaled coordinates: the identity but for a space that its
+// eigenvectors span. These are the columns of vectors or, in a space that draws and scores span,
+// zᵀ times these: only those that are asked for are made, since there may be many dimensions.
+type basis struct {
+	vectors blas64.General
+	z       blas64.General // no rows: vectors has them as they are
+	values  []float64      // eigenvalues, ascending
+
+	sigma blas64.Symmetric // Σ, where that is all that is asked for
+}
+
+// newBasis is the estimate from draws x and scores g; with whole it may be Σ itself.
+func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*basis, error) {
+	n, d := x.Rows, x.Cols
+	b := &basis{}
+	var span blas64.General // zᵀ times its columns are orthonormal
+	if 2*min(n, mostPoints) < d && !(whole && n >= d) {
+		// The span of draws and scores, by their Gram matrix.
+		n = min(n, mostPoints)
+		b.z = w.matrix(2*n, d)
+		for i := range n {
+			k := i * x.Rows / n // evenly, where there are more
+			copy(row(b.z, i), row(x, k))
+			copy(row(b.z, n+i), row(g, k))
+		}
+		gram := w.symmetric(2 * n)
+		blas64.Syrk(blas.NoTrans, 1, b.z, 0, gram)
+		values, vectors, err := eigen(w, gram)
+		if err != nil {
+			return nil, err
+		}
+		first := 0
+		for first < 2*n && values[first] <= 1e-10*values[2*n-1] {
+			first++
+		}
+		r := 2*n - first
+		if r == 0 {
+			return nil, errDraws
+		}
+		// Draws and scores in the span: z zᵀ has these eigenvectors.
+		x, g, span = w.matrix(n, r), w.matrix(n, r), w.matrix(2*n, r)
+		for k := range r {
+			root := math.Sqrt(values[first+k])
+			for i := range 2 * n {
+				v := vectors.Data[i*vectors.Stride+first+k]
+				span.Data[i*r+k] = v / root
+				if i < n {
+					x.Data[i*r+k] = v * root
+				} else {
+					g.Data[(i-n)*r+k] = v * root
+				}
+			}
+		}
+	}
+	sigma, err := geometricMean(w, covariance(w, x, shrink), covariance(w, g, shrink), shrink/2)
+	if err != nil {
+		return nil, err
+	}
+	if span.Rows == 0 && whole { // the matrix itself will do
+		b.sigma = sigma
+		return b, nil
+	}
+	if b.values, b.vectors, err = eigen(w, sigma); err != nil {
+		return nil, err
+	}
+	for k, v := range b.values {
+		b.values[k] = max(v, shrink/2) // but for rounding
+	}
+	if span.Rows > 0 {
+		all := w.matrix(span.Rows, span.Cols)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, span, b.vectors, 0, all)
+		b.vectors = all
+	}
+	return b, nil
+}
+
+// rows writes eigenvectors, by their numbers, to the rows of to.
+func (b *basis) rows(which []int, to blas64.General) {
+	n := b.vectors.Rows
+	if b.z.Rows == 0 {
+		for i, k := range which {
+			for j := range row(to, i) {
+				to.Data[i*to.Stride+j] = b.vectors.Data[j*b.vectors.Stride+k]
+			}
+		}
+		return
+	}
+	some := blas64.General{Rows: len(which), Cols: n, Stride: n, Data: make([]float64, len(which)*n)}
+	for i, k := range which {
+		for j := range n {
+			some.Data[i*n+j] = b.vectors.Data[j*b.vectors.Stride+k]
+		}
+	}
+	if len(which) > 0 {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, some, b.z, 0, to)
+	}
+}
+
+// covariance is that of rows whose mean is 0, plus shrink times the identity.
+func covariance(w *workspace, rows blas64.General, shrink float64) blas64.Symmetric {
+	c := w.symmetric(rows.Cols)
+	clear(c.Data)
+	blas64.Syrk(blas.Trans, 1/float64(rows.Rows), rows, 1, c)
+	for i := range c.N {
+		c.Data[i*(c.Stride+1)] += shrink
+	}
+	return c
+}
+
+// geometricMean solves Σ B Σ = A: with B = LLᵀ it is L⁻ᵀ (LᵀAL)^½ L⁻¹. No eigenvalue
+// of B is less than floor, but for rounding.
+func geometricMean(w *workspace, a, b blas64.Symmetric, floor float64) (blas64.Symmetric, error) {
+	r := a.N
+	upper := blas64.Symmetric{N: r, Stride: r, Uplo: blas.Upper, Data: w.numbers(r * r)}
+	var factor blas64.Triangular
+	for boost := floor; ; boost *= 10 {
+		copy(upper.Data, b.Data)
+		var ok bool
+		if factor, ok = lapack64.Potrf(upper); ok {
+			break
+		}
+		if !(boost < 1e10) {
+			return b, errDraws
+		}
+		for i := range r {
+			b.Data[i*(r+1)] += boost
+		}
+	}
+	lower := blas64.Triangular{N: r, Stride: r, Uplo: blas.Lower, Diag: blas.NonUnit, Data: w.numbers(r * r)}
+	for i := range r {
+		for j := range r {
+			lower.Data[j*r+i] = factor.Data[i*r+j]
+		}
+	}
+	// LᵀAL; A has its upper triangle only.
+	for i := range r {
+		for j := range i {
+			a.Data[i*r+j] = a.Data[j*r+i]
+		}
+	}
+	inner := w.matrix(r, r)
+	clear(inner.Data)
+	for i := range r {
+		to := row(inner, i)
+		for k := i; k < r; k++ {
+			l := factor.Data[i*r+k]
+			for j, v := range a.Data[k*r : (k+1)*r] {
+				to[j] += l * v
+			}
+		}
+	}
+	blas64.Trmm(blas.Right, blas.NoTrans, 1, lower, inner)
+	middle := w.symmetric(r)
+	for i := range r {
+		for j := i; j < r; j++ {
+			middle.Data[i*r+j] = 0.5 * (inner.Data[i*r+j] + inner.Data[j*r+i])
+		}
+	}
+	values, vectors, err := eigen(w, middle)
+	if err != nil {
+		return b, err
+	}
+	// Σ = WWᵀ with W = L⁻ᵀ Q Λ^¼.
+	for k, v := range values {
+		f := math.Sqrt(math.Sqrt(max(v, 0)))
+		for i := range r {
+			vectors.Data[i*r+k] *= f
+		}
+	}
+	blas64.Trsm(blas.Left, blas.Trans, 1, lower, vectors)
+	sigma := w.symmetric(r)
+	clear(sigma.Data)
+	blas64.Syrk(blas.NoTrans, 1, vectors, 1, sigma)
+	return sigma, nil
+}
+
+// symmetric is a symmetric matrix, by its upper triangle, whatever is in it.
+func (w *workspace) symmetric(n int) blas64.Symmetric {
+	return blas64.Symmetric{N: n, Stride: max(n, 1), Uplo: blas.Upper, Data: w.numbers(n * n)}
+}
+
+// eigen takes a matrix, whose memory the vectors have then, apart; the vectors are columns.
+func eigen(w *workspace, s blas64.Symmetric) (values []float64, vectors blas64.General, err error) {
+	for i := range s.N {
+		for _, v := range s.Data[i*s.Stride+i : i*s.Stride+s.N] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, vectors, errDraws
+			}
+		}
+	}
+	values = w.numbers(s.N)
+	size := []float64{0}
+	lapack64.Syev(lapack.EVCompute, s, values, size, -1)
+	work := w.numbers(int(size[0]))
+	if !lapack64.Syev(lapack.EVCompute, s, values, work, len(work)) {
+		return nil, vectors, errDraws
+	}
+	return values, blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}, nil
+}
+
+// dense is the inverse metric as infer.Dense has it.
+func (b *basis) dense(scale []float64) []float64 {
+	d := len(scale)
+	out := make([]float64, d*d)
+	if b.sigma.N > 0 {
+		for i := range d {
+			for j := range d {
+				out[i*d+j] = scale[i] * b.sigma.Data[min(i, j)*b.sigma.Stride+max(i, j)] * scale[j]
+			}
+		}
+		return out
+	}
+	r := len(b.values)
+	full := r == d
+	which := make([]int, r)
+	for k := range which {
+		which[k] = k
+	}
+	scaled := blas64.General{Rows: r, Cols: d, Stride: d, Data: make([]float64, r*d)}
+	b.rows(which, scaled)
+	for k, v := range b.values {
+		f := math.Sqrt(math.Abs(v - 1))
+		if full {
+			f = math.Sqrt(v)
+		}
+		floats.Scale(f, row(scaled, k))
+	}
+	for i := range d {
+		for j := range i + 1 {
+			sum := 0.0
+			for k := range r {
+				if u := row(scaled, k); full || b.values[k] > 1 {
+					sum += u[i] * u[j]
+				} else {
+					sum -= u[i] * u[j]
+				}
+			}
+			if i == j && !full {
+				sum++
+			}
+			sum *= scale[i] * scale[j]
+			out[i*d+j], out[j*d+i] = sum, sum
+		}
+	}
+	return out
+}
+
+// refinements is how often refine estimates the diagonal anew.
+const refinements = 4
+
+// refine estimates the scales from what is left of draws and scores when the
+// directions that lowRank keeps are taken off, as in the analysis of factors, and the
+// basis with them. It changes x, g and scale; again is room for as many numbers.
+func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64, o Options) (*basis, error) {
+	d := len(scale)
+	o.Rank = min(o.Rank, d/4)
+	lessX, lessG := w.matrix(x.Rows, d), w.matrix(g.Rows, d)
+	before := w.mark()
+	for range refinements {
+		kept := b.kept(o)
+		if len(kept) == len(b.values) {
+			return b, nil
+		}
+		us := w.matrix(len(kept), d)
+		b.rows(kept, us)
+		less := func(rows, to blas64.General) {
+			for i := range rows.Rows {
+				from, at := row(rows, i), row(to, i)
+				copy(at, from)
+				for k := range us.Rows {
+					u := row(us, k)
+					floats.AddScaled(at, -floats.Dot(u, from), u)
+				}
+			}
+		}
+		less(x, lessX)
+		less(g, lessG)
+		if err := scales(lessX, lessG, again); err != nil {
+			return nil, err
+		}
+		for j, v := range again {
+			scale[j] *= v
+		}
+		rescale(x, g, again)
+		w.release(before)
+		var err error
+		if b, err = newBasis(w, x, g, o.Shrink, false); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// kept are the eigenvalues that lowRank keeps, by their numbers.
+func (b *basis) kept(o Options) []int {
+	limit := math.Log(o.Cutoff)
+	low, high := 0, len(b.values)
+	for low+len(b.values)-high < o.Rank && low < high {
+		first, last := -math.Log(b.values[low]), math.Log(b.values[high-1])
+		if max(first, last) <= limit {
+			break
+		}
+		if first >= last {
+			low++
+		} else {
+			high--
+		}
+	}
+	which := make([]int, 0, low+len(b.values)-high)
+	for k := range b.values {
+		if k < low || k >= high {
+			which = append(which, k)
+		}
+	}
+	return which
+}
+
+// lowRank is the inverse metric as infer.LowRank has it.
+func (b *basis) lowRank(scale []float64, o Options) []float64 {
+	d, which := len(scale), b.kept(o)
+	r := len(which)
+	out := make([]float64, d+r+r*d)
+	copy(out, scale)
+	for i, k := range which {
+		out[d+i] = b.values[k]
+	}
+	b.rows(which, blas64.General{Rows: r, Cols: d, Stride: d, Data: out[d+r:]})
+	return out
+}
