@@ -65,6 +65,8 @@ type Model struct {
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
+	joint   *vm.Machine // of the last Recentring
+	workers int         // see SetWorkers; 0: 1
 
 	curvature *curvature // shared by clones
 	planned   planned
@@ -198,7 +200,7 @@ func (m *Model) CloneDensity() interface {
 // Clone returns a model that shares the program but not its memory.
 func (m *Model) Clone() *Model {
 	c := *m
-	c.machine, c.constr, c.gen, c.curves = nil, nil, nil, nil
+	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers = nil, nil, nil, nil, nil, 0
 	if m.density != nil {
 		c.machine = m.density.New()
 	}
@@ -231,8 +233,11 @@ func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 // by that many goroutines at a time where they take long enough; 1 is the default. Results
 // do not depend on it, to the last bit. It implements infer.Sharer.
 func (m *Model) SetWorkers(n int) {
-	if m.machine != nil {
-		m.machine.SetWorkers(n)
+	m.workers = n
+	for _, mc := range []*vm.Machine{m.machine, m.joint} {
+		if mc != nil {
+			mc.SetWorkers(n)
+		}
 	}
 }
 

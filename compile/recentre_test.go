@@ -304,3 +304,61 @@ func near(t *testing.T, what string, got, want []float64) {
 		}
 	}
 }
+
+// TestJoint: with many effects the log density over u has a program of its own, which agrees with
+// the map, the log density and the derivative of the map.
+func TestJoint(t *testing.T) {
+	const n = 600
+	y, s := make([]float64, n), make([]float64, n)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range y {
+		y[i], s[i] = 3*rng.NormFloat64(), 0.5+rng.Float64()
+	}
+	for name, text := range map[string]string{"centred": schoolsCentred, "non-centred": schoolsNot} {
+		m := recentredModel(t, text, map[string]any{"J": n, "y": y, "s": s})
+		m.SetWorkers(2) // before there is a map
+		r, err := m.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := m.Dim()
+		evidence := make([]float64, 4*n)
+		for k := range n {
+			evidence[k], evidence[n+k], evidence[2*n+k], evidence[3*n+k] = 1, rng.ExpFloat64(), rng.NormFloat64(), 0.1*rng.Float64()
+		}
+		r.Hold(evidence)
+		u, x, gx, want, got := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+		for range 3 {
+			for i := range u {
+				u[i] = rng.NormFloat64()
+			}
+			jacobian, err := r.Forward(u, nil, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lp, err := m.LogDensityGrad(x, gx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Pull(u, nil, gx, want); err != nil {
+				t.Fatal(err)
+			}
+			joint, ok := r.Joint(u, got)
+			if !ok || math.Abs(joint-(lp+jacobian)) > 1e-9*(math.Abs(lp)+n) {
+				t.Errorf("%s: log density %v, %v, want %v", name, joint, ok, lp+jacobian)
+			}
+			near(t, name, got, want)
+		}
+		if _, ok := r.Joint(u[:d-1], got); ok {
+			t.Errorf("%s: a point of another length has a log density", name)
+		}
+	}
+	few := recentredModel(t, schoolsCentred, map[string]any{"J": 3, "y": y[:3], "s": s[:3]})
+	if r, err := few.Map(); err != nil || r.joint.program != nil {
+		t.Errorf("a program for 3 effects, %v", err)
+	}
+	prints := recentredModel(t, schools+`model { print(mu); mu ~ normal(0, 5); tau ~ normal(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }`, map[string]any{"J": n, "y": y, "s": s})
+	if r, err := prints.Map(); err != nil || r.joint.program != nil {
+		t.Errorf("a program that prints again, %v", err)
+	}
+}

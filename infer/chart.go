@@ -60,12 +60,23 @@ type Chart struct {
 	of       Recentring
 	evidence []float64 // nil: as written
 	x, gx    []float64
+
+	joint   joint // nil: there is none
+	compare bool  // it has not been compared in these coordinates
+}
+
+// joint is the optional interface of a [Recentring] that knows the target: Joint is the log density
+// of the chart with its gradient, in the coordinates of Hold. ok is false where there is none.
+type joint interface {
+	Joint(u, grad []float64) (lp float64, ok bool)
 }
 
 // NewChart returns target in other coordinates.
 func NewChart(target LogDensity, of Recentring) *Chart {
 	d := target.Dim()
-	return &Chart{below: target, of: of, x: make([]float64, d), gx: make([]float64, d)}
+	c := &Chart{below: target, of: of, x: make([]float64, d), gx: make([]float64, d)}
+	c.joint, _ = of.(joint)
+	return c
 }
 
 // Recentring is the map. What it holds is not to be changed.
@@ -97,6 +108,7 @@ func (c *Chart) set(evidence []float64) {
 	if c.evidence != nil {
 		c.of.Hold(evidence)
 	}
+	c.compare = true
 }
 
 // checkEvidence reports what is wrong with evidence for whatever effects.
@@ -137,6 +149,41 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	if c.evidence == nil {
 		return c.below.LogDensityGrad(u, grad)
 	}
+	if c.joint != nil {
+		if lp, ok := c.joint.Joint(u, grad); ok && (!c.compare || c.agrees(u, lp, grad)) {
+			return lp, nil
+		}
+	}
+	return c.inSteps(u, grad)
+}
+
+// sameJoint is by how much, relative to what they are made of, two ways to compute a log density
+// and its gradient may differ.
+const sameJoint = 1e-6
+
+// agrees reports whether what Joint has computed is right, by the way in steps, which runs compare
+// with their reference. If it is not, it is never asked again.
+func (c *Chart) agrees(u []float64, lp float64, grad []float64) bool {
+	want := make([]float64, len(grad))
+	wantLp, err := c.inSteps(u, want)
+	if err != nil || math.IsInf(wantLp, 0) || math.IsNaN(wantLp) {
+		return false
+	}
+	norm, apart := 0.0, 0.0
+	for i, v := range want {
+		norm += v * v
+		apart += (v - grad[i]) * (v - grad[i])
+	}
+	if !(math.Abs(lp-wantLp) <= sameJoint*(math.Abs(wantLp)+float64(len(u))) && apart <= sameJoint*sameJoint*(norm+float64(len(u)))) {
+		c.joint = nil
+		return false
+	}
+	c.compare = false
+	return true
+}
+
+// inSteps is the log density by the map, the target and the derivative of the map.
+func (c *Chart) inSteps(u, grad []float64) (float64, error) {
 	jacobian, err := c.of.Forward(u, nil, c.x)
 	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || !vector.Finite(c.x) {
 		clear(grad)

@@ -34,6 +34,7 @@ var (
 	_ infer.Stopper    = (*Posterior)(nil)
 	_ infer.Sharer     = (*Posterior)(nil)
 	_ infer.Recentrer  = (*Posterior)(nil)
+	_ infer.Recentrer  = (*compile.Model)(nil) // what Clone returns
 )
 
 // Err is nil for a posterior that [Model.Bind] has made, and an error for a nil or zero one.
