@@ -173,7 +173,7 @@ const minJoint = 500
 
 // Joint is the log density of the model over u, with the log Jacobian of the map and the gradient,
 // in the coordinates of Hold. ok is false where no program has it or the evaluation does not end
-// with numbers; the methods above tell why.
+// with numbers; the methods above report why.
 func (r *Recentring) Joint(u, grad []float64) (lp float64, ok bool) {
 	m := r.model
 	if r.joint.program == nil || m == nil || len(u) != m.dim || len(grad) != m.dim {

@@ -305,7 +305,7 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestJoint: with many effects the log density over u has a program of its own, which agrees with
+// TestJoint: with many effects the log density over u has a separate program, which agrees with
 // the map, the log density and the derivative of the map.
 func TestJoint(t *testing.T) {
 	const n = 600

@@ -82,7 +82,7 @@ type Asm struct {
 	routines [numRoutines][3]Label
 	after    []func()    // what comes behind the function
 	spare    *allocation // the last one, whose memory the next one takes
-	builders []*Builder  // whose code has been made, likewise
+	builders []*Builder  // whose code has been made, for the next ones
 }
 
 // Builder is an empty builder for one Emit, which takes it back.

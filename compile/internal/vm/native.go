@@ -132,7 +132,7 @@ type generator struct {
 	whole    *fusedRun    // of all blocks, which copies point and gradient; nil: none
 	own      int          // where scratch memory holds what is a worker's own
 	strip    *stripValues // of the last strip, whose memory the next one takes
-	scalars  *scalars     // likewise
+	scalars  *scalars     // of the last scalar code
 }
 
 func (g *generator) blocks(bs []block) {
