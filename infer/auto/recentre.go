@@ -116,7 +116,7 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 	every := (n + most - 1) / most
 	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
-		o := newObserver(c.Recentring(), level, c.Dim(), out.of)
+		o := newObserver(c.Recentring(), level, c.Dim(), out.of, (n+every-1)/every+len(recent))
 		for _, r := range recent {
 			for t := 0; t < len(r.draws); t += every {
 				o.observe(r.draws[t], r.scores[t])
