@@ -285,10 +285,9 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 		out[i].draws, out[i].scores = nil, nil
 		out[i].expect(len(r.draws), d)
 		for t, x := range r.draws {
-			row := make([]float64, 2*d)
-			out[i].draws[t], out[i].scores[t] = row[:d:d], row[d:]
-			_ = c.Recentring().Inverse(x, evidence, row[:d])
-			_ = c.Recentring().Pull(row[:d], evidence, r.scores[t], row[d:])
+			u, score := out[i].row(d)
+			_ = c.Recentring().Inverse(x, evidence, u)
+			_ = c.Recentring().Pull(u, evidence, r.scores[t], score)
 		}
 	}
 	return out
