@@ -170,7 +170,7 @@ func evalWithin(stop func() error, n *Node, types []Type, args [][]float64, dst 
 	if !long(n, types) {
 		return evalNode(n, types, args, dst), false
 	}
-	err, left := Beside(stop, func() error { return evalNode(n, types, args, dst) })
+	err, left := Await(stop, func() error { return evalNode(n, types, args, dst) })
 	if left != nil {
 		return left, true
 	}
@@ -198,7 +198,7 @@ func (g *Graph) Use(b *Budget) { g.budget, g.taken = b, new(int64) }
 func (g *Graph) Budget() *Budget { return g.budget }
 
 // Beside returns an empty graph with the same budget.
-func (g *Graph) Beside() *Graph {
+func (g *Graph) Sibling() *Graph {
 	n := NewGraph()
 	n.budget, n.taken, n.eager = g.budget, g.taken, g.eager
 	return n

@@ -6,7 +6,7 @@
 //
 //	graph.go       Graph, Node, Type (lanes and shape), building with sharing, folding and safe identities
 //	budget.go      Budget: what building graphs may take of memory and time; sizes that do not overflow
-//	beside.go      Beside: work that its caller need not wait for
+//	await.go       Await: work whose caller can stop waiting
 //	op.go          Op, the row of the op table; the op codes
 //	elementwise.go rows of arithmetic, comparison, exponentials, trigonometry
 //	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them
@@ -18,7 +18,7 @@
 //	regionkind.go  Layout: what is known of a kind of region; the kinds, their type rule and evaluation
 //	region.go      Scan and If: their layouts and derivatives; what reads results
 //	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
-//	recall.go      derivatives of regions that read and write arrays element by element
+//	checkpoint.go  derivatives of regions that read and write arrays element by element
 //	segment.go     derivatives of scans whose history is too long to store
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints

@@ -143,12 +143,12 @@ func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
 
 // fisher is a sum under way.
 type fisher struct {
-	g     *Graph
-	wrt   Ref
-	n     int
-	total Ref
-	at    func(p, q int32) int32 // where element p, q of the matrix A of a trace is
-	most  int                    // derivatives that a statement may have if its matrix is not sparse; 0: any number
+	g               *Graph
+	wrt             Ref
+	n               int
+	total           Ref
+	at              func(p, q int32) int32 // where element p, q of the matrix A of a trace is
+	maxPerStatement int                    // derivatives that a statement may have if its matrix is not sparse; 0: any number
 
 	depends *dependence
 }
@@ -208,9 +208,9 @@ func (f *fisher) part(s Statement) *part {
 	} else if p.place.Lanes > 0 {
 		p.sparse = f.entries(args, p.place.Lanes, true, p.cols)
 	}
-	if f.most > 0 && p.sparse == nil {
+	if f.maxPerStatement > 0 && p.sparse == nil {
 		for _, a := range args {
-			if n := max(g.Type(a).Total(), p.place.Total()); n > f.most/len(p.cols) {
+			if n := max(g.Type(a).Total(), p.place.Total()); n > f.maxPerStatement/len(p.cols) {
 				return &part{place: p.place, left: true}
 			}
 		}

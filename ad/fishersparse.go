@@ -22,7 +22,7 @@ type WideVectors struct {
 // vectors, rather than places for all products of its columns; wideCost is how many times as
 // many products it must have as these vectors have elements.
 //
-// maxPlaces bounds the places: matrices with more are not sparse. mostDerivatives bounds the
+// maxPlaces bounds the places: matrices with more are not sparse. maxDerivatives bounds the
 // derivatives of a statement that has no sparse form: each takes the work of at least one
 // operation, several times in each step.
 const (
@@ -30,7 +30,7 @@ const (
 	wideCost  = 4
 	maxPlaces = 1 << 21
 
-	mostDerivatives = 1 << 21
+	maxDerivatives = 1 << 21
 )
 
 // sparseFisher is the sum of statements by the elements that may differ from 0.
@@ -114,7 +114,7 @@ func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement, diagonal b
 
 func (g *Graph) newSparseFisher(wrt Ref, statements []Statement, diagonal bool) (f *sparseFisher, ok bool) {
 	f = &sparseFisher{fisher: newFisher(g, wrt), slots: map[int64]int32{}, diagonal: diagonal}
-	f.most = mostDerivatives
+	f.maxPerStatement = maxDerivatives
 	places := make([]int64, 0, f.n)
 	for i := range f.n {
 		places = append(places, f.key(int32(i), int32(i)))

@@ -85,10 +85,10 @@ type Node struct {
 // an error at a package's border. Not safe for concurrent use while it is
 // built; immutable and shareable afterwards.
 type Graph struct {
-	Nodes   []Node
-	Inputs  []Ref
-	Outputs []Ref
-	Effects []Ref // nodes with effects, in order of their effect
+	Nodes       []Node
+	Inputs      []Ref
+	Outputs     []Ref
+	SideEffects []Ref // nodes with effects, in order of their effect
 
 	site   Site
 	budget *Budget // nil: there are no bounds
@@ -404,7 +404,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if r == None {
 		r = g.push(Node{Op: op, Type: t, Args: g.refs(args), Attr: attr})
 		if row.Class == Effect {
-			g.Effects = append(g.Effects, r)
+			g.SideEffects = append(g.SideEffects, r)
 		}
 	}
 	if shared {

@@ -83,7 +83,7 @@ func (g *Graph) settled(r Ref) Ref {
 			return r
 		}
 	}
-	h := g.Beside()
+	h := g.Sibling()
 	h.Output(h.inline(g, nil, []Ref{r}, false)[0])
 	v, err := h.Eval(nil, &Env{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) [
 		return res
 	}
 
-	body, first := g.Beside(), len(g.Nodes)
+	body, first := g.Sibling(), len(g.Nodes)
 	w := NewRewriter(h, body)
 	w.Put(dir, body.Input(t))
 	args := []Ref{basis}

@@ -167,7 +167,7 @@ func (f *forward) node(r Ref, n *Node) {
 // transposed applies the transpose of the op's VJP to the tangents: with
 // v = VJP(w), the tangent is the derivative of Σ v·tangent by w.
 func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
-	g, sub := f.g, f.g.Beside()
+	g, sub := f.g, f.g.Sibling()
 	sub.site = g.site
 	var args []Ref
 	in := func(a Ref) Ref {
@@ -218,7 +218,7 @@ type twin struct {
 }
 
 func newTwin(g, body *Graph, has []bool, groups ...int) *twin {
-	w := &twin{b: g.Beside(), old: make([]Ref, len(has)), tan: make([]Ref, len(has)), groups: groups}
+	w := &twin{b: g.Sibling(), old: make([]Ref, len(has)), tan: make([]Ref, len(has)), groups: groups}
 	w.b.site = g.site
 	first := 0
 	for k, n := range groups {
@@ -316,7 +316,7 @@ func (f *forward) region(n *Node, tans []Ref) []Ref {
 		}
 	}
 	if l.Control == Tested {
-		cond := f.g.Beside()
+		cond := f.g.Sibling()
 		cond.site = f.g.site
 		var inputs []Ref // of the old condition
 		for i, of := range w.tangentOf {

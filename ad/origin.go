@@ -6,7 +6,7 @@ import "slices"
 // transposition, a repetition, a concatenation) where each of its elements comes from:
 // element e, counted over all lanes, is element from[e] of argument arg[e]. ok is false
 // for other nodes.
-func (g *Graph) Moves(r Ref) (arg, from []int32, ok bool) {
+func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	n := &g.Nodes[r]
 	switch n.Op {
 	case OpGather, OpReshape, OpConcat, OpLane, OpUnlane:
@@ -115,7 +115,7 @@ func (g *Graph) Zeros() func(r Ref) []bool {
 				}
 				break
 			}
-			arg, from, ok := g.Moves(r)
+			arg, from, ok := g.Origins(r)
 			if !ok {
 				return nil
 			}

@@ -165,7 +165,7 @@ func (g *Graph) Live(outputs []Ref, effects bool) []bool {
 		live[r] = true
 	}
 	if effects {
-		for _, r := range g.Effects {
+		for _, r := range g.SideEffects {
 			live[r] = true
 		}
 	}
@@ -196,7 +196,7 @@ func core(t Type) Type { return Type{Shape: t.Shape} }
 // the adjoints of the carried values; each step recomputes the forward body
 // from the history of the carried values (storing every intermediate instead
 // costs memory traffic for what is mostly a few multiplications), but for what while
-// loops in it leave, where the scan keeps that (Recallable), and pulls the
+// loops in it leave, where the scan keeps that (Checkpointable), and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
 func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
@@ -205,7 +205,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 		return segmentedAdjoint(g, n, adjs, left, need)
 	}
 	active := activeCarries(s.Body, s.Carries, need)
-	nb := g.Beside()
+	nb := g.Sibling()
 	nb.site = g.site
 	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Limit: s.Limit}
 	var carries, streams, captures []Ref // arguments of the backward scan, in g
@@ -263,10 +263,10 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
-	var recalled []recall // of kept values: their numbers among the outputs, and the streams of them
+	var recalled []checkpoint // of kept values: their numbers among the outputs, and the streams of them
 	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
-		if s.Body.Recallable(r2) {
-			recalled = append(recalled, recall{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
+		if s.Body.Checkpointable(r2) {
+			recalled = append(recalled, checkpoint{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
 		}
 	}
 	for i := range s.Outs {
@@ -346,7 +346,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 			recalled[k].of = outs[s.Carries+int(recalled[k].of)]
 		}
 		var spare []int
-		back.Body, spare = nb.recalling(recalled)
+		back.Body, spare = nb.checkpointing(recalled)
 		for _, i := range slices.Backward(spare) {
 			streams = slices.Delete(streams, i-back.Carries, i-back.Carries+1)
 		}
@@ -392,8 +392,8 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 			args = append(args, sofar.refs[i])
 		}
 	}
-	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref, recalls []recall) {
-		b = g.Beside()
+	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref, recalls []checkpoint) {
+		b = g.Sibling()
 		b.site = g.site
 		inputs := make([]Ref, len(branch.Inputs))
 		for i, in := range branch.Inputs {
@@ -407,7 +407,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 			}
 		}
 		for _, k := range recalled {
-			recalls = append(recalls, recall{Ref(k), b.Input(branch.Type(branch.Outputs[k]))})
+			recalls = append(recalls, checkpoint{Ref(k), b.Input(branch.Type(branch.Outputs[k]))})
 		}
 		start := make([]Ref, len(n.Args))
 		for i := range start {
@@ -449,7 +449,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 		return res
 	}
 	if len(recalled) > 0 {
-		then, otherwise = then.recallingAll(recallsThen), otherwise.recallingAll(recallsElse)
+		then, otherwise = then.checkpointingAll(recallsThen), otherwise.checkpointingAll(recallsElse)
 	}
 	back := g.Do(OpIf, &If{Then: then, Else: otherwise}, args...)
 	for k, i := range moved {

@@ -147,7 +147,7 @@ func (w *Rewriter) copy(r Ref) {
 	}
 	w.to[r] = x
 	if table[n.Op].Class != Effect && w.keeps(r, n) {
-		w.To.Effects = append(w.To.Effects, x)
+		w.To.SideEffects = append(w.To.SideEffects, x)
 	}
 }
 
@@ -156,8 +156,8 @@ func (w *Rewriter) keeps(r Ref, n *Node) bool {
 		return w.Keep(n)
 	}
 	if w.acts == nil {
-		w.acts = make(map[Ref]bool, len(w.From.Effects))
-		for _, e := range w.From.Effects {
+		w.acts = make(map[Ref]bool, len(w.From.SideEffects))
+		for _, e := range w.From.SideEffects {
 			w.acts[e] = true
 		}
 	}
@@ -171,7 +171,7 @@ func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	}
 	r := w.To.push(Node{Op: n.Op, Type: n.Type, Args: args, Attr: attr})
 	if table[n.Op].Class == Effect {
-		w.To.Effects = append(w.To.Effects, r)
+		w.To.SideEffects = append(w.To.SideEffects, r)
 	}
 	return r
 }
@@ -220,7 +220,7 @@ func (g *Graph) Fork() *Graph {
 func (g *Graph) clone() *Graph {
 	h := *g
 	h.Nodes = append([]Node(nil), g.Nodes...)
-	h.Inputs, h.Outputs, h.Effects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.Effects...)
+	h.Inputs, h.Outputs, h.SideEffects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.SideEffects...)
 	h.kept = append([]any(nil), g.kept...)
 	h.cse, h.attrs, h.consts = maps.Clone(g.cse), maps.Clone(g.attrs), maps.Clone(g.consts)
 	h.key, h.types, h.room, h.small = nil, nil, nil, nil
@@ -248,24 +248,24 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 		return g.Do(n.Op, attr, args...)
 	}
 	if !effects {
-		w.Body = (*Graph).withoutEffects
+		w.Body = (*Graph).withoutSideEffects
 		w.Keep = func(*Node) bool { return false }
 	}
 	w.Run(body.Live(outputs, effects))
 	return w.All(outputs)
 }
 
-// withoutEffects is the graph for a repetition of it whose effects have been
+// withoutSideEffects is the graph for a repetition of it whose effects have been
 // carried out already.
-func (g *Graph) withoutEffects() *Graph {
-	changed := len(g.Effects) > 0
+func (g *Graph) withoutSideEffects() *Graph {
+	changed := len(g.SideEffects) > 0
 	var nodes []Node
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if table[n.Op].Class != Region {
 			continue
 		}
-		if a := withBodies(n.Attr, (*Graph).withoutEffects); a != n.Attr {
+		if a := withBodies(n.Attr, (*Graph).withoutSideEffects); a != n.Attr {
 			if nodes == nil {
 				nodes = append(nodes, g.Nodes...)
 			}
@@ -276,7 +276,7 @@ func (g *Graph) withoutEffects() *Graph {
 		return g
 	}
 	h := *g
-	h.Effects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
+	h.SideEffects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
 	if nodes != nil {
 		h.Nodes = nodes
 	}

@@ -33,7 +33,7 @@ func (s *Scan) long(lanes int) bool {
 func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
-	b := g.Beside()
+	b := g.Sibling()
 	b.site = g.site
 	args := append([]Ref(nil), n.Args...)
 	in := make([]Ref, len(args))
@@ -85,7 +85,7 @@ func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 	if s.Reverse {
 		whole, tail = rest, 0
 	}
-	body := s.Body.withoutEffects()
+	body := s.Body.withoutSideEffects()
 	// run adds a scan of the body over n steps of the streams.
 	run := func(g *Graph, args []Ref, n int) Ref {
 		c := *s
@@ -102,7 +102,7 @@ func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 		return as
 	}
 
-	outer := &Scan{Body: g.Beside(), Carries: s.Carries, Streams: s.Streams, Sums: s.Sums, Steps: segments, Reverse: s.Reverse, Limit: s.Limit}
+	outer := &Scan{Body: g.Sibling(), Carries: s.Carries, Streams: s.Streams, Sums: s.Sums, Steps: segments, Reverse: s.Reverse, Limit: s.Limit}
 	outer.Body.site = g.site
 	over := sliced(whole, segments*steps, segments, steps)
 	in := make([]Ref, len(over))

@@ -76,7 +76,7 @@ func (g *Graph) loop(carried, captured []Ref, sums int,
 	cond func(b *Graph, c, v []Ref) Ref, body func(b *Graph, c, v []Ref) []Ref) Ref {
 	args := append(append([]Ref(nil), carried...), captured...)
 	open := func() (b *Graph, c, v []Ref) {
-		b = g.Beside()
+		b = g.Sibling()
 		b.site = g.site
 		in := make([]Ref, len(args))
 		for i, a := range args {
@@ -224,7 +224,7 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 	}
 	args := p.refs()
 	build := func(pull func(*puller, *Graph) []Ref) *Graph {
-		b := g.Beside()
+		b := g.Sibling()
 		b.site = g.site
 		in := make([]Ref, len(args))
 		for i, a := range args {
@@ -291,7 +291,7 @@ func (p *puller) backward(g *Graph, count Ref,
 			from, hist := start(b, fixed.at(v), k)
 
 			// The pull back, of k, from, the adjoints carried, and what is fixed.
-			pull := b.Beside()
+			pull := b.Sibling()
 			pull.site = b.site
 			args := append(append([]Ref{k}, from...), append(c[1:len(c):len(c)], v...)...)
 			in := make([]Ref, len(args))

@@ -205,12 +205,12 @@ func TestWhileEffects(t *testing.T) {
 		outer := NewGraph()
 		in := outer.Input(Scalar)
 		r := outer.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Snapshots: 2}, []Ref{in})
-		outer.Effects = append(outer.Effects, r)
+		outer.SideEffects = append(outer.SideEffects, r)
 		outer.Output(outer.Final(r, 0))
 		g := NewGraph()
 		x := g.Input(Scalar)
 		s := g.DoScan(&Scan{Body: outer, Carries: 1, Steps: 1}, []Ref{x})
-		g.Effects = append(g.Effects, s)
+		g.SideEffects = append(g.SideEffects, s)
 		g.Output(g.Grad(g.Final(s, 0), x)[0])
 		var b strings.Builder
 		return g, &b, &Env{Print: func(s string) { b.WriteString(s) }}

@@ -67,8 +67,8 @@ const (
 	maxSolverSlope = 1e-2
 	maxVague       = 0.05
 
-	leastStep = 1e7 // roundings of the largest coordinate, for differences to have the digits of agreeSlope
-	ulps      = 8   // by how many units in the last place of 1, or of itself, a coordinate moves
+	minStep = 1e7 // roundings of the largest coordinate, for differences to have the digits of agreeSlope
+	ulps    = 8   // by how many units in the last place of 1, or of itself, a coordinate moves
 )
 
 // Verdict is what a comparison comes to.
@@ -568,7 +568,7 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 		steps = []float64{1e-2, 1e-3}
 	}
 	for _, h := range steps {
-		if h < leastStep*0x1p-52*farthest {
+		if h < minStep*0x1p-52*farthest {
 			break
 		}
 		wide, err := central(h)

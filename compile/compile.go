@@ -24,7 +24,7 @@
 //	curvature.go    second derivatives
 //	fisher.go       metrics
 //	fishersparse.go the elements of a metric that may differ from 0
-//	effects.go      the effects of hierarchical models
+//	groups.go       the group-level terms of hierarchical models
 //	recurrence.go   those that follow each other
 //	recentre.go     other coordinates for effects
 //	explain.go      where the time goes

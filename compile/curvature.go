@@ -91,7 +91,7 @@ func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	c := m.curves[p]
 	if c == nil {
 		var err error
-		if c, err = ad.Beside(m.env.Stop, p.New); err != nil {
+		if c, err = ad.Await(m.env.Stop, p.New); err != nil {
 			return nil, err
 		}
 		m.curves[p] = c

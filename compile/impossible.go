@@ -31,7 +31,7 @@ func (m *Model) Impossible() error {
 // decide is a constant.
 func impossible(b *bind.Bound, set *data.Set) *Error {
 	g := b.Density
-	for _, r := range g.Effects {
+	for _, r := range g.SideEffects {
 		n := &g.Nodes[r]
 		if n.Op == ad.OpPrint {
 			continue

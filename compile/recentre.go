@@ -39,7 +39,7 @@ import (
 // Recentring is the map between the coordinates u of sampling and those of the model.
 // It is not safe for concurrent use; clones are.
 type Recentring struct {
-	sites    []Site
+	groups   []Group
 	elements []int
 	levels   []int     // of each
 	written  []float64 // w of each
@@ -137,7 +137,7 @@ func (r *Recentring) Clone() *Recentring {
 }
 
 // Sites lists the groups of effects.
-func (r *Recentring) Sites() []Site { return r.sites }
+func (r *Recentring) Groups() []Group { return r.groups }
 
 // Levels tells for each effect how many others it may depend on, each of which depends on
 // the one before; those of a chain count as one.
@@ -255,14 +255,14 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	defer ad.Recover(&err)
 	g, x := m.point()
 	statements := m.statements(g, x, info)
-	levels := m.sites(g, x, statements, info.Calls)
+	levels := m.groups(g, x, statements, info.Calls)
 	if len(levels) == 0 {
 		return nil, nil
 	}
 	r = &Recentring{}
 	for level, l := range levels {
 		for _, s := range l {
-			r.sites = append(r.sites, s.Site)
+			r.groups = append(r.groups, s.Group)
 			r.elements = append(r.elements, s.Elements...)
 			w := 0.0
 			if s.Centred {
@@ -344,7 +344,7 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 	done := 0
 	var scales []ad.Ref
 	for _, l := range levels {
-		e := r.effects(h, source, l, x, evidence, &done)
+		e := r.groupTerms(h, source, l, x, evidence, &done)
 		// One division by √D for all: with thousands of effects divisions are what takes time.
 		width := h.Div(h.Const(1), e.root)
 		part := h.Mul(e.power, width)
@@ -371,7 +371,7 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 	done := 0
 	var scales []ad.Ref
 	for _, l := range levels {
-		e := r.effects(h, source, l, x, evidence, &done)
+		e := r.groupTerms(h, source, l, x, evidence, &done)
 		location := collect(h, source, x, e.locations)
 		apart := h.Div(h.Sub(e.of(h, x), h.Mul(e.written, location)), e.power)
 		mean := h.Div(h.Mul(e.scale, h.Sub(e.pull, h.Mul(h.Sub(e.precision, e.follow), location))), e.root)
@@ -384,7 +384,7 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 
 // effects are some of the effects in a graph: all but elements and locations are vectors,
 // as the formulas above have them.
-type effects struct {
+type groupTerms struct {
 	elements                       []int
 	locations                      []element
 	scale, logScale, written       ad.Ref // σ, its logarithm and w
@@ -396,8 +396,8 @@ type effects struct {
 
 // effects are those of groups, before which are so many others, whose values x has. Scales
 // depend on these alone; locations of chains do not, which hear takes apart.
-func (r *Recentring) effects(h, source *ad.Graph, groups []*group, x, evidence ad.Ref, done *int) effects {
-	var e effects
+func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidence ad.Ref, done *int) groupTerms {
+	var e groupTerms
 	var scale []element
 	var alone []float64
 	for _, s := range groups {
@@ -433,12 +433,12 @@ func (r *Recentring) effects(h, source *ad.Graph, groups []*group, x, evidence a
 }
 
 // logJacobian is that of each effect.
-func (e *effects) logJacobian(h *ad.Graph) ad.Ref {
+func (e *groupTerms) logJacobian(h *ad.Graph) ad.Ref {
 	return h.Sub(h.Mul(e.written, e.logScale), h.Log(e.root))
 }
 
 // of are the effects of a point.
-func (e *effects) of(h *ad.Graph, point ad.Ref) ad.Ref {
+func (e *groupTerms) of(h *ad.Graph, point ad.Ref) ad.Ref {
 	from := make([]int32, len(e.elements))
 	for k, i := range e.elements {
 		from[k] = int32(i)
@@ -447,7 +447,7 @@ func (e *effects) of(h *ad.Graph, point ad.Ref) ad.Ref {
 }
 
 // put is the point with other effects.
-func (e *effects) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
+func (e *groupTerms) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
 	table := make([]int32, h.Type(point).Size())
 	for i := range table {
 		table[i] = int32(i)

@@ -97,7 +97,7 @@ func TestRecentring(t *testing.T) {
 				return
 			}
 			if n := len(r.Elements()); n != c.effects {
-				t.Fatalf("%d effects, not %d: %v", n, c.effects, r.Sites())
+				t.Fatalf("%d effects, not %d: %v", n, c.effects, r.Groups())
 			}
 			rng := rand.New(rand.NewPCG(1, 2))
 			d := m.Dim()

@@ -45,7 +45,7 @@ func (t *tracer) degree(e element, x ad.Ref, i int, touches func(e element, i in
 		return d
 	}
 	const unknown = 2
-	if len(known) >= mostLinear {
+	if len(known) >= maxLinear {
 		return unknown
 	}
 	known[e] = unknown
@@ -72,8 +72,8 @@ func (t *tracer) degree(e element, x ad.Ref, i int, touches func(e element, i in
 	return d
 }
 
-// mostLinear is how many operations a location is looked through for.
-const mostLinear = 64
+// maxLinear is how many operations a location is looked through for.
+const maxLinear = 64
 
 // chain sorts the effects of a group whose locations depend on effects of the same
 // group, so that each comes right after the one that it depends on. It reports false where
@@ -127,7 +127,7 @@ func (s *group) chain(t *tracer, x ad.Ref, on func(e element, f func(i int)), to
 
 // begin makes effects of another group the beginnings of the chains of s, if they are.
 func (s *group) begin(o *group, t *tracer, x ad.Ref, on func(e element, f func(i int)), touches func(e element, i int) bool) {
-	both := group{Site: s.Site, depends: map[int]bool{}}
+	both := group{Group: s.Group, depends: map[int]bool{}}
 	both.Elements = slices.Concat(o.Elements, s.Elements)
 	both.location, both.scale = slices.Concat(o.location, s.location), slices.Concat(o.scale, s.scale)
 	maps.Copy(both.depends, s.depends)
@@ -138,7 +138,7 @@ func (s *group) begin(o *group, t *tracer, x ad.Ref, on func(e element, f func(i
 }
 
 // hear adds to the evidence of effects in chains what those after each tell of it.
-func (e *effects) hear(h, source *ad.Graph, x ad.Ref) {
+func (e *groupTerms) hear(h, source *ad.Graph, x ad.Ref) {
 	n := len(e.elements)
 	at := func(v float64) ad.Ref {
 		return collect(h, source, e.put(h, x, h.ConstArray(ad.Type{Shape: []int{n}}, slices.Repeat([]float64{v}, n))), e.locations)

@@ -22,19 +22,19 @@ type Adapted struct {
 }
 
 type adaptedJSON struct {
-	StepSize float64         `json:"stepsize,omitempty"`
-	Kind     string          `json:"metric_type,omitempty"`
-	Inverse  json.RawMessage `json:"inv_metric,omitempty"`
-	Values   []float64       `json:"low_rank_values,omitempty"`  // of low_rank, whose inv_metric has
-	Vectors  [][]float64     `json:"low_rank_vectors,omitempty"` // the scales: S(I + Uᵀ(Λ - I)U)S
-	Mean     []float64       `json:"mean,omitempty"`
-	Effects  []float64       `json:"recentring,omitempty"`
-	Position []float64       `json:"position,omitempty"`
+	StepSize   float64         `json:"stepsize,omitempty"`
+	Kind       string          `json:"metric_type,omitempty"`
+	Inverse    json.RawMessage `json:"inv_metric,omitempty"`
+	Values     []float64       `json:"low_rank_values,omitempty"`  // of low_rank, whose inv_metric has
+	Vectors    [][]float64     `json:"low_rank_vectors,omitempty"` // the scales: S(I + Uᵀ(Λ - I)U)S
+	Mean       []float64       `json:"mean,omitempty"`
+	Recentring []float64       `json:"recentring,omitempty"`
+	Position   []float64       `json:"position,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (a Adapted) MarshalJSON() ([]byte, error) {
-	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Effects: a.Recentring, Position: a.Position}
+	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Recentring: a.Recentring, Position: a.Position}
 	var inverse any
 	if a.Metric.Kind != "" {
 		if err := a.Metric.CheckSize(); err != nil {
@@ -79,11 +79,11 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	*a = Adapted{StepSize: j.StepSize, Recentring: j.Effects, Position: j.Position}
-	if len(j.Effects)%4 != 0 {
-		return fmt.Errorf("recentring must have four numbers for each effect, but has %d", len(j.Effects))
+	*a = Adapted{StepSize: j.StepSize, Recentring: j.Recentring, Position: j.Position}
+	if len(j.Recentring)%4 != 0 {
+		return fmt.Errorf("recentring must have four numbers for each effect, but has %d", len(j.Recentring))
 	}
-	if err := checkEvidence(j.Effects); err != nil {
+	if err := checkEvidence(j.Recentring); err != nil {
 		return fmt.Errorf("recentring: %w", err)
 	}
 	if j.StepSize < 0 || math.IsInf(j.StepSize, 0) {

@@ -9,8 +9,8 @@ import (
 // limit is what an option that is a number may be: from least to most, of which open
 // excludes the one or both.
 type limit struct {
-	least, most float64
-	open        ends
+	min, max float64
+	open     ends
 }
 
 type ends uint8
@@ -97,22 +97,22 @@ func CheckOption[T int | float64](name string, value T) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no option %s", name)
-	case v >= l.least && v <= l.most && !(l.open&above != 0 && v == l.least) && !(l.open&below != 0 && v == l.most):
+	case v >= l.min && v <= l.max && !(l.open&above != 0 && v == l.min) && !(l.open&below != 0 && v == l.max):
 		return nil
 	}
 	bound := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	want := "must be "
 	switch {
-	case v >= l.most && l.open&below != 0:
-		want += "less than " + bound(l.most)
-	case v > l.most:
-		want += "at most " + bound(l.most)
-	case l.open&above != 0 && l.least == 0:
+	case v >= l.max && l.open&below != 0:
+		want += "less than " + bound(l.max)
+	case v > l.max:
+		want += "at most " + bound(l.max)
+	case l.open&above != 0 && l.min == 0:
 		want += "positive"
 	case l.open&above != 0:
-		want += "more than " + bound(l.least)
+		want += "more than " + bound(l.min)
 	default:
-		want += "at least " + bound(l.least)
+		want += "at least " + bound(l.min)
 	}
 	return fmt.Errorf("%s %s, but is %v", name, want, value)
 }

@@ -38,7 +38,7 @@ type Meter struct {
 	gradients  int64
 	others     [charges]other // evaluated past the meter, see Charge
 	timing     bool           // once something was
-	least      time.Duration  // shortest time of a gradient since
+	minTime    time.Duration  // shortest time of a gradient since
 	charged    float64        // by an earlier part of a resumed run
 	rejections []Rejection
 	index      map[string]int // message → place in rejections
@@ -81,16 +81,16 @@ const (
 
 // other is the account of one kind of Charge.
 type other struct {
-	count float64
-	least time.Duration // that one took
+	count   float64
+	minTime time.Duration // that one took
 }
 
 // Charge adds an evaluation past the meter, of which nobody knows how many gradients
 // it is worth, and which has taken the time since start, to the chain's account.
 func (m *Meter) Charge(what Charge, start time.Time) {
 	o := &m.others[what]
-	if t := time.Since(start); o.count == 0 || t < o.least {
-		o.least = t
+	if t := time.Since(start); o.count == 0 || t < o.minTime {
+		o.minTime = t
 	}
 	o.count++
 	m.timing = true
@@ -101,8 +101,8 @@ func (m *Meter) Charge(what Charge, start time.Time) {
 func (m *Meter) Charged() float64 {
 	total := m.charged
 	for _, o := range m.others {
-		if m.least > 0 {
-			total += o.count * float64(o.least) / float64(m.least)
+		if m.minTime > 0 {
+			total += o.count * float64(o.minTime) / float64(m.minTime)
 		}
 	}
 	return total
@@ -185,8 +185,8 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	}
 	lp, err := m.target.LogDensityGrad(x, grad)
 	if m.timing {
-		if t := time.Since(start); m.least == 0 || t < m.least {
-			m.least = t
+		if t := time.Since(start); m.minTime == 0 || t < m.minTime {
+			m.minTime = t
 		}
 	}
 	switch {

@@ -125,7 +125,7 @@ func betaFraction(x, a, b float64) (dual, int) {
 		h[1] += ca
 		h[2] += cb
 	}
-	for ; k < mostTerms; k++ {
+	for ; k < maxTerms; k++ {
 		m := a + 2*k
 		step(k*(b-k)*x, 0, k*x, (m-1)*m, 2*m-1)
 		step(-(a+k)*(a+b+k)*x, -(2*(a+k)+b)*x, -(a+k)*x, m*(m+1), 2*m+1)
@@ -143,7 +143,7 @@ func betaFractionValue(x, a, b float64) (float64, int) {
 	d := (a + 1) * t
 	c, h := (a+b)*x*t, d
 	k := 1.0
-	for ; k < mostTerms; k++ {
+	for ; k < maxTerms; k++ {
 		m := a + 2*k
 		n := k * (b - k) * x * d
 		q := (m - 1) * m
@@ -170,7 +170,7 @@ func betaFractionValue(x, a, b float64) (float64, int) {
 func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 	sum, term, byB := dual{}, 1.0, 0.0
 	k := 1.0
-	for ; k < mostTerms; k++ {
+	for ; k < maxTerms; k++ {
 		byB = (byB*(k-b) - term) * x / k
 		term *= (k - b) * x / k
 		r := 1 / (a + k)

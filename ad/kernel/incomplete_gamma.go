@@ -245,8 +245,8 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	return rest.log(n, log)[n]
 }
 
-// mostTerms bounds the terms of a series or fraction; a test counts what they take.
-const mostTerms = 200
+// maxTerms bounds the terms of a series or fraction; a test counts what they take.
+const maxTerms = 200
 
 // lowerSum is Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has
 // the derivatives -Σ1/(a+i), Σ1/(a+i)², …, so that a term takes one division
@@ -255,7 +255,7 @@ const mostTerms = 200
 func lowerSum(n int, a, x float64) (sum series, terms int) {
 	if n == 0 {
 		s, t, m := 1.0, 1.0, 1.0
-		for ; m < mostTerms; m++ {
+		for ; m < maxTerms; m++ {
 			t *= x / (a + m)
 			if s += t; t < 1e-17*s && m > x-a {
 				break
@@ -266,7 +266,7 @@ func lowerSum(n int, a, x float64) (sum series, terms int) {
 	s0, s1, s2, s3 := 1.0, 0.0, 0.0, 0.0
 	h1, h2, h3, t := 0.0, 0.0, 0.0, 1.0
 	m := 1.0
-	for ; m < mostTerms; m++ {
+	for ; m < maxTerms; m++ {
 		r := 1 / (a + m)
 		t *= x * r
 		s0 += t
@@ -329,7 +329,7 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 	c0, c1, c2, c3 := d0, d1, d2, d3 // of the change
 	h := series{d0, d1, d2, d3}
 	m := 1.0
-	for ; m < mostTerms; m++ {
+	for ; m < maxTerms; m++ {
 		b += f.step
 		t0, t1 := term(m)
 		// Of the term times D, of the next D, and of the factor of the change.
@@ -363,7 +363,7 @@ func (f *fraction) value1(term func(m float64) (t0, t1 float64)) (series, int) {
 	c0, c1 := d0, d1
 	h0, h1 := d0, d1
 	m := 1.0
-	for ; m < mostTerms; m++ {
+	for ; m < maxTerms; m++ {
 		b += f.step
 		t0, t1 := term(m)
 		e0, e1 := t0*d0, t0*d1+t1*d0

@@ -46,7 +46,7 @@ func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) flo
 		return hi
 	}
 	y, before := 0.5*(lo+hi), math.Inf(1)
-	for range mostTerms {
+	for range maxTerms {
 		v, d := f(y)
 		if math.Abs(v) <= noise {
 			return y

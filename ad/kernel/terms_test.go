@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// mostTerms is more than the rounds that a loop may take.
-const mostTerms = 200
+// maxTerms is more than the rounds that a loop may take.
+const maxTerms = 200
 
 // uncounted are files with loops over the rows and columns of matrices.
 var uncounted = []string{"dense.go", "eigen.go", "invert.go"}
@@ -25,7 +25,7 @@ type loop struct{ function, position string }
 
 // TestTerms counts the rounds of every loop of the package at arguments that span the doubles: a
 // copy of the package, with counters in the loops, is run by testdata/terms, whose table has the
-// functions and their arguments. No loop may take more than mostTerms, and none may be left out.
+// functions and their arguments. No loop may take more than maxTerms, and none may be left out.
 func TestTerms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -83,7 +83,7 @@ func TestTerms(t *testing.T) {
 		switch {
 		case terms == 0:
 			t.Errorf("%s: %s has a loop that no row of testdata/terms reaches", l.position, l.function)
-		case terms >= mostTerms:
+		case terms >= maxTerms:
 			t.Errorf("%s: %s takes %d rounds, in %s", l.position, l.function, terms, call)
 		}
 		t.Logf("%-26s %-22s %4d %s", l.position, l.function, terms, call)

@@ -39,8 +39,8 @@ type Moved struct {
 	Steps           int     // transformations that made k smaller; 0: the estimate is as it was
 }
 
-// mostSteps bounds the transformations of one observation.
-const mostSteps = 30
+// maxSteps bounds the transformations of one observation.
+const maxSteps = 30
 
 // transformation is what draws have gone through.
 type transformation struct {
@@ -82,7 +82,7 @@ func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, 
 	steps := 0
 	// The cheapest transformation that helps is tried again first.
 search:
-	for steps < mostSteps-1 && k > limit {
+	for steps < maxSteps-1 && k > limit {
 		for _, kind := range kinds {
 			moved, t, err := kind(points, w.weights)
 			if err != nil {

@@ -132,9 +132,9 @@ random point.`,
 			if err != nil {
 				return err
 			}
-			var sites []compile.Site
+			var sites []compile.Group
 			if effects != nil {
-				sites = effects.Sites()
+				sites = effects.Groups()
 			}
 			x := explanation(e, sites)
 			if asJSON {
@@ -161,7 +161,7 @@ func explainedPlans(e *compile.Explanation) []explainedPlan {
 	return out
 }
 
-func explanation(e *compile.Explanation, sites []compile.Site) *explained {
+func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},

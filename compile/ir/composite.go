@@ -183,20 +183,20 @@ func (l *lowerer) apart(pos Pos, e Expr) ([]Stmt, []Expr) {
 }
 
 // place is what an assignment writes: a leaf, or elements of one.
-type place struct {
+type target struct {
 	v       *Var
 	indices []Index
 }
 
 // places are the leaves that the left side of an assignment stands for, and its
 // type.
-func (l *lowerer) places(lhs ast.Expr) ([]place, types.Type) {
+func (l *lowerer) places(lhs ast.Expr) ([]target, types.Type) {
 	switch e := lhs.(type) {
 	case *ast.VarExpr:
-		var out []place
+		var out []target
 		v := l.info.Uses[e]
 		for _, x := range l.vars[v] {
-			out = append(out, place{v: x})
+			out = append(out, target{v: x})
 		}
 		return out, v.Type
 	case *ast.IndexExpr:
@@ -212,7 +212,7 @@ func (l *lowerer) places(lhs ast.Expr) ([]place, types.Type) {
 		return out[from:to], t.Members[e.Member-1]
 	case *ast.TupleExpr:
 		t := types.Type{Kind: types.Tuple}
-		var out []place
+		var out []target
 		for _, x := range e.Elems {
 			ps, m := l.places(x)
 			out, t.Members = append(out, ps...), append(t.Members, m)
@@ -246,7 +246,7 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 	}
 	value = promote(value, t)
 	parts := apartNow(value)
-	if parts != nil && !slices.ContainsFunc(ps, func(p place) bool { return reads(value, p.v) }) {
+	if parts != nil && !slices.ContainsFunc(ps, func(p target) bool { return reads(value, p.v) }) {
 		for i, p := range ps {
 			out.Stmts = append(out.Stmts, &Assign{Pos: pos, Var: p.v, Indices: p.indices, Value: parts[i]})
 		}
@@ -262,11 +262,11 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 
 // onlyOnce evaluates indices of places before anything is stored, where it makes a difference:
 // each leaf of a place has its indices, and so has what the operator of the assignment reads.
-func (l *lowerer) onlyOnce(pos Pos, ps []place) []Stmt {
+func (l *lowerer) onlyOnce(pos Pos, ps []target) []Stmt {
 	var out []Stmt
 	evaluated := map[Expr]Expr{}
 	once := func(e Expr) Expr {
-		if e == nil || repeatable(e) && !slices.ContainsFunc(ps, func(p place) bool { return reads(e, p.v) }) {
+		if e == nil || repeatable(e) && !slices.ContainsFunc(ps, func(p target) bool { return reads(e, p.v) }) {
 			return e
 		}
 		if evaluated[e] == nil {
@@ -286,7 +286,7 @@ func (l *lowerer) onlyOnce(pos Pos, ps []place) []Stmt {
 }
 
 // readPlaces reads what an assignment would write.
-func readPlaces(at source.Span, t types.Type, ps []place) Expr {
+func readPlaces(at source.Span, t types.Type, ps []target) Expr {
 	out := &Tuple{Typed: Typed{At: at, Ty: t}}
 	for i, want := range t.Leaves() {
 		v := ps[i].v

@@ -206,7 +206,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 }
 
 // assignSimple lowers an assignment to one leaf, of that type.
-func (l *lowerer) assignSimple(s *ast.Assign, p place, t types.Type) Stmt {
+func (l *lowerer) assignSimple(s *ast.Assign, p target, t types.Type) Stmt {
 	out := &Assign{Pos: Pos{s.Span()}, Var: p.v, Indices: p.indices}
 	at := l.info.Types[s.LHS]
 	value := l.expr(s.RHS)

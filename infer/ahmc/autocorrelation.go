@@ -19,9 +19,9 @@ import (
 // about autocorrelations. Make batches longer for it.
 type Autocorrelation struct{}
 
-// leastTime bounds the integrated autocorrelation time from below: antithetic
+// minTime bounds the integrated autocorrelation time from below: antithetic
 // draws in a short batch would make the efficiency infinite.
-const leastTime = 0.25
+const minTime = 0.25
 
 // Signed implements [Reward].
 func (Autocorrelation) Signed() bool { return false }
@@ -81,7 +81,7 @@ func (c *correlation) Reward(*rand.Rand, Setting) (float64, error) {
 		}
 		total += running
 	}
-	return 1 / max(leastTime, 2*total-1), nil
+	return 1 / max(minTime, 2*total-1), nil
 }
 
 // State implements [Objective].

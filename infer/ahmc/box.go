@@ -18,8 +18,8 @@ const (
 	stepSizeRatio  = 20   // upper over lower side
 	turnTrials     = 10   // trajectories until a U-turn
 	stepsReach     = 2    // upper side of the steps over the number found
-	fewestSteps    = 10   // least upper side of the steps
-	mostSteps      = 512  // largest
+	minSteps       = 10   // least upper side of the steps
+	maxSteps       = 512  // largest
 )
 
 // Box is Γ, the set of step sizes and of largest numbers of steps to choose
@@ -111,7 +111,7 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	}
 	if box.MaxSteps == 0 {
 		eps := min(found, box.MaxStepSize)
-		steps := min(math.Pi*seen.widest(newJumps(s.Hamiltonian))/eps, mostSteps)
+		steps := min(math.Pi*seen.widest(newJumps(s.Hamiltonian))/eps, maxSteps)
 		for range turnTrials {
 			turn, err := stepsToTurn(s, eps)
 			if err != nil {
@@ -119,7 +119,7 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 			}
 			steps = max(steps, float64(turn))
 		}
-		box.MaxSteps = max(min(int(math.Ceil(stepsReach*steps)), mostSteps), fewestSteps, box.MinSteps)
+		box.MaxSteps = max(min(int(math.Ceil(stepsReach*steps)), maxSteps), minSteps, box.MinSteps)
 	}
 	return box.withDefaults(), nil
 }
@@ -127,12 +127,12 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 // stepsToTurn counts the steps of a trajectory with a new momentum until it
 // comes back: until (q - q₀)·p, the derivative of half the squared distance in
 // units of the metric, is negative. A trajectory that fails counts as far as it
-// went; mostSteps for one that does not turn.
+// went; maxSteps for one that does not turn.
 func stepsToTurn(s *infer.State, eps float64) (int, error) {
 	z := infer.NewPoint(s.Target.Dim())
 	z.CopyFrom(s.Point)
 	s.Hamiltonian.Momentum(s.Rng, z)
-	for step := 1; step < mostSteps; step++ {
+	for step := 1; step < maxSteps; step++ {
 		if err := s.Hamiltonian.Step(z, z, eps); err != nil {
 			return 0, err
 		}
@@ -147,7 +147,7 @@ func stepsToTurn(s *infer.State, eps float64) (int, error) {
 			return step, nil
 		}
 	}
-	return mostSteps, nil
+	return maxSteps, nil
 }
 
 // spread is the running variance of each coordinate (Welford).

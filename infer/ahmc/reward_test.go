@@ -40,7 +40,7 @@ func TestAutocorrelation(t *testing.T) {
 		z.Position[0] = float64(1 - 2*(i%2))
 		o.Observe(z, z, infer.Info{})
 	}
-	if r, err := o.Reward(nil, Setting{}); err != nil || r != 1/leastTime {
+	if r, err := o.Reward(nil, Setting{}); err != nil || r != 1/minTime {
 		t.Errorf("alternating: %v, %v", r, err)
 	}
 	// A batch that sticks is bad wherever it does, at the mean too.

@@ -16,18 +16,18 @@ import (
 
 // Kernel is the kernel in use. It adapts nothing by itself.
 type Kernel struct {
-	setting     Setting
-	nuts        nuts.Kernel
-	static      hmc.Kernel
-	relief      float64          // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
-	made        int              // transitions with relief
-	spare       float64          // transitions per draw beside the first, on average
-	owed        float64          // of them, for the draws so far
-	ladder      *tempered.Kernel // in place of the setting; nil: it is that
-	target      *infer.Meter
-	mostPerDraw float64
-	modes       *census            // nil: one mode, as far as is known
-	told        map[string]float64 // what warm-up has found, for Describe
+	setting    Setting
+	nuts       nuts.Kernel
+	static     hmc.Kernel
+	relief     float64          // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
+	made       int              // transitions with relief
+	spare      float64          // transitions per draw beside the first, on average
+	owed       float64          // of them, for the draws so far
+	ladder     *tempered.Kernel // in place of the setting; nil: it is that
+	target     *infer.Meter
+	maxPerDraw float64
+	modes      *census            // nil: one mode, as far as is known
+	told       map[string]float64 // what warm-up has found, for Describe
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 
 func newKernel(o Sampler, target *infer.Meter) *Kernel {
 	k := &Kernel{
-		target: target, mostPerDraw: o.limits().mostPerDraw,
+		target: target, maxPerDraw: o.limits().maxPerDraw,
 		nuts:   nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError, Refine: o.Refine},
 		static: hmc.Kernel{FixedLength: true, Jitter: jitter, MaxEnergyError: o.MaxEnergyError},
 		told:   map[string]float64{},
@@ -181,7 +181,7 @@ func (k *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("auto: the saved state of the kernel cannot be read: %w", err)
 	}
-	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 || !(s.Spare >= 0 && s.Spare < k.mostPerDraw) || !(s.Owed >= 0 && s.Owed < 1) {
+	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 || !(s.Spare >= 0 && s.Spare < k.maxPerDraw) || !(s.Owed >= 0 && s.Owed < 1) {
 		return fmt.Errorf("auto: the saved state of the kernel makes no sense")
 	}
 	if s.Modes != nil && !s.Modes.prepare() {

@@ -146,7 +146,7 @@ func (g *group) approximate(at *limits) bool {
 	if err != nil {
 		m = varianceOf(g.fit)
 	}
-	if len(g.fit.Draws) >= int(at.mostTrusted) {
+	if len(g.fit.Draws) >= int(at.trustDraws) {
 		widen(&m, g.fit)
 	}
 	g.normal = at.newMode(m, 0)

@@ -182,7 +182,7 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
 	}
-	if !v.near() && !p.at.near(v.attainable, v.metric.Dim) && len(whole.Draws) >= int(p.at.mostTrusted) {
+	if !v.near() && !p.at.near(v.attainable, v.metric.Dim) && len(whole.Draws) >= int(p.at.trustDraws) {
 		wide := v.metric
 		wide.Inverse = slices.Clone(wide.Inverse)
 		widen(&wide, whole)

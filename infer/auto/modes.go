@@ -492,7 +492,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	}
 	reached := slices.Clone(from)
 	best := w.Point.LogDensity
-	_, err := optimize.FindTop(ctx, w.Target, w.Point.Position, w.mostEvaluations(), func(x []float64, lp float64) bool {
+	_, err := optimize.FindTop(ctx, w.Target, w.Point.Position, w.maxEvaluations(), func(x []float64, lp float64) bool {
 		if lp > best {
 			best = lp
 			copy(reached, x)
@@ -536,7 +536,7 @@ func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err e
 	if math.Abs(lp-start.peak) < exact+exactShare*float64(d) {
 		return w.at.newMode(m, lp), nil, nil
 	}
-	a, err := optimize.FindTop(ctx, w.Target, m.Mean, w.mostEvaluations(), never)
+	a, err := optimize.FindTop(ctx, w.Target, m.Mean, w.maxEvaluations(), never)
 	if none := (*infer.InitError)(nil); errors.As(err, &none) || err == nil && !a.Climbed {
 		return nil, nil, nil
 	}
@@ -554,7 +554,7 @@ func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err e
 
 func never([]float64, float64) bool { return false }
 
-func (w *chain) mostEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
+func (w *chain) maxEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
 
 // modeAt is the mode that a climb has ended at; its scale is that of second derivatives or,
 // in many dimensions, of the climb.
@@ -613,7 +613,7 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 	most := int64(w.at.shareOfSearch * w.plannedGradients())
 	for k := range n {
 		spent := w.Target.Gradients() - begun
-		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || float64(spent) >= w.at.mostOfSearch*float64(most)) {
+		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || float64(spent) >= w.at.maxSearchGrowth*float64(most)) {
 			break
 		}
 		w.kernel.told["search_climbs"] = float64(k + 1)
@@ -643,7 +643,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	}
 	in := -1
 	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp) }
-	a, err := optimize.FindTop(ctx, w.Target, x, w.mostEvaluations(), func(x []float64, lp float64) bool {
+	a, err := optimize.FindTop(ctx, w.Target, x, w.maxEvaluations(), func(x []float64, lp float64) bool {
 		in = slices.IndexFunc(known, func(m *mode) bool { return ends(m, x, lp) })
 		return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return ends(m, x, lp) })
 	})

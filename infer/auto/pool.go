@@ -52,7 +52,7 @@ type crew struct {
 // coordinates are those of effects.
 type coordinates struct {
 	evidence []float64 // see infer.Recentring; nil: the target's own
-	effects  *evidence // what was learnt of them last; nil: nothing
+	learnt   *evidence // what was learnt of them last; nil: nothing
 	vanishes bool      // scales of effects may be 0, as was seen in this round or the one before
 }
 
@@ -132,7 +132,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	v.raiseDelta(p)
 	settled := v.settled(p, draws)
 	before := p.before()
-	v.split = len(v.rounds) >= int(p.at.fewestRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
+	v.split = len(v.rounds) >= int(p.at.minRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
 	v.extremes(to, recent)
 	v.done = last || settled && !p.options.NoEarlyEnd
 	v.unsettled = last && !settled && !p.options.NoEarlyEnd
@@ -212,7 +212,7 @@ func (v *verdict) settled(p *pool, draws int) bool {
 		return false
 	}
 	near := v.near() && before.near()
-	fewest := int(p.at.fewestRounds)
+	fewest := int(p.at.minRounds)
 	if near {
 		fewest = minRoundsNear
 	}
@@ -255,7 +255,7 @@ func later(rounds [][]record) []record {
 
 // chooseCoordinates learns coordinates of effects, and the metric in the better ones of
 // them and those in use, in which it returns the draws. The coordinates learnt may have a somewhat
-// larger divergence (mostWorse), as they are better where the draws have hardly been, and by 0.02
+// larger divergence (maxWorse), as they are better where the draws have hardly been, and by 0.02
 // more where the metric is learnt from draws in either. Were that allowed of metrics from second
 // derivatives too, good ones would be given up by chance: three of six runs of
 // radon_all_hierarchical_intercept had 36,000 gradients of warm-up, not 13,000. Above
@@ -274,16 +274,16 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	if !p.learns {
 		return recent
 	}
-	v.effects = learnEvidence(p.chart, v.usable(original), p.at.vanishing)
-	v.vanishes = v.effects != nil && v.effects.vanishes
-	if before := p.before(); before != nil && before.effects != nil {
-		v.vanishes = v.vanishes || before.effects.vanishes
+	v.learnt = learnEvidence(p.chart, v.usable(original), p.at.vanishing)
+	v.vanishes = v.learnt != nil && v.learnt.vanishes
+	if before := p.before(); before != nil && before.learnt != nil {
+		v.vanishes = v.vanishes || before.learnt.vanishes
 	}
 	now := v.evidence
 	if now == nil {
 		now = p.chart.Recentring().Written()
 	}
-	if v.effects == nil {
+	if v.learnt == nil {
 		return recent
 	}
 	try := func(evidence []float64, most float64) {
@@ -297,17 +297,17 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 			recent = there
 		}
 	}
-	plain := infer.Centred(0, len(v.effects.logScale))
+	plain := infer.Centred(0, len(v.learnt.logScale))
 	begins := slices.Equal(now, plain)
-	if !v.effects.similar(now) {
-		most := p.at.mostWorse * v.divergence
+	if !v.learnt.similar(now) {
+		most := p.at.maxWorse * v.divergence
 		if !v.kept {
 			most += 0.02
 		}
-		try(v.effects.of, most)
+		try(v.learnt.of, most)
 	}
 	if !begins && v.divergence > p.at.poorCoordinates {
-		try(plain, v.divergence/p.at.mostWorse)
+		try(plain, v.divergence/p.at.maxWorse)
 	}
 	return recent
 }

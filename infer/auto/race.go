@@ -251,7 +251,7 @@ func (r *race) heats() error {
 }
 
 // refused reports whether a static kernel must not be used, whatever its reward.
-func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.leastAccept }
+func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.minAccept }
 
 // decide tries the best of each family once more: its reward so far is the largest of noisy
 // figures. The better family comes first; the other one need not be tried if it is far behind,

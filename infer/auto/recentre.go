@@ -293,9 +293,9 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
-// tellEffects notes how far effects are centred, at the scales that were seen, or, where
+// reportCentring notes how far effects are centred, at the scales that were seen, or, where
 // that was asked for, at 1. A nil e: nothing was learnt.
-func (w *chain) tellEffects(e *evidence) {
+func (w *chain) reportCentring(e *evidence) {
 	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
 		e = &evidence{logScale: make([]float64, len(w.Chart.Recentring().Elements()))}
 	}

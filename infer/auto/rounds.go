@@ -178,7 +178,7 @@ func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
 
 // conclude reports what the last verdict has found.
 func (w *chain) conclude(v *verdict) {
-	w.tellEffects(v.effects)
+	w.reportCentring(v.learnt)
 	w.note(fmt.Sprintf("Metric: %s.", v.why))
 	if v.unsettled {
 		w.emit(infer.EventUnsettled, infer.Figures{"rhat": v.rhat, "divergent": v.divergent})

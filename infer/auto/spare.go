@@ -3,7 +3,7 @@ package auto
 import "fmt"
 
 // spend decides how many transitions make a draw: where one of NUTS is worth little, as many as
-// make it worth wanted effective draws, and mostPerDraw at most (thresholds.go). Four chains of
+// make it worth wanted effective draws, and maxPerDraw at most (thresholds.go). Four chains of
 // 1000 draws then have several times the 400 effective draws that R-hat and quantiles need, though
 // the estimate, from few transitions of which many had another metric, may be three times too
 // large. Per gradient little is lost: below that worth a second transition adds nearly as much as
@@ -38,7 +38,7 @@ func (w *chain) spend(v *verdict) {
 // transitionsFor is the number of transitions for a draw, on average, if one is worth so many
 // effective draws.
 func (at *limits) transitionsFor(worth float64) float64 {
-	return min(max(at.wanted/worth, 1), at.mostPerDraw)
+	return min(max(at.wanted/worth, 1), at.maxPerDraw)
 }
 
 // worthOf estimates the effective draws per transition of the poorest of coordinates, of

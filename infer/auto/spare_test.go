@@ -150,7 +150,7 @@ func TestSpend(t *testing.T) {
 		"worth as much as wanted":         {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted, 1), 1},
 		"worth less":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted/2, 1), 2},
 		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(at.wanted/2, 1), 2},
-		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.mostPerDraw},
+		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.maxPerDraw},
 		"chains in different places":      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8},
 		"switched off":                    {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1},
 		"all of warm-up":                  {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1},

@@ -23,7 +23,7 @@ const (
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made
-	if c == nil || w.options.NoTemper || w.options.Kind != "" || left < int(w.at.fewestScans) {
+	if c == nil || w.options.NoTemper || w.options.Kind != "" || left < int(w.at.minScans) {
 		return false, nil
 	}
 	start := tempered.Start{At: slices.Clone(w.Point.Position)}
@@ -49,7 +49,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		if n == 0 {
 			continue
 		}
-		allowed := w.at.mostTempered
+		allowed := w.at.maxTempered
 		if i+2 < len(stages)/2 { // steps and metrics are still poor
 			allowed *= earlyTempered
 		}

@@ -26,7 +26,7 @@ type Threshold struct {
 func Thresholds() []Threshold {
 	return []Threshold{
 		{"roundGrowth", 0.5, "ratio minus 1", "rounds.go", "length of a round of warm-up over that of the one before", "½: 10 runs of 10 differ, gradients ×0.91, ESS ×0.95; 2: 10 runs of 10 differ, gradients ×1.07, ESS ×1.03", func(l *limits) *float64 { return &l.roundGrowth }},
-		{"fewestRounds", 5, "rounds", "pool.go", "warm-up of a target that is not close to normal has at least so many", "½: 7 runs of 10 differ, gradients ×0.97, ESS ×0.89; 2: 9 runs of 10 differ, gradients ×0.67, ESS ×0.27, 0 better and 2 worse", func(l *limits) *float64 { return &l.fewestRounds }},
+		{"minRounds", 5, "rounds", "pool.go", "warm-up of a target that is not close to normal has at least so many", "½: 7 runs of 10 differ, gradients ×0.97, ESS ×0.89; 2: 9 runs of 10 differ, gradients ×0.67, ESS ×0.27, 0 better and 2 worse", func(l *limits) *float64 { return &l.minRounds }},
 		{"apart", 1.5, "R-hat", "rounds.go", "chains are in different places", "½: 8 runs of 10 differ, gradients ×0.61, ESS ×0.55; 2: 2 runs of 10 differ, gradients ×0.93, ESS ×0.97", func(l *limits) *float64 { return &l.apart }},
 		{"settledStep", 0.5, "log ratio", "pool.go", "warm-up may end when the step size changes by less", "½: 2 runs of 10 differ, gradients ×1.01, ESS ×0.87; 2: no change", func(l *limits) *float64 { return &l.settledStep }},
 		{"settledRhat", 0.05, "R-hat minus 1", "pool.go", "warm-up may end below it, plus 4 over the draws of a chain", "½: 1 runs of 10 differ, gradients ×0.96, ESS ×0.97; 2: 1 runs of 10 differ, gradients ×1.05, ESS ×1.04", func(l *limits) *float64 { return &l.settledRhat }},
@@ -35,7 +35,7 @@ func Thresholds() []Threshold {
 		{"flatter", 0.2, "ratio", "start.go", "a climb is examined for a neck if one of its steps saw less of the curvature at the end", "½: 2 runs of 10 differ, gradients ×1.00, ESS ×1.00; 2: 4 runs of 10 differ, gradients ×1.00, ESS ×1.00", func(l *limits) *float64 { return &l.flatter }},
 		{"searched", 128, "climbs", "modes.go", "climbs of all chains together, as far as shareOfSearch allows; of a basin of one twentieth 32 miss one time in five, 128 one in 700", "32: of 1334 runs with modes within reach 2 missed one", func(l *limits) *float64 { return &l.searched }},
 		{"shareOfSearch", 0.05, "share of gradients", "modes.go", "gradients of the search in a cheap run, while one mode is known", "½: 1 runs of 10 differ, gradients ×1.00, ESS ×1.00; 2: no change", func(l *limits) *float64 { return &l.shareOfSearch }},
-		{"mostOfSearch", 4, "ratio", "modes.go", "gradients of the search where several modes are known, over those where one is", "no change", func(l *limits) *float64 { return &l.mostOfSearch }},
+		{"maxSearchGrowth", 4, "ratio", "modes.go", "gradients of the search where several modes are known, over those where one is", "no change", func(l *limits) *float64 { return &l.maxSearchGrowth }},
 		{"margin", 12, "nats", "modes.go", "a mode whose normal approximation has so much less mass than the largest does not matter", "no change", func(l *limits) *float64 { return &l.margin }},
 		{"marginPerDim", 0.1, "nats per dimension", "modes.go", "added to margin", "no change", func(l *limits) *float64 { return &l.marginPerDim }},
 		{"surprise", 2, "nats", "modes.go", "a place so far above what a normal approximation promises is another mode", "no change", func(l *limits) *float64 { return &l.surprise }},
@@ -55,30 +55,30 @@ func Thresholds() []Threshold {
 		{"worthTrying", 0.02, "Fisher divergence", "metric.go", "a costly metric is tried if the best cheap one is worse by more", "no change", func(l *limits) *float64 { return &l.worthTrying }},
 		{"muchBetter", 0.5, "ratio", "metric.go", "the metric in use stays if the divergence of the best new one exceeds its own by the inverse", "½: 2 runs of 10 differ, gradients ×1.01, ESS ×1.02; 2: 3 runs of 10 differ, gradients ×1.07, ESS ×1.06", func(l *limits) *float64 { return &l.muchBetter }},
 		{"hopeless", 5, "Fisher divergence", "metric.go", "above it scores mislead, and the variance of the draws is the metric", "½: 1 runs of 10 differ, gradients ×0.92, ESS ×0.99; 2: 1 runs of 10 differ, gradients ×0.87, ESS ×0.84", func(l *limits) *float64 { return &l.hopeless }},
-		{"mostTrusted", 100, "draws", "metric.go", "from so many draws on, coordinates of a target far from normal have the variance of the draws", "½: 6 runs of 10 differ, gradients ×0.87, ESS ×0.87, 0 better and 1 worse; 2: 8 runs of 10 differ, gradients ×0.83, ESS ×0.95", func(l *limits) *float64 { return &l.mostTrusted }},
+		{"trustDraws", 100, "draws", "metric.go", "from so many draws on, coordinates of a target far from normal have the variance of the draws", "½: 6 runs of 10 differ, gradients ×0.87, ESS ×0.87, 0 better and 1 worse; 2: 8 runs of 10 differ, gradients ×0.83, ESS ×0.95", func(l *limits) *float64 { return &l.trustDraws }},
 		{"below", 5, "nats, and quartile distances", "pool.go", "draws so far below the median are not learnt from", "½: 7 runs of 10 differ, gradients ×0.94, ESS ×0.94; 2: no change", func(l *limits) *float64 { return &l.below }},
-		{"mostWorse", 1.1, "ratio", "pool.go", "coordinates of effects that were learnt may have so much more divergence than those in use", "no change", func(l *limits) *float64 { return &l.mostWorse }},
+		{"maxWorse", 1.1, "ratio", "pool.go", "coordinates of effects that were learnt may have so much more divergence than those in use", "no change", func(l *limits) *float64 { return &l.maxWorse }},
 		{"poorCoordinates", 1, "Fisher divergence", "pool.go", "above it non-centred effects are tried again", "no change", func(l *limits) *float64 { return &l.poorCoordinates }},
 		{"vanishing", -0.6, "skewness", "recentre.go", "the logarithm of a scale that may be 0 has less", "no change", func(l *limits) *float64 { return &l.vanishing }},
 		{"farApart", 2, "standard deviations", "masses.go", "chains whose means differ by more are compared", "½: no change; 2: 1 runs of 10 differ, gradients ×1.00, ESS ×1.00", func(l *limits) *float64 { return &l.farApart }},
 		{"massBarrier", 5, "nats", "masses.go", "the mass of a normal distribution led from one mode to another falls by more", "½: no change; 2: 1 runs of 10 differ, gradients ×0.83, ESS ×0.55, 0 better and 1 worse", func(l *limits) *float64 { return &l.massBarrier }},
 		{"smallMass", 0.01, "share", "masses.go", "a mode without draws is reported if its estimated mass is larger", "no change", func(l *limits) *float64 { return &l.smallMass }},
 		{"fewVisits", 0.5, "ratio", "masses.go", "warm-up has left a mode if so little of its mass is in the draws", "0 for 0.5: 7 of 40 runs of concentric-1-2 wrong in silence, not 0", func(l *limits) *float64 { return &l.fewVisits }},
-		{"mostTempered", 2e6, "gradients", "temper.go", "tempering is given up if the draws of a chain would take more", "no change", func(l *limits) *float64 { return &l.mostTempered }},
-		{"fewestScans", 200, "transitions", "temper.go", "tempering needs so many of warm-up", "no change", func(l *limits) *float64 { return &l.fewestScans }},
+		{"maxTempered", 2e6, "gradients", "temper.go", "tempering is given up if the draws of a chain would take more", "no change", func(l *limits) *float64 { return &l.maxTempered }},
+		{"minScans", 200, "transitions", "temper.go", "tempering needs so many of warm-up", "no change", func(l *limits) *float64 { return &l.minScans }},
 		{"nearNormal", 0.1, "Fisher divergence·√d", "race.go", "trajectories of fixed length are tried below it", "½: no change; 2: 1 runs of 10 differ, gradients ×0.98, ESS ×1.00", func(l *limits) *float64 { return &l.nearNormal }},
 		{"advantage", 1.15, "ratio", "race.go", "a static kernel must be worth so much more than NUTS", "no change", func(l *limits) *float64 { return &l.advantage }},
-		{"leastAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in every chain", "no change", func(l *limits) *float64 { return &l.leastAccept }},
+		{"minAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in every chain", "no change", func(l *limits) *float64 { return &l.minAccept }},
 		{"tailAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in the tails", "no change", func(l *limits) *float64 { return &l.tailAccept }},
 		{"wanted", 0.5, "effective draws", "spare.go", "a draw is made of so many transitions of NUTS that it is worth them", "½: 6 runs of 10 differ, gradients ×0.71, ESS ×0.76; 2: 6 runs of 10 differ, gradients ×1.38, ESS ×1.18", func(l *limits) *float64 { return &l.wanted }},
-		{"mostPerDraw", 8, "transitions", "spare.go", "a draw is made of so many at most", "½: 2 runs of 10 differ, gradients ×0.90, ESS ×0.83; 2: 1 runs of 10 differ, gradients ×1.06, ESS ×1.07", func(l *limits) *float64 { return &l.mostPerDraw }},
+		{"maxPerDraw", 8, "transitions", "spare.go", "a draw is made of so many at most", "½: 2 runs of 10 differ, gradients ×0.90, ESS ×0.83; 2: 1 runs of 10 differ, gradients ×1.06, ESS ×1.07", func(l *limits) *float64 { return &l.maxPerDraw }},
 	}
 }
 
 // limits are the values of the thresholds in a run.
 type limits struct {
 	roundGrowth     float64
-	fewestRounds    float64
+	minRounds       float64
 	apart           float64
 	settledStep     float64
 	settledRhat     float64
@@ -87,7 +87,7 @@ type limits struct {
 	flatter         float64
 	searched        float64
 	shareOfSearch   float64
-	mostOfSearch    float64
+	maxSearchGrowth float64
 	margin          float64
 	marginPerDim    float64
 	surprise        float64
@@ -107,23 +107,23 @@ type limits struct {
 	worthTrying     float64
 	muchBetter      float64
 	hopeless        float64
-	mostTrusted     float64
+	trustDraws      float64
 	below           float64
-	mostWorse       float64
+	maxWorse        float64
 	poorCoordinates float64
 	vanishing       float64
 	farApart        float64
 	massBarrier     float64
 	smallMass       float64
 	fewVisits       float64
-	mostTempered    float64
-	fewestScans     float64
+	maxTempered     float64
+	minScans        float64
 	nearNormal      float64
 	advantage       float64
-	leastAccept     float64
+	minAccept       float64
 	tailAccept      float64
 	wanted          float64
-	mostPerDraw     float64
+	maxPerDraw      float64
 }
 
 // limits are those of the table, with the one that the options scale.

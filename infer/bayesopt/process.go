@@ -28,7 +28,7 @@ type process struct {
 	size     int         // of the grid
 	indices  []int       // [point × axes]: places on the axes
 	place    []int       // [point]: its number among the observed, or -1
-	observed []site
+	observed []observed
 	total    int
 
 	// The posterior, valid for the counts that it was computed with.
@@ -43,7 +43,7 @@ type process struct {
 }
 
 // site is a distinct observed point.
-type site struct {
+type observed struct {
 	point int
 	count int     // observations
 	used  int     // observations that the posterior knows of
@@ -96,7 +96,7 @@ func (p *process) observe(point int, value float64) {
 	at := p.place[point]
 	if at < 0 {
 		p.place[point] = len(p.observed)
-		p.observed = append(p.observed, site{point: point, count: 1, mean: value})
+		p.observed = append(p.observed, observed{point: point, count: 1, mean: value})
 		return
 	}
 	s := &p.observed[at]

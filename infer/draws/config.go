@@ -105,8 +105,8 @@ func place(tree []Setting, s Setting, depth int) []Setting {
 	return tree
 }
 
-// leastSigFigs is the number of significant digits of CmdStan's files that do not state it.
-const leastSigFigs = 6
+// minSigFigs is the number of significant digits of CmdStan's files that do not state it.
+const minSigFigs = 6
 
 // Digits is the number of significant digits that a file has by its head: 0 if its numbers
 // are exact.
@@ -115,7 +115,7 @@ func Digits(config []Setting) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s.Value))
 	switch {
 	case !ok || err != nil || n < 1: // -1: CmdStan's default, which was 6 before 2.37
-		return leastSigFigs
+		return minSigFigs
 	case n >= ExactSigFigs:
 		return 0
 	}

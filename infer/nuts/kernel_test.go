@@ -89,7 +89,7 @@ func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
 	n.refs++
 	o.ends[side] = n
 	for halved := 0; ; halved++ {
-		if halved > mostHalvings {
+		if halved > maxHalvings {
 			return weight{}, false
 		}
 		if o.smooth(&from.Point, &n.Point, eps, halved) {
@@ -232,19 +232,19 @@ func (l *listed) way(from *infer.Point, eps float64, steps int) (z *infer.Point,
 // halvings is the number of times that steps must be halved from a point; more than may be
 // where that is not enough.
 func (l *listed) halvings(from *infer.Point, eps float64) int {
-	for k := range mostHalvings + 1 {
+	for k := range maxHalvings + 1 {
 		if _, _, smooth := l.way(from, math.Ldexp(eps, -k), l.plainSteps<<k); smooth {
 			return k
 		}
 	}
-	return mostHalvings + 1
+	return maxHalvings + 1
 }
 
 // next is the neighbour of a point, or nil.
 func (l *listed) next(i int, from *infer.Point, eps float64) *infer.Point {
 	_, l.plain[i], _ = l.way(from, eps, l.plainSteps)
 	k := l.halvings(from, eps)
-	if k > mostHalvings {
+	if k > maxHalvings {
 		return nil
 	}
 	z, _, _ := l.way(from, math.Ldexp(eps, -k), l.plainSteps<<k)

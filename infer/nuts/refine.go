@@ -25,20 +25,20 @@ import (
 // that would do on the way back; with 8 steps 13 to 19 %. There is a leaf for every half unit
 // of time at least: with fewer, an oscillation where the scale is 1 would not be seen to turn.
 
-// spacing is the largest time from leaf to leaf, if the step size is not larger; mostStretch is
-// the largest stretch, and mostHalvings how often steps may be halved: eight times reach three and
+// spacing is the largest time from leaf to leaf, if the step size is not larger; maxStretch is
+// the largest stretch, and maxHalvings how often steps may be halved: eight times reach three and
 // a half standard deviations down the neck of a funnel whose logarithm of the scale has 1.5. Each
 // more doubles what a leaf costs where a density jumps, which no step is small enough for.
 const (
-	spacing      = 0.5
-	mostStretch  = 4
-	mostHalvings = 8
+	spacing     = 0.5
+	maxStretch  = 4
+	maxHalvings = 8
 )
 
 // stretch is that of a step size; the tree must still have a leaf or two.
 func stretch(eps float64, maxDepth int) int {
 	n := 0
-	for n < min(mostStretch, maxDepth-1) && math.Ldexp(eps, n+1) <= spacing {
+	for n < min(maxStretch, maxDepth-1) && math.Ldexp(eps, n+1) <= spacing {
 		n++
 	}
 	return n
@@ -71,7 +71,7 @@ func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool 
 func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 	halved := 1
 	for ; ; halved++ {
-		if halved > mostHalvings {
+		if halved > maxHalvings {
 			t.divergent = true
 			return false
 		}

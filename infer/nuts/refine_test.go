@@ -148,7 +148,7 @@ func TestStretch(t *testing.T) {
 		eps   float64
 		depth int
 		want  int
-	}{{1, 10, 0}, {0.3, 10, 0}, {0.25, 10, 1}, {0.1, 10, 2}, {0.03, 10, 4}, {1e-6, 10, mostStretch}, {1e-6, 3, 2}, {1e-6, 1, 0}} {
+	}{{1, 10, 0}, {0.3, 10, 0}, {0.25, 10, 1}, {0.1, 10, 2}, {0.03, 10, 4}, {1e-6, 10, maxStretch}, {1e-6, 3, 2}, {1e-6, 1, 0}} {
 		if got := stretch(c.eps, c.depth); got != c.want {
 			t.Errorf("step size %v, depth %d: %d, want %d", c.eps, c.depth, got, c.want)
 		}
@@ -175,7 +175,7 @@ func TestRefinedDivergence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !info.Divergent || next.Position[0] != 0 || info.Leapfrogs > 2<<mostHalvings {
+	if !info.Divergent || next.Position[0] != 0 || info.Leapfrogs > 2<<maxHalvings {
 		t.Errorf("at %v: %+v", next.Position, info.Stats)
 	}
 }

@@ -30,10 +30,10 @@ type Approach struct {
 	Peak   float64
 }
 
-// mostGain is by how much less the log density of the draw may be than that of the
+// maxGain is by how much less the log density of the draw may be than that of the
 // point that it is made from, in standard deviations of the log density of a normal
 // distribution beyond its mean.
-const mostGain = 8
+const maxGain = 8
 
 // settled is the number of steps that must have gained little before a climb ends:
 // what the first steps promise is a guess.
@@ -164,7 +164,7 @@ func (a *Approach) draw(o *objective, s *ascent, rng *rand.Rand, q *inverse) err
 	if err != nil || !ok {
 		return err
 	}
-	if least := a.LogDensity - 0.5*float64(d) - mostGain*math.Sqrt(0.5*float64(d)); -f >= least {
+	if least := a.LogDensity - 0.5*float64(d) - maxGain*math.Sqrt(0.5*float64(d)); -f >= least {
 		a.Draw = x
 	}
 	return nil

@@ -33,7 +33,7 @@ const soundPivot = 1e5
 func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	d := h.dim
 	known[d] = 0
-	if r := h.options.Ridge; r > 0 && h.leastPivot(l) < soundPivot*r {
+	if r := h.options.Ridge; r > 0 && h.minPivot(l) < soundPivot*r {
 		return done, nil
 	}
 	if ok, err := h.inverted(l); !ok {
@@ -70,10 +70,10 @@ func (h *Hamiltonian) direction(f func(x, u, to []float64) error, x, u, to []flo
 
 // The iteration of foresee.
 const (
-	remembered  = 5     // residuals
-	mostForesee = 40    // iterations
-	finer       = 0.1   // than the tolerance of the equation
-	nothingNew  = 1e-12 // relative square of what a residual has that the others have not
+	remembered = 5     // residuals
+	maxForesee = 40    // iterations
+	finer      = 0.1   // than the tolerance of the equation
+	nothingNew = 1e-12 // relative square of what a residual has that the others have not
 )
 
 // mixing is the memory of foresee: residuals of the velocity and of the momentum, and the
@@ -108,7 +108,7 @@ func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok b
 	copy(w, h.v0)
 	_, limit := h.distance(x, x, l, finer*h.options.Tolerance, false)
 	var watch contraction
-	for k := range mostForesee {
+	for k := range maxForesee {
 		for i := range y {
 			y[i] = x[i] + 0.5*eps*(h.v0[i]+w[i])
 		}
@@ -126,7 +126,7 @@ func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok b
 		if size *= 0.5 * math.Abs(eps); size <= limit {
 			return true, nil
 		}
-		if watch.hopeless(size, limit, mostForesee-1-k) {
+		if watch.hopeless(size, limit, maxForesee-1-k) {
 			return false, nil
 		}
 		for i, v := range w {

@@ -107,16 +107,16 @@ func TestPivots(t *testing.T) {
 		want := 1 - (1-apart)*(1-apart)
 		full := newDense(constant, 0)
 		l := append([]float64(nil), g[:]...)
-		if _, ok := full.factorise(l, nil); !ok || math.Abs(full.leastPivot(l)-want) > 1e-9*want+1e-15 {
-			t.Errorf("dense: the least pivot is %v, want %v", full.leastPivot(l), want)
+		if _, ok := full.factorise(l, nil); !ok || math.Abs(full.minPivot(l)-want) > 1e-9*want+1e-15 {
+			t.Errorf("dense: the least pivot is %v, want %v", full.minPivot(l), want)
 		}
 		s := newSparse(m, newSymbolic(m.p), 0)
 		for k, r := range m.p.Rows {
 			s.elements[k] = g[int(r)*d+int(m.p.Cols[k])]
 		}
 		f := make([]float64, s.size())
-		if _, ok := s.factorise(f, nil); !ok || math.Abs(s.leastPivot(f)-want) > 1e-9*want+1e-15 {
-			t.Errorf("sparse: the least pivot is %v, want %v", s.leastPivot(f), want)
+		if _, ok := s.factorise(f, nil); !ok || math.Abs(s.minPivot(f)-want) > 1e-9*want+1e-15 {
+			t.Errorf("sparse: the least pivot is %v, want %v", s.minPivot(f), want)
 		}
 		h, err := New(infertest.AR1(d, 0.5), constantAlong{constant}, Options{Ridge: ModelRidge})
 		if err != nil {

@@ -91,7 +91,7 @@ func (g *dense) norm(l, x []float64, momenta bool) float64 {
 	return blas64.Nrm2(vector(x))
 }
 
-func (g *dense) leastPivot(l []float64) float64 {
+func (g *dense) minPivot(l []float64) float64 {
 	least := 1.0
 	for i := range g.dim {
 		row := vector(l[i*g.dim:][:i+1])

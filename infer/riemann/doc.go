@@ -10,7 +10,7 @@
 //	dense.go        what it computes with all elements of a metric
 //	pattern.go      Sparse: metrics by the elements that may differ from 0; the order of elimination
 //	sparse.go       what a Hamiltonian computes with these
-//	beside.go       work that takes long, beside a caller who asks whether to stop
+//	await.go        work that takes long, beside a caller who asks whether to stop
 //	step.go         the generalised leapfrog step in two modes
 //	along.go        Directional: metrics that tell of single directions, and what a step saves by that
 //

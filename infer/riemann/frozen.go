@@ -52,7 +52,7 @@ func (f Frozen) Run(ctx context.Context, s *infer.State) error {
 		frozen, raised, err = Freeze(m, x)
 		return true
 	}
-	if !beside(s.Target, m.Dim(), func() {}).do(freeze, nil) {
+	if !await(s.Target, m.Dim(), func() {}).do(freeze, nil) {
 		return infer.ErrInterrupted
 	}
 	s.Target.Charge(infer.MetricValue, start)

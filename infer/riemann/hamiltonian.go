@@ -110,7 +110,7 @@ type Hamiltonian struct {
 	dim     int
 	options Options
 	counts  Counts
-	beside  runner
+	await   runner
 	stopped bool // the run was interrupted while something was done beside
 
 	along  Directional // nil: only the whole metric is used
@@ -133,7 +133,7 @@ type geometry interface {
 	solve(f, p, v []float64)                   // v = G⁻¹p
 	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
 	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
-	leastPivot(f []float64) float64            // of the factorisation, each relative to the element of the diagonal
+	minPivot(f []float64) float64              // of the factorisation, each relative to the element of the diagonal
 	invert(f []float64, run runner) bool       // prepares force
 	force(x, f, v, force []float64) error      // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
 }
@@ -194,10 +194,10 @@ func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Opt
 		h.along, h.mixing = along, newMixing(h.dim)
 		h.work.known = make([]float64, h.dim+1)
 	}
-	h.beside = beside(h.target, h.dim, func() { h.stopped = true })
+	h.await = await(h.target, h.dim, func() { h.stopped = true })
 	if d, ok := g.(*dense); ok {
-		if m, ok := d.metric.(interface{ beside(runner) }); ok {
-			m.beside(h.beside)
+		if m, ok := d.metric.(interface{ await(runner) }); ok {
+			m.await(h.await)
 		}
 	}
 	return h
@@ -266,7 +266,7 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	case err != nil:
 		return 0, false, h.target.Final(err)
 	}
-	logDet, ok = h.factorise(f, h.beside)
+	logDet, ok = h.factorise(f, h.await)
 	if h.stopped {
 		return 0, false, infer.ErrInterrupted
 	}

@@ -78,14 +78,14 @@ func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) 
 }
 
 // Eigenvalues of a metric, in units in which its diagonal is one, that are less
-// than leastCurvature times the largest are noise, or directions that the model
+// than minCurvature times the largest are noise, or directions that the model
 // does not inform. Inverted as they are they would make one direction, of unknown
 // width, dominate all steps.
-const leastCurvature = 1e-9
+const minCurvature = 1e-9
 
 // A condition number, estimated in the 1-norm in which it is no less than the ratio of
 // the eigenvalues, below which none is as small as that.
-const soundCondition = 0.01 / leastCurvature
+const soundCondition = 0.01 / minCurvature
 
 // Regularise returns the inverse of the symmetric d×d matrix g, after raising what
 // is not positive: diagonal elements of zero count as 1, the unit of the
@@ -144,7 +144,7 @@ func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 	values := eigen.Values(nil)
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	floor := leastCurvature * values[d-1]
+	floor := minCurvature * values[d-1]
 	for k, v := range values {
 		if v < floor {
 			values[k] = floor

@@ -67,7 +67,7 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 }
 
 // beside has what may take long done by run.
-func (s *SoftAbs) beside(run runner) { s.run = run }
+func (s *SoftAbs) await(run runner) { s.run = run }
 
 // Dim implements [Metric].
 func (s *SoftAbs) Dim() int { return s.dim }

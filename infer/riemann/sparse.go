@@ -320,8 +320,8 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
-// leastPivot is that of S, to which the ridge is added.
-func (s *sparse) leastPivot(f []float64) float64 {
+// minPivot is that of S, to which the ridge is added.
+func (s *sparse) minPivot(f []float64) float64 {
 	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
 	for k, i := range s.rows {
 		diagonal[i] += l[k] * l[k]

@@ -162,7 +162,7 @@ func (h *Hamiltonian) forceAt(x, p, l, known []float64) (outcome, error) {
 
 // inverted prepares forceWith.
 func (h *Hamiltonian) inverted(l []float64) (bool, error) {
-	ok := h.invert(l, h.beside)
+	ok := h.invert(l, h.await)
 	if h.stopped {
 		return false, infer.ErrInterrupted
 	}

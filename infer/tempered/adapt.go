@@ -29,7 +29,7 @@ const (
 	firstPower    = 3       //
 	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt and no mode is looked for
 	tuneShare     = 0.1     // of warm-up, in which step sizes alone are adapted
-	leastRound    = 20      // scans
+	minRound      = 20      // scans
 	keepFloats    = 4 << 20 // numbers that draws of all levels may take
 	keepDraws     = 400     // of a level at most
 	fitDraws      = 1000    // that a reference is fitted to, of all chains together, at most
@@ -138,7 +138,7 @@ func (k *Kernel) searchSteps(rng *rand.Rand) error {
 // the shapes of the modes that were found last; and one in which step sizes alone are adapted.
 func (k *Kernel) Stages(n int) []infer.Stage {
 	part := func(share float64, left int) int {
-		return min(max(int(share*float64(n)), leastRound), left)
+		return min(max(int(share*float64(n)), minRound), left)
 	}
 	tune := part(tuneShare, n)
 	schedule := part(scheduleShare, n-tune)
@@ -163,7 +163,7 @@ const (
 
 // rounds are lengths that double, and add up to n.
 func rounds(n int) (out []int) {
-	for length := leastRound; n > 0; length *= 2 {
+	for length := minRound; n > 0; length *= 2 {
 		if n < length+2*length {
 			length = n
 		}
@@ -235,7 +235,7 @@ func learnReference(old *Mixture, shares []any) learnt {
 		all.draws, all.scores, all.logs = all.draws[:n], all.scores[:n], all.logs[:n]
 	}
 	m := old
-	if len(all.draws) >= fewest {
+	if len(all.draws) >= minPoints {
 		if fit, err := refit(old, all.draws, all.scores, all.logs); err == nil {
 			m = fit
 		}
@@ -248,7 +248,7 @@ func learnReference(old *Mixture, shares []any) learnt {
 		}
 		w = w.with(f)
 		f.Weight, found = foundWeight, true
-		if len(parts) == mostComponents { // the least one goes
+		if len(parts) == maxComponents { // the least one goes
 			least := 0
 			for i, p := range parts {
 				if p.Weight < parts[least].Weight {
@@ -301,7 +301,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	}
 	if r.learns > learnSteps {
 		n := len(k.levels)
-		most := min(keepDraws, max(2*fewest, keepFloats/(2*n*max(1, k.target.Dim()))))
+		most := min(keepDraws, max(2*minPoints, keepFloats/(2*n*max(1, k.target.Dim()))))
 		k.learning = &learning{every: 1 + (r.length-1)/most, draws: make([][][]float64, n), scores: make([][][]float64, n), logs: make([][]float64, n)}
 	}
 	defer func() { k.learning = nil }()
@@ -479,7 +479,7 @@ func nearestLevel(betas, cumulative []float64, beta float64) int {
 func (k *Kernel) metricOf(i int) infer.Metric {
 	draws, scores := k.learning.draws[i], k.learning.scores[i]
 	now := k.levels[i].h.inner.Metric()
-	if len(scores) < 2*fewest {
+	if len(scores) < 2*minPoints {
 		return now
 	}
 	var s whiten.Sample

@@ -12,22 +12,22 @@ import (
 
 // The constants of fitting.
 const (
-	mostDense      = 60   // dimensions in which covariances are matrices
-	mostComponents = 16   // of a fitted reference
-	fewest         = 8    // draws that a component is learnt from
-	shapeDraws     = 10   // for each dimension: with fewer, the moments of draws do not change shapes
-	emSteps        = 12   // of expectation and maximisation
-	leastWeight    = 0.02 // of a component, as long as there are few
-	sumOfLeast     = 0.1  // of all components that have the least weight
-	margin         = 1.1  // of variances of a reference: one too narrow is worse than one too wide
+	maxDense      = 60   // dimensions in which covariances are matrices
+	maxComponents = 16   // of a fitted reference
+	minPoints     = 8    // draws that a component is learnt from
+	shapeDraws    = 10   // for each dimension: with fewer, the moments of draws do not change shapes
+	emSteps       = 12   // of expectation and maximisation
+	minWeight     = 0.02 // of a component, as long as there are few
+	sumOfLeast    = 0.1  // of all components that have the least weight
+	margin        = 1.1  // of variances of a reference: one too narrow is worse than one too wide
 )
 
 // kindOf is the kind of metric that n draws with scores can tell in so many dimensions.
 func kindOf(dim, n int) infer.MetricKind {
 	switch {
-	case n < 2*fewest && n < dim:
+	case n < 2*minPoints && n < dim:
 		return infer.Diagonal
-	case dim <= mostDense:
+	case dim <= maxDense:
 		return infer.Dense
 	}
 	return infer.LowRank
@@ -36,7 +36,7 @@ func kindOf(dim, n int) infer.MetricKind {
 // component fits a normal distribution to draws with scores; false if they are too few or do not
 // allow for one.
 func component(draws, scores [][]float64) (infer.Metric, bool) {
-	if len(draws) < fewest {
+	if len(draws) < minPoints {
 		return infer.Metric{}, false
 	}
 	d := len(draws[0])
@@ -53,7 +53,7 @@ func component(draws, scores [][]float64) (infer.Metric, bool) {
 
 // moments gives the mean and the covariance of weighted draws the form of a metric that is
 // near to their precision: with the draws' moments, shrunk towards a multiple of that metric.
-// Above mostDense dimensions only the multiple is learnt.
+// Above maxDense dimensions only the multiple is learnt.
 func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric, bool) {
 	d, total := m.Dim, floats.Sum(weights)
 	if !(total > 0) {
@@ -167,7 +167,7 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 // may be modes that the draws have missed.
 func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, error) {
 	parts := old.Components()
-	if new, ok := foreign(old, draws, scores); ok && len(parts) < mostComponents {
+	if new, ok := foreign(old, draws, scores); ok && len(parts) < maxComponents {
 		parts = append(parts, new)
 	}
 	base := make([]infer.Metric, len(parts)) // what shapes are shrunk towards
@@ -184,7 +184,7 @@ func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, e
 		for _, i := range own[k] {
 			x, g = append(x, draws[i]), append(g, scores[i])
 		}
-		if len(x) >= fewest {
+		if len(x) >= minPoints {
 			if fit, err := whiten.Fit(kindOf(len(x[0]), len(x)), whiten.Sample{Draws: x, Scores: g}, whiten.Options{}); err == nil {
 				base[k] = fit
 			}
@@ -207,7 +207,7 @@ func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, e
 		for k := range parts {
 			n := floats.Sum(weights[k])
 			parts[k].Weight = max(n/float64(len(draws)), 1e-3)
-			if n < fewest {
+			if n < minPoints {
 				continue
 			}
 			if fit, ok := moments(base[k], draws, weights[k]); ok {
@@ -257,7 +257,7 @@ func reweigh(parts []Component, m *Mixture, draws [][]float64, logs []float64) {
 	most := math.Inf(-1)
 	for k := range parts {
 		masses[k] = math.Inf(-1)
-		if len(own[k]) >= fewest {
+		if len(own[k]) >= minPoints {
 			masses[k] = 0
 			for _, i := range own[k] {
 				m.Log(draws[i])
@@ -287,7 +287,7 @@ func lift(parts []Component) {
 	for _, p := range parts {
 		total += p.Weight
 	}
-	least := min(leastWeight, sumOfLeast/float64(len(parts)))
+	least := min(minWeight, sumOfLeast/float64(len(parts)))
 	for k := range parts {
 		parts[k].Weight = max(parts[k].Weight/total, least)
 	}
@@ -298,7 +298,7 @@ func lift(parts []Component) {
 func within(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	total := 0.0
-	dense := d <= mostDense
+	dense := d <= maxDense
 	for _, p := range parts {
 		total += p.Weight
 		dense = dense && p.Normal.Kind == infer.Dense

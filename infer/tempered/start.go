@@ -27,14 +27,14 @@ const (
 	climbs     = 100 // evaluations of a climb, and twice the root of the dimension
 	summits    = 30  // iterations from where a climb ends to the summit
 	localWarm  = 100 // transitions of NUTS at what a climb has led to, in which it adapts
-	localDraws = 60  // and from which a component is learnt, beside one for each dimension up to mostDense
+	localDraws = 60  // and from which a component is learnt, beside one for each dimension up to maxDense
 	localDepth = 6
 	patience   = 6   // short runs that lead to what is known, one after the other, until there are no more
 	scanned    = 250 // points at which the density is looked at, for each start
 	scanClimbs = 8   // and climbs from the best of them
 	ofGroup    = 2   // at most
 	ofHeat     = 64  // points, at most, that climbs may begin from
-	mostStarts = 8   // times the starts asked for, as long as they find modes
+	maxStarts  = 8   // times the starts asked for, as long as they find modes
 
 	searchShare = 0.2 // of the gradients of warm-up, for more of that: half for points, half for climbs
 	usualLength = 8   // gradients of a transition of NUTS, about
@@ -173,9 +173,9 @@ func merged(found, others []local) []local {
 			out = append(out, m)
 		}
 	}
-	if len(out) > mostComponents {
+	if len(out) > maxComponents {
 		slices.SortStableFunc(out, func(a, b local) int { return cmp.Compare(b.log, a.log) })
-		out = out[:mostComponents]
+		out = out[:maxComponents]
 	}
 	return out
 }
@@ -192,7 +192,7 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 			x[j] = radius * (2*rng.Float64() - 1)
 		}
 	}
-	for i, vain := 0, 0; vain < k.options.Starts && i < mostStarts*k.options.Starts && len(found) < mostComponents; i++ {
+	for i, vain := 0, 0; vain < k.options.Starts && i < maxStarts*k.options.Starts && len(found) < maxComponents; i++ {
 		if i > 0 {
 			random(i - 1)
 		}
@@ -322,7 +322,7 @@ var heats = []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}
 // quickClimbs climbs from the points that next gives, as long as there are gradients left.
 func (k *Kernel) quickClimbs(ctx context.Context, rng *rand.Rand, w known, allowed int64, next func(i int) []float64) (found []local, err error) {
 	begun := k.target.Gradients()
-	for i := 0; int64(i) < allowed && len(found) < mostComponents && k.target.Gradients()-begun < allowed; i++ {
+	for i := 0; int64(i) < allowed && len(found) < maxComponents && k.target.Gradients()-begun < allowed; i++ {
 		x := next(i)
 		if x == nil {
 			break
@@ -353,7 +353,7 @@ func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most 
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
 	for _, l := range leads {
-		if most == 0 || len(found) == mostComponents {
+		if most == 0 || len(found) == maxComponents {
 			break
 		}
 		if taken[l.group] == ofGroup {
@@ -491,7 +491,7 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	}
 	var m local
 	var scores [][]float64
-	for range localDraws + min(len(x), mostDense) {
+	for range localDraws + min(len(x), maxDense) {
 		if _, err := chain.Advance(); err != nil {
 			return m, err
 		}

@@ -146,12 +146,12 @@ type scored struct {
 	rows []float64 // positions and scores, by turns
 }
 
-// mostScored bounds the numbers that a chain keeps.
-const mostScored = 1 << 22
+// maxScored bounds the numbers that a chain keeps.
+const maxScored = 1 << 22
 
 func (s *scored) add(z *infer.Point) {
 	s.rows = append(append(s.rows, z.Position...), z.Gradient...)
-	if len(s.rows) > mostScored && s.dim > 0 {
+	if len(s.rows) > maxScored && s.dim > 0 {
 		s.rows = append([]float64(nil), s.rows[len(s.rows)/(4*s.dim)*2*s.dim:]...)
 	}
 }

@@ -26,9 +26,9 @@ func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*b
 	n, d := x.Rows, x.Cols
 	b := &basis{}
 	var span blas64.General // zᵀ times its columns are orthonormal
-	if 2*min(n, mostPoints) < d && !(whole && n >= d) {
+	if 2*min(n, maxPoints) < d && !(whole && n >= d) {
 		// The span of draws and scores, by their Gram matrix.
-		n = min(n, mostPoints)
+		n = min(n, maxPoints)
 		b.z = w.matrix(2*n, d)
 		for i := range n {
 			k := i * x.Rows / n // evenly, where there are more

@@ -9,9 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// leastCurvature is the least curvature, relative to the largest in coordinates scaled
+// minCurvature is the least curvature, relative to the largest in coordinates scaled
 // by their own, that is told from none.
-const leastCurvature = 1e-10
+const minCurvature = 1e-10
 
 // Curvature is the dense metric whose inverse is that of the negative Hessian, of whose
 // eigenvalues it takes the absolute values: exact for a normal distribution. Row i of
@@ -43,7 +43,7 @@ func Curvature(hessian [][]float64) (infer.Metric, error) {
 		largest = max(largest, math.Abs(v))
 	}
 	for k, v := range values {
-		f := 1 / math.Sqrt(max(math.Abs(v), leastCurvature*largest))
+		f := 1 / math.Sqrt(max(math.Abs(v), minCurvature*largest))
 		for i := range d {
 			vectors.Data[i*d+k] *= f
 		}

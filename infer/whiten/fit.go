@@ -45,9 +45,9 @@ type Options struct {
 
 var errDraws = errors.New("whiten: draws or scores are not finite, or their variance overflows: the density seems to be improper or extremely wide; check that every parameter has a proper prior")
 
-// mostPoints bounds the draws that a low-rank estimate is made of where they are
+// maxPoints bounds the draws that a low-rank estimate is made of where they are
 // fewer than the dimensions would want: it takes the cube of their number.
-const mostPoints = 80
+const maxPoints = 80
 
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
@@ -207,9 +207,9 @@ func scales(x, g blas64.General, scale []float64) error {
 	return nil
 }
 
-// mostScore is the largest squared score, in units of the median, that counts in
+// maxScore is the largest squared score, in units of the median, that counts in
 // full.
-const mostScore = 3
+const maxScore = 3
 
 // temper gives less weight to draws with large scores: those in the neck of a funnel
 // would make an estimate that fits nothing but the neck. Of a normal target every
@@ -226,10 +226,10 @@ func temper(w *workspace, x, g blas64.General, scale []float64) {
 	slices.Sort(sorted)
 	median := sorted[len(sorted)/2]
 	for i, v := range norms {
-		if v <= mostScore*median || !(median > 0) {
+		if v <= maxScore*median || !(median > 0) {
 			continue
 		}
-		root := math.Sqrt(mostScore * median / v)
+		root := math.Sqrt(maxScore * median / v)
 		floats.Scale(root, row(x, i))
 		floats.Scale(root, row(g, i))
 	}

@@ -50,8 +50,8 @@ func (h *Map) Divergence(draws, scores [][]float64) float64 {
 	return total
 }
 
-// mostPairs bounds the draws of each side that Attainable compares.
-const mostPairs = 40
+// maxPairs bounds the draws of each side that Attainable compares.
+const maxPairs = 40
 
 // Attainable estimates the least Fisher divergence per dimension that any metric can
 // reach, from two sets of draws with their scores that do not depend on each other:
@@ -90,10 +90,10 @@ func Attainable(a, b Sample) float64 {
 	return share / (1 - share)
 }
 
-// some keeps at most mostPairs of the draws, evenly, with their groups.
+// some keeps at most maxPairs of the draws, evenly, with their groups.
 func (s Sample) some() Sample {
 	n := len(s.Draws)
-	if n <= mostPairs {
+	if n <= maxPairs {
 		return s
 	}
 	groups := s.Groups
@@ -105,8 +105,8 @@ func (s Sample) some() Sample {
 	for _, size := range groups {
 		end += size
 		kept := 0
-		for ; k < mostPairs && k*n/mostPairs < end; k++ {
-			out.Draws, out.Scores = append(out.Draws, s.Draws[k*n/mostPairs]), append(out.Scores, s.Scores[k*n/mostPairs])
+		for ; k < maxPairs && k*n/maxPairs < end; k++ {
+			out.Draws, out.Scores = append(out.Draws, s.Draws[k*n/maxPairs]), append(out.Scores, s.Scores[k*n/maxPairs])
 			kept++
 		}
 		if kept > 0 {

@@ -65,7 +65,7 @@ func recursive(text string) bool {
 }
 
 // place is a statement with what is around it.
-type place struct {
+type located struct {
 	stmt  ast.Stmt
 	list  []ast.Stmt // its brothers
 	at    int
@@ -75,10 +75,10 @@ type place struct {
 }
 
 // site is all that mutations can change in a program.
-type site struct {
+type mutator struct {
 	rng     *rand.Rand
-	text    string
-	places  []place
+	source  string
+	places  []located
 	loops   []*ast.For
 	indices []*ast.Single
 	numbers []ast.Expr
@@ -88,25 +88,25 @@ type site struct {
 	ints    map[string][]string
 }
 
-func (s *site) of(n ast.Node) string {
+func (s *mutator) of(n ast.Node) string {
 	sp := n.Span()
-	return s.text[sp.Start:sp.End]
+	return s.source[sp.Start:sp.End]
 }
 
 // replaced is the text with that of a node replaced.
-func (s *site) replaced(n ast.Node, by string) string {
+func (s *mutator) replaced(n ast.Node, by string) string {
 	sp := n.Span()
-	return s.text[:sp.Start] + by + s.text[sp.End:]
+	return s.source[:sp.Start] + by + s.source[sp.End:]
 }
 
 // mutations are the changes; each returns false where it is not possible.
 var mutations = []struct {
 	weight int
-	change func(s *site) (string, bool)
+	change func(s *mutator) (string, bool)
 }{
-	{3, (*site).drop}, {2, (*site).repeat}, {4, (*site).swap}, {3, (*site).move}, {5, (*site).guard}, {2, (*site).inLoop},
-	{3, (*site).shiftBound}, {3, (*site).shiftIndex}, {3, (*site).putJump}, {2, (*site).number}, {1, (*site).operator},
-	{2, (*site).condition}, {2, (*site).unwrap}, {2, (*site).keep},
+	{3, (*mutator).drop}, {2, (*mutator).repeat}, {4, (*mutator).swap}, {3, (*mutator).move}, {5, (*mutator).guard}, {2, (*mutator).inLoop},
+	{3, (*mutator).shiftBound}, {3, (*mutator).shiftIndex}, {3, (*mutator).putJump}, {2, (*mutator).number}, {1, (*mutator).operator},
+	{2, (*mutator).condition}, {2, (*mutator).unwrap}, {2, (*mutator).keep},
 }
 
 func mutation(text string, rng *rand.Rand) (string, bool) {
@@ -114,7 +114,7 @@ func mutation(text string, rng *rand.Rand) (string, bool) {
 	if list.HasErrors() {
 		return text, false
 	}
-	s := &site{rng: rng, text: text, ints: map[string][]string{}}
+	s := &mutator{rng: rng, source: text, ints: map[string][]string{}}
 	s.collect(tree)
 	total := 0
 	for _, m := range mutations {
@@ -129,7 +129,7 @@ func mutation(text string, rng *rand.Rand) (string, bool) {
 	return text, false
 }
 
-func (s *site) collect(tree *ast.File) {
+func (s *mutator) collect(tree *ast.File) {
 	for _, b := range tree.Blocks {
 		switch b.Kind {
 		case ast.Data, ast.Parameters:
@@ -152,7 +152,7 @@ func (s *site) collect(tree *ast.File) {
 	}
 }
 
-func (s *site) stmts(list []ast.Stmt, loops []*ast.For, inFor bool) {
+func (s *mutator) stmts(list []ast.Stmt, loops []*ast.For, inFor bool) {
 	for i, st := range list {
 		_, decl := st.(*ast.VarDecl)
 		if f, ok := st.(*ast.FunctionDecl); ok {
@@ -164,12 +164,12 @@ func (s *site) stmts(list []ast.Stmt, loops []*ast.For, inFor bool) {
 		if _, ok := st.(*ast.While); ok {
 			continue
 		}
-		s.places = append(s.places, place{stmt: st, list: list, at: i, loops: loops, inFor: inFor, decl: decl})
+		s.places = append(s.places, located{stmt: st, list: list, at: i, loops: loops, inFor: inFor, decl: decl})
 		s.inside(st, loops, inFor)
 	}
 }
 
-func (s *site) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
+func (s *mutator) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 	body := func(b ast.Stmt, loops []*ast.For, inFor bool) {
 		if b, ok := b.(*ast.BlockStmt); ok {
 			s.stmts(b.Stmts, loops, inFor)
@@ -209,7 +209,7 @@ func (s *site) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 }
 
 // exprs collects the parts of expressions.
-func (s *site) exprs(n ast.Node) {
+func (s *mutator) exprs(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Single:
@@ -225,10 +225,10 @@ func (s *site) exprs(n ast.Node) {
 	}, nil)
 }
 
-func draw[T any](s *site, list []T) T { return list[s.rng.IntN(len(list))] }
+func draw[T any](s *mutator, list []T) T { return list[s.rng.IntN(len(list))] }
 
 // cond is a condition that can stand within the loops.
-func (s *site) cond(loops []*ast.For) string {
+func (s *mutator) cond(loops []*ast.For) string {
 	if len(loops) > 0 && s.rng.IntN(4) > 0 {
 		f := loops[len(loops)-1]
 		if s.rng.IntN(3) == 0 {
@@ -247,7 +247,7 @@ func (s *site) cond(loops []*ast.For) string {
 }
 
 // some draws a statement; plain: no declaration.
-func (s *site) some(plain bool) (place, bool) {
+func (s *mutator) some(plain bool) (located, bool) {
 	for range 10 {
 		if len(s.places) == 0 {
 			break
@@ -256,10 +256,10 @@ func (s *site) some(plain bool) (place, bool) {
 			return p, true
 		}
 	}
-	return place{}, false
+	return located{}, false
 }
 
-func (s *site) drop() (string, bool) {
+func (s *mutator) drop() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
 		return "", false
@@ -267,7 +267,7 @@ func (s *site) drop() (string, bool) {
 	return s.replaced(p.stmt, "{ }"), true
 }
 
-func (s *site) repeat() (string, bool) {
+func (s *mutator) repeat() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
 		return "", false
@@ -275,7 +275,7 @@ func (s *site) repeat() (string, bool) {
 	return s.replaced(p.stmt, "{\n"+s.of(p.stmt)+"\n"+s.of(p.stmt)+"\n}"), true
 }
 
-func (s *site) swap() (string, bool) {
+func (s *mutator) swap() (string, bool) {
 	p, ok := s.some(false)
 	if !ok || p.at+1 >= len(p.list) {
 		return "", false
@@ -284,21 +284,21 @@ func (s *site) swap() (string, bool) {
 	if b.Start < a.End { // a statement that an earlier change has put into another's place
 		return "", false
 	}
-	return s.text[:a.Start] + s.text[b.Start:b.End] + s.text[a.End:b.Start] + s.text[a.Start:a.End] + s.text[b.End:], true
+	return s.source[:a.Start] + s.source[b.Start:b.End] + s.source[a.End:b.Start] + s.source[a.Start:a.End] + s.source[b.End:], true
 }
 
 // move puts a copy of a statement after another one.
-func (s *site) move() (string, bool) {
+func (s *mutator) move() (string, bool) {
 	p, ok := s.some(true)
 	q, ok2 := s.some(false)
 	if !ok || !ok2 {
 		return "", false
 	}
 	end := q.stmt.Span().End
-	return s.text[:end] + "\n" + s.of(p.stmt) + s.text[end:], true
+	return s.source[:end] + "\n" + s.of(p.stmt) + s.source[end:], true
 }
 
-func (s *site) guard() (string, bool) {
+func (s *mutator) guard() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
 		return "", false
@@ -312,7 +312,7 @@ func (s *site) guard() (string, bool) {
 	return s.replaced(p.stmt, text), true
 }
 
-func (s *site) inLoop() (string, bool) {
+func (s *mutator) inLoop() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
 		return "", false
@@ -320,7 +320,7 @@ func (s *site) inLoop() (string, bool) {
 	return s.replaced(p.stmt, fmt.Sprintf("for (it%d in 1:%d) {\n%s\n}", s.rng.IntN(1000), s.rng.IntN(6), s.of(p.stmt))), true
 }
 
-func (s *site) shiftBound() (string, bool) {
+func (s *mutator) shiftBound() (string, bool) {
 	if len(s.loops) == 0 {
 		return "", false
 	}
@@ -329,7 +329,7 @@ func (s *site) shiftBound() (string, bool) {
 	return s.replaced(e, fmt.Sprintf(draw(s, []string{"(%s + 1)", "(%s - 1)", "max(%s, 3)", "min(%s, 4)", "(1 + %s %% 3)"}), s.of(e))), true
 }
 
-func (s *site) shiftIndex() (string, bool) {
+func (s *mutator) shiftIndex() (string, bool) {
 	if len(s.indices) == 0 {
 		return "", false
 	}
@@ -337,7 +337,7 @@ func (s *site) shiftIndex() (string, bool) {
 	return s.replaced(i, fmt.Sprintf(draw(s, []string{"(%s) - 1", "(%s) + 1", "max((%s) - 1, 1)", "1 + (%s) %% 2", "min(%s, 2)"}), s.of(i))), true
 }
 
-func (s *site) putJump() (string, bool) {
+func (s *mutator) putJump() (string, bool) {
 	for range 10 {
 		p, ok := s.some(false)
 		if !ok {
@@ -345,13 +345,13 @@ func (s *site) putJump() (string, bool) {
 		}
 		if p.inFor {
 			start := p.stmt.Span().Start
-			return s.text[:start] + "if (" + s.cond(p.loops) + ") " + draw(s, []string{"continue;", "continue;", "break;"}) + "\n" + s.text[start:], true
+			return s.source[:start] + "if (" + s.cond(p.loops) + ") " + draw(s, []string{"continue;", "continue;", "break;"}) + "\n" + s.source[start:], true
 		}
 	}
 	return "", false
 }
 
-func (s *site) number() (string, bool) {
+func (s *mutator) number() (string, bool) {
 	if len(s.numbers) == 0 {
 		return "", false
 	}
@@ -362,7 +362,7 @@ func (s *site) number() (string, bool) {
 	return s.replaced(n, draw(s, []string{"0.0", "1.0", "0.5", "(-0.3)"})), true
 }
 
-func (s *site) operator() (string, bool) {
+func (s *mutator) operator() (string, bool) {
 	if len(s.ops) == 0 {
 		return "", false
 	}
@@ -370,7 +370,7 @@ func (s *site) operator() (string, bool) {
 	for _, class := range [][]string{{"+", "-"}, {"<", "<=", ">", ">=", "==", "!="}, {"&&", "||"}, {"*", "+"}} {
 		for _, op := range class {
 			if op == b.Op {
-				return s.text[:b.OpPos.Start] + draw(s, class) + s.text[b.OpPos.End:], true
+				return s.source[:b.OpPos.Start] + draw(s, class) + s.source[b.OpPos.End:], true
 			}
 		}
 	}
@@ -378,7 +378,7 @@ func (s *site) operator() (string, bool) {
 }
 
 // condition makes an expression one of two.
-func (s *site) condition() (string, bool) {
+func (s *mutator) condition() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
 		return "", false
@@ -391,7 +391,7 @@ func (s *site) condition() (string, bool) {
 }
 
 // unwrap leaves the condition of a conditional out, or negates it.
-func (s *site) unwrap() (string, bool) {
+func (s *mutator) unwrap() (string, bool) {
 	if len(s.ifs) == 0 {
 		return "", false
 	}
@@ -410,7 +410,7 @@ func (s *site) unwrap() (string, bool) {
 
 // keep copies a variable before it is assigned, and adds the copy to the
 // density where a condition holds.
-func (s *site) keep() (string, bool) {
+func (s *mutator) keep() (string, bool) {
 	for range 10 {
 		p, ok := s.some(true)
 		if !ok {

@@ -27,7 +27,7 @@ func undefined(m *interp.Model, x [][]float64) bool {
 	for _, in := range g.Inputs {
 		depends[in] = true
 	}
-	g.Outputs, g.Effects = nil, nil
+	g.Outputs, g.SideEffects = nil, nil
 	for i, n := range g.Nodes {
 		if slices.ContainsFunc(n.Args, func(a ad.Ref) bool { return depends[a] }) {
 			depends[i] = true

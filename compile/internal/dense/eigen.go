@@ -63,13 +63,13 @@ func (l eigenLoops) Turn(z []float64, stride, n int, turns []float64, first, ste
 	l.turn.Run(pointer(z[first*stride:]), pointer(turns), pointer(l.scratch), 8*step*stride, len(turns)/2, n/l.lanes)
 }
 
-// mostAtOnce is how many vectors of a row the loops of eigendecompositions keep in registers.
-const mostAtOnce = 4
+// maxAtOnce is how many vectors of a row the loops of eigendecompositions keep in registers.
+const maxAtOnce = 4
 
 // columns makes code for as many vectors of columns as the register vectors says, some at a
 // time.
 func (g *generator) columns(code func(f *native.Frame, w int)) {
-	for w := mostAtOnce; w > 0; w-- {
+	for w := maxAtOnce; w > 0; w-- {
 		again, narrower := g.NewLabel(), g.NewLabel()
 		g.Place(again)
 		g.CmpImm(eigenVectors, int32(w))
@@ -79,7 +79,7 @@ func (g *generator) columns(code func(f *native.Frame, w int)) {
 		code(f, w)
 		g.AddImm(native.Memory, int32(8*g.lanes*w))
 		g.AddImm(eigenVectors, int32(-w))
-		if w == mostAtOnce {
+		if w == maxAtOnce {
 			g.Jump(again)
 		}
 		g.Place(narrower)

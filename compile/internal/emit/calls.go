@@ -144,14 +144,14 @@ func (lb *library) unchecked(f *stdlib.Func, name string, args []value, typ type
 	if within, _ := lb.b.levelForChecks(args); lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") {
 		return v, false
 	}
-	checks := len(lvl.g.Effects)
+	checks := len(lvl.g.SideEffects)
 	v = lb.build(lvl, ax, f, name, args, typ)
 	known := v.ints != nil
 	if !known {
 		_, known = lvl.g.Value(v.ref)
 	}
-	if len(lvl.g.Effects) > checks {
-		lvl.g.Effects, known = lvl.g.Effects[:checks], false
+	if len(lvl.g.SideEffects) > checks {
+		lvl.g.SideEffects, known = lvl.g.SideEffects[:checks], false
 	}
 	return v, known
 }

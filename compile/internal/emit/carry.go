@@ -192,7 +192,7 @@ func (cr *carrier) startEnding(r *regionBody) (out []value) {
 func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, node ad.Ref, sums int, effects bool) signal {
 	g, sum, k := parent.g, ad.None, 0
 	if effects {
-		g.Effects = append(g.Effects, node)
+		g.SideEffects = append(g.SideEffects, node)
 	}
 	if sums > 0 {
 		sum = g.SumOf(node, 0)
@@ -296,13 +296,13 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	}
 	setInputs(body, inputs)
 	sums := cr.outputTarget(r)
-	if len(body.Outputs) == 0 && len(body.Effects) == 0 {
+	if len(body.Outputs) == 0 && len(body.SideEffects) == 0 {
 		cr.iter.settle(lp)
 		return goesOn
 	}
 	g.SetSite(cr.b.site())
 	sc := g.DoScan(&ad.Scan{Body: body, Carries: len(r.regs), Streams: len(r.lvl.streams), Sums: sums, Steps: steps}, args)
-	sig := cr.finishRegion(r, parent, outer, sc, sums, len(body.Effects) > 0)
+	sig := cr.finishRegion(r, parent, outer, sc, sums, len(body.SideEffects) > 0)
 	cr.iter.settle(lp)
 	cr.log.stats.Carried++
 	cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.N, Why: lp.why})
@@ -398,7 +398,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	}
 	g.SetSite(cr.b.site())
 	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: body.lvl.g, Carries: len(body.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
-	sig := cr.finishRegion(body, parent, outer, w, sums, len(cond.lvl.g.Effects)+len(body.lvl.g.Effects) > 0)
+	sig := cr.finishRegion(body, parent, outer, w, sums, len(cond.lvl.g.SideEffects)+len(body.lvl.g.SideEffects) > 0)
 	cr.log.stats.Iterated++
 	cr.log.keepPlan(Plan{Line: lp.body.Span().Begin().Line, Way: "iterated"})
 	return sig

@@ -335,7 +335,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 			g.Output(sum)
 		}
 	}
-	if len(t.lvl.g.Outputs) == 0 && len(t.lvl.g.Effects)+len(e.lvl.g.Effects) == 0 {
+	if len(t.lvl.g.Outputs) == 0 && len(t.lvl.g.SideEffects)+len(e.lvl.g.SideEffects) == 0 {
 		cl.result = nil
 		return union
 	}
@@ -348,8 +348,8 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	c := cl.b.use(cond, parent, ax)
 	g.SetSite(cl.b.site())
 	r := g.Do(ad.OpIf, &ad.If{Then: t.lvl.g, Else: e.lvl.g}, append([]ad.Ref{c}, args...)...)
-	if len(t.lvl.g.Effects)+len(e.lvl.g.Effects) > 0 {
-		g.Effects = append(g.Effects, r)
+	if len(t.lvl.g.SideEffects)+len(e.lvl.g.SideEffects) > 0 {
+		g.SideEffects = append(g.SideEffects, r)
 	}
 	k := 0
 	next := func(typ types.Type, param bool) value {

@@ -358,7 +358,7 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	for _, st := range marked {
 		wanted = append(wanted, st.Args...)
 	}
-	wanted = append(wanted, body.Effects...)
+	wanted = append(wanted, body.SideEffects...)
 	outer := make([]bool, len(body.Nodes))
 	var kept []ad.Ref
 	keptAt := map[ad.Ref]int{}
@@ -473,7 +473,7 @@ type scanResults struct{ kept, history func(k int) ad.Ref }
 // results.
 func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 	g := sn.at.lvl.g
-	known := len(s.Body.Effects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
+	known := len(s.Body.SideEffects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
 	h := ad.NewGraph()
 	var in []ad.Ref
 	for _, a := range args {
@@ -497,8 +497,8 @@ func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 		}
 	}
 	sc := g.DoScan(s, args)
-	if len(s.Body.Effects) > 0 {
-		g.Effects = append(g.Effects, sc)
+	if len(s.Body.SideEffects) > 0 {
+		g.SideEffects = append(g.SideEffects, sc)
 	}
 	return scanResults{
 		kept:    func(k int) ad.Ref { return g.Kept(sc, k) },

@@ -47,7 +47,7 @@ type capture struct {
 type link struct{ outer, in, flat ad.Ref }
 
 func newLevel(parent *level, outer *axis) *level {
-	return &level{g: parent.g.Beside(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
+	return &level{g: parent.g.Sibling(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
 }
 
 func deeper(a, b *level) *level {

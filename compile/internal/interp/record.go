@@ -203,7 +203,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 	g.Outputs = m.catch(at, func() []ad.Ref { return build(g, refs) })
 	out := make([]*array, len(g.Outputs))
 	values := make([][]float64, len(out))
-	known := len(g.Effects) == 0
+	known := len(g.SideEffects) == 0
 	for k, r := range g.Outputs {
 		v, ok := g.Value(r)
 		known = known && ok

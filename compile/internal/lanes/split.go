@@ -46,8 +46,8 @@ func (v Value) MustAgree(excluded []bool) int64 {
 // unrolled, it stays in these lanes, and spares the gathers of the groups. For two
 // triangular convolutions in 14 lanes these made a gradient take 660 µs instead of 510.
 const (
-	maxGroups   = 128
-	fewestLanes = 4
+	maxGroups = 128
+	minLanes  = 4
 )
 
 // Groups are the iterations of a loop by their sizes.
@@ -61,7 +61,7 @@ type Groups struct {
 // iterations, or of iterations of loops within them if it is the same in each of
 // these.
 func (g *Groups) Refine(ax *plan.Axis, s *Split) bool {
-	most := min(maxGroups, ax.Iterations()/fewestLanes)
+	most := min(maxGroups, ax.Iterations()/minLanes)
 	if !ax.Within(s.Axis) {
 		return false
 	}

@@ -144,7 +144,7 @@ func (s *scheduler) schedule() {
 
 // together reports whether node q may stand in the block of p, which makes its
 // argument k (k < 0: which must merely run before; both are checks then).
-func (b *Body) together(p, q *Node, k int) bool {
+func (b *Body) sameBlock(p, q *Node, k int) bool {
 	if p.Kind > Accumulate || q.Kind > Accumulate {
 		return false
 	}
@@ -166,7 +166,7 @@ func (s *scheduler) link() {
 		st.barrier = -1
 		edge := func(from int32, k int) {
 			to := int32(i) << 1
-			if s.together(&s.Nodes[from], n, k) {
+			if s.sameBlock(&s.Nodes[from], n, k) {
 				to |= 1
 			}
 			s.state[from].succs = append(s.state[from].succs, to)

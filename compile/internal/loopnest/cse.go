@@ -18,8 +18,8 @@ func EliminateCommon(p *Program) {
 	}
 }
 
-// shareKey finds equal nodes.
-type shareKey struct {
+// cseKey finds equal nodes.
+type cseKey struct {
 	kind    Kind
 	op      ad.OpCode
 	n, size int
@@ -47,7 +47,7 @@ func (m *Map) key() (k mapKey, ok bool) {
 }
 
 func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
-	found := map[shareKey]BufferID{}
+	found := map[cseKey]BufferID{}
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
@@ -64,7 +64,7 @@ func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 		if d.Body != b || d.Kept || d.In != None || len(d.Makers) != 1 {
 			continue
 		}
-		key := shareKey{kind: n.Kind, op: n.Op, n: n.N, size: d.N, store: n.Store}
+		key := cseKey{kind: n.Kind, op: n.Op, n: n.N, size: d.N, store: n.Store}
 		copy(key.args[:], n.Args)
 		if n.Kind != Elementwise {
 			m, ok := n.Map.key()

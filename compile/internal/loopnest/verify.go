@@ -226,7 +226,7 @@ func (v *verifier) blocks(b *Body) {
 		}
 		before := func(m int32, arg int) {
 			p := places[m]
-			if p.block > here.block || p.block == here.block && (p.at >= here.at || !b.together(&b.Nodes[m], n, arg)) {
+			if p.block > here.block || p.block == here.block && (p.at >= here.at || !b.sameBlock(&b.Nodes[m], n, arg)) {
 				v.wrong("node %d depends on node %d, which does not run before", i, m)
 			}
 		}

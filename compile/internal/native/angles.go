@@ -72,7 +72,7 @@ func (p pair) signed(b *Builder, x Value) Value {
 // whole is a number without a second part.
 func whole(b *Builder, x Value) pair { return pair{x, b.Number(0)} }
 
-func atanText(b *Builder, x []Value, _ func(Value)) Value {
+func atanRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return angle(b, whole(b, b.Number(1)), whole(b, magnitude(b, x[0], 1e30))).signed(b, x[0])
 }
 
@@ -84,20 +84,20 @@ func cosineOf(b *Builder, x Value) pair {
 	return pair{u, ul}.times(b, pair{v, vl}).root(b)
 }
 
-func asinText(b *Builder, x []Value, _ func(Value)) Value {
+func asinRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	m := b.Abs(x[0])
 	return angle(b, cosineOf(b, m), whole(b, m)).signed(b, x[0])
 }
 
-func acosText(b *Builder, x []Value, _ func(Value)) Value {
+func acosRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	m := b.Abs(x[0])
 	a := angle(b, whole(b, m), cosineOf(b, m))
 	a = toLeft(b, a).ifTrue(b, func() Value { return b.Compare(LT, x[0], b.Number(0)) }, a)
 	return b.Add(a.high, a.low)
 }
 
-// atan2Text is the angle of the point (y, x), whose second coordinate comes first.
-func atan2Text(b *Builder, x []Value, slow func(Value)) Value {
+// atan2Routine is the angle of the point (y, x), whose second coordinate comes first.
+func atan2Routine(b *Builder, x []Value, slow func(Value)) Value {
 	p, q := b.Abs(x[1]), b.Abs(x[0])
 	slow(b.Both(between(b, p, 1e-140, 1e140), between(b, q, 1e-140, 1e140)))
 	return around(b, x, p, q)
@@ -137,7 +137,7 @@ func tangent(b *Builder, x Value, t turns) Value {
 	return b.Select(b.Compare(LT, b.Abs(x), b.Number(0x1p-30)), x, b.Add(q.high, q.low))
 }
 
-func tanText(b *Builder, x []Value, slow func(Value)) Value {
+func tanRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(isFewTurns(b, x[0]))
 	return tangent(b, x[0], turnsOf(b, x[0]))
 }

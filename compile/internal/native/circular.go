@@ -16,7 +16,7 @@ var twoOverPiTable = uintptr(unsafe.Pointer(&routines.TwoOverPi))
 // below 2²⁰ are exact.
 var halfPi = [4]float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104}
 
-const mostTurns = 1.6e6 // arguments beyond it need more digits of π
+const maxTurns = 1.6e6 // arguments beyond it need more digits of π
 
 // sineTerms are (sin(x)/x - 1)/x² and cosineTerms (cos(x) - 1 + x²/2)/x⁴ in powers of x²,
 // |x| ≤ 0.8.
@@ -118,9 +118,9 @@ func (t turns) sine(b *Builder, further uint64) Value {
 	return b.Xor(y, b.Shl(b.And(quarter, b.Word(2)), 62))
 }
 
-func isFewTurns(b *Builder, x Value) Value { return b.Compare(LE, b.Abs(x), b.Number(mostTurns)) }
+func isFewTurns(b *Builder, x Value) Value { return b.Compare(LE, b.Abs(x), b.Number(maxTurns)) }
 
-func circularText(further uint64) func(b *Builder, x []Value, slow func(Value)) Value {
+func circularRoutine(further uint64) func(b *Builder, x []Value, slow func(Value)) Value {
 	return func(b *Builder, x []Value, slow func(Value)) Value {
 		slow(isFewTurns(b, x[0]))
 		return circular(b, x[0], turnsOf(b, x[0]), further)

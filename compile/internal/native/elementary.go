@@ -30,7 +30,7 @@ func expm1Of(b *Builder, x Value, exact bool) pair {
 	return pair{y, b.Add(b.Add(zl, yl), low)}
 }
 
-func expm1Text(b *Builder, x []Value, slow func(Value)) Value {
+func expm1Routine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -700, 700))
 	y := expm1Of(b, x[0], false)
 	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // of zero, too
@@ -43,8 +43,8 @@ func expm1All(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(GT, x[0], b.Number(700)), expAll(b, x), small)
 }
 
-// tanhText is (e-1)/(e+1) of e = exp(2|x|).
-func tanhText(b *Builder, x []Value, _ func(Value)) Value {
+// tanhRoutine is (e-1)/(e+1) of e = exp(2|x|).
+func tanhRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	m := magnitude(b, x[0], 20)
 	e := expm1Of(b, b.Add(m, m), false)
 	d, dl := twoSum(b, e.high, b.Number(2))
@@ -52,8 +52,8 @@ func tanhText(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Or(b.Add(q.high, q.low), b.And(x[0], b.Word(signBit)))
 }
 
-// log1mExpText is log(1 - eˣ) for x ≤ 0: the logarithm of 1 - eˣ in two parts.
-func log1mExpText(b *Builder, x []Value, slow func(Value)) Value {
+// log1mExpRoutine is log(1 - eˣ) for x ≤ 0: the logarithm of 1 - eˣ in two parts.
+func log1mExpRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -50, -normal))
 	return log1mExpOf(b, x[0])
 }

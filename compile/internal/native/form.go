@@ -90,24 +90,24 @@ func (in *instruction) operands() []Value {
 
 // Text is straight-line code on lanes, as its primitives are: of any number of
 // lanes and for any processor.
-type Text struct {
+type Formula struct {
 	code   []instruction
 	result Value
 }
 
-// NewText is the text that f writes for so many operands.
-func NewText(operands int, f func(b *Builder, x []Value) Value) *Text {
+// NewRoutine is the text that f writes for so many operands.
+func NewRoutine(operands int, f func(b *Builder, x []Value) Value) *Formula {
 	b := &Builder{}
 	x := make([]Value, operands)
 	for i := range x {
 		x[i] = b.In(Vec(i))
 	}
 	r := f(b, x)
-	return &Text{b.code, r}
+	return &Formula{b.code, r}
 }
 
 // Calls reports whether the text calls a routine.
-func (t *Text) Calls() bool {
+func (t *Formula) Calls() bool {
 	for i := range t.code {
 		if t.code[i].prim == primCall {
 			return true
@@ -118,7 +118,7 @@ func (t *Text) Calls() bool {
 
 // Rounds reports whether the text calls a routine that does not compute the same bits as
 // its function everywhere.
-func (t *Text) Rounds() bool {
+func (t *Formula) Rounds() bool {
 	for i := range t.code {
 		if in := &t.code[i]; in.prim == primCall && routineTable[in.imm].name == "" {
 			return true
@@ -436,7 +436,7 @@ func (b *Builder) unless(t Value, l Label) {
 }
 
 // Text is a text with its operands.
-func (b *Builder) Text(t *Text, x []Value) Value {
+func (b *Builder) Text(t *Formula, x []Value) Value {
 	at := make([]Value, len(t.code))
 	for i, in := range t.code {
 		switch in.prim {

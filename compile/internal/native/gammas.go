@@ -63,7 +63,7 @@ func sinPi(b *Builder, x Value) Value {
 	return b.Mul(x, polynomial(b, b.Mul(x, x), sinPiTerms))
 }
 
-func lgammaText(b *Builder, x []Value, slow func(Value)) Value {
+func lgammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], 1e-300, 1e300))
 	return lgammaOf(b, x[0])
 }
@@ -123,7 +123,7 @@ func lgammaAll(b *Builder, x []Value) Value {
 
 const logPi = 1.1447298858494002
 
-func digammaText(b *Builder, x []Value, slow func(Value)) Value {
+func digammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(b.Both(b.Compare(GT, x[0], b.Number(0)), b.Compare(LE, x[0], b.Number(math.MaxFloat64))))
 	return digammaOf(b, x[0])
 }
@@ -206,13 +206,13 @@ var (
 	}
 )
 
-func trigammaText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(between(b, x[0], leastTrigamma, mostTrigamma))
+func trigammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], minTrigamma, maxTrigamma))
 	return trigammaOf(b, x[0])
 }
 
 // Beyond these, ψ′ is the square of the reciprocal, or the reciprocal itself.
-const leastTrigamma, mostTrigamma = 1e-140, 1e300
+const minTrigamma, maxTrigamma = 1e-140, 1e300
 
 // trigammaOf is ψ′ of ordinary positive numbers: i + i²(½ + k) with i = 1/x in two parts, where
 // k is a polynomial, and for x below 1 that of x+1, and 1/x².
@@ -241,9 +241,9 @@ func trigammaOf(b *Builder, x Value) Value {
 func trigammaAll(b *Builder, x []Value) Value {
 	zero, one := b.Number(0), b.Number(1)
 	y := b.Select(b.Compare(LE, x[0], zero), b.Sub(one, x[0]), x[0])
-	v := trigammaOf(b, b.Min(b.Number(mostTrigamma), b.Max(b.Number(leastTrigamma), y)))
-	v = b.Select(b.Compare(GT, y, b.Number(mostTrigamma)), b.Div(one, y), v)
-	v = b.Select(b.Compare(LT, y, b.Number(leastTrigamma)), b.Mul(b.Div(one, y), b.Div(one, y)), v)
+	v := trigammaOf(b, b.Min(b.Number(maxTrigamma), b.Max(b.Number(minTrigamma), y)))
+	v = b.Select(b.Compare(GT, y, b.Number(maxTrigamma)), b.Div(one, y), v)
+	v = b.Select(b.Compare(LT, y, b.Number(minTrigamma)), b.Mul(b.Div(one, y), b.Div(one, y)), v)
 	f := b.Sub(x[0], b.Round(Floor, b.Add(x[0], b.Number(0.5))))
 	sine := b.Div(b.Number(math.Pi), sinPi(b, f))
 	v = b.Select(b.Compare(LE, x[0], zero), b.Sub(b.Mul(sine, sine), v), v)
@@ -253,10 +253,10 @@ func trigammaAll(b *Builder, x []Value) Value {
 	return b.Select(none, b.Number(math.NaN()), v)
 }
 
-// digammaRiseText is ψ(x+d) - ψ(x) without cancellation: both arguments are brought to 6
+// digammaRiseRoutine is ψ(x+d) - ψ(x) without cancellation: both arguments are brought to 6
 // by adding six terms d/(x+j)(x+d+j), five as one fraction; from there it is log1p(d/x) and
 // the divided difference of the series.
-func digammaRiseText(b *Builder, x []Value, slow func(Value)) Value {
+func digammaRiseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
 	slow(b.Both(between(b, x[0], 1e-30, 1e15), between(b, to, 1e-30, 1e15)))
 	return digammaRiseOf(b, x[0], to, x[1])
@@ -352,8 +352,8 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	return b.Select(b.Both(between(b, from, 1e-30, 1e15), between(b, to, 1e-30, 1e15)), ordinary, y)
 }
 
-// lmultichooseText is log Γ(x+n)/(Γ(x) Γ(n+1)).
-func lmultichooseText(b *Builder, x []Value, slow func(Value)) Value {
+// lmultichooseRoutine is log Γ(x+n)/(Γ(x) Γ(n+1)).
+func lmultichooseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(isMultiset(b, x))
 	return lmultichooseOf(b, x[0], x[1])
 }
@@ -435,20 +435,20 @@ func lmultichooseAll(b *Builder, x []Value) Value {
 	return b.Select(isMultiset(b, x), lmultichooseOf(b, x[0], x[1]), y)
 }
 
-// lbetaText is log Γ(x) Γ(y)/Γ(x+y), where one of them is large.
-func lbetaText(b *Builder, x []Value, slow func(Value)) Value {
-	inside := b.Both(between(b, x[0], leastBeta, mostBeta), between(b, x[1], leastBeta, mostBeta))
+// lbetaRoutine is log Γ(x) Γ(y)/Γ(x+y), where one of them is large.
+func lbetaRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	inside := b.Both(between(b, x[0], minBeta, maxBeta), between(b, x[1], minBeta, maxBeta))
 	slow(b.Both(inside, b.Compare(GE, b.Add(x[0], x[1]), b.Number(fewGammas))))
 	return lbetaOf(b, x[0], x[1])
 }
 
 // What is less than fewGammas has logarithms of gamma functions that are better added up: so
 // results near 0 keep their digits.
-const leastBeta, mostBeta, fewGammas = 1e-140, 1e300, 10
+const minBeta, maxBeta, fewGammas = 1e-140, 1e300, 10
 
 // sumOfGammas is log Γ(c)/(Γ(a) Γ(b)) by three logarithms, for c < fewGammas.
 func sumOfGammas(b *Builder, first, second, third Value) Value {
-	l := func(v Value) Value { return lgammaOf(b, b.Min(b.Number(fewGammas), b.Max(b.Number(leastBeta), v))) }
+	l := func(v Value) Value { return lgammaOf(b, b.Min(b.Number(fewGammas), b.Max(b.Number(minBeta), v))) }
 	return b.Sub(l(third), b.Add(l(first), l(second)))
 }
 
@@ -459,18 +459,18 @@ func lbetaOf(b *Builder, x, y Value) Value { return b.Neg(gammaRatio(b, x, y, b.
 // grows as they do.
 func lbetaAll(b *Builder, x []Value) Value {
 	m, M := b.Min(x[0], x[1]), b.Max(x[0], x[1])
-	isHuge := func() Value { return b.Compare(GT, M, b.Number(mostBeta)) }
+	isHuge := func() Value { return b.Compare(GT, M, b.Number(maxBeta)) }
 	scale := b.Select(isHuge(), b.Number(0x1p40), b.Number(1))
 	inside := func(v Value) Value {
-		return b.Min(b.Number(mostBeta), b.Max(b.Number(leastBeta), b.Div(v, scale)))
+		return b.Min(b.Number(maxBeta), b.Max(b.Number(minBeta), b.Div(v, scale)))
 	}
 	y := b.Mul(lbetaOf(b, inside(m), inside(M)), scale)
-	one := b.Sub(lgammaOf(b, b.Max(b.Number(leastBeta), m)), b.Mul(m, exactLog(b, M)))
+	one := b.Sub(lgammaOf(b, b.Max(b.Number(minBeta), m)), b.Mul(m, exactLog(b, M)))
 	y = b.Select(b.Both(isHuge(), b.Compare(LT, m, b.Number(1e280))), one, y)
 	c := b.Add(x[0], x[1])
 	y = b.Select(b.Compare(LT, c, b.Number(fewGammas)), b.Neg(sumOfGammas(b, x[0], x[1], c)), y)
 	tiny := b.Sub(exactLog1p(b, b.Div(m, M)), exactLog(b, m))
-	y = b.Select(b.Compare(LT, m, b.Number(leastBeta)), tiny, y)
+	y = b.Select(b.Compare(LT, m, b.Number(minBeta)), tiny, y)
 	inf := b.Number(math.Inf(1))
 	y = b.Select(b.Compare(EQ, M, inf), b.Neg(inf), y)
 	y = b.Select(b.Compare(EQ, m, b.Number(0)), inf, y)
@@ -478,9 +478,9 @@ func lbetaAll(b *Builder, x []Value) Value {
 	return b.Select(defined, y, b.Number(math.NaN()))
 }
 
-// lchooseText is log Γ(n+1)/(Γ(k+1) Γ(n-k+1)), of n = x and k = y, of which all arguments
+// lchooseRoutine is log Γ(n+1)/(Γ(k+1) Γ(n-k+1)), of n = x and k = y, of which all arguments
 // are ordinary numbers and the first one is large.
-func lchooseText(b *Builder, x []Value, slow func(Value)) Value {
+func lchooseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	a := chosen(b, x)
 	slow(b.Both(isChoice(b, a), b.Compare(GE, a[2], b.Number(fewGammas))))
 	return lchooseOf(b, x)
@@ -493,9 +493,9 @@ func chosen(b *Builder, x []Value) [3]Value {
 }
 
 func isChoice(b *Builder, a [3]Value) Value {
-	t := between(b, a[0], 1e-100, mostBeta)
+	t := between(b, a[0], 1e-100, maxBeta)
 	for _, v := range a[1:] {
-		t = b.Both(t, between(b, v, 1e-100, mostBeta))
+		t = b.Both(t, between(b, v, 1e-100, maxBeta))
 	}
 	return t
 }
@@ -512,7 +512,7 @@ func lchooseOf(b *Builder, x []Value) Value {
 // is k log n - log Γ(k+1) for the lesser k of k and n-k, unless that is huge, too.
 func lchooseAll(b *Builder, x []Value) Value {
 	zero, one, nan, inf := b.Number(0), b.Number(1), b.Number(math.NaN()), b.Number(math.Inf(1))
-	isHuge := func() Value { return b.Compare(GT, x[0], b.Number(mostBeta)) }
+	isHuge := func() Value { return b.Compare(GT, x[0], b.Number(maxBeta)) }
 	scale := b.Select(isHuge(), b.Number(0x1p40), one)
 	y := b.Mul(lchooseOf(b, []Value{b.Div(x[0], scale), b.Div(x[1], scale)}), scale)
 	k := b.Min(x[1], b.Sub(x[0], x[1]))

@@ -8,14 +8,14 @@ import "math"
 // atanhTerms are (atanh(s) - s)/s³ in powers of s², for s² up to 0.04.
 var atanhTerms = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21, 1. / 23}
 
-// gapText is ψ(x+d) - ψ(x) - d/x for d ≥ 0, but without the last term where x is below 1.
-func gapText(b *Builder, x []Value, slow func(Value)) Value {
+// gapRoutine is ψ(x+d) - ψ(x) - d/x for d ≥ 0, but without the last term where x is below 1.
+func gapRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
-	slow(b.Both(between(b, x[0], leastGap, mostGap), between(b, to, leastGap, mostGap)))
+	slow(b.Both(between(b, x[0], minGap, maxGap), between(b, to, minGap, maxGap)))
 	return gapOf(b, x[0], to, x[1])
 }
 
-const leastGap, mostGap = 1e-30, 1e150
+const minGap, maxGap = 1e-30, 1e150
 
 // gapOf brings both arguments to 6 as digammaRiseOf does.
 func gapOf(b *Builder, from, to, d Value) Value {
@@ -53,8 +53,8 @@ func gapAll(b *Builder, x []Value) Value {
 	q := b.Mul(s, s)
 	huge := b.Mul(s, b.Sub(b.Mul(b.Mul(b.Number(2), q), polynomial(b, q, atanhTerms)), t))
 	huge = b.Add(huge, b.Div(b.Mul(b.Number(0.5), t), to))
-	isHuge := b.Both(b.Compare(GT, from, b.Number(mostGap)), b.Compare(LE, t, b.Number(0.5)))
+	isHuge := b.Both(b.Compare(GT, from, b.Number(maxGap)), b.Compare(LE, t, b.Number(0.5)))
 	y = b.Select(b.Both(isHuge, b.Compare(LE, to, b.Number(math.MaxFloat64))), huge, y)
-	ordinary := b.Both(between(b, from, leastGap, mostGap), between(b, to, leastGap, mostGap))
+	ordinary := b.Both(between(b, from, minGap, maxGap), between(b, to, minGap, maxGap))
 	return b.Select(ordinary, gapOf(b, from, to, d), y)
 }

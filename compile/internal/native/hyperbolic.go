@@ -6,8 +6,8 @@ import "math"
 // parts.
 
 const (
-	mostGrown = 700   // hyperbolic sines and cosines beyond it are halves of exponentials
-	mostAreal = 1e100 // squares of larger numbers are left alone
+	maxGrown = 700   // hyperbolic sines and cosines beyond it are halves of exponentials
+	maxAreal = 1e100 // squares of larger numbers are left alone
 )
 
 // halfExponential is exp(x)/2 for x up to 712, so that what is finite stays so.
@@ -19,7 +19,7 @@ func halfExponential(b *Builder, x Value) Value {
 	return b.Mul(y, factors[1])
 }
 
-// grown is exp(m) - 1, and exp(m), for m from 0 to mostGrown.
+// grown is exp(m) - 1, and exp(m), for m from 0 to maxGrown.
 func grown(b *Builder, m Value) (less, e pair) {
 	less = expm1Of(b, m, true)
 	return less, less.plus(b, whole(b, b.Number(1)))
@@ -44,25 +44,25 @@ func isLess(b *Builder, x Value, most float64) Value {
 	return b.Compare(LE, b.Abs(x), b.Number(most))
 }
 
-func sinhText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(isLess(b, x[0], mostGrown))
+func sinhRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	slow(isLess(b, x[0], maxGrown))
 	return signOf(b, sinhOf(b, b.Abs(x[0])), x[0])
 }
 
 func sinhAll(b *Builder, x []Value) Value {
 	m := b.Abs(x[0])
-	y := b.Select(b.Compare(GT, m, b.Number(mostGrown)), halfExponential(b, m), sinhOf(b, magnitude(b, x[0], mostGrown)))
+	y := b.Select(b.Compare(GT, m, b.Number(maxGrown)), halfExponential(b, m), sinhOf(b, magnitude(b, x[0], maxGrown)))
 	return signOf(b, y, x[0])
 }
 
-func coshText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(isLess(b, x[0], mostGrown))
+func coshRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	slow(isLess(b, x[0], maxGrown))
 	return coshOf(b, b.Abs(x[0]))
 }
 
 func coshAll(b *Builder, x []Value) Value {
 	m := b.Abs(x[0])
-	return b.Select(b.Compare(GT, m, b.Number(mostGrown)), halfExponential(b, m), coshOf(b, magnitude(b, x[0], mostGrown)))
+	return b.Select(b.Compare(GT, m, b.Number(maxGrown)), halfExponential(b, m), coshOf(b, magnitude(b, x[0], maxGrown)))
 }
 
 // logOfTwice is log(2x) for large x.
@@ -88,14 +88,14 @@ func asinhOf(b *Builder, m Value) Value {
 	return log1pOfPair(b, t)
 }
 
-func asinhText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(isLess(b, x[0], mostAreal))
+func asinhRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	slow(isLess(b, x[0], maxAreal))
 	return signOf(b, asinhOf(b, b.Abs(x[0])), x[0])
 }
 
 func asinhAll(b *Builder, x []Value) Value {
 	m := b.Abs(x[0])
-	y := b.Select(b.Compare(GT, m, b.Number(mostAreal)), logOfTwice(b, m), asinhOf(b, magnitude(b, x[0], mostAreal)))
+	y := b.Select(b.Compare(GT, m, b.Number(maxAreal)), logOfTwice(b, m), asinhOf(b, magnitude(b, x[0], maxAreal)))
 	y = b.Select(b.Compare(UNORD, m, m), m, y)
 	return signOf(b, y, x[0])
 }
@@ -109,14 +109,14 @@ func acoshOf(b *Builder, x Value) Value {
 	return log1pOfPair(b, s)
 }
 
-func acoshText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(between(b, x[0], 1, mostAreal))
+func acoshRoutine(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], 1, maxAreal))
 	return acoshOf(b, x[0])
 }
 
 func acoshAll(b *Builder, x []Value) Value {
-	y := acoshOf(b, b.Min(b.Number(mostAreal), b.Max(b.Number(1), x[0])))
-	y = b.Select(b.Compare(GT, x[0], b.Number(mostAreal)), logOfTwice(b, x[0]), y)
+	y := acoshOf(b, b.Min(b.Number(maxAreal), b.Max(b.Number(1), x[0])))
+	y = b.Select(b.Compare(GT, x[0], b.Number(maxAreal)), logOfTwice(b, x[0]), y)
 	return b.Select(b.Compare(GE, x[0], b.Number(1)), y, b.Number(math.NaN()))
 }
 
@@ -127,7 +127,7 @@ func atanhOf(b *Builder, m Value) Value {
 	return b.Mul(b.Number(0.5), log1pOfPair(b, q))
 }
 
-func atanhText(b *Builder, x []Value, slow func(Value)) Value {
+func atanhRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(b.Compare(LT, b.Abs(x[0]), b.Number(1)))
 	return signOf(b, atanhOf(b, b.Abs(x[0])), x[0])
 }

@@ -46,7 +46,7 @@ func (q ratio) over(b *Builder, x Value) Value {
 	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), q.power), x), inv)
 }
 
-func logText(b *Builder, x []Value, slow func(Value)) Value {
+func logRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	return ratioOf(b, x[0]).log(b, nil)
 }
@@ -66,8 +66,8 @@ func logEnds(b *Builder, x, y Value) Value {
 	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
 }
 
-// log1pText makes up for the rounding of 1 + x by what was lost over 1 + x.
-func log1pText(b *Builder, x []Value, slow func(Value)) Value {
+// log1pRoutine makes up for the rounding of 1 + x by what was lost over 1 + x.
+func log1pRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	u := b.Add(x[0], b.Number(1))
 	slow(between(b, u, normal, 0x1p1000))
 	q := ratioOf(b, u)

@@ -49,7 +49,7 @@ func reduceTwo(b *Builder, x Value) (e scaled, tail Value) {
 	return scaled{b.Mul(rest, b.Number(math.Ln2)), s[0], k}, s[1]
 }
 
-func exp2Text(b *Builder, x []Value, slow func(Value)) Value {
+func exp2Routine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -1021, 1023))
 	e, tail := reduceTwo(b, x[0])
 	return e.direct(b, &tail)

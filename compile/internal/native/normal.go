@@ -122,7 +122,7 @@ func densityAt(b *Builder, x Value, moved *Value) density {
 	return density{e, scale}
 }
 
-func phiText(b *Builder, x []Value, _ func(Value)) Value {
+func phiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], beyondGaussian))
 	e := densityAt(b, x[0], nil)
 	q := e.over(b, s) // Φ(-|x|)
@@ -131,8 +131,8 @@ func phiText(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
 }
 
-// erfcText is Erfc by the tail at t = √2 |x|, whose square is exact.
-func erfcText(b *Builder, x []Value, _ func(Value)) Value {
+// erfcRoutine is Erfc by the tail at t = √2 |x|, whose square is exact.
+func erfcRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	q := erfcOf(b, x[0])
 	left := less(b, 2, q.high, q.low)
 	return b.Select(isLeft(b, x[0]), b.Add(left.high, left.low), b.Add(q.high, q.low))
@@ -162,7 +162,7 @@ var erfTerms = []float64{
 	1.646038320985815e-06, -1.63332293434337e-07, 1.4413879289095029e-08, -9.502840894774706e-10,
 }
 
-func erfText(b *Builder, x []Value, _ func(Value)) Value {
+func erfRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	q := erfcOf(b, x[0])
 	right := less(b, 1, q.high, q.low)
 	large := b.Or(b.Add(right.high, right.low), b.And(x[0], b.Word(signBit)))
@@ -171,7 +171,7 @@ func erfText(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Select(b.Compare(LT, b.Abs(x[0]), b.Number(0.75)), b.Add(x[0], b.Mul(x[0], p)), large)
 }
 
-func phiExcessText(b *Builder, x []Value, _ func(Value)) Value {
+func phiExcessRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	e, el := excessOf(b, magnitude(b, x[0], math.MaxFloat64))
 	s, sl := twoSum(b, b.Abs(x[0]), e)
 	return phiExcessOf(b, x[0], e, el, phiRatioRight(b, pair{s, b.Add(sl, el)}, densityAt(b, x[0], nil)))
@@ -185,8 +185,8 @@ func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
 	return b.Select(isLeft(b, x), left, right)
 }
 
-// phiRatioText: on the left it is |x| + E.
-func phiRatioText(b *Builder, x []Value, _ func(Value)) Value {
+// phiRatioRoutine: on the left it is |x| + E.
+func phiRatioRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], math.MaxFloat64))
 	return phiRatioOf(b, x[0], s, phiRatioRight(b, s, densityAt(b, x[0], nil)))
 }
@@ -196,8 +196,8 @@ func phiRatioOf(b *Builder, x Value, s, r pair) Value {
 	return b.Select(isLeft(b, x), left, b.Add(r.high, r.low))
 }
 
-// phiExcessAndRatioText is phiExcessText and phiRatioText.
-func phiExcessAndRatioText(b *Builder, x []Value) [2]Value {
+// phiExcessAndRatioRoutine is phiExcessRoutine and phiRatioRoutine.
+func phiExcessAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	t := magnitude(b, x[0], math.MaxFloat64)
 	e, el := excessOf(b, t)
 	h, l := twoSum(b, t, e)
@@ -218,32 +218,32 @@ func phiRatioRight(b *Builder, s pair, f density) pair {
 	return pair{y, b.Add(yl, b.Add(e.low, b.Mul(e.low, z.high)))}
 }
 
-// logPhiText: see logTail; what is added is -x²/2 on the left and nothing on the right.
-func logPhiText(b *Builder, x []Value, _ func(Value)) Value {
+// logPhiRoutine: see logTail; what is added is -x²/2 on the left and nothing on the right.
+func logPhiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
 	return logTail(b, x[0], b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
 }
 
-// logPhiAndRatioText is logPhiText and phiRatioText.
-func logPhiAndRatioText(b *Builder, x []Value) [2]Value {
+// logPhiAndRatioRoutine is logPhiRoutine and phiRatioRoutine.
+func logPhiAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
-	s, _ := ratioAt(b, magnitude(b, x[0], mostTail))
+	s, _ := ratioAt(b, magnitude(b, x[0], maxTail))
 	e := densityAt(b, x[0], nil)
 	log := logOfTail(b, x[0], s, e, b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
 	size := b.Abs(x[0])
-	all := b.Select(b.Compare(GT, size, b.Number(mostTail)), size, b.Add(s.high, s.low))
+	all := b.Select(b.Compare(GT, size, b.Number(maxTail)), size, b.Add(s.high, s.low))
 	right := phiRatioRight(b, s, e)
 	return [2]Value{log, b.Select(left, all, b.Add(right.high, right.low))}
 }
 
-// mostTail is beyond where E is nothing beside x.
-const mostTail = 1e300
+// maxTail is beyond where E is nothing beside x.
+const maxTail = 1e300
 
 // logTail is T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, plus log Φ(x) for x ≥ 0.
 func logTail(b *Builder, x Value, T, Tl Value) Value {
-	s, _ := ratioAt(b, magnitude(b, x, mostTail))
+	s, _ := ratioAt(b, magnitude(b, x, maxTail))
 	return logOfTail(b, x, s, densityAt(b, x, nil), T, Tl)
 }
 
@@ -277,7 +277,7 @@ type expModTail struct {
 func expModTailAt(b *Builder, z, v Value) expModTail {
 	t, tl := twoSum(b, z, b.Neg(v))
 	tl = b.Keep(b.Compare(LT, b.Abs(t), b.Number(1e100)), tl)
-	m := magnitude(b, t, mostTail)
+	m := magnitude(b, t, maxTail)
 	e, el := excessOf(b, m)
 	h, l := twoSum(b, m, e)
 	// |t| is -t on the left.
@@ -303,24 +303,24 @@ func (x expModTail) slope(b *Builder) Value {
 	return b.Select(isLeft(b, x.t), b.Add(x.excess, x.excessLow), ratio)
 }
 
-func logExpModTailText(b *Builder, x []Value, _ func(Value)) Value {
+func logExpModTailRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return expModTailAt(b, x[0], x[1]).log(b, x[0], x[1])
 }
 
-func expModSlopeText(b *Builder, x []Value, _ func(Value)) Value {
+func expModSlopeRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return expModTailAt(b, x[0], x[1]).slope(b)
 }
 
-// expModTailAndSlopeText is logExpModTailText and expModSlopeText.
-func expModTailAndSlopeText(b *Builder, x []Value) [2]Value {
+// expModTailAndSlopeRoutine is logExpModTailRoutine and expModSlopeRoutine.
+func expModTailAndSlopeRoutine(b *Builder, x []Value) [2]Value {
 	t := expModTailAt(b, x[0], x[1])
 	return [2]Value{t.log(b, x[0], x[1]), t.slope(b)}
 }
 
-// invPhiText is the quantile function of the standard normal distribution: the rational
+// invPhiRoutine is the quantile function of the standard normal distribution: the rational
 // approximations of Wichura, algorithm AS 241 (PPND16), followed by one step of Newton's
 // method in the tails, on the logarithm of Φ.
-func invPhiText(b *Builder, x []Value, slow func(Value)) Value {
+func invPhiRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	q := b.Sub(x[0], b.Number(0.5))
 	slow(b.Compare(LE, b.Abs(q), b.Number(0.425)))
 	return invPhiCentral(b, q)

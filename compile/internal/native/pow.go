@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// powText is x to the power of y, see kernel.Pow: the logarithm in two parts, times
+// powRoutine is x to the power of y, see kernel.Pow: the logarithm in two parts, times
 // the exponent, and the exponential.
-func powText(b *Builder, x []Value, slow func(Value)) Value {
+func powRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	high, low := powLog(b, lookUp(b, x[0]))
 	high, low = twice(b, high, low, x[1])

@@ -12,7 +12,7 @@ import (
 // thousand: by interpolation at Chebyshev's points.
 var cubeTerms = []float64{1.1447918716844296, 0.2543427306341776, -0.05899331361608753, 0.022148699208245196}
 
-func cbrtText(b *Builder, x []Value, slow func(Value)) Value {
+func cbrtRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	m := b.Abs(x[0])
 	slow(between(b, m, normal, math.MaxFloat64))
 	return signOf(b, cbrtOf(b, m), x[0])
@@ -56,14 +56,14 @@ func cbrtOf(b *Builder, m Value) Value {
 	return b.Mul(y, b.Shl(b.Add(q, b.Number(routines.Shift+1023)), 52))
 }
 
-func hypotText(b *Builder, x []Value, slow func(Value)) Value {
+func hypotRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	p, q := b.Abs(x[0]), b.Abs(x[1])
-	slow(b.Both(between(b, b.Max(p, q), leastLength, mostLength), b.Compare(EQ, p, p))) // the greater one is q where p is none
+	slow(b.Both(between(b, b.Max(p, q), minLength, maxLength), b.Compare(EQ, p, p))) // the greater one is q where p is none
 	return lengthOf(b, p, q)
 }
 
 // Squares of numbers between these are ordinary.
-const leastLength, mostLength = 1e-140, 1e150
+const minLength, maxLength = 1e-140, 1e150
 
 // lengthOf is √(p²+q²).
 func lengthOf(b *Builder, p, q Value) Value {
@@ -81,8 +81,8 @@ func hypotAll(b *Builder, x []Value) Value {
 	inf := b.Number(math.Inf(1))
 	scale := func(small, large float64) Value {
 		most := b.Max(p, q)
-		s := b.Select(b.Compare(LT, most, b.Number(leastLength)), b.Number(small), b.Number(1))
-		return b.Select(b.Compare(GT, most, b.Number(mostLength)), b.Number(large), s)
+		s := b.Select(b.Compare(LT, most, b.Number(minLength)), b.Number(small), b.Number(1))
+		return b.Select(b.Compare(GT, most, b.Number(maxLength)), b.Number(large), s)
 	}
 	y := b.Mul(lengthOf(b, b.Mul(p, scale(0x1p600, 0x1p-600)), b.Mul(q, scale(0x1p600, 0x1p-600))), scale(0x1p-600, 0x1p600))
 	y = b.Select(b.Compare(UNORD, p, q), b.Number(math.NaN()), y)

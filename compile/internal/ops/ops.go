@@ -43,7 +43,7 @@ type Row struct {
 	Loop func(dst, a, b, c []float64)
 
 	// Text is the op in machine code; nil: there is none.
-	Text *native.Text
+	Text *native.Formula
 
 	// Reduce is the op as one that adds up to a number; nil: it is none such.
 	Reduce *Reduction

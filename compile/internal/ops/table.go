@@ -194,34 +194,34 @@ type (
 
 // Texts of one, two and three operands.
 
-func text1(f func(b *builder, x value) value) *native.Text {
-	return native.NewText(1, func(b *builder, x []value) value { return f(b, x[0]) })
+func text1(f func(b *builder, x value) value) *native.Formula {
+	return native.NewRoutine(1, func(b *builder, x []value) value { return f(b, x[0]) })
 }
 
-func text2(f func(b *builder, x, y value) value) *native.Text {
-	return native.NewText(2, func(b *builder, x []value) value { return f(b, x[0], x[1]) })
+func text2(f func(b *builder, x, y value) value) *native.Formula {
+	return native.NewRoutine(2, func(b *builder, x []value) value { return f(b, x[0], x[1]) })
 }
 
-func text3(f func(b *builder, x, y, z value) value) *native.Text {
-	return native.NewText(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
+func text3(f func(b *builder, x, y, z value) value) *native.Formula {
+	return native.NewRoutine(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
 }
 
 // itself is x in a separate register: what it was read from may be overwritten.
 func itself(b *builder, x value) value { return b.Or(x, x) }
 
-func rounding(r native.Rounding) *native.Text {
+func rounding(r native.Rounding) *native.Formula {
 	return text1(func(b *builder, x value) value { return b.Round(r, x) })
 }
 
-func comparison(c native.Comparison) *native.Text {
+func comparison(c native.Comparison) *native.Formula {
 	return text2(func(b *builder, x, y value) value { return b.Truth(b.Compare(c, x, y)) })
 }
 
-func call(r native.Routine) *native.Text {
+func call(r native.Routine) *native.Formula {
 	return text1(func(b *builder, x value) value { return b.Call(r, x) })
 }
 
-func call2(r native.Routine) *native.Text {
+func call2(r native.Routine) *native.Formula {
 	return text2(func(b *builder, x, y value) value { return b.Call(r, x, y) })
 }
 

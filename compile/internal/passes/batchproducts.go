@@ -22,7 +22,7 @@ func batchProducts(g *ad.Graph) *ad.Graph {
 	if len(joined) == 0 {
 		return g
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		j := joined[r]
 		if j == nil {
 			return w.Same(n, attr, args)
@@ -78,8 +78,8 @@ func productsToJoin(g *ad.Graph) map[ad.Ref]*batch {
 		}
 		x, columns := n.Args[0], n.Type.Shape[1]
 		j := open[x]
-		if j == nil || j.columns+columns > mostJoined || j.depends[n.Args[1]] || !movable(g, n.Args[1], j.members[0]) {
-			if j == nil && len(open) == mostMatrices {
+		if j == nil || j.columns+columns > maxJoined || j.depends[n.Args[1]] || !movable(g, n.Args[1], j.members[0]) {
+			if j == nil && len(open) == maxMatrices {
 				continue
 			}
 			j = &batch{vectors: true, depends: make([]bool, len(g.Nodes)), made: ad.None}
@@ -106,8 +106,8 @@ func joinable(g *ad.Graph, n *ad.Node) bool {
 		return false
 	}
 	x := &g.Nodes[n.Args[0]]
-	if x.Op != ad.OpConst || x.Type.Shape[0] < leastJoined || x.Type.Shape[1] <= loopnest.FewColumns ||
-		n.Type.Shape[1] == 0 || n.Type.Shape[1] >= mostJoined {
+	if x.Op != ad.OpConst || x.Type.Shape[0] < minJoined || x.Type.Shape[1] <= loopnest.FewColumns ||
+		n.Type.Shape[1] == 0 || n.Type.Shape[1] >= maxJoined {
 		return false
 	}
 	count := 0
@@ -133,7 +133,7 @@ func movable(g *ad.Graph, r, before ad.Ref) bool {
 		switch class := n.Op.Row().Class; {
 		case n.Op == ad.OpConst || n.Op == ad.OpInput:
 			return true
-		case class != ad.Elementwise && class != ad.Linear || mustRun(n) || len(seen) > mostEarly:
+		case class != ad.Elementwise && class != ad.Linear || mustRun(n) || len(seen) > maxEarly:
 			return false
 		}
 		for _, a := range n.Args {

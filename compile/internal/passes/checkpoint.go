@@ -17,7 +17,7 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 	more := map[ad.Ref]int{} // how many values more a scan keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {
-			if k := toRecall(n); k > 0 {
+			if k := toCheckpoint(n); k > 0 {
 				more[ad.Ref(i)] = k
 			}
 		}
@@ -25,7 +25,7 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 	if len(more) == 0 {
 		return g
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			if k := more[n.Args[0]]; k > 0 {
 				s := g.Nodes[n.Args[0]].Attr.(*ad.Scan)
@@ -49,7 +49,7 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 
 // keeping is a body that has what its while loops leave among its outputs, at a place.
 func keeping(body *ad.Graph, place int) *ad.Graph {
-	to := body.Beside()
+	to := body.Sibling()
 	var kept []ad.Ref
 	w := ad.NewRewriter(body, to)
 	w.Keep = mustRun
@@ -79,9 +79,9 @@ func keeping(body *ad.Graph, place int) *ad.Graph {
 	return to
 }
 
-// toRecall is how many values the while loops in the steps of a scan leave; 0 if there are none
+// toCheckpoint is how many values the while loops in the steps of a scan leave; 0 if there are none
 // or they are too large.
-func toRecall(n *ad.Node) (values int) {
+func toCheckpoint(n *ad.Node) (values int) {
 	s := n.Attr.(*ad.Scan)
 	size := 0
 	for i, live := range s.Body.Live(s.Body.Outputs, true) {
@@ -92,7 +92,7 @@ func toRecall(n *ad.Node) (values int) {
 			}
 		}
 	}
-	if size > mostRecalled || size*s.Steps*max(n.Type.Lanes, 1) > mostRecalledInAll {
+	if size > maxCheckpointed || size*s.Steps*max(n.Type.Lanes, 1) > maxCheckpointedTotal {
 		return 0
 	}
 	return values

@@ -83,7 +83,7 @@ func TestCheckpoints(t *testing.T) {
 	}
 	for i := range [2]int{} { // loops that leave too much are left alone
 		g := ad.NewGraph()
-		shape := []int{mostRecalled}
+		shape := []int{maxCheckpointed}
 		body := ad.NewGraph()
 		body.Output(body.Exp(body.Input(ad.Type{Shape: shape})))
 		cond := ad.NewGraph()

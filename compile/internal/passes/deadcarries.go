@@ -90,7 +90,7 @@ func (all *demands) open(g *ad.Graph, region *needs, at ad.Ref, first int) *need
 	for k, r := range g.Inputs {
 		s.inputs[r] = k
 	}
-	for _, r := range g.Effects {
+	for _, r := range g.SideEffects {
 		s.mark(r)
 	}
 	for i, live := range g.Live(g.Outputs, true) {

@@ -19,7 +19,7 @@ import (
 func deduplicate(g *ad.Graph) *ad.Graph {
 	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
 	live := g.Live(g.Outputs, true)
-	left := mostCompared
+	left := maxCompared
 	for i := range g.Nodes {
 		if !live[i] {
 			continue
@@ -51,7 +51,7 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 	if len(roots) == 0 {
 		return g
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if m := roots[r]; m != nil {
 			x := m.build(w, n.Args[0])
 			w.To.SetSite(n.Site)
@@ -79,7 +79,7 @@ func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
 // neededBeside marks the nodes that outputs and effects need though the sums are merged.
 func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	needed := make([]bool, len(g.Nodes))
-	for _, r := range slices.Concat(g.Outputs, g.Effects) {
+	for _, r := range slices.Concat(g.Outputs, g.SideEffects) {
 		needed[r] = true
 	}
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
@@ -151,7 +151,7 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 		return nil
 	}
 	t := g.Type(n.Args[0])
-	if t.Lanes > 0 || len(t.Shape) != 1 || t.Shape[0] < leastMerged || g.Nodes[n.Args[0]].Op == ad.OpConst {
+	if t.Lanes > 0 || len(t.Shape) != 1 || t.Shape[0] < minMerged || g.Nodes[n.Args[0]].Op == ad.OpConst {
 		return nil
 	}
 	for _, d := range n.Index().Dims {
@@ -356,7 +356,7 @@ func (m *merged) distinguish(key func(i int) uint64) bool {
 	budget := m.old.Budget()
 	defer budget.Back(budget.Used())
 	most := min(m.most, m.rows)
-	if m.rows >= leastSampled {
+	if m.rows >= minSampled {
 		differ := m.differ(key)
 		if differ > m.most {
 			return false

@@ -47,7 +47,7 @@ func TestDeduplicationPays(t *testing.T) {
 // does not depend on how often the others repeat, and without memory for the table nothing is
 // merged.
 func TestDeduplicateManyRows(t *testing.T) {
-	const rows = leastSampled + 5
+	const rows = minSampled + 5
 	for _, c := range []struct {
 		name   string
 		row    func(i int) int

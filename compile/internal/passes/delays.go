@@ -22,7 +22,7 @@ func arrayDelays(g *ad.Graph) *ad.Graph {
 	if len(found) == 0 {
 		return g
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			if list := found[n.Args[0]]; list != nil {
 				d := delaying{s: g.Nodes[n.Args[0]].Attr.(*ad.Scan), list: list}
@@ -105,7 +105,7 @@ func (d *delaying) shape(i int) ad.Type {
 // scan is the scan with arrays.
 func (d *delaying) scan() *ad.Scan {
 	s, from := d.s, d.s.Body
-	to := from.Beside()
+	to := from.Sibling()
 	w := ad.NewRewriter(from, to)
 	w.Keep = mustRun
 	used := make([]bool, len(from.Nodes)) // by others than the next one of a delay

@@ -326,7 +326,7 @@ func (t *taker) remember() {
 // recurrence builds the scan of what stays; ad.None if nothing does.
 func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	s, b, g := t.s, t.b, t.g
-	w := ad.NewRewriter(b, g.Beside())
+	w := ad.NewRewriter(b, g.Sibling())
 	w.Keep = mustRun
 	// What comes from outside: operands of the recurrence that are not part of it.
 	var streams, captures []ad.Ref
@@ -385,7 +385,7 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	scan := g.DoScan(&ad.Scan{Body: w.To, Carries: s.Carries, Streams: len(streams), Outs: len(kept), Sums: len(sums),
 		Steps: s.Steps, Reverse: s.Reverse}, args)
 	if t.pins { // even if nobody reads its results any more
-		g.Effects = append(g.Effects, scan)
+		g.SideEffects = append(g.SideEffects, scan)
 	}
 	return scan
 }

@@ -16,7 +16,7 @@ func keepElements(g *ad.Graph) *ad.Graph {
 		return g
 	}
 	more := map[ad.Ref]int{} // how many values more a scan keeps
-	return rebuildTo(g.Beside(), g, keepElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, keepElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			return w.To.Result(args[0], shifted(&g.Nodes[n.Args[0]], n.ResultIndex(), more[n.Args[0]]))
 		}
@@ -71,7 +71,7 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 	}
 	results := map[ad.Ref][]bool{} // of regions: those that are such arrays
 	more := map[ad.Ref]int{}
-	to = g.Beside()
+	to = g.Sibling()
 	w := ad.NewRewriter(g, to)
 	w.Keep = mustRun
 	keep := func(x ad.Ref) {

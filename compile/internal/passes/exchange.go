@@ -20,22 +20,22 @@ import (
 // It runs before the density is differentiated, so that the function's derivative, too, is
 // computed for the array alone, and after merge, which tells rows apart by what they gather.
 func exchange(g *ad.Graph) *ad.Graph {
-	s := &sources{found: map[ad.Ref]source{}}
-	left := mostCompared
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	s := &gatherSources{found: map[ad.Ref]gatherSource{}}
+	left := maxCompared
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		made := w.Same(n, attr, args)
 		cost := 0.0
 		if n.Op.Row().Class == ad.Elementwise {
 			cost = ops.Of(n.Op).Cost
 		}
-		if cost < leastAtSource {
+		if cost < minSourceCost {
 			return made
 		}
 		s.to = w.To
 		if x := s.of(made); x.gather != ad.None {
 			return gathered(w.To, x.whole, x.index, w.To.Type(x.gather).Shape, n.Type)
 		}
-		if cost < leastOfRepeated {
+		if cost < minRepeatedCost {
 			return made
 		}
 		if m := repeated(g, r, &left); m != nil {
@@ -61,7 +61,7 @@ func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, shape []int, t ad.Type) ad
 func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
 	t := g.Type(r)
 	rows := t.Total()
-	if rows < leastMerged || t.Lanes == 0 && len(t.Shape) != 1 || t.Lanes > 0 && !t.IsScalar() {
+	if rows < minMerged || t.Lanes == 0 && len(t.Shape) != 1 || t.Lanes > 0 && !t.IsScalar() {
 		return nil
 	}
 	m := &merged{old: g, root: r, left: left, rows: rows, most: rows / 2, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
@@ -72,19 +72,19 @@ func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
 }
 
 // sources finds values that are functions of elements gathered by one index.
-type sources struct {
+type gatherSources struct {
 	to    *ad.Graph
-	found map[ad.Ref]source
+	found map[ad.Ref]gatherSource
 }
 
 // source is the array that a value is gathered from, the index, and a gather that takes the same
 // positions of an array of the same shape as those were taken of; ad.None if there is none.
-type source struct {
+type gatherSource struct {
 	whole, gather ad.Ref
 	index         ad.Index
 }
 
-func (s *sources) of(r ad.Ref) source {
+func (s *gatherSources) of(r ad.Ref) gatherSource {
 	x, known := s.found[r]
 	if !known {
 		x = s.look(r)
@@ -93,8 +93,8 @@ func (s *sources) of(r ad.Ref) source {
 	return x
 }
 
-func (s *sources) look(r ad.Ref) source {
-	none := source{whole: ad.None, gather: ad.None}
+func (s *gatherSources) look(r ad.Ref) gatherSource {
+	none := gatherSource{whole: ad.None, gather: ad.None}
 	n := &s.to.Nodes[r]
 	switch {
 	case n.Op == ad.OpLane:
@@ -132,7 +132,7 @@ func (s *sources) look(r ad.Ref) source {
 // taken is the source of a gather: the elements of its argument that it takes, if they are fewer
 // than those that it makes of them. Of others a function need not be finite, nor its derivative,
 // which would make NaN of an adjoint of 0.
-func (s *sources) taken(r ad.Ref) source {
+func (s *gatherSources) taken(r ad.Ref) gatherSource {
 	n := &s.to.Nodes[r]
 	ix, x := n.Index(), n.Args[0]
 	at := make([]int32, s.to.Type(x).Size()) // of those that are taken: 1, then the place among them
@@ -144,10 +144,10 @@ func (s *sources) taken(r ad.Ref) source {
 		}
 	})
 	if count == 0 || count > n.Type.Size()*3/4 {
-		return source{whole: ad.None, gather: ad.None}
+		return gatherSource{whole: ad.None, gather: ad.None}
 	}
 	if count == len(at) {
-		return source{x, r, ix}
+		return gatherSource{x, r, ix}
 	}
 	some := ad.Dim{N: count, Table: make([]int32, 0, count)}
 	for i, is := range at {
@@ -162,7 +162,7 @@ func (s *sources) taken(r ad.Ref) source {
 	}
 	again := ad.Dim{N: n.Type.Size(), Table: make([]int32, n.Type.Size())}
 	ix.Each(func(k, i int) { again.Table[k] = at[i] })
-	return source{s.to.Gather(x, from), r, ad.Index{Dims: []ad.Dim{again}}}
+	return gatherSource{s.to.Gather(x, from), r, ad.Index{Dims: []ad.Dim{again}}}
 }
 
 // progression reports whether positions are equally far apart.
@@ -181,7 +181,7 @@ func progression(at []int32) (first, stride int, ok bool) {
 
 // alike reports whether two gathers take the elements at the same positions of arrays of the same
 // shape.
-func (s *sources) alike(a, b ad.Ref) bool {
+func (s *gatherSources) alike(a, b ad.Ref) bool {
 	if a == b {
 		return true
 	}

@@ -10,7 +10,7 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // It is off by a few roundings, and differs otherwise only where a factor or a
 // product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154. So that
-// neither repeated squares nor long products get there, no more than mostFactors
+// neither repeated squares nor long products get there, no more than maxFactors
 // go together, of which the product may be 0, and the rest infinite, while what
 // they make is an ordinary number.
 func hoist(g *ad.Graph, o *Options) *ad.Graph {
@@ -23,7 +23,7 @@ func hoist(g *ad.Graph, o *Options) *ad.Graph {
 		f := &factorizer{rewriter{nil, of}, map[ad.Ref]scaled{}, map[ad.Ref]int{}}
 		return rebuild(o, g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			f.g = w.To
-			if s, ok := f.scaled(n, attr, args); ok && f.degree(s.coef) <= mostFactors {
+			if s, ok := f.scaled(n, attr, args); ok && f.degree(s.coef) <= maxFactors {
 				return f.value(s, n.Type)
 			}
 			if x, ok := f.apply(n.Op, args); ok {
@@ -58,9 +58,9 @@ type factorizer struct {
 	degrees map[ad.Ref]int // of coefficients that are products: how many factors they have
 }
 
-// mostFactors is how many numbers a coefficient may be a product of. Densities with
+// maxFactors is how many numbers a coefficient may be a product of. Densities with
 // their derivatives have up to five.
-const mostFactors = 8
+const maxFactors = 8
 
 // degree is how many factors the coefficient has; None: 0.
 func (f *factorizer) degree(coef ad.Ref) int {

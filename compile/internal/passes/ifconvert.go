@@ -35,9 +35,9 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 				most := -1.0
 				switch {
 				case n.Type.Lanes > 1:
-					most = mostChosen
+					most = maxIfConverted
 				case step && n.Type.Lanes == 0:
-					most = mostChosenInStep
+					most = maxIfConvertedInStep
 				}
 				if left := sideCost(f.Then, most); left >= 0 && sideCost(f.Else, left) >= 0 {
 					chosen[ad.Ref(i)] = true
@@ -59,7 +59,7 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 			return c
 		}
 		inner := func(b *ad.Graph) *ad.Graph { return within(b, step) }
-		to := rebuildTo(g.Beside(), g, inner, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		to := rebuildTo(g.Sibling(), g, inner, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			if n.Op == ad.OpResult && chosen[n.Args[0]] {
 				return results[n.Args[0]][n.ResultIndex()]
 			}
@@ -96,7 +96,7 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 // lane, in nanoseconds; negative if that is exceeded, or if the side is more than
 // elementwise ops that have machine code.
 func sideCost(g *ad.Graph, left float64) float64 {
-	if len(g.Effects) > 0 {
+	if len(g.SideEffects) > 0 {
 		return -1
 	}
 	for i := range g.Nodes {

@@ -99,10 +99,10 @@ func TestScalarsInScans(t *testing.T) {
 		stays bool
 	}{
 		{what: "products", n: 2, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Scale(0.5, x) }},
-		{what: "quotients", n: mostShort, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Div(x, b.Add(b.Square(x), b.Const(1))) }},
+		{what: "quotients", n: maxShort, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Div(x, b.Add(b.Square(x), b.Const(1))) }},
 		{what: "exponentials", n: 4, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Exp(b.Neg(b.Square(x))) }},
-		{what: "distribution functions", n: mostShort, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Do(ad.OpPhi, nil, x) }, stays: true},
-		{what: "many", n: mostShort + 1, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Scale(0.5, x) }, stays: true},
+		{what: "distribution functions", n: maxShort, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Do(ad.OpPhi, nil, x) }, stays: true},
+		{what: "many", n: maxShort + 1, of: func(b *ad.Graph, x ad.Ref) ad.Ref { return b.Scale(0.5, x) }, stays: true},
 	} {
 		for _, reverse := range []bool{false, true} {
 			n := c.n

@@ -23,7 +23,7 @@ func nestConcats(g *ad.Graph) *ad.Graph {
 		part ad.Ref
 	}
 	next, whole := map[step]int{}, []ad.Ref{ad.None}
-	return rebuildTo(g.Beside(), g, nestConcats, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nestConcats, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op != ad.OpConcat || n.Type.Lanes > 0 {
 			return w.Same(n, attr, args)
 		}

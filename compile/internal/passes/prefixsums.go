@@ -28,12 +28,12 @@ func recognisePrefixSums(g *ad.Graph) *ad.Graph {
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, recognisePrefixSums, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, recognisePrefixSums, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
 		if s, ok := attr.(*ad.Scan); ok && s.Steps >= minSteps {
-			if x := findRunning(s, used[r]); x != nil {
+			if x := findPrefixSums(s, used[r]); x != nil {
 				x.g, x.args, x.lanes = w.To, args, n.Type.Lanes
 				results[r] = x.take()
 				return ad.None
@@ -56,10 +56,10 @@ type prefixSum struct {
 	lanes   int
 }
 
-// findRunning recognises a scan; nil if it is something else.
-func findRunning(s *ad.Scan, used []bool) *prefixSum {
+// findPrefixSums recognises a scan; nil if it is something else.
+func findPrefixSums(s *ad.Scan, used []bool) *prefixSum {
 	b := s.Body
-	if s.Carries != 1 || len(b.Effects) > 0 || b.Type(b.Inputs[0]).Size() != 1 {
+	if s.Carries != 1 || len(b.SideEffects) > 0 || b.Type(b.Inputs[0]).Size() != 1 {
 		return nil
 	}
 	x := &prefixSum{s: s, b: b, used: used, carried: make([]bool, len(b.Nodes))}
@@ -172,7 +172,7 @@ func (x *prefixSum) take() []ad.Ref {
 	site := b.Nodes[x.made(b.Outputs[0])].Site
 	defer g.SetSite(g.SetSite(site))
 	beside := func() *ad.Graph {
-		to := g.Beside()
+		to := g.Sibling()
 		to.SetSite(site)
 		return to
 	}

@@ -45,7 +45,7 @@ func project(g *ad.Graph) *ad.Graph {
 	for _, s := range roots {
 		p.cover(covered, s.of)
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s := roots[r]; s != nil {
 			return p.short(w, s, n.Type)
 		}
@@ -119,7 +119,7 @@ func number(t ad.Type) bool { return t.Total() == 1 && t.Lanes == 0 }
 func (p *projector) analyse(r ad.Ref) {
 	n := &p.old.Nodes[r]
 	rows := n.Type.Total()
-	if rows < leastProjected {
+	if rows < minProjected {
 		return
 	}
 	var a *affine
@@ -145,7 +145,7 @@ func (p *projector) analyse(r ad.Ref) {
 	case ad.OpMatMul:
 		a = p.matrixVector(n)
 	}
-	if a != nil && a.width <= mostColumns {
+	if a != nil && a.width <= maxColumns {
 		p.of[r] = a
 	}
 }
@@ -208,7 +208,7 @@ func (a *affine) negated() *affine {
 
 // plus is a sum; nil if one operand is.
 func (a *affine) plus(b *affine) *affine {
-	if a == nil || b == nil || a.width+b.width > mostColumns {
+	if a == nil || b == nil || a.width+b.width > maxColumns {
 		return nil
 	}
 	if !slices.Equal(a.scale, b.scale) {
@@ -275,7 +275,7 @@ func (p *projector) residuals(r ad.Ref) *residuals {
 		break
 	}
 	a := p.of[s.of]
-	if a == nil || a.width == 0 || rows < leastProjected || rows < 2*a.width || float64(rows)*float64(a.width*a.width) > mostProjection ||
+	if a == nil || a.width == 0 || rows < minProjected || rows < 2*a.width || float64(rows)*float64(a.width*a.width) > maxProjection ||
 		!p.finite(a) {
 		return nil
 	}

@@ -22,7 +22,7 @@ func recogniseReductions(g *ad.Graph) *ad.Graph {
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, recogniseReductions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, recogniseReductions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
@@ -71,7 +71,7 @@ func addedTerms(s *ad.Scan) []ad.Ref {
 			}
 		}
 	}
-	for _, r := range slices.Concat(b.Outputs, b.Effects) {
+	for _, r := range slices.Concat(b.Outputs, b.SideEffects) {
 		uses[r]++
 	}
 	for i := range terms {
@@ -97,7 +97,7 @@ func addedTerms(s *ad.Scan) []ad.Ref {
 // summed adds to g the scan whose carried values with terms are sums, and returns it with the
 // results of s, None for those that nobody reads.
 func summed(g *ad.Graph, s *ad.Scan, args, terms []ad.Ref) (scan ad.Ref, results []ad.Ref) {
-	b, to := s.Body, g.Beside()
+	b, to := s.Body, g.Sibling()
 	t := *s
 	t.Body = to
 	w := ad.NewRewriter(b, to)

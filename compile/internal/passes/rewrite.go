@@ -254,7 +254,7 @@ func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
 // rewriteLogarithms rebuilds g with the rewrites that come early.
 func rewriteLogarithms(g *ad.Graph) *ad.Graph {
 	of := byOp(func(w *Rewrite) bool { return slices.Contains(early, w.Name) })
-	return rewriteWith(g, of, (*ad.Graph).Beside) // what differentiation adds is bounded by its budget
+	return rewriteWith(g, of, (*ad.Graph).Sibling) // what differentiation adds is bounded by its budget
 }
 
 // rewriteGraph rebuilds g with the legal rewrites.
@@ -329,7 +329,7 @@ func (r *rewriter) scaled(x ad.Ref) (c float64, y ad.Ref, ok bool) {
 
 func moderate(c float64) bool {
 	c = math.Abs(c)
-	return c > leastConstant && c < mostConstant
+	return c > minConstant && c < maxConstant
 }
 
 func allModerate(v []float64) bool {

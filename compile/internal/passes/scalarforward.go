@@ -13,9 +13,9 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // It runs before the density is differentiated.
 func replaceElements(g *ad.Graph) *ad.Graph {
-	x := &forwarding{g: g, left: mostFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes))}
+	x := &forwarding{g: g, left: maxFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes))}
 	x.decide()
-	return rebuildTo(g.Beside(), g, replaceElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, replaceElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if f := x.of[r]; f != nil {
 			return x.read(w, r, f)
 		}
@@ -60,7 +60,7 @@ func (x *forwarding) decide() {
 	live := g.Live(g.Outputs, true)
 	whole := make([]bool, len(g.Nodes)) // read by something that is no gather
 	readers := make([][]ad.Ref, len(g.Nodes))
-	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.Effects...) {
+	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.SideEffects...) {
 		whole[r] = true
 		x.uses[r]++
 	}
@@ -157,7 +157,7 @@ func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 			total += f.total
 		}
 	}
-	if total > 0 && (whole || !(bill{memory: float64(total)}).beats(bill{memory: mostOfMoves * float64(source.moves)}, 0)) {
+	if total > 0 && (whole || !(bill{memory: float64(total)}).beats(bill{memory: maxMoveShare * float64(source.moves)}, 0)) {
 		return false
 	}
 	for _, a := range gathers {

@@ -20,7 +20,7 @@ func replaceInLanes(g *ad.Graph) *ad.Graph {
 	if !x.find() {
 		return g
 	}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		x.to = w.To
 		w.Outside = func(r ad.Ref) ad.Ref {
 			if each := x.of[r]; each != nil {
@@ -60,9 +60,9 @@ type laneScalars struct {
 // short reports whether a type is that of a short array in lanes, or of as many as rows.
 func short(t ad.Type) bool {
 	if t.Lanes == 0 && len(t.Shape) == 2 {
-		return t.Shape[0] >= leastInLanes && t.Shape[1] > 1 && t.Shape[1] <= mostShort
+		return t.Shape[0] >= minInLanes && t.Shape[1] > 1 && t.Shape[1] <= maxShort
 	}
-	return t.Lanes >= leastInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= mostShort
+	return t.Lanes >= minInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= maxShort
 }
 
 // find marks what is written out: arrays that depend on one another, if something is computed
@@ -125,7 +125,7 @@ func (x *laneScalars) find() bool {
 		}
 		if n.Op == ad.OpConcat && can { // what is long in its lanes is no element
 			for _, a := range n.Args {
-				can = can && g.Type(a).Size() <= mostShort
+				can = can && g.Type(a).Size() <= maxShort
 			}
 		}
 		if x.chosen[r] = can; !can {
@@ -177,7 +177,7 @@ func (x *laneScalars) find() bool {
 	}
 	for i := range x.chosen {
 		of := root(ad.Ref(i))
-		x.chosen[i] = x.chosen[i] && after[of].beats(before[of], mostCode)
+		x.chosen[i] = x.chosen[i] && after[of].beats(before[of], maxCode)
 	}
 	return slices.Contains(x.chosen, true)
 }

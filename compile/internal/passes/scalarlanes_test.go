@@ -17,7 +17,7 @@ func TestScalarsInLanes(t *testing.T) {
 	inf := math.Inf(1)
 	for _, k := range []int{2, 3, 8} {
 		for _, inner := range []int{2, 20} {
-			const rows = leastInLanes + 3
+			const rows = minInLanes + 3
 			g := ad.NewGraph()
 			data := make([]float64, rows*inner)
 			for i := range data {
@@ -78,7 +78,7 @@ func TestScalarsInLanes(t *testing.T) {
 // TestScalarsOfChecks: what a check says of an element does not change when arrays are written out,
 // whether they are matrices or arrays in lanes.
 func TestScalarsOfChecks(t *testing.T) {
-	const rows, k = leastInLanes, 3
+	const rows, k = minInLanes, 3
 	for _, lanes := range []bool{false, true} {
 		g := ad.NewGraph()
 		in := g.Input(ad.Type{Shape: []int{rows, k}})

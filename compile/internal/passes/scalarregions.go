@@ -23,7 +23,7 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Beside(), g, replaceInRegions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, replaceInRegions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
@@ -32,9 +32,9 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 		case ok && unrolls(w.To, s, args, n.Type.Lanes):
 			run, rs = args[0], writtenOut(w.To, s, args, n.Type.Lanes)
 		case ok:
-			run, rs = scanInNumbers(w.To, s, n, args, used[r])
+			run, rs = scanInScalars(w.To, s, n, args, used[r])
 		case n.Layout().Control == ad.Tested:
-			run, rs = loopInNumbers(w.To, attr.(ad.RegionAttr), n, args, used[r])
+			run, rs = loopInScalars(w.To, attr.(ad.RegionAttr), n, args, used[r])
 		}
 		if rs == nil {
 			return w.Same(n, attr, args)
@@ -44,9 +44,9 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// loopInNumbers adds to g the loop of node n, which is Tested, with these arguments, in numbers,
+// loopInScalars adds to g the loop of node n, which is Tested, with these arguments, in numbers,
 // and returns it with its results, None for those that nobody reads; nil if it stays as it is.
-func loopInNumbers(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	l := loop.Layout()
 	for k, p := range l.Parts() {
 		if used[k] && (p.From == ad.History || p.From == ad.Stride) {
@@ -57,13 +57,13 @@ func loopInNumbers(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 	if !slices.ContainsFunc(body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{left: mostLoopCode}
+	x := &scalars{left: maxLoopCode}
 	inNumbers, groups, ok := x.bodies(loop)
 	if !ok {
 		return ad.None, nil
 	}
 	after := billOf(inNumbers.Layout().Bodies...).inLanes(n.Type.Lanes, maskedLanes)
-	if !after.beats(billOf(l.Bodies...), mostLoopCode) {
+	if !after.beats(billOf(l.Bodies...), maxLoopCode) {
 		return ad.None, nil
 	}
 	var each []ad.Ref
@@ -74,20 +74,20 @@ func loopInNumbers(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 	results := make([]ad.Ref, len(used))
 	for k, t := range n.Results() {
 		if groups[k] != nil {
-			results[k] = together(g, run, groups[k], t, 0, t)
+			results[k] = assemble(g, run, groups[k], t, 0, t)
 		}
 	}
 	return run, results
 }
 
-// scanInNumbers adds to g the scan s, of node n with these arguments, in numbers, and returns it
+// scanInScalars adds to g the scan s, of node n with these arguments, in numbers, and returns it
 // with its results, None for those that nobody reads; nil if it stays as it is.
-func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	b := s.Body
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{left: mostCode}
+	x := &scalars{left: maxCode}
 	for _, r := range b.Outputs {
 		if whole(b.Type(r)) {
 			return ad.None, nil
@@ -114,7 +114,7 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 			after.memory += moved(r)
 		}
 	}
-	if !after.beats(before, mostCode) {
+	if !after.beats(before, maxCode) {
 		return ad.None, nil
 	}
 	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}
@@ -159,7 +159,7 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 			steps = s.Steps
 		}
 		if results[k] = ad.None; used[k] && len(groups[k]) > 0 {
-			results[k] = together(g, run, groups[k], made[k], steps, t)
+			results[k] = assemble(g, run, groups[k], made[k], steps, t)
 		}
 	}
 	return run, results
@@ -167,7 +167,7 @@ func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 
 // together is the value of type t that results of a region, its elements, are, each for all steps
 // if there are any; in a step it is of type made.
-func together(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, t ad.Type) ad.Ref {
+func assemble(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, t ad.Type) ad.Ref {
 	parts := make([]ad.Ref, len(elements))
 	for i, at := range elements {
 		parts[i] = g.Result(run, at)
@@ -199,7 +199,7 @@ type scalars struct{ left int }
 
 // whole reports whether an input of a region's graph, or a constant, stays an array, of which
 // single elements are read.
-func whole(t ad.Type) bool { return t.Size() > mostShort }
+func whole(t ad.Type) bool { return t.Size() > maxShort }
 
 // element is a node written out: its elements, or a long array as it is.
 type element struct {
@@ -210,7 +210,7 @@ type element struct {
 // graph is a graph of numbers with the same meaning as b; ok is false where b has what is
 // not written out. Outputs are the elements of b's, one after the other.
 func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
-	to = b.Beside()
+	to = b.Sibling()
 	of := make([]element, len(b.Nodes))
 	groups := map[ad.Ref][][]int{} // of regions: the results that a result became
 	for _, r := range b.Inputs {
@@ -394,7 +394,7 @@ func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 	}
 	r := to.Do(n.Op, attr, args...)
 	if mustRun(n) {
-		to.Effects = append(to.Effects, r)
+		to.SideEffects = append(to.SideEffects, r)
 	}
 	return []ad.Ref{r}, groups, true
 }

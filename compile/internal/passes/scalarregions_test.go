@@ -33,9 +33,9 @@ func TestScalarsInLoops(t *testing.T) {
 	}{
 		{what: "two states", states: 2},
 		{what: "two states in lanes", states: 2, lanes: true},
-		{what: "many states", states: mostShort + 1, stays: true},
-		{what: "more states in lanes", states: mostShort, lanes: true},
-		{what: "many states in lanes", states: mostShort + 1, lanes: true, stays: true},
+		{what: "many states", states: maxShort + 1, stays: true},
+		{what: "more states in lanes", states: maxShort, lanes: true},
+		{what: "many states in lanes", states: maxShort + 1, lanes: true, stays: true},
 		{what: "order", states: 2, order: true, stays: true},
 	} {
 		n := c.states

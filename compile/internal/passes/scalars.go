@@ -33,7 +33,7 @@ func (b bill) time() float64 {
 	if b.live > registers {
 		t += spillNS * float64(b.code)
 	}
-	if b.live > mostLive {
+	if b.live > maxLive {
 		t += spillNS * float64(b.code)
 	}
 	return t

@@ -65,7 +65,7 @@ func TestCostRule(t *testing.T) {
 		{"loops", func(b *bill) { b.loops++ }},
 		{"code", func(b *bill) { b.code = 101 }},
 		{"registers", func(b *bill) { b.live++ }},
-		{"many live numbers", func(b *bill) { b.live = mostLive + 1 }},
+		{"many live numbers", func(b *bill) { b.live = maxLive + 1 }},
 	} {
 		before, after := base, base
 		before.work++

@@ -14,13 +14,13 @@ import (
 // is scalar code.
 func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	k := g.Type(x).Size()
-	if n.Type.Size() != 1 || k < 2 || k > mostShort {
+	if n.Type.Size() != 1 || k < 2 || k > maxShort {
 		return ad.None
 	}
 	each := opNS + ops.Of(ad.OpExp).Cost
 	sum := bill{work: each * vectors(k), loops: 1, memory: float64(k)}
 	written := bill{work: each * vectors(k), code: k} // calls of a function that follow one another are vectors
-	if !written.beats(sum.plus(sum), mostCode) {
+	if !written.beats(sum.plus(sum), maxCode) {
 		return ad.None
 	}
 	terms := termsOf(g, x, k, 0)
@@ -34,7 +34,7 @@ func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	n := g.Nodes[r]
 	switch {
-	case depth > mostSums:
+	case depth > maxSumDepth:
 	case n.Op == ad.OpConcat && len(n.Args) == k:
 		terms := make([]ad.Ref, k)
 		for i, a := range n.Args {

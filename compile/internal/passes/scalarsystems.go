@@ -36,14 +36,14 @@ func isSystem(g *ad.Graph, n *ad.Node) bool {
 		return false
 	}
 	s := g.Type(n.Args[1]).Shape
-	if s[0] < 2 || s[0] > mostShort || s[1] == 0 || s[1] > mostShort {
+	if s[0] < 2 || s[0] > maxShort || s[1] == 0 || s[1] > maxShort {
 		return false
 	}
 	written := ad.NewGraph()
 	f := factorise(written, written.Input(ad.Type{Shape: []int{s[0], s[0]}}))
 	written.Output(f.solve(written, written.Input(ad.Type{Shape: s}), false))
 	each := float64(s[0] * s[0])
-	return billOf(written).beats(bill{work: solveNS + opNS*each*(float64(s[0])/3+2*float64(s[1]))}, mostCode)
+	return billOf(written).beats(bill{work: solveNS + opNS*each*(float64(s[0])/3+2*float64(s[1]))}, maxCode)
 }
 
 // factors are those of a matrix whose rows have been exchanged: above the diagonal of

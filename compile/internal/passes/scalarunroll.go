@@ -11,7 +11,7 @@ import (
 // What is left are elementwise ops, which fuse with those around them and run in vectors of lanes,
 // where a scan enters its code for each lane and stores and loads all that its steps share.
 func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
-	if s.Steps == 0 || s.Steps > mostShort || sideCost(s.Body, math.Inf(1)) < 0 {
+	if s.Steps == 0 || s.Steps > maxShort || sideCost(s.Body, math.Inf(1)) < 0 {
 		return false
 	}
 	step := billOf(s.Body)
@@ -20,7 +20,7 @@ func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
 	for i := range s.Carries + s.Streams {
 		before.memory += float64(s.Steps * s.Body.Type(s.Body.Inputs[i]).Size())
 	}
-	return step.times(s.Steps).inLanes(lanes, vectorLanes).beats(before, mostCode)
+	return step.times(s.Steps).inLanes(lanes, vectorLanes).beats(before, maxCode)
 }
 
 // writtenOut adds the steps of a scan to a graph and returns its results.

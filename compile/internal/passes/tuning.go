@@ -6,15 +6,15 @@ package passes
 // Of project. With two predictors and 2000 rows a gradient took 24 µs in rows and 6.3 in
 // columns; projected it takes 0.5 and 0.6.
 const (
-	// leastProjected is the number of rows from which sums of squares are shortened: the
+	// minProjected is the number of rows from which sums of squares are shortened: the
 	// loops of fewer take as long as what would come in their place.
-	leastProjected = 16
+	minProjected = 16
 
-	// mostColumns and mostProjection, rows times squares of columns, bound what a
+	// maxColumns and maxProjection, rows times squares of columns, bound what a
 	// factorisation may cost when a model is bound: a million rows of 13 columns take 0.34
 	// s, 12,000 of 128 take 0.12.
-	mostColumns    = 128
-	mostProjection = 2e8
+	maxColumns    = 128
+	maxProjection = 2e8
 
 	// blockRows is the number of rows that are factorised at a time, so that they stay in
 	// the cache: all at once the two examples took 0.98 and 0.16 s.
@@ -23,54 +23,54 @@ const (
 
 // Of deduplicate.
 const (
-	// leastMerged is the number of rows from which rows that are alike are merged.
-	leastMerged = 32
+	// minMerged is the number of rows from which rows that are alike are merged.
+	minMerged = 32
 
-	// mostCompared bounds how many rows, and nodes, are looked at when a model is bound, at
+	// maxCompared bounds how many rows, and nodes, are looked at when a model is bound, at
 	// about 50 ns each.
-	mostCompared = 1 << 24
+	maxCompared = 1 << 24
 
-	// leastSampled is the number of rows from which a share of the keys, one of sampledKeys, is
+	// minSampled is the number of rows from which a share of the keys, one of sampledKeys, is
 	// looked at first. How many rows differ is then known to a few percent (of 2^17: a standard
 	// deviation of 2 %), and they need no table if they are clearly too many.
-	leastSampled = 1 << 17
-	sampledKeys  = 64
+	minSampled  = 1 << 17
+	sampledKeys = 64
 
 	// bytesOfRow is what a row that differs takes in the table of keys, at most.
 	bytesOfRow = 64
 )
 
-// leastAtSource is what a function costs at least, in nanoseconds, that is computed for the array
+// minSourceCost is what a function costs at least, in nanoseconds, that is computed for the array
 // that its operand is gathered from: a quotient or more.
-const leastAtSource = 1
+const minSourceCost = 1
 
-// leastOfRepeated is what a function costs at least that is computed for the rows that differ and
+// minRepeatedCost is what a function costs at least that is computed for the rows that differ and
 // gathered: a power. To gather a value and to add its adjoint up takes about 2 ns.
-const leastOfRepeated = 12
+const minRepeatedCost = 12
 
 // Of batch-products.
 const (
-	// leastJoined is the number of rows from which products with one matrix are joined,
-	// mostJoined how many columns their right sides have at most: from eight on a vector of the
+	// minJoined is the number of rows from which products with one matrix are joined,
+	// maxJoined how many columns their right sides have at most: from eight on a vector of the
 	// processor is full.
-	leastJoined = 64
-	mostJoined  = 8
+	minJoined = 64
+	maxJoined = 8
 
 	// manyTerms is the number of terms from which a product alone is made of inner
 	// products if its right side has four or five columns, not only two or three.
 	manyTerms = 32
 
-	// mostMatrices and mostEarly bound how many matrices, and nodes, are looked at.
-	mostMatrices = 8
-	mostEarly    = 1000
+	// maxMatrices and maxEarly bound how many matrices, and nodes, are looked at.
+	maxMatrices = 8
+	maxEarly    = 1000
 )
 
-// mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
-// become selections: about what sorting a lane costs. mostChosenInStep is that of a step of a scan:
+// maxIfConverted is what both sides of a conditional may cost in each lane, in nanoseconds, to
+// become selections: about what sorting a lane costs. maxIfConvertedInStep is that of a step of a scan:
 // a conditional there costs about 5.
 const (
-	mostChosen       = 100
-	mostChosenInStep = 5
+	maxIfConverted       = 100
+	maxIfConvertedInStep = 5
 )
 
 // Of scalars: what the cost rule counts with, in nanoseconds. Ratios were measured with AVX-512.
@@ -78,12 +78,12 @@ const (
 	// opNS is an operation of scalar code, or of a vector, whose operands are in registers;
 	// functions add their cost (ops.Row.Cost). spillNS is what its operands add where more
 	// numbers are live than there are registers, and once more where there are more than
-	// mostLive; memoryNS is a number stored and loaded again.
+	// maxLive; memoryNS is a number stored and loaded again.
 	opNS      = 0.3
 	spillNS   = 0.3
 	memoryNS  = 0.5
 	registers = 16
-	mostLive  = 64
+	maxLive   = 64
 
 	// loopNS is the entry of a loop over an array, scanLoopNS that of one in the steps of a
 	// scan, of which the rest could keep its numbers in registers. Gradients of ode_rk45 of 3,
@@ -105,26 +105,26 @@ const (
 	maskedLanes = 2.0
 )
 
-// mostShort is how many elements an array has, steps a scan or terms a sum, that is written out;
-// leastInLanes the number of lanes from which arrays in lanes are. mostCode is how many operations
-// an application makes, mostLoopCode a loop whose trips parameters decide, which are many.
+// maxShort is how many elements an array has, steps a scan or terms a sum, that is written out;
+// minInLanes the number of lanes from which arrays in lanes are. maxCode is how many operations
+// an application makes, maxLoopCode a loop whose trips parameters decide, which are many.
 const (
-	mostShort    = 8
-	leastInLanes = 16
-	mostCode     = 200
-	mostLoopCode = 4000
+	maxShort    = 8
+	minInLanes  = 16
+	maxCode     = 200
+	maxLoopCode = 4000
 )
 
-// mostOfMoves is the share of the numbers that are moved for an array that may be put together in
+// maxMoveShare is the share of the numbers that are moved for an array that may be put together in
 // its place: arrays that grow with the steps of a loop share what they begin with (pass prefixes),
 // and lose that where each is cut a little shorter. With 1 the epidemic models of posteriordb take
 // 1.11 to 1.14 times as long.
-const mostOfMoves = 0.75
+const maxMoveShare = 0.75
 
-// mostFollowed bounds how many elements are followed to where they were computed, at a few
-// nanoseconds each, mostSums how deep the sums are in which numbers that were put together are
+// maxFollowed bounds how many elements are followed to where they were computed, at a few
+// nanoseconds each, maxSumDepth how deep the sums are in which numbers that were put together are
 // looked for: each may have two.
-const mostFollowed, mostSums = 1 << 22, 4
+const maxFollowed, maxSumDepth = 1 << 22, 4
 
 // Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
 // interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
@@ -152,20 +152,20 @@ const minSummed = 4
 
 // Of rewrite.
 const (
-	// Constants from leastConstant to mostConstant may be multiplied with each other and
+	// Constants from minConstant to maxConstant may be multiplied with each other and
 	// be divided by: products of a few of them are far from the ends of the range.
-	leastConstant, mostConstant = 1e-9, 1e9
+	minConstant, maxConstant = 1e-9, 1e9
 
 	// maxProof is how many ops deep a proof goes that a value is not negative.
 	maxProof = 8
 )
 
-// mostRecalled and mostRecalledInAll are how many numbers while loops may leave in a step of
+// maxCheckpointed and maxCheckpointedTotal are how many numbers while loops may leave in a step of
 // a scan, and in all its steps and lanes, for its derivative to take them from there: 32 KB,
 // which are copied in a microsecond, and 2 MB, about a second-level cache.
 const (
-	mostRecalled      = 1 << 12
-	mostRecalledInAll = 1 << 18
+	maxCheckpointed      = 1 << 12
+	maxCheckpointedTotal = 1 << 18
 )
 
 // maxTaped is the number of elements that scans may keep of what their steps read of arrays that

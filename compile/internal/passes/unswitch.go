@@ -12,17 +12,17 @@ import "github.com/ppl-lang/ppl/ad"
 // the same kind, and after choose, whose selections stay in one loop with what stands
 // around them.
 func unswitch(g *ad.Graph) *ad.Graph {
-	if !decides(g) {
+	if !hasUniformBranch(g) {
 		return g
 	}
 	made := map[ad.Ref]ad.Ref{}
-	return rebuildTo(g.Beside(), g, unswitch, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, unswitch, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			if once, ok := made[n.Args[0]]; ok {
 				return w.To.Lane(w.To.Result(once, n.ResultIndex()))
 			}
 		}
-		if !decidedOnce(g, n) {
+		if !uniformBranch(g, n) {
 			return w.Same(n, attr, args)
 		}
 		f := attr.(*ad.If)
@@ -31,7 +31,7 @@ func unswitch(g *ad.Graph) *ad.Graph {
 			whole = append(whole, w.To.Unlane(a))
 		}
 		side := func(body *ad.Graph) *ad.Graph {
-			to := w.To.Beside()
+			to := w.To.Sibling()
 			inputs := make([]ad.Ref, len(body.Inputs))
 			for i, a := range args[1:] {
 				inputs[i] = to.Input(w.To.Type(whole[1+i]))
@@ -50,14 +50,14 @@ func unswitch(g *ad.Graph) *ad.Graph {
 }
 
 // decides reports whether the graph or a region in it has what decide changes.
-func decides(g *ad.Graph) bool {
+func hasUniformBranch(g *ad.Graph) bool {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if decidedOnce(g, n) {
+		if uniformBranch(g, n) {
 			return true
 		}
 		for _, b := range n.Bodies() {
-			if decides(b) {
+			if hasUniformBranch(b) {
 				return true
 			}
 		}
@@ -65,9 +65,9 @@ func decides(g *ad.Graph) bool {
 	return false
 }
 
-// decidedOnce reports whether the node is a conditional in lanes that all go the same
+// uniformBranch reports whether the node is a conditional in lanes that all go the same
 // way. What prints or draws keeps the order of lanes; requirements are about values without.
-func decidedOnce(g *ad.Graph, n *ad.Node) bool {
+func uniformBranch(g *ad.Graph, n *ad.Node) bool {
 	return n.Op == ad.OpIf && n.Type.Lanes > 1 && g.Nodes[n.Args[0]].Type.Lanes == 0 && !n.Draws() && !inOrder(n)
 }
 

@@ -101,7 +101,7 @@ func TestUnswitchedEffects(t *testing.T) {
 		in := g.Input(ad.Type{Shape: []int{3}})
 		x := g.Lane(in)
 		r := g.Do(ad.OpIf, &ad.If{Then: side(true), Else: side(false)}, g.Less(g.Sum(in), g.Const(0)), x)
-		g.Effects = append(g.Effects, r)
+		g.SideEffects = append(g.SideEffects, r)
 		g.Output(g.Sum(g.Unlane(g.Result(r, 0))))
 		return g
 	}

@@ -20,14 +20,14 @@ type drawing struct {
 	page
 	data map[string]any
 
-	vars     []place // in scope, nearer ones last
+	vars     []container // in scope, nearer ones last
 	routines []routine
-	rows     []string // ints in 1..N: variables of the loops around
-	sink     string   // what terms are added to; "": there is none
-	result   *place   // of the function being written
-	loops    int      // around, which a jump may leave
-	cost     int      // iterations of the loops around
-	depth    int      // of blocks
+	rows     []string   // ints in 1..N: variables of the loops around
+	sink     string     // what terms are added to; "": there is none
+	result   *container // of the function being written
+	loops    int        // around, which a jump may leave
+	cost     int        // iterations of the loops around
+	depth    int        // of blocks
 	taste
 }
 
@@ -81,7 +81,7 @@ func (d *drawing) weighed() int {
 }
 
 // place is a variable: an array of scalars, vectors or matrices.
-type place struct {
+type container struct {
 	name   string
 	kind   kind
 	arrays int      // how many of the sizes are those of arrays
@@ -94,8 +94,8 @@ type place struct {
 type routine struct {
 	name   string
 	style  style
-	args   []place
-	result place
+	args   []container
+	result container
 	cost   int
 }
 
@@ -193,7 +193,7 @@ func (d *drawing) values() {
 }
 
 // given are the data, and drawnParameters the parameters.
-var given = []place{
+var given = []container{
 	{name: "N"}, {name: "K"},
 	{name: "y", kind: vectors, size: []string{"N"}},
 	{name: "x", kind: vectors, size: []string{"N"}},
@@ -208,7 +208,7 @@ var given = []place{
 	{name: "xi", arrays: 2, size: []string{"K", "3"}},
 }
 
-var drawnParameters = []place{
+var drawnParameters = []container{
 	{name: "a", kind: reals},
 	{name: "s", kind: reals},
 	{name: "e", kind: vectors, size: []string{"N"}},
@@ -386,15 +386,15 @@ func (d *drawing) rowBody() {
 
 // use lets variables that go out of scope show: as terms, or in a variable that
 // stays.
-func (d *drawing) use(list []place) {
+func (d *drawing) use(list []container) {
 	for _, p := range list {
 		if p.fixed || d.chance(0.3) {
 			continue
 		}
 		if d.sink != "" {
 			d.add(d.bounded(d.reduced(p)))
-		} else if kept := d.some(func(q *place) bool {
-			return !q.fixed && q.kind == reals && !slices.ContainsFunc(list, func(l place) bool { return l.name == q.name })
+		} else if kept := d.some(func(q *container) bool {
+			return !q.fixed && q.kind == reals && !slices.ContainsFunc(list, func(l container) bool { return l.name == q.name })
 		}); kept != nil {
 			at := d.element(kept, 1)
 			d.line("%s = 0.7 * %s + %s;", at, at, d.bounded(d.reduced(p)))
@@ -422,7 +422,7 @@ func (d *drawing) rowLoop() {
 		case d.chance(0.1): // segments
 			j := d.name("j")
 			d.open("for (%s in 1:K) {", j)
-			d.vars = append(d.vars, place{name: j, fixed: true, known: true})
+			d.vars = append(d.vars, container{name: j, fixed: true, known: true})
 			d.open("for (%s in from[%s]:to[%s]) {", n, j, j)
 			opened++
 		case d.chance(0.1):
@@ -430,7 +430,7 @@ func (d *drawing) rowLoop() {
 		default:
 			d.open("for (%s in %s) {", n, among(d, "1:N", "1:N", "1:N", "1:N", "2:N", "1:(N - 1)"))
 		}
-		d.vars = append(d.vars, place{name: n, fixed: true, known: true})
+		d.vars = append(d.vars, container{name: n, fixed: true, known: true})
 		d.rows = append(d.rows, n, n)
 		if d.chance(0.3) {
 			d.rows = append(d.rows, fmt.Sprintf(among(d, "max(1, %s - 1)", "max(1, %s - 2)", "(N - %s + 1)", "min(N, %s + 1)"), n))

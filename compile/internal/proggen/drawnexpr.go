@@ -9,8 +9,8 @@ import (
 
 // some draws a variable that satisfies ok; nil if there is none. Variables that
 // are assigned are drawn more often than others.
-func (d *drawing) some(ok func(p *place) bool) *place {
-	var list []*place
+func (d *drawing) some(ok func(p *container) bool) *container {
+	var list []*container
 	for i := range d.vars {
 		if p := &d.vars[i]; ok(p) {
 			list = append(list, p)
@@ -35,7 +35,7 @@ func (d *drawing) has(name string) bool {
 }
 
 // element is an element of p at places that are computed.
-func (d *drawing) element(p *place, depth int) string {
+func (d *drawing) element(p *container, depth int) string {
 	if len(p.size) == 0 {
 		return p.name
 	}
@@ -56,7 +56,7 @@ func (d *drawing) index(size string, depth int) string {
 	if d.chance(0.2) {
 		return among(d, "1", size)
 	}
-	if p := d.some(func(p *place) bool { return size == "N" && p.name == "L" || size == "K" && p.name == "g" }); p != nil && depth > 0 && d.chance(0.3) {
+	if p := d.some(func(p *container) bool { return size == "N" && p.name == "L" || size == "K" && p.name == "g" }); p != nil && depth > 0 && d.chance(0.3) {
 		return d.element(p, depth-1)
 	}
 	e := d.int(depth)
@@ -65,7 +65,7 @@ func (d *drawing) index(size string, depth int) string {
 
 // int is an expression of type int.
 func (d *drawing) int(depth int) string {
-	scalar := func(p *place) bool { return p.kind == ints && len(p.size) == 0 }
+	scalar := func(p *container) bool { return p.kind == ints && len(p.size) == 0 }
 	if depth <= 0 || d.chance(0.25) {
 		if p := d.some(scalar); p != nil && d.chance(0.75) {
 			return p.name
@@ -95,11 +95,11 @@ func (d *drawing) int(depth int) string {
 			return d.calling(r, depth-1)
 		}
 	case 9:
-		if p := d.some(func(p *place) bool { return p.kind == ints && p.arrays == 1 }); p != nil && d.chance(0.5) {
+		if p := d.some(func(p *container) bool { return p.kind == ints && p.arrays == 1 }); p != nil && d.chance(0.5) {
 			return fmt.Sprintf("%s(%s[1:%s])", among(d, "sum", "max", "size"), p.name, d.index(p.size[0], 0))
 		}
 	}
-	if p := d.some(func(p *place) bool { return p.kind == ints && p.arrays > 0 }); p != nil {
+	if p := d.some(func(p *container) bool { return p.kind == ints && p.arrays > 0 }); p != nil {
 		return d.element(p, depth-1)
 	}
 	return a()
@@ -116,7 +116,7 @@ func (d *drawing) condition(depth int, known bool) string {
 	if !known {
 		return fmt.Sprintf("%s %s %s", d.real(1), among(d, "<", ">"), d.real(1))
 	}
-	if p := d.some(func(p *place) bool { return p.known && p.kind != ints && p.kind != complexes }); p != nil && d.chance(0.25) {
+	if p := d.some(func(p *container) bool { return p.known && p.kind != ints && p.kind != complexes }); p != nil && d.chance(0.25) {
 		return fmt.Sprintf("%s %s %s", d.element(p, 1), among(d, ">", "<"), among(d, "0", "0.5", "-0.3"))
 	}
 	if d.chance(0.15) {
@@ -136,7 +136,7 @@ func (d *drawing) anyCondition() string { return d.condition(1, d.chance(0.6)) }
 func (d *drawing) real(depth int) string {
 	depth = min(depth, d.deepest)
 	if depth <= 0 || d.chance(0.2) {
-		if p := d.some(func(p *place) bool { return p.kind != ints }); p != nil && d.chance(0.9) {
+		if p := d.some(func(p *container) bool { return p.kind != ints }); p != nil && d.chance(0.9) {
 			if p.kind == complexes {
 				return fmt.Sprintf("%s(%s)", among(d, "get_real", "get_imag"), d.element(p, 1))
 			}
@@ -170,7 +170,7 @@ func (d *drawing) real(depth int) string {
 			return d.calling(r, depth-1)
 		}
 	case 12, 13, 14:
-		if p := d.some(func(p *place) bool { return p.kind != ints && p.kind != complexes && len(p.size) > 0 }); p != nil {
+		if p := d.some(func(p *container) bool { return p.kind != ints && p.kind != complexes && len(p.size) > 0 }); p != nil {
 			return d.part(p)
 		}
 	case 15:
@@ -183,7 +183,7 @@ func (d *drawing) real(depth int) string {
 }
 
 // part is a number made of a part of a container.
-func (d *drawing) part(p *place) string {
+func (d *drawing) part(p *container) string {
 	i := d.index(p.size[0], 1)
 	last := p.size[len(p.size)-1]
 	of := func() string { return among(d, "sum", "sum", "mean", "max", "min", "log_sum_exp", "prod") }
@@ -247,7 +247,7 @@ func (d *drawing) vector(size string, depth int) string {
 	depth = min(depth, d.deepest)
 	long := size == "N" || size == "K"
 	leaf := func() string {
-		p := d.some(func(p *place) bool {
+		p := d.some(func(p *container) bool {
 			return (p.kind == vectors || p.kind == rows || p.kind == reals && p.arrays > 0) && p.size[len(p.size)-1] == size && (p.kind != reals || p.arrays == len(p.size))
 		})
 		if p == nil || d.chance(0.1) {
@@ -279,20 +279,20 @@ func (d *drawing) vector(size string, depth int) string {
 	case 4:
 		return fmt.Sprintf("(%s ? %s : %s)", d.anyCondition(), a(), a())
 	case 5, 6: // a column or a row
-		if p := d.some(func(p *place) bool { return p.kind == matrices && p.arrays == 0 && p.size[1] == size }); p != nil {
+		if p := d.some(func(p *container) bool { return p.kind == matrices && p.arrays == 0 && p.size[1] == size }); p != nil {
 			return fmt.Sprintf("%s[%s]'", p.name, d.index(p.size[0], 1))
 		}
-		if p := d.some(func(p *place) bool { return p.kind == matrices && p.arrays == 0 && p.size[0] == size }); p != nil {
+		if p := d.some(func(p *container) bool { return p.kind == matrices && p.arrays == 0 && p.size[0] == size }); p != nil {
 			return fmt.Sprintf("%s[, %s]", p.name, d.index(p.size[1], 1))
 		}
 	case 7:
-		if p := d.some(func(p *place) bool {
+		if p := d.some(func(p *container) bool {
 			return p.kind == matrices && p.arrays == 0 && p.size[0] == size && p.size[1] == "3"
 		}); p != nil {
 			return fmt.Sprintf("(%s * %s)", p.name, d.vector("3", depth-1))
 		}
 	case 8, 9: // elements
-		if p := d.some(func(p *place) bool { return p.kind == vectors && p.arrays == 0 }); p != nil {
+		if p := d.some(func(p *container) bool { return p.kind == vectors && p.arrays == 0 }); p != nil {
 			if long {
 				by := map[string]string{"NN": "L", "KN": "g"}[p.size[0]+size]
 				if by != "" && d.has(by) {
@@ -328,7 +328,9 @@ func (d *drawing) vector(size string, depth int) string {
 
 // matrix is an expression of type matrix.
 func (d *drawing) matrix(r, c string, depth int) string {
-	if p := d.some(func(p *place) bool { return p.kind == matrices && p.arrays == 0 && p.size[0] == r && p.size[1] == c }); p != nil {
+	if p := d.some(func(p *container) bool {
+		return p.kind == matrices && p.arrays == 0 && p.size[0] == r && p.size[1] == c
+	}); p != nil {
 		switch {
 		case depth <= 0 || d.chance(0.4):
 			return p.name
@@ -345,7 +347,7 @@ func (d *drawing) matrix(r, c string, depth int) string {
 }
 
 // value is an expression of the type of p, with small numbers.
-func (d *drawing) value(p place, depth int) string {
+func (d *drawing) value(p container, depth int) string {
 	if p.arrays > 0 {
 		elem := p
 		elem.arrays--
@@ -383,7 +385,7 @@ func (d *drawing) boundedAll(e string) string {
 }
 
 // reduced is a number that depends on all of p.
-func (d *drawing) reduced(p place) string {
+func (d *drawing) reduced(p container) string {
 	switch {
 	case p.kind == complexes && p.arrays == 0:
 		return fmt.Sprintf("(get_real(%s) + norm(%s))", p.name, p.name)

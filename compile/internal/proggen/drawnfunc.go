@@ -7,7 +7,7 @@ import (
 )
 
 // shape is the type of an argument.
-func shape(p place) string {
+func shape(p container) string {
 	text := ""
 	if p.arrays > 0 {
 		text = "array[" + strings.Repeat(",", p.arrays-1) + "] "
@@ -30,26 +30,26 @@ func (d *drawing) function() {
 	r := routine{name: d.name("F"), style: among(d, ofNumbers, ofNumbers, ofNumbers, ofRow, ofRow, ofRow, ofRow, ofSlice, ofJob), cost: 4}
 	outer := *d
 	d.vars, d.rows, d.sink, d.loops, d.cost = nil, nil, "", 0, 65
-	r.result = among(d, place{kind: reals}, place{kind: reals}, place{kind: reals}, place{}, place{kind: vectors, size: []string{among(d, "1", "2", "3", "3")}})
+	r.result = among(d, container{kind: reals}, container{kind: reals}, container{kind: reals}, container{}, container{kind: vectors, size: []string{among(d, "1", "2", "3", "3")}})
 	switch r.style {
 	case ofNumbers:
-		r.args = []place{{name: "v", kind: reals}, {name: "q"}}
-		for _, p := range []place{{name: "u", kind: vectors, size: []string{"3"}}, {name: "h", kind: reals, arrays: 1, size: []string{"3"}}, {name: "m", arrays: 1, size: []string{"4"}}} {
+		r.args = []container{{name: "v", kind: reals}, {name: "q"}}
+		for _, p := range []container{{name: "u", kind: vectors, size: []string{"3"}}, {name: "h", kind: reals, arrays: 1, size: []string{"3"}}, {name: "m", arrays: 1, size: []string{"4"}}} {
 			if d.chance(0.3) {
 				r.args = append(r.args, p)
 			}
 		}
 		d.cost = maxTrips / 60 // it is called in loops over rows
 	case ofRow:
-		r.args = []place{{name: "n"}, {name: "N"}, {name: "K"}}
+		r.args = []container{{name: "n"}, {name: "N"}, {name: "K"}}
 		d.rows, r.cost = []string{"n"}, 8
 	case ofSlice:
-		r.args = []place{{name: "part", arrays: 1}, {name: "first"}, {name: "last"}, {name: "N"}, {name: "K"}}
-		r.result = place{kind: reals}
+		r.args = []container{{name: "part", arrays: 1}, {name: "first"}, {name: "last"}, {name: "N"}, {name: "K"}}
+		r.result = container{kind: reals}
 	case ofJob:
-		r.args = []place{{name: "phi", kind: vectors, size: []string{"2"}}, {name: "theta", kind: vectors, size: []string{"3"}},
+		r.args = []container{{name: "phi", kind: vectors, size: []string{"2"}}, {name: "theta", kind: vectors, size: []string{"3"}},
 			{name: "xr", kind: reals, arrays: 1, size: []string{"3"}, known: true}, {name: "xi", arrays: 1, size: []string{"3"}, known: true}}
-		r.result = place{kind: vectors, size: []string{among(d, "1", "2", "3")}}
+		r.result = container{kind: vectors, size: []string{among(d, "1", "2", "3")}}
 	}
 	if r.style == ofRow || r.style == ofSlice {
 		for i, p := range slices.Concat(drawnParameters, given[2:]) {
@@ -81,14 +81,14 @@ func (d *drawing) writeFunction(r routine) {
 	if r.result.kind == reals && (r.style == ofSlice || d.chance(0.5)) {
 		d.sink = d.name("sum")
 		d.line("real %s = 0;", d.sink)
-		d.vars = append(d.vars, place{name: d.sink, kind: reals, fixed: true})
+		d.vars = append(d.vars, container{name: d.sink, kind: reals, fixed: true})
 	}
 	if r.style == ofSlice {
 		n, l := d.name("n"), d.name("l")
 		d.open("for (%s in first:last) {", n)
 		d.inScope(func() {
 			d.line("int %s = part[%s - first + 1];", l, n)
-			d.vars = append(d.vars, place{name: n, fixed: true, known: true}, place{name: l, fixed: true, known: true})
+			d.vars = append(d.vars, container{name: n, fixed: true, known: true}, container{name: l, fixed: true, known: true})
 			d.rows = []string{n, n, l}
 			d.result = nil // the sum of all rows alone has a value
 			d.inLoop(1, d.rowBody)
@@ -131,7 +131,7 @@ func (d *drawing) callable(ok func(r *routine) bool) *routine {
 }
 
 func (d *drawing) isKnown(name string) bool {
-	return slices.ContainsFunc(d.vars, func(p place) bool { return p.name == name && p.known })
+	return slices.ContainsFunc(d.vars, func(p container) bool { return p.name == name && p.known })
 }
 
 // calling is a call of r.

@@ -32,9 +32,9 @@ var drawnShapes = []struct {
 }
 
 // newPlace draws a type among those of the program.
-func (d *drawing) newPlace() place {
+func (d *drawing) newPlace() container {
 	s := drawnShapes[one(d, d.shapes)]
-	p := place{name: d.name(s.prefix), kind: s.kind, arrays: s.arrays}
+	p := container{name: d.name(s.prefix), kind: s.kind, arrays: s.arrays}
 	for _, c := range s.size {
 		switch {
 		case c == 'l' && d.has("N") && d.has("K") && d.chance(0.3):
@@ -49,7 +49,7 @@ func (d *drawing) newPlace() place {
 }
 
 // declared is the declaration of p.
-func (d *drawing) declared(p place) string {
+func (d *drawing) declared(p container) string {
 	text := ""
 	if p.arrays > 0 {
 		text = "array[" + strings.Join(p.size[:p.arrays], ", ") + "] "
@@ -64,7 +64,7 @@ func (d *drawing) declared(p place) string {
 var drawnKinds = [...]string{ints: "int", reals: "real", vectors: "vector", rows: "row_vector", matrices: "matrix", complexes: "complex"}
 
 // declare declares p with a value.
-func (d *drawing) declare(p place) {
+func (d *drawing) declare(p container) {
 	d.line("%s = %s;", d.declared(p), d.value(p, 1))
 	d.vars = append(d.vars, p)
 }
@@ -147,7 +147,7 @@ func (d *drawing) short() {
 		func() string { return fmt.Sprintf("1:min(4, %s)", d.int(1)) },
 		func() string { low := d.int(0); return fmt.Sprintf("max(-3, %s):min(3, %s)", low, d.int(1)) },
 	)()
-	elements := d.some(func(p *place) bool {
+	elements := d.some(func(p *container) bool {
 		return p.arrays == 1 && len(p.size) == 1 && p.kind != complexes && d.number(p.size[0]) <= 7
 	})
 	row := ""
@@ -167,7 +167,7 @@ func (d *drawing) short() {
 		}()
 		kind := elements.kind
 		d.inScope(func() {
-			d.vars = append(d.vars, place{name: j, kind: kind, fixed: true})
+			d.vars = append(d.vars, container{name: j, kind: kind, fixed: true})
 			d.inLoop(trips, d.body)
 		})
 		return
@@ -180,7 +180,7 @@ func (d *drawing) short() {
 	}
 	d.open("for (%s in %s) {", j, bounds)
 	d.inScope(func() {
-		d.vars = append(d.vars, place{name: j, fixed: true, known: true})
+		d.vars = append(d.vars, container{name: j, fixed: true, known: true})
 		if row != "" {
 			d.rows = append(d.rows, row)
 		}
@@ -198,8 +198,8 @@ func (d *drawing) while() {
 			d.descent()
 		case 1:
 			x := d.name("x")
-			d.line("real %s = %s;", x, d.value(place{kind: reals}, 1))
-			d.vars = append(d.vars, place{name: x, kind: reals, fixed: true})
+			d.line("real %s = %s;", x, d.value(container{kind: reals}, 1))
+			d.vars = append(d.vars, container{name: x, kind: reals, fixed: true})
 			d.open("while (%s > %s) {", x, among(d, "0.3", "0.1", "0.02"))
 			d.line("%s *= %s;%s", x, among(d, "0.5", "0.3", "0.8"), step)
 		default:
@@ -213,9 +213,9 @@ func (d *drawing) while() {
 // descent writes the head of a loop that follows places in an array as long as they go down.
 func (d *drawing) descent() {
 	r := d.name("p")
-	links := place{name: "L", size: []string{"N"}}
+	links := container{name: "L", size: []string{"N"}}
 	next := "%s[%s]"
-	if p := d.some(func(p *place) bool { return p.kind == ints && p.arrays == 1 && len(p.size) == 1 }); p != nil && (!d.has("L") || d.chance(0.5)) {
+	if p := d.some(func(p *container) bool { return p.kind == ints && p.arrays == 1 && len(p.size) == 1 }); p != nil && (!d.has("L") || d.chance(0.5)) {
 		links, next = *p, "max(1, %s[%s])"
 	} else if !d.has("L") {
 		d.counted()
@@ -225,7 +225,7 @@ func (d *drawing) descent() {
 	d.line("int %s = %s;", r, d.index(links.size[0], 1))
 	d.open("while (%s < %s) {", next, r)
 	d.line("%s = %s;%s", r, next, step)
-	d.vars = append(d.vars, place{name: r, fixed: true})
+	d.vars = append(d.vars, container{name: r, fixed: true})
 }
 
 // counted writes the head of a loop with a count of its trips.
@@ -237,7 +237,7 @@ func (d *drawing) counted() {
 		most = among(d, "12", "20")
 	}
 	cond := d.condition(1, d.chance(0.5))
-	d.vars = append(d.vars, place{name: f, fixed: true})
+	d.vars = append(d.vars, container{name: f, fixed: true})
 	switch d.below(3) {
 	case 0:
 		d.open("while (%s < %s && (%s)) {", f, most, cond)
@@ -283,7 +283,7 @@ func (d *drawing) leave() bool {
 
 // assign changes a variable or a part of one.
 func (d *drawing) assign() bool {
-	p := d.some(func(p *place) bool { return !p.fixed })
+	p := d.some(func(p *container) bool { return !p.fixed })
 	if p == nil {
 		return false
 	}
@@ -373,7 +373,7 @@ func (d *drawing) assign() bool {
 			if v.kind != vectors || count < 3 {
 				return false
 			}
-			d.line("%s[{%s, %s}] = %s;", within, d.index(last, 1), d.index(last, 1), d.value(place{kind: vectors, size: []string{"2"}}, 1))
+			d.line("%s[{%s, %s}] = %s;", within, d.index(last, 1), d.index(last, 1), d.value(container{kind: vectors, size: []string{"2"}}, 1))
 			return true
 		}},
 		option{8, func() bool { return v.kind == matrices && d.assignMatrix(v) }},
@@ -394,7 +394,7 @@ func (d *drawing) assign() bool {
 	)
 }
 
-func (d *drawing) assignScalar(p place) {
+func (d *drawing) assignScalar(p container) {
 	switch p.kind {
 	case ints:
 		d.line(among(d, "%[1]s = %[2]s;", "%[1]s = (%[1]s + %[2]s) %% 11;", "%[1]s = %[1]s %% 13 + 1;"), p.name, d.value(p, 2))
@@ -406,10 +406,10 @@ func (d *drawing) assignScalar(p place) {
 }
 
 // assignMatrix changes rows, columns, parts or all of a matrix.
-func (d *drawing) assignMatrix(p place) bool {
+func (d *drawing) assignMatrix(p container) bool {
 	r, c := p.size[0], p.size[1]
 	i, j, k := d.index(r, 1), d.index(c, 1), d.index(r, 1)
-	row, column := place{kind: rows, size: []string{c}}, place{kind: vectors, size: []string{r}}
+	row, column := container{kind: rows, size: []string{c}}, container{kind: vectors, size: []string{r}}
 	switch d.below(9) {
 	case 0:
 		d.line("%s[%s] = %s;", p.name, i, d.value(row, 1))
@@ -426,7 +426,7 @@ func (d *drawing) assignMatrix(p place) bool {
 	case 6:
 		d.line("%s[2:%s] = %s[1:(%s - 1)];", p.name, r, p.name, r)
 	case 7:
-		d.line("%s[%s, %s] += 0.1 * %s;", p.name, i, j, d.value(place{kind: reals}, 1))
+		d.line("%s[%s, %s] += 0.1 * %s;", p.name, i, j, d.value(container{kind: reals}, 1))
 	default:
 		d.line("%s = %s;", p.name, d.value(p, 1))
 	}
@@ -493,7 +493,7 @@ func (d *drawing) pickTerm(e, w, s, y, count string) string {
 // vectorised writes a statement about whole variables.
 func (d *drawing) vectorised() {
 	v, w := d.vector("N", 2), d.vector("N", 1)
-	if p := d.some(func(p *place) bool { return !p.fixed && p.kind == vectors && p.arrays == 0 && p.size[0] == "N" }); p != nil && d.chance(0.4) {
+	if p := d.some(func(p *container) bool { return !p.fixed && p.kind == vectors && p.arrays == 0 && p.size[0] == "N" }); p != nil && d.chance(0.4) {
 		d.line(among(d, "%[1]s = 0.5 * %[2]s + 0.1 * %[1]s;", "%[1]s[L] = %[2]s;", "%[1]s[2:N] = %[1]s[1:(N - 1)];", "%[1]s = %[1]s[L];", "%[1]s += 0.1 * %[2]s;", "%[1]s[g] = tanh(%[2]s);"), p.name, "tanh("+v+")")
 		return
 	}

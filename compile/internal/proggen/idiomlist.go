@@ -248,7 +248,7 @@ for (n in 1:N) {
   if ($v > @{1.2¦f + 1¦0.7 + s}) @{break;¦{ $v = 0; continue; }¦$v = 0.1;}
   @t += @{@s¦$v * 0.1¦normal_lpdf(y[n] | $v, 1)};
 }
-@t += tanh($v);`, most: 257},
+@t += tanh($v);`, maxRows: 257},
 		{name: "gaussian process", text: `
 int $n = min(N, @{12¦25¦7});
 array[$n] real $x = r[1:$n];
@@ -271,7 +271,7 @@ vector $f(real w, vector v, data real p, int i, @formal) {
 for (n in 1:min(N, 4)) {
   array[2] vector[2] m = ode_rk45($f, [1 + abs(y[n]), @{1¦exp(0.1 * f)}]', 0, {0.5, 1.1 + 0.1 * c[n]}, x[n], c[n], @args:$f);
   @t += normal_lpdf(y[n] | m[1, 1 + o[n]] + m[2, 1], 1);
-}`, most: 5},
+}`, maxRows: 5},
 		{name: "GARCH", text: `
 vector[N] $h;
 real $w = 0.2 + s;
@@ -452,7 +452,7 @@ real $f(int i, real v, @formal) {
   if (i <= 0) return v * f;
   return tanh($f(i - @{1¦2}, v + a * i, @args:$f)) @{+¦*} 0.5;
 }`, text: `
-for (n in 1:N) @t += 0.1 * $f(@{c[n]¦deg[n]¦@i}, @s, @args:$f);`, most: 257},
+for (n in 1:N) @t += 0.1 * $f(@{c[n]¦deg[n]¦@i}, @s, @args:$f);`, maxRows: 257},
 		{name: "regression with interactions", text: `
 vector[N] $m = @{X * b¦a + X * b¦rows_dot_product(X, B[g])};
 for (n in 1:N) {

@@ -23,11 +23,11 @@ var idiomSizes = []int{0, 1, 2, 3, 5, 17, 40, 127, 128, 129, 255, 256, 257, 499,
 //	@formal    in the head of a function: the data and parameters that its text mentions
 //	@args:$f   in a call of $f: the same
 type idiom struct {
-	name  string
-	funcs string
-	known string // transformed data
-	text  string
-	most  int // rows; 0: any number
+	name    string
+	funcs   string
+	known   string // transformed data
+	text    string
+	maxRows int // rows; 0: any number
 }
 
 // idiomWork bounds the rows of all idioms of a program together.
@@ -39,14 +39,14 @@ func NewIdioms(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0x8a5cd789635d2dff), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	list := idioms()
 	first := one(d, list)
-	d.idiomSizes(first.most)
+	d.idiomSizes(first.maxRows)
 	var b idiomBlocks
 	for i := range among(d, 1, 1, 2, 3) {
 		m := first
 		if i > 0 {
 			m = one(d, list)
 		}
-		if n := d.size["N"]; i == 0 || (m.most == 0 || n <= m.most) && (i+1)*n <= idiomWork {
+		if n := d.size["N"]; i == 0 || (m.maxRows == 0 || n <= m.maxRows) && (i+1)*n <= idiomWork {
 			b.add(d, m, among(d, 0, 1, 2, 2, 2, 2, 2, 2))
 		}
 	}
@@ -60,7 +60,7 @@ func NewManyIdioms(seed uint64, count int) Program {
 	d := &rowing{page: newPage(seed, 0x4cf5ad432745937f), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	d.idiomSizes(0)
 	list := slices.DeleteFunc(idioms(), func(m idiom) bool {
-		return strings.Contains(m.funcs+m.text, "tuple(") || strings.Contains(m.text, "ode_") || m.most > 0 && m.most < d.size["N"]
+		return strings.Contains(m.funcs+m.text, "tuple(") || strings.Contains(m.text, "ode_") || m.maxRows > 0 && m.maxRows < d.size["N"]
 	})
 	var b idiomBlocks
 	for range count {

@@ -108,7 +108,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 		},
 		ad.OpTriSolve: {
 			small: func(b *block) bool {
-				return order(b) < fromSolves && b.node.Type.Size() <= order(b)*mostRight || inBlocks(b)
+				return order(b) < fromSolves && b.node.Type.Size() <= order(b)*maxRight || inBlocks(b)
 			},
 			code: func(g *generator, b *block, n int, regs [3]native.Reg, _ native.Label) {
 				if inBlocks(b) {

@@ -34,7 +34,7 @@ func multiply(dst, a, b []float64, r, c, k int, ta, tb bool) {
 			rows, cols = c, k
 		}
 		matVec(dst, b, a, rows, cols, !tb)
-	case r < fewRows && !ta && k*c >= leastVector: // row by row
+	case r < fewRows && !ta && k*c >= minVector: // row by row
 		for i := range r {
 			multiply(dst[i*c:(i+1)*c], a[i*k:(i+1)*k], b, 1, c, k, false, tb)
 		}
@@ -50,9 +50,9 @@ func multiply(dst, a, b []float64, r, c, k int, ta, tb bool) {
 // matVec is dst = a x or, transposed, dst = aᵀ x for a of that many rows.
 func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 	switch {
-	case rows*cols >= leastVector && trans:
+	case rows*cols >= minVector && trans:
 		blas64.Implementation().Dgemv(blas.Trans, rows, cols, 1, a, cols, x, 1, 0, dst, 1)
-	case rows*cols >= leastVector:
+	case rows*cols >= minVector:
 		blas64.Implementation().Dgemv(blas.NoTrans, rows, cols, 1, a, cols, x, 1, 0, dst, 1)
 	case trans:
 		clear(dst)

@@ -39,7 +39,7 @@ func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)
 
 // runText applies a text as machine code to as many operands as the first ones, the last
 // of them with fewer lanes.
-func runText(t *testing.T, target *native.Target, lanes int, text *native.Text, args [3][]float64) []float64 {
+func runText(t *testing.T, target *native.Target, lanes int, text *native.Formula, args [3][]float64) []float64 {
 	t.Helper()
 	g := target.NewAsm()
 	function := func(active int) native.Label {
@@ -207,7 +207,7 @@ func TestTogether(t *testing.T) {
 	for _, rs := range [][3]native.Routine{{native.LogPhi, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.LogPhi, native.PhiExcess},
 		{native.PhiExcess, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.PhiExcess, native.PhiRatio}, {native.LogPhi, native.PhiExcess, native.PhiRatio}} {
 		for order := range 3 {
-			text := native.NewText(2, func(b *native.Builder, x []native.Value) native.Value {
+			text := native.NewRoutine(2, func(b *native.Builder, x []native.Value) native.Value {
 				var y [3]native.Value
 				for k := range y {
 					k = (k + order) % 3
@@ -246,7 +246,7 @@ func TestTailTogether(t *testing.T) {
 		which[i] = float64(i % 2)
 	}
 	for _, rs := range [][2]native.Routine{{native.LogExpModTail, native.ExpModSlope}, {native.ExpModSlope, native.LogExpModTail}} {
-		text := native.NewText(3, func(b *native.Builder, x []native.Value) native.Value {
+		text := native.NewRoutine(3, func(b *native.Builder, x []native.Value) native.Value {
 			first := b.Call(rs[0], x[0], x[1])
 			second := b.Call(rs[1], x[0], x[1])
 			return b.Select(b.Compare(native.EQ, x[2], b.Number(0)), first, second)

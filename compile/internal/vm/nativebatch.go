@@ -136,9 +136,9 @@ func (x *batch) product(b *block, left, right, result []native.Value) {
 // smallProduct makes the product of a block, if its matrices are so small that lanes are
 // vectors.
 func (g *generator) smallProduct(b *block, p product) bool {
-	most := mostInLanes
+	most := maxInLanes
 	if p.transB {
-		most = mostTransposed
+		most = maxTransposed
 	}
 	if max(p.r, p.c, p.k) > most || b.node.Type.Lanes < 4 {
 		return false

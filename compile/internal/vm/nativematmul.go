@@ -351,7 +351,7 @@ type knownProduct struct {
 func (g *generator) knownOf(p product, b *block) (k knownProduct, ok bool) {
 	of := func(matrix int, outs int, at func(t, i int) int) bool {
 		s := &g.p.views[b.args[matrix]]
-		if s.data == nil || s.unset || p.k > mostWritten || outs > mostWritten {
+		if s.data == nil || s.unset || p.k > maxUnrolledSide || outs > maxUnrolledSide {
 			return false
 		}
 		k = knownProduct{terms: p.k, outs: outs, vector: b.args[1-matrix], lanes: g.frame(outs).Lanes()}

@@ -14,7 +14,7 @@ type sparse struct {
 	table         *sparseTable // for machine code; nil: Go's loops
 }
 
-// Of a product with a matrix of data of at least leastSparse elements, those that are 0 are
+// Of a product with a matrix of data of at least minSparse elements, those that are 0 are
 // left out where that is faster. Measured beside machine code on one core: adding a
 // multiple of a row of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per
 // multiplication; with a vector 1 and 0.14 ns per element. 300 × 295 inputs of a
@@ -22,7 +22,7 @@ type sparse struct {
 // AVX-512, 100 × 785 inputs of which 19 % are not 0, times 10 columns: 12.6 instead of 23.5 µs,
 // the transpose 12.9 instead of 23.4.
 const (
-	leastSparse  = 2048
+	minSparse    = 2048
 	perRow       = 120.0 // multiplications of a dense product that cost as much as adding a row of no numbers
 	perTableRow  = 20.0  // likewise in machine code
 	sparseVector = 0.07  // share of elements that are not 0 below which a product with a vector leaves out the others
@@ -32,7 +32,7 @@ const (
 // newSparse is the form of a constant matrix for a product with so many columns, or nil
 // if the dense one is better.
 func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
-	if len(data) < leastSparse {
+	if len(data) < minSparse {
 		return nil
 	}
 	count := 0

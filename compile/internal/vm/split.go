@@ -87,7 +87,7 @@ func (x *context) weight(k int) float64 {
 
 // newSplit cuts n units, which take so long together, into parts; nil if it is no use.
 func newSplit(n int, ns float64) *split {
-	each := max(1, min(int(splitting.part/ns*float64(n)), n/leastParts))
+	each := max(1, min(int(splitting.part/ns*float64(n)), n/minParts))
 	s := &split{units: n}
 	s.cut(each)
 	if s.parts < 2 || s.parts > maxParts {
@@ -151,14 +151,14 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 			added += n.N
 		}
 	}
-	for n := max(s.parts, fewestParts) / fewestParts * fewestParts; n >= fewestParts; n = n / 2 / fewestParts * fewestParts {
+	for n := max(s.parts, minSumParts) / minSumParts * minSumParts; n >= minSumParts; n = n / 2 / minSumParts * minSumParts {
 		s.cut((s.units + n - 1) / n) // alike, for there are few
 		kept := 0
 		for _, c := range s.scatters {
 			c.touch(s, b.strip, x.roots[c.buf].n, into[c.buf])
 			kept += c.size
 		}
-		if float64(kept) <= mostKept*float64(added) {
+		if float64(kept) <= maxKept*float64(added) {
 			b.split = s
 			return
 		}
@@ -277,11 +277,11 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 				b.split = s
 			}
 		}
-	case p.r*p.c > 1 && p.r*p.c <= mostSums && !p.transB && p.k >= fromTerms:
+	case p.r*p.c > 1 && p.r*p.c <= maxSums && !p.transB && p.k >= fromTerms:
 		if s := newSplit(p.k, ns); s != nil {
-			least := (p.k + mostTerms - 1) / mostTerms
+			least := (p.k + maxTerms - 1) / maxTerms
 			if p.transA {
-				least = max(least, leastTerms)
+				least = max(least, minTerms)
 			}
 			s.cut(max(s.each, least))
 			s.byTerms = true

@@ -22,13 +22,13 @@ const (
 	blockCols = 512
 )
 
-// Of products without machine code: leastVector is how many elements a matrix has from which
+// Of products without machine code: minVector is how many elements a matrix has from which
 // gonum's assembly multiplies it with a vector, and fewRows how many rows the left matrix has at
 // least that is not taken row by row, as so many vectors: 2 × 25 times 25 × 1169 took 15.6 µs by
 // tiles and takes 8.8.
 const (
-	leastVector = 24
-	fewRows     = 8
+	minVector = 24
+	fewRows   = 8
 )
 
 // Of machine code.
@@ -49,16 +49,16 @@ const (
 	// first-level cache of instructions.
 	fromDense = 19
 
-	// mostInLanes is the most rows, columns and terms of products of matrices whose lanes are
-	// vectors, mostTransposed that where the right one is transposed: products of order 2 and 3
+	// maxInLanes is the most rows, columns and terms of products of matrices whose lanes are
+	// vectors, maxTransposed that where the right one is transposed: products of order 2 and 3
 	// take 0.5 of the time, of order 4 1.2, transposed 0.33, 0.65, of order 5 0.63, of order 8 1.3.
-	mostInLanes, mostTransposed = 3, 5
+	maxInLanes, maxTransposed = 3, 5
 
 	// fromSolves is the order of triangular systems from which they are no straight-line code,
-	// and mostRight the most right sides of those that are: with one right side it takes 0.2 to
+	// and maxRight the most right sides of those that are: with one right side it takes 0.2 to
 	// 0.3 of the time of the op's row. Beyond, lower triangular systems with one right side are
 	// solved in blocks of rows, in 0.28 of the time (order 30), 0.26 (50), 0.22 (100).
-	fromSolves, mostRight = 25, 8
+	fromSolves, maxRight = 25, 8
 
 	// fromWide is the number of products of numbers from which products of matrices of at
 	// least eight columns use vectors of 512 bits: 100 × 785 times 785 × 10, and its
@@ -100,9 +100,9 @@ const (
 	// beyond, blocks stay apart.
 	maxCleared = 256
 
-	// mostWritten is the number of rows, and of columns, up to which products of a known matrix
+	// maxUnrolledSide is the number of rows, and of columns, up to which products of a known matrix
 	// and a vector are written out.
-	mostWritten = 24
+	maxUnrolledSide = 24
 
 	// maxExchanged is the number of elements of point and gradient together up to which the
 	// function of a program copies them, one by one.
@@ -132,14 +132,14 @@ const (
 	// byMachine is how many times as fast as the weights of ops have it machine code is: with
 	// AVX-512 3 to 8 for maps of large models, 1.5 to 2.5 for products with a vector.
 	byMachine = 4
-	// leastParts is how many parts there should be, if units are as many, so that workers
+	// minParts is how many parts there should be, if units are as many, so that workers
 	// end at about the same time.
-	leastParts = 16
+	minParts = 16
 	// fromTerms is the number of terms from which a product of matrices with one row, or of a
-	// transposed matrix, adds them up in parts, of which there are mostTerms at most: as many times
-	// mostSums numbers, at most, are kept. With a transposed matrix leastTerms are added up in a
+	// transposed matrix, adds them up in parts, of which there are maxTerms at most: as many times
+	// maxSums numbers, at most, are kept. With a transposed matrix minTerms are added up in a
 	// part at least, which takes that many times as long as to add a part's sums to others.
-	fromTerms, mostTerms, mostSums, leastTerms = 4096, 64, 4096, 256
+	fromTerms, maxTerms, maxSums, minTerms = 4096, 64, 4096, 256
 	// fewTrips is how many trips while loops with lanes are taken to make.
 	fewTrips = 4
 	// wholeSides is what the number of right sides that are solved for in a part is a multiple of:
@@ -147,10 +147,10 @@ const (
 	wholeSides = 24
 	// denseParts is into how many parts the rows of a product by package dense are cut.
 	denseParts = 4
-	// fewestParts is how few there may be, and what their number is a multiple of, where parts keep
-	// what they add to arrays, which are to be no more than mostKept for each number that is added:
+	// minSumParts is how few there may be, and what their number is a multiple of, where parts keep
+	// what they add to arrays, which are to be no more than maxKept for each number that is added:
 	// to clear one and to add it takes some 0.2 ns, to compute and to add a number several.
-	fewestParts, mostKept = 4, 0.25
+	minSumParts, maxKept = 4, 0.25
 )
 
 // minUpdated is the number of elements from which on the reads of an array are noted, so that it

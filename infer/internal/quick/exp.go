@@ -7,14 +7,14 @@ import "math"
 const shift = 0x1.8p52
 
 // most is the size of the arguments that Exp reduces; others are rare.
-const most = 700
+const maxArg = 700
 
 // Exp is math.Exp, but for the last two digits in binary.
 //
 // x is k·(ln 2)/64 + r with a whole number k and r of less than (ln 2)/128, whose series is short:
 // what has to be waited for is its five terms, in pairs, and no division.
 func Exp(x float64) float64 {
-	if !(x > -most && x < most) {
+	if !(x > -maxArg && x < maxArg) {
 		return math.Exp(x)
 	}
 	const (

@@ -11,7 +11,7 @@
 package vector
 
 // least is the length from which the machine code is worth its call.
-const least = 16
+const minLength = 16
 
 // Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv is
 // ones.
@@ -20,7 +20,7 @@ func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	p, q0, p0, g0 = p[:n], q0[:n], p0[:n], g0[:n]
 	from := 0
 	if inv == nil {
-		if fast && n >= least {
+		if fast && n >= minLength {
 			from = n &^ 3
 			leapUnit(from, &q[0], &p[0], &q0[0], &p0[0], &g0[0], half, eps)
 		}
@@ -32,7 +32,7 @@ func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 		return
 	}
 	inv = inv[:n]
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		leap(from, &q[0], &p[0], &q0[0], &p0[0], &g0[0], &inv[0], half, eps)
 	}
@@ -51,7 +51,7 @@ func Kick(p, v, g, inv []float64, half float64) float64 {
 	var s [4]float64
 	from := 0
 	if inv == nil {
-		if fast && n >= least {
+		if fast && n >= minLength {
 			from = n &^ 3
 			kickUnit(from, &p[0], &g[0], half, &s)
 		}
@@ -63,7 +63,7 @@ func Kick(p, v, g, inv []float64, half float64) float64 {
 		return total(&s)
 	}
 	v, inv = v[:n], inv[:n]
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		kick(from, &p[0], &v[0], &g[0], &inv[0], half, &s)
 	}
@@ -82,7 +82,7 @@ func Rotate(y, r, y0, w0, r0 []float64, half, sin, cos float64) {
 	n := len(y)
 	r, y0, w0, r0 = r[:n], y0[:n], w0[:n], r0[:n]
 	from := 0
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		rotate(from, &y[0], &r[0], &y0[0], &w0[0], &r0[0], half, sin, cos)
 	}
@@ -100,7 +100,7 @@ func KickRotated(r, w, y []float64, half float64) float64 {
 	w, y = w[:n], y[:n]
 	var s [4]float64
 	from := 0
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		kickRotated(from, &r[0], &w[0], &y[0], half, &s)
 	}
@@ -117,7 +117,7 @@ func Affine(x, mean, scale, y []float64) {
 	n := len(x)
 	mean, scale, y = mean[:n], scale[:n], y[:n]
 	from := 0
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		affine(from, &x[0], &mean[0], &scale[0], &y[0])
 	}
@@ -131,7 +131,7 @@ func Times(x, scale, y []float64) {
 	n := len(x)
 	scale, y = scale[:n], y[:n]
 	from := 0
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		times(from, &x[0], &scale[0], &y[0])
 	}
@@ -145,7 +145,7 @@ func Finite(x []float64) bool {
 	n := len(x)
 	var s [4]float64 // 0 times a number is 0, unless that is not finite
 	from := 0
-	if fast && n >= least {
+	if fast && n >= minLength {
 		from = n &^ 3
 		nothing(from, &x[0], &s)
 	}
@@ -173,7 +173,7 @@ func Turns(left, right *End, sum []float64) bool {
 	a, b, r, s := left.First[:n], right.Last[:n], left.Sum[:n], right.Sum[:n]
 	// For two single points the other conditions are the same once more.
 	single := left.Points == 1 && right.Points == 1
-	if !fast || n < least {
+	if !fast || n < minLength {
 		turns := bends(a, b, r, s)
 		if !turns && !single {
 			turns = bends(a, right.First[:n], r, right.FirstMomentum[:n]) || bends(left.Last[:n], b, left.LastMomentum[:n], s)

@@ -31,8 +31,8 @@ func (run runner) done(f func(m []float64) bool, m []float64) bool {
 	return run(func() { ok = f(m) }) && ok
 }
 
-// beside is the runner of a target in d dimensions. It calls stopped before it returns false.
-func beside(target *infer.Meter, d int, stopped func()) runner {
+// await is the runner of a target in d dimensions. It calls stopped before it returns false.
+func await(target *infer.Meter, d int, stopped func()) runner {
 	if d < large {
 		return nil
 	}

@@ -11,7 +11,7 @@ const askEvery = 20 * time.Millisecond
 // Beside is what f returns, unless stop, which is asked every 20 ms meanwhile, has an error before
 // that: then f goes on to its end, in memory that nobody else may use, and its result is lost.
 // A panic of f is the caller's. A nil stop never has an error.
-func Beside[T any](stop func() error, f func() T) (value T, stopped error) {
+func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 	if stop == nil {
 		return f(), nil
 	}

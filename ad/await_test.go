@@ -18,12 +18,12 @@ func (l *leave) Leave() (ended func()) {
 	return func() { l.heard <- "ended" }
 }
 
-// TestBeside: who waits for what does not ask asks itself; a panic is the caller's.
-func TestBeside(t *testing.T) {
+// TestAwait: who waits for what does not ask asks itself; a panic is the caller's.
+func TestAwait(t *testing.T) {
 	end, began := make(chan struct{}), make(chan struct{})
 	ended := &leave{errors.New("ended"), make(chan string, 2)}
 	asked := 0
-	_, err := ad.Beside(func() error {
+	_, err := ad.Await(func() error {
 		<-began
 		if asked++; asked < 3 {
 			return nil
@@ -40,7 +40,7 @@ func TestBeside(t *testing.T) {
 	if got := <-ended.heard; got != "ended" {
 		t.Errorf("whoever stopped heard %q", got)
 	}
-	if v, err := ad.Beside(func() error { return nil }, func() int { return 7 }); v != 7 || err != nil {
+	if v, err := ad.Await(func() error { return nil }, func() int { return 7 }); v != 7 || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 	defer func() {
@@ -48,5 +48,5 @@ func TestBeside(t *testing.T) {
 			t.Error("a panic is lost")
 		}
 	}()
-	_, _ = ad.Beside(func() error { return nil }, func() int { panic("fault") })
+	_, _ = ad.Await(func() error { return nil }, func() int { panic("fault") })
 }

@@ -82,14 +82,14 @@ func TestInterruptedWithin(t *testing.T) {
 	}
 }
 
-// TestPanicBeside: what panics beside its caller panics there, where it can be recovered.
-func TestPanicBeside(t *testing.T) {
+// TestPanicWhileAwaited: what panics beside its caller panics there, where it can be recovered.
+func TestPanicWhileAwaited(t *testing.T) {
 	defer func() {
 		if r := recover(); r != "fault" {
 			t.Errorf("recovered %v", r)
 		}
 	}()
-	run := beside(nil, large, func() {})
+	run := await(nil, large, func() {})
 	run(func() { panic("fault") })
 	t.Error("the panic is lost")
 }

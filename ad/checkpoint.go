@@ -4,7 +4,7 @@ import "slices"
 
 // This file: what derivatives of regions do about arrays that steps read and write element by
 // element. A step then costs its elements, not the array: what was read is kept, in place of
-// copies of the array (Recallable), and the array's adjoint is carried from step to step, which
+// copies of the array (Checkpointable), and the array's adjoint is carried from step to step, which
 // adds elements to it (readInParts).
 
 // goesOn reports whether the adjoint of argument i of the region n may begin with that of what
@@ -186,10 +186,10 @@ func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	return results, true
 }
 
-// Recallable reports whether a derivative that needs r's value takes it from where a scan has
+// Checkpointable reports whether a derivative that needs r's value takes it from where a scan has
 // kept it, rather than computing it again: what a while loop leaves, which may take many trips, and
 // elements of arrays, of which there would have to be a copy for each step.
-func (g *Graph) Recallable(r Ref) bool {
+func (g *Graph) Checkpointable(r Ref) bool {
 	n := &g.Nodes[r]
 	if n.Op == OpUnlane {
 		n = &g.Nodes[n.Args[0]]
@@ -231,25 +231,25 @@ func readsElements(a, b *Graph, k int) bool {
 }
 
 // recall is a node that is not computed again, because an input has its value.
-type recall struct{ of, in Ref }
+type checkpoint struct{ of, in Ref }
 
-// recallingAll is recalling where all inputs stay.
-func (g *Graph) recallingAll(recalled []recall) *Graph {
-	to, _ := g.recalled(recalled, true)
+// checkpointingAll is checkpointing where all inputs stay.
+func (g *Graph) checkpointingAll(recalled []checkpoint) *Graph {
+	to, _ := g.checkpointed(recalled, true)
 	return to
 }
 
-// recalling is the graph with inputs in the place of some nodes, without those of these inputs that
+// checkpointing is the graph with inputs in the place of some nodes, without those of these inputs that
 // nobody reads, whose numbers are returned, in order. Of several inputs for one node the first
 // one takes its place, so that equal programs give equal graphs.
-func (g *Graph) recalling(recalled []recall) (to *Graph, unread []int) {
-	return g.recalled(recalled, false)
+func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
+	return g.checkpointed(recalled, false)
 }
 
-func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) {
+func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread []int) {
 	instead := make(map[Ref]Ref, len(recalled))
-	lanes := map[Ref]bool{}      // what is in the input without lanes
-	within := map[Ref][]recall{} // of regions that stay: their results that inputs have
+	lanes := map[Ref]bool{}          // what is in the input without lanes
+	within := map[Ref][]checkpoint{} // of regions that stay: their results that inputs have
 	for _, c := range recalled {
 		n := &g.Nodes[c.of]
 		if n.Op == OpUnlane {
@@ -262,7 +262,7 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 		if _, ok := instead[c.of]; !ok {
 			instead[c.of] = c.in
 			if n.Op == OpResult && !g.leftByLoop(n) {
-				within[n.Args[0]] = append(within[n.Args[0]], recall{Ref(n.ResultIndex()), c.in})
+				within[n.Args[0]] = append(within[n.Args[0]], checkpoint{Ref(n.ResultIndex()), c.in})
 			}
 		}
 	}
@@ -289,7 +289,7 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 	for _, c := range recalled {
 		spare[c.in] = !read[c.in] && !all
 	}
-	to = g.Beside()
+	to = g.Sibling()
 	to.site = g.site
 	w := NewRewriter(g, to)
 	for k, in := range g.Inputs {
@@ -314,7 +314,7 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 	}
 	w.Node = func(r Ref, n *Node, attr any, args []Ref) Ref {
 		if inner := within[r]; len(inner) > 0 {
-			attr, args = recallWithin(attr.(RegionAttr), args, inner, w)
+			attr, args = checkpointWithin(attr.(RegionAttr), args, inner, w)
 		}
 		return w.Same(n, attr, args)
 	}
@@ -325,9 +325,9 @@ func (g *Graph) recalled(recalled []recall, all bool) (to *Graph, unread []int) 
 	return to, unread
 }
 
-// recallWithin is a region that is given, as more arguments, results of it that are known, and
+// checkpointWithin is a region that is given, as more arguments, results of it that are known, and
 // takes from them what it computed for these.
-func recallWithin(attr RegionAttr, args []Ref, known []recall, w *Rewriter) (any, []Ref) {
+func checkpointWithin(attr RegionAttr, args []Ref, known []checkpoint, w *Rewriter) (any, []Ref) {
 	l := attr.Layout()
 	at := len(l.Bodies[0].Inputs)
 	if l.Control == Counted { // what is known of each step
@@ -359,10 +359,10 @@ func insert(list []Ref, at int, more []Ref) []Ref {
 func (g *Graph) withKnown(nodes []Ref, at int) *Graph {
 	h := g.clone()
 	old := h.Inputs
-	var known []recall
+	var known []checkpoint
 	for _, r := range nodes {
 		h.Inputs = nil
-		known = append(known, recall{r, h.Input(g.Type(r))})
+		known = append(known, checkpoint{r, h.Input(g.Type(r))})
 	}
 	var inputs []Ref
 	for _, c := range known {
@@ -372,5 +372,5 @@ func (g *Graph) withKnown(nodes []Ref, at int) *Graph {
 	for k, in := range h.Inputs {
 		h.Nodes[in].Attr = k
 	}
-	return h.recallingAll(known)
+	return h.checkpointingAll(known)
 }

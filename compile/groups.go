@@ -13,7 +13,7 @@ import (
 // This file: which effects can be sampled in other coordinates, see recentre.go.
 
 // Site is a group of effects that can be sampled in other coordinates.
-type Site struct {
+type Group struct {
 	Span     source.Span // of the statement with the location and scale, or where they are applied
 	Density  string      // such as "normal"
 	Centred  bool        // as it is written
@@ -31,8 +31,8 @@ var locationScale = map[string][2]int{
 }
 
 const (
-	mostLevels = 8       // of effects whose locations and scales are effects themselves
-	mostTraced = 1 << 21 // elements of a value that is looked through
+	maxLevels = 8       // of effects whose locations and scales are effects themselves
+	maxTraced = 1 << 21 // elements of a value that is looked through
 )
 
 // element is one element of a node.
@@ -59,7 +59,7 @@ const (
 
 // group is a site with what its effects depend on.
 type group struct {
-	Site
+	Group
 	location, scale []element // location.ref is ad.None where there is none
 	depends         map[int]bool
 }
@@ -90,7 +90,7 @@ func (t *tracer) canonical(e element) element {
 	for {
 		m, ok := t.moves[e.ref]
 		if !ok {
-			arg, from, moved := t.g.Moves(e.ref)
+			arg, from, moved := t.g.Origins(e.ref)
 			if !moved {
 				return e
 			}
@@ -108,7 +108,7 @@ func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		r := ad.Ref(i)
-		if !live[i] || n.Type.Total() > mostTraced {
+		if !live[i] || n.Type.Total() > maxTraced {
 			continue
 		}
 		if r == x {
@@ -176,7 +176,7 @@ func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
 				}
 			}
 		default:
-			arg, from, ok := g.Moves(r)
+			arg, from, ok := g.Origins(r)
 			if !ok {
 				continue
 			}
@@ -210,7 +210,7 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 	for e := range out {
 		out[e] = origin{i: -1}
 	}
-	if t.g.Type(n.Args[0]).Lanes > 0 || t.g.Type(n.Args[1]).Lanes > 0 || len(out)*inner > mostTraced {
+	if t.g.Type(n.Args[0]).Lanes > 0 || t.g.Type(n.Args[1]).Lanes > 0 || len(out)*inner > maxTraced {
 		return false
 	}
 	factor := t.origins[n.Args[0]] == nil // the matrix is on the left
@@ -226,8 +226,8 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 	}
 	terms := make([][]term, len(out)) // without those that are 0; nil: other sums
 	for e := range out {
-		sum := make([]term, 0, min(inner, mostLevels+1))
-		for l := 0; l < inner && len(sum) <= mostLevels; l++ {
+		sum := make([]term, 0, min(inner, maxLevels+1))
+		for l := 0; l < inner && len(sum) <= maxLevels; l++ {
 			a, b := at(0, e/columns, l, rows, inner, attr.TransA), at(1, l, e%columns, inner, columns, attr.TransB)
 			if !factor {
 				a, b = b, a
@@ -242,12 +242,12 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 			}
 			sum = append(sum, term{t.canonical(a), int(o.i)})
 		}
-		if len(sum) <= mostLevels {
+		if len(sum) <= maxLevels {
 			terms[e] = sum
 		}
 	}
 	owned := map[int]bool{}
-	for known := 0; known < mostLevels; known++ {
+	for known := 0; known < maxLevels; known++ {
 		var now []int
 		for e, sum := range terms {
 			if len(sum) != known+1 {
@@ -282,7 +282,7 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 }
 
 // sites finds the sites, by level: those of a level depend on those before alone.
-func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []bind.Call) [][]*group {
+func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []bind.Call) [][]*group {
 	var refs []ad.Ref
 	for _, s := range statements {
 		refs = append(refs, s.Args...)
@@ -345,7 +345,7 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 		found = append(found, s)
 	}
 	var levels [][]*group
-	for len(found) > 0 && len(levels) < mostLevels {
+	for len(found) > 0 && len(levels) < maxLevels {
 		var ready, rest []*group
 		left := map[*group]bool{}
 		for _, s := range found {
@@ -411,7 +411,7 @@ func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call,
 		if calls[k].Name == "lognormal_lpdf" {
 			how = exponential
 		}
-		of := &group{Site: Site{Span: calls[k].At, Density: calls[k].Name[:len(calls[k].Name)-len("_lpdf")], Centred: true}}
+		of := &group{Group: Group{Span: calls[k].At, Density: calls[k].Name[:len(calls[k].Name)-len("_lpdf")], Centred: true}}
 		place := ad.Type{}
 		for _, a := range s.Args {
 			if u := t.g.Type(a); u.Total() >= place.Total() && (len(u.Shape) > 0 || u.Lanes > 0) {
@@ -487,7 +487,7 @@ func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls
 		at := place{t.sites[i], len(t.others[i])}
 		s := by[at]
 		if s == nil {
-			s = &group{Site: Site{Density: standard[i]}}
+			s = &group{Group: Group{Density: standard[i]}}
 			if k := int(at.at); k > 0 && k < len(m.bound.Sites) {
 				s.Span = m.bound.Sites[k]
 			}
@@ -540,7 +540,7 @@ func (s *group) drop(which func(k int) bool) {
 }
 
 // String says where a site is and what it consists of.
-func (s Site) String() string {
+func (s Group) String() string {
 	what := s.Names[0]
 	if n := len(s.Names); n > 1 {
 		what = fmt.Sprintf("%s … %s (%d)", s.Names[0], s.Names[n-1], n)
