@@ -239,9 +239,9 @@ func (g *Graph) checkpointingAll(recalled []checkpoint) *Graph {
 	return to
 }
 
-// checkpointing is the graph with inputs in the place of some nodes, without those of these inputs that
-// nobody reads, whose numbers are returned, in order. Of several inputs for one node the first
-// one takes its place, so that equal programs give equal graphs.
+// checkpointing returns the graph with inputs in place of some nodes. Inputs that nobody reads are
+// left out; their indices are returned, in order. Of several inputs for one node the first one is
+// used, so that equal programs give equal graphs.
 func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
 	return g.checkpointed(recalled, false)
 }

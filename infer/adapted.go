@@ -7,16 +7,15 @@ import (
 	"math"
 )
 
-// Adapted is what the warm-up of a chain has found, and where the chain has
-// ended: what another run of the same model can start from. In JSON it has the
-// keys of the files that CmdStan writes with save_metric, so that these can be
-// read too: stepsize, metric_type, inv_metric; and position.
+// Adapted is what another run of the same model can start from: the result of a chain's warm-up,
+// and where the chain has ended. In JSON it has the keys of the files that CmdStan writes with
+// save_metric, so that these can be read too: stepsize, metric_type, inv_metric; and position.
 type Adapted struct {
 	StepSize float64 // 0: not known
 	Metric   Metric  // without a Kind: not known, or not constant
 
-	// Recentring is what the Metric is over: the evidence of [Recentring], four numbers for
-	// each effect; nil: the model's own coordinates.
+	// Recentring is the coordinates that Metric belongs to: the evidence of [Recentring], four
+	// numbers for each group-level term; nil: the model's own coordinates.
 	Recentring []float64
 	Position   []float64 // unconstrained; nil: not known
 }
@@ -135,7 +134,7 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Adapted tells for each chain what another run can start from.
+// Adapted returns, for each chain, what another run can start from.
 func (r Report) Adapted() []Adapted {
 	out := make([]Adapted, len(r.Chains))
 	for i, c := range r.Chains {
@@ -144,9 +143,9 @@ func (r Report) Adapted() []Adapted {
 	return out
 }
 
-// ParseAdapted reads the text of a file in JSON: either {"chains": [...]} with an Adapted
-// per chain, as the command ppl run leaves it in its output folder, or a single one, such as
-// a metric alone: {"inv_metric": [0.1, 2.5]}. path stands in messages.
+// ParseAdapted reads a file in JSON: either {"chains": [...]} with an Adapted per chain, as the
+// command ppl run leaves it in its output folder, or a single one, such as a metric alone:
+// {"inv_metric": [0.1, 2.5]}. path is used in messages.
 func ParseAdapted(path string, text []byte) ([]Adapted, error) {
 	var file struct {
 		Chains []Adapted `json:"chains"`

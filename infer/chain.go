@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// streams are the random numbers of one chain, see [Stream].
+// streams are the random number generators of one chain, see [Stream].
 type streams struct {
 	seed       uint64
 	id         int
@@ -44,14 +44,14 @@ func (st *streams) generator(iteration int) *rand.Rand {
 }
 
 const (
-	blockBytes = 64 << 10              // of the values that share one allocation
-	blockDraws = 64                    // at most
+	blockBytes = 64 << 10              // bytes of values that share one allocation
+	blockDraws = 64                    // the largest number of draws in a block
 	blockDelay = 10 * time.Millisecond // after which a draw is sent in any case
 )
 
-// chain runs one chain and sends what it draws.
+// chain runs one chain and sends its draws.
 type chain struct {
-	turn      func() // lets other chains compute; nil: none waits for it
+	turn      func() // lets other chains compute; nil: no other chain waits for a processor
 	cfg       *Config
 	workers   int // goroutines that share an evaluation
 	report    ChainReport
@@ -66,15 +66,15 @@ type chain struct {
 	names     int
 	state     *State
 	stages    []Stage
-	stage     int             // of them done
+	stage     int             // the number of stages that are done
 	resumed   bool            // from within the sampling phase
-	saved     int             // draws
+	saved     int             // number of draws
 	skip      int             // draws that were yielded before a run was resumed from its beginning
-	answers   <-chan bool     // whether there is enough
+	answers   <-chan bool     // whether Config.Enough has been satisfied
 	canceled  <-chan struct{} // the run's context
-	left      *sync.WaitGroup // what goes on when the run was cancelled
+	left      *sync.WaitGroup // work that goes on after the run was cancelled
 
-	began      time.Time // the chain, in this process
+	began      time.Time // when the chain began in this process
 	snapshotAt time.Time // when the next snapshot is due
 	tablesAt   time.Time // when the tables are due, see Config.TablesEvery
 
@@ -84,16 +84,16 @@ type chain struct {
 	started   time.Time
 	waited    time.Duration // for the consumer, within the phase
 	gradients int64         // before the phase
-	charged   float64       // likewise
+	charged   float64       // charged cost before the phase
 
-	blocks <-chan []Draw // that the consumer has done with
+	blocks <-chan []Draw // blocks that the consumer has finished with
 	block  []Draw        // drawn and not sent yet
 	sentAt time.Time
-	floats []float64 // what is left of the block's storage
+	floats []float64 // the unused rest of the block's storage
 }
 
-// runChain runs chain number i to its end, whatever that be, and publishes its
-// report before the last message is sent.
+// runChain runs chain number i to its end, however it ends, and publishes its report before it
+// sends the last message.
 func (s *Session) runChain(ctx context.Context, i int, out chan<- message, abandoned <-chan struct{}) {
 	c := &chain{
 		cfg:       &s.cfg,
@@ -183,7 +183,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		}
 	}
 	if c.meter != nil {
-		if t, ok := c.meter.target.(Stopper); ok { // the caller's own, if it is no Cloner
+		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, if it is no Cloner
 			t.SetStop(nil)
 		}
 		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
@@ -207,7 +207,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 // meet is State.Exchange: the chain lets others compute while it waits.
 func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error) {
 	c.flush(nil, nil)
-	start := time.Now() // sending has its own account of waiting
+	start := time.Now() // time spent sending is counted elsewhere
 	m := s.pool.join(c.report.Chain, part, combine)
 	<-s.slots
 	defer func() {
@@ -225,7 +225,7 @@ func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error)
 // beginPhase starts the account of warm-up or sampling.
 func (c *chain) beginPhase(warmup bool, p *Phase) {
 	c.warmup, c.phase = warmup, p
-	// A phase that is resumed has been going on.
+	// A resumed phase began earlier.
 	c.started, c.waited = time.Now().Add(-p.Elapsed), 0
 	if c.meter != nil {
 		c.gradients, c.charged = c.meter.gradients-p.Gradients, c.meter.Charged()-p.Charged
@@ -243,13 +243,13 @@ func (c *chain) endPhase() {
 	c.phase = nil
 }
 
-// account is the cost of the phase under way.
+// account returns the cost of the phase under way.
 func (c *chain) account() (gradients int64, charged float64) {
 	return c.meter.gradients - c.gradients, max(0, c.meter.Charged()-c.charged)
 }
 
-// initialize makes the moving parts over the chain's own target and finds the
-// starting point.
+// initialize makes the kernel and the geometry over the chain's own target, and finds the starting
+// point.
 func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapshot) error {
 	c.sentAt = time.Now()
 	c.began = c.sentAt
@@ -343,7 +343,7 @@ func (c *chain) recentre() error {
 	return err
 }
 
-// adopt makes the state the chain's own.
+// adopt takes over the parts of a plan.
 func (c *chain) adopt(plan Plan) {
 	c.state.Chart = c.chart
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
@@ -352,7 +352,7 @@ func (c *chain) adopt(plan Plan) {
 	c.stages = plan.Stages
 }
 
-// note keeps what a stage has to say, once.
+// note keeps a sentence of a stage, once.
 func (c *chain) note(sentence string) {
 	if !slices.Contains(c.report.Notes, sentence) {
 		c.report.Notes = append(slices.Clip(c.report.Notes), sentence)
@@ -406,17 +406,17 @@ func (c *chain) sample() error {
 	return nil
 }
 
-// turnEvery is after how many draws a chain of those that have made warm-up together
-// lets another one compute: a run that is stopped has draws of all of them.
+// turnEvery is the number of draws after which a chain lets another one compute, if they have made
+// warm-up together. A run that is stopped early then has draws of all chains.
 const turnEvery = 50
 
-// wait ends a round: it reports whether there is enough.
+// wait ends a round and reports whether Config.Enough was satisfied.
 func (c *chain) wait(round int) (enough bool, err error) {
 	if err := c.takeSnapshot(); err != nil {
 		return false, err
 	}
 	c.send(message{draws: c.block, chain: c.report.Chain, round: round})
-	start := time.Now() // sending has its own account of waiting
+	start := time.Now() // time spent sending is counted elsewhere
 	defer func() { c.waited += time.Since(start) }()
 	select {
 	case enough = <-c.answers:
@@ -459,8 +459,8 @@ func (c *chain) observe(info Info) error {
 	return err
 }
 
-// show publishes the report with what the kernel has learnt so far. Where the time between
-// two is not negative, making the tables takes a twentieth of the chain's time at most.
+// show publishes the report with what the kernel has learnt so far. Making the tables takes at most
+// a twentieth of the chain's time, unless Config.TablesEvery is negative.
 func (c *chain) show() {
 	began := time.Now()
 	if t, ok := c.state.Kernel.(Tabler); ok {
@@ -473,8 +473,7 @@ func (c *chain) show() {
 	c.tablesAt = now.Add(max(c.cfg.TablesEvery, 20*now.Sub(began)))
 }
 
-// before is called before each transition, when a stage of warm-up has taken
-// in the one before.
+// before is called before each transition, after a stage of warm-up has used the previous one.
 func (c *chain) before() error {
 	if c.warmup && c.cfg.Snapshot != nil && c.state.keep != nil && time.Now().After(c.snapshotAt) {
 		return c.takeSnapshot()
@@ -484,7 +483,7 @@ func (c *chain) before() error {
 
 // save appends the state to the block of draws.
 func (c *chain) save(info Info) error {
-	if c.saved < c.skip { // the receiver has it
+	if c.saved < c.skip { // the receiver has it already
 		c.saved++
 		return nil
 	}
@@ -555,7 +554,7 @@ func (c *chain) take(n int) []float64 {
 	return v
 }
 
-// tell reports progress where it is due.
+// tell reports progress if it is due.
 func (c *chain) tell(p *Phase) {
 	if c.cfg.Progress == nil {
 		return
@@ -568,7 +567,7 @@ func (c *chain) tell(p *Phase) {
 		return
 	}
 	total := c.cfg.Warmup + c.cfg.Draws
-	if !c.warmup { // which may have ended early
+	if !c.warmup { // warm-up may have ended early
 		total = c.report.Warmup.Transitions + c.cfg.Draws
 	}
 	c.tellOf(p, total)
@@ -586,7 +585,7 @@ func (c *chain) tellOf(p *Phase, total int) {
 	}, nil)
 }
 
-// flush sends what there is, waiting for the consumer if it is behind.
+// flush sends the current block. It waits for the consumer if that is behind.
 func (c *chain) flush(p *Progress, err error) {
 	if len(c.block) == 0 && p == nil && err == nil {
 		return
@@ -599,8 +598,8 @@ func (c *chain) send(m message) {
 	c.block, c.floats = nil, nil
 	start := time.Now()
 	if runtime.GOOS == "js" {
-		// Nothing there takes the processor from a goroutine: without this, the consumer
-		// would see nothing before the channel is full.
+		// Nothing here gives up the processor: without this, the consumer would run only when the
+		// channel is full.
 		defer runtime.Gosched()
 	}
 	select {

@@ -8,31 +8,32 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
-// Recentrer is the optional interface of a [LogDensity] with effects that can be sampled
-// in other coordinates u than its own x, from centred to non-centred. Samplers that use
-// it see the density over u; draws, starting points and reports are points x.
+// Recentrer is the optional interface of a [LogDensity] with group-level terms that can be sampled
+// in other coordinates u than its own x, between centred and non-centred. Samplers that use it see
+// the density over u; draws, starting points and reports are points x.
 type Recentrer interface {
-	// Recentring returns the map; a nil one: there are no such effects. It belongs to
-	// the caller.
+	// Recentring returns the map, or nil if there are no such terms. The map belongs to the caller.
 	Recentring() (Recentring, error)
 }
 
-// Recentring is a map of positions, differentiable and one to one. An effect θ with
-// location μ and scale σ has the coordinate u with
+// Recentring is a differentiable, one-to-one map of positions. A group-level term θ with location μ
+// and scale σ has the coordinate u with
 //
 //	θ = (Aμ + (S + Gμ)σ²)/D + uσ/√D,  D = A + Bσ².
 //
-// A, B, S and G are the evidence that the coordinates are for: with A = 1 u is independent
-// of μ and σ where the data tell of θ as a normal density with precision B and mean
-// (S + Gμ)/B does. A = 1 and the rest 0 is non-centred, B = 1 and the rest 0 centred. Slices of
-// evidence hold A of all effects, then B, S and G; A and B are not negative and not both 0. Of
-// effects that follow each other each has its own evidence alone.
+// A, B, S and G are called evidence. With A = 1, u is independent of μ and σ if the data determine
+// θ like a normal density with precision B and mean (S + Gμ)/B. A = 1 and the rest 0 is
+// non-centred; B = 1 and the rest 0 is centred. Slices of evidence hold A of all terms, then B, S
+// and G; A and B are not negative and not both 0. In a sequence of terms, such as a random walk,
+// the evidence of a term describes that term alone.
 type Recentring = interface {
-	Elements() []int    // of a position, one for each effect
+	Elements() []int    // indices in a position, one for each term
 	Written() []float64 // the evidence with which u is x
-	Levels() []int      // of effects, whose locations and scales depend on effects of lower levels, or the one before
+	// of terms: the location and scale of a term depend on terms of lower levels, or on the term
+	// before it
+	Levels() []int
 
-	// Hold sets the evidence that a nil one means in the methods below. It is copied.
+	// Hold sets the evidence that nil stands for in the methods below. It is copied.
 	Hold(evidence []float64)
 
 	// Forward writes x(u) and returns the log Jacobian of the map.
@@ -48,13 +49,14 @@ type Recentring = interface {
 	Push(x, evidence, gu, gx []float64) error
 }
 
-// Centred is the evidence with which so many effects are centred by λ, from 0,
-// non-centred, to 1, centred, where their scales are 1.
+// Centred returns evidence with which this number of terms is centred by λ, from 0, non-centred, to
+// 1, centred, if their scales are 1.
 func Centred(lambda float64, effects int) []float64 {
 	return slices.Concat(slices.Repeat([]float64{1 - lambda}, effects), slices.Repeat([]float64{lambda}, effects), make([]float64, 2*effects))
 }
 
-// Chart is a target in other coordinates, as written until [Chart.Use].
+// Chart is a target in other coordinates. Until [Chart.Use] they are those in which the model is
+// written.
 type Chart struct {
 	below    LogDensity
 	of       Recentring
@@ -82,10 +84,10 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 // Recentring is the map. What it holds is not to be changed.
 func (c *Chart) Recentring() Recentring { return c.of }
 
-// Evidence is what is in use; nil: as written. It is not to be changed.
+// Evidence returns the evidence in use, which must not be changed; nil: as written.
 func (c *Chart) Evidence() []float64 { return c.evidence }
 
-// Use makes evidence the one in use; nil: as written. It is copied.
+// Use sets the evidence in use; nil: as written. It is copied.
 func (c *Chart) Use(evidence []float64) error {
 	if evidence != nil {
 		if err := checkEvidence(evidence); err != nil {
@@ -99,7 +101,7 @@ func (c *Chart) Use(evidence []float64) error {
 	return nil
 }
 
-// set makes evidence, which was checked, the one in use.
+// set sets the evidence in use, which has been checked.
 func (c *Chart) set(evidence []float64) {
 	c.evidence = evidence
 	if slices.Equal(evidence, c.of.Written()) {
@@ -111,7 +113,7 @@ func (c *Chart) set(evidence []float64) {
 	c.compare = true
 }
 
-// checkEvidence reports what is wrong with evidence for whatever effects.
+// checkEvidence returns an error if evidence is invalid for every model.
 func checkEvidence(evidence []float64) error {
 	n := len(evidence) / 4
 	for k := range n {
@@ -200,7 +202,7 @@ func (c *Chart) inSteps(u, grad []float64) (float64, error) {
 	return lp + jacobian, nil
 }
 
-// Original writes the target's own position of u to x and returns the log Jacobian.
+// Original writes the target's own position for u to x and returns the log Jacobian.
 func (c *Chart) Original(u, x []float64) (float64, error) {
 	if c.evidence == nil {
 		copy(x, u)
@@ -209,7 +211,7 @@ func (c *Chart) Original(u, x []float64) (float64, error) {
 	return c.of.Forward(u, nil, x)
 }
 
-// Scores writes the target's own position and gradient of u, where that over u is gu.
+// Scores writes the target's own position and gradient for u; gu is the gradient over u.
 func (c *Chart) Scores(u, gu, x, gx []float64) error {
 	if c.evidence == nil {
 		copy(x, u)
@@ -222,7 +224,7 @@ func (c *Chart) Scores(u, gu, x, gx []float64) error {
 	return c.of.Push(x, nil, gu, gx)
 }
 
-// At writes the position that Original makes x of to u.
+// At writes to u the position that Original maps to x.
 func (c *Chart) At(x, u []float64) error {
 	if c.evidence == nil {
 		copy(u, x)
@@ -231,7 +233,7 @@ func (c *Chart) At(x, u []float64) error {
 	return c.of.Inverse(x, nil, u)
 }
 
-// chartOf is the cover over a target, where it has effects; else nil.
+// chartOf returns the Chart over a target with group-level terms, else nil.
 func chartOf(target LogDensity) (*Chart, error) {
 	t, ok := target.(Recentrer)
 	if !ok {
@@ -244,9 +246,8 @@ func chartOf(target LogDensity) (*Chart, error) {
 	return NewChart(target, of), nil
 }
 
-// Recentre gives the chain other coordinates, in which it stays where it is. It leaves
-// them as they were, and reports false, if that cannot be done where the chain is, or the
-// target has no effects.
+// Recentre changes the coordinates of the chain, which stays where it is. If that is impossible at
+// this position, or the target has no group-level terms, it returns false and the coordinates stay.
 func (s *State) Recentre(evidence []float64) (bool, error) {
 	c := s.Chart
 	if c == nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Config says how a run is made. The zero value of every field but Sampler,
-// which is required, is a documented default.
+// Config says how a run is made. Sampler is required; the zero value of every other field is a
+// documented default.
 type Config struct {
 	Sampler Sampler // such as nuts.Sampler{}; required
 
@@ -15,22 +15,20 @@ type Config struct {
 	Draws  int // transitions per chain after warm-up, before thinning; 0: 1000, negative: none
 	Thin   int // every Thin-th draw is yielded, the first among them; 0: 1
 
-	// Seed selects the random numbers. They come from streams keyed by
-	// (Seed, chain ID, purpose), see [Stream], so results depend neither on
-	// GOMAXPROCS nor on Parallel, and parameters do not depend on whether a
-	// Generator draws.
+	// Seed selects the random numbers. They come from streams keyed by (Seed, chain ID, purpose),
+	// see [Stream]. Results therefore depend neither on GOMAXPROCS nor on Parallel, and parameters
+	// do not depend on whether a Generator uses random numbers.
 	Seed uint64
 
-	// FirstID is the ID of the first chain; the others follow. Streams are
-	// keyed by the ID: chain 3 of four can be had again alone, by Chains 1 and
-	// FirstID 3. 0: 1.
+	// FirstID is the ID of the first chain; the others follow. Streams are keyed by the ID: Chains
+	// 1 with FirstID 3 repeats chain 3 of a run of four. 0: 1.
 	FirstID int
 
 	Init   Init     // where chains start; nil: Uniform{Radius: 2}
 	Metric []Metric // to start with, one for all chains or one per chain; nil: the sampler's
 
-	// Recentring are the coordinates that Metric is over, see [ChainReport], one for
-	// all chains or one per chain; nil: the target's own, or what the sampler learns.
+	// Recentring is the coordinates that Metric belongs to, see [ChainReport], one for all chains
+	// or one per chain; nil: the target's own, or those that the sampler learns.
 	Recentring [][]float64
 
 	// StepSize to start with, one for all chains or one per chain; nil: the
@@ -40,30 +38,29 @@ type Config struct {
 	SaveWarmup   bool // yield the draws of warm-up too
 	WarmupValues bool // run the Generator for them as well
 
-	// Parallel is the number of processors that the run may take: how many chains run at the
-	// same time and, where there are fewer chains, how many goroutines share an
-	// evaluation of a target that is a [Sharer]. 0: GOMAXPROCS.
+	// Parallel is the number of processors that the run may use: the number of chains that run at
+	// the same time. With fewer chains, several goroutines share each evaluation of a target that
+	// is a [Sharer]. 0: GOMAXPROCS.
 	Parallel int
 
-	// Grace bounds the time that a cancelled run waits for evaluations under way that cannot be
-	// interrupted, such as the factorisation of a large matrix; 0: until they end, so that no
-	// goroutine of the run outlives it; negative: not at all. Chains end within about 50 ms of
-	// processor time: what they leave behind works on memory that nobody else sees.
+	// Grace bounds the time that a cancelled run waits for evaluations that cannot be interrupted,
+	// such as the factorisation of a large matrix. 0: it waits until they end, so that no goroutine
+	// outlives the run; negative: it does not wait. Chains normally end within about 50 ms of
+	// processor time. What they leave behind works on memory that nobody else uses.
 	Grace time.Duration
 
-	// Enough, if not nil, ends sampling before Draws when there is enough. It
-	// is asked by the goroutine that ranges over the draws, when all chains
-	// that have not failed have made n transitions since warm-up, n growing
-	// from 100 by a quarter each time; what it says may depend on the draws
-	// yielded up to then, of which chains that have gone further before a
-	// resumed run may have more than n. All chains then run at the same time
-	// and end after the same number of transitions, whatever their speed.
+	// Enough, if not nil, is asked whether sampling may end before Draws. It is called by the
+	// goroutine that ranges over the draws, each time that all chains that have not failed have
+	// made n transitions since warm-up; n grows from 100 by a quarter each time. The answer may
+	// depend on the draws yielded so far. (Chains of a resumed run that were ahead may have more
+	// than n.) With Enough all chains run at the same time and end after the same number of
+	// transitions, whatever their speed.
 	Enough func(n int) bool
 
-	// Snapshot, if not nil, is handed the state of a chain from time to time,
-	// at least about once a second, and at its end, by the goroutine that ranges
-	// over the draws, after the draws that it follows. (In warm-up, within
-	// stages that can be saved, see [State.Resumable], and between stages.)
+	// Snapshot, if not nil, receives the state of a chain at least about once a second, and at its
+	// end. It is called by the goroutine that ranges over the draws, after the draws that the state
+	// follows. (In warm-up snapshots are taken between stages, and within stages that can be saved,
+	// see [State.Resumable].)
 	Snapshot func(*Snapshot)
 
 	// SnapshotEvery is the time between snapshots; 0: an eighth of the time that
@@ -72,10 +69,9 @@ type Config struct {
 	// often.
 	SnapshotEvery time.Duration
 
-	// TablesEvery is how often the report of a chain that goes on is brought up to date,
-	// with [ChainReport.Tables], for those who look at it, as far as that takes little of
-	// the chain's time; 0: only between warm-up and sampling, and at the end; negative:
-	// after every transition. Draws do not depend on it.
+	// TablesEvery is the time between updates of the report of a running chain, with
+	// [ChainReport.Tables]; updates take only little of the chain's time. 0: only between warm-up
+	// and sampling, and at the end; negative: after every transition. Draws do not depend on it.
 	TablesEvery time.Duration
 
 	// Resume holds snapshots of chains to go on from, by chain; chains without
@@ -132,8 +128,9 @@ func (c Config) withDefaults() Config {
 // (They are carved from larger blocks: keeping a single draw of many keeps up
 // to 64 KiB alive.)
 type Draw struct {
-	Chain      int       // 0, 1, … below Config.Chains
-	Iteration  int       // number of the transition in its chain, from 0, counted through warm-up and thinned draws
+	Chain int // 0, 1, … below Config.Chains
+	// number of the transition in its chain, from 0, counted through warm-up and thinned draws
+	Iteration  int
 	Warmup     bool      // made while adapting: not to be used for inference
 	Position   []float64 // unconstrained, length Dim
 	Values     []float64 // the Generator's, nil without one, and in warm-up unless Config.WarmupValues
@@ -141,17 +138,17 @@ type Draw struct {
 	Stats      Stats
 }
 
-// Progress tells how far a chain has come.
+// Progress is the progress of a chain.
 type Progress struct {
 	Chain       int
 	Iteration   int // transitions made
-	Total       int // transitions planned, warm-up included: those that it took, once it has ended
+	Total       int // transitions planned, warm-up included; after a phase has ended, the number it took
 	Warmup      bool
 	Divergences int   // in this phase
 	Gradients   int64 // in this phase
 }
 
-// Report is what is known of a run beside its draws.
+// Report is all that is known of a run except its draws.
 type Report struct {
 	Chains      []ChainReport // by Draw.Chain
 	Interrupted bool          // by the context, or because the consumer stopped
@@ -159,7 +156,7 @@ type Report struct {
 	Elapsed     time.Duration
 }
 
-// ChainReport is what is known of one chain beside its draws.
+// ChainReport is all that is known of one chain except its draws.
 type ChainReport struct {
 	Chain int // index, as Draw.Chain
 	ID    int // as in CmdStan: Config.FirstID + Chain
@@ -168,46 +165,46 @@ type ChainReport struct {
 	Interrupted bool
 	Err         error // a *ChainError if the chain failed
 
-	// Inexact says that a resumed chain did not find the very log density that
-	// it had been left with (another processor rounds otherwise), so that its
-	// further draws are not those of the uninterrupted run.
+	// Inexact reports that a resumed chain computed a log density that differs from the saved one,
+	// as another processor may round differently. Its further draws are then not those of the
+	// uninterrupted run.
 	Inexact bool
 
 	Start        []float64 // the unconstrained position from which it started
 	InitAttempts int
 
-	// Arrival is the same number for chains that began at the same place, see [Arriver]; 0:
-	// the chain began at a place that is its alone.
+	// Arrival is the same number for chains that began at the same place, see [Arriver]; 0: no
+	// other chain began there.
 	Arrival int
 
 	// StepSize and Metric are those with which sampling began (the result of
 	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
-	// Recentring is the evidence of the coordinates that Metric is over, see [Recentring];
-	// nil: they are the target's own.
+	// Recentring is the evidence of the coordinates that Metric belongs to, see [Recentring]; nil:
+	// the target's own coordinates.
 	Recentring []float64
-	Adapted    Figures   // what the kernel said of itself then, see Describer
-	Kernel     Figures   // what it says at the end
+	Adapted    Figures   // figures of the kernel at that time, see Describer
+	Kernel     Figures   // figures of the kernel at the end
 	Chosen     string    // the kernel that was chosen, by one that chooses, see Chooser
-	Geometry   Figures   // what the Hamiltonian says of itself, likewise
+	Geometry   Figures   // figures of the Hamiltonian at the end
 	Last       []float64 // the unconstrained position at the end of the chain; nil if it never started
 	Tables     []Table   // what the kernel has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase
 
-	// Notes are what the stages of warm-up had to say: what they chose and why,
-	// what they could not do as asked.
+	// Notes are sentences from the stages of warm-up: what they chose and why, and what they could
+	// not do as asked.
 	Notes []string
 
 	// Events are what happened to the chain that its draws do not show, in order.
 	Events []Event
 
-	// Rejections holds a message of each statement with recoverable errors, and each distinct
-	// message that names none, in order of first occurrence, with its count. A density that
-	// is zero is one. Rejected counts all, also
-	// those whose messages were too many to keep (64).
+	// Rejections has each statement that caused recoverable errors, with one message and the count,
+	// in order of first occurrence. Messages that name no statement are listed each. A density of
+	// zero counts as a rejection. Rejected counts all, also those whose messages were too many to
+	// keep (64).
 	Rejections []Rejection
 	Rejected   int
 
@@ -217,21 +214,20 @@ type ChainReport struct {
 	UngeneratedReason string
 }
 
-// Phase is the account of warm-up or sampling. Initialisation counts as
-// warm-up.
+// Phase is the cost of warm-up or sampling. Initialisation counts as warm-up.
 type Phase struct {
 	Transitions int
 	Gradients   int64 // evaluations of log density and gradient
 
-	// Charged is what was evaluated beside them (metrics that depend on the
-	// position, second derivatives), as the number of gradients that take as long.
-	// It is measured, so it varies a little from run to run.
+	// Charged is the cost of other evaluations (metrics that depend on the position, second
+	// derivatives), as the number of gradients that take as long. It is measured, so it varies a
+	// little from run to run.
 	Charged     float64
 	Divergences int
 	Elapsed     time.Duration // without waiting for the consumer
 }
 
-// Cost is the number of gradients with what is charged beside them.
+// Cost is the number of gradients plus the charged cost.
 func (p Phase) Cost() float64 { return float64(p.Gradients) + p.Charged }
 
 // Rejection is a message of recoverable errors with the number of times that

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Event is something that happened to a chain and that its draws do not show. The code says
-// what, the figures how much; commands have the words for it. Events of all chains
-// are kept with the draws, in every format, so that later commands report them too.
+// Event is something that happened to a chain and that its draws do not show. The code says what,
+// the figures how much; commands put it into words. Events of all chains are kept with the draws,
+// in every format, so that later commands report them too.
 type Event struct {
 	Code    string  `json:"code"`              // what happened, see the codes
 	Figures Figures `json:"figures,omitempty"` // figures by name

@@ -4,19 +4,18 @@ import (
 	"sync"
 )
 
-// Pooled is the optional interface of a [Sampler] whose chains learn from each other
-// in warm-up, by [State.Exchange]. They all run at the same time then, though no
-// more than Config.Parallel compute at any moment, and a run that is resumed before
-// they all have finished warm-up makes warm-up again.
+// Pooled is the optional interface of a [Sampler] whose chains learn from each other in warm-up, by
+// [State.Exchange]. All of them then run at the same time, though no more than Config.Parallel
+// compute at any moment. A run that is resumed before all have finished warm-up repeats warm-up.
 type Pooled interface {
 	Pooled() bool
 }
 
-// exchange is where the chains of a run meet.
+// exchange is the meeting point of the chains of a run.
 type exchange struct {
 	mu      sync.Mutex
 	here    []bool
-	gone    []bool // has ended, or will never come
+	gone    []bool // the chain has ended, or will never come
 	parts   []any
 	combine func(parts []any) any
 	round   *meeting
@@ -32,8 +31,7 @@ func newExchange(chains int) *exchange {
 	return &exchange{here: make([]bool, chains), gone: make([]bool, chains), parts: make([]any, chains)}
 }
 
-// join brings the part of a chain and returns the meeting, which is held when all
-// have come.
+// join brings the part of a chain and returns the meeting, which takes place when all have come.
 func (e *exchange) join(chain int, part any, combine func(parts []any) any) *meeting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -46,7 +44,7 @@ func (e *exchange) join(chain int, part any, combine func(parts []any) any) *mee
 	return r
 }
 
-// leave takes in that a chain has ended.
+// leave notes that a chain has ended.
 func (e *exchange) leave(chain int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -54,7 +52,7 @@ func (e *exchange) leave(chain int) {
 	e.hold()
 }
 
-// hold holds the meeting if all are here who can come.
+// hold holds the meeting if all chains are there that can come.
 func (e *exchange) hold() {
 	if e.round == nil {
 		return
@@ -78,12 +76,11 @@ func (e *exchange) hold() {
 	close(r.done)
 }
 
-// Exchange hands part to the other chains of the run and waits for theirs: all
-// chains call it the same number of times, each time with a combine that does the
-// same. combine is called once, with the parts by chain, nil for chains that have
-// ended (it may be called by the goroutine of any chain); what it returns is what
-// every chain gets, to be read only. An error is final. A state that is used by
-// hand, or a chain whose target cannot be cloned, is alone.
+// Exchange gives part to the other chains of the run and waits for theirs. All chains call it the
+// same number of times, each time with a combine that does the same. combine is called once, by the
+// goroutine of any chain, with the parts by chain, nil for chains that have ended. Every chain gets
+// its result, to be read only. An error is final. A state that is used outside a run, or a chain
+// whose target cannot be cloned, is alone.
 func (s *State) Exchange(part any, combine func(parts []any) any) (any, error) {
 	if s.exchange == nil {
 		return combine([]any{part}), nil

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Figures are numbers by their names. As a part of what package encoding/gob encodes they
-// are a text of bytes: decoding a map, that package sets aside as much as the text says that
-// there is, which a made-up text of 1200 bytes made 24 GB of.
+// Figures are numbers by name. They have their own encoding for encoding/gob, a byte slice: gob
+// allocates a map of whatever length its input claims, and a forged input of 1200 bytes made it
+// allocate 24 GB.
 type Figures map[string]float64
 
 var errFigures = errors.New("infer: saved figures make no sense")

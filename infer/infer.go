@@ -8,26 +8,24 @@ import (
 	"math/rand/v2"
 )
 
-// LogDensity is all that a sampler needs to know of its target: the dimension
-// of an unconstrained space and, at a point of it, the log density (up to a
-// constant) with its gradient.
+// LogDensity is all that a sampler needs to know of its target: the dimension of an unconstrained
+// space and, at a point, the log density (up to a constant) with its gradient.
 //
-// It is an alias of an interface literal, so a package that does not import
-// this one can satisfy [Cloner] too.
+// It is an alias of an interface literal, so a package that does not import this one can satisfy
+// [Cloner] too.
 //
 // Contract of LogDensityGrad(x, grad):
 //
-//   - len(x) == len(grad) == Dim(); x is only read; every element of the
-//     caller's grad is written; neither slice is kept;
-//   - the result may be -Inf: x lies outside the support. The gradient is then
-//     not looked at. NaN is treated as -Inf;
-//   - an error is a rejection of x (a failed argument check, a reject
-//     statement). The point counts as -Inf and the message is reported once
-//     with the number of its occurrences. Only an error that is fatal (see
-//     [ErrFatal]) ends the chain;
+//   - len(x) == len(grad) == Dim(); x is only read; every element of the caller's grad is written;
+//     neither slice is kept;
+//   - the result may be -Inf: x lies outside the support. The gradient is then ignored. NaN is
+//     treated as -Inf;
+//   - an error is a rejection of x (a failed argument check, a reject statement). The point counts
+//     as -Inf and the message is reported once with the number of its occurrences. Only an error
+//     that is fatal (see [ErrFatal]) ends the chain;
 //   - the value depends on x alone, not on earlier calls;
-//   - it need not be safe for concurrent use: a run makes one [Cloner.CloneDensity]
-//     per chain, or, where the target is no Cloner, runs one chain at a time;
+//   - it need not be safe for concurrent use: a run makes one [Cloner.Clone] per chain or, if the
+//     target is no Cloner, runs one chain at a time;
 //   - it should not allocate.
 type LogDensity = interface {
 	Dim() int
@@ -41,33 +39,31 @@ type Cloner interface {
 	CloneDensity() LogDensity
 }
 
-// Stopper is the optional interface of a [LogDensity] whose evaluations may take
-// long, or never end.
+// Stopper is the optional interface of a [LogDensity] whose evaluations may take long, or never
+// end.
 type Stopper interface {
-	// SetStop makes later evaluations, by this value and not by its clones, ask
-	// stop now and then, in the evaluating goroutine. They end soon after it
-	// has returned an error, with an error that wraps that one. nil: never.
+	// SetStop makes later evaluations, by this value and not by its clones, call stop now and then,
+	// in the evaluating goroutine. Soon after stop has returned an error they end with an error
+	// that wraps it. nil: they do not call.
 	SetStop(stop func() error)
 }
 
-// Sharer is the optional interface of a [LogDensity] of which several goroutines can share an
-// evaluation.
+// Sharer is the optional interface of a [LogDensity] that several goroutines can evaluate together.
 type Sharer interface {
-	// SetWorkers has later evaluations, by this value and not by its clones, carried out
-	// by that many goroutines at a time, where it is worth while. Results must not depend on it.
+	// SetWorkers sets the number of goroutines that later evaluations may use, by this value and
+	// not by its clones. Results must not depend on it.
 	SetWorkers(n int)
 }
 
-// Wrapper is the optional interface of a [LogDensity] that is a cover over another one:
-// what samplers may ask for beside the density, such as second derivatives, they look
-// for there.
+// Wrapper is the optional interface of a [LogDensity] that wraps another one. Samplers look there
+// for optional methods, such as second derivatives.
 type Wrapper interface {
-	// Unwrap returns the target below; it is evaluated as the cover is, by one
-	// goroutine at a time.
+	// Unwrap returns the wrapped target; it is evaluated as the wrapper is, by one goroutine at a
+	// time.
 	Unwrap() LogDensity
 }
 
-// Innermost is the target below a [Meter] and below covers, see [Wrapper].
+// Innermost returns the target below a [Meter] and all wrappers, see [Wrapper].
 func Innermost(target LogDensity) LogDensity {
 	for {
 		var below LogDensity
@@ -168,13 +164,11 @@ type Hamiltonian interface {
 	// sets z.Energy. z must have been Reset (or come from Step).
 	Momentum(rng *rand.Rand, z *Point)
 
-	// Step makes z the point that is one integration step of size eps, which is
-	// negative for a step back in time, from another one, which has a momentum;
-	// they may be the same, else from is left as it is. z is complete then: LogDensity,
-	// Gradient, Energy and Cache belong to the new position and momentum.
-	// A step that fails (outside the support, a rejection, an implicit solver
-	// that does not converge) leaves z.Energy at +Inf; z is then of no
-	// further use but to be overwritten.
+	// Step moves z to the point that is one integration step of size eps from another point, which
+	// has a momentum. A negative eps is a step back in time. The two points may be the same; else
+	// from is not changed. z is complete then: LogDensity, Gradient, Energy and Cache belong to the
+	// new position and momentum. A step that fails (outside the support, a rejection, an implicit
+	// solver that does not converge) leaves z.Energy at +Inf; the rest of z is then undefined.
 	Step(from, z *Point, eps float64) error
 
 	// Velocity returns ∂H/∂p at z, of finite energy, with length Dim. The
@@ -202,16 +196,19 @@ type Kernel interface {
 type Stats struct {
 	AcceptStat float64 // mean acceptance probability, in [0, 1]: what step size adaptation looks at
 	StepSize   float64 // the step size used
-	IntTime    float64 // static trajectories: the nominal integration time, step size times the largest number of steps
-	TreeDepth  int     // NUTS: number of completed doublings
-	Leapfrogs  int     // integration steps taken; what they cost the Meter knows
-	Restarts   int     // tempering: how many replicas have come to the target from a reference, since warm-up
-	Divergent  bool    // the energy error exceeded the kernel's limit
-	Energy     float64 // H at the new state, with the momentum that it was reached with
+	// static trajectories: the nominal integration time, step size times the maximal number of
+	// steps
+	IntTime   float64
+	TreeDepth int // NUTS: number of completed doublings
+	Leapfrogs int // integration steps taken; what they cost the Meter knows
+	// tempering: the number of replicas that have come to the target from a reference since warm-up
+	Restarts  int
+	Divergent bool    // the energy error exceeded the kernel's limit
+	Energy    float64 // H at the new state, with the momentum that it was reached with
 }
 
-// Info describes a transition: its Stats and, for stages and decorators that
-// tune a kernel, what else can be learnt from it.
+// Info describes a transition: its Stats and what stages and decorators that tune a kernel need
+// besides.
 type Info struct {
 	Stats
 
@@ -243,8 +240,8 @@ type Sampler interface {
 	Plan(target *Meter, warmup int) (Plan, error)
 }
 
-// Recentred is the optional interface of a [Sampler] that may give a target with effects,
-// see [Recentrer], other coordinates. Others see the target as it is.
+// Recentred is the optional interface of a [Sampler] that may change the coordinates of a target
+// with group-level terms, see [Recentrer]. Other samplers see the target as it is.
 type Recentred interface {
 	Recentred() bool
 }
@@ -265,7 +262,7 @@ const (
 	Unit     MetricKind = "unit_e"
 	Diagonal MetricKind = "diag_e"
 	Dense    MetricKind = "dense_e"
-	LowRank  MetricKind = "low_rank" // diagonal plus low rank, which CmdStan has not
+	LowRank  MetricKind = "low_rank" // diagonal plus low rank; not in CmdStan
 )
 
 // MetricKinds lists them.
@@ -284,12 +281,12 @@ type Metric struct {
 	// vectors of length Dim; see [Metric.LowRank].
 	Inverse []float64
 
-	// Mean estimates that of the target. Only integrators of which a normal
-	// distribution is part look at it; nil: not known, they take 0.
+	// Mean estimates the mean of the target; nil: not known, taken as 0. Only integrators that
+	// solve a normal distribution exactly use it.
 	Mean []float64
 }
 
-// LowRank gives the parts of a metric of that kind, which share its memory.
+// LowRank returns the parts of a low-rank metric, which share its memory.
 func (m Metric) LowRank() (scale, values []float64, vectors [][]float64) {
 	rank := m.rank()
 	scale, values = m.Inverse[:m.Dim], m.Inverse[m.Dim:m.Dim+rank]
@@ -304,8 +301,8 @@ func (m Metric) LowRank() (scale, values []float64, vectors [][]float64) {
 // rank is the number of eigenvalues of a low-rank metric.
 func (m Metric) rank() int { return (len(m.Inverse) - m.Dim) / (m.Dim + 1) }
 
-// CheckSize says whether a metric has as many numbers as its kind and dimension
-// want.
+// CheckSize returns an error if the metric does not have as many numbers as its kind and dimension
+// require.
 func (m Metric) CheckSize() error {
 	want := 0
 	switch m.Kind {
@@ -332,14 +329,14 @@ func (m Metric) CheckSize() error {
 	return nil
 }
 
-// Check is CheckSize that also says whether all numbers are finite, and positive
-// where they must be. (That a Dense one is positive definite, or the vectors of a
-// LowRank one orthonormal, is not looked at.)
+// Check is CheckSize that also returns an error if a number is not finite, or not positive where it
+// must be. (It does not check that a Dense metric is positive definite, or that the vectors of a
+// LowRank one are orthonormal.)
 func (m Metric) Check() error {
 	if err := m.CheckSize(); err != nil {
 		return err
 	}
-	positive := 0 // of the elements
+	positive := 0 // elements that must be positive
 	switch m.Kind {
 	case Diagonal:
 		positive = m.Dim
@@ -377,21 +374,20 @@ type Euclidean interface {
 	SetMetric(m Metric) error
 }
 
-// Placed is the optional interface of a [Hamiltonian] that goes on from coordinates of its
-// own, of which a position is the rounded image. A chain is resumed from them.
+// Placed is the optional interface of a [Hamiltonian] with more precise coordinates than the
+// position, which is rounded from them. A resumed chain continues from them.
 type Placed interface {
-	// Place returns them for a point that Momentum would accept.
+	// Place returns these coordinates for a point that Momentum would accept.
 	Place(z *Point) []float64
 
-	// SetPlace gives them to a point of that position, which has been Reset; the metric is that
-	// for which they were returned.
+	// SetPlace restores them for a point with that position, which has been Reset; the metric must
+	// be the one for which they were returned.
 	SetPlace(z *Point, place []float64) error
 }
 
-// Describer is the optional interface of a [Kernel] or a [Hamiltonian] that has
-// something to say about itself after the run (the number of steps that it has
-// tuned, of steps that failed, …), for [ChainReport.Kernel] and
-// [ChainReport.Geometry].
+// Describer is the optional interface of a [Kernel] or a [Hamiltonian] with figures to report after
+// the run (the tuned number of steps, the number of steps that failed, …), for [ChainReport.Kernel]
+// and [ChainReport.Geometry].
 type Describer interface {
 	Describe() map[string]float64
 }
@@ -399,7 +395,7 @@ type Describer interface {
 // Chooser is the optional interface of a [Kernel] that chooses among several ways to make
 // its transitions, for [ChainReport.Chosen].
 type Chooser interface {
-	// Chosen names the way that is taken.
+	// Chosen names the way that was chosen.
 	Chosen() string
 }
 
@@ -413,7 +409,7 @@ type Resumable interface {
 	LoadState(h Hamiltonian, state []byte) error
 }
 
-// Table is a rectangle of figures that a kernel has to show for itself.
+// Table is a table of figures that a kernel reports.
 type Table struct {
 	Name    string // such as "surface"
 	Columns []string

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Init proposes where a chain starts. A run asks again, up to 100 times, as
-// long as log density or gradient are not finite at what was proposed; it gives
-// up at once if the same point is proposed twice.
+// Init proposes where a chain starts. A run asks up to 100 times until log density and gradient are
+// finite at the proposal; it gives up at once if the same point is proposed twice.
 type Init interface {
 	// Propose writes a position for the chain with index chain (from 0) to x. The
 	// source of random numbers is not nil.
@@ -17,11 +16,11 @@ type Init interface {
 	Propose(rng *rand.Rand, chain int, x []float64) error
 }
 
-// Arriver is the optional interface of an [Init] by which several chains may begin at the same
-// place. That they agree then says less: R-hat groups them, see [ChainReport.Arrival].
+// Arriver is the optional interface of an [Init] that may start several chains at the same place.
+// Agreement of these chains means less; R-hat groups them, see [ChainReport.Arrival].
 type Arriver interface {
-	// Arrivals gives the number of the place where each chain begins, from 1; chains of the
-	// same number share one. 0: a place that is the chain's alone.
+	// Arrivals returns, for each chain, the number of the place where it begins, from 1; chains
+	// with the same number share a place. 0: the chain has the place for itself.
 	Arrivals(chains int) []int
 }
 
@@ -62,13 +61,13 @@ type At struct {
 	Positions [][]float64
 	Radius    float64
 
-	// Origins, if not nil, has a number for each position. Positions of the same number were
-	// found from one place, so that chains that begin there share an arrival.
+	// Origins, if not nil, has a number for each position. Positions with the same number were
+	// found from one place; chains that begin there share an arrival.
 	Origins []int
 }
 
-// Arrivals implements [Arriver]: chains share a place if their positions are the same, with
-// nothing left to chance, or have the same origin.
+// Arrivals implements [Arriver]. Chains share a place if their positions are equal, without random
+// coordinates, or have the same origin.
 func (a At) Arrivals(chains int) []int {
 	out := make([]int, chains)
 	if len(a.Positions) == 0 {
@@ -128,10 +127,9 @@ func (a At) Propose(rng *rand.Rand, chain int, x []float64) error {
 // initAttempts is Stan's number of random starting points.
 const initAttempts = 100
 
-// FindStart asks init for positions of the chain with index chain, up to 100 times,
-// until log density and gradient are finite there, and returns the position and how
-// often it has asked. The error is an *[InitError], or one of init or of the target
-// that is final.
+// FindStart asks init for positions of the chain with index chain, up to 100 times, until log
+// density and gradient are finite there. It returns the position and the number of attempts. The
+// error is an *[InitError], or a final one of init or of the target.
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
 	x = make([]float64, m.Dim())
 	grad := make([]float64, m.Dim())
@@ -142,7 +140,7 @@ func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 			return nil, attempts, err
 		}
 		if last != nil && slices.Equal(last, x) {
-			break // a fixed start: asking again is of no use
+			break // a fixed start: asking again is useless
 		}
 		last = append(last[:0], x...)
 		attempts++
@@ -165,7 +163,7 @@ func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 	return nil, attempts, &InitError{Attempts: attempts, Reason: reason}
 }
 
-// InitError says that no starting point was found.
+// InitError reports that no starting point was found.
 type InitError struct {
 	Attempts int
 	Reason   error // why the last one was rejected

@@ -12,38 +12,41 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Sampler makes the chains of a run. The zero value leaves every choice to it.
+// Sampler makes the chains of a run. With the zero value every choice is made automatically.
 type Sampler struct {
-	Metric infer.MetricKind // "": chosen by held-out Fisher divergence
-	Kind   Kind             // "": raced
-	Steps  int              // of a static kernel; 0: raced
+	Metric infer.MetricKind // "": the one with the smallest held-out Fisher divergence
+	Kind   Kind             // "": the winner of the race between kernels
+	Steps  int              // number of steps of a static kernel; 0: chosen by the race
 
-	StepSize       float64 // of the draws, of a kernel that is given; 0: adapted (NUTS) or raced
-	Delta          float64 // target of the mean acceptance of NUTS; 0: 0.8, and more where there are divergences
+	StepSize float64 // of a kernel given in Kind; 0: adapted (NUTS) or chosen by the race
+	// target mean acceptance of NUTS; 0: 0.8, raised where transitions diverge
+	Delta          float64
 	MaxDepth       int     // of NUTS; 0: 10
-	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
-	Refine         float64 // the largest variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
+	MaxEnergyError float64 // energy error above which a transition is divergent; 0: 1000
+	// the largest variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
+	Refine float64
 
-	// Recentre is for targets with effects, see [infer.Recentrer]: "" or "learn": their
-	// coordinates are learnt; "off": they are the target's own; a number: between
-	// centred, 1, and non-centred, 0.
+	// Recentre chooses the coordinates of group-level terms, see [infer.Recentrer]. "" and "learn":
+	// they are learnt; "off": the target's own coordinates are used; a number fixes them between 1,
+	// centred, and 0, non-centred.
 	Recentre string
 
-	PlainStart bool // start where the run's rule says, without a climb
+	PlainStart bool // start where the run's rule says, without a climb to the typical set
 	NoPool     bool // each chain learns from its own draws alone
-	NoEarlyEnd bool // make all transitions of warm-up
-	NoRefine   bool // leave steps as they are
-	NoTemper   bool // no tempering, where chains do not get from one mode to another
-	NoSpare    bool // one transition per draw, however little draws are worth
+	NoEarlyEnd bool // make all transitions of warm-up, even if it has settled earlier
+	NoRefine   bool // never divide a step of NUTS into smaller ones
+	NoTemper   bool // no tempering, even if chains do not move between modes
+	NoSpare    bool // one transition per draw, even if single transitions give few effective draws
 	FirstRound int  // transitions; 0: 15
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
 	RaceLength int  // batches; 0: 8
 
-	// Threshold names one of [Thresholds] that is multiplied by Factor, to see what depends on it.
+	// Threshold names a row of [Thresholds] that is multiplied by Factor, for experiments on what
+	// depends on it.
 	Threshold string
 	Factor    float64
 
-	raises bool // the target of the acceptance, where there are divergences
+	raises bool // Delta was not given: it may be raised where transitions diverge
 }
 
 // Defaults of [Sampler].
@@ -77,7 +80,7 @@ func (s Sampler) withDefaults() Sampler {
 	return s
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option, or a combination of options, is invalid.
 func (s Sampler) Validate() error {
 	switch {
 	case s.Metric != "" && !slices.Contains(infer.MetricKinds(), s.Metric):
@@ -136,17 +139,17 @@ type Kind string
 const (
 	NUTS        Kind = "nuts"
 	Leapfrog    Kind = "leapfrog"     // HMC, a fixed number of leapfrog steps of random size
-	ExactNormal Kind = "exact_normal" // HMC with the exact-normal splitting, likewise
+	ExactNormal Kind = "exact_normal" // the same with the exact-normal splitting
 )
 
 // Kinds lists them.
 func Kinds() []Kind { return []Kind{NUTS, Leapfrog, ExactNormal} }
 
-// jitter is the random relative variation of the step size of static kernels, which
-// keeps trajectories from being periods.
+// jitter is the random relative variation of the step size of static kernels. It keeps the length
+// of a trajectory from being a period of the motion.
 const jitter = 0.15
 
-// Setting is a kernel with its setting but for the step size.
+// Setting is a kernel with its options, except for the step size.
 type Setting struct {
 	Kind  Kind
 	Steps int // of static kernels
@@ -167,7 +170,7 @@ func (s Setting) String() string {
 
 var infinity = math.Inf(1)
 
-// order compares numbers for sorting; NaN is equal to all.
+// order compares numbers for sorting; NaN equals every number.
 func order(a, b float64) int {
 	switch {
 	case a < b:

@@ -10,11 +10,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// course is the stage that is all of warm-up.
+// course is the stage that makes all of warm-up.
 type course struct {
 	options Sampler
 	at      *limits
-	length  int // transitions at most
+	length  int // the largest number of transitions
 }
 
 // chain is a chain in warm-up.
@@ -25,9 +25,10 @@ type chain struct {
 	kernel *Kernel
 	delta  float64
 	made   int  // transitions
-	learns bool // coordinates of effects
+	learns bool // whether it learns the coordinates of group-level terms
 
-	searchedIn []float64 // the coordinates in which modes were looked for, see infer.Recentring
+	// the coordinates in which the search for modes took place, see infer.Recentring
+	searchedIn []float64
 
 	record record // of the round under way
 }
@@ -38,7 +39,7 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if s.Target.Dim() == 0 {
 		return nil
 	}
-	given := w.h.Metric().Kind != infer.Unit // by the run
+	given := w.h.Metric().Kind != infer.Unit // by the caller of the run
 	begun := s.Target.Gradients()
 	o, err := w.open(ctx, given)
 	if err != nil {
@@ -82,10 +83,10 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	return nil
 }
 
-// opening is what the start of a chain has come to, besides its point and its metric.
+// opening is the result of the start of a chain, besides its point and its metric.
 type opening struct {
-	modes    []*mode // those that matter, where there are several
-	searched int64   // gradients of the search for them
+	modes    []*mode // the modes whose mass matters, if there are several
+	searched int64   // gradients that the search for modes took
 }
 
 // open brings the chain to the typical set, looks for modes and sets the first metric.
@@ -120,8 +121,8 @@ func (w *chain) open(ctx context.Context, given bool) (o opening, err error) {
 	return o, w.h.SetMetric(f.metric)
 }
 
-// search finds a first step size, with the identity as the metric if there is none with
-// that from the climb, which may fit nothing where the chain is.
+// search finds the first step size. If the metric of the climb gives none, the identity takes its
+// place: the climb's metric may not fit where the chain is.
 func (w *chain) search(ctx context.Context, given bool) error {
 	begun := w.StepSize
 	err := (warmup.Search{}).Run(ctx, w.State)
@@ -138,9 +139,9 @@ func (w *chain) search(ctx context.Context, given bool) error {
 	return nil
 }
 
-// place is that of the chain among the n that learn together.
+// place is the index of the chain among the n chains that learn together.
 func (w *chain) place(n int) int {
-	if n == 1 { // it learns alone, whatever its number
+	if n == 1 { // it learns alone, whatever its index in the run
 		return 0
 	}
 	return w.Chain

@@ -5,37 +5,39 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: the first metric, which the climbs of all chains make together.
+// This file: the first metric, from the climbs of all chains together.
 
-// pairs are the steps of an optimiser with the changes of the gradient, and where it
-// has led.
+// pairs are the steps of an optimiser with the changes of the gradient along them, and where the
+// optimiser has ended.
 type pairs struct {
 	steps, changes [][]float64
 
-	settled    bool // at a draw from a normal distribution that fits there
-	mouth      bool // where a climb should have ended, see chain.mouth
+	settled    bool // the chain is at a draw from a normal distribution that fits there
+	mouth      bool // the climb went too far and the chain was moved back, see chain.mouth
 	position   []float64
 	logDensity float64
 	normal     infer.Metric // about its mean; without a Kind: none
-	peak       float64      // the log density there, were it normal
-	hasMass    bool
-	mass       float64 // logarithm, of the normal distribution there, but for a constant
+	// the log density at the mean, if the target were that normal distribution
+	peak    float64
+	hasMass bool
+	mass    float64 // log mass of that normal distribution, up to a constant
 }
 
-// lesserMass, and half the dimension for what normal distributions miss, is how much less
-// the logarithm of the mass of a mode is whose draws are not worth having.
+// lesserMass bounds the modes whose draws are worth having: a mode is ignored if its log mass is
+// smaller than that of the largest by more than this plus half the dimension. The second term
+// allows for the error of normal approximations.
 const lesserMass = 20
 
-// first is what the starts of all chains come to.
+// first combines the starts of all chains.
 type first struct {
 	metric infer.Metric
 	best   pairs // the settled start with the largest log density, or mass
 }
 
-// trails reports whether a start is where next to nothing of the distribution is: in a
-// mode so much lower that no draw of the run should be there.
+// trails reports whether a start is in a mode so much lower than the best one that no draw of the
+// run should come from it.
 func (f *first) trails(p pairs, d int) bool {
-	if !p.settled && f.best.settled && p.position != nil { // it has not found anything
+	if !p.settled && f.best.settled && p.position != nil { // it has found no mode
 		return p.logDensity < f.best.logDensity-100-10*float64(d)
 	}
 	if p.hasMass && f.best.hasMass {
@@ -44,7 +46,7 @@ func (f *first) trails(p pairs, d int) bool {
 	return p.settled && f.best.settled && p.logDensity < f.best.logDensity-100-10*float64(d)
 }
 
-// firstMetric puts the climbs of all chains together.
+// firstMetric combines the climbs of all chains into the first metric.
 func (w *chain) firstMetric(own pairs) (*first, error) {
 	d := w.Target.Dim()
 	all, err := w.Exchange(own, func(parts []any) any {
@@ -73,7 +75,7 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 			kind = infer.LowRank
 		}
 		o := whiten.Options{Shrink: 1e-6, Cutoff: 1.1}
-		if d <= maxCurvature { // all second derivatives are known
+		if d <= maxCurvature { // the pairs hold all second derivatives
 			o.Shrink, o.Rank = 1e-10, d
 		}
 		m, err := whiten.Fit(kind, s, o)

@@ -8,24 +8,24 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: which chains are useless for learning, and what becomes of them. Where a chain
-// is stays its own affair: it may start again, from a random point that it draws itself,
-// and nothing of its draws is ever replaced.
+// This file: which chains are useless for learning, and what happens to them. A chain is never
+// moved to where another one is: it may start again from a random point of its own, and its draws
+// are never replaced.
 
-// standing is what has become of a chain.
+// standing is the state of a chain among those that learn together.
 type standing struct {
 	restarted bool
-	useless   int  // rounds since then
+	useless   int  // rounds since it became useless
 	present   bool // it has not ended
 	dropped   bool // nothing is learnt from it any more
 	lost      bool // useless in the last round, after a restart
 }
 
-// judgeChains finds the chains of the last round that are useless for learning: almost all of their
-// transitions diverge, while those of others do not, or what their draws span has next to no mass,
-// which is their log density and the logarithm of their volume: a narrow mode may be high, and yet
-// have little. They start again, once; those that fail again are dropped. With spare, the first
-// round, they are left out of learning and nothing else.
+// judgeChains finds the chains of the last round that are useless for learning. A chain is useless
+// if almost all of its transitions diverge, while those of others do not, or if the region of its
+// draws has next to no mass. The logarithm of that mass is the log density plus the log volume: a
+// narrow mode may be high and yet have little mass. Useless chains start again, once; those that
+// fail again are dropped. With spare, in the first round, they are only left out of learning.
 func (v *verdict) judgeChains(parts []any, spare bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1])
 	v.rounds[len(v.rounds)-1] = now
@@ -40,7 +40,7 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}
 	d := float64(len(now[0].draws[0]))
-	width = min(width, 3*math.Sqrt(d)) // but for chains on their way
+	width = min(width, 3*math.Sqrt(d)) // except for chains that have not arrived yet
 	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < v.at.moving
 	healthy := 0
 	for i := range now {
@@ -94,7 +94,7 @@ func logVolume(draws [][]float64) float64 {
 	return sum
 }
 
-// minVariance is that of a chain that does not move: what is below is rounding.
+// minVariance is the smallest variance of a chain that moves; less is rounding.
 const minVariance = 1e-20
 
 // present are the records of chains that have not been dropped.

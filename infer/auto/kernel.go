@@ -14,20 +14,23 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// Kernel is the kernel in use. It adapts nothing by itself.
+// Kernel is the kernel in use. It adapts nothing itself.
 type Kernel struct {
-	setting    Setting
-	nuts       nuts.Kernel
-	static     hmc.Kernel
-	relief     float64          // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
-	made       int              // transitions with relief
-	spare      float64          // transitions per draw beside the first, on average
-	owed       float64          // of them, for the draws so far
-	ladder     *tempered.Kernel // in place of the setting; nil: it is that
+	setting Setting
+	nuts    nuts.Kernel
+	static  hmc.Kernel
+	// step size with which NUTS makes every reliefEvery-th transition in place of a static kernel;
+	// 0: it does not
+	relief float64
+	made   int     // transitions since the kernel was set, counted for relief
+	spare  float64 // extra transitions per draw, on average, after the first
+	// extra transitions that the draws so far should have had and have not
+	owed       float64
+	ladder     *tempered.Kernel // replaces the setting if it is not nil
 	target     *infer.Meter
 	maxPerDraw float64
-	modes      *census            // nil: one mode, as far as is known
-	told       map[string]float64 // what warm-up has found, for Describe
+	modes      *census            // nil: no second mode is known
+	told       map[string]float64 // findings of warm-up, for Describe
 }
 
 var (
@@ -61,10 +64,10 @@ func (k *Kernel) use(s Setting) {
 // Setting is the setting in use.
 func (k *Kernel) Setting() Setting { return k.setting }
 
-// Transition implements [infer.Kernel]. It may be several transitions, of which Info has
-// the sums, means and largest numbers; which they are is settled when warm-up ends, so
-// that each leaves the target invariant. Beside a static kernel those to spare are made by
-// NUTS, which gets to tails and back where trajectories of fixed length hardly do.
+// Transition implements [infer.Kernel]. It may make several transitions, of which Info has the
+// sums, means and maxima. The number is fixed when warm-up ends, so that each transition leaves the
+// target invariant. With a static kernel the extra transitions are made by NUTS, which reaches
+// tails and returns from them where trajectories of fixed length rarely do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	z, info, err := k.transition(rng, h, eps, z)
 	if err == nil && k.modes != nil {
@@ -120,8 +123,8 @@ func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// next is who makes the next transition, the kernel in use or NUTS that relieves it, and with what
-// step size.
+// next returns the kernel of the next transition, with its step size: the kernel in use, or NUTS
+// that relieves it.
 func (k *Kernel) next(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if k.setting.Kind == NUTS {
 		return k.byNUTS(h, eps)
@@ -144,10 +147,10 @@ func (k *Kernel) byNUTS(h infer.Hamiltonian, eps float64) (infer.Kernel, float64
 	return &k.nuts, eps
 }
 
-// reliefEvery is how often NUTS makes a transition in place of a static kernel that was
-// chosen: where the target is not as normal as it seemed, in tails that warm-up has hardly
-// seen, trajectories of fixed length may be rejected for ever. NUTS takes some three times as
-// many gradients, so that it takes more than a fourth of all.
+// With a static kernel, NUTS makes every reliefEvery-th transition. The target may be less normal
+// than it seemed, in tails that warm-up has hardly visited; there a static kernel may reject every
+// proposal. A transition of NUTS takes about three times as many gradients, so that these take more
+// than a fourth of all.
 const reliefEvery = 8
 
 type savedKernel struct {

@@ -11,34 +11,34 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: what the draws of warm-up tell of modes. Chains that are in different places,
-// with a barrier between them, are in different modes, whether the search knew of these or not.
-// The masses of these are estimated by bridge sampling (Meng and Wong 1996) between the draws in
-// each mode and those of a normal distribution that fits there.
+// This file: what the draws of warm-up show about modes. Chains in different places with a barrier
+// between them are in different modes, whether or not the search has found these. Their masses are
+// estimated by bridge sampling (Meng and Wong 1996), between the draws in each mode and draws from
+// a normal distribution that fits there.
 
 const (
-	// bridged is the number of draws of a chain, and of the normal distribution, that the
-	// masses are estimated from.
+	// bridged is the number of draws, of a chain and of the normal distribution, from which masses
+	// are estimated.
 	bridged = 60
 
-	// bridgeRounds are those of the fixed-point iteration, which gains a digit in two or three.
+	// bridgeRounds bounds the fixed-point iteration, which gains a digit in two or three rounds.
 	bridgeRounds = 100
 
-	// Between two groups a normal distribution is looked at in so many steps, by so many
-	// draws at each.
+	// A path between two groups has this number of steps, with this number of draws at each.
 	between, betweenDraws = 8, 15
 )
 
-// group is the chains that are in one place.
+// group is a set of chains that are in the same place.
 type group struct {
-	chains []int // places in the exchange
+	chains []int // indices of the chains in the exchange
 	fit    whiten.Sample
-	held   map[int][][]float64 // draws, by chain
+	held   map[int][][]float64 // by chain: draws that were not used for the fit
 	normal *mode
 	level  float64 // mean log density
 }
 
-// groupsOf are the groups of chains by their draws; parts says which chains of the run are there.
+// groupsOf divides the chains into groups by their draws; parts says which chains of the run take
+// part.
 func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 	means, sds := places(recent, to)
 	near := func(a, b int) bool {
@@ -97,7 +97,8 @@ func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	return means, sds
 }
 
-// united numbers the components of n things by one of each; alike says which pairs belong together.
+// united divides n things into connected components and gives the component of each; alike says
+// which pairs are connected.
 func united(n int, alike func(a, b int) bool) []int {
 	of := make([]int, n)
 	for i := range of {
@@ -119,7 +120,8 @@ func united(n int, alike func(a, b int) bool) []int {
 	return of
 }
 
-// add puts a chain into the group: the first half of its draws to fit by, the other half held out.
+// add puts a chain into the group. The first half of its draws is for the fit, the other half is
+// held out.
 func (g *group) add(chain int, r record) {
 	half := len(r.draws) / 2
 	g.level += floats.Sum(r.logDensity) / float64(len(r.logDensity))
@@ -158,19 +160,19 @@ func (m *mode) logNormal(x []float64) float64 {
 	return -0.5*m.distance(x) - m.to.LogScale() - 0.5*float64(len(x))*math.Log(2*math.Pi)
 }
 
-// bridge is what a chain contributes to the masses: log ratios of the target to the normal
-// distribution of its group, and what separates its group from others.
+// bridge is what one chain contributes to the masses: log ratios of the target to the normal
+// distribution of its group, and which groups are separated from its own.
 type bridge struct {
 	group          int
 	draws, normals []float64
 	apart          []bool // by group: there is a barrier
 }
 
-// occupied finds the modes that the chains are in, with their masses, and hands them to the kernel,
-// which counts what part of the draws is in each; it reports whether there are several. candidates
-// are those that the search has found. A mode that chains have left, or where none began, is one of
-// several too: where one scale is much smaller than the other, chains that sample the large one
-// hardly get into the small one, however near, and agree with one another all the same.
+// occupied finds the modes that the chains are in, with their masses, and gives them to the kernel,
+// which counts the draws in each. It reports whether there are several modes. candidates are those
+// that the search has found; they count even if chains have left them or none began there. Where
+// one mode is much narrower than another, chains that sample the wide one hardly ever enter the
+// narrow one, however near it is, and yet agree with one another.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -179,7 +181,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if len(all) == 0 || len(all[0].draws) < minDraws {
 		return false, nil
 	}
-	for i := range all { // those of chains that were useless then are draws too
+	for i := range all { // the draws of chains that were useless then count too
 		all[i].unused = nil
 	}
 	recent := in(w.Chart, v.evidence, all)
@@ -214,7 +216,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// visits is the share of the draws of all groups that are at each of the modes.
+// visits is the share of the draws of all groups that are in each mode.
 func visits(modes []*mode, groups []group) []float64 {
 	out, n := make([]float64, len(modes)), 0.0
 	count := func(draws [][]float64) {
@@ -237,7 +239,8 @@ func visits(modes []*mode, groups []group) []float64 {
 	return out
 }
 
-// elsewhere are the candidates where no chain is; none where the coordinates are others by now.
+// elsewhere returns the candidates that contain no chain; none if the coordinates have changed
+// since the search.
 func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
 		return nil
@@ -256,7 +259,7 @@ func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	return out
 }
 
-// bridge evaluates the part of this chain, which is not alone.
+// bridge evaluates this chain's part; there must be more than one chain.
 func (w *chain) bridge(groups []group) (bridge, error) {
 	place := w.Chain
 	own := bridge{group: -1}
@@ -302,10 +305,10 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 	return own, nil
 }
 
-// separated reports whether there is a barrier between two groups. A normal distribution is led
-// from that of one to that of the other, in location and in scale; its mass is the median of the
-// log density at its draws and the logarithm of its volume. Along a funnel that changes little,
-// between modes, or parts of very different scales, it falls.
+// separated reports whether there is a barrier between two groups. A normal distribution moves from
+// that of one group to that of the other, in location and scale. Its mass is measured along the
+// path: the median log density at its draws plus its log volume. Along a funnel it changes little;
+// between modes, or regions of very different scales, it falls.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
 	rng := infer.Stream(w.Seed, w.ID, "between", 0)
@@ -347,21 +350,22 @@ func (w *chain) separated(a, b *group) (bool, error) {
 // masses are those of modes.
 type masses struct {
 	normals []infer.Metric
-	mass    []float64 // they add up to 1
+	mass    []float64 // sums to 1
 	errors  []float64 // standard errors
-	total   float64   // logarithm of all mass, but for candidates
-	laplace int       // the last so many are candidates, whose mass is that of the normal distribution
+	total   float64   // logarithm of the mass of all modes except candidates
+	// number of candidates, which come last and have the mass of their normal approximation
+	laplace int
 }
 
-// with are the masses with those of candidates whose mass is not small, and of which the draws
-// have much less: that is their part of the draws by visits.
+// with adds the candidates whose mass is not small and whose share of the draws, visits, is much
+// smaller than their mass.
 func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses {
 	if len(candidates) == 0 {
 		return m
 	}
 	d := float64(m.normals[0].Dim)
 	log := func(c *mode) float64 { return c.mass + 0.5*d*math.Log(2*math.Pi) }
-	// Of a candidate that is in so many draws the mass is among theirs already, whatever it is.
+	// A candidate that contains many draws is already part of a group.
 	var left []*mode
 	var visited []float64
 	logs := []float64{m.total}
@@ -387,11 +391,11 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 	return out
 }
 
-// massesOf puts together groups that nothing separates, and estimates the masses of those that
-// are left, the largest first.
+// massesOf joins groups that nothing separates, and estimates the masses of the groups that remain,
+// the largest first.
 func massesOf(groups []group, parts []any) *masses {
 	n := len(groups)
-	separate := make([][]int, n) // votes for less those against
+	separate := make([][]int, n) // votes for a barrier minus votes against
 	for i := range separate {
 		separate[i] = make([]int, n)
 	}
@@ -416,7 +420,7 @@ func massesOf(groups []group, parts []any) *masses {
 	out := &masses{}
 	var logs, relative []float64
 	for i := range n {
-		if of[i] != i { // of a place that is known better by others
+		if of[i] != i { // it was joined with a group that is known better
 			continue
 		}
 		l, e := bridgeSampling(draws[i], normals[i])
@@ -430,8 +434,7 @@ func massesOf(groups []group, parts []any) *masses {
 	return out.sorted()
 }
 
-// share computes the masses from the logarithms of integrals and the relative standard errors of
-// these.
+// share computes the masses from the logarithms of integrals and their relative standard errors.
 func (m *masses) share(logs, relative []float64) {
 	m.total = floats.LogSumExp(logs)
 	for i, l := range logs {
@@ -448,7 +451,7 @@ func (m *masses) share(logs, relative []float64) {
 	}
 }
 
-// sorted are the masses with the largest first.
+// sorted returns the masses in descending order.
 func (m *masses) sorted() *masses {
 	largest := make([]int, len(m.mass))
 	for i := range largest {
@@ -508,15 +511,15 @@ func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	return log, math.Sqrt(spread(above, n2) + correlated*spread(below, n1))
 }
 
-// correlated is the variance of a mean of neighbouring draws of warm-up over that of
-// independent ones.
+// correlated is the factor by which the autocorrelation of warm-up draws raises the variance of a
+// mean.
 const correlated = 3
 
-// census counts what part of the draws is in each mode.
+// census counts the draws in each mode.
 type census struct {
 	Normals      []infer.Metric
 	Mass, Errors []float64
-	Laplace      int // the last so many have masses of a normal approximation
+	Laplace      int // number of modes, the last ones, whose mass is that of a normal approximation
 	Counts       []int
 	Moves        int
 	Last         int // the mode of the last draw, from 1; 0: none yet
@@ -530,7 +533,7 @@ func newCensus(m *masses) *census {
 	return c
 }
 
-// prepare makes what is not saved.
+// prepare computes the fields that are not saved.
 func (c *census) prepare() bool {
 	c.modes = nil
 	for _, m := range c.Normals {
@@ -563,7 +566,7 @@ func (c *census) restart() {
 	c.Counts, c.Moves, c.Last = make([]int, len(c.Counts)), 0, 0
 }
 
-// event is what there is to report.
+// event is the report of the census.
 func (c *census) event() infer.Event {
 	f := infer.Figures{"modes": float64(len(c.modes)), "moves": float64(c.Moves)}
 	n := 0

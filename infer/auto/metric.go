@@ -11,32 +11,32 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// candidate is a way to learn a metric.
+// candidate is a kind of metric with the way to learn it.
 type candidate struct {
 	kind    infer.MetricKind
 	options whiten.Options
 	name    string
-	costly  bool // only tried where there is much to gain
+	costly  bool // tried only where much can be gained
 }
 
-// maxDense is the largest dimension of dense metrics; where the target is so nearly
-// normal that one is exact, the largest is maxDenseNormal, with which a step takes as
-// long as with one of low rank, and that of survey maxSurveyed.
+// maxDense is the largest dimension for which dense metrics are learnt. It is maxDenseNormal where
+// the target is so nearly normal that a dense metric is exact: a step then takes as long as with
+// one of low rank. For the metric of survey it is maxSurveyed.
 const (
 	maxDense       = 150
 	maxDenseNormal = 512
 	maxSurveyed    = 1024
 )
 
-// minDraws is the least number of draws, over all chains, that a metric is learnt from: two in each
-// half have a variance.
+// minDraws is the least number of draws, over all chains, from which a metric is learnt: each half
+// then has two, hence a variance.
 const minDraws = 4
 
 // minShrink is the shrinkage where scores are linear.
 const minShrink = 1e-8
 
-// choose learns the candidates from some chains and judges them by the others.
-// same says that the metric in use is for the coordinates that the draws are in.
+// choose learns the candidates from some chains and judges them by the others. same says that the
+// draws are in the coordinates for which the metric in use was learnt.
 func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if p.given {
 		v.setMetric(p.metric, "given", recent)
@@ -59,7 +59,8 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.setMetric(infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for", recent)
 		return
 	}
-	normal := v.attainable < p.at.nearlyNormal // as far as the draws tell: scores are linear, and need no shrinkage
+	// scores are linear, as far as the draws show, and need no shrinkage
+	normal := v.attainable < p.at.nearlyNormal
 	inUse, ofInUse := infer.Metric{}, infinity
 	if normal && same && p.options.Metric == "" {
 		inUse, ofInUse = centred(p.metric, recent)
@@ -68,7 +69,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	whole := sampleOf(recent)
 	best, ok := v.learnBest(candidates, divergences, best, whole)
-	if !ok { // chains that wander off without end leave numbers that are no metric
+	if !ok { // chains that drift away without end give numbers that make no metric
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}
@@ -88,7 +89,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 }
 
-// setMetric takes a metric that is not learnt from the draws, with its divergence by all of them.
+// setMetric sets a metric that was not learnt from the draws, with its divergence over all of them.
 func (v *verdict) setMetric(m infer.Metric, why string, recent []record) {
 	s := sampleOf(recent)
 	v.metric, v.why, v.divergence = m, why, whiten.Divergence(m, s.Draws, s.Scores)
@@ -102,8 +103,8 @@ func (v *verdict) keepMetric(p *pool, why string, d int) {
 	}
 }
 
-// candidatesFor are the candidates that n draws of dimension d allow, the simplest first; of a kind
-// that was asked for, those alone.
+// candidatesFor returns the candidates that n draws of dimension d allow, the simplest first. If
+// the user asked for a kind, only that kind is returned.
 func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
 	for _, shrink := range []float64{1e-4, 3e-2} {
@@ -147,7 +148,7 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 			}
 			divergences[i] += to.Divergence(held.Draws, held.Scores) / 2
 		}
-		// The simpler one, unless another is clearly better.
+		// Prefer the simpler candidate, unless another is clearly better.
 		if divergences[i] < 0.95*least-0.005 || i == 0 {
 			best, least = i, divergences[i]
 		}
@@ -156,7 +157,7 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 }
 
 // learnBest learns the best candidate from all draws or, if that fails, the simplest. It returns
-// which; ok is false if neither can be learnt.
+// the index; ok is false if neither can be learnt.
 func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int, whole whiten.Sample) (which int, ok bool) {
 	for ; ; best = 0 {
 		c := candidates[best]
@@ -175,9 +176,9 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	}
 }
 
-// correct corrects a metric that scores mislead: on the way to the typical set or in a funnel's
-// neck the variance of the draws takes its place; of long tails, where scores are largest in the
-// bulk, it makes too little, and is widened.
+// correct corrects a metric that scores mislead. On the way to the typical set, and in the neck of
+// a funnel, the variance of the draws replaces it. For long tails, where scores are largest in the
+// bulk, the metric would be too narrow, and is widened.
 func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
@@ -201,8 +202,8 @@ func learn(f *whiten.Fitter, kind infer.MetricKind, s whiten.Sample, o whiten.Op
 	return m, to, err
 }
 
-// take takes the metric in use again, which is better by far than what the draws tell
-// of, as one from second derivatives may be while they are few.
+// take takes the metric in use again because it is much better than any learnt from the draws. A
+// metric from second derivatives may be, while draws are few.
 func (v *verdict) take(inUse infer.Metric, divergence float64) {
 	v.metric, v.divergence, v.unripe = inUse, divergence, false
 	v.why = fmt.Sprintf("%s, from second derivatives. Its Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
@@ -218,8 +219,8 @@ func kindName(m infer.Metric) string {
 	return "diagonal"
 }
 
-// centred gives the metric in use the mean that suits it best, and its divergence by draws
-// that it was not learnt from.
+// centred returns the metric in use with the mean that suits it best, and its divergence by draws
+// from which it was not learnt.
 func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	var after whiten.Sample
 	for _, r := range recent {
@@ -233,9 +234,9 @@ func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	return inUse, whiten.Divergence(inUse, after.Draws, after.Scores)
 }
 
-// survey learns a dense metric from all second derivatives, where scores are so nearly
-// linear that it matters little where they are taken: each chain takes some of them,
-// by differences, where it is.
+// survey learns a dense metric from all second derivatives. It is for targets whose scores are so
+// nearly linear that it matters little where these are taken. Each chain takes some of them, by
+// differences, at its own position.
 func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	m, d := v.metric, v.metric.Dim
 	scale := make([]float64, d)
@@ -344,7 +345,7 @@ func varianceOf(s whiten.Sample) infer.Metric {
 	return m
 }
 
-// folds are two parts of the draws: every other chain, or the halves of one.
+// folds divides the draws into two parts: every other chain, or the two halves of a single one.
 func folds(r []record) [2][]record {
 	var parts [2][]record
 	if len(r) > 1 {

@@ -8,16 +8,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: how the chains mix in what they have seen, and how far out their draws are.
+// This file: R-hat, slow coordinates, and the extremes of the draws.
 
-// How many tails are looked at, and how much farther out than the draws, in the
-// coordinate that makes them extreme.
+// The number of tail points, and how much farther out than the draws they are, in the coordinate in
+// which they are extreme.
 const (
 	maxTails = 12
 	farther  = 1.5
 )
 
-// extremes finds the draws with the most extreme whitened coordinates and moves them
+// extremes finds the draws with the most extreme whitened coordinates and makes from each a point
 // farther out.
 func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	d := v.metric.Dim
@@ -54,8 +54,8 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	}
 }
 
-// diagnose finds R-hat of the log density and of the whitened coordinates, their
-// variances, and which of them are slow.
+// diagnose computes R-hat of the log density and of the whitened coordinates, their variances, and
+// which of them are slow.
 func (v *verdict) diagnose(to *whiten.Map, recent []record) {
 	d := v.metric.Dim
 	means, within, lag := moments(to, recent, d)
@@ -115,7 +115,7 @@ func moments(to *whiten.Map, recent []record, d int) (means [][]float64, within,
 	return means, within, lag
 }
 
-// rhatOfDensity is R-hat of the log density; 0 where it does not vary.
+// rhatOfDensity is R-hat of the log density; 0 if that is constant.
 func rhatOfDensity(recent []record) float64 {
 	n := len(recent[0].draws)
 	mean, variance := make([]float64, len(recent)), 0.0

@@ -14,51 +14,54 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: the search for modes before the chains begin. Each chain climbs from its share
-// of the starts, random points of its own streams, and compares where it ends with
-// what is known. The chains then agree on a list of modes and on who begins in which.
+// This file: the search for modes before the chains begin. Each chain climbs from its share of the
+// starts, which are random points of its own streams, and compares the ends of its climbs with the
+// modes that are known. The chains then agree on a list of modes and on which chain begins in which
+// mode.
 
 const (
-	// loneClimbs is that of a chain that learns alone.
+	// loneClimbs is the number of climbs of a chain that learns alone.
 	loneClimbs = 8
 
-	// firstClimbs is the number of climbs of a chain that the search makes at least.
+	// firstClimbs is the least number of climbs that each chain makes in the search.
 	firstClimbs = 2
 
-	// exact, and exactShare for each dimension, is how little the log density at the mean of a
-	// normal approximation may differ from what it promises for the mean to be its top as it is.
+	// The mean of a normal approximation is taken as the mode itself if the log density there
+	// differs from the approximation's by less than exact plus exactShare per dimension.
 	exact, exactShare = 0.1, 0.01
 
-	// A ray from a mode goes out in shells, each so much farther than the one before.
+	// A ray from a mode has this number of shells; the distance grows by shellGrowth from one to
+	// the next.
 	shells, shellGrowth = 12, 2.0
 
-	// directions is the number of draws that show whether there is mass all around a mode.
+	// directions is the number of random directions in which mass around a mode is looked for.
 	directions = 9
 
-	// In up to maxRefined dimensions, and of maxModes modes at most, second derivatives are taken
-	// where there are several modes.
+	// If there are several modes, second derivatives are taken at maxModes of them at most, in up
+	// to maxRefined dimensions.
 	maxRefined, maxModes = 1024, 8
 
-	// moreTries is the number of random points that a chain far below the others begins from anew
-	// before it climbs on from where it is.
+	// A chain far below the others first tries to begin anew from moreTries random points; if that
+	// fails, it climbs on from where it is.
 	moreTries = 3
 )
 
-// radii are those of random starts, one for each climb of a chain in turn.
+// radii are those of random starts; the climbs of a chain go through the list again and again.
 var radii = []float64{2, 1, 4, 8, 2, 16, 4, 32}
 
-// mode is a place where the density is largest, with the normal distribution that fits there.
+// mode is a local maximum of the density, with the normal distribution that fits there.
 type mode struct {
 	at         *limits
 	metric     infer.Metric // about the mode
-	logDensity float64      // at the mode, or what the normal distribution has there
-	mass       float64      // logarithm, but for a constant
-	found      []int        // chains that found it
-	outer      bool         // the wide part around another mode: it has no top, so that no climb ends in it
-	to         *whiten.Map
+	logDensity float64      // at the mode, or that of the normal distribution there
+	mass       float64      // log mass, up to a constant
+	found      []int        // indices of the chains that found it
+	// the wide region around another mode, which has no maximum, so that no climb ends in it
+	outer bool
+	to    *whiten.Map
 }
 
-// newMode is a mode with its mass; nil: there is no normal distribution.
+// newMode returns a mode with its mass; nil if no normal distribution fits.
 func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 	to, err := whiten.NewMap(m)
 	if m.Kind == "" || err != nil {
@@ -84,13 +87,13 @@ func (m *mode) has(x []float64, logDensity float64) bool {
 	return m.reaches(x) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
 }
 
-// reaches reports whether x is where draws of the normal distribution of the mode may be.
+// reaches reports whether draws of the mode's normal distribution may be at x.
 func (m *mode) reaches(x []float64) bool {
 	d := float64(len(x))
 	return m.distance(x) < d+4*math.Sqrt(2*d)+4
 }
 
-// same reports whether two modes are one, of the same scale.
+// same reports whether two modes are the same one, with the same scale.
 func (m *mode) same(other *mode) bool {
 	d := float64(m.metric.Dim)
 	near := 0.1 + 0.05*d
@@ -98,7 +101,7 @@ func (m *mode) same(other *mode) bool {
 		math.Abs(m.to.LogScale()-other.to.LogScale()) < (d+1)*math.Log(m.at.otherScale)
 }
 
-// normalDraw is a draw from the normal distribution of the mode.
+// normalDraw returns a draw from the normal distribution of the mode.
 func (m *mode) normalDraw(rng *rand.Rand) []float64 {
 	d := m.metric.Dim
 	z, x := make([]float64, d), make([]float64, d)
@@ -109,16 +112,16 @@ func (m *mode) normalDraw(rng *rand.Rand) []float64 {
 	return x
 }
 
-// finding is what a chain brings to an exchange: the modes that it has found, its own start
-// first, and which of those known it has been in.
+// finding is what a chain brings to an exchange: the modes that it has found, its own start first,
+// and which of the known modes it has been in.
 type finding struct {
 	modes   []*mode
 	visited []int
-	start   bool    // the first of modes is where the chain is
+	start   bool    // the first of modes is the one where the chain is
 	level   float64 // the log density where it is
 }
 
-// known puts the findings of all chains together.
+// known merges the findings of all chains.
 func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 	var parts []any
 	all, err := w.Exchange(own, func(p []any) any { return slices.Clone(p) })
@@ -155,9 +158,10 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 	return out, parts, nil
 }
 
-// searchModes looks for modes and moves the chain to where it begins: where it is, unless another
-// mode that this chain, or no chain, has found has none. start is how the chain got where it is. It
-// returns the modes that matter; none: there is one, or nothing is known.
+// searchModes looks for modes and moves the chain to where it begins. The chain stays where it is,
+// unless another mode needs a chain: one that this chain has found, or one that no chain has found
+// itself in. start says how the chain got where it is. The result is the modes that matter; it is
+// empty if there is only one, or if nothing is known.
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	var own finding
 	if start.settled && w.RandomStart {
@@ -200,8 +204,8 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	return matter, nil
 }
 
-// ownModes are the mode where the chain has settled and what can be seen from there: one of a
-// smaller scale within it or, if there is none, mass farther out.
+// ownModes returns the mode where the chain has settled and another that can be seen from there:
+// one of a smaller scale within it or, if there is none, mass farther out.
 func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err error) {
 	top, inner, err := w.topOf(ctx, start)
 	if err != nil {
@@ -225,13 +229,14 @@ func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err err
 	return own, nil
 }
 
-// begins are the modes in which chains begin, by chain; nil: where it is.
+// begins returns, by chain, the mode in which the chain begins; nil if it stays where it is.
 func begins(matter []*mode, parts []any) []*mode {
 	at := make([]*mode, len(parts))
 	for chain, part := range parts {
 		if f, _ := part.(finding); f.start {
 			i := slices.IndexFunc(matter, f.modes[0].same)
-			if i < 0 { // it is where no draw should be, and begins in a better place that it has found
+			// its mode should have no draws; it begins in a better one that it has found
+			if i < 0 {
 				i = slices.IndexFunc(matter, func(m *mode) bool { return slices.Contains(m.found, chain) })
 			}
 			if i >= 0 {
@@ -244,8 +249,8 @@ func begins(matter []*mode, parts []any) []*mode {
 }
 
 // settle moves the chain to the mode in which it begins, if it is in another one. A chain without a
-// mode begins again: in a place that does not matter, and having found no other, from another
-// random start; then, if it is far below the others, where climbTo leads.
+// mode begins again. If it is in a mode that does not matter and has found no other, it begins from
+// another random start; if it is then far below the others, climbTo moves it.
 func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) error {
 	if m != nil {
 		if own.start && m.same(own.modes[0]) {
@@ -261,9 +266,9 @@ func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) e
 	return w.climbTo(ctx, parts)
 }
 
-// around looks along a ray from a mode for mass farther out, which no climb ends in: of a mixture
-// with the same centre but another scale. The mass of a shell is the density there times its
-// volume; of one mode, whatever its tails, it rises to one maximum and falls.
+// around looks along a ray from a mode for mass farther out, in which no climb ends: a mixture of
+// components with one centre and different scales has it. The mass of a shell is the density there
+// times its volume. For a single mode, whatever its tails, it rises to one maximum and then falls.
 func (w *chain) around(m *mode) (*mode, error) {
 	d := w.Target.Dim()
 	rng := infer.Stream(w.Seed, w.ID, "ray", 0)
@@ -316,8 +321,8 @@ func (w *chain) around(m *mode) (*mode, error) {
 	return outer, nil
 }
 
-// isAround reports whether there is mass in most directions from a mode, as it was seen along one
-// ray: the ray may have met another mode.
+// isAround reports whether there is mass in most directions from a mode. One ray alone may have met
+// a different mode.
 func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	g := make([]float64, w.Target.Dim())
 	var lack []float64
@@ -333,9 +338,9 @@ func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	return lack[directions/2] < w.at.margin+w.at.marginPerDim*float64(len(g)), nil
 }
 
-// refine takes second derivatives at the modes where there are several in more dimensions than a
-// start takes them in: the scales of climbs are too rough there for masses. The chains share
-// the modes.
+// refine takes second derivatives at the modes, if there are several, in dimensions in which a
+// start does not take them: the scales found by climbs are too rough for masses. The chains divide
+// the modes among themselves.
 func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	d := w.Target.Dim()
 	if d <= maxCurvature || d > maxRefined || len(modes) < 2 {
@@ -396,7 +401,7 @@ func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	return out, nil
 }
 
-// mattering are the modes whose mass may matter, the largest first.
+// mattering returns the modes whose mass may matter, the largest first.
 func mattering(modes []*mode) []*mode {
 	best, d := -infinity, 0.0
 	for _, m := range modes {
@@ -412,9 +417,9 @@ func mattering(modes []*mode) []*mode {
 	return out
 }
 
-// place decides in which mode chains begin, from those in which they are: each mode gets one, if
-// there are enough of them; first a chain that has found it, of those that are in a mode with
-// others or in none.
+// place decides in which mode each chain begins, given where the chains are. Each mode gets a
+// chain, if there are enough. Only chains move that share a mode with others or have none; those
+// that have found the mode come first.
 func place(modes []*mode, at []*mode) {
 	count := func(m *mode) (n int) {
 		for _, other := range at {
@@ -451,9 +456,9 @@ func place(modes []*mode, at []*mode) {
 	}
 }
 
-// climbTo lets a chain that has settled nowhere, and is far below those that have, begin from other
-// random points or, if it settles at none, climb from where it is until its log density is that of
-// their starts: their level is what it learns from them, not their place.
+// climbTo is for a chain that has settled nowhere and is far below those that have. It begins from
+// other random points or, if it settles from none of them, climbs from where it is until its log
+// density reaches that of their starts. It learns from the others this level, not their position.
 func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	level := -infinity
 	for _, part := range parts {
@@ -505,8 +510,8 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	return w.move(reached)
 }
 
-// begin moves the chain to its own draw from the normal distribution of a mode, or
-// to the mode itself.
+// begin moves the chain to its own draw from the normal distribution of a mode or, failing that, to
+// the mode itself.
 func (w *chain) begin(m *mode) error {
 	d := float64(m.metric.Dim)
 	rng := infer.Stream(w.Seed, w.ID, "begin", 0)
@@ -521,8 +526,8 @@ func (w *chain) begin(m *mode) error {
 	return w.move(m.metric.Mean)
 }
 
-// topOf is the mode where the chain has settled. Where the density rises above the normal
-// distribution that fits there, there is another one within, of a smaller scale.
+// topOf returns the mode where the chain has settled. If the density rises above the normal
+// distribution that fits there, there is another mode within, of a smaller scale.
 func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err error) {
 	m := start.normal
 	if m.Kind == "" {
@@ -556,8 +561,8 @@ func never([]float64, float64) bool { return false }
 
 func (w *chain) maxEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
 
-// modeAt is the mode that a climb has ended at; its scale is that of second derivatives or,
-// in many dimensions, of the climb.
+// modeAt returns the mode in which a climb has ended. Its scale is that of the second derivatives
+// or, in many dimensions, that of the climb.
 func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	d := len(a.X)
 	if d > maxCurvature {
@@ -571,7 +576,7 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	return w.curved(a.X, a.LogDensity, a.Scale)
 }
 
-// curved is the mode at x with the scale of the second derivatives there.
+// curved returns the mode at x, with the scale of the second derivatives there.
 func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode, error) {
 	d := len(x)
 	was := infer.NewPoint(d)
@@ -581,7 +586,7 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 		return nil, err
 	}
 	var m infer.Metric
-	for range 2 { // steps of the right length see more
+	for range 2 { // the second time with steps of the right length, which see more
 		local, err := w.curvature(scale, 0, 1)
 		if err != nil {
 			return nil, err
@@ -605,7 +610,7 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 	return w.at.newMode(m, logDensity), nil
 }
 
-// climbs makes n climbs, of which all that ends in modes that are known end early.
+// climbs makes n climbs. Those that approach a known mode end early.
 func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, error) {
 	var out finding
 	begun := w.Target.Gradients()
@@ -628,8 +633,8 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 	return out, nil
 }
 
-// climbFromRandom makes climb k, and adds to what was found the mode in which it ends; it reports a
-// climb that has ended nowhere.
+// climbFromRandom makes climb k, and adds the mode in which it ends to the findings. It reports
+// whether the climb has ended in none.
 func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding, k int) (nowhere bool, err error) {
 	rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
 	x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
@@ -670,7 +675,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	return false, nil
 }
 
-// unlessZero is err, but nil if it only says that the density is zero at a point to start from.
+// unlessZero returns err, or nil if err only says that the density is zero at a starting point.
 func unlessZero(err error) error {
 	if none := (*infer.InitError)(nil); errors.As(err, &none) {
 		return nil
@@ -681,8 +686,8 @@ func unlessZero(err error) error {
 // worthwhile is the number of modes that matter.
 func worthwhile(modes []*mode) int { return len(mattering(modes)) }
 
-// apart reports whether a climb has ended in none of the modes that are known: on the way to each
-// of them there is a barrier.
+// apart reports whether a climb has ended outside all known modes: on the way to each of them there
+// is a barrier.
 func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	d := len(a.X)
 	x, g := make([]float64, d), make([]float64, d)
@@ -708,8 +713,8 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	return true, nil
 }
 
-// plannedGradients is about how many gradients the chain is going to take at least: of a target
-// that is nearly normal some three for each of as many draws as warm-up has transitions.
+// plannedGradients estimates the least number of gradients that the chain will take. For a nearly
+// normal target it counts three for each of as many draws as warm-up has transitions.
 func (w *chain) plannedGradients() float64 {
 	return 3 * float64(w.length)
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// pool is what has been seen by all chains so far. Every chain has its own,
-// but only one of them judges; the others adopt.
+// pool is what all chains have seen so far. Every chain has its own copy, but only one of them
+// judges; the others adopt its verdict.
 type pool struct {
 	course
 	given   bool
-	chart   *infer.Chart // nil: the target has no effects
-	learns  bool         // their coordinates
+	chart   *infer.Chart // nil: the target has no group-level terms
+	learns  bool         // their coordinates are learnt
 	several bool         // modes are known, and chains begin in different ones on purpose
 	metric  infer.Metric // in use
 	rounds  [][]record   // by round, then chain
 	history []*verdict
 }
 
-// verdict is what becomes of a round.
+// verdict is the result of judging a round.
 type verdict struct {
 	at     *limits
 	rounds [][]record // of the pool, with this one
@@ -41,29 +41,30 @@ type verdict struct {
 	err       error
 }
 
-// crew is the chains of the run and what has become of each.
+// crew is the chains of the run, with the state of each.
 type crew struct {
 	chains   int        // of the run
 	standing []standing // by chain
 	restarts []int      // chains that start again
-	wavering bool       // a chain that has done so is useless again, and not dropped yet
+	wavering bool       // a chain that has started again is useless again, and not dropped yet
 }
 
-// coordinates are those of effects.
+// coordinates are those of group-level terms.
 type coordinates struct {
 	evidence []float64 // see infer.Recentring; nil: the target's own
-	learnt   *evidence // what was learnt of them last; nil: nothing
-	vanishes bool      // scales of effects may be 0, as was seen in this round or the one before
+	learnt   *evidence // what was learnt of the terms last; nil: nothing
+	vanishes bool      // scales of terms may be 0, as was seen in this round or the one before
 }
 
-// choice is the metric.
+// choice is the metric that was chosen, with its divergence.
 type choice struct {
-	metric     infer.Metric
-	why        string
-	kept       bool    // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
+	metric infer.Metric
+	why    string
+	// the metric in use is taken again, see take; it cannot be learnt anew from the present draws
+	kept       bool
 	divergence float64 // held-out, of the metric chosen
-	attainable float64 // the least that a metric may have
-	unripe     bool    // a metric that needs more draws than there are would have a much lower one
+	attainable float64 // the smallest that any metric may have
+	unripe     bool    // a metric that needs more draws would have a much smaller divergence
 }
 
 // steps are those of NUTS in the last round.
@@ -72,13 +73,13 @@ type steps struct {
 	delta       float64
 	divergent   float64 // share of the transitions
 	divergences int
-	refined     float64 // share of ways from leaf to leaf that were made of smaller steps
+	refined     float64 // share of the paths between leaves that were made of smaller steps
 }
 
 // mixing is how the chains explore what they have seen.
 type mixing struct {
 	rhat   float64 // largest
-	worth  float64 // effective draws per transition of NUTS, of the poorest quantity
+	worth  float64 // effective draws per transition of NUTS, for the quantity that mixes worst
 	scales []float64
 	slow   []int       // whitened coordinates, the slowest first
 	tails  [][]float64 // positions where a coordinate is as extreme as a longer run may be
@@ -91,8 +92,8 @@ func (p *pool) adopt(v *verdict) {
 
 var errNoChains = errors.New("auto: no chain is left")
 
-// The acceptance that NUTS aims at is raised, a step after each round, while more than
-// these shares of the transitions diverge; one or two divergences prove nothing.
+// The target acceptance of NUTS is raised by a step after each round in which more than these
+// shares of the transitions diverge. One or two divergences prove nothing.
 var (
 	deltas    = []float64{0.9, 0.95, 0.98, 0.99}
 	deltaFrom = []float64{0.003, 0.01, 0.03, 0.03}
@@ -100,7 +101,9 @@ var (
 
 const (
 	fewDivergent = 3
-	ripeRound    = 4 // from which on the metric is good enough for divergences to tell of the target
+	// the round from which the metric is good enough for divergences to say something about the
+	// target
+	ripeRound = 4
 )
 
 // judge makes the verdict of a round.
@@ -116,7 +119,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
 	recent := v.present(parts, later(v.rounds))
-	draws := 0 // of a chain, on average
+	draws := 0 // per chain, on average
 	for _, r := range recent {
 		draws += len(r.draws)
 	}
@@ -150,7 +153,7 @@ func (p *pool) before() *verdict {
 	return p.history[len(p.history)-1]
 }
 
-// muster notes which chains are still there, and returns what these have seen.
+// muster notes which chains are still present, and returns their records.
 func (v *verdict) muster(parts []any, before *verdict) []record {
 	var now []record
 	v.chains, v.standing = len(parts), make([]standing, len(parts))
@@ -167,7 +170,7 @@ func (v *verdict) muster(parts []any, before *verdict) []record {
 	return now
 }
 
-// countSteps puts the steps of the chains together, but for those that are useless.
+// countSteps combines the steps of all chains that are not useless.
 func (v *verdict) countSteps(now []record) {
 	kept, total := 0, 0
 	finer, ways := int64(0), int64(0)
@@ -187,9 +190,9 @@ func (v *verdict) countSteps(now []record) {
 	v.refined = float64(finer) / float64(max(1, ways))
 }
 
-// raiseDelta raises the acceptance that NUTS aims at where transitions diverge: a step size at
-// which nothing diverges is worth more than one that is optimal elsewhere. (The first rounds come
-// from outside.)
+// raiseDelta raises the target acceptance of NUTS where transitions diverge: a step size without
+// divergences is worth more than one that is optimal elsewhere. (The first rounds start far
+// outside.)
 func (v *verdict) raiseDelta(p *pool) {
 	if before := p.before(); before != nil {
 		v.delta = before.delta
@@ -204,8 +207,8 @@ func (v *verdict) raiseDelta(p *pool) {
 	}
 }
 
-// settled reports whether another round would change little: of step size, divergence and means,
-// which chains of so many draws have.
+// settled reports whether another round would change little: step size, divergence and the means of
+// chains, which have this number of draws, are stable.
 func (v *verdict) settled(p *pool, draws int) bool {
 	before := p.before()
 	if before == nil {
@@ -222,7 +225,7 @@ func (v *verdict) settled(p *pool, draws int) bool {
 		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta
 }
 
-// later is the later half of all transitions, by chain.
+// later returns the later half of all transitions, by chain.
 func later(rounds [][]record) []record {
 	total := 0
 	for _, r := range rounds {
@@ -253,14 +256,14 @@ func later(rounds [][]record) []record {
 	return out
 }
 
-// chooseCoordinates learns coordinates of effects, and the metric in the better ones of
-// them and those in use, in which it returns the draws. The coordinates learnt may have a somewhat
-// larger divergence (maxWorse), as they are better where the draws have hardly been, and by 0.02
-// more where the metric is learnt from draws in either. Were that allowed of metrics from second
-// derivatives too, good ones would be given up by chance: three of six runs of
-// radon_all_hierarchical_intercept had 36,000 gradients of warm-up, not 13,000. Above
-// poorCoordinates non-centred effects are tried as well: what the data tell may be far from
-// constant.
+// chooseCoordinates learns the coordinates of group-level terms, and then the metric, both in these
+// and in those in use. It keeps the better of the two and returns the draws in it. New coordinates
+// may have a somewhat larger divergence (maxWorse), since they are better where there are few
+// draws, and 0.02 more where the metric is learnt from draws in either.
+// The allowance does not hold for metrics from second derivatives, or good ones would be given up
+// by chance: three of six runs of radon_all_hierarchical_intercept took 36,000 gradients for
+// warm-up instead of 13,000. If the divergence is above poorCoordinates, non-centred coordinates
+// are tried as well: what was learnt may not hold everywhere.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	v.fitter = new(whiten.Fitter)
 	defer func() { v.fitter = nil }() // with its memory
@@ -312,10 +315,11 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	return recent
 }
 
-// usable are the draws to learn from: not those of chains that were useless then, nor those on the
-// way to the typical set. A log density so far below the median (threshold below, in itself and in
-// distances between quartiles) has one draw in a million of a normal distribution in 4 dimensions;
-// scores out there may be thousands of times as large as elsewhere, and would decide alone.
+// usable returns the draws to learn from. It leaves out those of chains that were useless then, and
+// those on the way to the typical set. The latter have a log density far below the median
+// (threshold below, in nats and in distances between quartiles). A normal distribution in 4
+// dimensions has one such draw in a million. Scores there may be thousands of times as large as
+// elsewhere, and would decide alone.
 func (v *verdict) usable(recent []record) []record {
 	n := 0
 	for _, r := range recent {

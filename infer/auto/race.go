@@ -13,11 +13,11 @@ import (
 
 // The constants of the race.
 const (
-	minBatches = 4 // that tell anything
+	minBatches = 4 // batches from which anything can be concluded
 	finals     = 3 * 2
-	tailTries  = 6   // of a static kernel at a tail
-	gentler    = 2   // how often steps that tails reject are halved
-	raceNoise  = 0.4 // variance of a batch's reward in units in which the rewards' range is 4
+	tailTries  = 6   // transitions of a static kernel from a tail point
+	gentler    = 2   // the number of times that a step size which tails reject is halved
+	raceNoise  = 0.4 // variance of a batch's reward, in units in which the range of rewards is 4
 )
 
 // arms are the grids of the static kernels: step size, in units of the metric, and
@@ -27,17 +27,17 @@ var arms = map[Kind]bayesopt.Grid{
 	Leapfrog:    {bayesopt.LogAxis(0.2, 1.4, 10), {Values: []float64{1, 2, 3, 4, 6, 8, 12, 16}, Log: true}},
 }
 
-// firstArms are tried first: what is best in theory on a target that is normal, or
+// firstArms are the settings that are tried first: in theory the best for a normal target, or one
 // nearly so.
 var firstArms = map[Kind][][2]float64{
 	ExactNormal: {{math.Pi / 2, 1}, {math.Pi / 4, 2}, {1, 1}},
 	Leapfrog:    {{1.1, 1}, {0.75, 2}, {0.6, 3}},
 }
 
-// near reports whether the target is so close to normal that trajectories of fixed
-// length can be trusted: what they do in tails that warm-up has hardly seen is not
-// known from trying them. One direction that is far from normal is enough to doubt
-// it; the divergence is a mean over all.
+// near reports whether the target is so close to normal that trajectories of fixed length can be
+// trusted. Trying them does not show what they do in tails that warm-up has hardly visited. One
+// direction that is far from normal is enough for doubt, and the divergence is an average over all
+// directions.
 func (v *verdict) near() bool {
 	return v.at.near(v.divergence, v.metric.Dim)
 }
@@ -46,11 +46,11 @@ func (at *limits) near(divergence float64, d int) bool {
 	return divergence*math.Sqrt(float64(d)) < at.nearNormal
 }
 
-// ofRace is the number of transitions that the race takes: of NUTS, of its batches, and of
-// the best of two families and of a gentler one, at greater length.
+// ofRace is the number of transitions that the race takes: those of NUTS, the batches, and longer
+// trials of the best of two families and of a gentler setting.
 func (s Sampler) ofRace() int { return (2 + s.RaceLength + finals) * s.RaceBatch }
 
-// race chooses the kernel, in the transitions that are left of warm-up.
+// race chooses the kernel, within the transitions that are left of warm-up.
 func (w *chain) race(v *verdict) error {
 	o, err := newWatched(v, infer.Stream(w.Seed, 0, "race", 0))
 	if err != nil {
@@ -88,27 +88,27 @@ func (w *chain) race(v *verdict) error {
 	return r.takeWinner()
 }
 
-// race is the contest of a static kernel with NUTS: what is tried, and what it came to.
+// race compares static kernels with NUTS: what is tried, and the results.
 type race struct {
 	*chain
 	verdict *verdict
 	watched *watched
-	batches int // that there is time for
+	batches int // batches for which there is time
 
 	nutsStep float64
 	ofNUTS   outcome
 
 	entries []*entry // the families of static kernels
 
-	// The winner of them.
+	// The winner among them.
 	kind    Kind
 	setting [2]float64 // step size and number of steps
 	of      outcome
-	tail    float64 // its least mean acceptance in tails
-	ratio   float64 // of its reward to that of NUTS
+	tail    float64 // its smallest mean acceptance from tail points
+	ratio   float64 // its reward divided by that of NUTS
 }
 
-// entry is a family of static kernels in the race.
+// entry is one family of static kernels in the race.
 type entry struct {
 	kind  Kind
 	tuner *bayesopt.Tuner
@@ -116,7 +116,7 @@ type entry struct {
 	tried int
 }
 
-// best is the best reward so far.
+// best returns the largest reward so far.
 func (e *entry) best() float64 {
 	if _, r, ok := e.tuner.Best(); ok {
 		return r
@@ -124,10 +124,10 @@ func (e *entry) best() float64 {
 	return 0
 }
 
-// short reports whether there are too few batches for them to tell anything.
+// short reports whether there are too few batches to conclude anything.
 func (r *race) short() bool { return r.batches < min(minBatches, r.options.RaceLength) }
 
-// runNUTS makes transitions of NUTS, whose step size is adapted to the metric in use.
+// runNUTS makes transitions of NUTS, with its step size adapted to the metric in use.
 func (r *race) runNUTS(length int) error {
 	r.kernel.use(Setting{Kind: NUTS})
 	avg := warmup.NewDualAveraging(r.averaging(r.delta), r.StepSize)
@@ -145,7 +145,7 @@ func (r *race) runNUTS(length int) error {
 	return nil
 }
 
-// noRace is the reason why NUTS is the kernel without a race; "": there is none.
+// noRace returns the reason why NUTS is chosen without a race, or "".
 func (r *race) noRace() string {
 	switch k, v := r.options.Kind, r.verdict; {
 	case k == NUTS:
@@ -157,7 +157,7 @@ func (r *race) noRace() string {
 	case !v.near():
 		return "the target is too far from normal for trajectories of fixed length"
 	case v.vanishes:
-		// The logarithm of such a scale has an exponential tail, which they walk through slowly.
+		// The logarithm of such a scale has an exponential tail, through which they move slowly.
 		return "scales of effects may be 0, where trajectories of fixed length stay long"
 	case v.divergences >= fewDivergent:
 		return "there were divergences"
@@ -176,8 +176,8 @@ func (r *race) keepNUTS(why string) error {
 	return nil
 }
 
-// takeGiven makes the static kernel that was asked for the kernel, with the setting that was given
-// or, where there is no time for a race, the kernel that is best in theory.
+// takeGiven uses the static kernel that was asked for, with the setting that was given. If there
+// was none, and no time for a race, the setting is the best one in theory.
 func (r *race) takeGiven() error {
 	x := firstArms[r.options.Kind][0]
 	use := Setting{r.options.Kind, cmp.Or(r.options.Steps, int(x[1]))}
@@ -191,7 +191,7 @@ func (r *race) takeGiven() error {
 	return r.rest(false)
 }
 
-// enter makes the families that take part.
+// enter adds the families that take part.
 func (r *race) enter() error {
 	for _, kind := range []Kind{ExactNormal, Leapfrog} {
 		if r.options.Kind != "" && r.options.Kind != kind {
@@ -213,8 +213,8 @@ func (r *race) enter() error {
 	return nil
 }
 
-// play makes transitions with a static kernel; with NUTS for every reliefEvery-th of them, if it is
-// tried as it would be used.
+// play makes transitions with a static kernel. With asUsed, NUTS makes every reliefEvery-th
+// transition, as it will after warm-up.
 func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error) {
 	r.kernel.use(Setting{kind, int(x[1])})
 	if asUsed && r.options.Kind == "" {
@@ -224,8 +224,8 @@ func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error
 	return r.share(r.watched, n, func(infer.Info) {})
 }
 
-// heats makes the batches. They go to the family that has the better best so far, each having had
-// its first arms.
+// heats makes the batches. After the first arms of each family, a batch goes to the family with the
+// larger reward so far.
 func (r *race) heats() error {
 	for batch := range r.batches {
 		e := r.entries[batch%len(r.entries)]
@@ -250,11 +250,11 @@ func (r *race) heats() error {
 	return nil
 }
 
-// refused reports whether a static kernel must not be used, whatever its reward.
+// refused reports whether a static kernel must not be used, however large its reward.
 func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.minAccept }
 
-// decide tries the best of each family once more: its reward so far is the largest of noisy
-// figures. The better family comes first; the other one need not be tried if it is far behind,
+// decide tries the best setting of each family once more, since the reward so far is the maximum of
+// noisy numbers. The family that leads comes first; the other is skipped if it is far behind,
 // unless the first is refused.
 func (r *race) decide() error {
 	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
@@ -279,11 +279,11 @@ func (r *race) decide() error {
 	return nil
 }
 
-// overNUTS is what an outcome is worth per gradient, in units of NUTS.
+// overNUTS is the reward of an outcome divided by that of NUTS.
 func (r *race) overNUTS(o outcome) float64 { return o.reward / max(r.ofNUTS.reward, 1e-12) }
 
-// tryTails tries the winner where it may be rejected for ever. Where tails would reject it, the
-// same length in smaller steps may do.
+// tryTails tries the winner from tail points, where it might reject every proposal. If it does, the
+// same trajectory in smaller steps may not.
 func (r *race) tryTails() error {
 	var err error
 	if r.tail, err = r.acceptInTails(r.verdict, r.kind, r.setting); err != nil {
@@ -308,7 +308,7 @@ func (r *race) tryTails() error {
 	return nil
 }
 
-// refusal is the reason why the winner is not the kernel; "": it is.
+// refusal returns the reason why the winner is not used, or "".
 func (r *race) refusal() string {
 	switch {
 	case r.options.Kind != "":
@@ -322,7 +322,7 @@ func (r *race) refusal() string {
 	return ""
 }
 
-// takeWinner makes the winner the kernel.
+// takeWinner makes the winner the kernel in use.
 func (r *race) takeWinner() error {
 	use := Setting{r.kind, int(r.setting[1])}
 	r.kernel.use(use)
@@ -336,8 +336,8 @@ func (r *race) takeWinner() error {
 	return r.rest(false)
 }
 
-// rest makes what the race has not needed of its transitions, if all of warm-up was asked for, with
-// the kernel that was chosen, and with adapt learns more about the step size of NUTS.
+// rest makes the transitions that the race has not used, if all of warm-up was asked for, with the
+// chosen kernel. With adapt it goes on learning the step size of NUTS.
 func (w *chain) rest(adapt bool) error {
 	left := w.length - w.made
 	if !w.options.NoEarlyEnd || left <= 0 {
@@ -363,7 +363,7 @@ func (w *chain) rest(adapt bool) error {
 	return err
 }
 
-// ofSteps says how the steps of NUTS differ from those that are usual.
+// ofSteps describes how the steps of NUTS differ from the usual ones.
 func (w *chain) ofSteps(v *verdict) string {
 	s := ""
 	if v.refined >= 0.001 {
@@ -375,8 +375,8 @@ func (w *chain) ofSteps(v *verdict) string {
 	return s
 }
 
-// acceptInTails is the least mean acceptance of a static kernel at the tails, of which each
-// chain tries some.
+// acceptInTails returns the smallest mean acceptance of a static kernel from the tail points; the
+// chains divide these among themselves.
 func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float64, error) {
 	w.kernel.use(Setting{kind, int(setting[1])})
 	w.h.Rotate = kind == ExactNormal
@@ -418,7 +418,7 @@ func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float6
 	return all.(float64), nil
 }
 
-// share makes a batch, which all chains make, and returns its outcome.
+// share makes a batch on all chains and returns the combined outcome.
 func (w *chain) share(o *watched, n int, each func(infer.Info)) (outcome, error) {
 	own, err := w.batch(o, n, each)
 	if err != nil {

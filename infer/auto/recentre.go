@@ -12,13 +12,13 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Values of Sampler.Recentre beside numbers.
+// Values of Sampler.Recentre other than numbers.
 const (
 	RecentreLearn = "learn"
 	RecentreOff   = "off"
 )
 
-// fixedRecentring is the number of Sampler.Recentre, if it is one.
+// fixedRecentring returns Sampler.Recentre as a number, if it is one.
 func (s Sampler) fixedRecentring() (v float64, fixed bool, err error) {
 	switch s.Recentre {
 	case "", RecentreLearn, RecentreOff:
@@ -34,8 +34,8 @@ func (s Sampler) fixedRecentring() (v float64, fixed bool, err error) {
 // Recentred implements [infer.Recentred].
 func (s Sampler) Recentred() bool { return s.Recentre != RecentreOff }
 
-// beginRecentred gives the chain the coordinates in which it starts: non-centred ones,
-// whose typical set has no neck, until draws tell better.
+// beginRecentred gives the chain its first coordinates: non-centred ones, whose typical set has no
+// neck.
 func (w *chain) beginRecentred(given bool) error {
 	if w.Chart == nil || w.options.Recentre == RecentreOff {
 		return nil
@@ -48,9 +48,9 @@ func (w *chain) beginRecentred(given bool) error {
 	return w.recentre(infer.Centred(v, len(w.Chart.Recentring().Elements())))
 }
 
-// recentre gives the chain other coordinates. Where its place has none in these, it goes
-// to the place that has the same numbers, or to 0; else it keeps those it has, and learns nothing
-// for others.
+// recentre changes the coordinates of the chain. If its position does not exist in the new ones,
+// the chain moves to the position with the same numbers, or to 0. If that fails too, it keeps its
+// coordinates and learns no others.
 func (w *chain) recentre(evidence []float64) error {
 	done, err := w.Recentre(evidence)
 	if err != nil || done {
@@ -76,32 +76,36 @@ func (w *chain) recentre(evidence []float64) error {
 }
 
 const (
-	maxLearnt             = 300 // draws of all chains that evidence is learnt from
+	maxLearnt             = 300 // the number of draws, of all chains, from which evidence is learnt
 	minEffectDraws        = 40
-	maxSeen               = 1 << 21  // of all effects together, which take 40 bytes each
+	maxSeen               = 1 << 21  // numbers for all group-level terms together, 40 bytes each
 	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
-	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
+	// the variance of a location, relative to that of the term, below which it is rounding
+	constantLocation = 1e-12
 )
 
-// evidence is what the data tell of each effect.
+// evidence is what the data say about each group-level term.
 type evidence struct {
 	of       []float64 // see [infer.Recentring], with A = 1
 	logScale []float64 // the median of the draws
-	location []float64 // likewise
-	vanishes bool      // a scale of effects of which the data tell little may be 0, it seems
+	location []float64 // their median
+	vanishes bool      // a scale seems to reach 0, for terms about which the data say little
 }
 
-// learnEvidence finds from draws x with their scores what the data tell of each effect: the
-// precision B and the pull S + Gμ of a normal density. Without the density of the effect itself,
-// given its location and scale, its score is f = S - Bθ, and other terms. With its whole score s
-// the mean of sf is that of -∂f/∂θ, hence B, whatever else goes with θ, and the mean of sθ is -1
-// (Stein): a control variate, with which there is no noise if there are no other terms. With B f
-// tells S, and its regression on μ G, which is B where location and effect go together through
-// others, as in a sum of two groups of effects. (A regression of f on θ is wrong where other
-// effects go with θ, the mean of s² less 1/σ² in chains; sf over -sθ is noise where other effects
-// take θ's place, as in pilots.) Effects of higher levels are in their own coordinates there, which
-// go with θ, so that what the data tell of θ by them counts; chains among those of the same level
-// do that in the map. It is nil of too few draws.
+// learnEvidence estimates what the data say about each group-level term θ, from draws x and their
+// scores: the precision B and the pull S + Gμ of a normal density in θ.
+// Let f be the score of the log density without the term's own prior, given its location μ and
+// scale. Then f = S - Bθ plus other terms. Let s be the whole score. The mean of sf is that of
+// -∂f/∂θ, hence B, whatever else is correlated with θ. The mean of sθ is -1 (Stein's identity),
+// which makes it a control variate: without other terms the estimate has no noise. Given B, f
+// yields S. Its regression on μ yields G, which is B where location and term always occur together,
+// as in a sum of two groups of terms.
+// Two simpler estimates are wrong. A regression of f on θ is wrong if other terms are correlated
+// with θ, and so is the mean of s² minus 1/σ², in chains. The ratio of sf to -sθ is noise if other
+// terms take the place of θ, as in the pilots model.
+// Terms of higher levels keep their own coordinates here, in which they are correlated with θ, so
+// that what the data say about θ through them counts. For chains among terms of the same level the
+// map does that. The result is nil if there are too few draws.
 func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence {
 	n := 0
 	for _, r := range recent {
@@ -143,17 +147,19 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 	return &out
 }
 
-// seenEffect is what was seen of one effect, by draw.
+// seenEffect is what was seen of one group-level term, by draw.
 type seenEffect struct {
 	theta, location, logScale []float64
-	score, without            []float64 // of the density, and of it without the effect's own
+	score, without            []float64 // of the density, and of the density without the term's own prior
 }
 
-// observer sees the effects of a level.
+// observer records the terms of one level.
 type observer struct {
-	of                   infer.Recentring
-	level                int
-	centred, innovations []float64 // coordinates: those of the level and of lower ones are so, those of higher ones have the evidence given
+	of    infer.Recentring
+	level int
+	// The level and lower ones are in centred coordinates, respectively innovations; higher levels
+	// have the given evidence.
+	centred, innovations []float64
 	seen                 []seenEffect
 
 	theta, whole, z, told, logs []float64
@@ -194,7 +200,7 @@ func newObserver(of infer.Recentring, level, d int, given []float64, n int) *obs
 	return o
 }
 
-// observe adds a draw x with its score to what was seen.
+// observe records a draw x with its score.
 func (o *observer) observe(x, score []float64) {
 	of := o.of
 	if of.LogScales(x, o.logs) != nil || of.Inverse(x, o.centred, o.theta) != nil || of.Pull(o.theta, o.centred, score, o.whole) != nil ||
@@ -203,7 +209,7 @@ func (o *observer) observe(x, score []float64) {
 	}
 	for j, i := range of.Elements() {
 		if of.Levels()[j] == o.level {
-			o.told[i] += o.z[i] // the density of an innovation is taken to be exp(-z²/2)
+			o.told[i] += o.z[i] // the density of an innovation is assumed to be exp(-z²/2)
 		}
 	}
 	if of.Push(x, o.innovations, o.told, o.told) != nil || of.Pull(o.theta, o.centred, o.told, o.told) != nil {
@@ -225,7 +231,8 @@ func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) 
 	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
 	for range 3 {
 		for t, l := range s.logScale {
-			w[t] = 1 / (math.Exp(-2*l) + precision) // the variance of the effect, which no effect decides
+			// the variance of the term when it is not fixed by others
+			w[t] = 1 / (math.Exp(-2*l) + precision)
 		}
 		floats.Scale(float64(len(w))/floats.Sum(w), w)
 		theta, without := stat.Mean(s.theta, w), stat.Mean(s.without, w)
@@ -247,7 +254,7 @@ func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) 
 	return precision, stat.Mean(tells, w) - follow*stat.Mean(s.location, w), follow
 }
 
-// centredness tells how far effect j of k is centred where its scale has this logarithm.
+// centredness is how far term j of k is centred, from 0 to 1, if its scale has this logarithm.
 func centredness(of []float64, j, k int, logScale float64) float64 {
 	v := of[k+j] * math.Exp(2*logScale)
 	if math.IsInf(v, 1) {
@@ -256,10 +263,9 @@ func centredness(of []float64, j, k int, logScale float64) float64 {
 	return v / (of[j] + v)
 }
 
-// similar reports whether it does not matter which of two is used, at the locations and
-// scales of e. Coordinates that are wrong by so many of the effect's conditional standard
-// deviations are bent: they move by 1 - centredness times that as the logarithm of the scale
-// changes by 1.
+// similar reports whether the two coordinates are equally good, at the locations and scales of e.
+// Wrong coordinates are bent: as the logarithm of the scale changes by 1, they move by 1 -
+// centredness times the error, in conditional standard deviations of the term.
 func (e *evidence) similar(other []float64) bool {
 	k := len(e.logScale)
 	for j, l := range e.logScale {
@@ -274,7 +280,7 @@ func (e *evidence) similar(other []float64) bool {
 	return true
 }
 
-// in are records of draws x in the coordinates of evidence; nil: those of the model.
+// in converts records of draws x to the coordinates of evidence; nil: to those of the model.
 func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	if evidence == nil {
 		return recent
@@ -293,8 +299,8 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
-// reportCentring notes how far effects are centred, at the scales that were seen, or, where
-// that was asked for, at 1. A nil e: nothing was learnt.
+// reportCentring notes how far terms are centred, at the scales that were seen or, if the
+// coordinates were fixed by the user, at scale 1. A nil e means that nothing was learnt.
 func (w *chain) reportCentring(e *evidence) {
 	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
 		e = &evidence{logScale: make([]float64, len(w.Chart.Recentring().Elements()))}

@@ -8,16 +8,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// watched says which whitened coordinates the race looks at, with the variances of
-// them and of the log density.
+// watched says which whitened coordinates the race looks at, with their variances and that of the
+// log density.
 type watched struct {
 	to     *whiten.Map
 	which  []int
 	scales []float64 // of the coordinates
 }
 
-// maxWatched is the number of slow coordinates, and of others, that the race looks
-// at.
+// maxWatched is the number of slow coordinates, and of other ones, that the race looks at.
 const maxWatched = 8
 
 func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
@@ -35,9 +34,9 @@ func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 	return o, nil
 }
 
-// jumps is what a chain has seen of a batch: mean squared jumps, from state to
-// state or, of a static kernel, to the proposal with its acceptance probability, which
-// has less noise.
+// jumps is what one chain has seen of a batch: mean squared jumps. They go from state to state or,
+// for a static kernel, to the proposal, weighted by its acceptance probability, which is less
+// noisy.
 type jumps struct {
 	n         float64
 	cost      float64   // gradients
@@ -89,18 +88,17 @@ func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, err
 	return j, nil
 }
 
-// outcome is what all chains have seen of a batch.
+// outcome combines what all chains have seen of a batch.
 type outcome struct {
 	reward    float64
-	accept    float64 // least mean of a chain
+	accept    float64 // smallest mean of a chain
 	divergent int
 	cost      float64 // gradients per transition
 }
 
-// worth puts the jumps of all chains together: effective draws per gradient, were the
-// autocorrelations geometric, of the coordinates, their squares and the log density;
-// the least of the three, in which coordinates count by the harmonic mean, as slow
-// ones should.
+// worth combines the jumps of all chains into effective draws per gradient, as if autocorrelations
+// were geometric. It is the smallest of three: that of the coordinates, of their squares, and of
+// the log density. Coordinates enter by the harmonic mean, so that slow ones count most.
 func (o *watched) worth(parts []any) outcome {
 	var total jumps
 	out := outcome{accept: 1}
@@ -126,8 +124,8 @@ func (o *watched) worth(parts []any) outcome {
 	if total.n == 0 || !(total.cost > 0) {
 		return out
 	}
-	// Of a stationary chain, the mean squared jump is 2(1 - ρ) times the variance;
-	// of the square of a normal that is 2σ⁴.
+	// For a stationary chain the mean squared jump is 2(1 - ρ) times the variance; the square of a
+	// normal variable has variance 2σ⁴.
 	rate := func(jump, variance float64) float64 {
 		moved := jump / total.n / (2 * max(variance, 1e-300)) // 1 - ρ
 		if !(moved > 0) {

@@ -9,20 +9,20 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// This file: the rounds of warm-up. A round is made of transitions of NUTS that adapt the step
-// size; its input is the metric and the coordinates in use, its output a [record], which the pool
-// judges with those of the other chains (pool.go). What follows from the verdict is the chain's own
-// to do.
+// This file: the rounds of warm-up. A round makes transitions of NUTS that adapt the step size. Its
+// input is the metric and the coordinates in use, its output a [record]. The pool judges the
+// records of all chains together (pool.go); each chain then acts on the verdict.
 
 // The constants of the rounds.
 const (
-	minRoundsNear = 2 // rounds of a target that is close to normal
-	firstRounds   = 2 // in which the metric is a guess, and steps on the way to the typical set are not worth refining
-	firstMaxDepth = 6 // of trees in the first of them
+	minRoundsNear = 2 // rounds for a target that is close to normal
+	// rounds in which the metric is a guess; steps on the way to the typical set are not refined
+	firstRounds   = 2
+	firstMaxDepth = 6 // depth of trees in the first of these rounds
 )
 
-// averaging is dual averaging for short rounds that begin with a step size that is
-// nearly right: it shrinks towards twice that, not ten times.
+// averaging is dual averaging for short rounds that begin with a nearly right step size: it shrinks
+// towards twice that, not ten times.
 func (c course) averaging(delta float64) warmup.Averaging {
 	return warmup.Averaging{Delta: delta, Reach: 2}
 }
@@ -32,7 +32,7 @@ type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
 	logDensity    []float64
 	divergent     int
-	finer, ways   int64 // from leaf to leaf of NUTS: those made of smaller steps, and all
+	finer, ways   int64 // paths between leaves of NUTS: those made of smaller steps, and all
 	stepSize      float64
 	unused        []bool // of draws put together, from the last one back: made when the chain was useless
 	useless       bool   // to learn from: the chain was not where the others were, or did not move
@@ -67,8 +67,8 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 }
 
 // advance makes the n transitions of a round, which adapt the step size, and records them. In the
-// first rounds trees are small and steps are not refined; trees are small too where scores alone
-// tell what the metric is.
+// first rounds trees are small and steps are not refined. With small, trees are small too: scores
+// alone determine the metric then.
 func (w *chain) advance(n, round int, small bool) error {
 	maxDepth := w.options.MaxDepth
 	if round <= firstRounds {
@@ -104,7 +104,7 @@ func (w *chain) advance(n, round int, small bool) error {
 func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
 	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
 	length := float64(w.options.FirstRound)
-	split := 0 // times that chains in different places have been looked at
+	split := 0 // the number of times that a split between chains was examined
 	var surveys surveys
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
@@ -150,7 +150,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 	}
 }
 
-// follow makes what a verdict says the chain's own: coordinates, a restart, metric and step size.
+// follow carries out a verdict for this chain: coordinates, a restart, metric and step size.
 func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
 	if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
 		if err := w.recentre(v.evidence); err != nil {
@@ -176,7 +176,7 @@ func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
 	return nil
 }
 
-// conclude reports what the last verdict has found.
+// conclude reports the findings of the last verdict.
 func (w *chain) conclude(v *verdict) {
 	w.reportCentring(v.learnt)
 	w.note(fmt.Sprintf("Metric: %s.", v.why))
@@ -188,14 +188,16 @@ func (w *chain) conclude(v *verdict) {
 	}
 }
 
-// surveys decides when second derivatives are taken.
+// surveys decides after which rounds second derivatives are taken.
 type surveys struct {
-	wanted bool // by the last verdict, and not taken: scores tell what the metric is, however near to each other the draws are
+	// the last verdict asks for them and they were not taken: scores determine the metric, however
+	// close together the draws are
+	wanted bool
 	taken  int
-	in     []float64 // the last in these coordinates
+	in     []float64 // the coordinates of the last survey
 }
 
-// due reports whether they are to be taken after a round, and notes that they are.
+// due reports whether a survey follows this round, and notes it.
 func (s *surveys) due(v *verdict, round int) bool {
 	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < maxSurveys && !slices.Equal(s.in, v.evidence))
 	s.wanted = v.unripe && !due
@@ -217,6 +219,6 @@ func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	return (warmup.Search{}).Run(ctx, w.State)
 }
 
-// maxSurveys is how often second derivatives are taken: again where other coordinates have
+// maxSurveys is the largest number of surveys; another one follows only if other coordinates have
 // been learnt since.
 const maxSurveys = 3

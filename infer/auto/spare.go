@@ -2,16 +2,16 @@ package auto
 
 import "fmt"
 
-// spend decides how many transitions make a draw: where one of NUTS is worth little, as many as
-// make it worth wanted effective draws, and maxPerDraw at most (thresholds.go). Four chains of
-// 1000 draws then have several times the 400 effective draws that R-hat and quantiles need, though
-// the estimate, from few transitions of which many had another metric, may be three times too
-// large. Per gradient little is lost: below that worth a second transition adds nearly as much as
-// the first, and warm-up counts for less.
-//
-// Chains that are in different places are not brought together by more of the same: they get what
-// warm-up has left at most. Static kernels are chosen where draws are worth much; only where they
-// were asked for on another target do they get the transitions that warm-up has left.
+// spend decides the number of transitions per draw. If one transition of NUTS gives few effective
+// draws, a draw takes enough of them to be worth wanted effective draws, but no more than
+// maxPerDraw (thresholds.go). Four chains of 1000 draws then have several times the 400 effective
+// draws that R-hat and quantiles need. There is room for error: the estimate comes from few
+// transitions, many with another metric, and may be three times too large. Little is lost per
+// gradient: below that worth a second transition adds nearly as much as the first, and warm-up
+// costs relatively less.
+// More transitions do not help chains that are in different places; these get at most what warm-up
+// has left. Static kernels are chosen only where draws are worth much. If the user asked for one on
+// another target, it gets only the transitions that warm-up has left.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
@@ -35,15 +35,15 @@ func (w *chain) spend(v *verdict) {
 	w.note(fmt.Sprintf("Thinning: one draw per %.2g transitions on average, to lower the autocorrelation. %s.", perDraw, why))
 }
 
-// transitionsFor is the number of transitions for a draw, on average, if one is worth so many
-// effective draws.
+// transitionsFor is the average number of transitions per draw if one transition gives this number
+// of effective draws.
 func (at *limits) transitionsFor(worth float64) float64 {
 	return min(max(at.wanted/worth, 1), at.maxPerDraw)
 }
 
-// worthOf estimates the effective draws per transition of the poorest of coordinates, of
-// their squared distances from the mean, and of the log density, as if autocorrelations
-// were geometric. Chains that are in different places make it small.
+// worthOf estimates the effective draws per transition as if autocorrelations were geometric. It is
+// the smallest over the coordinates, their squared distances from the mean, and the log density. It
+// is small if chains are in different places.
 func worthOf(recent []record) float64 {
 	if len(recent) == 0 {
 		return 0
@@ -67,8 +67,8 @@ func worthOf(recent []record) float64 {
 	return min(least, worthOfChains(chains))
 }
 
-// worthOfChains is that of one quantity, whose values it replaces by the squared distances
-// from their mean.
+// worthOfChains is worthOf for one quantity; it replaces the values by their squared distances from
+// the mean.
 func worthOfChains(chains [][]float64) float64 {
 	least := 1.0
 	for range 2 {

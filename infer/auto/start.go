@@ -16,24 +16,25 @@ import (
 
 // The constants of the start.
 const (
-	climbs            = 100 // evaluations of L-BFGS, and twice the root of the dimension
-	maxCurvature      = 100 // dimensions in which the first metric is that of all second derivatives
+	climbs = 100 // evaluations of L-BFGS, plus twice the root of the dimension
+	// largest dimension in which the first metric is made of all second derivatives
+	maxCurvature      = 100
 	difference        = 1e-3
 	newtonSteps       = 6 // at most, and in few dimensions as many as take newtonEvaluations
 	newtonEvaluations = 160
 	halvings          = 12
-	// A draw may have a log density that is less than that of its centre by half the
-	// dimension and so many of its standard deviations.
+	// The log density of a draw may be below that of its centre by half the dimension plus this
+	// number of its standard deviations.
 	farthest  = 8
-	nearMeans = 0.6 // largest effect that a climb starts from, in units of its scale
-	tries     = 2   // points to climb from, until one leads to where a normal distribution fits
+	nearMeans = 0.6 // largest group-level term from which a climb starts, in units of its scale
+	tries     = 2   // points to climb from until one climb ends where a normal distribution fits
 )
 
-// start moves the chain to the typical set: up by L-BFGS and, in few dimensions, on by
-// Newton's steps with the absolute values of the second derivatives, then to a draw
-// from the normal distribution found there. The pairs are what the first metric is
-// learnt from. Where the climb does not end, or leads to where the density is not like
-// a normal one, as those of hierarchical models do, the chain stays where it was.
+// start moves the chain to the typical set. It climbs by L-BFGS and, in few dimensions, by Newton
+// steps with the absolute values of the second derivatives, and then takes a draw from the normal
+// distribution found there. The first metric is learnt from the pairs. The chain stays where it was
+// if the climb does not end, or ends where the density does not resemble a normal one, as in many
+// hierarchical models.
 func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	first := slices.Clone(w.Point.Position)
 	from := slices.Clone(first)
@@ -47,7 +48,8 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 			}
 		}
 		p, err = w.startFrom(ctx, from, given)
-		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) { // the density is zero there
+		// the density is zero there
+		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) {
 			break
 		}
 		if err != nil || p.settled || p.mouth {
@@ -60,7 +62,7 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	return pairs{}, w.move(first)
 }
 
-// startFrom is start from one point.
+// startFrom is start from one given point.
 func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pairs, error) {
 	d := w.Target.Dim()
 	a, err := w.ascend(ctx, origin, w.Rng)
@@ -68,7 +70,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 		return pairs{}, err
 	}
 	p := pairs{steps: a.Steps, changes: a.Changes}
-	if most := max(12, d); len(p.steps) > most { // what is far tells little
+	if most := max(12, d); len(p.steps) > most { // steps far away say little about the end
 		p.steps, p.changes = p.steps[len(p.steps)-most:], p.changes[len(p.changes)-most:]
 	}
 	if given || d > maxCurvature {
@@ -91,9 +93,9 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	return pairs{}, w.move(origin)
 }
 
-// newton goes on from where L-BFGS has ended, by Newton's steps with the absolute values of the
-// second derivatives, until a step promises little; it then moves the chain to a draw from the
-// normal distribution found there, or to the mouth of a neck. placed is false where that fails.
+// newton continues where L-BFGS has ended. It takes Newton steps with the absolute values of the
+// second derivatives until a step promises little. Then it moves the chain to a draw from the
+// normal distribution found there, or to the mouth of a neck. placed is false if that fails.
 func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	scale := a.Scale
@@ -116,7 +118,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 		gain := floats.Dot(step, w.Point.Gradient)
 		little := max(0.25*float64(d), 0.5)
 		if gain > little && i >= max(newtonSteps, newtonEvaluations/d) {
-			return p, false, nil // on the way up a funnel gains do not end
+			return p, false, nil // gains do not end on the way up a funnel
 		}
 		if gain <= little {
 			return w.arrive(a, p, m, step, gain, draw, next)
@@ -128,8 +130,8 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	}
 }
 
-// arrive ends the climb: m is the normal distribution where it is, whose centre a step with little
-// gain leads to.
+// arrive ends the climb. m is the normal distribution where the climb is; a step with little gain
+// leads to its centre.
 func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, draw []float64, next *infer.Point) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	centre := w.Point.LogDensity
@@ -152,21 +154,21 @@ func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain fl
 	if drawn {
 		p.settled, p.hasMass, p.normal, p.peak, p.mass = true, true, m, end.logDensity, end.mass
 	}
-	return p, drawn, err // if it is not, the density is not like a normal one there
+	return p, drawn, err // otherwise the density does not resemble a normal one there
 }
 
-// climb is where a climb has led, and by which points.
+// climb is the end of a climb and the points on its path.
 type climb struct {
 	*optimize.Approach
 	path [][]float64 // its origin first
 }
 
-// mouth is the place where a climb should have ended, if it has lost mass since: where the density
-// is high only because the volume is small, as in the neck of a funnel; nil: it has not. The mass
-// of a place is that of the normal distribution with the second derivatives there, the absolute
-// values of their eigenvalues: density times volume. Second derivatives on the way are only taken
-// if a step of the climb has seen a curvature much smaller than that at its end; of a normal
-// distribution the two are equal.
+// mouth returns the point where a climb should have ended if it has lost mass since, or nil. In the
+// neck of a funnel the density is high only because the volume is small. The mass of a point is
+// that of the normal distribution with the second derivatives there (absolute values of the
+// eigenvalues): density times volume. Second derivatives along the path are only taken if a step of
+// the climb saw a curvature much smaller than that at its end; for a normal distribution the two
+// are equal.
 func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	d := len(c.X)
 	y := make([]float64, d)
@@ -189,7 +191,7 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	}
 	var best []float64
 	most := end.mass + w.at.neckMargin + w.at.neckPerDim*float64(d)
-	for _, share := range []int{0, 1, 2, 4} { // of eighths of the way; a neck is long
+	for _, share := range []int{0, 1, 2, 4} { // eighths of the path; a neck is long
 		x := c.path[share*(len(c.path)-1)/8]
 		if err := w.move(x); err != nil {
 			return nil, err
@@ -209,8 +211,8 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	return best, nil
 }
 
-// ascend is optimize.FindTypical, from points ever nearer to zero if it does not get
-// anywhere.
+// ascend is optimize.FindTypical. If that gets nowhere, it is tried again from points nearer to
+// zero.
 func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a climb, err error) {
 	x := slices.Clone(origin)
 	most := climbs + int(2*math.Sqrt(float64(len(x))))
@@ -242,7 +244,8 @@ func (w *chain) move(x []float64) error {
 	return w.Hamiltonian.Reset(w.Point)
 }
 
-// climb moves the chain along a step that promises a gain, halved until it gains.
+// climb moves the chain along a step that promises a gain. The step is halved until the density
+// gains.
 func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, error) {
 	for eps := 1.0; eps > math.Pow(0.5, halvings); eps /= 2 {
 		floats.AddScaledTo(next.Position, w.Point.Position, eps, step)
@@ -257,8 +260,8 @@ func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, er
 	return false, nil
 }
 
-// draw moves the chain to a draw from the normal distribution with the metric m about its
-// mean, unless that is no good.
+// draw moves the chain to a draw from the normal distribution with the metric m about its mean,
+// unless the density there is too low.
 func (w *chain) draw(m infer.Metric, x []float64, next *infer.Point) (drawn bool, err error) {
 	d := len(x)
 	to, err := whiten.NewMap(m)
@@ -289,9 +292,9 @@ func finite(x []float64) bool {
 	return true
 }
 
-// curvature makes pairs of small steps along coordinates, those whose number leaves
-// the rest part when divided by of; all of them span the space: a Hessian by
-// differences of the gradient. Steps out of the support are left out.
+// curvature makes pairs of small steps along coordinates, for a Hessian by differences of the
+// gradient. It takes the coordinates whose index modulo of is part; all parts together span the
+// space. Steps that leave the support are omitted.
 func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)
 	room := make([]float64, 2*d*(1+(d-part+of-1)/of))
@@ -301,7 +304,7 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		copy(x, w.Point.Position)
 		h := difference * scale[i]
 		x[i] += h
-		h = x[i] - w.Point.Position[i] // as rounded
+		h = x[i] - w.Point.Position[i] // the step after rounding
 		lp, err := w.Target.LogDensityGrad(x, g)
 		if err != nil {
 			return p, err
@@ -312,7 +315,7 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		for j := range g {
 			g[j] = (g[j] - w.Point.Gradient[j]) / h
 		}
-		// In units of the coordinate's own width, so that all count alike.
+		// In units of the coordinate's own width, so that all coordinates count equally.
 		unit := scale[i]
 		if v := 1 / math.Sqrt(math.Abs(g[i])); v > 0 && !math.IsInf(v, 0) {
 			unit = v

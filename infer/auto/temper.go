@@ -9,17 +9,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// This file: tempering, where chains do not get from one mode to another. Each chain then
-// has its own ladder of replicas, whose draws have the right share of each mode.
+// This file: tempering, for chains that do not move between modes. Each chain gets its own ladder
+// of replicas, whose draws have the right share of each mode.
 
 const (
-	// earlyTempered times the gradients allowed may be planned in the first rounds, in which little
-	// is learnt yet.
+	// In the first rounds, in which little is learnt yet, the plan may take earlyTempered times the
+	// allowed gradients.
 	earlyTempered = 3
 )
 
-// temper replaces the kernel by a ladder, if there are modes apart, enough of warm-up is left and
-// it is not too dear. It reports whether it has.
+// temper replaces the kernel by a ladder, if there are separate modes, enough of warm-up is left
+// and the cost is acceptable. It reports whether it has.
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made
@@ -53,7 +53,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		if i+2 < len(stages)/2 { // steps and metrics are still poor
 			allowed *= earlyTempered
 		}
-		// All chains temper, or none does.
+		// Either all chains temper or none does.
 		dear, err := w.Exchange(float64(w.Target.Gradients()-ladder.Searched()-begun)/float64(n), func(parts []any) any {
 			most := 0.0
 			for _, p := range parts {
@@ -76,10 +76,10 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// minWeight is that of a mode in the first reference of a ladder.
+// minWeight is the smallest weight of a mode in the first reference of a ladder.
 const minWeight = 0.01
 
-// temper makes a ladder the kernel.
+// temper makes the ladder the kernel in use.
 func (k *Kernel) temper(ladder *tempered.Kernel) {
 	k.use(k.setting)
 	k.ladder = ladder

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Threshold is a number that the algorithm decides by.
+// Threshold is a number on which a decision of the algorithm depends.
 type Threshold struct {
 	Name    string
 	Value   float64
 	Unit    string
-	File    string // where it is used first
+	File    string // the file that uses it first
 	Decides string
 
-	// Effect is what halving and doubling it changed, as internal/cmd/truth found; "":
-	// it has not been measured.
+	// Effect is what halving and doubling it changed, measured by internal/cmd/truth; "" if it has
+	// not been measured.
 	Effect string
 
 	at func(*limits) *float64
@@ -126,7 +126,7 @@ type limits struct {
 	maxPerDraw      float64
 }
 
-// limits are those of the table, with the one that the options scale.
+// limits returns the values of the table; the one that the options name is scaled.
 func (s Sampler) limits() *limits {
 	l := &limits{}
 	for _, t := range Thresholds() {
@@ -138,7 +138,7 @@ func (s Sampler) limits() *limits {
 	return l
 }
 
-// checkThreshold says what is wrong with the options of a threshold.
+// checkThreshold returns an error if the options that scale a threshold are invalid.
 func (s Sampler) checkThreshold() error {
 	known := slices.ContainsFunc(Thresholds(), func(t Threshold) bool { return t.Name == s.Threshold })
 	if s.Threshold != "" && (!known || !(s.Factor > 0)) {

@@ -95,6 +95,6 @@
 //
 //	model/predict.emitter.stmt                  statements of derived models
 //	model/predict.analysis.placeOf              which data a variate is
-//	compile/internal/contest.site.inside        where a program can be mutated
-//	compile/internal/contest.site.exprs         which expressions can be mutated
+//	compile/internal/contest.mutator.inside        where a program can be mutated
+//	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast

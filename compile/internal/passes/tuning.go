@@ -66,8 +66,8 @@ const (
 )
 
 // maxIfConverted is what both sides of a conditional may cost in each lane, in nanoseconds, to
-// become selections: about what sorting a lane costs. maxIfConvertedInStep is that of a step of a scan:
-// a conditional there costs about 5.
+// become selections: about what sorting a lane costs. maxIfConvertedInStep is the same bound in a
+// step of a scan, where a conditional costs about 5 ns.
 const (
 	maxIfConverted       = 100
 	maxIfConvertedInStep = 5
