@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// limit is what an option that is a number may be: from least to most, of which open
-// excludes the one or both.
+// limit is the range of an option that is a number, from min to max; open says which ends are
+// excluded.
 type limit struct {
 	min, max float64
 	open     ends
@@ -17,8 +17,8 @@ type ends uint8
 
 const (
 	closed ends = 0
-	above  ends = 1 // least is excluded
-	below  ends = 2 // most is excluded
+	above  ends = 1 // min is excluded
+	below  ends = 2 // max is excluded
 )
 
 const (
@@ -26,12 +26,11 @@ const (
 	huge    = 1e300
 )
 
-// limits are those of the options of a run and of its samplers, by the names
-// that they have on a command line. They keep a slip of the pen, or a number
-// that comes from an untrusted user, from making a run that cannot end or does not fit
-// in memory; NaN is never allowed. What the numbers mean together is checked by
-// those who use them; the options of package bayesopt, which knows nothing of runs, are
-// checked there.
+// limits has the range of each option of a run and of its samplers, by the name that it has on a
+// command line. The ranges keep a typing error, or a number from an untrusted user, from making a
+// run that cannot end or does not fit in memory; NaN is never allowed. Conditions that involve
+// several options are checked where these are used. Package bayesopt, which knows nothing of runs,
+// checks its own options.
 var limits = map[string]limit{
 	"chains":      {1, 10_000, closed},
 	"warmup":      {0, math.MaxInt32, closed},
@@ -74,7 +73,7 @@ var limits = map[string]limit{
 	"return-tolerance":   {0, 1, above},
 	"softabs-alpha":      {0, huge, above},
 	"fixed-points":       {1, million, closed},
-	"stepsize-points":    {2, 1000, closed}, // of a grid that is gone through in every batch
+	"stepsize-points":    {2, 1000, closed}, // of a grid that each batch goes through
 	"steps-points":       {2, 1000, closed},
 	"batches":            {1, million, closed},
 	"batch-length":       {1, math.MaxInt32, closed},
@@ -88,9 +87,8 @@ var limits = map[string]limit{
 	"fold-leapfrogs":     {1, math.MaxInt32, closed},
 }
 
-// CheckOption says what is wrong with a number among the options of a run, by
-// the option's name on the command line, or nothing. Where 0 stands for a
-// default, it is not to be asked about.
+// CheckOption returns an error if a number is out of range for the option with this name on the
+// command line. Where 0 stands for a default, do not check it.
 func CheckOption[T int | float64](name string, value T) error {
 	l, ok := limits[name]
 	v := float64(value)
@@ -117,10 +115,10 @@ func CheckOption[T int | float64](name string, value T) error {
 	return fmt.Errorf("%s %s, but is %v", name, want, value)
 }
 
-// CheckOptions is CheckOption of several numbers; those that are 0, which stands
-// for their default, are left out.
+// CheckOptions is CheckOption for several numbers; those that are 0, for their default, are left
+// out.
 func CheckOptions[T int | float64](values map[string]T) error {
-	var worst string // the first in the alphabet, so that the message does not vary
+	var worst string // the first in alphabetical order, so that the message does not vary
 	var found error
 	for name, v := range values {
 		if v == 0 {
@@ -133,8 +131,8 @@ func CheckOptions[T int | float64](values map[string]T) error {
 	return found
 }
 
-// Limited is the optional interface of a [LogDensity] that says how much memory may be taken
-// besides its own.
+// Limited is the optional interface of a [LogDensity] with a limit on the memory used besides its
+// own.
 type Limited interface {
 	MemoryLimit() int64 // in bytes
 }
@@ -142,11 +140,12 @@ type Limited interface {
 // Squares is the optional interface of a [Sampler] whose chains keep matrices with a row and
 // a column for each parameter.
 type Squares interface {
-	Squares() int // about how many a chain keeps at most; 0: none
+	Squares() int // about the largest number that a chain keeps; 0: none
 }
 
-// CheckSquares says whether so many matrices with a row and a column for each parameter of a
-// target fit into its memory limit, if it has one; instead is what to do if not.
+// CheckSquares returns an error if this number of matrices, with a row and a column for each
+// parameter of a target, does not fit into its memory limit, if it has one; instead says what to do
+// then.
 func CheckSquares(target LogDensity, matrices int, instead string) error {
 	l, ok := Innermost(target).(Limited)
 	if !ok {

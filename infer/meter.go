@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// ErrInterrupted is what a [Meter], and so every Hamiltonian, Kernel and
-// State.Advance above it, returns when the run has been cancelled. A stage
-// passes it on.
+// ErrInterrupted is returned by a [Meter], and so by every Hamiltonian, Kernel and State.Advance
+// above it, when the run has been cancelled. A stage passes it on.
 var ErrInterrupted = errors.New("the run was interrupted")
 
 var (
@@ -23,10 +22,9 @@ var (
 // maxMessages bounds the distinct messages that a Meter keeps.
 const maxMessages = 64
 
-// Meter is a [LogDensity] over a chain's target which counts evaluations,
-// applies the contract for NaN, and turns recoverable errors into -Inf while
-// keeping an account of their messages. Whatever error its LogDensityGrad
-// returns is final: one that wraps [ErrFatal], or [ErrInterrupted].
+// Meter is a [LogDensity] over a chain's target. It counts evaluations, treats NaN as the contract
+// says, and turns recoverable errors into -Inf, while counting their messages. Every error of its
+// LogDensityGrad is final: it wraps [ErrFatal] or [ErrInterrupted].
 //
 // Hamiltonians are built on it, so they need not know about rejections.
 type Meter struct {
@@ -36,9 +34,9 @@ type Meter struct {
 	left   *sync.WaitGroup // of the run; nil: nobody waits
 
 	gradients  int64
-	others     [charges]other // evaluated past the meter, see Charge
-	timing     bool           // once something was
-	minTime    time.Duration  // shortest time of a gradient since
+	others     [charges]other // evaluations that the meter does not see, see Charge
+	timing     bool           // whether gradients are timed, since the first Charge
+	minTime    time.Duration  // shortest time of a gradient since timing began
 	charged    float64        // by an earlier part of a resumed run
 	rejections []Rejection
 	index      map[string]int // message → place in rejections
@@ -55,8 +53,8 @@ func NewMeter(target LogDensity) *Meter {
 	return &Meter{target: target, dim: target.Dim()}
 }
 
-// Target returns the metered target, for optional interfaces (a Hessian, …).
-// Who calls them accounts for the work by Count.
+// Target returns the metered target, for optional interfaces (a Hessian, …). Callers of these count
+// the work by Count.
 func (m *Meter) Target() LogDensity { return m.target }
 
 // Dim returns the dimension of the target.
@@ -65,13 +63,13 @@ func (m *Meter) Dim() int { return m.dim }
 // Gradients returns the number of evaluations so far.
 func (m *Meter) Gradients() int64 { return m.gradients }
 
-// Count adds the cost of n gradients that were evaluated past the meter.
+// Count adds the cost of n gradients that the meter has not seen.
 func (m *Meter) Count(n int) { m.gradients += int64(n) }
 
-// Charge says what was evaluated past the meter.
+// Charge is a kind of evaluation that the meter does not see.
 type Charge int
 
-// What is charged, and how many kinds of it there are.
+// The kinds of charge, and their number.
 const (
 	MetricValue Charge = iota
 	MetricGradient
@@ -82,11 +80,11 @@ const (
 // other is the account of one kind of Charge.
 type other struct {
 	count   float64
-	minTime time.Duration // that one took
+	minTime time.Duration // shortest time of one evaluation
 }
 
-// Charge adds an evaluation past the meter, of which nobody knows how many gradients
-// it is worth, and which has taken the time since start, to the chain's account.
+// Charge adds to the chain's cost an evaluation that the meter has not seen and that began at
+// start. What it costs in gradients is found from the times.
 func (m *Meter) Charge(what Charge, start time.Time) {
 	o := &m.others[what]
 	if t := time.Since(start); o.count == 0 || t < o.minTime {
@@ -96,8 +94,8 @@ func (m *Meter) Charge(what Charge, start time.Time) {
 	m.timing = true
 }
 
-// Charged is the number of gradients that would have taken as long as all that was
-// charged, by the shortest times of each: others tell of the rest of the machine.
+// Charged is the number of gradients that take as long as all that was charged. It uses the
+// shortest time of each kind: longer ones depend on the load of the machine.
 func (m *Meter) Charged() float64 {
 	total := m.charged
 	for _, o := range m.others {
@@ -108,11 +106,11 @@ func (m *Meter) Charged() float64 {
 	return total
 }
 
-// Rejections returns a message of each statement with recoverable errors, and each distinct
-// message that names none, with the number of occurrences.
+// Rejections returns one message for each statement with recoverable errors, and each distinct
+// message that names no statement, with the number of occurrences.
 func (m *Meter) Rejections() []Rejection { return slices.Clone(m.rejections) }
 
-// Reject enters a recoverable error into the account.
+// Reject counts a recoverable error.
 func (m *Meter) Reject(err error) {
 	m.rejected++
 	msg := err.Error()
@@ -132,8 +130,8 @@ func (m *Meter) Reject(err error) {
 	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
 }
 
-// statementOf is what messages of one statement share: where it stands, at their end; of others
-// the whole message. Messages hold numbers, so that each may be another.
+// statementOf returns what the messages of one statement share: its position, at their end. For
+// other messages it is the whole message. Messages contain numbers, so that each may differ.
 func statementOf(msg string) string {
 	if i := strings.LastIndex(msg, " ("); i >= 0 && strings.HasSuffix(msg, ")") && strings.Contains(msg[i:], ", line ") {
 		return msg[i:]
@@ -141,8 +139,8 @@ func statementOf(msg string) string {
 	return msg
 }
 
-// Final returns an error that is final (see [LogDensity]); others it enters into
-// the account, as Reject does, and returns nil.
+// Final returns err if it is final (see [LogDensity]); otherwise it counts it, as Reject does, and
+// returns nil.
 func (m *Meter) Final(err error) error {
 	if isFatal(err) || errors.Is(err, ErrInterrupted) {
 		return err
@@ -151,7 +149,7 @@ func (m *Meter) Final(err error) error {
 	return nil
 }
 
-// lastRejection is the message of the rejection that was entered last.
+// lastRejection returns the message of the last rejection.
 func (m *Meter) lastRejection() string {
 	if m.last == "" {
 		return "the log density is not finite there"
@@ -169,7 +167,7 @@ func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, err
 }
 
-// evaluate is LogDensityGrad that says why the result is -Inf.
+// evaluate is LogDensityGrad, with the reason why the result is -Inf.
 func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	// A receive from the context's channel costs 2–3 ns, so that even a
 	// trajectory of thousands of steps ends at once when the run is cancelled.
@@ -204,8 +202,8 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	return lp, nil, nil
 }
 
-// Leave is called when work for the target goes on although its caller has ended, because the run
-// was cancelled, and the function that it returns when that work is over: see [Config.Grace].
+// Leave is called when work for the target continues after its caller has ended, because the run
+// was cancelled. Call the result when that work is over: see [Config.Grace].
 func (m *Meter) Leave() (ended func()) {
 	if m.left == nil {
 		return func() {}
@@ -214,15 +212,16 @@ func (m *Meter) Leave() (ended func()) {
 	return m.left.Done
 }
 
-// interruption is the error of a target's stop. The target reports by Leave what goes on.
+// interruption is the error of a target's stop. The target reports by Leave the work that
+// continues.
 type interruption struct{ meter *Meter }
 
 func (i interruption) Error() string         { return ErrInterrupted.Error() }
 func (i interruption) Unwrap() error         { return ErrInterrupted }
 func (i interruption) Leave() (ended func()) { return i.meter.Leave() }
 
-// Interrupted reports whether the run has been cancelled. Who takes long without
-// evaluations asks, and returns [ErrInterrupted].
+// Interrupted reports whether the run has been cancelled. Code that computes for long without
+// evaluations asks it, and returns [ErrInterrupted].
 func (m *Meter) Interrupted() bool {
 	select {
 	case <-m.done:

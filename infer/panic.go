@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// PanicError is a panic of a target, a sampler or an Init, which ended a chain: a fault of that
-// code. Its text is one line without the stack, which names files of the program, so that it may be
-// shown to users; Stack is for logs.
+// PanicError is a panic of a target, a sampler or an Init, which ended a chain: a bug in that code.
+// Its text is one line without the stack, which names files of the program, so that it may be shown
+// to users; Stack is for logs.
 type PanicError struct {
-	Value any    // that the code panicked with
+	Value any    // the value of the panic
 	Stack []byte // of the goroutine, as runtime/debug.Stack writes it
 }
 
-// NewPanicError is the error of a value that was recovered. It is called by the deferred function
+// NewPanicError makes the error for a recovered value. It must be called by the deferred function
 // that recovers, whose stack has the place of the panic.
 func NewPanicError(value any) *PanicError { return &PanicError{value, debug.Stack()} }
 
@@ -28,7 +28,7 @@ func (e *PanicError) Error() string {
 	return "panic: " + line
 }
 
-// Unwrap is the value, if it is an error.
+// Unwrap returns the value, if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

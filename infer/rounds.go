@@ -1,11 +1,11 @@
 package infer
 
-// rounds is where the chains of a run with Config.Enough wait for each other.
-// All but answers belongs to the consumer's goroutine.
+// rounds is where the chains of a run with Config.Enough wait for each other. All fields but
+// answers belong to the consumer's goroutine.
 type rounds struct {
-	waiting []int       // by chain: transitions after which it waits; 0: it does not
+	waiting []int       // by chain: the number of transitions after which it waits; 0: it does not wait
 	ended   []bool      // by chain
-	answers []chan bool // by chain: whether there is enough
+	answers []chan bool // by chain: whether sampling may end
 }
 
 func newRounds(chains int) *rounds {
@@ -16,8 +16,7 @@ func newRounds(chains int) *rounds {
 	return r
 }
 
-// nextRound is the number of transitions after which there is a decision, the
-// first beyond n.
+// nextRound is the number of transitions at the next decision, the first beyond n.
 func nextRound(n int) int {
 	r := 100
 	for r <= n {
@@ -26,8 +25,8 @@ func nextRound(n int) int {
 	return r
 }
 
-// round takes in that a chain waits, or has ended, and decides when all do.
-// Chains of a resumed run may be a round apart: the earliest goes on first.
+// round notes that a chain waits, or has ended, and decides when all do. Chains of a resumed run
+// may be a round apart: the earliest goes on first.
 func (s *Session) round(m message) {
 	r := s.rounds
 	if m.ended {

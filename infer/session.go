@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Run samples target and yields the draws as they come: those of a chain in
-// order, those of different chains interleaved. It is short for [NewSession]
-// and [Session.Draws], for those who need no [Report].
+// Run samples target and yields the draws as they come: those of one chain in order, those of
+// different chains interleaved. It is short for [NewSession] and [Session.Draws], if you need no
+// [Report].
 //
-// A yielded error either concerns one chain (a *[ChainError]; ranging on gives
-// the draws of the others), or is the last element: bad options, or the cause
-// of the context's cancellation, after everything drawn has been yielded. The
-// Draw beside an error holds only the chain's index, or -1.
+// A yielded error either concerns one chain (a *[ChainError]; keep ranging for the draws of the
+// others), or is the last element: invalid options, or the cause of the context's cancellation,
+// after everything drawn has been yielded. The Draw that comes with an error holds only the chain's
+// index, or -1.
 func Run(ctx context.Context, target LogDensity, cfg Config) iter.Seq2[Draw, error] {
 	s, err := NewSession(target, cfg)
 	if err != nil {
@@ -36,8 +36,8 @@ type Session struct {
 	target LogDensity
 	cfg    Config
 	names  []string // the Generator's
-	// workers is how many goroutines share an evaluation by a chain: processors that no chain
-	// runs on are shared out.
+	// workers is the number of goroutines that share an evaluation: processors on which no chain
+	// runs are divided among the chains.
 	workers int
 
 	started atomic.Bool
@@ -45,26 +45,25 @@ type Session struct {
 
 	rounds *rounds       // of Config.Enough
 	pool   *exchange     // of chains that learn from each other; nil: they do not
-	slots  chan struct{} // those of them that compute
+	slots  chan struct{} // the chains of the pool that compute at the moment
 	again  bool          // a run of such chains is resumed from its beginning
-	blocks chan []Draw   // that were yielded, for chains to use again
+	blocks chan []Draw   // blocks that were yielded and can be used again
 
-	left sync.WaitGroup // what goes on after chains have ended, see Config.Grace
+	left sync.WaitGroup // work that continues after chains have ended, see Config.Grace
 
 	mu     sync.Mutex // guards report
 	report Report
 }
 
-// The largest numbers of chains, and of transitions of one phase of a chain, that
-// are taken for meant. Sums and products of them are integers, still.
+// The largest accepted numbers of chains, and of transitions of one phase of a chain. Their sums
+// and products do not overflow.
 const (
 	maxChains      = 1 << 20
 	maxTransitions = math.MaxInt32
 )
 
-// NewSession checks the options and makes a session; nothing runs before
-// [Session.Draws]. The target is not evaluated but through its clones if it is
-// a [Cloner]; otherwise chains run one at a time.
+// NewSession checks the options and makes a session; nothing runs before [Session.Draws]. If the
+// target is a [Cloner], only its clones are evaluated; otherwise chains run one at a time.
 func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if target == nil {
 		return nil, errors.New("infer: no target")
@@ -125,7 +124,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		_, pooled = target.(Cloner)
 	}
 	if cfg.Enough != nil {
-		cfg.Parallel = cfg.Chains // none can wait for one that has not begun
+		cfg.Parallel = cfg.Chains // none may wait for one that has not begun
 	}
 	var slots chan struct{}
 	if pooled { // a chain that waits for a round keeps its slot
@@ -176,8 +175,8 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// BeginsAgain reports whether chains that are resumed from these snapshots, nil for those
-// without one, make all their draws again, from the first: they learn from each other, and
+// BeginsAgain reports whether chains that are resumed from these snapshots, nil for those without
+// one, make all their draws again from the first. This is so if they learn from each other and
 // warm-up was not done.
 func (s *Session) BeginsAgain(snapshots []*Snapshot) bool {
 	begun, warm := 0, 0
@@ -199,15 +198,14 @@ func (s *Session) Config() Config { return s.cfg }
 // [Generator].
 func (s *Session) OutputNames() []string { return s.names }
 
-// Report returns what is known of the run so far. It is complete once the
-// iteration over Draws has ended. Once a draw of the sampling phase has been
-// yielded, the entry of its chain holds the step size, the metric and the
-// account of warm-up. It may be called by any goroutine.
+// Report returns what is known of the run so far. It is complete once the iteration over Draws has
+// ended. Once a draw of the sampling phase has been yielded, the entry of its chain holds the step
+// size, the metric and the cost of warm-up. It may be called by any goroutine.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
-	r.Chains = slices.Clone(r.Chains) // what the entries refer to is never modified
+	r.Chains = slices.Clone(r.Chains) // entries refer to data that are never modified
 	return r
 }
 
@@ -236,14 +234,13 @@ type message struct {
 	chain    int
 	err      error
 	snapshot *Snapshot
-	round    int  // transitions after which the chain waits, see Config.Enough
+	round    int  // the number of transitions after which the chain waits, see Config.Enough
 	ended    bool // nothing follows
 }
 
-// Draws runs the chains and yields their draws, see [Run]. It can be ranged
-// over once. Chains run ahead of the consumer by a bounded number of draws and
-// stop when the loop is left. The loop ends when all goroutines of the run have ended, but for
-// those that [Config.Grace] does not wait for.
+// Draws runs the chains and yields their draws, see [Run]. It can be ranged over once. Chains run
+// ahead of the consumer by a bounded number of draws and stop when the loop is left. The loop ends
+// when all goroutines of the run have ended, except those that [Config.Grace] does not wait for.
 func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 	return func(yield func(Draw, error) bool) {
 		if !s.started.CompareAndSwap(false, true) {
@@ -263,7 +260,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		var next atomic.Int64
 		runners := s.cfg.Parallel
 		if s.pool != nil {
-			runners = s.cfg.Chains // none can wait for one that has not begun
+			runners = s.cfg.Chains // none may wait for one that has not begun
 		}
 		for range runners {
 			wg.Go(func() {
@@ -295,7 +292,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 				}
 			}
 			if m.draws != nil {
-				clear(m.draws) // what they refer to is the receiver's
+				clear(m.draws) // the receiver owns what they refer to
 				select {
 				case s.blocks <- m.draws:
 				default:
@@ -320,7 +317,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 	}
 }
 
-// await waits for evaluations that chains have left behind when they were cancelled.
+// await waits for evaluations that cancelled chains have left behind.
 func (s *Session) await() {
 	switch grace := s.cfg.Grace; {
 	case grace == 0:

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// Snapshot is the state of a chain between two transitions: all that the rest
-// of the chain depends on. A run with Config.Resume goes on from snapshots and
-// makes the very draws that the run they were taken of would have made.
+// Snapshot is the state of a chain between two transitions: all that the rest of the chain depends
+// on. A run with Config.Resume goes on from snapshots and makes exactly the draws that the original
+// run would have made.
 //
-// It is a value to be encoded (package encoding/gob will do) and handed back.
+// It can be encoded by package encoding/gob.
 type Snapshot struct {
 	Chain, ID int
 	Seed      uint64
 
-	Draws int // that were yielded before it
+	Draws int // the number of draws yielded before it
 
-	stage     int       // stages of warm-up that are done
-	within    []float64 // of the one under way, see State.Resumable; nil: it is not
+	stage     int       // the number of stages of warm-up that are done
+	within    []float64 // numbers of the stage under way, see State.Resumable; nil: it cannot be resumed within
 	sampling  bool
 	iteration int
 
 	position   []float64
-	place      []float64 // see Placed; nil: the position says it
+	place      []float64 // see Placed; nil: the position suffices
 	logDensity float64
 	stepSize   float64
 	metric     Metric
@@ -75,7 +75,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	var g snapshotGob
 	err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g)
 	version := struct{ Version int }{g.Version}
-	if err != nil { // it may be because it is of another version
+	if err != nil { // perhaps because it is from another version
 		_ = gob.NewDecoder(bytes.NewReader(b)).Decode(&version)
 	}
 	if version.Version != 0 && version.Version != snapshotVersion {
@@ -92,7 +92,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	return nil
 }
 
-// check looks for what no chain would have written.
+// check returns an error for values that no chain would have written.
 func (g *snapshotGob) check() error {
 	finite := func(v []float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
@@ -118,18 +118,17 @@ func (g *snapshotGob) check() error {
 	return nil
 }
 
-// Ran is the time that the chain had taken.
+// Ran is the time for which the chain had run.
 func (s *Snapshot) Ran() time.Duration { return s.report.Warmup.Elapsed + s.report.Sampling.Elapsed }
 
-// size is about the number of bytes that it takes.
+// size is approximately its number of bytes.
 func (s *Snapshot) size() int {
 	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
-// snapshotDelay is the time until the next snapshot after one of so many bytes,
-// of a chain that has run for a time: writing them is to take no more than some
-// megabytes a second, and a run that is killed is to lose no more than an eighth
-// of what was done.
+// snapshotDelay is the time until the next snapshot, given the size of the last in bytes and the
+// time that the chain has run. Writing should take no more than some megabytes a second, and a run
+// that is killed should lose no more than an eighth of its work.
 func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
 	const rate = 4 << 20 // bytes per second
 	switch {
@@ -180,7 +179,7 @@ func (c *chain) snapshot() (*Snapshot, error) {
 	return s, nil
 }
 
-// takeSnapshot sends a snapshot, behind the draws that it follows.
+// takeSnapshot sends a snapshot after the draws that it follows.
 func (c *chain) takeSnapshot() error {
 	if c.cfg.Snapshot == nil {
 		return nil
@@ -195,7 +194,7 @@ func (c *chain) takeSnapshot() error {
 	return nil
 }
 
-// resume brings a chain whose moving parts are made to a snapshot.
+// resume sets a new chain to the state of a snapshot.
 func (c *chain) resume(s *Snapshot, plan Plan) error {
 	if s.ID != c.report.ID || s.Seed != c.cfg.Seed || len(s.position) != c.meter.dim || s.stage > len(plan.Stages) {
 		return errors.New("the snapshot to resume from is that of another run")
@@ -226,7 +225,7 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 			return err
 		}
 	}
-	// The values that a density has are those of model, data and processor.
+	// The log density at a point depends on model, data and processor.
 	if now, was := c.state.Point.LogDensity, s.logDensity; now != was {
 		if !(math.Abs(now-was) <= 1e-6*(1+math.Abs(was))) {
 			return fmt.Errorf("the log density at the position to resume from is %v, but was %v: model or data have changed", now, was)
@@ -253,7 +252,7 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 	return nil
 }
 
-// restore brings back an account of rejections.
+// restore sets the counts of rejections.
 func (m *Meter) restore(list []Rejection, total int) {
 	m.rejections, m.rejected = slices.Clone(list), total
 	m.index = make(map[string]int)
@@ -262,7 +261,7 @@ func (m *Meter) restore(list []Rejection, total int) {
 	}
 }
 
-// keyed is a stream and its source, whose state can be saved.
+// keyed returns a stream with its source, whose state can be saved.
 func keyed(seed uint64, id int, purpose string) (*rand.Rand, *rand.ChaCha8) {
 	source := rand.NewChaCha8(streamKey(seed, id, purpose, 0))
 	return rand.New(source), source

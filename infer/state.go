@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// State is what a chain is at a moment: the state that warm-up is folded over.
-// Stages may replace or change any of the exported fields between transitions.
+// State is the state of a chain in warm-up; the stages pass it on. They may replace or change any
+// of the exported fields between transitions.
 type State struct {
 	Chain int    // index of the chain, from 0
 	ID    int    // key of its random streams
@@ -20,44 +20,44 @@ type State struct {
 	Hamiltonian Hamiltonian
 	Kernel      Kernel
 	Point       *Point  // the current state; Reset
-	StepSize    float64 // that Advance hands to the kernel
+	StepSize    float64 // the step size that Advance passes to the kernel
 	FirstStep   float64 // StepSize at the start of the chain: the plan's, or that of Config.StepSize
 	KeepStep    bool    // StepSize was given, for a run without warm-up: no stage should search for another
-	RandomStart bool    // Point began where Uniform drew it: nobody asked for the place
+	RandomStart bool    // Point began where Uniform drew it; no start was given
 
 	Iteration int // transitions made so far
 
-	// Note keeps a sentence for ChainReport.Notes; nil: nobody listens.
+	// Note keeps a sentence for ChainReport.Notes; nil: notes are dropped.
 	Note func(sentence string)
 
-	// Emit adds to ChainReport.Events; nil: nobody listens.
+	// Emit adds to ChainReport.Events; nil: events are dropped.
 	Emit func(Event)
 
-	exchange func(part any, combine func(parts []any) any) (any, error) // with the other chains; nil: alone
+	// with the other chains; nil: the chain is alone
+	exchange func(part any, combine func(parts []any) any) (any, error)
 
 	observe func(Info) error // the session's: saves the draw, reports progress
-	before  func() error     // likewise, before a transition: saves the state
+	before  func() error     // the session's, before a transition: saves the state
 
-	keep   func() []float64 // of the stage that is under way, see Resumable; nil: it cannot be saved
-	within []float64        // what was kept of the stage that a run is resumed in; nil: none
+	keep   func() []float64 // of the stage under way, see Resumable; nil: it cannot be saved
+	within []float64        // saved numbers of the stage in which the run is resumed; nil: none
 }
 
-// Resumable lets a run be saved, and resumed, in the middle of a stage. A stage
-// calls it before its first transition, with a function that gives all that its
-// further course depends on and that is not in s: its own numbers, such as
-// how many transitions it has made. That function is called between two
-// transitions. The result is nil, or, where a run is resumed within the stage,
-// those numbers, from which the stage is then to go on.
+// Resumable lets a run be saved and resumed in the middle of a stage. A stage calls it before its
+// first transition. save returns the numbers that the rest of the stage depends on and that are not
+// in s, such as the number of transitions made; it is called between two transitions. The result is
+// nil or, if a run is resumed within this stage, the saved numbers, from which the stage must
+// continue.
 //
-// A stage that does not call it is made again from its beginning.
+// A stage that does not call Resumable is repeated from its beginning.
 func (s *State) Resumable(save func() []float64) (saved []float64) {
 	saved, s.within = s.within, nil
 	s.keep = save
 	return saved
 }
 
-// SavedCount is the first of the numbers that [State.Resumable] gave: of a stage of n
-// transitions, how many it had made. An error says that no stage would have saved it.
+// SavedCount returns the first of the numbers that [State.Resumable] returned: the number of
+// transitions that a stage of n had made. It returns an error if no stage could have saved it.
 func SavedCount(saved []float64, n int) (int, error) {
 	if len(saved) == 0 || !(saved[0] >= 0 && saved[0] <= float64(n)) || saved[0] != math.Trunc(saved[0]) {
 		return 0, errors.New("infer: the saved state of a stage of warm-up makes no sense: was the run started by another version?")
@@ -65,10 +65,9 @@ func SavedCount(saved []float64, n int) (int, error) {
 	return int(saved[0]), nil
 }
 
-// NewState returns the state of a chain that starts at x, which is copied, and
-// has the moving parts of plan. Sessions make their own; this one is for
-// running stages and kernels by hand. An error says that the plan is
-// incomplete or that the target has no finite log density at x.
+// NewState returns the state of a chain that starts at x, which is copied, with the parts of plan.
+// Sessions make their own states; this one is for running stages and kernels yourself. It returns
+// an error if the plan is incomplete or the target has no finite log density at x.
 func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, error) {
 	if err := plan.validate(); err != nil {
 		return nil, err
@@ -111,8 +110,8 @@ func (p Plan) validate() error {
 	return nil
 }
 
-// Advance makes one transition: it moves Point, counts the iteration, and
-// hands the draw on to the run. An error is final and to be returned as it is.
+// Advance makes one transition: it moves Point, counts the iteration, and passes the draw to the
+// run. An error is final and must be returned as it is.
 func (s *State) Advance() (Info, error) {
 	if s.Target.Interrupted() {
 		return Info{}, ErrInterrupted

@@ -9,8 +9,8 @@ import (
 )
 
 // This file: which chains are useless for learning, and what happens to them. A chain is never
-// moved to where another one is: it may start again from a random point of its own, and its draws
-// are never replaced.
+// moved to where another one is: it may start again from a random point that it draws itself, and
+// its draws are never replaced.
 
 // standing is the state of a chain among those that learn together.
 type standing struct {

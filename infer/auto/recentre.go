@@ -231,7 +231,7 @@ func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) 
 	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
 	for range 3 {
 		for t, l := range s.logScale {
-			// the variance of the term when it is not fixed by others
+			// the conditional variance of the term, which does not depend on its value
 			w[t] = 1 / (math.Exp(-2*l) + precision)
 		}
 		floats.Scale(float64(len(w))/floats.Sum(w), w)

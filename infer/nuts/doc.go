@@ -1,16 +1,16 @@
-// Package nuts holds the no-U-turn sampler as Stan runs it today: multinomial
-// weights, biased progressive sampling between the doublings, uniform within
-// them, and the generalised U-turn criterion with its checks across subtrees.
+// Package nuts implements the no-U-turn sampler as Stan runs it today: multinomial weights, biased
+// progressive sampling between the doublings, uniform sampling within them, and the generalised
+// U-turn criterion with its checks across subtrees.
 //
 //	tree.go    the tree of doublings; knows neither Hamiltonians nor random numbers
 //	kernel.go  Kernel, which grows such trees in phase space; its pool of points
-//	refine.go  steps that are made of smaller ones where the energy varies too much
+//	refine.go  steps that are divided where the energy varies too much
 //	nuts.go    Sampler, the options
 //	slice.go   Kernel2011, Sampler2011: the sampler as first published, on the
 //	           same trees
 //
-// Sources: Hoffman and Gelman, "The No-U-Turn Sampler" (2014); Betancourt, "A
-// Conceptual Introduction to Hamiltonian Monte Carlo" (2017), appendix A; Stan
-// since 2.21 for the checks across subtrees. That the tree algorithm stands
-// alone, with its random decisions as values, follows DynamicHMC.jl.
+// Sources: Hoffman and Gelman, "The No-U-Turn Sampler" (2014); Betancourt, "A Conceptual
+// Introduction to Hamiltonian Monte Carlo" (2017), appendix A; Stan since 2.21 for the checks
+// across subtrees. As in DynamicHMC.jl, the tree algorithm is separate and gets its random
+// decisions as values.
 package nuts

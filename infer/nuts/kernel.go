@@ -15,18 +15,21 @@ const (
 	DefaultMaxEnergyError = 1000
 )
 
-// Kernel is the NUTS transition. It works over any [infer.Hamiltonian].
-// AcceptStat is the mean of min(1, exp(H₀ - H)) over all points of the tree,
-// those of a doubling that was given up included; where steps were refined, H is that
-// which the plain steps led to. With Refine a tree has fewer points than 2^TreeDepth, which
-// is the number of plain steps.
+// Kernel is the NUTS transition. It works over any [infer.Hamiltonian]. AcceptStat is the mean of
+// min(1, exp(H₀ - H)) over all points of the tree, including those of a doubling that was given up.
+// Where steps were refined, H is the energy at the end of the plain steps. With Refine a tree has
+// fewer points than 2^TreeDepth, which is the number of plain steps.
 //
 // The exported fields may be changed between transitions.
 type Kernel struct {
-	MaxDepth       int     // doublings; 0: DefaultMaxDepth
-	MaxEnergyError float64 // a leaf with a larger one, or where the density is 0, is a divergence; 0: DefaultMaxEnergyError
+	MaxDepth int // doublings; 0: DefaultMaxDepth
+	// a leaf with a larger one, or where the density is 0, is a divergence; 0:
+	// DefaultMaxEnergyError
+	MaxEnergyError float64
 	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
-	Refine         float64 // the largest variation of the energy within a step; where there is more, it is made of smaller ones (refine.go); 0: steps are as they are
+	// the largest variation of the energy within a step; where there is more, it is made of smaller
+	// ones (refine.go); 0: steps are as they are
+	Refine float64
 
 	t trajectory
 }
@@ -68,23 +71,23 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return &chosen.Point, info, nil
 }
 
-// Refined is how many of the ways from leaf to leaf, of all transitions so far, had to be made of
-// smaller steps, and how many there were; both are 0 without Refine.
+// Refined returns the number of paths between leaves, over all transitions so far, that were made
+// of smaller steps, and the number of all paths. Both are 0 without Refine.
 func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
 
-// node is a pooled point with the number of places that refer to it.
+// node is a point of the pool with its number of references.
 type node struct {
 	infer.Point
-	velocity []float64 // there, which may be part of the point
+	velocity []float64 // at the point; it may be part of it
 	refs     int
-	place    int // in the pool
+	place    int // index in the pool
 }
 
 // tree is the space's T: a run of points of a trajectory.
 type tree struct {
 	left, right *node     // its ends in time
 	chosen      *node     // one of its points
-	rho         []float64 // sum of the momenta: of one point its own, else sum
+	rho         []float64 // sum of the momenta: for one point its own momentum, else sum
 	sum         []float64 // empty where no criterion needs it
 	size        int       // number of points
 }
@@ -105,19 +108,19 @@ type trajectory struct {
 	steps     int     // of the integrator
 	accept    float64 // sum over leaves
 	divergent bool
-	err       error // final; the trajectory then ends as by a divergence
+	err       error // a final error; the trajectory then ends as by a divergence
 
 	refine  float64 // see Kernel
-	stretch int     // there are 2^stretch steps from leaf to leaf, where they are not refined
+	stretch int     // there are 2^stretch steps between leaves, where they are not refined
 	back    *infer.Point
 	finer   int64 // see Refined
 	ways    int64
 
 	dim     int
-	plain   bool    // trees do without the sums of their momenta
-	nodes   []*node // the pool; between transitions all are free but the first
-	free    []*node // those of it without references
-	current *node   // what the last transition returned: not free, for the caller may hold it
+	plain   bool    // trees do not need the sums of their momenta
+	nodes   []*node // the pool; between transitions all but the first are free
+	free    []*node // nodes of the pool without references
+	current *node   // the result of the last transition: not free, since the caller may hold it
 }
 
 var _ space[*tree] = (*trajectory)(nil)
@@ -136,14 +139,14 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
 	start := t.current
-	if start == nil || z != &start.Point { // the caller's own
+	if start == nil || z != &start.Point { // a point of the caller
 		start = t.get()
 		start.CopyFrom(z)
 	}
 	h.Momentum(rng, &start.Point)
 	t.energy = start.Energy
 	t.ends = [2]*node{start, start}
-	start.refs = 3 // with one so that it outlives the transition, for the caller to compare
+	start.refs = 3 // one extra, so that it outlives the transition and the caller can compare
 	t.plant(t.root, start)
 }
 
@@ -236,7 +239,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		w = weightOf(delta)
 	}
 	t.drop(from)
-	if -delta > t.limit || math.IsInf(n.Energy, 1) { // without a density there is no gradient to go on with
+	if -delta > t.limit || math.IsInf(n.Energy, 1) { // without a density there is no gradient to continue with
 		t.divergent = true
 		return w, false
 	}
@@ -270,7 +273,7 @@ func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
 	return turning
 }
 
-// end is what the criterion for U-turns looks at.
+// end returns what the U-turn criterion needs of a tree.
 func (a *tree) end() vector.End {
 	return vector.End{
 		First: a.left.velocity, FirstMomentum: a.left.Momentum,

@@ -22,7 +22,7 @@ type Sampler struct {
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (s Sampler) Validate() error {
 	if err := checkTree(s.MaxDepth, s.MaxEnergyError, s.Jitter); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (s Sampler) Validate() error {
 	return s.Adapt.Validate()
 }
 
-// checkTree says what is wrong with options of trees, which are 0 for their defaults.
+// checkTree returns an error if an option of trees is invalid; 0 stands for the default.
 func checkTree(depth int, energyError, jitter float64) error {
 	err := infer.CheckOptions(map[string]int{"max-depth": depth})
 	if err == nil {

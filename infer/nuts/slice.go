@@ -11,14 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Kernel2011 is the no-U-turn sampler as Hoffman and Gelman published it
-// ("The No-U-Turn Sampler", arXiv 1111.4246; Algorithms 3 and 6): a slice
-// variable instead of weights, and the U-turn criterion on the positions of
-// the two ends. AcceptStat is α/n_α, the mean of min(1, exp(H₀ - H)) over the
-// points of the last doubling.
+// Kernel2011 is the no-U-turn sampler as Hoffman and Gelman published it ("The No-U-Turn Sampler",
+// arXiv 1111.4246; Algorithms 3 and 6): a slice variable instead of weights, and the U-turn
+// criterion on the positions of the two ends. AcceptStat is α/n_α, the mean of min(1, exp(H₀ - H))
+// over the points of the last doubling.
 //
-// The trees grow as those of [Kernel]: the points in the slice have weight 1,
-// the others 0.
+// It uses the trees of [Kernel]: points in the slice have weight 1, the others 0.
 type Kernel2011 struct {
 	MaxDepth       int     // doublings; 0: DefaultMaxDepth (the paper has no limit)
 	MaxEnergyError float64 // Δ_max; 0: DefaultMaxEnergyError
@@ -41,7 +39,7 @@ func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64
 	s.plain = true
 	s.begin(rng, h, eps, limit, z, depth)
 	s.accepted, s.last = 0, 0
-	s.logU = -rng.ExpFloat64() // of a uniform number
+	s.logU = -rng.ExpFloat64() // the logarithm of a uniform number
 	depth = grow[*tree](s, s.root, weightOf(0), rng.Uint64(), depth)
 
 	chosen := s.root.chosen
@@ -78,8 +76,8 @@ func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		s.accepted, s.last = 0, 0
 	}
 	before := s.accept
-	// A leaf that the slice would end at may still be within the limit on the
-	// energy error, which is relative to the start.
+	// The limit on the energy error is relative to the start, not to the slice: a leaf beyond the
+	// slice's limit may still be within it.
 	limit := s.limit
 	s.limit = limit - s.logU // log u - Δ_max < -H
 	_, ok = s.trajectory.leaf(dst, forward)
@@ -112,7 +110,7 @@ func (s *slice) turning(left, right *tree) bool {
 	a, b := left.left, right.right
 	x := b.Position
 	y, p, q := a.Position[:len(x)], a.Momentum[:len(x)], b.Momentum[:len(x)]
-	// Two sums each: a single one waits for its last addition.
+	// Two sums each: a single sum would wait for its previous addition.
 	var back, front, back1, front1 float64
 	i := 0
 	for ; i+1 < len(x); i += 2 {
@@ -134,10 +132,9 @@ func (s *slice) turning(left, right *tree) bool {
 // that the authors published.
 const DefaultDelta2011 = 0.6
 
-// Sampler2011 makes NUTS as published in 2011 for a run: [Kernel2011] with the
-// unit metric, or whatever constant metric the run starts with, and dual
-// averaging of the step size in warm-up. It is the baseline of the paper whose
-// samplers package ahmc has.
+// Sampler2011 makes NUTS as published in 2011 for a run: [Kernel2011] with the unit metric, or the
+// constant metric with which the run starts, and dual averaging of the step size in warm-up. It is
+// the baseline of the paper whose samplers are in package ahmc.
 type Sampler2011 struct {
 	MaxDepth       int
 	MaxEnergyError float64
@@ -158,7 +155,7 @@ func (s Sampler2011) adapt() warmup.Options {
 	return o
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (s Sampler2011) Validate() error {
 	if err := checkTree(s.MaxDepth, s.MaxEnergyError, 0); err != nil {
 		return err

@@ -6,10 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
-// space is all that the tree algorithm knows of where its trees grow. T is a
-// tree: a run of consecutive points in time, of which it remembers its two
-// ends, what the U-turn criterion needs, and one chosen point. Trees are owned
-// by the space and changed in place.
+// space is all that the tree algorithm knows of the place where its trees grow. T is a tree: a run
+// of consecutive points in time, with its two ends, what the U-turn criterion needs, and one chosen
+// point. Trees are owned by the space and changed in place.
 type space[T any] interface {
 	// leaf goes one step beyond the front (back) end of the whole trajectory
 	// and makes dst the tree of the one point reached. w is the point's weight;
@@ -31,20 +30,17 @@ type space[T any] interface {
 	scratch(level int) T
 }
 
-// grow doubles the tree root, of one point with weight total, until it turns,
-// diverges or has been doubled maxDepth times. Bit j of directions says whether
-// doubling j goes forward in time. On return root holds the chosen point. The
-// result is the number of complete doublings: one that diverges or turns inside
-// is not counted and nothing of it is chosen.
+// grow doubles the tree root, of one point with weight total, until it turns, diverges or has been
+// doubled maxDepth times. Bit j of directions says whether doubling j goes forward in time. On
+// return root holds the chosen point. The result is the number of complete doublings: one that
+// diverges or turns inside is not counted and none of its points is chosen.
 //
-// That the transition from the start to the chosen point leaves the weights
-// invariant rests on these facts: each of the 2^depth trees of that size which
-// contain the start and fit the directions is equally likely to be built from
-// any of its points; a doubling is given up if any subtree of it, in its
-// balanced division, turns, so that every point of the final tree would have
-// led to the same one; the choice between the old tree and a doubling is a
-// Metropolis step between their total weights, that within a doubling
-// proportional to weight.
+// The transition from the start to the chosen point leaves the weights invariant, for these
+// reasons. Each of the 2^depth trees of that size which contain the start and fit the directions is
+// equally likely to be built from any of its points. A doubling is given up if any subtree in its
+// balanced division turns, so that every point of the final tree would have led to the same tree.
+// The choice between the old tree and a doubling is a Metropolis step between their total weights;
+// that within a doubling is proportional to weight.
 func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDepth int) (depth int) {
 	for depth < maxDepth {
 		forward := directions>>depth&1 == 1
@@ -74,7 +70,7 @@ func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight
 	if !ok {
 		return total, false
 	}
-	// The first half has been built: nothing below this level is in use.
+	// The first half is complete: nothing below this level is in use.
 	second := s.scratch(depth - 1)
 	w, ok := build[T](s, second, depth-1, forward)
 	if !ok {
@@ -85,15 +81,15 @@ func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight
 	return total, !s.join(dst, second, forward)
 }
 
-// weight is the number value·exp(shift). Almost always shift is 0 and weights
-// are added as they are: this spares two exponentials and a logarithm per leaf,
-// which took a third of the time of a small model.
+// weight is the number value·exp(shift). Almost always shift is 0 and weights are simply added.
+// This saves two exponentials and a logarithm per leaf, which took a third of the time of a small
+// model.
 type weight struct {
 	value, shift float64
 }
 
-// Weights whose logarithms are at most this large have no shift; sums of 2^30
-// of them do not overflow.
+// Weights whose logarithms do not exceed unshifted need no shift; sums of 2^30 of them do not
+// overflow.
 const unshifted = 600
 
 func weightOf(log float64) weight {

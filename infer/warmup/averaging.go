@@ -9,10 +9,10 @@ import (
 // defaults.
 type Averaging struct {
 	Delta float64 // target of the mean acceptance statistic, in (0, 1); 0: 0.8
-	Gamma float64 // strength of shrinkage towards a multiple of the first step size; 0: 0.05
+	Gamma float64 // strength of the shrinkage towards Reach times the first step size; 0: 0.05
 	Kappa float64 // decay of the weights of earlier iterates; 0: 0.75
 	T0    float64 // damping of the first iterations; 0: 10
-	Reach float64 // what the first step size is multiplied by for that; 0: 10
+	Reach float64 // factor on the first step size, see Gamma; 0: 10
 }
 
 func (a Averaging) withDefaults() Averaging {
@@ -47,8 +47,8 @@ func NewDualAveraging(c Averaging, eps float64) *DualAveraging {
 	return &DualAveraging{c: c, mu: math.Log(c.Reach * eps), first: eps}
 }
 
-// Update takes in the acceptance statistic of a transition and returns the
-// step size for the next one, which explores.
+// Update takes the acceptance statistic of a transition and returns the step size for the next one,
+// which explores.
 func (d *DualAveraging) Update(acceptStat float64) float64 {
 	if math.IsNaN(acceptStat) {
 		acceptStat = 0
@@ -61,12 +61,11 @@ func (d *DualAveraging) Update(acceptStat float64) float64 {
 	return math.Exp(log)
 }
 
-// State gives all that later results depend on, as numbers, and SetState
-// brings an average with the same constants to that state.
+// State returns all that later results depend on, as numbers. SetState sets an average with the
+// same constants to that state.
 func (d *DualAveraging) State() []float64 { return []float64{d.mu, d.first, d.n, d.bar, d.x} }
 
-// SetState is explained at [DualAveraging.State]. It takes the first numbers
-// of s and returns the others.
+// SetState undoes [DualAveraging.State]. It takes the first numbers of s and returns the others.
 func (d *DualAveraging) SetState(s []float64) ([]float64, error) {
 	if len(s) < 5 {
 		return nil, errState
@@ -77,7 +76,7 @@ func (d *DualAveraging) SetState(s []float64) ([]float64, error) {
 
 var errState = errors.New("warmup: the saved state of a stage makes no sense: was the run started by another version?")
 
-// Final returns the averaged step size, to be used from now on.
+// Final returns the averaged step size, for use after adaptation.
 func (d *DualAveraging) Final() float64 {
 	if d.n == 0 {
 		return d.first

@@ -1,4 +1,4 @@
-// Package warmup holds the stages of warm-up as Stan arranges them:
+// Package warmup has the stages of warm-up, as Stan arranges them:
 //
 //	averaging.go  DualAveraging of the step size towards a mean acceptance
 //	search.go     Search, a stage: a step size of the right magnitude
@@ -7,11 +7,11 @@
 //	estimate.go   estimates of a metric from draws
 //	options.go    Options, which make the list of stages; shared by samplers
 //
-// Warm-up of 1000 transitions is, with C the number of those that the metric is
-// learnt from,
+// A warm-up of 1000 transitions consists of these stages; the numbers in braces are transitions,
+// and C is the number of those from which the metric is learnt:
 //
 //	Search, Window{100, C: last 25}, Search, Window{50}, Search, Window{100},
 //	Search, Window{200}, Search, Window{500}, Search, Window{50, C: none}
 //
-// The stages have no separate state, so one list serves several chains.
+// The stages have no state, so one list serves several chains.
 package warmup

@@ -16,13 +16,13 @@ type estimator interface {
 	// estimate returns the regularised estimate; ok is false if there are too
 	// few draws.
 	estimate() (m infer.Metric, ok bool, err error)
-	// state gives all that it has taken in, as numbers; setState brings a new
-	// one to that state.
+	// state returns all that the estimator has accumulated, as numbers; setState sets a new one to
+	// that state.
 	state() []float64
 	setState([]float64) error
 }
 
-// setMoments fills n, mean and sum from numbers that follow each other.
+// setMoments fills n, mean and sum from consecutive numbers.
 func setMoments(s []float64, n *float64, mean, sum []float64) error {
 	if len(s) != 1+len(mean)+len(sum) {
 		return errState
@@ -139,14 +139,13 @@ func (c *covariance) estimate() (infer.Metric, bool, error) {
 	return m, true, nil
 }
 
-// scored keeps draws and scores for a metric of low rank, the later of them if there
-// are too many.
+// scored keeps draws and scores for a metric of low rank; if there are too many, the later ones.
 type scored struct {
 	dim  int
-	rows []float64 // positions and scores, by turns
+	rows []float64 // positions and scores alternate
 }
 
-// maxScored bounds the numbers that a chain keeps.
+// maxScored bounds the amount of numbers that a chain keeps.
 const maxScored = 1 << 22
 
 func (s *scored) add(z *infer.Point) {

@@ -23,8 +23,8 @@ type Options struct {
 	StartBuffer, EndBuffer, BaseWindow int
 }
 
-// Squares is that of [infer.Squares] for a sampler whose metric these options choose: those of
-// a dense metric, its factor and the covariance that it is learnt from.
+// Squares implements [infer.Squares] for a sampler whose metric these options choose. A dense
+// metric needs three matrices: the metric, its factor and the covariance from which it is learnt.
 func (o Options) Squares() int {
 	if o.Metric == infer.Dense {
 		return 6
@@ -32,7 +32,7 @@ func (o Options) Squares() int {
 	return 0
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	a := o.Averaging
 	if err := infer.CheckOptions(map[string]float64{"stepsize": o.StepSize, "delta": a.Delta, "gamma": a.Gamma, "kappa": a.Kappa, "t0": a.T0, "reach": a.Reach}); err != nil {
@@ -48,7 +48,7 @@ func (o Options) Validate() error {
 	return fmt.Errorf("unknown metric %q; it can be %s, %s, %s or %s", o.Metric, infer.Unit, infer.Diagonal, infer.Dense, infer.LowRank)
 }
 
-// Start returns the step size to start with.
+// Start returns the initial step size.
 func (o Options) Start() float64 {
 	if o.StepSize == 0 {
 		return 1
@@ -64,10 +64,9 @@ func (o Options) MetricKind() infer.MetricKind {
 	return o.Metric
 }
 
-// Stages returns warm-up of n transitions, as Stan has it: the first dual
-// averaging shrinks towards ten times the step size that the chain began with (the
-// option StepSize, unless the run has another), all later ones towards ten times the step size that
-// the search has found.
+// Stages returns a warm-up of n transitions, as in Stan. The first dual averaging shrinks towards
+// ten times the step size with which the chain began (the option StepSize, unless the run sets
+// another). All later ones shrink towards ten times the step size that the search has found.
 func (o Options) Stages(n int) []infer.Stage {
 	var stages []infer.Stage
 	search := func() {

@@ -13,23 +13,22 @@ import (
 // has a new momentum and costs one gradient.
 type Search struct{}
 
-// The search gives up beyond these: a density that is flat over such distances
-// is improper; one that changes within them jumps. (A smaller limit than the
-// second would never be met: steps underflow, and going nowhere is accepted.)
+// The search gives up beyond these: a density that is flat over such distances is improper; one
+// that changes within them jumps. (A smaller lower limit would never be reached: steps underflow,
+// and going nowhere is accepted.)
 const (
 	hugeStep = 1e7
 	tinyStep = 1e-100
 )
 
-// ErrImproper is the error of a search for a step size in a density that is flat, as far as
-// can be told.
+// ErrImproper is the error of a search for a step size in a density that seems to be flat.
 var ErrImproper = errors.New("no step size is too large: the density seems to be improper (flat); check that every parameter has a proper prior")
 
 var errNoStep = errors.New("no step size is small enough: the log density seems to be discontinuous, or its gradient wrong")
 
 // Run implements [infer.Stage].
 func (Search) Run(_ context.Context, s *infer.State) error {
-	// Every step size is alike in a space without dimensions.
+	// In zero dimensions every step size is the same.
 	if s.Target.Dim() == 0 || s.KeepStep {
 		return nil
 	}
@@ -62,13 +61,12 @@ func (Search) Run(_ context.Context, s *infer.State) error {
 	}
 }
 
-// CheckStepSize says what it means that a search has come to a step size, if
-// it should go no further.
+// CheckStepSize returns an error if a search should end at this step size, with what that means.
 func CheckStepSize(eps float64) error {
 	switch {
 	case eps > hugeStep:
 		return ErrImproper
-	case !(eps >= tinyStep): // NaN too
+	case !(eps >= tinyStep): // also NaN
 		return errNoStep
 	}
 	return nil

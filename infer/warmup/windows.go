@@ -8,21 +8,22 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Window is a stage of Length transitions. It adapts the step size, starting
-// anew from the one it finds and leaving the averaged one; and from the
-// positions after the first Skip transitions it learns a metric, which it sets
-// at its end. A [Search] should follow a change of metric.
+// Window is a stage of Length transitions. It adapts the step size, starting from the present one,
+// and leaves the averaged one. From the positions after the first Skip transitions it learns a
+// metric, which it sets at its end. A [Search] should follow a change of metric.
 type Window struct {
 	Length int
-	Skip   int // Length: no metric is learnt
+	Skip   int // equal to Length: no metric is learnt
 
 	// Learn is the kind of metric: Diagonal or Dense, from the draws as Stan learns
 	// them, or LowRank, from draws and scores (package whiten); Unit or empty: none.
 	// It needs a Hamiltonian that is an [infer.Euclidean].
 	Learn infer.MetricKind
 
-	Averaging     Averaging
-	First         bool // the dual averaging shrinks towards a multiple of the step size that the chain began with, not of the one found
+	Averaging Averaging
+	// the dual averaging shrinks towards a multiple of the chain's first step size, not of the
+	// present one
+	First         bool
 	FixedStepSize bool // leave the step size alone
 }
 
@@ -45,7 +46,7 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 	if w.First {
 		avg.mu = math.Log(avg.c.Reach * s.FirstStep)
 	}
-	// In a space without dimensions every step is accepted, whatever its size.
+	// In zero dimensions every step is accepted, whatever its size.
 	fixed := w.FixedStepSize || s.Target.Dim() == 0
 	i := 0
 	saved := s.Resumable(func() []float64 {
@@ -86,8 +87,8 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 	return geometry.SetMetric(m)
 }
 
-// resume takes in what was saved of the stage, and returns how many transitions
-// it had made.
+// resume restores the saved state of the stage, and returns the number of transitions that it had
+// made.
 func (w Window) resume(saved []float64, avg *DualAveraging, est estimator) (int, error) {
 	i, err := infer.SavedCount(saved, w.Length)
 	if err != nil {
@@ -104,19 +105,16 @@ func (w Window) learns() bool {
 	return w.Learn != "" && w.Learn != infer.Unit && w.Skip < w.Length
 }
 
-// Schedule returns the lengths of the windows in which Stan learns the metric,
-// for a warm-up of n transitions of which the first start and the last end
-// transitions adapt the step size alone. The first window has length base,
-// each following one twice that of the one before; if after one of these the
-// next would not fit, it takes what is left.
+// Schedule returns the lengths of the windows in which Stan learns the metric, for a warm-up of n
+// transitions. The first start and the last end transitions adapt only the step size. The first
+// window has length base and each following one is twice as long; a window after which the next
+// would not fit takes all that is left.
 //
-// If start+base+end exceeds n, they are changed to 15, 75 and 10 percent of n;
-// if n is less than 20, there are no windows and start is n. The values used
-// are returned.
+// If start+base+end exceeds n, they are changed to 15, 75 and 10 percent of n; if n is less than
+// 20, there are no windows and start is n. The values used are returned.
 //
-// (Stan announces the 15/75/10 split, but its code, as of version 2.36, then
-// never ends the window, so that the metric stays what it was. Here it is
-// learnt.)
+// (Stan announces the 15/75/10 split, but its code, as of version 2.36, then never ends the window,
+// so that the metric does not change. Here it is learnt.)
 func Schedule(n, start, base, end int) (windows []int, usedStart, usedEnd int) {
 	switch {
 	case n < 20 || base < 1:

@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// minCurvature is the least curvature, relative to the largest in coordinates scaled
-// by their own, that is told from none.
+// minCurvature is the smallest curvature that counts as different from zero, relative to the
+// largest, in coordinates scaled by their own curvatures.
 const minCurvature = 1e-10
 
-// Curvature is the dense metric whose inverse is that of the negative Hessian, of whose
-// eigenvalues it takes the absolute values: exact for a normal distribution. Row i of
-// hessian has the second derivatives of the log density by coordinate i, which need not be
-// symmetric where they were taken in several places.
+// Curvature is the dense metric whose inverse is that of the negative Hessian, with the absolute
+// values of the eigenvalues: exact for a normal distribution. Row i of hessian has the derivatives
+// of the gradient by coordinate i. The matrix need not be symmetric, since rows may have been taken
+// at different points.
 func Curvature(hessian [][]float64) (infer.Metric, error) {
 	d := len(hessian)
 	m := infer.Metric{Kind: infer.Dense, Dim: d}

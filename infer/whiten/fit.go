@@ -16,14 +16,13 @@ import (
 type Sample struct {
 	Draws, Scores [][]float64
 
-	// Groups counts draws that follow each other and belong to one chain; their
-	// means are taken off before covariances are computed, so that chains that have
-	// not met yet do not widen the estimate. nil: all are one group.
+	// Groups has the lengths of consecutive runs of draws that belong to one chain. The mean of
+	// each group is subtracted before covariances are computed, so that chains that have not met
+	// yet do not widen the estimate. nil: all draws are one group.
 	Groups []int
 
-	// Plain says that Draws and Scores are differences already (steps of an
-	// optimiser with the changes of the gradient): nothing is taken off, and there
-	// is no mean.
+	// Plain means that Draws and Scores are differences already (steps of an optimiser with the
+	// changes of the gradient): no mean is subtracted or learnt.
 	Plain bool
 }
 
@@ -33,20 +32,20 @@ type Options struct {
 	// estimate, that is added to both covariances. 0: 1e-5.
 	Shrink float64
 
-	// Cutoff and Rank say what LowRank keeps: eigenvalues that differ from 1 by more
-	// than the factor Cutoff, the Rank most different ones. 0: 2 and 64.
+	// Cutoff and Rank say which eigenvalues LowRank keeps: those that differ from 1 by more than
+	// the factor Cutoff, at most the Rank most different ones. 0: 2 and 64.
 	Cutoff float64
 	Rank   int
 
-	// Refine makes LowRank's diagonal that of what the low rank leaves: right for
-	// a few common factors, which are in every coordinate's variance.
+	// Refine makes LowRank estimate its diagonal from what the low rank leaves. That is right if
+	// there are a few common factors, which contribute to the variance of every coordinate.
 	Refine bool
 }
 
 var errDraws = errors.New("whiten: draws or scores are not finite, or their variance overflows: the density seems to be improper or extremely wide; check that every parameter has a proper prior")
 
-// maxPoints bounds the draws that a low-rank estimate is made of where they are
-// fewer than the dimensions would want: it takes the cube of their number.
+// maxPoints bounds the draws that a low-rank estimate uses, if there are fewer draws than
+// dimensions; its cost is the cube of their number.
 const maxPoints = 80
 
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
@@ -207,8 +206,7 @@ func scales(x, g blas64.General, scale []float64) error {
 	return nil
 }
 
-// maxScore is the largest squared score, in units of the median, that counts in
-// full.
+// maxScore is the largest squared score that counts in full, in units of the median.
 const maxScore = 3
 
 // temper gives less weight to draws with large scores: those in the neck of a funnel

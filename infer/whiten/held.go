@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Divergence is the Fisher divergence per dimension of the target that draws and
-// scores are of from the normal distribution that a metric with its mean stands
-// for, in the coordinates in which that is standard: 0 for that normal, 1 for a
-// target without any information. +Inf for a metric that cannot be used. The
-// tenth of the draws with the largest terms is left out, which would decide alone.
+// Divergence is the Fisher divergence per dimension between the target of the draws and the normal
+// distribution that a metric with its mean describes. It is measured in the coordinates in which
+// the latter is standard: 0 for that normal distribution, 1 for a flat target, +Inf for a metric
+// that cannot be used. The tenth of the draws with the largest terms is left out; they would decide
+// alone.
 func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 	h, err := NewMap(m)
 	if err != nil {
@@ -53,16 +53,16 @@ func (h *Map) Divergence(draws, scores [][]float64) float64 {
 // maxPairs bounds the draws of each side that Attainable compares.
 const maxPairs = 40
 
-// Attainable estimates the least Fisher divergence per dimension that any metric can
-// reach, from two sets of draws with their scores that do not depend on each other:
-// near 0 for a normal target in whatever coordinates, from fewer draws than
-// dimensions and whether or not they are distributed as the target is.
+// Attainable estimates the smallest Fisher divergence per dimension that any metric can reach, from
+// two independent sets of draws with their scores. It is near 0 for a normal target in any
+// coordinates, even from fewer draws than dimensions, and whether or not the draws are distributed
+// as the target is.
 //
-// With the normal distribution N(μ, Σ) that fits best, g = -Σ⁻¹(x - μ) + r. The
-// products g(x)ᵀ(y - ȳ) and g(y)ᵀ(x - x̄) of two draws are the same but for what r
-// contributes, in all coordinates: if r is independent of the other draw, the mean of
-// their squared difference is 2D/(1+D) times that of their squares, where D is the
-// divergence. Medians take the place of means here. +Inf where they tell nothing.
+// With the normal distribution N(μ, Σ) that fits best, g = -Σ⁻¹(x - μ) + r. For two draws x and y,
+// the products g(x)ᵀ(y - ȳ) and g(y)ᵀ(x - x̄) differ only by what r contributes, in all
+// coordinates. If r is independent of the other draw, the mean of their squared difference is
+// 2D/(1+D) times that of their squares, where D is the divergence. Medians replace the means here.
+// The result is +Inf if nothing can be concluded.
 func Attainable(a, b Sample) float64 {
 	a, b = a.some(), b.some()
 	if len(a.Draws) < 2 || len(b.Draws) < 2 {
@@ -90,7 +90,7 @@ func Attainable(a, b Sample) float64 {
 	return share / (1 - share)
 }
 
-// some keeps at most maxPairs of the draws, evenly, with their groups.
+// some keeps at most maxPairs of the draws, evenly spaced, with their groups.
 func (s Sample) some() Sample {
 	n := len(s.Draws)
 	if n <= maxPairs {

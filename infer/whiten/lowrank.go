@@ -19,8 +19,8 @@ type LowRank struct {
 	pairs   []pair      // the same for few dimensions, two rows at a time
 }
 
-// pair is two rows of U, the second one of zeros if their number is odd, what is done along them by
-// (I + Uᵀ(√Λ - I)U), and S times them.
+// pair holds two rows of U, the second of zeros if their number is odd, with the factors that (I +
+// Uᵀ(√Λ - I)U) applies along them, and S times the rows.
 type pair struct {
 	f, g             float64
 	u, v             []float64
@@ -65,15 +65,15 @@ func newLowRank(m infer.Metric) *LowRank {
 	return l
 }
 
-// inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they
-// can be taken one after another.
+// inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they can be applied one
+// after another.
 func (l *LowRank) inner(f, x []float64) {
 	for k, u := range l.vectors {
 		floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
 	}
 }
 
-// forward writes mean + S(I + Uᵀ(√Λ - I)U)y to x, which is neither of them.
+// forward writes mean + S(I + Uᵀ(√Λ - I)U)y to x, which must be neither mean nor y.
 func (l *LowRank) forward(mean, y, x []float64) {
 	mean, y, scale := mean[:len(x)], y[:len(x)], l.scale[:len(x)]
 	if len(l.pairs) == 0 {
@@ -97,7 +97,7 @@ func (l *LowRank) forward(mean, y, x []float64) {
 	}
 }
 
-// pull writes (I + Uᵀ(√Λ - I)U)S g to w, which is not g.
+// pull writes (I + Uᵀ(√Λ - I)U)S g to w, which must not be g.
 func (l *LowRank) pull(g, w []float64) {
 	g, scale := g[:len(w)], l.scale[:len(w)]
 	if len(l.pairs) == 0 {
@@ -123,7 +123,7 @@ func (l *LowRank) pull(g, w []float64) {
 // along is f·(u·x) and g·(v·x).
 func (p *pair) along(u, v, x []float64) (a, b float64) {
 	u, v = u[:len(x)], v[:len(x)]
-	var a1, b1 float64 // a single sum for each would wait for its last addition
+	var a1, b1 float64 // with single sums each addition would wait for the last
 	i := 0
 	for ; i+1 < len(x); i += 2 {
 		a += u[i] * x[i]

@@ -24,8 +24,8 @@ type Map struct {
 	mean   []float64
 }
 
-// NewMap makes the map of a metric with its mean, which are copied. An error says
-// that the metric is not positive definite and finite.
+// NewMap makes the map of a metric with its mean, which are copied. It returns an error if the
+// metric is not positive definite and finite.
 func NewMap(m infer.Metric) (*Map, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (h *Map) Whiten(x, g, y, w []float64) {
 	h.Pull(g, w)
 }
 
-// LogScale is the logarithm of the determinant of L, half that of the inverse metric's.
+// LogScale is the log determinant of L, half that of the inverse metric.
 func (h *Map) LogScale() float64 {
 	sum := 0.0
 	switch m := h.metric; m.Kind {

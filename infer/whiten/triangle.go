@@ -1,16 +1,20 @@
 package whiten
 
-// fewRows is the dimension up to which loops beat the calls of a library.
+// fewRows is the dimension up to which plain loops are faster than calls of a library.
 const fewRows = 48
 
-// triangle is a lower triangular matrix L of up to fewRows rows, packed for its products by
-// columns of four rows at a time: each of four sums waits for its own last addition only, and a
-// number of the vector is loaded once for four products. Where the number of rows is no
-// multiple of four, it is the first ones that are by themselves, which are short.
+// triangle is a lower triangular matrix L of up to fewRows rows, packed for products by columns of
+// four rows at a time. Four independent sums hide the latency of additions, and an element of the
+// vector is loaded once for four products. If the number of rows is not a multiple of four, the
+// first rows, which are short, are handled one by one.
 type triangle struct {
-	dim     int
-	rows    []float64 // for Lv: the first rows; then of each four, their columns before the diagonal block, and that by rows
-	columns []float64 // for Lᵀv, four columns at a time: the diagonal block by columns, then the rows below it; then the last columns
+	dim int
+	// for Lv: the first rows; then of each four, their columns before the diagonal block, and that
+	// by rows
+	rows []float64
+	// for Lᵀv, four columns at a time: the diagonal block by columns, then the rows below it; then
+	// the last columns
+	columns []float64
 }
 
 // newTriangle packs a matrix of dim rows.
@@ -57,7 +61,7 @@ func newTriangle(dim int, at func(i, j int) float64) *triangle {
 	return l
 }
 
-// multiply writes mean + Lv to x, which is neither of them.
+// multiply writes mean + Lv to x, which must be neither mean nor v.
 func (l *triangle) multiply(mean, v, x []float64) {
 	c := l.rows
 	mean, v = mean[:len(x)], v[:len(x)]
@@ -91,7 +95,7 @@ func (l *triangle) multiply(mean, v, x []float64) {
 	}
 }
 
-// transposed writes Lᵀv to x, which is not v.
+// transposed writes Lᵀv to x, which must not be v.
 func (l *triangle) transposed(v, x []float64) {
 	c := l.columns
 	v = v[:len(x)]
