@@ -7,16 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Autocorrelation is the asymptotic efficiency 1/(1 + 2 Σ ρ_k), by the
-// cumulative autocorrelation of a batch: 1 less half the mean squared difference
-// of draws so far apart, in units of the variance over all of tuning so far,
-// averaged over the coordinates, and summed as Geyer's initial monotone sequence
-// says. A chain that does not move within a batch has autocorrelations of 1,
-// wherever it is. (Products of distances from the mean would vanish near the
-// mean: a chain that sticks there would seem the best of all.)
+// Autocorrelation is the asymptotic efficiency 1/(1 + 2 Σ ρ_k), from the autocorrelations of a
+// batch. ρ_k is 1 minus half the mean squared difference of draws at lag k, in units of the
+// variance over all of tuning so far, averaged over the coordinates. The sum follows Geyer's
+// initial monotone sequence. A chain that does not move within a batch has autocorrelations of 1,
+// wherever it is. (With products of distances from the mean, a chain stuck near the mean would seem
+// the best of all.)
 //
-// The paper names it and warns of it: a batch of ten transitions says little
-// about autocorrelations. Make batches longer for it.
+// The paper mentions it with a warning: a batch of ten transitions says little about
+// autocorrelations. Use longer batches with it.
 type Autocorrelation struct{}
 
 // minTime bounds the integrated autocorrelation time from below: antithetic

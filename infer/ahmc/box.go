@@ -14,26 +14,26 @@ import (
 const (
 	approachSteps  = 5    // largest number of steps of the trajectories that approach the typical set
 	approachAccept = 0.65 // mean acceptance that their step size aims at
-	stepSizeReach  = 1.5  // upper side of the step sizes over the one found so
-	stepSizeRatio  = 20   // upper over lower side
+	stepSizeReach  = 1.5  // largest step size of the box, relative to the one found so far
+	stepSizeRatio  = 20   // ratio of largest to smallest step size
 	turnTrials     = 10   // trajectories until a U-turn
-	stepsReach     = 2    // upper side of the steps over the number found
-	minSteps       = 10   // least upper side of the steps
-	maxSteps       = 512  // largest
+	stepsReach     = 2    // largest number of steps of the box, relative to the number found
+	minSteps       = 10   // smallest value of that
+	maxSteps       = 512  // largest value of that
 )
 
-// Box is Γ, the set of step sizes and of largest numbers of steps to choose
-// from. Sides that are zero are found, see the package comment; MinSteps is
-// then 1 and MinStepSize a twentieth of MaxStepSize.
+// Box is Γ, the set of step sizes and of largest numbers of steps to choose from. Bounds that are
+// zero are found, see the package comment; MinSteps is then 1 and MinStepSize a twentieth of
+// MaxStepSize.
 type Box struct {
 	MinStepSize, MaxStepSize float64
 	MinSteps, MaxSteps       int
 }
 
-// complete reports whether nothing has to be found.
+// complete reports whether all bounds are given.
 func (b Box) complete() bool { return b.MaxStepSize > 0 && b.MaxSteps > 0 }
 
-// withDefaults fills in the lower sides, given the upper ones.
+// withDefaults fills in the lower bounds, given the upper ones.
 func (b Box) withDefaults() Box {
 	if b.MinStepSize == 0 {
 		b.MinStepSize = b.MaxStepSize / stepSizeRatio
@@ -44,12 +44,12 @@ func (b Box) withDefaults() Box {
 	return b
 }
 
-// approach makes the transitions before a box is found: n short trajectories.
-// It leaves the step size that gives them mean acceptance 0.65, and the spread
-// of the second half of the positions.
+// approach makes the transitions before a box is found: n short trajectories. It sets the step size
+// that gives them a mean acceptance of 0.65, and returns the spread of the second half of the
+// positions.
 //
-// The step size is averaged twice, so that the second average has not seen the
-// way from the start.
+// The step size is averaged twice, so that the second average does not include the way from the
+// start.
 func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spread, error) {
 	kernel.hmc = hmc.Kernel{Steps: approachSteps}
 	seen := &spread{}
@@ -96,7 +96,7 @@ func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spre
 	return seen, nil
 }
 
-// findBox fills in what box lacks, from where the approach has led.
+// findBox fills in what box lacks, from the end of the approach.
 func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	if s.Target.Dim() == 0 { // nothing moves
 		box.MaxStepSize, box.MaxSteps = max(box.MaxStepSize, 1), max(box.MaxSteps, 1)
@@ -105,7 +105,7 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	found := s.StepSize
 	if box.MaxStepSize == 0 {
 		box.MaxStepSize = stepSizeReach * found
-		if box.MinStepSize >= box.MaxStepSize { // given, but larger than expected
+		if box.MinStepSize >= box.MaxStepSize { // a given bound larger than expected
 			box.MaxStepSize = stepSizeRatio * box.MinStepSize
 		}
 	}
@@ -124,10 +124,9 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	return box.withDefaults(), nil
 }
 
-// stepsToTurn counts the steps of a trajectory with a new momentum until it
-// comes back: until (q - q₀)·p, the derivative of half the squared distance in
-// units of the metric, is negative. A trajectory that fails counts as far as it
-// went; maxSteps for one that does not turn.
+// stepsToTurn counts the steps of a trajectory with a new momentum until it comes back: until (q -
+// q₀)·p, the derivative of half the squared distance in units of the metric, is negative. A
+// trajectory that fails counts up to its failure, one that does not turn as maxSteps.
 func stepsToTurn(s *infer.State, eps float64) (int, error) {
 	z := infer.NewPoint(s.Target.Dim())
 	z.CopyFrom(s.Point)
@@ -168,7 +167,7 @@ func (v *spread) add(x []float64) {
 	}
 }
 
-// state gives the moments as numbers; setState brings a new spread to them.
+// state returns the moments as numbers; setState restores them.
 func (v *spread) state() []float64 { return slices.Concat([]float64{v.n}, v.mean, v.sum) }
 
 func (v *spread) setState(s []float64, dim int) error {
@@ -186,8 +185,8 @@ func (v *spread) setState(s []float64, dim int) error {
 	return nil
 }
 
-// widest is the largest standard deviation of a coordinate, in units of a
-// diagonal metric; 0 if unknown, as it is in a rotated (dense) one.
+// widest is the largest standard deviation of a coordinate, in units of a diagonal metric. It is 0,
+// for unknown, in a dense metric.
 func (v *spread) widest(j jumps) float64 {
 	if v.n < 2 || j.factor != nil || j.whiten != nil {
 		return 0

@@ -17,9 +17,8 @@ import (
 type SquaredJump struct {
 	// Realised averages ‖x_{t+1} - x_t‖², as printed.
 	Realised bool
-	// Sum is the sum, not the mean, as in the released program. The scale s
-	// takes the difference away again but for the first batches of
-	// bayesopt.ScaleReleased.
+	// Sum means the sum instead of the mean, as in the released program. The scale s removes the
+	// difference, except in the first batches of bayesopt.ScaleReleased.
 	Sum bool
 }
 
@@ -31,10 +30,10 @@ func (j SquaredJump) Start(h infer.Hamiltonian, _ *infer.Meter) (Objective, erro
 	return &jumpTotal{realised: j.Realised, sum: j.Sum, jumps: newJumps(h), length: identity}, nil
 }
 
-// Distance is the mean update distance: as SquaredJump, but of the distance
-// itself, on which rare long jumps weigh less. So do the widest directions: where
-// widths differ much, trajectories may come out too short for them, which R-hat
-// shows. A metric that makes widths alike, or SquaredJump, is the cure.
+// Distance is the mean update distance: SquaredJump with the distance itself, in which rare long
+// jumps weigh less. The widest directions weigh less too: where widths differ much, trajectories
+// may be too short for them, which R-hat shows. Then use a metric that makes widths alike, or
+// SquaredJump.
 type Distance struct{ Realised bool }
 
 // Signed implements [Reward].
@@ -63,7 +62,7 @@ func (t *jumpTotal) Observe(before, after *infer.Point, info infer.Info) {
 	switch {
 	case t.realised:
 		t.total += t.length(t.jumps.squared(after.Position, before.Position))
-	case info.AcceptStat > 0: // else the proposal may be anything, NaN included
+	case info.AcceptStat > 0: // otherwise the proposal may be anything, NaN included
 		t.total += info.AcceptStat * t.length(t.jumps.squared(info.Proposal.Position, before.Position))
 	}
 }
@@ -90,9 +89,8 @@ func (t *jumpTotal) SetState(s []float64) error {
 	return nil
 }
 
-// jumps measures squared distances ΔᵀMΔ in a metric: those of the whitened
-// space in which the metric is the identity, so that wide coordinates do not
-// hide the others.
+// jumps measures squared distances ΔᵀMΔ in a metric: those in the whitened space, so that wide
+// coordinates do not hide the others.
 type jumps struct {
 	weights []float64     // Diagonal
 	whiten  *whiten.Map   // LowRank
@@ -102,7 +100,7 @@ type jumps struct {
 	solved  *mat.VecDense
 }
 
-// newJumps takes the metric of h, the plain distance if it has none.
+// newJumps uses the metric of h, or the plain distance if it has none.
 func newJumps(h infer.Hamiltonian) jumps {
 	euclidean, ok := h.(infer.Euclidean)
 	if !ok {
@@ -134,8 +132,8 @@ func newJumps(h infer.Hamiltonian) jumps {
 	return jumps{}
 }
 
-// squared is the squared distance of two positions; 0 where it is not finite
-// (nothing is worth an infinite reward).
+// squared is the squared distance of two positions; 0 where it is not finite, so that no reward is
+// infinite.
 func (j *jumps) squared(x, y []float64) float64 {
 	sum := 0.0
 	switch {

@@ -10,24 +10,24 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// Kernel is Algorithm 2: hmc.Kernel (the paper's Algorithm 1) in batches of m
-// transitions, after each of which step size and number of steps may change.
-// The numbers of lines in its code are those of the paper's listing.
+// Kernel is Algorithm 2: hmc.Kernel (the paper's Algorithm 1) in batches of m transitions, after
+// each of which step size and number of steps may change. Line numbers in its code are those of the
+// paper's listing.
 //
-// Before tuning begins it is plain HMC with the step size that Transition is
-// handed; afterwards it has its own.
+// Before tuning begins it is plain HMC with the step size passed to Transition; afterwards it uses
+// its own.
 type Kernel struct {
 	hmc     hmc.Kernel
 	options Sampler
 	target  *infer.Meter
 
-	// From begin on.
+	// Set by begin.
 	tuner     *bayesopt.Tuner
 	objective Objective
 	box       Box
 	m, k      int
 
-	// γ_i, and what has been seen of batch i.
+	// γ_i, and the totals of batch i.
 	stepSize float64
 	steps    int
 	seen     int // transitions
@@ -44,11 +44,11 @@ var (
 	_ infer.Tabler    = (*Kernel)(nil)
 )
 
-// Batch is the account of m transitions with one setting γ_i.
+// Batch describes m transitions with one setting γ_i.
 type Batch struct {
 	Number      int     // i, from 1
 	StepSize    float64 // γ_i
-	Steps       int     // γ_i: L, of which numbers up to it are drawn
+	Steps       int     // γ_i: L; numbers of steps are drawn up to it
 	Reward      float64 // r_i
 	AcceptStat  float64 // mean
 	Leapfrogs   int     // in all
@@ -100,7 +100,7 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 // tuning reports whether Algorithm 2 has begun.
 func (a *Kernel) tuning() bool { return a.tuner != nil }
 
-// use makes the arm in use the setting.
+// use sets the setting to the arm in use.
 func (a *Kernel) use() {
 	x := a.tuner.Grid().Point(a.tuner.Point())
 	a.stepSize, a.steps = x[0], int(x[1])
@@ -118,8 +118,8 @@ func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		return next, info, err
 	}
 	if a.options.Radius > 0 && outside(info.Proposal.Position, a.options.Radius) {
-		// Outside the compact set M: the density counts as zero there.
-		// (Energy stays that of the proposal, if it would have been accepted.)
+		// Outside the compact set M the density counts as zero. (Energy stays that of the proposal,
+		// if it would have been accepted.)
 		next, info.AcceptStat = z, 0
 	}
 	if !a.tuning() || a.tuner.Frozen() {
@@ -161,9 +161,8 @@ func (a *Kernel) adapt(rng *rand.Rand) error {
 	return nil
 }
 
-// finite replaces a reward that is no number, of a setting that is of no use:
-// by zero, or, where rewards have a sign, by the least so far; ok is false if
-// there is none yet.
+// finite replaces a reward that is not finite, from a useless setting, by zero. If rewards have a
+// sign, it replaces it by the smallest so far; ok is false if there is none yet.
 func (a *Kernel) finite(r float64) (_ float64, ok bool) {
 	if !math.IsNaN(r) && !math.IsInf(r, 0) {
 		return r, true
@@ -203,12 +202,11 @@ func (a *Kernel) Box() Box { return a.box }
 // the annealing, k.
 func (a *Kernel) Schedule() (m, k int) { return a.m, a.k }
 
-// Batches returns the account of the finished batches: all points that were
-// visited, with their rewards.
+// Batches returns the finished batches: all points that were visited, with their rewards.
 func (a *Kernel) Batches() []Batch { return slices.Clone(a.history) }
 
-// Surface returns what is believed of the objective at every point of the
-// grid, whose coordinates are step size and number of steps.
+// Surface returns the posterior of the objective at every point of the grid, whose coordinates are
+// step size and number of steps.
 func (a *Kernel) Surface() []bayesopt.Belief {
 	if !a.tuning() {
 		return nil

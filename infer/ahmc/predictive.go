@@ -10,19 +10,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// Predictive is the predictive loss by cross-validation (the paper's section
-// 5.4): each fold of the data is held out once, a chain runs on the posterior
-// given the rest, and the reward is the mean, over all held-out observations,
-// of their log predictive density
+// Predictive is the predictive loss by cross-validation (the paper's section 5.4): each fold of the
+// data is held out once and a chain runs on the posterior given the rest. The reward is the mean,
+// over all held-out observations, of their log predictive density
 //
 //	log (1/S Σ_s p(y_i | x_s)),  x_s the batch's draws of that fold's chain.
 //
-// Make of package folds makes the folds from a model and the names of data.
+// Package folds makes the folds from a model and the names of data.
 //
-// It is tuned for what a model is used for, where that is prediction. Folds
-// are chains beside the one that is sampled, in its metric, with the setting
-// that is tried; they cost a fixed number of leapfrog steps per batch, so that
-// settings are compared at equal expense, as in the authors' programs, and no
+// It tunes a model for prediction. Each fold has its own chain, besides the one that is sampled, in
+// the same metric and with the setting that is tried. Folds take a fixed number of leapfrog steps
+// per batch, so that settings are compared at equal cost, as in the authors' programs, and no
 // [Cost] applies.
 type Predictive struct {
 	Folds []Fold
@@ -44,7 +42,7 @@ type Fold struct {
 	// space as the target that is sampled. It must be an infer.Cloner.
 	Target infer.LogDensity
 
-	// Held is what the fold holds out.
+	// Held is the held-out part.
 	Held HeldOut
 }
 
@@ -63,8 +61,8 @@ type HeldOut interface {
 // Signed implements [Reward].
 func (Predictive) Signed() bool { return true }
 
-// Start implements [Reward]. Folds start where their posterior is finite: at
-// the position that the first batch ends at.
+// Start implements [Reward]. Folds start where their posterior is finite: at the end of the first
+// batch.
 func (p Predictive) Start(h infer.Hamiltonian, target *infer.Meter) (Objective, error) {
 	if len(p.Folds) < 2 {
 		return nil, fmt.Errorf("ahmc: cross-validation with %d folds; there must be at least 2", len(p.Folds))
@@ -154,7 +152,7 @@ func (p *predictive) Reward(rng *rand.Rand, s Setting) (float64, error) {
 	return total / float64(n), nil
 }
 
-// place puts the chains of the folds where they start, or at saved positions.
+// place sets the chains of the folds to their start, or to saved positions.
 func (p *predictive) place(saved []float64) error {
 	for i, f := range p.folds {
 		dim := len(f.point.Position)

@@ -8,32 +8,31 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Reward is what tuning maximises: a value with the options of one objective,
-// shared by the chains. A new one is a file with two small types.
+// Reward is what tuning maximises: an objective with its options, shared by the chains. To add one,
+// write a file with two small types.
 type Reward interface {
-	// Start makes the part that one chain keeps, when its tuning begins. h is
-	// the geometry, target counts what is evaluated on the chain's account.
+	// Start makes the part that one chain keeps, when its tuning begins. h is the geometry; target
+	// counts evaluations for the chain.
 	Start(h infer.Hamiltonian, target *infer.Meter) (Objective, error)
 
-	// Signed says that rewards may be negative. They are then not divided by
-	// a [Cost], and scaled by their range (see bayesopt.ScaleRange).
+	// Signed reports that rewards may be negative. They are then not divided by a [Cost], and
+	// scaled by their range (see bayesopt.ScaleRange).
 	Signed() bool
 }
 
 // Objective turns the transitions of a batch into a number, the larger the
 // better. It belongs to one chain.
 type Objective interface {
-	// Observe takes in one transition from before to after, of which only the
-	// position and what belongs to it can be relied on. info.Proposal is not
-	// nil.
+	// Observe takes one transition from before to after; of these only the position and what
+	// belongs to it are defined. info.Proposal is not nil.
 	Observe(before, after *infer.Point, info infer.Info)
 
-	// Reward ends a batch of transitions with one setting, of which there was
-	// at least one. A result that is not finite counts as the worst there is.
+	// Reward ends a batch of at least one transition with one setting. A result that is not finite
+	// counts as the worst possible.
 	Reward(rng *rand.Rand, s Setting) (float64, error)
 
-	// State gives all that later rewards depend on, as numbers, and SetState
-	// brings an objective that was just started to that state.
+	// State returns all that later rewards depend on, as numbers; SetState restores it in an
+	// objective that was just started.
 	State() []float64
 	SetState([]float64) error
 }
@@ -45,7 +44,7 @@ type Setting struct {
 	MeanSteps float64 // of the numbers of steps drawn in the batch
 }
 
-// Cost says what a reward is divided by.
+// Cost is the divisor of a reward.
 type Cost int
 
 const (
@@ -68,8 +67,7 @@ func (c Cost) divisor(s Setting) float64 {
 	return math.Sqrt(float64(s.Steps))
 }
 
-// The names of costs and of rewards without further options, for those who let
-// a user choose.
+// The names of costs, and of rewards without further options.
 var (
 	costNames = []string{"sqrt_steps", "steps", "sqrt_drawn", "gradient"}
 	rewards   = []struct {
@@ -134,7 +132,7 @@ func RewardName(r Reward) string {
 	return fmt.Sprintf("%T", r)
 }
 
-// stateError says that saved numbers do not fit.
+// stateError reports that saved numbers do not fit.
 func stateError(what string, got, want int) error {
 	return fmt.Errorf("ahmc: the saved state of the %s has %d numbers instead of %d", what, got, want)
 }

@@ -21,38 +21,40 @@ const (
 // learnSteps bounds the trajectories from which a metric is learnt.
 const learnSteps = 64
 
-// Sampler makes adaptive HMC for a run. The zero value is the paper's method
-// with a box that is found and the unit metric.
+// Sampler makes adaptive HMC for a run. The zero value is the paper's method with the unit metric;
+// the box is found automatically.
 type Sampler struct {
-	Box Box // Γ; sides that are zero are found
+	Box Box // Γ; bounds that are zero are found
 
-	// Metric is the kind of metric: "" or Unit as in the paper; with Diagonal
-	// or Dense it is learnt first, in windows as NUTS does, during half of
-	// warm-up, and the box is one of the space in which it is the identity.
+	// Metric is the kind of metric: "" or Unit as in the paper. Diagonal or Dense is learnt first,
+	// in windows as in NUTS, during half of warm-up; the box then belongs to the space in which the
+	// metric is the identity.
 	Metric      infer.MetricKind
 	FixedMetric bool // keep the metric that the run starts with: nothing is learnt
 
-	Batches     int // k: warm-up has so many batches; 0: 100
+	Batches     int // k: the number of batches in warm-up; 0: 100
 	BatchLength int // m; 0: ⌊transitions left for tuning / k⌋, at least 1
 
-	// First is γ_1, the setting of the first batch, of which each part that is
-	// not zero selects the nearest value of the grid; zero: the least, so that
-	// tuning begins with the cheapest corner, as in the released program.
+	// First is γ_1, the setting of the first batch. Each part that is not zero selects the nearest
+	// value of the grid; zero selects the smallest, so that tuning begins with the cheapest corner,
+	// as in the released program.
 	First First
 
-	// Power is that of the probability of adaptation after batch i > k,
-	// (i-k+1)^-Power; 0: ½.
+	// Power is the exponent of the probability of adaptation after batch i > k, (i-k+1)^-Power; 0:
+	// ½.
 	Power float64
 
-	// Freeze ends adaptation with warm-up. The draws then come from a Markov
-	// chain; what a bad warm-up has missed stays missed.
+	// Freeze ends adaptation with warm-up. The draws then come from a Markov chain; bad settings
+	// from a poor warm-up stay.
 	Freeze bool
 
-	FixedLength bool    // every trajectory takes all L steps
-	Radius      float64 // of the compact set M, in which chains must begin: proposals with a coordinate beyond ±Radius are rejected; 0: none are
+	FixedLength bool // every trajectory takes all L steps
+	// of the compact set M, in which chains must begin: proposals with a coordinate beyond ±Radius
+	// are rejected; 0: none are
+	Radius float64
 
 	Reward Reward // the objective; nil: SquaredJump{}
-	Cost   Cost   // what it is divided by
+	Cost   Cost   // its divisor
 	Bayes  bayesopt.Options
 
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
@@ -61,17 +63,17 @@ type Sampler struct {
 	StepSizePoints int  // of the grid; 0: 40
 	StepsPoints    int  // of the grid, at most: every integer if there are no more; 0: 50
 
-	// Hamiltonian makes the geometry, if it is not to be Euclidean; Metric is
-	// then not looked at. With a Riemannian one this is the paper's ARMHMC.
+	// Hamiltonian makes the geometry, if it is not Euclidean; Metric is then ignored. With a
+	// Riemannian one this is the paper's ARMHMC.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 
-	// Watch, if not nil, is handed each chain's kernel, with the chain's ID,
-	// when tuning begins, by the goroutine of that chain. A kernel may be
-	// looked at there and then, and after its chain has ended.
+	// Watch, if not nil, receives each chain's kernel, with the chain's ID, when tuning begins, in
+	// the goroutine of that chain. A kernel may be inspected during that call, and after its chain
+	// has ended.
 	Watch func(id int, k *Kernel)
 }
 
-// First is a setting to begin with.
+// First is the first setting.
 type First struct {
 	StepSize float64
 	Steps    int
@@ -98,7 +100,7 @@ func (s Sampler) withDefaults() Sampler {
 	return s
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (s Sampler) Validate() error {
 	b := s.Box
 	err := infer.CheckOptions(map[string]int{"stepsize-points": s.StepSizePoints, "steps-points": s.StepsPoints, "batches": s.Batches, "batch-length": s.BatchLength,
@@ -124,7 +126,7 @@ func (s Sampler) Validate() error {
 	return s.Bayes.Validate()
 }
 
-// stepSizeAxis is the grid of step sizes.
+// stepSizeAxis returns the grid of step sizes.
 func (s Sampler) stepSizeAxis(b Box) bayesopt.Axis {
 	if s.LinearStepSize {
 		return bayesopt.LinearAxis(b.MinStepSize, b.MaxStepSize, s.StepSizePoints)
@@ -209,7 +211,7 @@ func (t tune) Run(ctx context.Context, s *infer.State) error {
 	return nil
 }
 
-// run is the stage of Algorithm 2, of so many transitions.
+// run is the stage of Algorithm 2, with its number of transitions.
 type run int
 
 // Run implements [infer.Stage].
@@ -242,8 +244,8 @@ func (freeze) Run(_ context.Context, s *infer.State) error {
 	return nil
 }
 
-// schedule gives the length of a batch, m = ⌊B/k⌋ ≥ 1, and the number k of
-// batches in warm-up, after which annealing begins.
+// schedule returns the length of a batch, m = ⌊B/k⌋ ≥ 1, and the number k of batches in warm-up,
+// after which annealing begins.
 func (t tune) schedule(o Sampler) (m, k int) {
 	m = o.BatchLength
 	if m == 0 {

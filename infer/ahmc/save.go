@@ -52,10 +52,9 @@ func (a *Kernel) SaveState() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// LoadState implements [infer.Resumable]. The Gaussian process is brought up
-// to date by repeating what was observed and asked, in the same order, so that
-// it agrees with the saved one in the last bit: otherwise choices between
-// settings that are almost equal could differ.
+// LoadState implements [infer.Resumable]. The Gaussian process is restored by repeating all
+// observations and queries in the same order, so that it agrees with the saved one in the last bit.
+// Otherwise choices between settings that are almost equal could differ.
 func (a *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 	var s saved
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
@@ -99,8 +98,8 @@ func (a *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 	return a.objective.SetState(s.Objective)
 }
 
-// Tables implements [infer.Tabler]: "visits" has a row per batch, in order;
-// "surface" what is believed of the objective at every point of the grid.
+// Tables implements [infer.Tabler]: "visits" has a row per batch, in order; "surface" has the
+// posterior of the objective at every point of the grid.
 func (a *Kernel) Tables() []infer.Table {
 	if !a.tuning() {
 		return nil

@@ -9,7 +9,7 @@ import (
 // or a logarithmic scale.
 type Axis struct {
 	Values []float64
-	Log    bool // distances are those of the logarithms
+	Log    bool // distances are measured on the logarithms
 }
 
 // LogAxis gives n values from low to high, both included, equidistant in their
@@ -110,9 +110,8 @@ func (g Grid) Point(number int) []float64 {
 	return point
 }
 
-// Nearest is the number of the point whose coordinates are nearest to those
-// given, each on the scale of its axis. A coordinate of 0 or below on a
-// logarithmic axis counts as its least value.
+// Nearest is the number of the point whose coordinates are nearest to the given ones, each on the
+// scale of its axis. On a logarithmic axis a coordinate of 0 or below counts as the smallest value.
 func (g Grid) Nearest(point ...float64) int {
 	number, stride := 0, 1
 	for i, a := range g {
@@ -132,7 +131,7 @@ func (g Grid) Nearest(point ...float64) int {
 	return number
 }
 
-// index gives the place on each axis of a point.
+// index writes the index of a point on each axis.
 func (g Grid) index(number int, dst []int) {
 	for i, a := range g {
 		dst[i] = number % len(a.Values)

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Optimizer maximises a noisy function on a grid; one that may be negative
-// wants [ScaleRange]. It is not safe
-// for concurrent use.
+// Optimizer maximises a noisy function on a grid; use [ScaleRange] for a function that may be
+// negative. It is not safe for concurrent use.
 type Optimizer struct {
 	grid    Grid
 	options Options
@@ -19,8 +18,7 @@ type Optimizer struct {
 	best    int     // where the maximum was
 }
 
-// New prepares the maximisation over a grid. The error says what is wrong with
-// grid or options.
+// New prepares the maximisation over a grid. It returns an error if grid or options are invalid.
 func New(grid Grid, options Options) (*Optimizer, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -143,9 +141,8 @@ func (o *Optimizer) Observations() int { return o.process.total }
 // Distinct is the number of points where they were observed.
 func (o *Optimizer) Distinct() int { return len(o.process.observed) }
 
-// Best gives the largest reward and where it was observed; ok is false before
-// the first. Being the maximum of noisy figures, it flatters: Next(0) is the
-// better choice of a point.
+// Best returns the largest reward and the point where it was observed; ok is false before the
+// first. As the maximum of noisy values it is too optimistic: to choose a point, use Next(0).
 func (o *Optimizer) Best() (point int, reward float64, ok bool) {
 	return o.best, o.maximum, o.process.total > 0
 }
@@ -153,7 +150,7 @@ func (o *Optimizer) Best() (point int, reward float64, ok bool) {
 // Grid returns the grid; not to be modified.
 func (o *Optimizer) Grid() Grid { return o.grid }
 
-// Belief is what is known of the function at one point.
+// Belief is the posterior of the function at one point.
 type Belief struct {
 	Coordinates  []float64
 	Mean         float64 // of the function, in the unit of the rewards

@@ -1,9 +1,9 @@
-// Package hmc holds Hamiltonian Monte Carlo with a Euclidean (constant) metric.
+// Package hmc implements Hamiltonian Monte Carlo with a Euclidean (constant) metric.
 //
 //	euclidean.go  Euclidean: a metric of any kind and the leapfrog step
 //	whitened.go   Whitened: the same in coordinates in which the metric is the identity;
 //	              the exact-normal splitting
 //	static.go     Kernel, the paper's Algorithm 1: trajectories of random length; Sampler
 //
-// Package nuts shares the Hamiltonian.
+// Package nuts uses the same Hamiltonians.
 package hmc

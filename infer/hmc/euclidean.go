@@ -37,9 +37,9 @@ type Euclidean struct {
 
 var _ infer.Euclidean = (*Euclidean)(nil)
 
-// NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter]
-// unless it is one) with metric m. Unit is the metric of an m with no Kind, and
-// an m of another kind without elements stands for the identity.
+// NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter] unless it is one) with
+// metric m. An m without Kind is the unit metric; an m of another kind without elements is the
+// identity.
 func NewEuclidean(target infer.LogDensity, m infer.Metric) (*Euclidean, error) {
 	h := &Euclidean{target: infer.NewMeter(target), dim: target.Dim()}
 	if m.Kind == "" {
@@ -240,8 +240,8 @@ func (h *Euclidean) multiply(alpha float64, x []float64, beta float64, y []float
 
 func blasVector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// setEnergy sets the energy of a point by twice its kinetic energy; it is infinite where a gradient
-// is not finite.
+// setEnergy sets the energy of a point from twice its kinetic energy; it is infinite where a
+// gradient is not finite.
 func setEnergy(z *infer.Point, twiceKinetic float64) {
 	z.Energy = 0.5*twiceKinetic - z.LogDensity
 	if math.IsNaN(z.Energy) {

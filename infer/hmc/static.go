@@ -17,15 +17,13 @@ const (
 	DefaultMaxEnergyError = 1000    // as Stan's limit for a divergence
 )
 
-// Kernel is Hamiltonian Monte Carlo with trajectories of random length:
-// Algorithm 1 of Wang, Mohamed and de Freitas, "Adaptive Hamiltonian and
-// Riemann Manifold Monte Carlo Samplers" (2013). The momentum is drawn anew,
-// L_r, the number of steps, is uniform on {1, …, L}, and the end point is
+// Kernel is Hamiltonian Monte Carlo with trajectories of random length: Algorithm 1 of Wang,
+// Mohamed and de Freitas, "Adaptive Hamiltonian and Riemann Manifold Monte Carlo Samplers" (2013).
+// The momentum is drawn anew, the number of steps L_r is uniform on {1, …, L}, and the end point is
 // accepted with probability min(1, exp(H₀ - H)).
 //
-// The signs in that listing are those of a potential U = +log π; here, as in
-// the authors' programs, U = -log π and the momentum moves along the gradient
-// of the log density.
+// The signs in that listing are those of a potential U = +log π; here, as in the authors' programs,
+// U = -log π and the momentum moves along the gradient of the log density.
 //
 // The fields may be changed between transitions.
 type Kernel struct {
@@ -40,7 +38,7 @@ type Kernel struct {
 	// FixedLength makes all trajectories L steps long.
 	FixedLength bool
 
-	MaxSteps       int     // 0: DefaultMaxSteps; of use only without Steps
+	MaxSteps       int     // 0: DefaultMaxSteps; used only if Steps is 0
 	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
 	MaxEnergyError float64 // a transition is divergent beyond it; 0: DefaultMaxEnergyError
 
@@ -95,10 +93,9 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		}
 		from = w
 		info.Leapfrogs++
-		// Without a gradient there is no going on. The way back from wherever
-		// else passes through the same point, so rejecting is reversible; a
-		// limit on the energy error would not be, and is applied to the end
-		// point only.
+		// A trajectory cannot continue without a gradient. Rejecting is reversible: every
+		// trajectory back would pass through the same point. A limit on the energy error along the
+		// way would not be reversible, so that it applies to the end point only.
 		if math.IsInf(w.Energy, 1) {
 			break
 		}
@@ -120,7 +117,7 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// other returns a point of the kernel's own that is not z.
+// other returns the one of the kernel's two points that is not z.
 func (k *Kernel) other(z *infer.Point) *infer.Point {
 	p := &k.points[0]
 	if *p == z {
@@ -132,14 +129,12 @@ func (k *Kernel) other(z *infer.Point) *infer.Point {
 	return *p
 }
 
-// Sampler makes static HMC for a run: [Kernel] over a Euclidean metric, both
-// adapted in warm-up as Stan does. Step size adaptation aims at a mean
-// acceptance of 0.8 by default, as for NUTS: higher than the 0.65 that is
-// optimal in the limit of many independent dimensions, where it costs little,
-// while lower targets fail on curved densities.
+// Sampler makes static HMC for a run: [Kernel] over a Euclidean metric, both adapted in warm-up as
+// in Stan. The target of the mean acceptance is 0.8 by default, as for NUTS. That is higher than
+// the 0.65 that is optimal in the limit of many independent dimensions, where it costs little;
+// lower targets fail on curved densities.
 //
-// The paper's own setting is a step size and a number of steps given by hand
-// and the unit metric:
+// In the paper step size and number of steps are given by hand, with the unit metric:
 //
 //	hmc.Sampler{
 //		Kernel: hmc.Kernel{Steps: 40},
@@ -154,7 +149,7 @@ type Sampler struct {
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (s Sampler) Validate() error {
 	k := s.Kernel
 	err := infer.CheckOptions(map[string]int{"steps": k.Steps, "most-steps": k.MaxSteps})
@@ -189,9 +184,9 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}, nil
 }
 
-// Geometry makes the Hamiltonian of a chain: the one given, or, if there is
-// none, a Euclidean one of the kind that adapt asks for. A metric is only
-// learnt for the latter, which the options returned say.
+// Geometry makes the Hamiltonian of a chain: the one given or, if there is none, a Euclidean one of
+// the kind that adapt asks for. A metric is only learnt for the latter; the options returned say
+// so.
 func Geometry(target *infer.Meter, adapt warmup.Options, given func(*infer.Meter) (infer.Hamiltonian, error)) (infer.Hamiltonian, warmup.Options, error) {
 	if given != nil {
 		adapt.Metric = infer.Unit

@@ -12,20 +12,20 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// Whitened is the geometry of [Euclidean] in coordinates y in which the metric is
-// the identity: x = μ + Ly with M⁻¹ = LLᵀ and μ the mean of the metric. Momenta are
-// those of y. Its step is the leapfrog step, or, with Rotate, the exact-normal
-// splitting: where the leapfrog step lets the position drift, it follows the normal
-// distribution N(μ, M⁻¹) exactly, by a rotation of (y, momentum), and kicks by what
-// the gradient of the log density differs from that of this normal only. On that
-// normal it has no error whatever the step size; otherwise it is as accurate as the
-// metric is good, and symmetric and volume preserving like the leapfrog step.
-// (Casas, Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited";
+// Whitened is the geometry of [Euclidean] in coordinates y in which the metric is the identity: x =
+// μ + Ly, with M⁻¹ = LLᵀ and μ the mean of the metric. Momenta are those of y.
+//
+// Its step is the leapfrog step or, with Rotate, the exact-normal splitting. Where the leapfrog
+// step lets the position drift, the splitting follows the normal distribution N(μ, M⁻¹) exactly, by
+// a rotation of (y, momentum); the kick then uses the difference between the gradient of the log
+// density and that of this normal. On that normal it has no error, whatever the step size. On other
+// targets it is as accurate as the metric is good. Like the leapfrog step it is symmetric and
+// preserves volume. (Casas, Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited";
 // Shahbaba, Lan, Johnson and Neal 2014, "Split Hamiltonian Monte Carlo".)
 //
-// The Cache of its points is y, the gradient Lᵀ∇log π, and which of the metrics so far
-// they belong to. A chain goes on from y, of which the position is the rounded image; where
-// the metric has changed, or the point has been Reset, Momentum computes y from the position.
+// The Cache of its points holds y, the gradient Lᵀ∇log π, and the version of the metric that they
+// belong to. A chain continues from y, since the position is rounded from it. If the metric has
+// changed, or the point has been Reset, Momentum computes y from the position.
 type Whitened struct {
 	Rotate bool // may be changed between transitions
 
@@ -91,11 +91,11 @@ func (h *Whitened) grow(z *infer.Point) {
 	}
 }
 
-// belongs says which version of the map y and the gradient of a point are of; 0: they are not
+// belongs notes which version of the map y and the gradient of a point belong to; 0: they are not
 // known.
 func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
 
-// whitened makes y and the gradient of a point those of the metric in use.
+// whitened brings y and the gradient of a point to the metric in use.
 func (h *Whitened) whitened(z *infer.Point) {
 	h.grow(z)
 	if d := h.dim; z.Cache[2*d] != h.version {

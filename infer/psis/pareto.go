@@ -4,15 +4,14 @@ import (
 	"math"
 )
 
-// FitPareto estimates shape k and scale sigma of a generalised Pareto distribution
-// with location 0 from ascending x by the method of Zhang and Stephens (2009), "A new
-// and efficient estimation method for the generalized Pareto distribution",
-// Technometrics 51, whose shape is −k here. The shape is shrunk towards 0.5 as by a
-// prior worth ten observations (Vehtari et al. 2024, appendix). k is +Inf where there
-// is no estimate.
+// FitPareto estimates shape k and scale sigma of a generalised Pareto distribution with location 0
+// from ascending x. It uses the method of Zhang and Stephens (2009), "A new and efficient
+// estimation method for the generalized Pareto distribution", Technometrics 51, whose shape is −k
+// here. The shape is shrunk towards 0.5, as by a prior worth ten observations (Vehtari et al. 2024,
+// appendix). k is +Inf if there is no estimate.
 func FitPareto(x []float64) (k, sigma float64) {
 	const (
-		grid      = 30 // least number of points
+		grid      = 30 // smallest number of points
 		prior     = 3  // of the empirical prior of Zhang and Stephens
 		shrink    = 10 // observations that the prior of k is worth
 		shrinkTo  = 0.5
@@ -52,9 +51,9 @@ func FitPareto(x []float64) (k, sigma float64) {
 	return k, sigma
 }
 
-// meanLog1p is the mean of log(1 + a·x). Factors are multiplied as long as the
-// product stays far from the ends of the range, so that there is one logarithm for
-// many of them: they are most of the time of a fit.
+// meanLog1p is the mean of log(1 + a·x). Factors are multiplied as long as the product stays well
+// within range, so that one logarithm serves many of them; logarithms would take most of the time
+// of a fit.
 func meanLog1p(a float64, x []float64) float64 {
 	sum, product := 0.0, 1.0
 	for _, v := range x {

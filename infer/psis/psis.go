@@ -1,17 +1,15 @@
 // Package psis smooths importance weights: Pareto smoothed importance sampling.
 //
-// The largest of the importance ratios decide what an importance sampling
-// estimate is worth, and are too noisy to be used as they are. They are replaced
-// by the expected order statistics of a generalised Pareto distribution that is
-// fitted to them; its estimated shape k says whether the estimate can be relied
-// on.
+// An importance sampling estimate depends most on the largest importance ratios, which are too
+// noisy to be used as they are. They are replaced by the expected order statistics of a generalised
+// Pareto distribution fitted to them. Its estimated shape k says whether the estimate is reliable.
 //
 //	psis.go   Smoother: log ratios to log weights, and k
 //	pareto.go FitPareto: the generalised Pareto distribution
 //
-// Source: Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed
-// importance sampling", Journal of Machine Learning Research 25(72). Results
-// equal those of R's package loo (checked against 2.5.1, see testdata).
+// Source: Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling",
+// Journal of Machine Learning Research 25(72). Results equal those of R's package loo (checked
+// against 2.5.1, see testdata).
 package psis
 
 import (
@@ -20,22 +18,21 @@ import (
 	"slices"
 )
 
-// minTail is the least number of ratios that a distribution is fitted to.
+// minTail is the least number of ratios to which a distribution is fitted.
 const minTail = 5
 
-// sameTail is the range of log ratios below which a tail does not vary. It is that
-// of package loo.
+// sameTail is the range of log ratios below which a tail counts as constant, as in package loo.
 const sameTail = 0x1p-52 / 100
 
-// Limit is the shape above which an estimate from that many draws is not to be
-// relied on: min(1 − 1/log₁₀ draws, 0.7).
+// Limit is the shape k above which an estimate from this number of draws is not reliable: min(1 −
+// 1/log₁₀ draws, 0.7).
 func Limit(draws int) float64 {
 	return min(1-1/math.Log10(float64(draws)), 0.7)
 }
 
-// TailLength is the number of ratios that are smoothed: the least of a fifth of the
-// draws and 3·√(draws/efficiency), rounded up. efficiency is the effective sample
-// size by the number of draws, 1 for independent draws; NaN counts as 1.
+// TailLength is the number of ratios that are smoothed: the minimum of a fifth of the draws and
+// 3·√(draws/efficiency), rounded up. efficiency is the effective sample size divided by the number
+// of draws, 1 for independent draws; NaN counts as 1.
 func TailLength(draws int, efficiency float64) int {
 	if math.IsNaN(efficiency) {
 		efficiency = 1
@@ -52,16 +49,15 @@ type Smoother struct {
 	sorted []float64
 }
 
-// ratio is a log ratio and its place.
+// ratio is a log ratio with its index.
 type ratio struct {
 	value float64
 	place int
 }
 
-// Smooth replaces log importance ratios, known up to a constant, by smoothed log
-// weights up to the same constant, and returns the shape k of their tail. tail is the
-// length of the tail, see [TailLength]. k is +Inf, and the ratios stay as they are,
-// where the tail is too short or does not vary.
+// Smooth replaces log importance ratios, known up to a constant, by smoothed log weights up to the
+// same constant, and returns the shape k of their tail. tail is the length of the tail, see
+// [TailLength]. If the tail is too short or constant, k is +Inf and the ratios stay as they are.
 func (s *Smoother) Smooth(ratios []float64, tail int) (k float64) {
 	k = math.Inf(1)
 	if len(ratios) == 0 {
@@ -112,7 +108,7 @@ func (s *Smoother) largest(values []float64, n int) (cutoff float64) {
 			s.tail = append(s.tail, ratio{v, i})
 		}
 	}
-	// Of equal values, the last belong to the tail.
+	// Of equal values, the last ones belong to the tail.
 	for i := len(values) - 1; len(s.tail) < n; i-- {
 		if values[i] == threshold {
 			s.tail = append(s.tail, ratio{threshold, i})

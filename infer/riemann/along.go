@@ -9,12 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Directional is an optional interface of a [Metric] or a [Sparse] that tells of single
-// directions at much less cost than of the whole. Errors are those of the metric.
+// Directional is an optional interface of a [Metric] or a [Sparse] whose products with single
+// directions cost much less than the whole metric. Errors are those of the metric.
 //
-// With it the mode [Reversible] needs few evaluations of the whole: of the two terms of the
-// gradient in x of ½ log|G| + ½ pᵀG⁻¹p the first does not change while p is iterated, and
-// the second is -½ that of vᵀGv, v = G⁻¹p held fixed.
+// With it the mode [Reversible] needs few evaluations of the whole. The gradient in x of ½ log|G| +
+// ½ pᵀG⁻¹p has two terms: the first does not change while p is iterated, and the second is -½ times
+// the gradient of vᵀGv, with v = G⁻¹p held fixed.
 type Directional interface {
 	// Times writes G(x)·u to product.
 	Times(x, u, product []float64) error
@@ -23,13 +23,13 @@ type Directional interface {
 	SquareGrad(x, u, grad []float64) error
 }
 
-// soundPivot is the least pivot of a Cholesky factor, relative to the diagonal of the matrix and
-// to the ridge, at which the ridge does not matter: products along a direction leave it out.
+// soundPivot is the smallest pivot of a Cholesky factor, relative to the diagonal of the matrix and
+// to the ridge, for which the ridge is negligible: products along a direction omit it.
 const soundPivot = 1e5
 
-// settleAt writes to known what forceAlong needs at x, where G = l lᵀ: the part of the force that
-// does not depend on the momentum, and, as its last number, 1 if the ridge may be left out there,
-// or 0, with which nothing of it is used.
+// settleAt writes to known what forceAlong needs at x, where G = l lᵀ. That is the part of the
+// force that does not depend on the momentum, followed by a flag: 1 if the ridge may be omitted
+// there. With 0 nothing of it is used.
 func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	d := h.dim
 	known[d] = 0
@@ -47,7 +47,7 @@ func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	return done, nil
 }
 
-// forceAlong is forceWith where that is known.
+// forceAlong is forceWith, where settleAt has been called.
 func (h *Hamiltonian) forceAlong(x, p, l, known []float64) (outcome, error) {
 	h.solve(l, p, h.v)
 	if err := h.direction(h.along.SquareGrad, x, h.v, h.work.force); err != nil {
@@ -70,14 +70,15 @@ func (h *Hamiltonian) direction(f func(x, u, to []float64) error, x, u, to []flo
 
 // The iteration of foresee.
 const (
-	remembered = 5     // residuals
-	maxForesee = 40    // iterations
-	finer      = 0.1   // than the tolerance of the equation
-	nothingNew = 1e-12 // relative square of what a residual has that the others have not
+	remembered = 5   // number of residuals
+	maxForesee = 40  // largest number of iterations
+	finer      = 0.1 // than the tolerance of the equation
+	// relative square of the new part of a residual, below which it is a combination of the others
+	nothingNew = 1e-12
 )
 
-// mixing is the memory of foresee: residuals of the velocity and of the momentum, and the
-// velocities that they lead to, as differences to the ones before.
+// mixing is the memory of foresee: residuals of velocity and momentum and the velocities that they
+// lead to, as differences from the previous ones.
 type mixing struct {
 	residual, momentum, velocity [remembered][]float64
 	f, r, next                   []float64 // the last ones
@@ -95,14 +96,14 @@ func newMixing(d int) *mixing {
 	return m
 }
 
-// foresee solves the second equation without a metric but that at x, whose factor is l and with
-// which the velocity is h.v0, and writes the new position to y. It looks for the velocity w with
+// foresee solves the second implicit equation using only the metric at x, whose factor is l, with
+// velocity h.v0, and writes the new position to y. It looks for the velocity w with
 //
 //	G(x + ε/2 (v0 + w))·w = p
 //
-// by adding G(x)⁻¹ times the residual, and mixing that with those before so that least is left,
-// in units of the metric at x (Anderson, "Iterative procedures for nonlinear integral
-// equations", 1965). ok is false if none was found.
+// Each iteration adds G(x)⁻¹ times the residual, mixed with earlier ones so that the remaining
+// residual is smallest in the metric at x (Anderson, "Iterative procedures for nonlinear integral
+// equations", 1965). ok is false if no w was found.
 func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok bool, err error) {
 	m, w := h.mixing, h.v
 	copy(w, h.v0)
@@ -137,7 +138,7 @@ func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok b
 	return false, nil
 }
 
-// mix writes what is to follow iteration k to w.
+// mix writes to w what follows iteration k.
 func (m *mixing) mix(k int, w []float64) {
 	if k > 0 {
 		slot := (k - 1) % remembered
@@ -156,8 +157,8 @@ func (m *mixing) mix(k int, w []float64) {
 	m.f, m.f0, m.r, m.r0, m.next, m.next0 = m.f0, m.f, m.r0, m.r, m.next0, m.next
 }
 
-// weights are those of the first n differences that leave the least residual: the solution of the
-// normal equations, in which what the others tell already has weight 0.
+// weights are those of the first n differences that minimise the residual: the solution of the
+// normal equations. A difference that is a combination of the others has weight 0.
 func (m *mixing) weights(n int) (c [remembered]float64) {
 	var l [remembered][remembered]float64
 	for i := range n {

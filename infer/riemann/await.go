@@ -11,13 +11,13 @@ const (
 	large    = 192 // dimension from which a factorisation may take longer than that
 )
 
-// A runner does what may take long beside its caller, who asks meanwhile whether the run was
-// interrupted. If so it returns false, and nobody may use the Hamiltonian any more: what was
-// begun goes on to its end, and writes to its memory. A panic is the caller's. nil: nothing takes
-// long.
+// A runner runs work that may take long, such as a factorisation, while its caller asks whether the
+// run was interrupted. If so it returns false, and the Hamiltonian must not be used any more: the
+// work continues to its end and writes to its memory. A panic is passed to the caller. nil: nothing
+// takes long.
 type runner func(func()) bool
 
-// do is f of a matrix, which tells whether it could be done.
+// do calls f with a matrix and returns its result.
 func (run runner) do(f func(m []float64) bool, m []float64) bool {
 	if run == nil {
 		return f(m)
@@ -25,19 +25,19 @@ func (run runner) do(f func(m []float64) bool, m []float64) bool {
 	return run.done(f, m)
 }
 
-// done is apart, as variables that functions take hold of are allocated.
+// done is a separate function, because variables captured by closures are allocated.
 func (run runner) done(f func(m []float64) bool, m []float64) bool {
 	ok := false
 	return run(func() { ok = f(m) }) && ok
 }
 
-// await is the runner of a target in d dimensions. It calls stopped before it returns false.
+// await returns the runner of a target in d dimensions. It calls stopped before it returns false.
 func await(target *infer.Meter, d int, stopped func()) runner {
 	if d < large {
 		return nil
 	}
 	return func(f func()) bool {
-		done := make(chan any, 1) // who stopped does not wait for it
+		done := make(chan any, 1) // buffered: a caller that was stopped does not receive
 		go func() {
 			defer func() { done <- recover() }()
 			f()

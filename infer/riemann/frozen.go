@@ -8,14 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Frozen is a stage that takes the value of a metric at one point and makes it
-// the constant metric of a Hamiltonian that is an [infer.Euclidean]. A step size
-// found before it is of no use after it.
+// Frozen is a stage that sets the constant metric of a Hamiltonian that is an [infer.Euclidean] to
+// the value of a metric at one point. A step size found before this stage is useless after it.
 type Frozen struct {
 	Metric func(target *infer.Meter) (Metric, error)
 
-	// At gives the point; nil: where the chain is. found is false of a point that
-	// is not the mode that was asked for.
+	// At returns the point; nil: the position of the chain. found is false if the point is not the
+	// mode that was asked for.
 	At func(ctx context.Context, target *infer.Meter, m Metric, x []float64) (point []float64, found bool, err error)
 }
 

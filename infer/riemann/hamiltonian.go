@@ -36,19 +36,18 @@ type Options struct {
 	// Published (0: 4), a limit in the mode Reversible (0: 100).
 	Iterations int
 
-	// Tolerance is how much the last iteration may change its result, and
-	// ReturnTolerance how far from its start the way back may lead, per
-	// coordinate, in units of the metric (ΔxᵀGΔx ≤ D·tolerance², ΔpᵀG⁻¹Δp
-	// likewise). 0: 1e-7 and 1e-5. They are for Reversible.
+	// Tolerance bounds the change in the last iteration. ReturnTolerance bounds how far from its
+	// start the way back may end. Both are per coordinate, in units of the metric (ΔxᵀGΔx ≤
+	// D·tolerance², and ΔpᵀG⁻¹Δp in the same way), and used by Reversible only. 0: 1e-7 and 1e-5.
 	Tolerance, ReturnTolerance float64
 
-	// Ridge is added to each diagonal element of the metric, relative to it, so that
-	// rounding does not make a metric indefinite that is singular, or almost. The
-	// geometry is that of G + Ridge·diag(G) then, exactly.
+	// Ridge is added to each diagonal element of the metric, relative to it, so that rounding does
+	// not make a singular metric indefinite. The geometry is then exactly that of G +
+	// Ridge·diag(G).
 	Ridge float64
 }
 
-// ModelRidge is a Ridge for metrics that come from the text of a model.
+// ModelRidge is the Ridge for metrics written in a model.
 const ModelRidge = 1e-10
 
 func (o Options) withDefaults() Options {
@@ -70,7 +69,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	switch d := o.withDefaults(); {
 	case d.Mode != Reversible && d.Mode != Published:
@@ -100,18 +99,18 @@ func (o Options) Hamiltonian(metric func(target *infer.Meter) (Metric, error)) f
 	}
 }
 
-// Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, in which
-// p ~ normal(0, G(x)), with the generalised leapfrog step.
+// Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, in which p ~ normal(0, G(x)),
+// with the generalised leapfrog step.
 //
-// The Cache of its points is the velocity G⁻¹p, log|G|, with a [Directional] metric what
-// settleAt says of it, and a factor of G.
+// The Cache of its points holds the velocity G⁻¹p, log|G|, the numbers of settleAt if the metric is
+// [Directional], and a factor of G.
 type Hamiltonian struct {
 	target  *infer.Meter
 	dim     int
 	options Options
 	counts  Counts
 	await   runner
-	stopped bool // the run was interrupted while something was done beside
+	stopped bool // the run was interrupted during a long computation
 
 	along  Directional // nil: only the whole metric is used
 	mixing *mixing     // of along.go, likewise
@@ -120,22 +119,23 @@ type Hamiltonian struct {
 	work // of step.go
 }
 
-// geometry computes with the metric at a point through a factor of it, of size numbers.
+// geometry computes with the metric at a point through a factor of it, stored in size numbers.
 type geometry interface {
 	size() int
 
-	// evaluate computes the metric at x, factorise its factor f from that, and log|G|; ok is
-	// false if there is none. What takes long is done by run, which returns false if the
-	// run was interrupted: what was not done then is unknown, and may still be written to.
+	// evaluate computes the metric at x; factorise computes its factor f from that, and log|G|. ok
+	// is false if there is no factor. Long computations go through run, which returns false if the
+	// run was interrupted; their results are then undefined, and may still be written to.
 	evaluate(x, f []float64) error
 	factorise(f []float64, run runner) (logDet float64, ok bool)
 
 	solve(f, p, v []float64)                   // v = G⁻¹p
 	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
 	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
-	minPivot(f []float64) float64              // of the factorisation, each relative to the element of the diagonal
-	invert(f []float64, run runner) bool       // prepares force
-	force(x, f, v, force []float64) error      // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
+	// of the factorisation, each relative to the element of the diagonal
+	minPivot(f []float64) float64
+	invert(f []float64, run runner) bool  // prepares force
+	force(x, f, v, force []float64) error // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
 }
 
 var (
@@ -143,8 +143,8 @@ var (
 	_ infer.Describer   = (*Hamiltonian)(nil)
 )
 
-// Counts is the account of a Hamiltonian. Evaluations of metrics are not among
-// the gradients that a run reports, but are charged (see infer.Meter.Charge).
+// Counts has the counts of a Hamiltonian. Evaluations of metrics are not among the gradients that a
+// run reports, but are charged (see infer.Meter.Charge).
 type Counts struct {
 	Metrics    int64 // evaluations of G
 	TraceGrads int64 // gradients of tr(A·G)
@@ -168,8 +168,8 @@ func New(target infer.LogDensity, metric Metric, options Options) (*Hamiltonian,
 	return newHamiltonian(target, g, metric, options), nil
 }
 
-// NewSparse is New with a metric of which most elements are 0, or that is one of these and a
-// matrix of low rank. Its cost is that of the elements of a sparse Cholesky factor.
+// NewSparse is New with a sparse metric, or a sparse one plus a matrix of low rank. Its cost is
+// that of a sparse Cholesky factorisation.
 func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamiltonian, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -181,15 +181,15 @@ func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamilt
 	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), metric, options), nil
 }
 
-// alongDim is the dimension from which on single directions are worth more than the whole metric
-// again, whose derivatives are lanes of one sweep.
+// alongDim is the dimension from which products with single directions are cheaper than evaluating
+// the whole metric again; its derivatives are lanes of one sweep.
 const alongDim = 8
 
 // newHamiltonian makes one of a geometry of metric.
 func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Options) *Hamiltonian {
 	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
 	h.work = newWork(h.dim, g.size())
-	// The mode Published gives what it gave, to the last bit.
+	// The mode Published keeps its results to the last bit.
 	if along, ok := metric.(Directional); ok && h.dim >= alongDim && h.options.Mode == Reversible {
 		h.along, h.mixing = along, newMixing(h.dim)
 		h.work.known = make([]float64, h.dim+1)
@@ -203,7 +203,7 @@ func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Opt
 	return h
 }
 
-// Counts returns the account so far.
+// Counts returns the counts so far.
 func (h *Hamiltonian) Counts() Counts { return h.counts }
 
 // Describe implements [infer.Describer].
@@ -238,7 +238,7 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	}
 	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
 	if !ok {
-		// Without a metric there is no momentum: nobody may be here.
+		// Without a metric there is no momentum: no chain may be here.
 		z.LogDensity = math.Inf(-1)
 		return err
 	}
@@ -248,13 +248,13 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	}
 	result, err := h.settleAt(z.Position, h.factorOf(z), h.knownOf(z))
 	if result != done {
-		z.LogDensity = math.Inf(-1) // likewise
+		z.LogDensity = math.Inf(-1) // the same
 	}
 	return err
 }
 
-// metricAt writes the factor of G(x) to f; ok is false, and the reason entered into the
-// account of rejections, if there is none. An error is final.
+// metricAt writes the factor of G(x) to f. If there is none, ok is false and the rejection is
+// counted. An error is final.
 func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err error) {
 	h.counts.Metrics++
 	start := time.Now()
@@ -276,9 +276,9 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	return logDet, true, nil
 }
 
-// Potential is -log π(x) + ½ log|G(x)|, infinite where there is no density or no metric: minus the
-// logarithm of the density relative to the volume of the geometry, which coordinates do not
-// change. It has no funnels that a metric which knows of them makes wide.
+// Potential is -log π(x) + ½ log|G(x)|, infinite without a density or a metric: minus the log
+// density relative to the volume of the geometry, which does not depend on coordinates. A metric
+// that widens the neck of a funnel removes the funnel from it.
 func (h *Hamiltonian) Potential(x []float64) (float64, error) {
 	lp, err := h.target.LogDensityGrad(x, h.work.delta)
 	if err != nil || math.IsInf(lp, -1) {

@@ -58,11 +58,10 @@ func (c Constant) Metric(_, g []float64) error { copy(g, c.G); return nil }
 // TraceGrad implements [Metric].
 func (c Constant) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
-// Freeze returns the value of a metric at x as a constant one, for
-// infer.Config.Metric: the Euclidean metric with mass matrix G(x). A value that is
-// not positive definite, by rounding or because nothing in the model informs a
-// direction, is made so, see [Regularise]; raised is the number of directions in
-// which it was.
+// Freeze returns the value of a metric at x as a constant one, for infer.Config.Metric: the
+// Euclidean metric with mass matrix G(x). If it is not positive definite, by rounding or because
+// nothing in the model informs a direction, it is made so, see [Regularise]; raised is the number
+// of directions changed.
 func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) {
 	d := m.Dim()
 	if len(x) != d {
@@ -77,21 +76,20 @@ func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) 
 	return frozen, raised, err
 }
 
-// Eigenvalues of a metric, in units in which its diagonal is one, that are less
-// than minCurvature times the largest are noise, or directions that the model
-// does not inform. Inverted as they are they would make one direction, of unknown
-// width, dominate all steps.
+// Eigenvalues of a metric, scaled to a diagonal of ones, that are less than minCurvature times the
+// largest are noise, or directions that the model does not inform. Inverted as they are, they would
+// make one direction, of unknown width, dominate all steps.
 const minCurvature = 1e-9
 
-// A condition number, estimated in the 1-norm in which it is no less than the ratio of
-// the eigenvalues, below which none is as small as that.
+// soundCondition is a condition number in the 1-norm, which bounds the ratio of eigenvalues; below
+// it no eigenvalue needs raising.
 const soundCondition = 0.01 / minCurvature
 
-// Regularise returns the inverse of the symmetric d×d matrix g, after raising what
-// is not positive: diagonal elements of zero count as 1, the unit of the
-// unconstrained scale, and eigenvalues below a floor as that floor, both in
-// coordinates in which the diagonal is one, so that units do not matter. raised
-// counts the eigenvalues and elements raised. An error says that g is not finite.
+// Regularise returns the inverse of the symmetric d×d matrix g, after raising what is not positive.
+// Diagonal elements of zero count as 1, the unit of the unconstrained scale. Eigenvalues below a
+// floor are raised to it. Both are done in coordinates in which the diagonal is one, so that units
+// do not matter. raised counts the elements and eigenvalues raised. It returns an error if g is not
+// finite.
 func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 	inverse = make([]float64, d*d)
 	if d == 0 {
@@ -123,7 +121,7 @@ func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 			s.SetSym(i, j, v)
 		}
 	}
-	// The eigenvectors take some thirty times as long as this.
+	// The eigenvectors take some thirty times as long as this check.
 	var factor mat.Cholesky
 	if raised == 0 && factor.Factorize(s) && factor.Cond() < soundCondition {
 		var whole mat.SymDense

@@ -14,21 +14,19 @@ import (
 // modeSteps bounds the steps of FindMode.
 const modeSteps = 500
 
-// typicalShell is the gain, per dimension, that a Newton step promises at a
-// distance from the mode at which most draws are.
+// typicalShell is the gain per dimension that a Newton step promises at the distance from the mode
+// at which most draws are.
 const typicalShell = 0.5
 
-// FindMode climbs from x to a mode of the log density by steps G⁻¹∇log π with
-// backtracking, which with the expected Fisher information is Fisher's scoring
-// and with a Hessian is Newton's method; a metric that is not positive definite is
-// made so, see [Regularise]. It is for [Frozen].At. The mode is that
-// of the unconstrained parameters, as the log density is. It ends where the next
-// step promises less than 1e-10 of log density.
+// FindMode climbs from x to a mode of the log density by steps G⁻¹∇log π with backtracking. With
+// the expected Fisher information this is Fisher's scoring, with a Hessian it is Newton's method. A
+// metric that is not positive definite is made so, see [Regularise]. It is for [Frozen].At. The
+// mode is that of the unconstrained parameters, like the log density. The climb ends where the next
+// step promises a gain below 1e-10.
 //
-// A density may grow without bound, as that of hierarchical models does, or the
-// climb may get stuck. The result is then the first point from which a step
-// promised no more than ½ per dimension, as far from a mode as draws are, or else the last
-// point; found is false.
+// A density may be unbounded, as that of many hierarchical models, or the climb may get stuck. The
+// result is then the first point from which a step promised no more than ½ per dimension, as far
+// from a mode as draws are, or else the last point; found is false.
 func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (mode []float64, found bool, err error) {
 	d := m.Dim()
 	x = append([]float64(nil), x...)

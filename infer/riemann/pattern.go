@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Pattern tells which elements of a metric may differ from 0, as a sparse matrix S and
-// matrices of low rank beside it: G = S + Σ w·u·uᵀ.
+// Pattern says which elements of a metric may be nonzero: a sparse matrix S plus matrices of low
+// rank, G = S + Σ w·u·uᵀ.
 type Pattern struct {
 	Dim        int
-	Rows, Cols []int32 // places in the lower triangle of S, each once, the diagonal among them
+	Rows, Cols []int32 // positions in the lower triangle of S, each once, with the whole diagonal
 	Wide       []Wide
 }
 
-// Wide are the vectors u of a Pattern that share their columns.
+// Wide describes vectors u of a Pattern with the same columns.
 type Wide struct {
-	Columns []int32 // where they may differ from 0
-	Rank    int     // how many there are
+	Columns []int32 // the columns where they may be nonzero
+	Rank    int     // the number of vectors
 }
 
-// Len is how many numbers give a metric: the elements at the places, then, for each Wide,
-// its vectors, all of one column together, and their weights.
+// Len is the number of values that describe a metric: the elements of S; then for each Wide its
+// vectors, column by column, and their weights.
 func (p Pattern) Len() int {
 	n := len(p.Rows)
 	for _, w := range p.Wide {
@@ -39,18 +39,17 @@ func (p Pattern) Rank() (n int) {
 	return n
 }
 
-// Sparse is a metric that is given by the elements that may differ from 0. Like a [Metric] it
-// belongs to one chain.
+// Sparse is a metric given by its nonzero elements. Like a [Metric] it belongs to one chain.
 type Sparse interface {
 	Pattern() Pattern
 
-	// Elements writes the Pattern().Len() numbers at x to e. Weights are not negative, and
-	// S alone is to be positive definite.
+	// Elements writes the Pattern().Len() values at x to e. Weights must not be negative, and S
+	// alone must be positive definite.
 	Elements(x, e []float64) error
 
-	// ElementsTraceGrad writes the gradient in x of tr(A·G(x)) to grad, for a constant
-	// symmetric A, of which a holds the elements at the places of S, and, in place of vectors
-	// and weights, A·u at their columns and uᵀA·u.
+	// ElementsTraceGrad writes the gradient in x of tr(A·G(x)) to grad, for a constant symmetric A.
+	// a has the elements of A at the positions of S; in place of vectors and weights it has A·u at
+	// their columns and uᵀA·u.
 	ElementsTraceGrad(x, a, grad []float64) error
 }
 
@@ -61,7 +60,7 @@ type symbolic struct {
 	place   []int32 // its inverse
 	start   []int32 // of the columns, in rows and among the values
 	rows    []int32 // by columns in ascending order, the diagonal first
-	at      []int32 // by place of the pattern: where it is among the values
+	at      []int32 // by position of the pattern: its index among the values
 	work    float64 // multiplications of a factorisation
 }
 
@@ -116,7 +115,7 @@ func newSymbolic(p Pattern) *symbolic {
 	return s
 }
 
-// degrees is a heap of variables by their degrees, in which entries that are out of date stay.
+// degrees is a heap of variables by degree; outdated entries stay in it.
 type degrees [][2]int32
 
 func (h degrees) Len() int           { return len(h) }
@@ -129,9 +128,9 @@ func (h *degrees) Pop() any {
 	return last
 }
 
-// minimumDegree orders the variables such that few elements of the factor differ from 0: each
-// time the one with the fewest neighbours is eliminated, which makes these neighbours of each
-// other, an element of the quotient graph. Neighbours by several ways count several times.
+// minimumDegree orders the variables so that few elements of the factor are nonzero. Each time the
+// variable with the fewest neighbours is eliminated. Its neighbours become adjacent to each other,
+// as an element of the quotient graph. A neighbour reached in several ways counts several times.
 func minimumDegree(p Pattern) []int32 {
 	d := p.Dim
 	adjacent := make([][]int32, d)
@@ -179,7 +178,7 @@ func minimumDegree(p Pattern) []int32 {
 			variables[e], dead[e] = nil, true
 		}
 		variables[v] = front
-		// An element all of whose variables are in the new one tells nothing that it does not.
+		// An element all of whose variables are in the new one is redundant.
 		for _, i := range front {
 			for _, e := range elements[i] {
 				shared[e]++
@@ -210,7 +209,7 @@ func minimumDegree(p Pattern) []int32 {
 	return order
 }
 
-// validate says what is wrong with a pattern of a metric in d dimensions.
+// validate returns an error if a pattern is invalid for a metric in d dimensions.
 func (p Pattern) validate(d int) error {
 	if p.Dim != d || len(p.Rows) != len(p.Cols) {
 		return fmt.Errorf("riemann: a pattern of dimension %d, with %d rows and %d columns, for a target of dimension %d", p.Dim, len(p.Rows), len(p.Cols), d)

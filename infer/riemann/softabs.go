@@ -11,11 +11,10 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// DefaultAlpha is SoftAbs' hardness: eigenvalues below about 1/DefaultAlpha are
-// raised to that, so that steps are at most as long as a parameter of unit scale
-// allows. With the 1e6 of Betancourt's experiments the metric all but vanishes
-// wherever a curvature changes its sign, as it does between two modes and in every
-// heavy tail: chains then get stuck there.
+// DefaultAlpha is the hardness of SoftAbs: eigenvalues below about 1/DefaultAlpha are raised to
+// that, so that steps are no longer than a parameter of unit scale allows. With the 1e6 of
+// Betancourt's experiments the metric almost vanishes wherever a curvature changes its sign, as it
+// does between two modes and in every heavy tail; chains then get stuck there.
 const DefaultAlpha = 1
 
 // SoftAbs is Betancourt's metric ("A general metric for Riemannian manifold
@@ -30,14 +29,14 @@ type SoftAbs struct {
 	dim     int
 	alpha   float64
 
-	values, soft []float64 // eigenvalues of -H, and what becomes of them
+	values, soft []float64 // eigenvalues of -H, before and after softening
 	vectors      []float64 // in columns
 	tmp, product []float64 // D×D
 	work         []float64 // of the decomposition
-	at           []float64 // where it belongs
+	at           []float64 // the position for which they were computed
 	valid        bool
 
-	run                           runner // of what may take long
+	run                           runner // runs long computations
 	eigen, compose, differentiate func(m []float64) bool
 }
 
@@ -55,7 +54,7 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 		vectors: make([]float64, dim*dim), tmp: make([]float64, dim*dim), product: make([]float64, dim*dim),
 	}
 	if dim > 0 {
-		size := make([]float64, 1) // asks how much work space is best
+		size := make([]float64, 1) // the best size of the work space
 		lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, size, -1)
 		s.work = make([]float64, int(size[0]))
 	}
@@ -66,18 +65,18 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 	return s, nil
 }
 
-// beside has what may take long done by run.
+// await sets the runner of long computations.
 func (s *SoftAbs) await(run runner) { s.run = run }
 
 // Dim implements [Metric].
 func (s *SoftAbs) Dim() int { return s.dim }
 
-// symmetric is s.vectors before the decomposition, which replaces it.
+// symmetric is the view of s.vectors as input of the decomposition, which replaces it.
 func (s *SoftAbs) symmetric() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: blas.Lower, N: s.dim, Stride: s.dim, Data: s.vectors}
 }
 
-// multiply writes a·b to c, transposed as said.
+// multiply writes a·b to c, transposed as given.
 func (s *SoftAbs) multiply(ta, tb blas.Transpose, a, b, c []float64) {
 	general := func(x []float64) blas64.General {
 		return blas64.General{Rows: s.dim, Cols: s.dim, Stride: s.dim, Data: x}
@@ -132,7 +131,7 @@ func (s *SoftAbs) Metric(x, g []float64) error {
 	return nil
 }
 
-// composed writes the metric of the eigenvalues to g.
+// composed writes the metric with the softened eigenvalues to g.
 func (s *SoftAbs) composed(g []float64) bool {
 	d := s.dim
 	for i := range d {
@@ -164,8 +163,8 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 	return s.hessian.HessianTraceGrad(x, s.product, grad)
 }
 
-// differentiated writes the matrix with which the Hessian's trace has the derivative that the
-// metric's has with a, to s.product.
+// differentiated writes to s.product the matrix for which the derivative of the Hessian's trace
+// equals that of the metric's trace with a.
 func (s *SoftAbs) differentiated(a []float64) bool {
 	d := s.dim
 	s.multiply(blas.Trans, blas.NoTrans, s.vectors, a, s.tmp)

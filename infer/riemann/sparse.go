@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// sparse computes with metrics of one pattern, through their factors. With S = L·Lᵀ in the
-// order of symbolic, U the vectors in columns, D the roots of their weights and Y = L⁻¹U,
+// sparse computes with metrics of one pattern, through their factors. Let S = L·Lᵀ in the order of
+// symbolic, U the vectors as columns, D the roots of their weights and Y = L⁻¹U. Then
 //
 //	G = L·(I + Y·D²·Yᵀ)·Lᵀ,  log|G| = log|S| + log|C|,  C = I + D·YᵀY·D
 //	G⁻¹ = L⁻ᵀ·(I - Y·D·C⁻¹·D·Yᵀ)·L⁻¹
 //
-// A factor is the values of L, then U, Y, the Cholesky factor of C and D.
+// A factor consists of the values of L, then U, Y, the Cholesky factor of C and D.
 type sparse struct {
 	*symbolic
 	metric Sparse
@@ -24,9 +24,9 @@ type sparse struct {
 
 	elements []float64
 	column   []float64 // of a factorisation, d numbers, 0 between columns
-	link     []int32   // columns that wait for a row, as lists
-	next     []int32   // where in a column that row is
-	inverse  []float64 // elements of S⁻¹ at the places of the factor
+	link     []int32   // linked lists of columns that wait for a row
+	next     []int32   // by column: the index of that row
+	inverse  []float64 // elements of S⁻¹ in the pattern of the factor
 	solved   []float64 // S⁻¹U, then
 	moved    []float64 // G⁻¹U
 	square   []float64 // R×R
@@ -57,7 +57,7 @@ func (s *sparse) size() int {
 	return len(s.rows) + 2*s.pattern.Dim*s.rank + s.rank*s.rank + s.rank
 }
 
-// parts are those of a factor.
+// parts returns the parts of a factor.
 func (s *sparse) parts(f []float64) (l, u, y, c, root []float64) {
 	d, r := s.pattern.Dim, s.rank
 	cut := func(n int) []float64 {
@@ -77,7 +77,7 @@ func (s *sparse) factorise(f []float64, run runner) (logDet float64, ok bool) {
 	return s.logDet, true
 }
 
-// factor makes the factor of the elements; ok is false if there is none.
+// factor computes the factor of the elements; ok is false if there is none.
 func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 	l, u, y, c, root := s.parts(f)
 	clear(l)
@@ -101,7 +101,7 @@ func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 			if !(v >= 0) {
 				return 0, false
 			}
-			// Weights of 0 as ones that add nothing: ratios of roots are wanted.
+			// A weight of 0 becomes one that adds nothing: ratios of the roots are needed.
 			root[first+i] = math.Sqrt(max(v, 1e-200))
 		}
 		e, first = e[w.Rank:], first+w.Rank
@@ -146,8 +146,8 @@ func (s *sparse) triangle(c []float64) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: s.rank, Stride: s.rank, Data: c}
 }
 
-// cholesky makes the factor of the matrix whose elements are at the places of the factor. Each
-// column takes what it needs from those before it that have its row: they wait for it in lists.
+// cholesky computes the factor in place, from a matrix with the factor's pattern. A column needs
+// the earlier columns with an element in its row; they wait for it in lists.
 func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
 	for i := range s.link {
 		s.link[i] = -1
@@ -159,8 +159,7 @@ func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
 		}
 		for c := s.link[j]; c >= 0; {
 			then := s.link[c]
-			// The list of a row begins at link[row], and goes on in the links of the columns,
-			// which are less than any row that still waits.
+			// The list of a row begins at link[row] and continues in the links of the columns.
 			k, end := s.next[c], s.start[c+1]
 			w := l[k]
 			for i := k; i < end; i++ {
@@ -215,7 +214,7 @@ func (s *sparse) forward(l, b []float64, n int) {
 	}
 }
 
-// backward solves Lᵀ·z = b likewise.
+// backward solves Lᵀ·z = b in the same way.
 func (s *sparse) backward(l, b []float64, n int) {
 	for j := s.pattern.Dim - 1; j >= 0; j-- {
 		first, last := s.start[j], s.start[j+1]
@@ -286,7 +285,7 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 	clear(z)
 }
 
-// norm is that of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites it.
+// norm is the norm of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites its argument.
 func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	l, u, y, c, root := s.parts(f)
 	z := s.rotated
@@ -320,7 +319,7 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
-// minPivot is that of S, to which the ridge is added.
+// minPivot is the smallest pivot of S, to which the ridge is added.
 func (s *sparse) minPivot(f []float64) float64 {
 	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
 	for k, i := range s.rows {
@@ -360,8 +359,8 @@ func (s *sparse) invertNow(f []float64) bool {
 	return true
 }
 
-// selected computes the elements of S⁻¹ at the places of the factor (Takahashi's equations): each
-// column from those after it, which have all places that it needs.
+// selected computes the elements of S⁻¹ in the pattern of the factor (Takahashi's equations), each
+// column from those after it, which have all the elements that it needs.
 func (s *sparse) selected(l []float64) {
 	sum, where := s.column, s.link // where: places in the column + 1
 	clear(where)

@@ -12,27 +12,29 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
-// climb is a stage that brings a chain that began at random to the typical set, before its first
-// transition, by [optimize.FindTypical]. Where a metric moves, steps far from there must be a
-// hundred times as short as within it, trajectories of a given length have as many more of them,
-// and each takes the work of many gradients; a climb takes some hundred gradients.
+// climb is a stage that moves a chain with a random start to the typical set, before its first
+// transition, by [optimize.FindTypical]. With a metric that depends on the position, steps far out
+// must be a hundred times shorter than within the typical set; trajectories of a given length have
+// a hundred times as many steps, and each costs many gradients. A climb takes about a hundred
+// gradients.
 //
-// The density of a hierarchical model may be largest in the neck of a funnel, where next to nothing
-// of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on
-// the way, which is not, and stays where it is if it has no more there than draws have.
+// The density of a hierarchical model may be largest in the neck of a funnel, which has next to no
+// mass. So the chain goes to the point of the path with the least [riemann.Hamiltonian.Potential],
+// which is not in the neck. If that is no better than for draws, it stays where it is.
 //
-// From there transitions with a Euclidean metric lead on, in some thousand gradients, see relaxed.
+// From there it makes transitions with a Euclidean metric, which take a few thousand gradients, see
+// relaxed.
 //
-// A chain that was asked to begin where it is stays there.
+// A chain whose start was given stays there.
 type climb struct{}
 
 // The constants of climb.
 const (
-	climbEvaluations = 100 // of the density at most, and twice the root of the dimension
-	climbMetrics     = 16  // points of the way that are looked at, about
+	climbEvaluations = 100 // evaluations of the density, plus twice the root of the dimension
+	climbMetrics     = 16  // approximate number of points of the path that are examined
 	relaxTransitions = 60  // of NUTS after the climb
 	relaxDepth       = 6   // of its trees
-	climbUnlikely    = 8   // standard deviations of a log density, by which a draw may have less than expected
+	climbUnlikely    = 8   // standard deviations of a log density by which a draw may be below its expected value
 )
 
 // Run implements [infer.Stage].
@@ -67,7 +69,7 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 			best, least = path[i], u
 		}
 	}
-	if !(least < first-0.5*d) { // draws have half the dimension more than a mode
+	if !(least < first-0.5*d) { // the log density of draws is below that of a mode by half the dimension
 		return nil
 	}
 	if a.Draw != nil && &best[0] == &path[last][0] {
@@ -84,16 +86,17 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 		return err
 	}
 	if u, err := h.Potential(at); err != nil || math.IsInf(u, 1) {
-		at = best // there is no metric
+		at = best // there is no metric at the other points
 	}
 	copy(s.Point.Position, at)
 	return s.Hamiltonian.Reset(s.Point)
 }
 
-// relaxed is where transitions of NUTS with a Euclidean metric, at first that of the climb, lead
-// from x; x where there are none. A climb ends where the density has no more than half the
-// dimension to gain, which is far from draws where some directions are long and flat, and a metric
-// may be next to singular there. A gradient is cheap beside a step with a metric that moves.
+// relaxed makes transitions of NUTS with a Euclidean metric, at first that of the climb, and
+// returns where they lead from x, or x if there are none. A climb ends where the density has no
+// more than half the dimension to gain. If some directions are long and flat, that is far from
+// draws, and a metric may be almost singular there. A gradient is cheap compared with a step in a
+// position-dependent metric.
 func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64, error) {
 	plan, err := nuts.Sampler{MaxDepth: relaxDepth}.Plan(s.Target, relaxTransitions)
 	if err != nil {
@@ -115,7 +118,7 @@ func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64
 	switch {
 	case errors.Is(err, infer.ErrInterrupted):
 		return nil, err
-	case err != nil: // no step size is right there; an error that is final is met again
+	case err != nil: // no step size is right there; a final error will occur again
 		return x, nil
 	}
 	return chain.Point.Position, nil

@@ -88,8 +88,10 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 
 // Limits of Settle.
 const (
-	settleDim    = 100 // largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is anybody's default
-	settlePoints = 5   // at which the metric must not be singular everywhere
+	// largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is
+	// anybody's default
+	settleDim    = 100
+	settlePoints = 5 // at which the metric must not be singular everywhere
 )
 
 // Settle gives the kind of metric for a target. It is Kind, unless that is only a

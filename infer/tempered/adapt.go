@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// New makes the kernel of a ladder that begins with what is known of the target, for samplers
-// that switch to tempering within a run. The stages of [Kernel.Stages] then adapt it; the
-// options are those of the zero Sampler where they are zero.
+// New makes the kernel of a ladder from what is known of the target, for samplers that switch to
+// tempering within a run. The stages of [Kernel.Stages] then adapt it. Options that are zero have
+// the defaults of Sampler.
 func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Kernel, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -24,15 +24,16 @@ func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Ke
 
 // The constants of adaptation.
 const (
-	firstFitted   = 4       // intervals of the fitted leg at first
-	firstBroad    = 6       // and of the broad leg, at β of (i/n)^firstPower
-	firstPower    = 3       //
-	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt and no mode is looked for
-	tuneShare     = 0.1     // of warm-up, in which step sizes alone are adapted
+	firstFitted = 4 // first number of intervals of the fitted leg
+	firstBroad  = 6 // the same for the broad leg, at β = (i/n)^firstPower
+	firstPower  = 3 //
+	// share of warm-up, at its end, in which the schedule is learnt and no mode is searched for
+	scheduleShare = 0.1
+	tuneShare     = 0.1     // share of warm-up, at its end, in which only step sizes are adapted
 	minRound      = 20      // scans
-	keepFloats    = 4 << 20 // numbers that draws of all levels may take
-	keepDraws     = 400     // of a level at most
-	fitDraws      = 1000    // that a reference is fitted to, of all chains together, at most
+	keepFloats    = 4 << 20 // largest amount of numbers kept for draws of all levels
+	keepDraws     = 400     // largest number of draws kept per level
+	fitDraws      = 1000    // largest number of draws, of all chains, to which a reference is fitted
 	averageReach  = 2       // of step sizes in later rounds, see warmup.Averaging
 )
 
@@ -100,8 +101,8 @@ func (k *Kernel) begin(rng *rand.Rand, start Start) error {
 	return nil
 }
 
-// place draws a point for a level from the fitted reference, or takes the one given if π is 0
-// wherever it is tried.
+// place draws a point for a level from the fitted reference. If π is 0 at every attempt, it takes
+// the point given.
 func (k *Kernel) place(rng *rand.Rand, l *level, z *infer.Point, otherwise []float64) error {
 	for range 20 {
 		k.fitted.Sample(rng, z.Position)
@@ -132,10 +133,10 @@ func (k *Kernel) searchSteps(rng *rand.Rand) error {
 	return nil
 }
 
-// Stages are those of a warm-up of n transitions: rounds, each about twice as long as the one
-// before, after each of which the reference, the metrics, the schedule and the number of replicas
-// are learnt from its draws; one after which the schedule is learnt for the last reference, with
-// the shapes of the modes that were found last; and one in which step sizes alone are adapted.
+// Stages returns a warm-up of n transitions. It begins with rounds, each about twice as long as the
+// one before; after each, reference, metrics, schedule and number of replicas are learnt from its
+// draws. Another round learns the schedule for the last reference, with the shapes of the modes
+// that were found last. In the final one only step sizes are adapted.
 func (k *Kernel) Stages(n int) []infer.Stage {
 	part := func(share float64, left int) int {
 		return min(max(int(share*float64(n)), minRound), left)
@@ -152,7 +153,7 @@ func (k *Kernel) Stages(n int) []infer.Stage {
 	return append(stages, round{k, tune, false, learnSteps}, settle{k})
 }
 
-// learns is what a round learns, beside step sizes.
+// learns says what a round learns besides step sizes.
 type learns int
 
 const (
@@ -161,7 +162,7 @@ const (
 	learnAll
 )
 
-// rounds are lengths that double, and add up to n.
+// rounds returns lengths that double and sum to n.
 func rounds(n int) (out []int) {
 	for length := minRound; n > 0; length *= 2 {
 		if n < length+2*length {
@@ -173,15 +174,15 @@ func rounds(n int) (out []int) {
 	return out
 }
 
-// learning is what a round keeps of draws, level by level.
+// learning holds the draws that a round keeps, level by level.
 type learning struct {
-	every, seen int // every so manyeth scan is kept
+	every, seen int // every every-th scan is kept
 	draws       [][][]float64
-	scores      [][][]float64 // of the levels' densities; none of references
+	scores      [][][]float64 // of the levels' densities; none for references
 	logs        [][]float64   // log densities of the target
 }
 
-// learn keeps the states of all levels, if a round wants them.
+// learn keeps the states of all levels, if the round needs them.
 func (k *Kernel) learn() {
 	l := k.learning
 	if l == nil {
@@ -201,22 +202,22 @@ func (k *Kernel) learn() {
 	}
 }
 
-// share is what a chain tells the others after a round.
+// share is what a chain sends to the others after a round.
 type share struct {
 	draws, scores [][]float64 // of the target
 	logs          []float64
 	found         []local
 }
 
-// learnt is the fitted reference that all chains go on with. Found says that it has modes which no
-// chain had before, about whose shapes little is known.
+// learnt is the fitted reference with which all chains continue. Found reports that it has modes
+// that no chain had before, about whose shapes little is known.
 type learnt struct {
 	parts []Component
 	found bool
 }
 
-// learnReference makes it of what the chains had, fitted to the draws of all, and what they have
-// found.
+// learnReference fits a reference to the draws of all chains, beginning with the old one and the
+// modes that the chains have found.
 func learnReference(old *Mixture, shares []any) learnt {
 	var all share
 	for _, part := range shares {
@@ -248,7 +249,7 @@ func learnReference(old *Mixture, shares []any) learnt {
 		}
 		w = w.with(f)
 		f.Weight, found = foundWeight, true
-		if len(parts) == maxComponents { // the least one goes
+		if len(parts) == maxComponents { // the component with the smallest weight is dropped
 			least := 0
 			for i, p := range parts {
 				if p.Weight < parts[least].Weight {
@@ -275,7 +276,7 @@ func strange(m *Mixture, shares []any) bool {
 	return false
 }
 
-// round is a stage of so many transitions.
+// round is a stage of a given number of transitions.
 type round struct {
 	k      *Kernel
 	length int
@@ -330,7 +331,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 		k.searched += k.target.Gradients() - begun - spent
 	}
 	combine := func(parts []any) any {
-		// At last a reference that is good stays, as the schedule is learnt for it.
+		// In the last round a good reference stays, since the schedule is learnt for it.
 		if r.learns == learnSchedule && !k.found && !strange(k.fitted, parts) {
 			return learnt{}
 		}
@@ -350,7 +351,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	return k.adapt(next.parts)
 }
 
-// settle is the stage that begins the account of the draws.
+// settle is the stage that begins the counts for the draws.
 type settle struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -359,8 +360,8 @@ func (s settle) Run(context.Context, *infer.State) error {
 	return nil
 }
 
-// adapt makes a new ladder of what a round has seen, with a new fitted reference unless there are
-// no components for it.
+// adapt makes a new ladder from the draws of a round. The fitted reference is a new one, unless
+// there are no components for it.
 func (k *Kernel) adapt(next []Component) error {
 	metrics := make([]infer.Metric, len(k.levels))
 	for i := range k.levels {
@@ -376,7 +377,7 @@ func (k *Kernel) adapt(next []Component) error {
 		k.fitted = m
 	}
 	type leg struct {
-		places     []int // of the old levels, from the reference
+		places     []int // indices of the old levels, from the reference
 		betas      []float64
 		cumulative []float64
 		n          int // intervals wanted
@@ -418,7 +419,8 @@ func (k *Kernel) adapt(next []Component) error {
 	for g, leg := range legs {
 		betas := equalise(leg.betas, leg.cumulative, leg.n)
 		for _, beta := range betas {
-			// What is learnt at the nearest level, on the scale of the barrier, is taken over.
+			// The new level starts with what was learnt at the old level that is nearest on the
+			// scale of the barrier.
 			at := leg.places[nearestLevel(leg.betas, leg.cumulative, beta)]
 			if beta > 0 && old[at].beta == 0 && len(leg.places) > 1 {
 				at = leg.places[1]
@@ -455,7 +457,7 @@ func (k *Kernel) adapt(next []Component) error {
 	return nil
 }
 
-// nearestLevel is the place of the level nearest to β, by the barrier and then by β itself.
+// nearestLevel is the index of the level nearest to β, by the barrier and then by β itself.
 func nearestLevel(betas, cumulative []float64, beta float64) int {
 	at := func(b float64) float64 {
 		for j := 1; j < len(betas); j++ {
@@ -474,8 +476,8 @@ func nearestLevel(betas, cumulative []float64, beta float64) int {
 	return best
 }
 
-// metricOf is the metric that suits the draws of a level: of what they are about the component
-// of the fitted reference that each is nearest to, since steps stay within modes.
+// metricOf is the metric for the draws of a level. Since steps stay within modes, deviations are
+// taken from the component of the fitted reference nearest to each draw.
 func (k *Kernel) metricOf(i int) infer.Metric {
 	draws, scores := k.learning.draws[i], k.learning.scores[i]
 	now := k.levels[i].h.inner.Metric()

@@ -4,9 +4,9 @@ import (
 	"math"
 )
 
-// Combine is the estimate of several independent chains together: the mean of their estimates. Its
-// error is the larger one of what the errors of the chains and what their differences imply, so a
-// chain that has missed something shows. Estimates that are no numbers are left out.
+// Combine returns the mean of the estimates of independent chains. Its error is the larger of two:
+// that implied by the errors of the chains, and that implied by their differences. So a chain that
+// has missed something shows. Estimates that are NaN are left out.
 func Combine(chains []Evidence) Evidence {
 	var out Evidence
 	n, square := 0.0, 0.0
@@ -38,9 +38,8 @@ func Combine(chains []Evidence) Evidence {
 	return out
 }
 
-// EvidenceOf combines what the kernels of the chains of a run have described, see
-// [Kernel.Describe]: by the legs from the fitted references, and by the others. Estimates that
-// there are none of are not numbers.
+// EvidenceOf combines the figures of the kernels of a run's chains, see [Kernel.Describe]: those of
+// the fitted legs and those of the broad legs. Missing estimates are NaN.
 func EvidenceOf(chains []map[string]float64) (fitted, broad Evidence) {
 	of := func(name string) Evidence {
 		var all []Evidence

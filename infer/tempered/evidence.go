@@ -2,13 +2,13 @@ package tempered
 
 import "math"
 
-// batches is the largest number of batches of scans that are kept apart for standard errors.
-// When there are so many, neighbours are joined and batches become twice as long.
+// batches is the largest number of batches of scans that are kept for standard errors. When it is
+// reached, neighbours are joined, and batches become twice as long.
 const batches = 64
 
-// evidence is the account from which the normalising constant of the target is estimated: for
-// each pair of neighbours, batch by batch, the logarithm of the sums that the two estimators of
-// stepping stones and the one between them need.
+// evidence accumulates what the estimate of the normalising constant needs: for each pair of
+// neighbours and each batch, the logarithms of the sums of both stepping-stone estimators and of
+// the bridge between them.
 type evidence struct {
 	pairs  int
 	length int     // scans of a full batch
@@ -16,8 +16,8 @@ type evidence struct {
 	sums   [][]sum // by batch and pair
 }
 
-// sum holds logarithms of sums, over the scans of a batch, of functions of the log ratio
-// ℓ = log π - log r, where Δ is the difference of the two β.
+// sum holds the logarithms of sums, over the scans of a batch, of functions of the log ratio ℓ =
+// log π - log r. Δ is the difference between the two values of β.
 type sum struct {
 	Forward, Backward float64 // exp(Δℓ) at the hotter level, exp(-Δℓ) at the colder one
 	HalfHot, HalfCold float64 // exp(½Δℓ) at the hotter level, exp(-½Δℓ) at the colder one
@@ -58,7 +58,7 @@ func (e *evidence) add(pair int, step, hot, cold float64) {
 	e.sums[len(e.sums)-1][pair].join(one)
 }
 
-// end says that all pairs of a scan have been entered.
+// end notes that all pairs of a scan have been added.
 func (e *evidence) end() { e.in++ }
 
 // logAdd is log(exp(a) + exp(b)).
@@ -77,17 +77,17 @@ type Evidence struct {
 	LogZ  float64
 	Error float64
 
-	// Forward and Backward are the two estimates of stepping stones: from draws of the hotter
-	// level of each pair alone, whose exponential is unbiased for Z, and from those of the colder
-	// one, whose reciprocal is unbiased for 1/Z.
+	// Forward and Backward are the two stepping-stone estimates. Forward uses only draws of the
+	// hotter level of each pair; its exponential is unbiased for Z. Backward uses those of the
+	// colder level; the reciprocal of its exponential is unbiased for 1/Z.
 	Forward, Backward float64
 }
 
-// of is the estimate from pairs first to last-1.
+// of returns the estimate from pairs first to last-1.
 //
-// LogZ is by the geometric bridge between neighbours, E exp(½Δℓ) at the hotter level over
-// E exp(-½Δℓ) at the colder one: a stepping stone from both sides, whose variance is finite where
-// one from one side may have none. Its error is from the variation of the batches.
+// LogZ uses the geometric bridge between neighbours: E exp(½Δℓ) at the hotter level over E
+// exp(-½Δℓ) at the colder one. It is a stepping stone from both sides; its variance is finite where
+// that of a one-sided one may be infinite. The error comes from the variation between batches.
 func (e *evidence) of(first, last int) Evidence {
 	none := math.NaN()
 	full := len(e.sums)
@@ -108,8 +108,8 @@ func (e *evidence) of(first, last int) Evidence {
 		out.Forward += t.Forward - math.Log(scans)
 		out.Backward -= t.Backward - math.Log(scans)
 	}
-	// The relative deviation of each batch from the whole, of the sums over all pairs together, so
-	// that what goes through all levels at once is seen.
+	// The relative deviation of each batch from the whole, for the sums over all pairs together, so
+	// that variation common to all levels counts.
 	n, square := 0.0, 0.0
 	for b, row := range e.sums {
 		size := float64(e.length)
@@ -120,7 +120,7 @@ func (e *evidence) of(first, last int) Evidence {
 		for j := first; j < last; j++ {
 			deviation += (math.Exp(row[j].HalfHot-totals[j].HalfHot) - math.Exp(row[j].HalfCold-totals[j].HalfCold)) * scans
 		}
-		// The sum of a batch has the variance of its length.
+		// The variance of a batch's sum is proportional to its length.
 		square += deviation * deviation / size
 		n++
 	}

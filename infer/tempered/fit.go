@@ -12,17 +12,17 @@ import (
 
 // The constants of fitting.
 const (
-	maxDense      = 60   // dimensions in which covariances are matrices
+	maxDense      = 60   // largest dimension in which covariances are matrices
 	maxComponents = 16   // of a fitted reference
-	minPoints     = 8    // draws that a component is learnt from
-	shapeDraws    = 10   // for each dimension: with fewer, the moments of draws do not change shapes
-	emSteps       = 12   // of expectation and maximisation
-	minWeight     = 0.02 // of a component, as long as there are few
-	sumOfLeast    = 0.1  // of all components that have the least weight
-	margin        = 1.1  // of variances of a reference: one too narrow is worse than one too wide
+	minPoints     = 8    // least number of draws from which a component is learnt
+	shapeDraws    = 10   // per dimension: with fewer draws, their moments do not change shapes
+	emSteps       = 12   // of the EM algorithm
+	minWeight     = 0.02 // least weight of a component, if there are few
+	sumOfLeast    = 0.1  // sum of the weights of components with the least weight, if there are many
+	margin        = 1.1  // factor on variances of a reference: too wide is better than too narrow
 )
 
-// kindOf is the kind of metric that n draws with scores can tell in so many dimensions.
+// kindOf returns the kind of metric that can be learnt from n draws with scores in this dimension.
 func kindOf(dim, n int) infer.MetricKind {
 	switch {
 	case n < 2*minPoints && n < dim:
@@ -33,8 +33,8 @@ func kindOf(dim, n int) infer.MetricKind {
 	return infer.LowRank
 }
 
-// component fits a normal distribution to draws with scores; false if they are too few or do not
-// allow for one.
+// component fits a normal distribution to draws with scores; false if they are too few or no
+// distribution fits.
 func component(draws, scores [][]float64) (infer.Metric, bool) {
 	if len(draws) < minPoints {
 		return infer.Metric{}, false
@@ -51,9 +51,9 @@ func component(draws, scores [][]float64) (infer.Metric, bool) {
 	return moments(m, draws, weights)
 }
 
-// moments gives the mean and the covariance of weighted draws the form of a metric that is
-// near to their precision: with the draws' moments, shrunk towards a multiple of that metric.
-// Above maxDense dimensions only the multiple is learnt.
+// moments makes a metric with the mean and the covariance of weighted draws, shrunk towards a
+// multiple of m, a metric near their precision. Above maxDense dimensions only the multiple is
+// learnt.
 func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric, bool) {
 	d, total := m.Dim, floats.Sum(weights)
 	if !(total > 0) {
@@ -102,9 +102,9 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	m.Inverse = slices.Clone(m.Inverse)
 	switch m.Kind {
 	case infer.Dense:
-		// The weight of the multiple is that of Ledoit and Wolf (2004), the variance of the
-		// moments over their squared distance from it, doubled since draws of a chain are worth
-		// fewer; with few draws it is 1.
+		// The shrinkage weight is that of Ledoit and Wolf (2004): the variance of the moments
+		// divided by their squared distance from the multiple. It is doubled, since autocorrelated
+		// draws are worth fewer; with few draws it is 1.
 		distance := 0.0
 		for a := range d {
 			for b := range d {
@@ -162,15 +162,15 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	return m, true
 }
 
-// refit fits a mixture to draws of the target, with their log densities and scores, beginning
-// with the components of an old one. Components without draws stay, with the least weight: they
-// may be modes that the draws have missed.
+// refit fits a mixture to draws of the target, with their log densities and scores, beginning with
+// the components of an old one. Components without draws stay, with the least weight: they may be
+// modes that the draws have missed.
 func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, error) {
 	parts := old.Components()
 	if new, ok := foreign(old, draws, scores); ok && len(parts) < maxComponents {
 		parts = append(parts, new)
 	}
-	base := make([]infer.Metric, len(parts)) // what shapes are shrunk towards
+	base := make([]infer.Metric, len(parts)) // towards which shapes are shrunk
 	for k := range parts {
 		base[k] = parts[k].Normal
 	}
@@ -248,9 +248,9 @@ func foreign(m *Mixture, draws, scores [][]float64) (Component, bool) {
 	return Component{Weight: float64(len(x)) / float64(len(draws)), Normal: fit}, ok
 }
 
-// reweigh averages the weights of components, the shares of the draws, with what the log
-// densities at the draws say of the masses, which does not depend on how often the chain has gone
-// from one to another. Then it lifts those that are too small.
+// reweigh averages two estimates of the components' weights: the shares of the draws, and the
+// masses implied by the log densities at the draws. The second does not depend on how often the
+// chain moved between components. Then it raises weights that are too small.
 func reweigh(parts []Component, m *Mixture, draws [][]float64, logs []float64) {
 	masses := make([]float64, len(parts))
 	own := m.assign(draws)
@@ -281,7 +281,7 @@ func reweigh(parts []Component, m *Mixture, draws [][]float64, logs []float64) {
 	lift(parts)
 }
 
-// lift raises the weights of components to the least one.
+// lift raises the weights of components to the minimum.
 func lift(parts []Component) {
 	total := 0.0
 	for _, p := range parts {
@@ -293,8 +293,8 @@ func lift(parts []Component) {
 	}
 }
 
-// within is the metric of what components have in common: the mean of their covariances, or of
-// their variances if these are not all matrices.
+// within returns the average metric within components: the mean of their covariances, or of their
+// variances if these are not all matrices.
 func within(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	total := 0.0
@@ -351,19 +351,19 @@ func variances(m infer.Metric) []float64 {
 
 // The constants of widen.
 const (
-	broadBarrier = 5 // of the leg from the broad reference, about, to a mode
-	broadFactor  = 3 // of the standard deviations of all modes together
-	broadRadius  = 3 // and what is added to them: chains start within 2 of zero
+	broadBarrier = 5 // approximate barrier of the leg from the broad reference to a mode
+	broadFactor  = 3 // factor on the standard deviations of all modes together
+	broadRadius  = 3 // added to them: chains start within 2 of zero
 )
 
-// widen is a broad reference for modes: a normal distribution about their means, of independent
-// coordinates, with broadFactor times the standard deviations that the modes have together, and
-// broadRadius more.
+// widen returns a broad reference for modes: a normal distribution with independent coordinates
+// about their common mean. Its standard deviations are broadFactor times those of all modes
+// together, plus broadRadius.
 //
-// In many dimensions such a reference is so far from the target that the leg would take too many
-// replicas: the barrier between normal distributions whose standard deviations differ by factors
-// κ_i is about sqrt(Σ (2 log κ_i)² / 2π). The factors that are more than the modes themselves need
-// are reduced so that it is at most broadBarrier.
+// In many dimensions such a reference is so far from the target that the leg would need too many
+// replicas. The barrier between normal distributions whose standard deviations differ by factors
+// κ_i is about sqrt(Σ (2 log κ_i)² / 2π). The factors are reduced, but not below what the modes
+// need, until it is at most broadBarrier.
 func widen(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	n := float64(len(parts))

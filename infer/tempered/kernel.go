@@ -15,8 +15,8 @@ import (
 // replica is explored at its level, then neighbours are swapped, even and odd pairs alternating.
 // The state of the chain is that of the replica at the target.
 //
-// Levels are in a row: the fitted reference, levels between it and the target, the target, and
-// then, if there is a broad reference, levels from the target down to that one.
+// The levels form a row: the fitted reference, levels between it and the target, the target and, if
+// there is a broad reference, levels from the target to that one.
 type Kernel struct {
 	options Sampler
 	target  *infer.Meter
@@ -24,20 +24,20 @@ type Kernel struct {
 
 	fitted, broad *Mixture // broad: nil if there is one leg
 	levels        []*level
-	cold          int        // place of the target among the levels
+	cold          int        // index of the target among the levels
 	replicas      []*replica // by level
-	odd           bool       // the pairs that are swapped next
+	odd           bool       // whether odd pairs are swapped next
 
-	scans    int // since the account began
+	scans    int // since counting began
 	account  []pair
-	restarts [2]int // replicas that came to the target from the fitted and the broad reference
+	restarts [2]int // replicas that came to the target, from the fitted and from the broad reference
 	evidence evidence
 
-	learning *learning // what warm-up keeps of draws; nil: nothing is adapted
+	learning *learning // draws kept in warm-up; nil: nothing is adapted
 	patience int       // see the constant
 	found    bool      // the last round has found modes
 	searched int64     // gradients of searches between rounds
-	warmup   int       // transitions that a search before it is made for
+	warmup   int       // transitions of the warm-up for which the search before it is budgeted
 
 	out   [2]*infer.Point // what transitions return
 	flip  int
@@ -53,7 +53,7 @@ var (
 	_ infer.Witness   = (*Kernel)(nil)
 )
 
-// level is a density of the ladder with what explores it.
+// level is a density of the ladder, with the kernel that explores it.
 type level struct {
 	reference *Mixture
 	beta      float64
@@ -61,19 +61,19 @@ type level struct {
 	step      float64
 	averaging *warmup.DualAveraging
 
-	accept    float64 // sum over the account
+	accept    float64 // sum since counting began
 	leapfrogs int
 }
 
-// pair is the account of a level and the next one.
+// pair has the counts for a level and the next one.
 type pair struct {
 	rejected float64 // sum of the probabilities that a swap would be rejected
 }
 
-// replica is a state that goes from level to level.
+// replica is a state that moves between levels.
 type replica struct {
 	point *infer.Point
-	from  origin // the reference that it was at since it was at the target
+	from  origin // the last reference that it visited since it was at the target
 }
 
 type origin int
@@ -93,12 +93,12 @@ func newKernel(o Sampler, target *infer.Meter) *Kernel {
 	return k
 }
 
-// ready reports whether there is a ladder.
+// ready reports whether the ladder exists.
 func (k *Kernel) ready() bool { return len(k.levels) > 0 }
 
-// Transition implements [infer.Kernel]. The Hamiltonian and the step size are not looked at: each
-// level has its own. Stats are those of the transition at the target, but Leapfrogs, which are
-// of all levels together.
+// Transition implements [infer.Kernel]. The Hamiltonian and the step size are ignored: each level
+// has its own. Stats are those of the transition at the target, except Leapfrogs, which counts
+// those of all levels.
 func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	var info infer.Info
 	if !k.ready() {
@@ -140,8 +140,8 @@ func (k *Kernel) show(z *infer.Point) {
 	z.Cache = append(z.Cache[:0], from.Cache[:len(z.Position)]...)
 }
 
-// moveTo makes the replica at the target be where z is, which it is already unless someone else
-// has moved the chain.
+// moveTo moves the replica at the target to z. It is there already unless other code has moved the
+// chain.
 func (k *Kernel) moveTo(z *infer.Point) error {
 	at := k.replicas[k.cold].point
 	if slices.Equal(at.Position, z.Position) {
@@ -151,7 +151,7 @@ func (k *Kernel) moveTo(z *infer.Point) error {
 	return k.levels[k.cold].h.Reset(at)
 }
 
-// explore makes a transition at a level: at a reference an exact draw.
+// explore makes a transition at a level; at a reference it takes an exact draw.
 func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	l, r := k.levels[i], k.replicas[i]
 	if l.beta == 0 {
@@ -177,9 +177,8 @@ func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	return info, nil
 }
 
-// swap proposes to swap the replicas of every other pair of neighbours, and keeps the account of
-// all pairs and of replicas that have come to the target which were at a reference since they were
-// there last.
+// swap proposes to swap the replicas of every other pair of neighbours. It counts rejections of all
+// pairs, and restarts: replicas that have come to the target from a reference.
 func (k *Kernel) swap(rng *rand.Rand) {
 	n := len(k.levels)
 	k.ratio = k.ratio[:0]
@@ -193,9 +192,9 @@ func (k *Kernel) swap(rng *rand.Rand) {
 	k.evidence.begin()
 	for i := range n - 1 {
 		a, b := k.neighbours(i)
-		step := k.levels[b].beta - k.levels[a].beta // towards the target
+		step := k.levels[b].beta - k.levels[a].beta // sign of the direction towards the target
 		ra, rb := k.ratio[a], k.ratio[b]
-		if b == k.cold && i >= k.cold { // the target's reference is that of the first leg
+		if b == k.cold && i >= k.cold { // the target belongs to the reference of the first leg
 			log, _ := ofTarget(k.replicas[b].point)
 			rb = log - k.levels[a].reference.Log(k.replicas[b].point.Position)
 		}
@@ -204,7 +203,7 @@ func (k *Kernel) swap(rng *rand.Rand) {
 		if !math.IsInf(ra, -1) {
 			accept = math.Exp(min(0, step*(ra-rb)))
 		}
-		if math.IsNaN(accept) { // both are so far out that no reference has a density there
+		if math.IsNaN(accept) { // both points are so far out that no reference has a density there
 			accept = 0
 		}
 		k.account[i].rejected += 1 - accept
@@ -232,7 +231,7 @@ func (k *Kernel) swap(rng *rand.Rand) {
 	k.replicas[k.cold].from = fromTarget
 }
 
-// neighbours are the places of pair i, the one nearer to its reference first.
+// neighbours returns the indices of the levels of pair i, the one nearer to its reference first.
 func (k *Kernel) neighbours(i int) (hot, cold int) {
 	if i < k.cold {
 		return i, i + 1
@@ -240,7 +239,7 @@ func (k *Kernel) neighbours(i int) (hot, cold int) {
 	return i + 1, i
 }
 
-// leg is the number of the leg that pair i is of: 0 the fitted, 1 the broad.
+// leg returns the leg of pair i: 0 the fitted, 1 the broad.
 func (k *Kernel) leg(i int) int {
 	if i < k.cold {
 		return 0
@@ -248,7 +247,7 @@ func (k *Kernel) leg(i int) int {
 	return 1
 }
 
-// reset begins the account anew.
+// reset begins all counts anew.
 func (k *Kernel) reset() {
 	k.scans, k.restarts = 0, [2]int{}
 	k.account = make([]pair, len(k.levels)-1)
@@ -270,15 +269,15 @@ func (k *Kernel) rejections() []float64 {
 	return out
 }
 
-// rung is a level to be made: its place on a leg, its metric and step size.
+// rung describes a level to be made: its position on a leg, its metric and step size.
 type rung struct {
 	beta   float64
 	metric infer.Metric
 	step   float64
 }
 
-// build makes the ladder: rungs of the fitted leg from its reference up to the target, which is
-// the last of them, then those of the broad leg from the target down.
+// build makes the ladder: rungs of the fitted leg from its reference up to the target, which is the
+// last of them, then those of the broad leg from the target down.
 func (k *Kernel) build(up, down []rung) error {
 	var levels []*level
 	add := func(reference *Mixture, r rung) error {

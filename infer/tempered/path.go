@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It remembers what π
-// was at the point of its last evaluation, of which each has one.
+// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It remembers log π and
+// its score at the point of its last evaluation.
 type annealed struct {
 	target    *infer.Meter
 	reference *Mixture
@@ -30,7 +30,8 @@ func (a *annealed) LogDensityGrad(x, grad []float64) (float64, error) {
 	return a.mix(x, log, a.score, grad), nil
 }
 
-// mix is the log density of the level, with its gradient, at a point where those of π are known.
+// mix returns the log density of the level and writes its gradient, at a point where log π and its
+// score are known.
 func (a *annealed) mix(x []float64, log float64, score, grad []float64) float64 {
 	if a.beta == 1 {
 		copy(grad, score)
@@ -46,9 +47,9 @@ func (a *annealed) mix(x []float64, log float64, score, grad []float64) float64 
 	return (1-a.beta)*r + a.beta*log
 }
 
-// hamiltonian is that of a level: package hmc's, with its metric, over the annealed density. The
-// Cache of its points is the velocity, then the score of π, then log π, so that a point can go to
-// another level without another evaluation.
+// hamiltonian is the geometry of a level: that of package hmc, with the level's metric, over the
+// annealed density. The Cache of its points holds the velocity, the score of π and log π, so that a
+// point can move to another level without an evaluation.
 type hamiltonian struct {
 	density *annealed
 	inner   *hmc.Euclidean
@@ -82,7 +83,7 @@ func ofTarget(z *infer.Point) (log float64, score []float64) {
 	return z.Cache[2*d], z.Cache[d : 2*d]
 }
 
-// view makes v the point that inner sees in place of z.
+// view makes v the point that inner uses in place of z.
 func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	if len(z.Cache) != 2*h.dim+1 {
 		z.Cache = make([]float64, 2*h.dim+1)
@@ -92,7 +93,7 @@ func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	return v
 }
 
-// take brings what inner has computed, and what the density remembers, to z.
+// take copies to z what inner has computed and what the density remembers.
 func (h *hamiltonian) take(z *infer.Point) {
 	z.LogDensity, z.Energy = h.z.LogDensity, h.z.Energy
 	copy(z.Cache[h.dim:], h.density.score)
@@ -106,8 +107,8 @@ func (h *hamiltonian) Reset(z *infer.Point) error {
 	return err
 }
 
-// enter makes z, which comes from another level, one of this level. Nothing is evaluated but the
-// reference.
+// enter turns z, which comes from another level, into a point of this level. Only the reference is
+// evaluated.
 func (h *hamiltonian) enter(z *infer.Point) {
 	log, score := ofTarget(z)
 	z.Energy = math.Inf(1)

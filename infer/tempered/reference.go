@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// Component is a normal distribution of a mixture: Normal.Mean (nil: 0) and the covariance that
-// Normal.Inverse stands for, of any kind.
+// Component is a normal distribution of a mixture, with mean Normal.Mean (nil: 0) and covariance
+// Normal.Inverse, of any kind.
 type Component struct {
 	Weight float64 // positive; those of a mixture need not add up to 1
 	Normal infer.Metric
@@ -28,7 +28,7 @@ type Mixture struct {
 	x, y  []float64 // work
 }
 
-// part is a Component made ready.
+// part is a Component prepared for evaluation.
 type part struct {
 	Component
 	to       *whiten.Map
@@ -41,8 +41,8 @@ type part struct {
 	force    []float64   // work: -precision·(x - mean)
 }
 
-// NewMixture makes a mixture of components of one dimension. An error says that there are none,
-// that a weight is not positive, or that a covariance is not positive definite.
+// NewMixture makes a mixture of components of one dimension. It returns an error if there are none,
+// a weight is not positive, or a covariance is not positive definite.
 func NewMixture(components []Component) (*Mixture, error) {
 	if len(components) == 0 {
 		return nil, errors.New("tempered: a mixture without components")
@@ -125,7 +125,7 @@ func newPart(c Component, total float64) (part, error) {
 	return p, nil
 }
 
-// Components returns what the mixture is of, with weights that add up to 1.
+// Components returns the components of the mixture, with weights that sum to 1.
 func (m *Mixture) Components() []Component {
 	var out []Component
 	for _, p := range m.parts {
@@ -173,7 +173,7 @@ func (m *Mixture) Log(x []float64) float64 {
 	return logSum(m.logs)
 }
 
-// LogGrad is Log that writes the gradient.
+// LogGrad is Log, and writes the gradient.
 func (m *Mixture) LogGrad(x, grad []float64) float64 {
 	total := m.Log(x)
 	for i := range grad {
@@ -197,8 +197,8 @@ func (m *Mixture) Shares(x, shares []float64) float64 {
 	return total
 }
 
-// nearest is the component that x is most likely from, with the square of its distance from
-// there in standard deviations.
+// nearest returns the component from which x most likely comes, and the squared distance of x from
+// it in standard deviations.
 func (m *Mixture) nearest(x []float64) (component int, square float64) {
 	m.Log(x)
 	component = floats.MaxIdx(m.logs)
@@ -217,7 +217,7 @@ func (m *Mixture) Sample(rng *rand.Rand, x []float64) {
 	m.parts[k].to.Forward(m.x, x)
 }
 
-// sampleHot draws from one of the components, each as likely, with its scale multiplied by a
+// sampleHot draws from one of the components, chosen uniformly, with its scale multiplied by a
 // factor.
 func (m *Mixture) sampleHot(rng *rand.Rand, factor float64, x []float64) {
 	k := rng.IntN(len(m.parts))

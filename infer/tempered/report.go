@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Barriers are the communication barriers of the legs from the fitted and the broad reference, by
-// the rejections since warm-up; 0 for a leg that is not there.
+// Barriers returns the communication barriers of the legs from the fitted and the broad reference,
+// by the rejections since warm-up; 0 for a missing leg.
 func (k *Kernel) Barriers() (fitted, broad float64) {
 	for i, r := range k.rejections() {
 		if k.leg(i) == 0 {
@@ -19,21 +19,21 @@ func (k *Kernel) Barriers() (fitted, broad float64) {
 	return fitted, broad
 }
 
-// Restarts is how often, since warm-up, the target was reached by a replica that had been at a
-// reference since it was at the target last, and of these how often at the broad one.
+// Restarts returns the number of replicas that have reached the target since warm-up, having been
+// at a reference since they last were there, and the number of these from the broad reference.
 func (k *Kernel) Restarts() (all, broad int) {
 	return k.restarts[0] + k.restarts[1], k.restarts[1]
 }
 
-// Evidence is the logarithm of the integral of the target over the unconstrained space, by the
-// leg from the fitted reference and by the other one, whose is not a number if it is not there.
+// Evidence returns the log integral of the target over the unconstrained space, by the fitted and
+// by the broad leg; NaN for a missing leg.
 func (k *Kernel) Evidence() (fitted, broad Evidence) {
 	fitted = k.evidence.of(0, k.cold)
 	broad = k.evidence.of(k.cold, len(k.levels)-1)
 	return fitted, broad
 }
 
-// Levels is the number of levels, which is that of the replicas.
+// Levels returns the number of levels, which is that of the replicas.
 func (k *Kernel) Levels() int { return len(k.levels) }
 
 // Searched is the number of gradients that searches for modes between rounds of warm-up have taken.
@@ -79,7 +79,7 @@ func (k *Kernel) Describe() map[string]float64 {
 	return out
 }
 
-// Events implements [infer.Witness]: what the two legs make of the normalising constant.
+// Events implements [infer.Witness]: the estimates of the normalising constant by both legs.
 func (k *Kernel) Events() []infer.Event {
 	if k.scans == 0 || k.broad == nil {
 		return nil

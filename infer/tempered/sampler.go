@@ -21,14 +21,14 @@ const (
 // Sampler makes parallel tempering for a run. The zero value has the defaults.
 type Sampler struct {
 	Replicas  int  // the largest number of replicas of a chain; 0: 40
-	OneLeg    bool // no broad reference: what the fitted one misses is not found
-	Starts    int  // climbs from random points in search of modes, for each chain, before quick ones; 0: 16
+	OneLeg    bool // no broad reference: modes that the fitted one misses are not found
+	Starts    int  // climbs from random points in search of modes, for each chain, before the quick climbs; 0: 16
 	Refreshes int  // transitions of each replica between swaps; 0: 1
 	Alone     bool // chains learn nothing from each other
 
-	// The kernel that explores each level is NUTS. MaxDepth bounds the doublings of its trees (0:
-	// 7); Delta is the acceptance that its step sizes aim at (0: 0.8); Refine is that of
-	// [nuts.Kernel] (0: 2, NoRefine: none); MaxEnergyError the energy error that is a divergence.
+	// Each level is explored by NUTS. MaxDepth bounds the doublings of its trees (0: 7); Delta is
+	// the target acceptance of its step sizes (0: 0.8); Refine is that of [nuts.Kernel] (0: 2,
+	// NoRefine: none); MaxEnergyError is the energy error above which a transition is divergent.
 	MaxDepth       int
 	Delta          float64
 	Refine         float64
@@ -62,7 +62,7 @@ func (s Sampler) refine() float64 {
 	return s.Refine
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (s Sampler) Validate() error {
 	err := infer.CheckOptions(map[string]int{"replicas": s.Replicas, "starts": s.Starts, "refreshes": s.Refreshes, "max-depth": s.MaxDepth})
 	if err == nil {
@@ -74,9 +74,8 @@ func (s Sampler) Validate() error {
 	return nil
 }
 
-// Pooled implements [infer.Pooled]: chains share what they have learnt of the target, that is, the
-// modes that they have found and the fitted reference. Where replicas are, each ladder keeps for
-// itself.
+// Pooled implements [infer.Pooled]: chains share the modes that they have found and the fitted
+// reference. The positions of replicas are not shared.
 func (s Sampler) Pooled() bool { return !s.Alone }
 
 // Plan implements [infer.Sampler]. The Hamiltonian of the plan is that of the target, with the
@@ -100,8 +99,8 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return infer.Plan{Hamiltonian: h, Kernel: k, Stages: stages, StepSize: 1}, nil
 }
 
-// tell is the stage that makes the Hamiltonian of the chain show what was learnt at the target, for
-// those who start another run from its metric and step size.
+// tell is the stage that gives the Hamiltonian of the chain the metric and step size learnt at the
+// target, for runs that start from these.
 type tell struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -112,18 +111,18 @@ func (t tell) Run(_ context.Context, s *infer.State) error {
 	return s.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: m.Dim, Inverse: variances(m)})
 }
 
-// Start is what a ladder begins with.
+// Start describes the first ladder.
 type Start struct {
-	// Modes are the components of the first fitted reference: a normal distribution for each
-	// mode that is known, with its mean. There must be one at least.
+	// Modes are the components of the first fitted reference: a normal distribution for each known
+	// mode, with its mean. There must be at least one.
 	Modes []Component
 
-	// Broad is the reference of the other leg, which is never fitted; the zero value is one
+	// Broad is the reference of the other leg, which is never fitted. The zero value stands for one
 	// around all modes, see widen.
 	Broad infer.Metric
 
-	// At is where the chain is. Half of the other replicas begin at Points, taken one after the
-	// other, the others, or all if there are none, at draws from Modes.
+	// At is where the chain is. Half of the other replicas begin at Points, used in order; the
+	// rest, or all if there are none, begin at draws from Modes.
 	At     []float64
 	Points [][]float64
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// saved is what SaveState writes. Within a round of warm-up a kernel is not saved.
+// saved is what SaveState writes. A kernel is not saved within a round of warm-up.
 type saved struct {
 	Ready, Found  bool
 	Fitted, Broad []Component
@@ -121,7 +121,7 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	return nil
 }
 
-// check looks for what no kernel would have written.
+// check returns an error for values that no kernel would have written.
 func (s *saved) check(d int) error {
 	n := len(s.Levels)
 	bad := n == 0 || len(s.Replicas) != n || s.Cold < 0 || s.Cold >= n || len(s.Rejected) != n-1 || len(s.Fitted) == 0 ||

@@ -14,14 +14,14 @@ func barrier(rejections []float64) []float64 {
 	return out
 }
 
-// intervals is the number of intervals between levels that suits a barrier: 2Λ, at which half of
-// the swaps are rejected and round trips per replica are most frequent.
+// intervals is the number of intervals between levels that suits a barrier: 2Λ. Half of the swaps
+// are rejected then, and round trips per replica are most frequent.
 func intervals(barrier float64, most int) int {
 	return min(max(int(math.Ceil(2*barrier)), 1), most)
 }
 
-// equalise returns n+1 values of β, from 0 to 1, between which equal parts of the barrier lie.
-// Between the old values the barrier is taken to be linear.
+// equalise returns n+1 values of β, from 0 to 1, with equal parts of the barrier between them.
+// Between the old values the barrier is assumed to be linear.
 func equalise(betas, cumulative []float64, n int) []float64 {
 	total := cumulative[len(cumulative)-1]
 	out := make([]float64, n+1)
@@ -39,7 +39,7 @@ func equalise(betas, cumulative []float64, n int) []float64 {
 	return out
 }
 
-// invert is the β at which the barrier has a value.
+// invert returns the β at which the barrier has a given value.
 func invert(betas, cumulative []float64, want float64) float64 {
 	for j := 1; j < len(betas); j++ {
 		if cumulative[j] >= want && cumulative[j] > cumulative[j-1] {

@@ -20,35 +20,35 @@ var errNoLadder = errors.New("tempered: the stages of a ladder were run before i
 
 // The constants of the search for modes.
 //
-// Of two modes in many dimensions the narrower one attracts a small part of all starting points: of
-// four modes in 20 dimensions, of scales 0.1 to 0.15, one climb in a thousand or fewer leads to the
-// narrowest. So many climbs are needed, and near a normal mode each takes only about ten gradients.
+// In many dimensions, the narrower of two modes attracts few of the starting points. Of four modes
+// in 20 dimensions, with scales 0.1 to 0.15, at most one climb in a thousand leads to the
+// narrowest. So many climbs are needed; near a normal mode each takes only about ten gradients.
 const (
-	climbs     = 100 // evaluations of a climb, and twice the root of the dimension
-	summits    = 30  // iterations from where a climb ends to the summit
-	localWarm  = 100 // transitions of NUTS at what a climb has led to, in which it adapts
-	localDraws = 60  // and from which a component is learnt, beside one for each dimension up to maxDense
+	climbs     = 100 // evaluations per climb, plus twice the root of the dimension
+	summits    = 30  // iterations from the end of a climb to the summit
+	localWarm  = 100 // transitions of NUTS at the end of a climb, in which it adapts
+	localDraws = 60  // draws from which a component is learnt, plus one per dimension up to maxDense
 	localDepth = 6
-	patience   = 6   // short runs that lead to what is known, one after the other, until there are no more
-	scanned    = 250 // points at which the density is looked at, for each start
-	scanClimbs = 8   // and climbs from the best of them
-	ofGroup    = 2   // at most
-	ofHeat     = 64  // points, at most, that climbs may begin from
-	maxStarts  = 8   // times the starts asked for, as long as they find modes
+	patience   = 6   // the search ends after this number of consecutive short runs that lead to known modes
+	scanned    = 250 // points at which the density is evaluated, per start
+	scanClimbs = 8   // climbs from the best of these points
+	ofGroup    = 2   // the largest number of climbs per group
+	ofHeat     = 64  // the largest number of points from which climbs may begin, per heat
+	maxStarts  = 8   // bound on the starts, as a multiple of those asked for, while they find modes
 
-	searchShare = 0.2 // of the gradients of warm-up, for more of that: half for points, half for climbs
-	usualLength = 8   // gradients of a transition of NUTS, about
+	searchShare = 0.2 // share of warm-up's gradients for further search: half for points, half for climbs
+	usualLength = 8   // approximate gradients of a transition of NUTS
 
-	seekBest    = 8    // climbs after a round, from the draws that are least explained
+	seekBest    = 8    // climbs after a round, from the draws that are explained least
 	seekRuns    = 2    // short runs from draws that are not explained
-	foundWeight = 0.05 // of a component that they find
+	foundWeight = 0.05 // weight of a component found in this way
 )
 
-// radii are those of the random points from which climbs begin, one after the other.
+// radii are those of the random points from which climbs begin, in this order.
 var radii = []float64{2, 4, 1, 2, 8, 2, 16, 4, 2, 1, 32, 2, 8, 2, 64, 4}
 
-// local is what is known of a mode: a normal distribution, and the logarithm of the mass. The
-// weight of the component is not used.
+// local describes a mode: a normal distribution, and the log mass. The weight of the component is
+// not used.
 type local struct {
 	Component
 	log   float64
@@ -56,13 +56,13 @@ type local struct {
 	logs  []float64 // log densities of the draws
 }
 
-// known is what is known of the target: a mixture and the logarithm of its mass.
+// known describes what is known of the target: a mixture and its log mass.
 type known struct {
-	m   *Mixture // nil: nothing
+	m   *Mixture // nil: nothing is known
 	log float64
 }
 
-// knownOf puts together what was found.
+// knownOf combines the modes that were found.
 func knownOf(found []local) known {
 	if len(found) == 0 {
 		return known{}
@@ -83,7 +83,7 @@ func knownOf(found []local) known {
 	return known{m, total}
 }
 
-// excess is by how much a log density is more than what is known says.
+// excess is the difference between a log density and that of the known mixture.
 func (w known) excess(x []float64, log float64) float64 {
 	if w.m == nil {
 		return math.Inf(1)
@@ -91,8 +91,8 @@ func (w known) excess(x []float64, log float64) float64 {
 	return log - w.log - w.m.Log(x)
 }
 
-// explains reports whether the density at a point is what is to be expected. In many
-// dimensions normal distributions that were learnt from few draws are not exact.
+// explains reports whether the known mixture explains the density at a point. In many dimensions
+// normal distributions learnt from few draws are not exact.
 func (w known) explains(x []float64, log float64) bool {
 	return w.excess(x, log) < 4+math.Sqrt(float64(len(x)))
 }
@@ -108,9 +108,9 @@ func (w known) explainsMode(f local) bool {
 	return 2*n > len(f.draws)
 }
 
-// search is the stage that looks for modes: climbs from random points, and at each place that none
-// of the modes found so far explains, a short run of NUTS, to which a normal distribution is
-// fitted. The ladder begins with what all chains have found.
+// search is the stage that looks for modes. It climbs from random points. At each end that no known
+// mode explains it makes a short run of NUTS, to which a normal distribution is fitted. The ladder
+// begins with the modes of all chains.
 type search struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -164,8 +164,7 @@ func (f search) Run(ctx context.Context, s *infer.State) error {
 	return s.Hamiltonian.Reset(s.Point)
 }
 
-// merged is what was found together with what someone else has found, as far as it is not the
-// same.
+// merged adds to the modes found those of another chain, without duplicates.
 func merged(found, others []local) []local {
 	out := slices.Clone(found)
 	for _, m := range others {
@@ -180,8 +179,8 @@ func merged(found, others []local) []local {
 	return out
 }
 
-// find looks for modes from random points, the chain's own first. The error is that of the
-// chain's own start if nothing is found, or one that ends the chain.
+// find looks for modes from random points, the chain's own first. If nothing is found, the error is
+// that of the chain's own start; other errors end the chain.
 func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (found []local, err error) {
 	k.patience = patience
 	x := slices.Clone(first)
@@ -211,8 +210,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	if len(found) == 0 {
 		return nil, failure
 	}
-	// A mode whose region of attraction is small shows at points within it by more density than
-	// what is known accounts for.
+	// A mode with a small region of attraction shows at points within it by more density than the
+	// known modes explain.
 	add := func(more []local, err error) error {
 		found = append(found, more...)
 		return err
@@ -250,7 +249,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	return found, err
 }
 
-// best takes the lead with the largest excess out of one of the groups; nil: there is none.
+// best removes and returns the lead with the largest excess of one of the groups; nil if there is
+// none.
 func best(rng *rand.Rand, groups *[][]lead) []float64 {
 	*groups = slices.DeleteFunc(*groups, func(g []lead) bool { return len(g) == 0 })
 	if len(*groups) == 0 {
@@ -262,8 +262,8 @@ func best(rng *rand.Rand, groups *[][]lead) []float64 {
 	return x
 }
 
-// sphere is the centre of modes, each of the same weight, and the root mean square over the
-// coordinates of the distance from there of draws from them.
+// sphere returns the centre of modes, each with the same weight, and the root mean square distance
+// per coordinate of their draws from it.
 func sphere(found []local) (centre []float64, sd float64) {
 	d := found[0].Normal.Dim
 	n := float64(len(found))
@@ -285,9 +285,8 @@ func sphere(found []local) (centre []float64, sd float64) {
 	return centre, math.Sqrt(square)
 }
 
-// scan evaluates the density at n points, which draw writes, of so many groups in turn. It returns
-// those at which it is more than what is known says, in each group at most most, the largest
-// excess first.
+// scan evaluates the density at n points, which draw writes, going through the groups in turn. It
+// returns the points with a positive excess, at most most per group, the largest excess first.
 func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []float64)) ([][]lead, error) {
 	x := make([]float64, k.target.Dim())
 	out := make([][]lead, groups)
@@ -309,7 +308,7 @@ func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []flo
 	return out, nil
 }
 
-// scanHot scans what is known, with each component made wider by the roots of heats.
+// scanHot scans around the known modes, with each component widened by the roots of heats.
 func (k *Kernel) scanHot(rng *rand.Rand, w known, n int) ([][]lead, error) {
 	return k.scan(w, n, len(heats), ofHeat, func(i int, x []float64) {
 		w.m.sampleHot(rng, math.Sqrt(heats[i]), x)
@@ -319,7 +318,7 @@ func (k *Kernel) scanHot(rng *rand.Rand, w known, n int) ([][]lead, error) {
 // heats are the factors of the variances.
 var heats = []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
-// quickClimbs climbs from the points that next gives, as long as there are gradients left.
+// quickClimbs climbs from the points that next returns, while there are gradients left.
 func (k *Kernel) quickClimbs(ctx context.Context, rng *rand.Rand, w known, allowed int64, next func(i int) []float64) (found []local, err error) {
 	begun := k.target.Gradients()
 	for i := 0; int64(i) < allowed && len(found) < maxComponents && k.target.Gradients()-begun < allowed; i++ {
@@ -338,17 +337,18 @@ func (k *Kernel) quickClimbs(ctx context.Context, rng *rand.Rand, w known, allow
 	return found, nil
 }
 
-// nearRadii are those of the random points about what is known, in its standard deviations.
+// nearRadii are those of random points around the known modes, in their standard deviations.
 var nearRadii = []float64{1, 2, 0.5, 4}
 
 // lead is a point from which a climb may find something new.
 type lead struct {
 	x      []float64
 	excess float64
-	group  int // of leads, of which few are followed
+	group  int // the group of the lead; few leads of a group are followed
 }
 
-// follow climbs from the leads with the largest excess, ofGroup of each group and so many in all.
+// follow climbs from the leads with the largest excess, at most ofGroup of each group and most in
+// all.
 func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
@@ -377,9 +377,8 @@ func final(err error) bool {
 	return errors.Is(err, infer.ErrInterrupted) || errors.Is(err, infer.ErrFatal)
 }
 
-// climb leads from x to where modes may be, and explores what it finds there that is not
-// explained: where the typical set is, and at the summit, which may be of a narrow mode within
-// a wide one.
+// climb climbs from x and explores the ends that are not explained: the typical set, and the
+// summit, which may be a narrow mode within a wide one.
 func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
 	d := len(x)
 	a, err := optimize.FindTypical(ctx, k.target, x, rng, climbs+int(2*math.Sqrt(float64(d))), nil)
@@ -396,7 +395,7 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 		k.patience--
 		mode, err := k.explored(ctx, rng, scale, x)
 		if err != nil || w.explainsMode(mode) {
-			return err // it has led to what is known
+			return err // it has led to a known mode
 		}
 		k.patience = patience
 		found = append(found, mode)
@@ -424,8 +423,8 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 	return found, look(a.Scale, top.X, top.LogDensity)
 }
 
-// quickClimb is a climb of which many can be made: it ends as soon as it comes to where a mode that
-// is known explains the density, and looks at the summit alone.
+// quickClimb is a cheap climb. It ends as soon as it reaches a point that a known mode explains,
+// and explores only the summit.
 func (k *Kernel) quickClimb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
 	d := float64(len(x))
 	most := climbs + int(2*math.Sqrt(d))
@@ -451,7 +450,7 @@ func (k *Kernel) logAt(x []float64) (float64, error) {
 	return k.target.LogDensityGrad(x, k.work.Gradient)
 }
 
-// with is what is known with a mode more.
+// with adds a mode.
 func (w known) with(m local) known {
 	if w.m == nil {
 		return knownOf([]local{m})
@@ -468,7 +467,7 @@ func (w known) with(m local) known {
 	return known{all, total}
 }
 
-// explored is what a short run of NUTS from x finds of the mode there.
+// explored makes a short run of NUTS from x and describes the mode there.
 func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float64) (local, error) {
 	plan, err := nuts.Sampler{MaxDepth: localDepth, Refine: k.options.refine()}.Plan(k.target, localWarm)
 	if err != nil {
@@ -478,7 +477,7 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	for i, v := range scale {
 		variance[i] = v * v
 	}
-	// A metric that cannot be used leaves the unit one in place.
+	// If the metric cannot be used, the unit metric stays.
 	_ = plan.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: len(x), Inverse: variance})
 	chain, err := infer.NewState(plan, k.target, rng, x)
 	if err != nil {
@@ -520,10 +519,10 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	return m, nil
 }
 
-// seek looks for modes that the fitted reference misses, after a round that has taken so many
-// gradients: by climbs from draws of all levels and from points around the reference, first from
-// those that are least explained, and by short runs from cold draws that are not explained, which
-// may be of a wide mode about the summit of a narrow one.
+// seek looks for modes that the fitted reference misses, after a round that has taken spent
+// gradients. It climbs from draws of all levels and from points around the reference, first from
+// those that are explained least. It also makes short runs from cold draws that are not explained:
+// they may belong to a wide mode around the summit of a narrow one.
 func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found []local, err error) {
 	k.patience = patience / 2
 	l := k.learning
@@ -598,8 +597,8 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found [
 	return found, nil
 }
 
-// massOf is the logarithm of the mass of a target, by the density at draws of it and by a mixture
-// that is near to it: the median of the log ratios.
+// massOf estimates the log mass of a target from the density at its draws and a mixture near it:
+// the median of the log ratios.
 func massOf(m *Mixture, draws [][]float64, logs []float64) float64 {
 	if len(draws) == 0 {
 		return 0
