@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// askEvery is how often who waits for work that takes long asks whether to stop.
+// askEvery is the interval at which a caller that waits for long work asks whether to stop.
 const askEvery = 20 * time.Millisecond
 
-// Beside is what f returns, unless stop, which is asked every 20 ms meanwhile, has an error before
-// that: then f goes on to its end, in memory that nobody else may use, and its result is lost.
-// A panic of f is the caller's. A nil stop never has an error.
+// Await runs f and returns its result. Every 20 ms meanwhile it calls stop; if that returns an
+// error, Await returns the error at once. f then continues to its end, in memory that nobody else
+// may use, and its result is lost. A panic of f is passed to the caller. A nil stop never returns
+// an error.
 func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 	if stop == nil {
 		return f(), nil
@@ -50,9 +51,9 @@ func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 	}
 }
 
-// Leave is called when work goes on that stop, an error of Env.Stop, has ended for its caller, and
-// the function that it returns when that work is over. An error with a method Leave of this
-// signature is called, so that whoever stopped can wait for the end.
+// Leave is called when work continues after its caller was stopped by an error of Env.Stop. Call
+// the result when that work is over. An error with a method Leave of this signature is told, so
+// that the code that stopped the run can wait for the end.
 func Leave(stop error) (ended func()) {
 	var waits interface{ Leave() (ended func()) }
 	if errors.As(stop, &waits) {

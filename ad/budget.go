@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// Budget bounds what building graphs may take: memory, and statements of a program
-// that are evaluated on the way. It is shared by the graphs that one task builds,
-// one after another; nil has no bounds. Not safe for concurrent use.
+// Budget bounds what building graphs may take: memory, and the statements of a program that are
+// evaluated meanwhile. It is shared by the graphs that one task builds, one after another; nil has
+// no bounds. Not safe for concurrent use.
 type Budget struct {
-	// Stop, if not nil, is asked now and then whether to go on: an error ends what is
-	// under way with an error that wraps it.
+	// Stop, if not nil, is called now and then. If it returns an error, the work ends with an error
+	// that wraps it.
 	Stop func() error
 
 	memory, used     int64 // bytes
@@ -19,8 +19,7 @@ type Budget struct {
 	calls, steps     uint8
 }
 
-// NewBudget is a budget of so many bytes of memory and so many statements; 0 stands
-// for no bound.
+// NewBudget returns a budget of this many bytes of memory and statements; 0 means no bound.
 func NewBudget(memory, statements int64) *Budget {
 	b := &Budget{memory: memory, statements: statements}
 	if memory <= 0 {
@@ -32,7 +31,7 @@ func NewBudget(memory, statements int64) *Budget {
 	return b
 }
 
-// LimitError says that a budget is exhausted.
+// LimitError reports that a budget is exhausted.
 type LimitError struct {
 	What  string // "memory" or "statements"
 	Asked int64  // bytes, or statements
@@ -51,21 +50,21 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("this needs %s of memory; %s of %s are left", FormatBytes(e.Asked), FormatBytes(e.Left), FormatBytes(e.Limit))
 }
 
-// Fatal reports that a run is to end: points that need too much are not impossible, and
-// to reject them would change what is drawn.
+// Fatal reports that the run must end: a point that needs too much memory is not impossible, and
+// rejecting it would change the distribution of the draws.
 func (e *LimitError) Fatal() bool { return true }
 
-// Detail says why there is a limit, for users.
+// Detail says why the limit exists, for users.
 func (e *LimitError) Detail() string {
 	return "What a model takes is bounded, so that a mistake in it or in its data cannot take the whole machine."
 }
 
-// Fix says what to do.
+// Fix says what the user can do.
 func (e *LimitError) Fix() string {
 	return "check the sizes and the loops here; if they are meant, allow more " + e.What
 }
 
-// FormatBytes writes a number of bytes with three digits: "1.25 GB".
+// FormatBytes formats a number of bytes with three digits: "1.25 GB".
 func FormatBytes(n int64) string {
 	if n == math.MaxInt64 {
 		return "more than any computer's memory"
@@ -78,8 +77,8 @@ func FormatBytes(n int64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64) + " " + units[unit]
 }
 
-// Take asks for so many bytes before they are allocated. The error is a *LimitError,
-// or that of Stop.
+// Take requests this many bytes before they are allocated. The error is a *LimitError, or that of
+// Stop.
 func (b *Budget) Take(bytes int64) error {
 	if b == nil {
 		return nil
@@ -94,7 +93,7 @@ func (b *Budget) Take(bytes int64) error {
 	return nil
 }
 
-// Steps counts so many statements and asks Stop.
+// Steps counts this many statements and calls Stop.
 func (b *Budget) Steps(n int64) error {
 	if b == nil {
 		return nil
@@ -105,7 +104,7 @@ func (b *Budget) Steps(n int64) error {
 	return b.Ask()
 }
 
-// Ask asks Stop.
+// Ask calls Stop.
 func (b *Budget) Ask() error {
 	if b == nil || b.Stop == nil {
 		return nil
@@ -113,7 +112,7 @@ func (b *Budget) Ask() error {
 	return b.Stop()
 }
 
-// Left is what is left of memory and statements.
+// Left returns the memory and the statements that are left.
 func (b *Budget) Left() (memory, statements int64) {
 	if b == nil {
 		return 0, 0
@@ -121,7 +120,7 @@ func (b *Budget) Left() (memory, statements int64) {
 	return b.memory - b.used, b.statements - b.done
 }
 
-// Used is the number of bytes taken so far, to be handed to Back.
+// Used is the number of bytes taken so far, for a later call of Back.
 func (b *Budget) Used() int64 {
 	if b == nil {
 		return 0
@@ -129,21 +128,21 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Back gives back what was taken since Used was what it was then.
+// Back returns what was taken since Used had this value.
 func (b *Budget) Back(used int64) {
 	if b != nil {
 		b.used = min(b.used, max(used, 0))
 	}
 }
 
-// Return gives back so many bytes that were taken.
+// Return gives back this many bytes.
 func (b *Budget) Return(bytes int64) {
 	if b != nil {
 		b.used = max(b.used-bytes, 0)
 	}
 }
 
-// Step counts a statement that counts for so many. The errors are as of Take.
+// Step counts a statement with a cost. The errors are those of Take.
 func (b *Budget) Step(cost int64) error {
 	if b == nil {
 		return nil
@@ -190,23 +189,22 @@ func long(n *Node, types []Type) bool {
 	return math.Pow(float64(most), 1.5) >= long
 }
 
-// Use makes the graph, and those that it makes beside itself, take their memory from a
-// budget.
+// Use makes the graph, and those created from it, take their memory from a budget.
 func (g *Graph) Use(b *Budget) { g.budget, g.taken = b, new(int64) }
 
 // Budget is the budget that the graph takes its memory from.
 func (g *Graph) Budget() *Budget { return g.budget }
 
-// Beside returns an empty graph with the same budget.
+// Sibling returns an empty graph with the same budget.
 func (g *Graph) Sibling() *Graph {
 	n := NewGraph()
 	n.budget, n.taken, n.eager = g.budget, g.taken, g.eager
 	return n
 }
 
-// Reserve asks for the memory of an array of so many elements in each dimension, of so
-// many bytes each, that the caller is about to allocate. It panics with a *BuildError
-// that wraps a *LimitError if there is not enough.
+// Reserve requests the memory of an array that the caller is about to allocate, with these sizes
+// and this many bytes per element. It panics with a *BuildError that wraps a *LimitError if there
+// is not enough.
 func (g *Graph) Reserve(bytes int, sizes ...int) {
 	n := SizeOf(sizes)
 	if n > maxTotal {
@@ -215,7 +213,7 @@ func (g *Graph) Reserve(bytes int, sizes ...int) {
 	g.take(int64(times(n, bytes)))
 }
 
-// Array is a new array of numbers, whose memory is taken from the budget.
+// Array returns a new array of numbers, with memory from the budget.
 func (g *Graph) Array(sizes ...int) []float64 {
 	g.Reserve(8, sizes...)
 	return make([]float64, SizeOf(sizes))
@@ -225,7 +223,7 @@ func (g *Graph) halt(err error) {
 	panic(&BuildError{Msg: err.Error(), Site: g.site, Err: err})
 }
 
-// nodeBytes is what a node takes, with its entries in maps and lists.
+// nodeBytes is the memory of a node, with its entries in maps and lists.
 const nodeBytes = 256
 
 // charge takes the memory of a new node.
@@ -252,8 +250,7 @@ func (g *Graph) take(bytes int64) {
 	}
 }
 
-// Taken is the number of bytes that the graph and those made beside it have taken from
-// their budget.
+// Taken is the number of bytes that the graph and its siblings have taken from their budget.
 func (g *Graph) Taken() int64 {
 	if g.taken == nil {
 		return 0
@@ -261,8 +258,7 @@ func (g *Graph) Taken() int64 {
 	return *g.taken
 }
 
-// GiveBack gives back so many bytes that the graph and those made beside it have taken, which
-// nobody uses any more.
+// GiveBack gives back this many bytes that the graph and its siblings have taken and no longer use.
 func (g *Graph) GiveBack(bytes int64) {
 	if g.taken != nil {
 		g.budget.Return(bytes)
@@ -278,8 +274,8 @@ func (x Index) tables() (bytes int64) {
 	return bytes
 }
 
-// SizeOf is the number of elements of an array with that shape. What does not fit
-// into an int is the greatest int, so that a bound on it holds.
+// SizeOf is the number of elements of an array with that shape. If it does not fit into an int, it
+// is the largest int, so that bounds on it still hold.
 func SizeOf(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -291,7 +287,7 @@ func SizeOf(shape []int) int {
 	return n
 }
 
-// times is the product of numbers that are not negative, at most the greatest int.
+// times is the product of two non-negative numbers, at most the largest int.
 func times(a, b int) int {
 	if b > 0 && a > math.MaxInt/b {
 		return math.MaxInt

@@ -2,37 +2,35 @@ package ad
 
 import "slices"
 
-// What depends on what, in graphs with regions in one another. A body that carries values is
-// gone through again until no more of them depend: what was found of the regions in it is kept
-// meanwhile, since it only grows, so that regions deep in one another do not multiply what is
-// done.
+// This file: dependence in nested regions. A body that carries values is visited until no more of
+// them are found to depend. What was found for its inner regions is kept meanwhile, since it only
+// grows, so that the cost does not multiply with the depth of nesting.
 
-// dependents marks the nodes below end that depend on wrt through ops with
-// derivatives. A region is marked if it reads one that is, its results only if they
-// depend on it in its bodies: a loop that only finds something has no derivative to
-// run for.
+// dependents marks the nodes before end that depend on wrt through ops with derivatives. A region
+// is marked if it reads a marked node, its results only if they depend on it within its bodies: a
+// loop that only searches has no derivative.
 func (g *Graph) dependents(wrt []Ref, end int) []bool {
 	d := reach{g: g, dep: make([]bool, end)}
 	d.spread(wrt)
 	return d.dep
 }
 
-// reach is which nodes of a graph, up to some, depend on others.
+// reach marks which nodes of a graph, before some end, depend on others.
 type reach struct {
 	g       *Graph
 	dep     []bool
 	regions map[Ref]*regionReach // of those that are marked
 }
 
-// regionReach is what is known of a region: of the arguments that were marked, which
-// results depend on them.
+// regionReach is what is known of a region: given the marked arguments, which results depend on
+// them.
 type regionReach struct {
 	need, results []bool
 	bodies        []reach // in their order
 	carried       []bool  // by carried value: whether it is needed or becomes dependent
 }
 
-// spread marks nodes, and what depends on them.
+// spread marks nodes, and all that depends on them.
 func (d *reach) spread(wrt []Ref) {
 	for _, r := range wrt {
 		if int(r) < len(d.dep) {
@@ -84,7 +82,7 @@ func reaches(bodies ...*Graph) (ds []reach) {
 	return ds
 }
 
-// through marks the outputs that depend on the inputs that are needed.
+// through marks the outputs that depend on the marked inputs.
 func (d *reach) through(need []bool) []bool {
 	var from []Ref
 	for i, in := range d.g.Inputs {
@@ -100,8 +98,8 @@ func (d *reach) through(need []bool) []bool {
 	return out
 }
 
-// spread finds the results of the region that depend on the arguments that are needed, of
-// which there are at least as many as before.
+// spread finds the results of the region that depend on the marked arguments, which include those
+// marked before.
 func (u *regionReach) spread(n *Node, need []bool) {
 	if u.need != nil && slices.Equal(u.need, need) {
 		return
@@ -128,8 +126,8 @@ func (u *regionReach) spread(n *Node, need []bool) {
 	}
 }
 
-// loop marks the outputs of a body that depend on the inputs that are needed, of which the
-// first are carried.
+// loop marks the outputs of a body that depend on the marked inputs, of which the first are
+// carried.
 func (u *regionReach) loop(carries int, need []bool) []bool {
 	need = slices.Clone(need)
 	for {
@@ -146,8 +144,8 @@ func (u *regionReach) loop(carries int, need []bool) []bool {
 	}
 }
 
-// activeCarries marks, among the first arguments of a region that carries them,
-// those that are needed or become dependent on what is.
+// activeCarries marks, among the first arguments of a region, which it carries, those that are
+// marked or come to depend on marked ones.
 func activeCarries(body *Graph, carries int, need []bool) []bool {
 	u := regionReach{bodies: reaches(body)}
 	u.loop(carries, need)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Interval is a set of numbers: from Lo to Hi, without the ends that are open.
-// NaN is in no interval.
+// Interval is the set of numbers from Lo to Hi, without the ends that are open. NaN is in no
+// interval.
 type Interval struct {
 	Lo, Hi         float64
 	LoOpen, HiOpen bool
@@ -28,8 +28,7 @@ type Check struct {
 	Name     string // "Scale parameter": what the argument is, as the message names it
 	Want     string // "positive": completes "must be …"
 
-	// Elements are, where the argument has some of the user's elements only, which these
-	// are, the same ones in each lane; nil: it has all.
+	// Elements says which of the user's elements the argument has, the same in each lane; nil: all.
 	Elements []int32
 }
 
@@ -56,49 +55,46 @@ func (e *CheckError) Error() string {
 
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Requirement is the attribute of OpRequire, an effect on a value without
-// lanes: Wrong says what is wrong with the elements of the argument, or nothing
-// (""); what it says rejects the evaluation with a *RejectError. It is called
-// concurrently, and does not allocate where nothing is wrong.
+// Requirement is the attribute of OpRequire, a side effect on a value without lanes. Wrong
+// describes what is wrong with the elements of the argument, or returns "". A description rejects
+// the evaluation with a *RejectError. Wrong is called concurrently, and does not allocate if
+// nothing is wrong.
 type Requirement struct{ Wrong func(x []float64) string }
 
-// Message is the attribute of OpReject and OpPrint: texts and, between them,
-// values of arguments. OpReject's first argument is its condition: where it is
-// not 0, the evaluation is rejected (Fatal: the run ends) with a *RejectError.
+// Message is the attribute of OpReject and OpPrint: strings and, between them, values of arguments.
+// OpReject's first argument is its condition: if it is not 0, the evaluation is rejected (Fatal:
+// the run ends) with a *RejectError.
 //
-// With Where, the message is about a pair of elements of the first two values,
-// the first for which Where holds: they stand for the values, and the part Which
-// is their index.
+// With Where, the message is about a pair of elements of the first two values, the first pair for
+// which Where holds. These replace the values, and the part Which is their index.
 type Message struct {
 	Parts []MessagePart
 	Fatal bool
 	Where func(x, y float64) bool
 }
 
-// MessagePart is a text or, if Arg is not negative, the value of an argument; of
-// several, from Arg on, if Form is not nil.
+// MessagePart is a string or, if Arg is not negative, the value of an argument. If Form is not nil,
+// it is the values of several arguments, from Arg on.
 type MessagePart struct {
 	Text string
 	Arg  int
 	Form *Form
 }
 
-// Which is the Arg of the part that says of which elements a message with Where
-// is, such as [2,1]; of numbers it is empty.
+// Which is the Arg of the part that gives the index of the elements in a message with Where, such
+// as [2,1]; for scalars it is empty.
 const Which = -2
 
-// Form says how the values of several arguments are written as one: an array of
-// so many dimensions, which all of them have, of lists in parentheses of what
-// Members say. A Form without members is one argument, whose numbers are written
-// as integers if Int says so.
+// Form says how the values of several arguments are written as one: an array with this number of
+// dimensions, which all of them have, whose elements are lists in parentheses, as Members say. A
+// Form without members is one argument; with Int its numbers are written as integers.
 type Form struct {
 	Dims    int
 	Members []*Form
 	Int     bool
 }
 
-// maxText is about the number of bytes after which the text of a message breaks
-// off.
+// maxText is the approximate number of bytes after which a message is cut off.
 const maxText = 1 << 18
 
 // size is the number of arguments.
@@ -129,7 +125,7 @@ func (e *RejectError) Error() string {
 	return e.Message
 }
 
-// ErrNotFinite marks nothing but a misuse of an effect's arguments.
+// errEffectArgs marks a wrong use of the arguments of an op with side effects.
 var errEffectArgs = errors.New("arguments do not fit the effect")
 
 // Check adds the check of x.
@@ -140,13 +136,13 @@ func (g *Graph) RejectIf(cond Ref, m *Message, args ...Ref) {
 	g.Do(OpReject, m, append([]Ref{cond}, args...)...)
 }
 
-// Require adds the check of a whole value.
+// Require adds a check of a whole value.
 func (g *Graph) Require(r *Requirement, x Ref) { g.Do(OpRequire, r, x) }
 
 // Print adds a print of m.
 func (g *Graph) Print(m *Message, args ...Ref) { g.Do(OpPrint, m, args...) }
 
-// effectOps are the ops that act rather than compute.
+// effectOps are the rows of ops with side effects.
 func effectOps() map[OpCode]Op {
 	none := func([]Type, any) (Type, error) { return Type{}, nil }
 	return map[OpCode]Op{
@@ -167,8 +163,8 @@ func effectOps() map[OpCode]Op {
 	}
 }
 
-// RunEffect carries out an effect node on the values of its arguments; print
-// receives the text of a print. It does not allocate unless it fails or prints.
+// RunEffect carries out the side effect of a node on the values of its arguments; print receives
+// the text of a print. It does not allocate unless it fails or prints.
 func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) error {
 	switch attr := n.Attr.(type) {
 	case *Check:
@@ -264,7 +260,7 @@ func (m *Message) pair(types []Type, args [][]float64, lane int) (which string, 
 	for k := range text {
 		text[k] = FormatNumber(at(k, i))
 	}
-	if text[0] == text[1] { // rounded
+	if text[0] == text[1] { // equal after rounding
 		text = [2]string{exactly(at(0, i)), exactly(at(1, i))}
 	}
 	for k := len(shape) - 1; k >= 0; k-- {

@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// EvalNode computes one node that has no effect, no randomness and no
-// sub-graph: args and types are those of its arguments, dst receives
-// n.Type.Total() elements. It is the reference of every executor and may
-// allocate.
+// EvalNode computes one node without side effects, random numbers or sub-graphs: args and types are
+// those of its arguments, dst receives n.Type.Total() elements. It is the reference for every
+// executor and may allocate.
 func EvalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return evalNode(n, types, args, dst)
 }
@@ -46,7 +45,7 @@ func evalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return nil
 }
 
-// OpError is an op that rejected the evaluation, with its place.
+// OpError is the error of an op that rejected the evaluation, with its place.
 type OpError struct {
 	Site Site
 	Op   string
@@ -85,7 +84,7 @@ func evalElementwise(row *Op, t Type, types []Type, args [][]float64, dst []floa
 	}
 }
 
-// Scalar applies an Elementwise op to numbers; of v only the first Arity count.
+// Scalar applies an Elementwise op to numbers; only the first Arity elements of v are used.
 func (o *Op) Scalar(v [3]float64) float64 {
 	switch {
 	case o.F1 != nil:
@@ -96,7 +95,7 @@ func (o *Op) Scalar(v [3]float64) float64 {
 	return o.F3(v[0], v[1], v[2])
 }
 
-// gather and scatter treat the last dimension in a tight loop.
+// gather and scatter handle the last dimension in a tight loop.
 func gather(dst, src []float64, ix Index) {
 	if len(ix.Dims) == 0 {
 		dst[0] = src[ix.Offset]
@@ -237,7 +236,7 @@ func matMul(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 		tb = blas.Trans
 	}
 	if c == 1 {
-		// A matrix times a vector, whichever way the vector is held.
+		// A matrix times a vector, whether the vector is a row or a column.
 		blas64.Implementation().Dgemv(ta, sa[0], sa[1], 1, a, sa[1], b, 1, 0, dst, 1)
 		return
 	}
@@ -256,9 +255,8 @@ func matMul(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 	blas64.Implementation().Dgemm(ta, tb, r, c, k, 1, a, sa[1], b, sb[1], 0, dst, c)
 }
 
-// GatherInto and ScatterInto are the kernels of OpGather and of OpScatter's
-// accumulation (dst is not cleared), for executors.
+// GatherInto is the kernel of OpGather, for executors.
 func GatherInto(dst, src []float64, ix Index) { gather(dst, src, ix) }
 
-// ScatterInto adds src's elements to those of dst that ix maps them to.
+// ScatterInto adds src's elements to the elements of dst to which ix maps them. dst is not cleared.
 func ScatterInto(dst, src []float64, ix Index) { scatter(dst, src, ix) }

@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Backprop appends to g the adjoints of wrt: for each, Σ_k seeds[k]·∂outs[k]/∂wrt,
-// of wrt's type, or None where no output depends on it. The result is part of
-// the same graph, in the same ops, and can be differentiated again. seeds[k]
-// has the type of outs[k]; None stands for 0.
+// Backprop appends to g the adjoints of wrt: for each, Σ_k seeds[k]·∂outs[k]/∂wrt, of wrt's type,
+// or None if no output depends on it. The result is part of the same graph, in the same ops, and
+// can be differentiated again. seeds[k] has the type of outs[k]; None stands for 0.
 //
-// Reverse accumulation in one sweep over the nodes: the rule of every op is its
-// row's Partials, Factors, VJP or Adjoint. A side of a choice that was not taken contributes 0
-// even where its partial derivative is infinite or NaN (untaken.go).
+// It is reverse accumulation in one sweep over the nodes: the rule of every op is its row's
+// Partials, Factors, VJP or Adjoint. A side of a choice that was not taken contributes 0 even where
+// its partial derivative is infinite or NaN (untaken.go).
 func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil, nil) }
 
-// accrued is the adjoints of a region's arguments from what reads them later.
+// accrued has the adjoints of a region's arguments accumulated from later readers.
 type accrued struct {
-	refs     []Ref  // None: there is none yet
-	included []bool // set by the rule where the adjoint that it returns contains it
+	refs     []Ref  // None: nothing accumulated yet
+	included []bool // set by the rule if the adjoint that it returns includes refs
 }
 
-// backprop is Backprop; left says which of outs may be of a side that was not taken, start has
-// adjoints of wrt that there are before, None for 0.
+// backprop is Backprop. left says which of outs may belong to a side that was not taken; start has
+// adjoints of wrt to add to, None for 0.
 func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref {
 	last := Ref(-1)
 	for _, r := range outs {
@@ -52,7 +51,7 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 			accumulate(r, g.Expand(seeds[k], g.Type(r)))
 		}
 	}
-	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{} // of regions: the adjoints of their results; which may be of a side not taken
+	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{} // by region: the adjoints of its results, and which of these may belong to a side not taken
 	old := g.site
 	n := new(Node) // a copy of each: the slice grows
 	for i := end - 1; i >= 0; i-- {
@@ -86,7 +85,7 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				for k, a := range n.Args {
 					sofar.refs[k] = adj[a]
 					if slices.Contains(n.Args[:k], a) {
-						sofar.refs[k] = None // it is one argument's
+						sofar.refs[k] = None // it belongs to one argument only
 					}
 				}
 				adjs = row.Adjoint(g, n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need, sofar)
@@ -97,7 +96,7 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				adjs = row.VJP(g, n, Ref(i), adj[i], need)
 			}
 			for k, a := range adjs {
-				if included != nil && included[k] { // first, for others to be added to it
+				if included != nil && included[k] { // comes first, so that others are added to it
 					adj[n.Args[k]] = a
 				}
 			}
@@ -152,7 +151,7 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 	return res
 }
 
-// finiteConst reports whether r is a constant without infinities and NaN.
+// finiteConst reports whether r is a constant without infinities or NaN.
 func (g *Graph) finiteConst(r Ref) bool {
 	data, ok := g.Value(r)
 	if !ok {
@@ -166,8 +165,8 @@ func (g *Graph) finiteConst(r Ref) bool {
 	return true
 }
 
-// Grad returns the gradient of the scalar out (its sum, if it is an array) with
-// respect to each of wrt, of wrt's type; zeros where out does not depend on it.
+// Grad returns the gradient of the scalar out (of its sum, if it is an array) with respect to each
+// of wrt, of wrt's type; zeros if out does not depend on it.
 func (g *Graph) Grad(out Ref, wrt ...Ref) []Ref {
 	res := g.Backprop([]Ref{out}, []Ref{g.Const(1)}, wrt)
 	for k, r := range res {

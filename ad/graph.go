@@ -63,8 +63,8 @@ func shapeEqual(a, b []int) bool {
 	return true
 }
 
-// Site identifies where in the user's program a node came from; it is opaque
-// here and copied to derived nodes. 0 is "nowhere".
+// Site identifies the place in the user's program that a node comes from. It is opaque here and
+// copied to derived nodes. 0 is "nowhere".
 type Site int32
 
 // Node is one operation of a graph, in SSA form: its arguments precede it.
@@ -77,24 +77,23 @@ type Node struct {
 	Site Site
 }
 
-// Graph is a static program over arrays: nodes in order of computation, some of
-// them inputs, some outputs, some effects (argument checks, rejections, prints)
-// that are carried out in order. Graphs only grow; unused nodes are dropped by
-// whoever executes the graph. Building calls panic with *BuildError on a
-// mistake of the caller (a shape that does not fit); Recover turns that into
-// an error at a package's border. Not safe for concurrent use while it is
-// built; immutable and shareable afterwards.
+// Graph is a static program over arrays: nodes in order of computation. Some are inputs, some
+// outputs, and some have side effects (argument checks, rejections, prints) that are carried out in
+// order. Graphs only grow; whoever executes a graph drops unused nodes. Building calls panic with
+// *BuildError on a mistake of the caller (a shape that does not fit); Recover turns that into an
+// error at a package's border. A graph is not safe for concurrent use while it is built; afterwards
+// it is immutable and can be shared.
 type Graph struct {
 	Nodes       []Node
 	Inputs      []Ref
 	Outputs     []Ref
-	SideEffects []Ref // nodes with effects, in order of their effect
+	SideEffects []Ref // nodes with side effects, in order
 
 	site   Site
 	budget *Budget // nil: there are no bounds
-	taken  *int64  // bytes, from the budget, by this graph and those beside it
+	taken  *int64  // bytes taken from the budget by this graph and its siblings
 	cse    map[nodeKey]Ref
-	attrs  map[string]int32 // numbers of keys of attributes, from 1
+	attrs  map[string]int32 // by key of an attribute: its number, from 1
 	key    []byte           // scratch memory of attrKey
 	types  []Type           // scratch memory of typeOf
 	room   []Ref            // for arguments of nodes to come
@@ -102,10 +101,10 @@ type Graph struct {
 	small  []float64        // for scalar constants to come
 	consts map[uint64]Ref   // scalar constants by bits
 	lower  map[int]Index    // of lower triangles, by size
-	tables tables           // index tables, each content once
+	tables tables           // index tables, each content stored once
 
-	guarding bool // a rule is at work whose adjoint may be that of a side not taken
-	eager    bool // whether all constants are folded, also those that take much room
+	guarding bool // a rule is being applied to an adjoint that may belong to a side not taken
+	eager    bool // whether all constants are folded, even large ones
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // their storage, by bits; shared
@@ -116,19 +115,19 @@ func NewGraph() *Graph {
 	return &Graph{}
 }
 
-// Expect makes room for so many nodes in a graph that has none yet.
+// Expect reserves storage for this many nodes in an empty graph.
 func (g *Graph) Expect(nodes int) {
 	if len(g.Nodes) == 0 {
 		g.Nodes, g.cse = make([]Node, 0, nodes), make(map[nodeKey]Ref, nodes)
 	}
 }
 
-// BuildError is a mistake in building a graph.
+// BuildError reports a mistake in building a graph.
 type BuildError struct {
 	Op   OpCode
 	Msg  string
 	Site Site
-	Err  error // where a Budget ended it: a *LimitError, or what Budget.Stop said
+	Err  error // set if a Budget ended the building: a *LimitError, or the error of Budget.Stop
 }
 
 // Error implements error.
@@ -139,15 +138,15 @@ func (e *BuildError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Op, e.Msg)
 }
 
-// Unwrap returns what a Budget said.
+// Unwrap returns the error of the Budget.
 func (e *BuildError) Unwrap() error { return e.Err }
 
 func (g *Graph) fail(op OpCode, format string, args ...any) {
 	panic(&BuildError{Op: op, Msg: fmt.Sprintf(format, args...), Site: g.site})
 }
 
-// Recover stores a *BuildError panic in *err; defer it at the border of a
-// package that builds graphs. Other panics go on.
+// Recover stores a *BuildError panic in *err; defer it at the border of a package that builds
+// graphs. Other panics continue.
 func Recover(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -209,9 +208,8 @@ func (g *Graph) markUniform(r Ref) {
 	g.uniform[r] = true
 }
 
-// fill is a constant of type t all of whose elements are v. Derivatives are full
-// of them: they share their storage and are used as numbers where that gives the
-// same type.
+// fill returns a constant of type t with all elements v. Derivatives have many of them: they share
+// their storage, and are replaced by numbers where that gives the same type.
 func (g *Graph) fill(t Type, v float64) Ref {
 	if t.Equal(Scalar) {
 		return g.Const(v)
@@ -230,7 +228,7 @@ func (g *Graph) fill(t Type, v float64) Ref {
 	return r
 }
 
-// number is the number that a constant repeats in all of its elements.
+// number is the number that all elements of a constant equal, if there is one.
 func (g *Graph) number(r Ref) (v float64, ok bool) {
 	n := &g.Nodes[r]
 	if n.Op != OpConst || len(n.Data) == 0 || len(n.Data) > 1 && !g.uniform[r] {
@@ -239,8 +237,8 @@ func (g *Graph) number(r Ref) (v float64, ok bool) {
 	return n.Data[0], true
 }
 
-// narrow replaces repeated numbers among the arguments of an elementwise op by
-// the numbers where the type of the result does not depend on them.
+// narrow replaces constant arrays of one repeated number among the arguments of an elementwise op
+// by the number, if the type of the result does not depend on them.
 func (g *Graph) narrow(op OpCode, row *Op, args []Ref) []Ref {
 	for i, a := range args {
 		if !g.uniform[a] {
@@ -291,21 +289,20 @@ func (g *Graph) push(n Node) Ref {
 	return Ref(len(g.Nodes) - 1)
 }
 
-// nodeKey finds equal pure nodes. Ops of more than three arguments are not
-// shared but for their arguments.
+// nodeKey finds equal pure nodes. Ops with more than three arguments are not merged.
 type nodeKey struct {
 	op      OpCode
 	n       uint16
 	a, b, c Ref
-	attr    int32 // its number among the graph's; 0: none
+	attr    int32 // the number of the attribute in the graph; 0: none
 }
 
-// Keyed is implemented by attributes whose nodes may be shared. AppendKey appends a key to b:
+// Keyed is implemented by attributes of nodes that may be merged. AppendKey appends a key to b:
 // equal keys (for the same op and arguments) mean equal values.
 type Keyed interface{ AppendKey(b []byte) []byte }
 
-// attrKey is the number of an attribute's key. Numbers take the place of keys in nodeKey because
-// graphs have many nodes and few attributes, and keys without pointers are faster to look up.
+// attrKey is the number of an attribute's key. nodeKey has numbers instead of keys: graphs have
+// many nodes and few attributes, and keys without pointers are faster to look up.
 func (g *Graph) attrKey(a Keyed) int32 {
 	g.key = a.AppendKey(g.key[:0])
 	k, ok := g.attrs[string(g.key)]
@@ -319,7 +316,7 @@ func (g *Graph) attrKey(a Keyed) int32 {
 	return k
 }
 
-// refs is a copy of a node's arguments, in memory that nodes share.
+// refs copies a node's arguments to memory that nodes share.
 func (g *Graph) refs(args []Ref) []Ref {
 	n := len(args)
 	if n == 0 {
@@ -334,9 +331,9 @@ func (g *Graph) refs(args []Ref) []Ref {
 	return r
 }
 
-// Do adds the op to the graph, checking types, or returns an equal node that
-// exists; an op all of whose arguments are constants is evaluated now. Effects
-// are appended to the list of effects.
+// Do adds the op to the graph, checking types, or returns an equal existing node. An op whose
+// arguments are all constants is evaluated at once. Nodes with side effects are appended to
+// SideEffects.
 func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	row := &table[op]
 	for _, a := range args {
@@ -413,7 +410,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 		g.cse[key] = r
 		if g.Nodes[r].Attr == nil && attr != nil {
-			// A key may name a table by its address, which nobody else must get.
+			// A key may contain the address of a table, which must not be reused.
 			g.kept = append(g.kept, attr)
 		}
 	}
@@ -450,7 +447,7 @@ func (g *Graph) inflates(n *Node) bool {
 	return !g.eager && n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
-// foldNumber is fold where the value is one number repeated.
+// foldNumber is fold for a value that is one repeated number.
 func (g *Graph) foldNumber(n *Node) (float64, bool) {
 	row := &table[n.Op]
 	if row.Class != Elementwise && (row.Class != Linear || len(n.Args) != 1 || n.Op == OpScatter) {
@@ -470,8 +467,8 @@ func (g *Graph) foldNumber(n *Node) (float64, bool) {
 	return row.Scalar(v), true
 }
 
-// fold evaluates a node on constants; an op that fails (a matrix that has no
-// Cholesky factor) stays in the graph and fails when it runs.
+// fold evaluates a node on constants. An op that fails (a matrix without Cholesky factor) stays in
+// the graph and fails when it runs.
 func (g *Graph) fold(n *Node) ([]float64, bool) {
 	args := make([][]float64, len(n.Args))
 	types := make([]Type, len(n.Args))
@@ -486,8 +483,8 @@ func (g *Graph) fold(n *Node) ([]float64, bool) {
 	return dst, err == nil
 }
 
-// Eager makes the graph fold whatever is constant. Otherwise it leaves alone what is
-// mostly zeros, which derivatives have much of.
+// Eager makes the graph fold all constants. Otherwise it leaves out those that are mostly zeros,
+// which are frequent in derivatives.
 func (g *Graph) Eager() { g.eager = true }
 
 // typeOf is the type of op's value.
@@ -597,7 +594,7 @@ func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
 			return g.Do(OpReshape, attr, n.Args[0]), true
 		}
 	case OpTake:
-		// Of what has just been put there.
+		// Elements that were just written there.
 		if n := &g.Nodes[a[0]]; n.Op == OpReplace && n.Args[2] == a[1] && g.Type(a[1]).Total() == 1 && g.Type(n.Args[1]).Equal(g.typeOf(op, &table[op], attr, a)) {
 			return n.Args[1], true
 		}

@@ -1,8 +1,8 @@
 package ad
 
-// HVP returns the products of the Hessian of the scalar out (of its sum, if it
-// is an array) with the vector whose parts are v, in the parts wrt: forward over
-// reverse mode, a few times the cost of the gradient.
+// HVP returns the products of the Hessian of the scalar out (of its sum, if it is an array) with
+// the vector whose parts are v, by the parts wrt. It is forward over reverse mode, at a few times
+// the cost of the gradient.
 func (g *Graph) HVP(out Ref, wrt, v []Ref) []Ref {
 	res := g.JVP(g.Grad(out, wrt...), wrt, v)
 	for k, r := range res {
@@ -24,10 +24,10 @@ func (g *Graph) Hessian(out, wrt Ref) Ref {
 	return h
 }
 
-// Jacobian returns the derivatives of the elements of out by the n elements of
-// wrt, which has no lanes: row i, of as many columns as out has elements over
-// all lanes, is the tangent in the direction i; None where out does not depend on
-// wrt. With laned, the graph is to be put where there are lanes: none are added.
+// Jacobian returns the derivatives of the elements of out with respect to the n elements of wrt,
+// which has no lanes. Row i is the tangent in direction i, with a column per element of out over
+// all lanes; None if out does not depend on wrt. Set laned if the graph will be used where there
+// are lanes: none are added then.
 func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	n := g.Type(wrt).Size()
 	if g.Type(out).Total() == 1 { // one sweep back instead of n forward
@@ -45,13 +45,12 @@ func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	return g.directions([]Ref{out}, wrt, basis, laned, func(_ *Graph, t []Ref) []Ref { return t })[0]
 }
 
-// directions returns what then makes of the tangents of outs (None where they
-// do not depend on wrt) in each of the directions of wrt that are the rows of
-// seeds: one row of all elements over all lanes for each. then adds to the graph
-// that it is given. The directions are lanes of one forward sweep or, where the
-// sweep, or with laned what then does, has its own lanes, the steps of a scan:
-// the size of the graph does not grow with their number. What is the same at all points is computed
-// at once.
+// directions returns what then makes of the tangents of outs (None where they do not depend on
+// wrt), for each direction of wrt that is a row of seeds: one row of all elements over all lanes
+// per direction. then adds to the graph that it is given. The directions are lanes of one forward
+// sweep. If the sweep has its own lanes, or with laned the result of then has, they are the steps
+// of a scan. Either way the size of the graph does not grow with their number. What does not depend
+// on the inputs is computed at once.
 func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *Graph, t []Ref) []Ref) []Ref {
 	t := g.Type(wrt)
 	if t.Lanes > 0 {
@@ -72,7 +71,7 @@ func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *
 	return res
 }
 
-// settled is r, as a constant if no input decides it.
+// settled returns r, as a constant if it depends on no input.
 func (g *Graph) settled(r Ref) Ref {
 	if _, ok := g.Value(r); ok || g.Type(r).Total() > maxLaneWork {
 		return r
@@ -92,8 +91,8 @@ func (g *Graph) settled(r Ref) Ref {
 	return g.ConstArray(g.Type(r), v[0])
 }
 
-// lanesFree reports whether no value between wrt and outs has lanes or is too
-// large to be taken n times.
+// lanesFree reports whether no value between wrt and outs has lanes or is too large to exist n
+// times.
 func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
 	active, live := g.dependents([]Ref{wrt}, len(g.Nodes)), g.Live(outs, false)
 	for i := range active {
@@ -104,8 +103,9 @@ func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
 	return true
 }
 
-// jacobianBack is the derivatives of the elements of out by those of wrt, by a sweep back for
-// each of the former: row i is the derivative of element i. None where out does not depend on wrt.
+// jacobianBack returns the derivatives of the elements of out with respect to those of wrt, by one
+// reverse sweep per element of out: row i is the derivative of element i. None if out does not
+// depend on wrt.
 func (g *Graph) jacobianBack(out, wrt Ref) Ref {
 	flat := g.Reshape(g.Unlane(out), []int{g.Type(out).Total()})
 	m := g.Type(flat).Size()
@@ -119,9 +119,9 @@ func (g *Graph) jacobianBack(out, wrt Ref) Ref {
 	})[0]
 }
 
-// sweeps does one sweep over the graph per row of basis, as the steps of a scan; t is the type of
-// a row. A sweep is built in a copy of the graph, from which the body takes what is new; the
-// rest is captured. Its results are flat, those of a step in a row.
+// sweeps does one sweep over the graph per row of basis, as the steps of a scan; t is the type of a
+// row. A sweep is built in a copy of the graph, from which the body takes the new nodes; the rest
+// is captured. The results are flat, those of a step in a row.
 func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) []Ref {
 	h := g.clone()
 	dir := h.Input(t)

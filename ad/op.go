@@ -1,6 +1,6 @@
 package ad
 
-// Class tells how an op acts, hence which of the fields of its row count.
+// Class says how an op acts, and so which fields of its row are used.
 type Class uint8
 
 // The classes.
@@ -9,14 +9,14 @@ const (
 	Elementwise              // one number from one number of each argument; scalar arguments are broadcast
 	Linear                   // moves or sums elements
 	Array                    // a function of whole arrays, per lane
-	Region                   // has sub-graphs and any number of results; has itself no value
+	Region                   // has sub-graphs and any number of results, but no value
 	Projection               // a result of a region
-	Effect                   // checks, rejections, prints: no value
-	Random                   // draws a number from a stream; elementwise, never shared, folded or differentiated
+	Effect                   // no value: checks, rejections, prints
+	Random                   // draws a number from a stream; elementwise, never merged, folded or differentiated
 )
 
-// Op is one row of the op table: everything that the package knows about an
-// operation. Adding an op is adding a constant and a row.
+// Op is one row of the op table: everything that the package knows about an operation. To add an
+// op, add a constant and a row.
 type Op struct {
 	Name  string
 	Class Class
@@ -32,9 +32,9 @@ type Op struct {
 	// where the derivative is 0 everywhere it exists.
 	Partials func(g *Graph, out Ref, a []Ref) []Ref
 
-	// Factors is what Partials is, of ops whose partial derivatives may be beyond the doubles
-	// where adjoints times these are not: the factors of each, by which an adjoint is multiplied
-	// one after another.
+	// Factors replaces Partials where a partial derivative may overflow although its product with
+	// the adjoint does not: it returns the factors of each, by which an adjoint is multiplied one
+	// after another.
 	Factors func(g *Graph, out Ref, a []Ref) [][]Ref
 
 	// Shape is, for classes other than Elementwise, the type rule; with OwnLanes
@@ -48,8 +48,8 @@ type Op struct {
 	Eval func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error
 	Work func(args []Type, attr any) int
 
-	// Total marks Array ops whose Eval has no error, whatever the numbers: they need not be
-	// evaluated where nobody reads the value, nor in the order of what may reject.
+	// Total marks Array ops whose Eval never returns an error. They need not be evaluated if nobody
+	// reads the value, and may be reordered with ops that may reject.
 	Total bool
 
 	// VJP returns the adjoints of the arguments (None where zero or where need
@@ -57,10 +57,10 @@ type Op struct {
 	// Partials nor Factors.
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
 
-	// Adjoint is the rule of a Region: the adjoints of its arguments (None where zero
-	// or where need is false), given those of its results, None where there is none, and
-	// which of them may be of a side of a choice that was not taken. r is the node. Where it
-	// goes on from an adjoint of an argument that there is so far, it says so in sofar.
+	// Adjoint is the rule of a Region. It returns the adjoints of its arguments (None where zero or
+	// where need is false), given those of its results, None where there is none. left marks those
+	// that may belong to a side of a choice that was not taken. r is the node. If the rule adds to
+	// an adjoint that an argument already has, it says so in sofar.
 	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref
 
 	// Points are argument tuples at which the derivative tests evaluate the op,
@@ -77,7 +77,7 @@ type Op struct {
 	Example func(g *Graph, x Ref) Ref
 }
 
-// partials is what Partials or Factors return, by argument: the factors of the partial
+// partials is the result of Partials or Factors, by argument: the factors of the partial
 // derivative, none where it is 0.
 func (op *Op) partials(g *Graph, out Ref, a []Ref) [][]Ref {
 	if op.Factors != nil {
@@ -130,7 +130,7 @@ const (
 	OpSub
 	OpMul
 	OpDiv
-	OpMulGuarded // 0 where the first argument is 0, else the product: adjoints of branches not taken
+	OpMulGuarded // 0 where the first argument is 0, else the product: for adjoints of branches that were not taken
 	OpAbs
 	OpSquare
 	OpSqrt
@@ -140,7 +140,7 @@ const (
 	OpFmod
 	OpFloor
 	OpDetach // the argument, taken as constant by derivatives
-	OpSlope  // (x, d): 0, with the derivative d by x, for values that are detached
+	OpSlope  // (x, d): 0, with the derivative d with respect to x, for values that are detached
 	OpCeil
 	OpRound
 	OpTrunc
@@ -156,7 +156,7 @@ const (
 	OpNot
 	OpIsNaN
 	OpIsInf
-	OpSelect // (c, a, b): a where c is not 0, else b; never multiplies
+	OpSelect // (c, a, b): a where c is not 0, else b
 
 	// elementwise: exponentials
 	OpExp
@@ -171,7 +171,7 @@ const (
 	OpLog1mExp
 	OpLogDiffExp
 	OpLogAddExp // log(exp x + exp y)
-	OpDistance  // x - y, 0 for infinities that are equal
+	OpDistance  // x - y, and 0 for equal infinities
 	OpInvLogit
 	OpLogInvLogit
 	OpLog1mInvLogit
@@ -216,7 +216,7 @@ const (
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
 	OpPhiExcess       // x + φ(x)/Φ(x), positive
 	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), of the normal distribution with an exponential variate added
-	OpExpModSlope     // (z, v): for t = z-v, t + φ(t)/Φ(t) where t < 0 and φ(t)/Φ(t) elsewhere, of the derivatives of that
+	OpExpModSlope     // (z, v): with t = z-v, t + φ(t)/Φ(t) where t < 0 and φ(t)/Φ(t) elsewhere; used by its derivatives
 	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
 	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
@@ -263,7 +263,7 @@ const (
 	OpLogSumExp // over the last dimension
 	OpMaxOf     // over the last dimension
 	OpFirstMax  // the position, from 0, of the first of the greatest elements, over the last dimension
-	OpOrder     // the positions, from 0, of the elements of a vector in ascending or descending order
+	OpOrder     // the positions, from 0, that sort a vector in ascending or descending order
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
 	OpReplace   // (x, v, i): x with the elements of v at the positions i
@@ -285,7 +285,7 @@ const (
 	// complex numbers, whose real and imaginary parts are the first dimension
 	OpFourier      // of the last dimension
 	OpEigen        // eigenvalues, eigenvectors, positions of their largest elements
-	OpOrthonormal  // columns that are so but for rounding
+	OpOrthonormal  // columns that are orthonormal except for rounding
 	OpSchur        // T, then U
 	OpSchurAdjoint // (T and U, their adjoints): the adjoint of the matrix
 	OpSchurTangent // (T and U, the change of the matrix): the change of T and U

@@ -13,7 +13,7 @@ type OrderAttr struct{ Descending bool }
 // Key implements Keyed.
 func (o OrderAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, o.Descending) }
 
-// orderOps are the ops that find positions by comparing elements.
+// orderOps are the rows of ops that find positions by comparing elements.
 func orderOps() map[OpCode]Op {
 	none := func(*Graph, *Node, Ref, Ref, []bool) []Ref { return []Ref{None} }
 	return map[OpCode]Op{
@@ -46,12 +46,11 @@ func orderOps() map[OpCode]Op {
 	}
 }
 
-// order sets dst to the positions of the elements of x in their order. Equal elements
-// come out in the order in which Stan has them: that of the introspective sort
-// (Musser 1997) with the details of the C++ library of the GNU project, quicksort
-// by the median of the second, the middle and the last element until no part is
-// longer than 16, then one insertion sort of the whole; parts that are still long
-// after 2 log₂ n partitions are sorted as heaps. What is no number comes last.
+// order sets dst to the positions of the elements of x in sorted order. Equal elements come out in
+// the same order as in Stan, which uses the introspective sort (Musser 1997) of the GNU C++
+// library: quicksort by the median of the second, the middle and the last element until no part is
+// longer than 16, then one insertion sort of the whole; parts that are still long after 2 log₂ n
+// partitions are sorted as heaps. NaN comes last.
 func order(dst, x []float64, descending bool) {
 	for i := range dst {
 		dst[i] = float64(i)
@@ -71,7 +70,7 @@ func order(dst, x []float64, descending bool) {
 	s.insert(n)
 }
 
-// introsort sorts the numbers at by less.
+// introsort sorts the indices at by less.
 type introsort struct {
 	at   []float64
 	less func(a, b float64) bool
@@ -81,7 +80,7 @@ const shortPart = 16 // parts of this length are left to the insertion sort
 
 func (s *introsort) swap(i, j int) { s.at[i], s.at[j] = s.at[j], s.at[i] }
 
-// partitions sorts from lo to before hi but for short parts.
+// partitions sorts from lo to before hi, except within short parts.
 func (s *introsort) partitions(lo, hi, depth int) {
 	for ; hi-lo > shortPart; depth-- {
 		if depth == 0 {
@@ -114,8 +113,8 @@ func (s *introsort) median(to, a, b, c int) {
 	s.swap(to, m)
 }
 
-// partition divides the elements from lo to before hi, and returns where those begin
-// that are not less than the pivot.
+// partition divides the elements from lo to before hi. It returns the index of the first element
+// that is not less than the pivot.
 func (s *introsort) partition(lo, hi int, pivot float64) int {
 	for {
 		for s.less(s.at[lo], pivot) {
@@ -133,8 +132,8 @@ func (s *introsort) partition(lo, hi int, pivot float64) int {
 	}
 }
 
-// insert is an insertion sort of the first n elements. Past the first short part the
-// least element is known to stand in front of those that are inserted.
+// insert is an insertion sort of the first n elements. After the first short part, the smallest
+// element is known to precede those that are inserted.
 func (s *introsort) insert(n int) {
 	for i := 1; i < n; i++ {
 		v, j := s.at[i], i
@@ -163,8 +162,8 @@ func (s *introsort) heap(lo, hi int) {
 	}
 }
 
-// sift puts v in the place of the root of a heap at top: the greater child moves up
-// all the way down, then v from there as far up as it goes.
+// sift puts v in place of the root of a heap at top: the greater child moves up at each level; then
+// v moves up as far as it belongs.
 func (s *introsort) sift(h []float64, top int, v float64) {
 	hole := top
 	for 2*hole+2 < len(h) {

@@ -2,10 +2,9 @@ package ad
 
 import "slices"
 
-// Moves tells of a node that only moves elements of its arguments (an index, a
-// transposition, a repetition, a concatenation) where each of its elements comes from:
-// element e, counted over all lanes, is element from[e] of argument arg[e]. ok is false
-// for other nodes.
+// Origins returns the origin of each element of a node that only moves elements of its arguments
+// (an index, a transposition, a repetition, a concatenation): element e, counted over all lanes, is
+// element from[e] of argument arg[e]. ok is false for other nodes.
 func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	n := &g.Nodes[r]
 	switch n.Op {
@@ -13,7 +12,7 @@ func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	default:
 		return nil, nil, false
 	}
-	// Evaluated on the numbers of the elements, counted through all arguments.
+	// The node is evaluated on element numbers instead of values, counted through all arguments.
 	types, values := make([]Type, len(n.Args)), make([][]float64, len(n.Args))
 	var first []int
 	total := 0
@@ -41,8 +40,8 @@ func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	return arg, from, true
 }
 
-// Operand is the element of an argument of type t, which is broadcast as elementwise ops
-// do it, that element e of a value of type to is made from.
+// Operand is the index of the element of an argument of type t, broadcast as in elementwise ops,
+// from which element e of a value of type to is computed.
 func Operand(t, to Type, e int) int {
 	size := to.Size()
 	lane, k := e/max(1, size), e%max(1, size)
@@ -55,8 +54,8 @@ func Operand(t, to Type, e int) int {
 	return lane*t.Size() + k
 }
 
-// Depends finds on which of the n elements of wrt each element of a node may depend: the
-// function calls f with their numbers.
+// Depends finds on which of the n elements of wrt each element of a node may depend: the function
+// calls f with their indices.
 func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 	d := g.dependence(wrt)
 	return func(r Ref, element int, f func(int)) {
@@ -66,9 +65,9 @@ func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 	}
 }
 
-// Zeros finds which elements of a node are 0 whatever the inputs are, as far as the
-// structure of the graph shows: those above the diagonal of a triangular matrix, for one.
-// The function returns nil where none is known to be, and what it returns is not to be changed.
+// Zeros finds which elements of a node are 0 for all inputs, as far as the structure of the graph
+// shows, for instance those above the diagonal of a triangular matrix. The function returns nil if
+// none is known; its result must not be changed.
 func (g *Graph) Zeros() func(r Ref) []bool {
 	known := map[Ref][]bool{}
 	var zeros func(r Ref) []bool
@@ -93,7 +92,7 @@ func (g *Graph) Zeros() func(r Ref) []bool {
 			for e := range out {
 				out[e] = of(0, e)
 			}
-		case OpScatter: // evaluated with 1 for what may be something else
+		case OpScatter: // evaluated with 1 for elements that may be nonzero
 			a := n.Args[0]
 			ones, sums := make([]float64, g.Type(a).Total()), make([]float64, len(out))
 			z := zeros(a)
@@ -111,7 +110,7 @@ func (g *Graph) Zeros() func(r Ref) []bool {
 		default:
 			if v, ok := g.Value(r); ok && len(v) > 0 {
 				for e := range out {
-					out[e] = v[e%len(v)] == 0 // one number where all are the same
+					out[e] = v[e%len(v)] == 0 // one number if all are the same
 				}
 				break
 			}

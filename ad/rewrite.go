@@ -5,36 +5,35 @@ import (
 	"slices"
 )
 
-// A Rewriter copies nodes of one graph into another: whatever is inlined, rebuilt by a
-// pass, taken apart or repeated elsewhere goes through it. Nodes are copied in their
-// order, with their sites; a hook may put other expressions in the place of some, and
-// other graphs in the place of sub-graphs.
+// A Rewriter copies nodes of one graph to another. Inlining, passes that rebuild graphs, and
+// everything that takes graphs apart use it. Nodes are copied in order, with their sites. A hook
+// may replace nodes by other expressions, and sub-graphs by other graphs.
 type Rewriter struct {
 	From, To *Graph
 
-	// Node makes the counterpart of node r, which is n and no constant, from its
-	// attribute, in which Body has replaced sub-graphs, and the counterparts of its
-	// arguments, which it may keep. Without it that is Same. It may return None if
-	// nobody asks for the counterpart, or Put it there itself.
+	// Node returns the counterpart of node r, which is n and not a constant. It gets its attribute,
+	// in which Body has replaced sub-graphs, and the counterparts of its arguments, which it may
+	// keep. The default is Same. It may return None if the counterpart is not needed, or Put it
+	// itself.
 	Node func(r Ref, n *Node, attr any, args []Ref) Ref
 
-	// Body is what takes the place of a sub-graph of a region. Without it, copies share
-	// their sub-graphs.
+	// Body returns the replacement of a sub-graph of a region. Without it, copies share their
+	// sub-graphs.
 	Body func(g *Graph) *Graph
 
-	// Outside is the counterpart of a node that is read but not copied.
+	// Outside returns the counterpart of a node that is read but not copied.
 	Outside func(r Ref) Ref
 
-	// Keep reports whether the counterpart of a node that is no effect itself must run
-	// though nobody may read it. Without it these are those of From's effects.
+	// Keep reports whether the counterpart of a node without side effects must run even if nobody
+	// reads it. Without it these are those of From's side effects.
 	Keep func(n *Node) bool
 
 	to   []Ref
 	acts map[Ref]bool
-	slab []Ref // of which arguments are cut
+	slab []Ref // storage for arguments
 }
 
-// NewRewriter returns one that has no counterparts yet.
+// NewRewriter returns a Rewriter without counterparts.
 func NewRewriter(from, to *Graph) *Rewriter {
 	w := &Rewriter{From: from, To: to, to: make([]Ref, len(from.Nodes))}
 	for i := range w.to {
@@ -46,31 +45,30 @@ func NewRewriter(from, to *Graph) *Rewriter {
 	return w
 }
 
-// Put makes x the counterpart of r.
+// Put sets x as the counterpart of r.
 func (w *Rewriter) Put(r, x Ref) { w.to[r] = x }
 
-// PutAll makes xs the counterparts of rs.
+// PutAll sets xs as the counterparts of rs.
 func (w *Rewriter) PutAll(rs, xs []Ref) {
 	for k, r := range rs {
 		w.to[r] = xs[k]
 	}
 }
 
-// Inputs adds inputs like those of the graph that is copied.
+// Inputs adds copies of the graph's inputs.
 func (w *Rewriter) Inputs() {
 	for _, r := range w.From.Inputs {
 		w.Input(r)
 	}
 }
 
-// Input adds an input like r.
+// Input adds an input with the type of r.
 func (w *Rewriter) Input(r Ref) {
 	w.To.site = w.From.Nodes[r].Site
 	w.to[r] = w.To.Input(w.From.Nodes[r].Type)
 }
 
-// At is the counterpart of r, which Outside gives if there is none yet; None where
-// nothing gives it.
+// At returns the counterpart of r, from Outside if there is none yet; None if there is none at all.
 func (w *Rewriter) At(r Ref) Ref {
 	if w.to[r] == None && w.Outside != nil {
 		w.to[r] = w.Outside(r)

@@ -2,14 +2,14 @@ package ad
 
 import "math"
 
-// A scan whose history would be too large is differentiated through an equal
-// scan of scans: the outer one runs over segments of about √Steps steps, so that
-// its history, and that of the inner one, which is made again for each segment
-// of the reverse pass, have √Steps rows. The price is running the body twice
-// more. If one of them is still too large, the same happens to it in its turn.
+// This file: scans whose history would be too large. Such a scan is differentiated as an equal scan
+// of scans. The outer one runs over segments of about √Steps steps. Its history has √Steps rows,
+// and so has that of the inner one, which is recomputed for each segment of the reverse pass. The
+// price is running the body twice more. If either history is still too large, the same is done
+// again.
 
-// long reports whether the derivative must not store the history. Of arrays whose elements are
-// kept as steps read them there is none, only these.
+// long reports whether the derivative must not store the history. Arrays of which only the elements
+// read are kept count with these elements.
 func (s *Scan) long(lanes int) bool {
 	size, elements, limit := 0, 0, s.Limit
 	for k, r := range s.Body.Outputs[:s.Carries] {
@@ -28,8 +28,8 @@ func (s *Scan) long(lanes int) bool {
 	return s.Steps > minSegmented && (size+elements/keptPerCopied)*s.Steps*max(lanes, 1) > limit
 }
 
-// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph
-// without lanes, which is then copied.
+// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph without lanes, which
+// is then copied.
 func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
@@ -75,8 +75,8 @@ func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	return adjs
 }
 
-// segmented computes the wanted results of s at args as a scan of scans over
-// whole segments, followed by a scan of the steps that are left.
+// segmented computes the wanted results of s at args as a scan of scans over whole segments,
+// followed by a scan over the remaining steps.
 func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 	steps := int(math.Ceil(math.Sqrt(float64(s.Steps))))
 	segments := s.Steps / steps
@@ -117,7 +117,7 @@ func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 	for i := range s.Carries {
 		outer.Body.Output(outer.Body.Final(inner, i))
 	}
-	kept := map[int]int{} // results by step: their place among those that outer keeps
+	kept := map[int]int{} // by step: the index of a result among those that outer keeps
 	for i, w := range wanted[:s.sumAt(0)] {
 		if w && i >= s.Carries {
 			kept[i] = outer.Outs

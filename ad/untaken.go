@@ -2,44 +2,44 @@ package ad
 
 import "slices"
 
-// A side of a choice that was not taken gets adjoint 0, by the select or the
-// conditional above it. What it is made of need not be finite: the logarithm of 0, a
-// local variable that nobody set. So products with adjoints that come from a choice
-// go through OpMulGuarded, which is 0 where the adjoint is, whatever the other factor.
-// Which adjoints these are is known beforehand, across regions: of what a body
-// computes, of arguments of conditionals, of streams and captured values that
-// a body reads on one side only. It holds at all orders, because a guarded product is
-// itself such a choice.
+// This file: sides of choices that were not taken. Such a side gets adjoint 0 from the select or
+// conditional that chose. Its values need not be finite: the logarithm of 0, a local variable that
+// was never set. So products with adjoints that come from a choice use OpMulGuarded, which is 0
+// where the adjoint is 0, whatever the other factor.
 //
-// Guarding only what stands below a choice matters: OpMul can be moved out of sums and
+// Which adjoints these are is found beforehand, across regions: those of nodes in a body, of
+// arguments of conditionals, of streams and captured values that a body reads on one side only.
+// This holds for derivatives of all orders, because a guarded product is itself a choice.
+//
+// Only nodes below a choice are guarded, because it has a price: OpMul can be moved out of sums and
 // joined with them, OpMulGuarded cannot.
 
-// untaken marks the nodes below end that a choice may leave out, so that their
-// adjoints may be 0 while they are not finite. outs are known to be such where left
-// says so; nil: none is.
+// untaken marks the nodes before end whose adjoints may be 0 while they are not finite, because a
+// choice may leave them out. Where left is set, outs are known to be such; nil: none is.
 func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
 	c := choices{g: g, m: make([]bool, end)}
 	c.mark(outs, left)
 	return c.m
 }
 
-// choices are the nodes of a graph that a choice may leave out, which only become more: of the
-// loops in it, what was found is kept where the graph is gone through again, so that loops
-// deep in one another do not multiply what is done.
+// choices marks the nodes of a graph that a choice may leave out. Marks are only added. When a
+// graph is visited again, the marks of its loops are kept, so that the cost does not multiply with
+// the depth of nesting.
 type choices struct {
 	g     *Graph
 	m     []bool
 	loops map[Ref]*loopChoices
 }
 
-// loopChoices are those of the body of a scan or loop, its outputs and inputs, given its results.
+// loopChoices has the marks for the body of a scan or loop, for its outputs and inputs, given its
+// results.
 type loopChoices struct {
 	layout             Layout
 	results, outs, ins []bool
 	body               choices
 }
 
-// mark marks outputs where left says so, and what is marked with them.
+// mark marks outputs where left is set, and what follows from that.
 func (c *choices) mark(outs []Ref, left []bool) {
 	g, m := c.g, c.m
 	for k, r := range outs {
@@ -96,7 +96,7 @@ func (c *choices) loop(r Ref, n *Node) *loopChoices {
 	return l
 }
 
-// untakenOutputs are the outputs of a body that repeats that may be left out.
+// untakenOutputs marks the outputs of a region's body that may be left out.
 func (n *Node) untakenOutputs(results []bool) []bool {
 	l := newLoopChoices(n)
 	l.mark(n, results)
@@ -114,8 +114,8 @@ func newLoopChoices(n *Node) *loopChoices {
 }
 
 // mark finds the outputs and inputs of the body of a scan or loop that may be left out: because
-// results are, because the body leaves them out, or because the next step does with what it is
-// passed. It returns the inputs.
+// results are, because the body does it, or because the next step does it with what it is passed.
+// It returns the inputs.
 func (l *loopChoices) mark(n *Node, results []bool) []bool {
 	if results == nil {
 		results = make([]bool, len(n.Results()))
@@ -141,7 +141,7 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 	return l.ins
 }
 
-// times is the product of an adjoint and a factor, in a rule.
+// times is the product of an adjoint and a factor in a rule.
 func (g *Graph) times(adj, x Ref) Ref {
 	if g.guarding {
 		return g.Do(OpMulGuarded, nil, adj, x)
@@ -149,14 +149,14 @@ func (g *Graph) times(adj, x Ref) Ref {
 	return g.Mul(adj, x)
 }
 
-// guardedVJP is the rule of n where its adjoint may be that of a side not taken: what
-// it gives is taken only where, in the element or else the lane, the adjoint is not 0.
+// guardedVJP is the rule of n if its adjoint may belong to a side not taken. The result is used
+// only where the adjoint, in the element or else the lane, is not 0.
 func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	row, zero := &table[n.Op], g.Const(0)
 	switch n.Op {
-	case OpSelect, OpMaxOf, OpTake, OpPut, OpReplace, OpAddAt, OpFourier: // move adjoints, or multiply them with finite numbers
+	case OpSelect, OpMaxOf, OpTake, OpPut, OpReplace, OpAddAt, OpFourier: // these move adjoints, or multiply them with finite numbers
 		return row.VJP(g, n, r, adj, need)
-	case OpMulGuarded: // either factor, or the adjoint, may be of a side not taken
+	case OpMulGuarded: // either factor, or the adjoint, may belong to a side not taken
 		x, y := n.Args[0], n.Args[1]
 		return []Ref{g.Do(OpMulGuarded, nil, adj, y), g.Do(OpMulGuarded, nil, g.Select(g.Do(OpNotEqual, nil, x, zero), adj, zero), x)}
 	case OpLogSumExp:
@@ -177,7 +177,7 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 		m.Args = append([]Ref(nil), n.Args...)
 		for k, a := range m.Args {
 			if lanes > 0 {
-				m.Args[k] = g.Spread(a, lanes) // so that lanes are distinguished before they are added up
+				m.Args[k] = g.Spread(a, lanes) // so that lanes stay separate until they are summed
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	return adjs
 }
 
-// maskedProduct is the matrix product with zeros in the place of rows of the one and
-// columns of the other argument from which comes nothing that has an adjoint.
+// maskedProduct is the matrix product with zeros in place of the rows of one argument and the
+// columns of the other that contribute to no element with an adjoint.
 func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 	attr, zero := n.Attr.(MatMulAttr), g.Const(0)
 	live := g.Do(OpNotEqual, nil, adj, zero)
@@ -203,7 +203,7 @@ func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 			return
 		}
 		t, of := g.Type(a).Shape, g.Type(adj).Shape
-		// some is, by row or column of the product, whether any of its elements is live.
+		// some says, by row or column of the product, whether any of its elements has an adjoint.
 		ix, size := Index{Dims: []Dim{{N: of[0], Stride: 1}, {N: of[1]}}}, of[0]
 		if !rows {
 			ix, size = Index{Dims: []Dim{{N: of[0]}, {N: of[1], Stride: 1}}}, of[1]

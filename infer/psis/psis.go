@@ -123,13 +123,13 @@ func (s *Smoother) largest(values []float64, n int) (cutoff float64) {
 	return cutoff
 }
 
-// selectOrder brings the element of rank k (from 0) to x[k], smaller ones before it
-// and larger ones after it (Hoare's FIND): a tail is a few per cent of the draws, and
-// sorting all of them would take most of the time of a smoothing.
+// selectOrder moves the element of rank k (from 0) to x[k], smaller ones before it and larger ones
+// after it (Hoare's FIND). A tail is a few per cent of the draws, and sorting all of them would
+// take most of the time of a smoothing.
 func selectOrder(x []float64, k int) {
 	for lo, hi := 0, len(x)-1; lo < hi; {
 		mid := lo + (hi-lo)/2
-		// The median of three, so that sorted input is no bad case.
+		// With the median of three, sorted input is not slow.
 		if x[mid] < x[lo] {
 			x[mid], x[lo] = x[lo], x[mid]
 		}

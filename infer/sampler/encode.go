@@ -10,22 +10,23 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Encoded is a sampler with its options as they are kept with a run.
+// Encoded is a sampler with its options, as saved with a run.
 type Encoded struct {
-	Type    string          `json:"type"`              // of Go, such as nuts.Sampler
-	Options json.RawMessage `json:"options,omitempty"` // that are not at their defaults
-	Inner   *Encoded        `json:"inner,omitempty"`   // of one on a Riemannian geometry
+	Type    string          `json:"type"`              // the Go type, such as nuts.Sampler
+	Options json.RawMessage `json:"options,omitempty"` // options that differ from their defaults
+	Inner   *Encoded        `json:"inner,omitempty"`   // the sampler within a Riemannian one
 
-	// Partial says that it has parts which are code, such as a reward, and cannot be made again.
+	// Partial reports that the sampler has parts that are code, such as a reward, and cannot be
+	// restored.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// Encode encodes a sampler. One that is not of [Table] has its type alone.
+// Encode encodes a sampler. If it is not in [Table], only its type is kept.
 func Encode(s infer.Sampler) Encoded {
 	if g, ok := s.(Geometric); ok {
 		options, partial := encode(reflect.ValueOf(g.Riemannian))
 		inner := Encode(g.Sampler)
-		inner.Partial = false // its Hamiltonian is made of the geometry
+		inner.Partial = false // its Hamiltonian is made from the geometry
 		return Encoded{Type: fmt.Sprintf("%T", s), Options: options, Inner: &inner, Partial: partial}
 	}
 	e := Encoded{Type: fmt.Sprintf("%T", s)}
@@ -37,7 +38,8 @@ func Encode(s infer.Sampler) Encoded {
 	return e
 }
 
-// Sampler makes the sampler; nil where it is partial, or of a type that this version does not have.
+// Sampler restores the sampler. It is nil if it is partial or its type does not exist in this
+// version.
 func (e Encoded) Sampler() (infer.Sampler, error) {
 	if e.Partial {
 		return nil, nil
@@ -89,7 +91,7 @@ func (e Encoded) decode(to reflect.Value) error {
 	return nil
 }
 
-// typeOf is the type of the samplers of the table, or of those within them, by its name.
+// typeOf returns the type, by name, of a sampler of the table or of one within it.
 func typeOf(name string) (reflect.Type, bool) {
 	for _, row := range Table() {
 		s, err := row.Default()
@@ -106,7 +108,7 @@ func typeOf(name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// encode writes the exported fields of a struct that are not zero; partial says that some cannot
+// encode writes the exported fields of a struct that are not zero; partial reports that some cannot
 // be written.
 func encode(v reflect.Value) (text json.RawMessage, partial bool) {
 	x := plain(v, &partial)
@@ -117,8 +119,8 @@ func encode(v reflect.Value) (text json.RawMessage, partial bool) {
 	return text, partial || err != nil
 }
 
-// plain is a value as encoding/json takes it, numbers that are not finite as texts; nil if it is
-// zero.
+// plain converts a value for encoding/json, with numbers that are not finite as strings; nil if the
+// value is zero.
 func plain(v reflect.Value, partial *bool) any {
 	if v.IsZero() {
 		return nil
@@ -159,8 +161,8 @@ func plain(v reflect.Value, partial *bool) any {
 	return nil
 }
 
-// set is the inverse of plain. Fields that the type does not have are an error: another version
-// wrote them, and leaving them out would be another sampler.
+// set is the inverse of plain. A field that the type does not have is an error: another version
+// wrote it, and without it the sampler would be a different one.
 func set(to reflect.Value, from any) error {
 	wrong := fmt.Errorf("%T for a %s", from, to.Type())
 	switch x := from.(type) {

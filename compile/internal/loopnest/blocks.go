@@ -6,15 +6,14 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// FormBlocks puts every node into a block, in an order that computes every node
-// after what it depends on; without fuse, every node into a separate block.
+// FormBlocks puts every node into a block, in an order that computes every node after its operands.
+// Without fuse, every node gets its own block.
 //
-// Nodes of n elements that read each other element by element may stand in one
-// block of n lanes, and scalar nodes in one block of scalar code. The more a
-// block holds the less goes through memory, so a block takes every node that is
-// ready or becomes so by the block's own nodes, and what runs alone and scalars
-// go first, because they may make more nodes ready. Among maps, the size on the
-// longest way to the end goes first and the others wait.
+// Nodes of n elements that read each other element by element may share a block of n lanes; scalar
+// nodes may share a block of scalar code. Larger blocks move less data through memory. So a block
+// takes every node that is ready, or becomes ready by the block's own nodes. Nodes that run alone
+// and scalars go first, because they may make more nodes ready. Among maps, the size on the longest
+// path to the end goes first.
 //
 // A buffer that only nodes of its own block read, element by element, is Local.
 func FormBlocks(p *Program, fuse bool) {
@@ -28,11 +27,11 @@ func FormBlocks(p *Program, fuse bool) {
 }
 
 type nodeState struct {
-	block   int32 // in which it runs
+	block   int32 // the block in which it runs
 	barrier int32 // the block in which it cannot run
 	height  int32
-	deps    int32   // not yet run
-	succs   []int32 // twice the number, plus 1 if it may stand in the same block
+	deps    int32   // dependences that have not run yet
+	succs   []int32 // indices of dependent nodes, times two, plus 1 if the node may be in the same block
 }
 
 type scheduler struct {
@@ -142,8 +141,8 @@ func (s *scheduler) schedule() {
 	}
 }
 
-// together reports whether node q may stand in the block of p, which makes its
-// argument k (k < 0: which must merely run before; both are checks then).
+// sameBlock reports whether node q may be in the block of p, which makes its argument k (k < 0:
+// which only has to run before; both are checks then).
 func (b *Body) sameBlock(p, q *Node, k int) bool {
 	if p.Kind > Accumulate || q.Kind > Accumulate {
 		return false
@@ -152,15 +151,13 @@ func (b *Body) sameBlock(p, q *Node, k int) bool {
 		k >= 0 && b.perElement(q, k) && p.N == q.N && p.Kind <= Load && p.Dst == q.Args[k].Buf
 }
 
-// link finds what depends on what, and heights: the number of blocks that must
-// follow.
+// link finds dependences, and heights: the number of blocks that must follow.
 //
-// Sums into slices of one array that are a few elements apart, as the derivative of a difference
-// x[2:n] - x[1:n-1] has them, stand in their own blocks: where one loop does both, a vector is
-// loaded from what two stores have just written, for which the processor waits until both
-// have left its store buffer.
+// Sums into slices of one array that are a few elements apart, as in the derivative of a difference
+// x[2:n] - x[1:n-1], get separate blocks. In one loop, a vector would be loaded from the bytes of
+// two recent stores, for which the processor waits until both have left its store buffer.
 func (s *scheduler) link() {
-	added := map[BufferID][]int32{} // sums into slices of it, by buffer
+	added := map[BufferID][]int32{} // by buffer: sums into slices of it
 	for i := range s.Nodes {
 		n, st := &s.Nodes[i], &s.state[i]
 		st.barrier = -1
@@ -218,9 +215,9 @@ func (s *scheduler) locals() {
 	}
 }
 
-// ScheduleScalars is instruction scheduling (order): it orders the nodes of blocks of scalar code
-// so that equal ops follow each other: the processor guesses the next jump of an interpreter from
-// the last ones.
+// ScheduleScalars is instruction scheduling: it orders the nodes of scalar blocks so that equal ops
+// follow each other, because a processor predicts the next jump of an interpreter from the last
+// ones.
 func ScheduleScalars(p *Program) {
 	p.Bodies(func(b *Body) {
 		var o orderer
@@ -235,17 +232,17 @@ func ScheduleScalars(p *Program) {
 	})
 }
 
-// orderer orders the scalar blocks of a body.
+// orderer schedules the scalar blocks of a body.
 type orderer struct {
 	*Body
-	at []int32 // by node: its number in the block being ordered, from 1; 0 elsewhere
+	at []int32 // by node: its index in the block being scheduled, from 1; 0 elsewhere
 }
 
 func (o *orderer) order(nodes []int32) []int32 {
 	for k, i := range nodes {
 		o.at[i] = int32(k + 1)
 	}
-	// Edges in the block, by the node that they come from.
+	// Dependences within the block, by the node that they come from.
 	type edge struct{ next, to int32 }
 	edges := make([]edge, 1, 2*len(nodes))
 	heads, deps := make([]int32, len(nodes)), make([]int32, len(nodes))

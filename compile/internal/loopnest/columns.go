@@ -5,15 +5,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Columns writes the product of a known matrix of few columns and a vector as sums and
-// products over its rows, and that of its transpose as a sum of products for each column: they
-// join the loops around them, and what these compute need not go through memory.
+// Columns rewrites the product of a known matrix of few columns and a vector as sums of products
+// over its rows, and that of its transpose as a sum of products for each column. These join the
+// loops around them, so that fewer values go through memory.
 func Columns(p *Program) {
 	c := &columns{Program: p, known: map[column]Value{}}
 	p.Bodies(c.body)
 }
 
-// column is one of a matrix: elements off + i·stride, for n rows.
+// column is one column of a matrix: elements off + i·stride, for n rows.
 type column struct {
 	buf            BufferID
 	off, stride, n int
@@ -46,7 +46,7 @@ func (c *columns) body(b *Body) {
 			m.N, m.Src, m.Site, m.After = long, n.Src, n.Site, -1
 			nodes, from = append(nodes, m), append(from, -1)
 		}
-		// The elements of a column are neighbours where the matrix lies the other way round.
+		// With the other storage order, the elements of a column are adjacent.
 		across, along := 1, few
 		if q := n.Types[0].Shape[1]; q == long {
 			across, along = long, 1
@@ -81,9 +81,9 @@ func (c *columns) body(b *Body) {
 	}
 }
 
-// narrow tells whether a node is a product of a known matrix, one side of which is long and the
-// other short, with a vector of numbers: the lengths of both, and whether it sums over the long
-// side. few is 0 for other nodes.
+// narrow reports whether a node is a product of a known matrix, with one long and one short side,
+// and a vector of numbers. It returns the lengths of both, and whether it sums over the long side.
+// few is 0 for other nodes.
 func (n *Node) narrow(b *Body) (long, few int, transposed bool) {
 	if n.Kind != MatMul || n.Types[0].Lanes > 0 || n.Types[1].Lanes > 0 || n.Args[0].Rep || b.Buffers[n.Args[0].Buf].Data == nil {
 		return
@@ -94,7 +94,7 @@ func (n *Node) narrow(b *Body) (long, few int, transposed bool) {
 		rows, cols = cols, rows
 	}
 	switch {
-	case n.Types[1].Size() != cols: // a matrix
+	case n.Types[1].Size() != cols: // the second operand is a matrix
 	case rows >= longColumn && cols <= FewColumns && rows > cols:
 		return rows, cols, false
 	case cols >= longColumn && rows <= FewColumns && cols > rows && !n.Args[1].Rep:
@@ -103,7 +103,7 @@ func (n *Node) narrow(b *Body) (long, few int, transposed bool) {
 	return
 }
 
-// column is the numbers of a column, one after the other.
+// column returns the numbers of a column, contiguous in memory.
 func (c *columns) column(at column) Value {
 	v, ok := c.known[at]
 	if ok {

@@ -5,11 +5,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Cost is what one evaluation spends on some nodes.
+// Cost is the cost of some nodes in one evaluation.
 type Cost struct {
-	Ops   float64 // numbers computed: lanes, steps and trips of regions counted (a while loop's as one)
-	Bytes float64 // read from and written to memory, local values aside
-	Guess float64 // time as the ops' weights have it: for shares within a block, not for its duration
+	Ops   float64 // numbers computed, counting lanes, steps and trips of regions (a while loop as one trip)
+	Bytes float64 // read from and written to memory, except local values
+	Guess float64 // time by the weights of ops: for shares within a block, not for its duration
 }
 
 // Add adds d to c.
@@ -19,8 +19,7 @@ func (c *Cost) Add(d Cost) {
 	c.Guess += d.Guess
 }
 
-// Cost is the cost of a node that is no region; that of a region lies in its
-// bodies.
+// Cost returns the cost of a node that is not a region; that of a region lies in its bodies.
 func (b *Body) Cost(n *Node) Cost {
 	if n.Reg != nil {
 		return Cost{}
@@ -57,7 +56,7 @@ func (b *Body) Cost(n *Node) Cost {
 	return c
 }
 
-// weight is about how long an op takes per number.
+// weight is the approximate time of an op per number.
 func weight(n *Node) float64 {
 	w := 0.45 // a pass over a strip
 	if n.N == 1 {

@@ -2,15 +2,15 @@ package loopnest
 
 import "github.com/ppl-lang/ppl/ad"
 
-// Count is a measure of a program.
+// Count measures the size of a program.
 type Count struct {
-	Ops    int     // operations in the program's text
-	Work   float64 // numbers that they compute per evaluation: lanes and steps counted
+	Ops    int     // operations in the program
+	Work   float64 // numbers that they compute per evaluation, counting lanes and steps
 	Blocks int     // 0 before blocks are formed
 }
 
-// CountGraph counts what a graph's outputs and effects need. A while loop
-// counts as one iteration, a conditional as both branches.
+// CountGraph counts what a graph's outputs and side effects need. A while loop counts as one
+// iteration, a conditional as both branches.
 func CountGraph(g *ad.Graph) Count {
 	var c Count
 	var walk func(g *ad.Graph, times float64)
@@ -55,7 +55,7 @@ func (p *Program) Count() Count {
 	return c
 }
 
-// Times is how often the body runs per evaluation.
+// Times is the number of times that the body runs per evaluation.
 func (b *Body) Times() float64 {
 	times := 1.0
 	for ; b.Region != nil; b = b.Parent {

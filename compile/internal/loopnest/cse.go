@@ -6,10 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// EliminateCommon is common-subexpression elimination (share): nodes on arrays that compute
-// the same become one node. Most are one in the
-// graph already; what a graph computes once with lanes and once as an array, or
-// as two reads of one value, are seen to be the same only here.
+// EliminateCommon is common-subexpression elimination: equal nodes on arrays become one node. Most
+// duplicates are gone in the graph already. A value that a graph computes once with lanes and once
+// as an array, or two reads of one value, become equal only here.
 func EliminateCommon(p *Program) {
 	same := map[BufferID]BufferID{}
 	p.Bodies(func(b *Body) { b.eliminateCommon(same) })
@@ -33,7 +32,7 @@ type mapKey struct {
 	table              *int32
 }
 
-// key is a map by content, a table by identity; ok is false for other maps.
+// key identifies a map by content and its table by address; ok is false for other maps.
 func (m *Map) key() (k mapKey, ok bool) {
 	k.off, k.n = m.Off, m.N
 	if _, k.s0, k.n1, k.s1, ok = m.Affine(); ok {
@@ -73,7 +72,7 @@ func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 			}
 			key.m = m
 		}
-		if n.Kind == Accumulate && d.N > 1 { // what it does not write may differ
+		if n.Kind == Accumulate && d.N > 1 { // the elements that it does not write may differ
 			continue
 		}
 		if id, ok := found[key]; ok {
@@ -87,7 +86,7 @@ func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 	b.drop(dead)
 }
 
-// substitute puts buffers in the place of others, wherever these are read.
+// substitute replaces buffers by others, wherever they are read.
 func (p *Program) substitute(same map[BufferID]BufferID) {
 	put := func(v *Value) {
 		if id, ok := same[v.Buf]; ok {

@@ -5,12 +5,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// ShareExponentials takes logistic functions apart into an
-// exponential, a logarithm and what is cheap, so that functions of the same
-// argument (or of its negative), mostly a value and its derivative, share them.
+// ShareExponentials rewrites logistic functions as an exponential, a logarithm and cheap ops, so
+// that functions of the same argument (or of its negative), mostly a value and its derivative,
+// share them.
 func ShareExponentials(p *Program) { p.Bodies((*Body).shareExponentials) }
 
-// pair is what an exponential is shared by: |a|, or |a-b| if b has a buffer.
+// pair identifies a shared exponential: of -|a|, or of -|a-b| if b has a buffer.
 type pair struct{ a, b Value }
 
 func (b *Body) shareExponentials() {
@@ -85,7 +85,7 @@ func (b *Body) shareExponentials() {
 	b.setNodes(nodes, from)
 }
 
-// logistic reports whether a node is one that is taken apart.
+// logistic reports whether a node is a function that is rewritten.
 func logistic(n *Node) bool {
 	if n.Kind != Elementwise {
 		return false
@@ -97,8 +97,8 @@ func logistic(n *Node) bool {
 	return false
 }
 
-// shortLogSumExp is the number of terms of a log_sum_exp that is worth taking
-// apart, 0 for other nodes.
+// shortLogSumExp is the number of terms of a log_sum_exp that is worth rewriting; 0 for other
+// nodes.
 func (b *Body) shortLogSumExp(n *Node) int {
 	if n.Kind != Array || n.Op != ad.OpLogSumExp || n.Args[0].Rep || b.Buffers[n.Dst].N == 0 {
 		return 0
@@ -109,9 +109,8 @@ func (b *Body) shortLogSumExp(n *Node) int {
 	return 0
 }
 
-// logSumExp takes a log_sum_exp of k terms apart, for each of its rows: the
-// greatest m, and the logarithm of the sum of exp(x - m); for an infinite m, of
-// exp(x).
+// logSumExp rewrites a log_sum_exp of k terms, for each of its rows: the maximum m, and the
+// logarithm of the sum of exp(x - m), or of exp(x) if m is infinite.
 func (b *Body) logSumExp(nodes *[]Node, n Node, k int) {
 	rows, arg := b.Buffers[n.Dst].N, n.Args[0]
 	emitTo := func(dst BufferID, op ad.OpCode, args ...Value) Value {
@@ -153,8 +152,8 @@ func (b *Body) logSumExp(nodes *[]Node, n Node, k int) {
 	emitTo(n.Dst, ad.OpAdd, shift, emit(ad.OpLog, sum))
 }
 
-// distance finds what |a| is the absolute value of: without a sign, and, for
-// the difference that the derivative of log_sum_exp2 makes, the pair.
+// distance identifies |a|, without its sign. For the difference that the derivative of log_sum_exp2
+// makes, it is the pair.
 func (b *Body) distance(a Value) pair {
 	made := func(v Value, op ad.OpCode) *Node {
 		if n := b.maker(v); n != nil && n.Op == op {

@@ -6,17 +6,16 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Map maps positions of a value, over all its lanes, to elements of its
-// source's flat storage. It is an ad.Index in which lanes are one more
-// dimension, in the simplest of its forms.
+// Map maps positions of a value, over all its lanes, to elements of its source's flat storage. It
+// is an ad.Index with lanes as one more dimension, in its simplest form.
 type Map struct {
 	Off  int
-	Dims []ad.Dim // none of one element, no two that are one
+	Dims []ad.Dim // no dimension of one element, no two that could be one
 	N    int      // positions
 }
 
-// Flatten makes the map of ix over lanes values that stand stride elements
-// apart in the source; positions are lane-major.
+// Flatten makes the map of ix over lanes values that are stride elements apart in the source;
+// positions are lane-major.
 func Flatten(ix ad.Index, lanes, stride int) Map {
 	m := Map{Off: ix.Offset, N: 1}
 	if lanes > 0 {
@@ -76,7 +75,7 @@ func (m *Map) Uniform() bool {
 	return len(m.Dims) == 0 || len(m.Dims) == 1 && m.Dims[0].Table == nil && m.Dims[0].Stride == 0
 }
 
-// Affine returns the map as off + i·s0 + j·s1, if it is of that form.
+// Affine returns the map in the form off + i·s0 + j·s1, if it has that form.
 func (m *Map) Affine() (n0, s0, n1, s1 int, ok bool) {
 	for _, d := range m.Dims {
 		if d.Table != nil {
@@ -94,9 +93,9 @@ func (m *Map) Affine() (n0, s0, n1, s1 int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// Table returns the elements of all positions, relative to base. Neither base nor
-// entries are negative, whatever the offset of the map that both come from: executors
-// cut the source at base and index what is left by the entries.
+// Table returns the elements of all positions, relative to base. Neither base nor entries are
+// negative, whatever the offset of the map: executors cut the source at base and index the rest by
+// the entries.
 func (m *Map) Table() (t []int32, base int) {
 	if len(m.Dims) == 1 && m.Dims[0].Table != nil && m.Off >= 0 {
 		t = m.Dims[0].Table[:m.Dims[0].N]
@@ -116,7 +115,7 @@ func (m *Map) Each(f func(pos, elem int)) {
 	}
 }
 
-// Span is the least range that holds all elements of the map.
+// Span is the smallest range that contains all elements of the map.
 func (m *Map) Span() Span {
 	lo, hi := m.Off, m.Off
 	for _, d := range m.Dims {

@@ -25,7 +25,7 @@ type loadKey struct {
 	s0, n1, s1 int
 }
 
-// Lower translates what g's outputs and effects need. Blocks are formed later.
+// Lower lowers what g's outputs and side effects need. Blocks are formed later.
 func Lower(g *ad.Graph) *Program {
 	p := &Program{consts: map[uint64]BufferID{}}
 	p.zero = p.AddBuffer(Buffer{Data: []float64{}, Kept: true})
@@ -56,14 +56,14 @@ func (p *Program) newLowering(g *ad.Graph, parent *Body, reg *Region) *lowering 
 	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), regions: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
 }
 
-// emit appends a node of the site being lowered.
+// emit appends a node with the current site.
 func (x *lowering) emit(n Node) int32 {
 	n.Site = x.site
 	return x.add(n)
 }
 
-// lower translates the nodes that outputs (indices into the graph's) and
-// effects need. Inputs are in x.vals.
+// lower lowers the nodes that outputs (indices into the graph's) and side effects need. Inputs are
+// in x.vals.
 func (x *lowering) lower(outputs []int) {
 	g := x.g
 	refs := make([]ad.Ref, len(outputs))
@@ -100,9 +100,9 @@ func (x *lowering) lower(outputs []int) {
 	}
 }
 
-// live marks what outputs and effects need, and what may fail or draws random
-// numbers if any output needs it, so that errors and streams of random numbers
-// are those of the reference.
+// live marks what outputs and side effects need. Nodes that may fail or draw random numbers are
+// marked too if any output needs them, so that errors and random streams are those of the
+// reference.
 func (x *lowering) live(outputs []ad.Ref) []bool {
 	g := x.g
 	all := g.Live(g.Outputs, true)
@@ -114,7 +114,7 @@ func (x *lowering) live(outputs []ad.Ref) []bool {
 	return g.Live(outputs, true)
 }
 
-// MayFail reports whether the node must keep its place among effects.
+// MayFail reports whether the node must keep its order among side effects.
 func MayFail(n *ad.Node) bool {
 	switch n.Op.Row().Class {
 	case ad.Effect, ad.Random:
@@ -137,8 +137,8 @@ func anyFails(g *ad.Graph) bool {
 	return false
 }
 
-// ownOutput is the value of output k in memory that nobody else writes: not an
-// input's, which the caller may write while the output is still valid.
+// ownOutput returns output k in memory that nothing else writes. An input's memory does not
+// qualify, since the caller may write it while the output is still valid.
 func (x *lowering) ownOutput(k int) Value {
 	v := x.solid(x.vals[x.g.Outputs[k]])
 	r := &x.Buffers[v.Buf]
@@ -151,13 +151,13 @@ func (x *lowering) ownOutput(k int) Value {
 	return v
 }
 
-// absorb finds sums of arrays some of whose terms are scatters that nobody else
-// reads: the adjoint of a value of which parts were used. They become one
-// accumulation, whose cost is that of the parts and not of the whole.
+// absorb finds sums of arrays with terms that are scatters read nowhere else: the adjoint of a
+// value of which parts were used. They become one accumulation, which costs as much as the parts,
+// not the whole.
 func (x *lowering) absorb(live []bool) {
 	g := x.g
 	x.absorbed = make([]bool, len(g.Nodes))
-	sum := make([]bool, len(g.Nodes)) // of arrays, with a scatter among the terms, read once
+	sum := make([]bool, len(g.Nodes)) // sums of arrays, read once, with a scatter among their terms
 	term := func(a ad.Ref, n *ad.Node) bool { return sum[a] && g.Nodes[a].Type.Equal(n.Type) }
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; x.uses[i] == 1 {
@@ -206,7 +206,7 @@ func (x *lowering) scatter(n *ad.Node) part {
 	return part{v: x.vals[n.Args[0]], m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
 }
 
-// solid is a value whose elements all exist.
+// solid returns a value whose elements all exist in memory.
 func (x *lowering) solid(v Value) Value {
 	if !v.Rep {
 		return v
@@ -315,9 +315,8 @@ func equalBits(xs []float64) bool {
 	return true
 }
 
-// elementwise lowers an elementwise op: operands of one element and those of
-// the result's size are used as they are, others are spread by a load. An op
-// all of whose operands are uniform is computed once.
+// elementwise lowers an elementwise op. Operands of one element, or of the result's size, are used
+// as they are; others are spread by a load. If all operands are uniform, the op is computed once.
 func (x *lowering) elementwise(n *ad.Node) Value {
 	total := n.Type.Total()
 	nd := Node{Kind: Elementwise, Op: n.Op, N: total, Args: x.operands(len(n.Args))}
@@ -328,7 +327,7 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 		nd.Args = append(nd.Args, v)
 	}
 	if n.Op == ad.OpAdd || n.Op == ad.OpMul {
-		// Zeros, from adjoints of what was not used, and ones, from those of sums.
+		// Zeros come from adjoints of unused values, ones from those of sums.
 		nothing := 0.0
 		if n.Op == ad.OpMul {
 			nothing = 1
@@ -354,8 +353,8 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 	return x.Whole(nd.Dst)
 }
 
-// spread makes of v, of type from, an operand of an elementwise op whose value
-// has type to: one element, or all that the value has.
+// spread converts v, of type from, to an operand of an elementwise op with result type to: one
+// element, or as many as the result has.
 func (x *lowering) spread(v Value, from, to ad.Type) Value {
 	switch {
 	case v.Rep || v.N == 1:
@@ -368,8 +367,8 @@ func (x *lowering) spread(v Value, from, to ad.Type) Value {
 	return x.load(v, affine2(to.Lanes, 0, to.Size(), 1)) // the same array in every lane
 }
 
-// gather lowers an index: a slice is a view, one element repeated stays one
-// element, anything else is a load.
+// gather lowers an index: a slice becomes a view, a single repeated element stays one element,
+// everything else becomes a load.
 func (x *lowering) gather(n *ad.Node) Value {
 	v := x.vals[n.Args[0]]
 	m := Flatten(n.Index(), n.Type.Lanes, x.g.Type(n.Args[0]).Size())
@@ -403,7 +402,7 @@ func (x *lowering) load(v Value, m Map) Value {
 	return x.Whole(dst)
 }
 
-// concat puts values one after another, per lane.
+// concat puts values one after another, in each lane.
 func (x *lowering) concat(lanes int, vs []LaneValue) Value {
 	size := 0
 	L := max(lanes, 1)
@@ -435,9 +434,8 @@ func (x *lowering) concat(lanes int, vs []LaneValue) Value {
 	return x.accumulate(L*size, ps)
 }
 
-// accumulate makes the array of n elements to which parts are added through
-// their maps. A part that alone covers a range of elements is stored; if it is
-// a value made for that, it is computed right there.
+// accumulate makes the array of n elements to which parts are added through their maps. A part that
+// is alone in its range of elements is stored; a value made only for that is computed in place.
 func (x *lowering) accumulate(n int, parts []part) Value {
 	if n == 0 {
 		return x.Whole(x.zero)
@@ -460,9 +458,9 @@ func (x *lowering) accumulate(n int, parts []part) Value {
 		return v
 	}
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
-	stores := parts[0].store // all or none come as stores
+	stores := parts[0].store // either all are stores or none
 	dst := x.newBuffer(n)
-	end, top := 0, 0 // covered by stores; greatest end so far
+	end, top := 0, 0 // elements covered by stores; largest end so far
 	var clears []Span
 	for k, s := range spans {
 		p := &parts[s.p]

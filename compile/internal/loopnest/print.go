@@ -10,24 +10,22 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Names tell a printed program's reader what things are called in the source.
-// Each may be nil.
+// Names translates a printed program to the source. Each function may be nil.
 type Names struct {
 	Site  func(ad.Site) string // where an op came from: "line 12"; "" for nowhere
 	Input func(i int) string   // input i
 }
 
-// Print writes the program in readable form, a line per op with its source on
-// the right:
+// Print writes the program in readable form, a line per op with its source on the right:
 //
 //	map 12500                 a loop over 12500 lanes
 //	  t1 = gather alpha[…]    t: lives within its loop
 //	  t2 = mul x beta t1      operands of one element are the same for all lanes
 //	  v3 += dot t2 t2         v: memory; a reduction
 //
-// d is data, c a carried value, s a slice of a stream or of a lane; v7[3:8] are
-// elements 3 to 7 of v7, v7[3] is one. Before blocks are formed nodes stand in
-// the order in which they were lowered.
+// d is data, c a carried value, s a slice of a stream or of a lane; v7[3:8] are elements 3 to 7 of
+// v7, and v7[3] is one. Before blocks are formed, nodes are in the order in which they were
+// lowered.
 func (p *Program) Print(w io.Writer, names Names) error {
 	pr := &printer{Program: p, names: names}
 	for _, in := range p.Inputs {
@@ -41,7 +39,7 @@ func (p *Program) Print(w io.Writer, names Names) error {
 	return err
 }
 
-// Describe is one op in readable form.
+// Describe returns one op in readable form.
 func (b *Body) Describe(n *Node, names Names) string {
 	return (&printer{Program: b.Program, names: names}).node(n)
 }
@@ -50,7 +48,7 @@ type printer struct {
 	*Program
 	names Names
 	w     strings.Builder
-	last  string // site printed last
+	last  string // the last site printed
 }
 
 func sizeText(n int) string {
@@ -98,7 +96,7 @@ func (p *printer) buffer(id BufferID) string {
 	return letter + strconv.Itoa(int(id))
 }
 
-// Value is an operand in readable form.
+// Value returns an operand in readable form.
 func (p *printer) Value(v Value) string {
 	b := &p.Buffers[v.Buf]
 	if x, ok := p.number(v); ok {
@@ -114,7 +112,7 @@ func (p *printer) Value(v Value) string {
 	return fmt.Sprintf("%s[%d:%d]", name, v.Off, v.Off+v.N)
 }
 
-// mapText is a map as an index.
+// mapText returns a map written as an index.
 func mapText(m *Map) string {
 	if _, s0, n1, s1, ok := m.Affine(); ok {
 		text := ""

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// JoinProducts joins a product with the sum or difference that alone reads it,
-// and logarithms with their sum, which takes one logarithm of a product.
+// JoinProducts joins a product with the sum or difference that is its only reader. It also joins
+// logarithms with their sum, which then takes one logarithm of a product.
 func JoinProducts(p *Program) {
 	uses := p.uses()
 	p.Bodies(func(b *Body) { b.joinProducts(uses) })
@@ -101,8 +101,8 @@ func (b *Body) joinProducts(uses []int32) {
 	b.drop(dead)
 }
 
-// joinSums makes the sums that n alone adds up, such as those of groups, sums of all that
-// they are of, in the place of n.
+// joinSums replaces a node n that only adds up sums, such as those of groups, by one sum over all
+// their elements.
 func (b *Body) joinSums(n *Node, uses []int32) bool {
 	plain := func(n *Node) bool { return n.Kind == Accumulate && n.Op == ad.OpScatter && !n.Store && n.N > 1 }
 	if !plain(n) || !n.Map.Uniform() {
@@ -125,8 +125,8 @@ func (b *Body) joinSums(n *Node, uses []int32) bool {
 	return true
 }
 
-// splitLogistic makes of the sum of max(x, y) + log1p(e), for e = exp(-|x-y|), the sum of the
-// first and that of the second, which takes one logarithm of a product.
+// splitLogistic splits the sum of max(x, y) + log1p(e), for e = exp(-|x-y|), into two sums; the
+// second takes one logarithm of a product.
 func (b *Body) splitLogistic(n *Node, uses []int32) bool {
 	alone := func(v Value, what ...ad.OpCode) *Node {
 		m := b.maker(v)
@@ -156,8 +156,8 @@ func (b *Body) splitLogistic(n *Node, uses []int32) bool {
 	return true
 }
 
-// PlaceParts makes values that fill a part of an accumulation in place: what is
-// computed only to be stored in part of an array is computed right there.
+// PlaceParts is buffer placement: a value that is computed only to be stored in part of an array is
+// computed in that part.
 func PlaceParts(p *Program) { p.Bodies((*Body).placeParts) }
 
 func (b *Body) placeParts() {

@@ -1,9 +1,9 @@
 package loopnest
 
-// This file answers one question for every pass that reorders, joins or places elements: who
-// reads them by position? A pass may move an element only if all its readers move with it.
+// This file answers one question for every pass that reorders, joins or places elements: which
+// readers see positions? A pass may move an element only if all its readers move with it.
 
-// reading is how a node reads an operand.
+// reading is the way in which a node reads an operand.
 type reading uint8
 
 const (
@@ -12,12 +12,12 @@ const (
 	// readsElements: lane i reads element i of the whole buffer. The reader may move with what
 	// it reads.
 	readsElements
-	// readsPosition: an element, a slice, a gather, an op on the whole array, a region. The
-	// reader sees where each element is.
+	// readsPosition: an element, a slice, a gather, an op on the whole array, a region. The reader
+	// depends on the position of each element.
 	readsPosition
 )
 
-// reads is how node q reads its argument k.
+// reads returns the way in which node q reads its argument k.
 func (b *Body) reads(q *Node, k int) reading {
 	switch {
 	case b.Buffers[q.Args[k].Buf].N == 1:
@@ -28,8 +28,8 @@ func (b *Body) reads(q *Node, k int) reading {
 	return readsPosition
 }
 
-// readElsewhere reports whether others than nodes read the buffer, or write it: outputs, carried
-// and kept values, the array that it is part of. They see positions.
+// readElsewhere reports whether anything but nodes reads or writes the buffer: outputs, carried and
+// kept values, the array that it is part of. These see positions.
 func (b *Body) readElsewhere(id BufferID) bool {
 	r := &b.Buffers[id]
 	return r.Body != b || r.Shared || r.Kept || r.In != None

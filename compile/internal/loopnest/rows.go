@@ -7,12 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// SortRows puts the rows of the data in order of a group index, so that what is gathered by it is
-// the same for runs of rows and what is scattered by it is a sum per run. Rows are the elements of
-// values of one size that are computed from each other element by element; they may be put in
-// another order where they come from constants and index tables and end in sums only, because then
-// nobody reads one by its position (see reads). Sums are added up in another order, which changes
-// their rounding.
+// SortRows sorts the rows of the data by a group index. Gathers by that index then read the same
+// element for runs of rows, and scatters become a sum per run. Rows are the elements of values of
+// one size that are computed from each other element by element. They may be reordered if they come
+// from constants and index tables and end in sums only, because then nobody reads one by its
+// position (see reads). The order of sums changes, and with it their rounding.
 func SortRows(p *Program) {
 	p.Bodies(func(b *Body) {
 		for _, rows := range b.rowSets() {
@@ -23,7 +22,7 @@ func SortRows(p *Program) {
 	})
 }
 
-// rowSet is nodes that share their rows.
+// rowSet is a set of nodes with the same rows.
 type rowSet struct {
 	n     int
 	nodes []int32
@@ -44,7 +43,8 @@ func (b *Body) rowSets() []*rowSet {
 		return parent[i]
 	}
 	fixed := make([]bool, size) // nodes whose rows keep their order
-	// fixMakers keeps the order of what a reader sees by position. The terms of a sum have none.
+	// fixMakers keeps the order of rows that a reader sees by position. The order of a sum's terms
+	// does not matter.
 	fixMakers := func(id BufferID) {
 		for _, m := range b.Buffers[id].Makers {
 			if b.Buffers[id].Body == b && b.Nodes[m].Kind != Accumulate {
@@ -61,7 +61,7 @@ func (b *Body) rowSets() []*rowSet {
 			case readsNumber:
 			case readsElements:
 				switch {
-				case row && r.Data != nil: // of which sort makes a copy in the new order
+				case row && r.Data != nil: // sort makes a copy of these in the new order
 				case row && r.Body == b && len(r.Makers) == 1 && b.Nodes[r.Makers[0]].Kind != Accumulate:
 					parent[find(int32(i))] = find(r.Makers[0])
 				default:
@@ -69,13 +69,13 @@ func (b *Body) rowSets() []*rowSet {
 					fixMakers(a.Buf)
 				}
 			case readsPosition:
-				// An element of an array is the same number for all rows of the reader; a
-				// part of constants is copied in the new order by sort.
+				// An element of an array is the same number for all rows of the reader; sort copies
+				// a part of constants in the new order.
 				fixed[i] = fixed[i] || n.Kind != Load && a.N != 1 && !a.Rep && r.Data == nil
 				fixMakers(a.Buf)
 			}
 		}
-		if !row { // what a region or an op on arrays gives keeps its order
+		if !row { // the results of regions and of ops on arrays keep their order
 			fixed[i] = true
 			continue
 		}
@@ -90,7 +90,7 @@ func (b *Body) rowSets() []*rowSet {
 			fixed[i] = fixed[i] || b.readElsewhere(n.Dst) || len(r.Makers) != 1
 		}
 	}
-	stays := map[int32]bool{} // the set, by its root
+	stays := map[int32]bool{} // by the root of a set: its rows keep their order
 	for i := range b.Nodes {
 		if fixed[i] {
 			stays[find(int32(i))] = true
@@ -115,12 +115,12 @@ func (b *Body) rowSets() []*rowSet {
 	return slices.DeleteFunc(order, func(s *rowSet) bool { return stays[find(s.nodes[0])] })
 }
 
-// rowMap reports whether the map stays of its kind under a permutation of the
-// rows: one element for all, or a table.
+// rowMap reports whether a permutation of the rows preserves the kind of the map: one element for
+// all, or a table.
 func rowMap(m *Map) bool { return m.Uniform() || len(m.Dims) == 1 && m.Dims[0].Table != nil }
 
-// key is the table by which most is gathered and scattered, sums above all, if sorting
-// by it is worth while and not done.
+// key returns the table by which most elements are gathered and scattered, with sums counting most,
+// if sorting by it is worth while and not done yet.
 func (s *rowSet) key(b *Body) []int32 {
 	count := map[*int32]int{}
 	var best []int32
@@ -151,7 +151,7 @@ func (s *rowSet) key(b *Body) []int32 {
 	return best
 }
 
-// sort puts the rows in order of the table.
+// sort sorts the rows by the table.
 func (s *rowSet) sort(b *Body, table []int32) {
 	perm := sortedBy(table)
 	tables := map[*int32][]int32{}
@@ -196,8 +196,8 @@ func (s *rowSet) sort(b *Body, table []int32) {
 	}
 }
 
-// sortedBy are the positions of the table in order of its entries; those of
-// equal entries keep their order.
+// sortedBy returns the positions of the table in the order of its entries; equal entries keep their
+// order.
 func sortedBy(table []int32) []int32 {
 	perm := make([]int32, len(table))
 	lo, hi := int(slices.Min(table)), int(slices.Max(table))

@@ -1,18 +1,18 @@
 package loopnest
 
-// The numbers that steer lowering and the passes on the nest; the weights of ops, which
-// only reports use, are in cost.go. Where no measurement is given the number was chosen
-// and not measured.
+// This file: tuning constants of lowering and of the passes on the nest. The weights of ops, which
+// only reports use, are in cost.go. Where no measurement is given, the number was chosen without
+// one.
 
-// Of rows, which made a hierarchical regression of 12,500 rows 44 → 40 µs in strips of
-// the interpreter. With machine code it makes no difference: 1.00 of the time without it
-// for that model in a loop, 0.98 for item responses.
+// Pass rows, which made a hierarchical regression of 12,500 rows 44 → 40 µs in strips of the
+// interpreter. With machine code it makes no difference: without it that model in a loop takes 1.00
+// of the time, item responses 0.98.
 const (
-	// minRows is the number of rows from which sorting them is worth while.
+	// minRows is the least number of rows that are sorted.
 	minRows = 64
 
-	// MinRun is the average number of equal entries in a row from which runs of them are
-	// worth their own loop, hence rows are worth sorting.
+	// MinRun is the least average number of adjacent equal entries for which runs of them get their
+	// own loop, and hence rows are sorted.
 	MinRun = 4
 
 	// sumWeight is how many gathers by one index a sum by another one outweighs: a term of a

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// deduplicate is row deduplication (merge). It adds up rows of data that are alike once, with
-// weights: what a sum over N rows computes of known numbers, known indices, and values that are
-// the same for all rows needs as many rows as differ. So discrete outcomes with categorical
-// predictors take the time of their table, whatever the number of data. It runs before the density
-// is differentiated, so that derivatives are short as well.
+// deduplicate is row deduplication. A sum over N rows of data is computed over the distinct rows,
+// with weights. A row is described by known numbers, known indices, and values that are the same
+// for all rows. So discrete outcomes with categorical predictors cost as much as their contingency
+// table, whatever the number of data. The pass runs before the density is differentiated, so that
+// derivatives are short as well.
 //
-// Rows keep the order in which they first appear, so that a check fails at the element at which
-// it would fail, and says so.
+// Rows keep the order of their first appearance, so that a check fails at the same element as
+// before, and its message names it.
 func deduplicate(g *ad.Graph) *ad.Graph {
 	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
 	live := g.Live(g.Outputs, true)
@@ -68,7 +68,7 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// checkedIn is the sum whose rows a node checks, if it is a check of such rows; nil otherwise.
+// checkedIn returns the sum whose rows a node checks; nil if it is no such check.
 func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
 	if c, ok := n.Attr.(*ad.Check); ok && n.Op == ad.OpCheck && c.Elements == nil {
 		return covered[n.Args[0]]
@@ -76,7 +76,7 @@ func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
 	return nil
 }
 
-// neededBeside marks the nodes that outputs and effects need though the sums are merged.
+// neededBeside marks the nodes that outputs and side effects need although the sums are merged.
 func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	needed := make([]bool, len(g.Nodes))
 	for _, r := range slices.Concat(g.Outputs, g.SideEffects) {
@@ -94,10 +94,10 @@ func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	return needed
 }
 
-// pays reports whether the rows that differ take less time than those that need not be computed
-// any more: what another sum needs, too, is computed for all rows as before, and for the rows
-// that differ besides. So the sum of logarithms of scales that repeat is not worth merging where
-// residuals are divided by the scales: two posteriors took 1.1 and 1.2 times as long.
+// pays reports whether the distinct rows cost less than the rows that need not be computed any
+// more. Values that another sum needs are computed for all rows as before, and again for the
+// distinct rows. So the sum of logarithms of repeated scales is not worth merging if residuals are
+// divided by the scales: two posteriors took 1.1 and 1.2 times as long.
 func (m *merged) pays(needed []bool) bool {
 	saved, added := 0, 0
 	for r, is := range m.row {
@@ -112,7 +112,7 @@ func (m *merged) pays(needed []bool) bool {
 	return added < saved
 }
 
-// rowCost is about what a row of a value costs, in tenths of nanoseconds.
+// rowCost is the approximate cost of a row of a value, in tenths of nanoseconds.
 func rowCost(g *ad.Graph, n *ad.Node) int {
 	each := n.Type.Size()
 	if n.Type.Lanes == 0 {
@@ -130,21 +130,22 @@ func rowCost(g *ad.Graph, n *ad.Node) int {
 	return 4 * each
 }
 
-// merged is a sum over rows of which some are alike.
+// merged describes a sum over rows of which some are equal.
 type merged struct {
 	old     *ad.Graph
 	root    ad.Ref
-	left    *int // what may still be looked at, for all sums
+	left    *int // elements that may still be examined, for all sums
 	rows    int
-	row     map[ad.Ref]bool // whether a value has a part for each row, which is a function of what is known of the row
-	class   []int32         // of rows, by what is known of them, in the order in which they appear; nil: nothing is
+	row     map[ad.Ref]bool // whether a value has a part for each row, which is a function of the known description of the row
+	class   []int32         // by row: its class of equal rows, numbered by first appearance; nil: nothing is known
 	first   []int32         // row of each class
-	weights []float64       // rows of each class
-	most    int             // classes that are worth while
+	weights []float64       // number of rows in each class
+	most    int             // largest number of classes that is worth merging
 	made    map[ad.Ref]ad.Ref
 }
 
-// mergeable is the sum that a node is, if at most three quarters of its rows differ; nil otherwise.
+// mergeable returns the sum that a node is, if at most three quarters of its rows are distinct; nil
+// otherwise.
 func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 	n := &g.Nodes[r]
 	if n.Op != ad.OpScatter || !number(n.Type) || *left < 0 {
@@ -166,7 +167,7 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 		return nil
 	}
 	m.weights = make([]float64, len(m.first))
-	if m.class == nil { // nothing tells rows apart
+	if m.class == nil { // all rows are equal
 		m.weights[0] = float64(m.rows)
 	}
 	for _, c := range m.class {
@@ -175,8 +176,8 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 	return m
 }
 
-// of reports whether r has a part for each row that is a function of what is known of the row,
-// and tells rows apart by that. It is false, too, once too many rows differ.
+// of reports whether r has a part for each row that is a function of the known description of the
+// row, and refines the classes by it. It is also false once there are too many classes.
 func (m *merged) of(r ad.Ref) bool {
 	is, known := m.row[r]
 	if !known && m.spend(1) {
@@ -186,7 +187,7 @@ func (m *merged) of(r ad.Ref) bool {
 	return is
 }
 
-// spend reports whether so many steps are left.
+// spend counts n steps and reports whether they were left.
 func (m *merged) spend(n int) bool {
 	*m.left -= n
 	return *m.left >= 0
@@ -218,7 +219,7 @@ func (m *merged) look(r ad.Ref) bool {
 	return false
 }
 
-// array is look of a value whose first dimension is that of rows.
+// array is of for a value whose first dimension is that of rows.
 func (m *merged) array(n *ad.Node) bool {
 	switch n.Op {
 	case ad.OpConst:
@@ -272,7 +273,7 @@ func (m *merged) array(n *ad.Node) bool {
 	return true
 }
 
-// aligned reports whether an index walks over the rows of a value of type t and stays within
+// aligned reports whether an index goes through the rows of a value of type t and stays within
 // each.
 func (m *merged) aligned(ix ad.Index, t ad.Type) bool {
 	if t.Lanes > 0 || len(t.Shape) == 0 || t.Shape[0] != m.rows || len(ix.Dims) == 0 || ix.Dims[0].N != m.rows {
@@ -304,14 +305,14 @@ func (m *merged) aligned(ix ad.Index, t ad.Type) bool {
 	return least >= 0 && most < each
 }
 
-// walk is an aligned index for the rows that differ.
+// walk is an aligned index for the distinct rows.
 func (m *merged) walk(ix ad.Index, t ad.Type) ad.Index {
 	dims := slices.Clone(ix.Dims)
 	dims[0] = ad.Dim{N: len(m.first), Stride: t.Size() / m.rows}
 	return ad.Index{Offset: ix.Offset, Dims: dims}
 }
 
-// within is how many numbers a row of the argument has if n takes one of each row; else 0.
+// within is the size of a row of the argument if n takes one element of each row; else 0.
 func (m *merged) within(n *ad.Node) int {
 	ix, t := n.Index(), m.old.Type(n.Args[0])
 	if len(ix.Dims) != 1 || ix.Dims[0].Table == nil || t.Lanes > 0 || len(t.Shape) < 2 || t.Shape[0] != m.rows {
@@ -326,8 +327,8 @@ func (m *merged) within(n *ad.Node) int {
 	return each
 }
 
-// numbers tells rows apart by so many known numbers of each, which are apart by a distance; those
-// of a row follow each other if that is 1.
+// numbers refines the classes by each known numbers per row, which are apart elements apart; if
+// that is 1, the numbers of a row are adjacent.
 func (m *merged) numbers(data []float64, apart, each int) bool {
 	for k := range each {
 		at := func(i int) int { return i*each + k }
@@ -341,14 +342,14 @@ func (m *merged) numbers(data []float64, apart, each int) bool {
 	return true
 }
 
-// A rowKey is what is known of a row: its class by what was looked at before, and the next number.
+// A rowKey describes a row: its class so far, and the next number.
 type rowKey struct {
 	class int32
 	bits  uint64
 }
 
-// distinguish tells rows apart by a key of each. It is false if too many differ, or if there is
-// no memory left to tell: rows are merged to save time, and a model must not be refused for that.
+// distinguish refines the classes by a key per row. It is false if there are too many, or not
+// enough memory: rows are merged to save time, and a model must not be refused for that.
 func (m *merged) distinguish(key func(i int) uint64) bool {
 	if !m.spend(m.rows) {
 		return false
@@ -386,11 +387,11 @@ func (m *merged) distinguish(key func(i int) uint64) bool {
 	return true
 }
 
-// differ is about how many rows differ, from those keys alone whose hash is a multiple of
-// sampledKeys: rows with the same key are in that sample together, or not at all, so that its
-// distinct keys are that share of all. It stops once there are clearly too many. Of 12 million
-// rows that all differ, a table of all keys took 270 MB, and a short run 10.4 s of the processor;
-// with the sample it takes 4.0.
+// differ estimates the number of distinct rows from the keys whose hash is a multiple of
+// sampledKeys. Equal rows are all in that sample or all outside, so that its distinct keys are a
+// known share of all. It stops once there are clearly too many. For 12 million distinct rows, a
+// table of all keys took 270 MB, and a short run 10.4 s of processor time; with the sample it takes
+// 4.0.
 func (m *merged) differ(key func(i int) uint64) int {
 	keys := map[rowKey]struct{}{}
 	enough := m.most/sampledKeys*11/10 + 1
@@ -417,8 +418,8 @@ func (k rowKey) hash() uint64 {
 	return h ^ h>>31
 }
 
-// elements are which elements of a value with a part for each row those are that its counterpart
-// has; nil where messages count within a row.
+// elements says which elements of a value with a part per row its counterpart has, for messages of
+// checks; nil if messages count within a row.
 func (m *merged) elements(t ad.Type) []int32 {
 	each := t.Total() / m.rows
 	if t.Lanes > 0 && !t.IsScalar() {
@@ -433,7 +434,7 @@ func (m *merged) elements(t ad.Type) []int32 {
 	return out
 }
 
-// build is the counterpart of a value with a part for each row that differs.
+// build returns the counterpart of a value, with a part for each distinct row.
 func (m *merged) build(w *ad.Rewriter, r ad.Ref) ad.Ref {
 	if x, ok := m.made[r]; ok {
 		return x
@@ -503,7 +504,7 @@ func (m *merged) build(w *ad.Rewriter, r ad.Ref) ad.Ref {
 	return x
 }
 
-// chosen is the known numbers of the rows that differ; see numbers.
+// chosen returns the known numbers of the distinct rows; see numbers.
 func (m *merged) chosen(data []float64, apart, each int) []float64 {
 	out := make([]float64, 0, len(m.first)*each)
 	for _, i := range m.first {

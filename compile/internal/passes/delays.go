@@ -7,9 +7,10 @@ import (
 )
 
 // arrayDelays is delay-line recognition. A value that a scan reads many steps after it was computed
-// is carried by as many numbers, each of which becomes the next one: a step costs the distance.
-// They become one array, of which a step reads and writes elements: the distance costs nothing. So
-// are tables whose cells depend on the row before, which are scans over all cells.
+// is carried as many numbers, each of which becomes the next one, so that a step costs as much as
+// the distance. The pass replaces them by one array, of which a step reads and writes elements; the
+// distance then costs nothing. Tables whose cells depend on the row before are such scans, over all
+// cells.
 func arrayDelays(g *ad.Graph) *ad.Graph {
 	found := map[ad.Ref][]delay{}
 	for i, live := range g.Live(g.Outputs, true) {
@@ -38,11 +39,11 @@ func arrayDelays(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// delay is carried values of which each becomes the next one, by their numbers: the first is that
-// of one step before.
+// delay is a list of carried values, by index, each of which becomes the next one: the first is the
+// value of one step before.
 type delay struct{ carries []int }
 
-// delaysOf finds the long ones of a scan.
+// delaysOf finds the long delays of a scan.
 func delaysOf(s *ad.Scan) (list []delay) {
 	if s.Reverse || s.Carries < minDelay {
 		return nil
@@ -75,17 +76,17 @@ func delaysOf(s *ad.Scan) (list []delay) {
 	return list
 }
 
-// delaying writes a scan with arrays in the place of delays. Its arguments and those of its body
-// are, in this order: the other carried values, the arrays; the streams, the positions of what is
-// read, those of what is written; the captured values.
+// delaying rewrites a scan with arrays in place of delays. The arguments of the new scan and of its
+// body are, in this order: the other carried values, the arrays; the streams, the positions of
+// reads, the positions of writes; the captured values.
 type delaying struct {
 	s     *ad.Scan
 	list  []delay
-	read  [][2]int // of what is read: the delay, and how many steps before
-	other []int    // carried values of no delay
+	read  [][2]int // for each read: the delay, and the number of steps before
+	other []int    // carried values that are part of no delay
 }
 
-// place is where a carried value is: in which delay, if in any, and of how many steps before.
+// place returns the delay that a carried value is part of, if any, and its number of steps before.
 func (d *delaying) place(carry int) (of, before int) {
 	for i, l := range d.list {
 		if k := slices.Index(l.carries, carry); k >= 0 {
@@ -95,7 +96,7 @@ func (d *delaying) place(carry int) (of, before int) {
 	return -1, 0
 }
 
-// size is the number of elements of what a delay carries, length that of its steps.
+// size is the number of elements of one step of a delay, length its number of steps.
 func (d *delaying) size(i int) int   { return d.shape(i).Size() }
 func (d *delaying) length(i int) int { return len(d.list[i].carries) }
 func (d *delaying) shape(i int) ad.Type {
@@ -108,7 +109,7 @@ func (d *delaying) scan() *ad.Scan {
 	to := from.Sibling()
 	w := ad.NewRewriter(from, to)
 	w.Keep = mustRun
-	used := make([]bool, len(from.Nodes)) // by others than the next one of a delay
+	used := make([]bool, len(from.Nodes)) // by nodes other than the next one of a delay
 	for i, live := range from.Live(from.Outputs, true) {
 		if live {
 			for _, a := range from.Nodes[i].Args {
@@ -170,14 +171,14 @@ func (d *delaying) scan() *ad.Scan {
 	return &c
 }
 
-// args are the scan's arguments, after scan.
+// args returns the scan's arguments; call it after scan.
 func (d *delaying) args(g *ad.Graph, args []ad.Ref) (to []ad.Ref) {
 	s := d.s
 	for _, k := range d.other {
 		to = append(to, args[k])
 	}
 	for i, l := range d.list {
-		var parts []ad.Ref // the longest ago first
+		var parts []ad.Ref // the oldest first
 		for _, k := range slices.Backward(l.carries) {
 			parts = append(parts, g.Reshape(args[k], []int{d.size(i)}))
 		}
@@ -201,10 +202,10 @@ func (d *delaying) args(g *ad.Graph, args []ad.Ref) (to []ad.Ref) {
 	return append(to, args[s.Carries+s.Streams:]...)
 }
 
-// result is what was result k of the scan.
+// result returns result k of the old scan.
 func (d *delaying) result(g *ad.Graph, scan ad.Ref, k int) ad.Ref {
 	s := d.s
-	carries, left := 0, 0 // of the new scan; of no delay, before this one
+	carries, left := 0, 0 // in the new scan; those in no delay, before this one
 	for i := range s.Carries {
 		if of, _ := d.place(i); of < 0 {
 			carries++

@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// Loop distribution: what the body of a scan computes without the carried
-// values (before), or from them without being passed on (after), is computed
-// for all steps at once, as lanes. What is left in the scan is the recurrence:
-// for GARCH(1,1) 5 of the 14 operations of a step, and 5 of the 38 of a step of
-// the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as a lane.
+// This file: loop distribution. Whatever the body of a scan computes without the carried values
+// (before), or from them without being passed on (after), is computed for all steps at once, as
+// lanes. Only the recurrence stays in the scan: for GARCH(1,1) 5 of the 14 operations of a step,
+// and 5 of the 38 of a step of the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as
+// a lane.
 
 // distribute returns a graph equal to g with its scans, nested ones too, taken apart.
 func distribute(g *ad.Graph, o *Options) *ad.Graph {
@@ -30,8 +30,8 @@ func distribute(g *ad.Graph, o *Options) *ad.Graph {
 type distributor struct {
 	g     *ad.Graph // the new one
 	used  map[ad.Ref][]bool
-	parts map[ad.Ref][]ad.Ref // of a scan taken apart: its results that somebody reads
-	known map[ad.Ref]ad.Ref   // values that a scan kept, by what computes them again from its history
+	parts map[ad.Ref][]ad.Ref // by distributed scan: its results that somebody reads
+	known map[ad.Ref]ad.Ref   // values that a scan kept, by the node that recomputes them from its history
 }
 
 func (d *distributor) node(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
@@ -50,21 +50,21 @@ func (d *distributor) node(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args 
 	return w.To.Do(n.Op, attr, args...)
 }
 
-// taker takes one scan apart.
+// taker distributes one scan.
 type taker struct {
 	*distributor
 	n     *ad.Node
 	args  []ad.Ref // in g
 	s     *ad.Scan
 	b     *ad.Graph
-	live  []bool // results somebody reads
+	live  []bool // results that somebody reads
 	nodes []bool // of the body that are needed
-	carry []bool // depends on a carried value or has a place among the effects
+	carry []bool // depends on a carried value, or has side effects
 	step  []bool // depends on the step
 	rec   []bool // stays in the scan
-	pins  bool   // the scan has effects
+	pins  bool   // the scan has side effects
 
-	vec     *ad.Rewriter // to values for all steps, in g; without lanes if they are the same for all
+	vec     *ad.Rewriter // to values for all steps, in g; without lanes if all steps have the same value
 	kept    map[ad.Ref]int
 	keptRef map[ad.Ref]ad.Ref
 }
@@ -131,8 +131,8 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 	return t
 }
 
-// cheap reports whether the scan's node r is better computed again, for all
-// steps at once, than stored at every step.
+// cheap reports whether it is better to recompute the scan's node r, for all steps at once, than to
+// store it at every step.
 func (t *taker) cheap(r ad.Ref) bool {
 	if !t.rec[r] {
 		return true
@@ -150,8 +150,8 @@ func (t *taker) cheap(r ad.Ref) bool {
 	return false
 }
 
-// want finds the scan's values that are kept because r, computed for all steps,
-// is made from them.
+// want finds the values of the scan that must be kept because r, computed for all steps, depends on
+// them.
 func (t *taker) want(r ad.Ref, seen map[ad.Ref]bool) {
 	if seen[r] {
 		return
@@ -188,7 +188,7 @@ func (t *taker) take() []ad.Ref {
 		if n.Op != ad.OpInput {
 			return ad.None
 		}
-		k := n.Attr.(int) // not of a carried value, which the scan must give first
+		k := n.Attr.(int) // it does not belong to a carried value, which the scan must provide first
 		if k < s.Carries+s.Streams {
 			return g.Lane(t.args[k])
 		}
@@ -196,8 +196,7 @@ func (t *taker) take() []ad.Ref {
 	}
 	t.kept, t.keptRef = map[ad.Ref]int{}, map[ad.Ref]ad.Ref{}
 
-	// What the scan keeps and sums: results that are its own, and what comes
-	// after needs.
+	// The values that the scan keeps and sums: its own results, and those needed after it.
 	var keptOrder, sums []ad.Ref
 	seen := map[ad.Ref]bool{}
 	for k, r := range b.Outputs[s.Carries:] {
@@ -242,7 +241,7 @@ func (t *taker) take() []ad.Ref {
 	}
 	outside := t.vec.Outside
 	t.vec.Outside = func(r ad.Ref) ad.Ref {
-		if n := &b.Nodes[r]; n.Op == ad.OpInput && n.Attr.(int) < s.Carries { // only where it is asked for: it may be large
+		if n := &b.Nodes[r]; n.Op == ad.OpInput && n.Attr.(int) < s.Carries { // only if it is asked for: it may be large
 			return g.Lane(g.History(scan, n.Attr.(int)))
 		}
 		return outside(r)
@@ -272,7 +271,7 @@ func (t *taker) take() []ad.Ref {
 	return parts
 }
 
-// made is the node that makes r, which may be another shape of it.
+// made returns the node that makes r, looking through changes of shape.
 func (t *taker) made(r ad.Ref) ad.Ref {
 	for t.b.Nodes[r].Op == ad.OpReshape {
 		r = t.b.Nodes[r].Args[0]
@@ -280,8 +279,8 @@ func (t *taker) made(r ad.Ref) ad.Ref {
 	return r
 }
 
-// again reports whether the carried value r, which the derivative computes again
-// from the history, is better kept: it costs more than a store.
+// again reports whether the carried value r, which the derivative recomputes from the history, is
+// better kept: recomputing costs more than a store.
 func (t *taker) again(r ad.Ref) bool {
 	if !t.rec[r] {
 		return false
@@ -298,7 +297,7 @@ func (t *taker) again(r ad.Ref) bool {
 	return false
 }
 
-// remember records what computes a kept carried value again.
+// remember records which nodes recompute a kept carried value.
 func (t *taker) remember() {
 	for _, r := range t.b.Outputs[:t.s.Carries] {
 		r = t.made(r)
@@ -316,7 +315,7 @@ func (t *taker) remember() {
 			continue
 		}
 		t.known[v] = t.g.Lane(kept)
-		// The derivative has a sum as it was written, the other way round perhaps.
+		// The derivative has a sum as it was written, perhaps with its terms swapped.
 		if a := t.g.Nodes[args[0]]; len(args) == 1 && a.Op == ad.OpAdd {
 			t.known[t.g.Do(n.Op, n.Attr, t.g.Add(a.Args[1], a.Args[0]))] = t.g.Lane(kept)
 		}
@@ -328,7 +327,7 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	s, b, g := t.s, t.b, t.g
 	w := ad.NewRewriter(b, g.Sibling())
 	w.Keep = mustRun
-	// What comes from outside: operands of the recurrence that are not part of it.
+	// Operands of the recurrence from outside.
 	var streams, captures []ad.Ref
 	outside := map[ad.Ref]bool{}
 	need := func(r ad.Ref) {
@@ -384,7 +383,7 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	}
 	scan := g.DoScan(&ad.Scan{Body: w.To, Carries: s.Carries, Streams: len(streams), Outs: len(kept), Sums: len(sums),
 		Steps: s.Steps, Reverse: s.Reverse}, args)
-	if t.pins { // even if nobody reads its results any more
+	if t.pins { // even if nobody reads its results
 		g.SideEffects = append(g.SideEffects, scan)
 	}
 	return scan

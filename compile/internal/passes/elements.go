@@ -6,21 +6,21 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// keepElements is the part of checkpointing that keeps what steps read of the arrays that scans
-// carry: the derivative takes the elements from there, and needs no copy of the array for each
-// step. So a step costs what it reads. Steps within steps, and conditionals, hand on what they
-// read. Of the moving average of 500 values with five coefficients a gradient took 2.3 ms with
-// copies.
+// keepElements is the part of checkpointing that keeps the elements that steps read from the arrays
+// that scans carry. The derivative reads them from there, and needs no copy of the array for each
+// step, so that a step costs as much as it reads. Nested steps and conditionals pass on what they
+// read. With copies, a gradient of the moving average of 500 values with five coefficients took 2.3
+// ms.
 func keepElements(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpReplace) {
 		return g
 	}
-	more := map[ad.Ref]int{} // how many values more a scan keeps
+	more := map[ad.Ref]int{} // number of values more that a scan keeps
 	return rebuildTo(g.Sibling(), g, keepElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			return w.To.Result(args[0], shifted(&g.Nodes[n.Args[0]], n.ResultIndex(), more[n.Args[0]]))
 		}
-		s, ok := n.Attr.(*ad.Scan) // as it was: it hands on what its steps read in all regions within
+		s, ok := n.Attr.(*ad.Scan) // the scan as it was: it passes on what its steps read, in all regions within
 		if !ok || !has(s.Body, ad.OpReplace) {
 			return w.Same(n, attr, args)
 		}
@@ -34,7 +34,7 @@ func keepElements(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// shifted is the number of result i of a region of which a scan keeps more values than before.
+// shifted is the new index of result i of a region whose scan keeps more values than before.
 func shifted(n *ad.Node, i, more int) int {
 	if s, ok := n.Attr.(*ad.Scan); ok && i >= 2*s.Carries+s.Outs { // a sum
 		return i + more
@@ -42,13 +42,13 @@ func shifted(n *ad.Node, i, more int) int {
 	return i
 }
 
-// taping adds to the results of regions what steps read of arrays that are carried.
+// taping adds the elements that steps read from carried arrays to the results of regions.
 type taping struct {
-	left float64 // how many numbers may still be kept
+	left float64 // amount of numbers that may still be kept
 }
 
-// scan keeps what the steps of s, run so many times, read of the arrays that it carries, and of
-// those arguments that others carry.
+// scan keeps what the steps of s, which runs times times, read from the arrays that it carries and
+// from arguments that others carry.
 func (t *taping) scan(s *ad.Scan, carried []bool, times float64) (to *ad.Scan, kept int) {
 	in := slices.Clone(carried)
 	for i := range s.Carries {
@@ -62,14 +62,14 @@ func (t *taping) scan(s *ad.Scan, carried []bool, times float64) (to *ad.Scan, k
 	return &c, len(read)
 }
 
-// body is a graph with what it reads of arrays that are carried, which some inputs are, and which
-// of its outputs are such arrays. What it reads is not among its outputs yet.
+// body returns a graph with what it reads from carried arrays, which some inputs are, and which of
+// its outputs are such arrays. What it reads is not among its outputs yet.
 func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph, read []ad.Ref, outputs []bool) {
-	array := make([]bool, len(g.Nodes)) // that is carried, by node
+	array := make([]bool, len(g.Nodes)) // by node: whether it is a carried array
 	for k, r := range g.Inputs {
 		array[r] = carried[k]
 	}
-	results := map[ad.Ref][]bool{} // of regions: those that are such arrays
+	results := map[ad.Ref][]bool{} // by region: which results are such arrays
 	more := map[ad.Ref]int{}
 	to = g.Sibling()
 	w := ad.NewRewriter(g, to)
@@ -132,8 +132,8 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 	return to, read, outputs
 }
 
-// conditional adds to the results of a conditional what its branches read: what the other one
-// does not read is 0 there.
+// conditional adds what its branches read to the results of a conditional; it is 0 in the branch
+// that does not read it.
 func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref, of func(k int) bool, times float64, keep func(ad.Ref), results map[ad.Ref][]bool) ad.Ref {
 	f := n.Attr.(*ad.If)
 	in := make([]bool, len(n.Args)-1)
@@ -146,7 +146,7 @@ func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref
 	for side, g := range []*ad.Graph{f.Then, f.Else} {
 		left := t.left
 		b, reads, outputs := t.body(g, in, times)
-		t.left = left // counted where they are kept
+		t.left = left // they are counted where they are kept
 		to[side], read[side] = b, reads
 		for k, o := range outputs {
 			results[r][k] = results[r][k] || o

@@ -7,18 +7,18 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// exchange is the exchange of maps and gathers (sources). It computes functions of gathered
-// elements for the array that they come from and gathers the values, where the array is shorter:
-// log(theta[group[n]]) is a logarithm for each group instead of one for each n. Derivatives are
-// then added up by group before they are multiplied by that of the function. A topic model of
-// 33,000 words, whose probabilities are numbers of their documents and of themselves, took 1.13 ms
-// and takes 0.60, and 0.43 with deduplicate, which adds up words that a document repeats.
+// exchange is map–gather exchange. It computes functions of gathered elements before the gather,
+// where the source array is shorter: log(theta[group[n]]) is a logarithm for each group instead of
+// one for each n. Adjoints are then summed by group before they are multiplied by the function's
+// derivative. A topic model of 33,000 words, whose probabilities depend on document and word, took
+// 1.13 ms and takes 0.60, and 0.43 with deduplicate, which sums words that a document repeats.
 //
-// Functions that take long are computed once for rows that repeat, too: powers of a parameter of
-// each of 30 dogs with how often it had been shocked, and avoided it, in 25 trials: 10.8 to 9.3 µs.
+// Expensive functions are also computed once for rows that repeat, such as powers of a parameter of
+// each of 30 dogs with the number of shocks so far, in 25 trials: 9.3 instead of 10.8 µs.
 //
-// It runs before the density is differentiated, so that the function's derivative, too, is
-// computed for the array alone, and after merge, which tells rows apart by what they gather.
+// The pass runs before the density is differentiated, so that the function's derivative is also
+// computed for the short array only. It runs after deduplicate, which tells rows apart by what they
+// gather.
 func exchange(g *ad.Graph) *ad.Graph {
 	s := &gatherSources{found: map[ad.Ref]gatherSource{}}
 	left := maxCompared
@@ -46,7 +46,7 @@ func exchange(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// gathered is what an index takes of an array, with a shape, in lanes if t has lanes.
+// gathered is the gather of an array by an index, with a shape, in lanes if t has lanes.
 func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, shape []int, t ad.Type) ad.Ref {
 	out := g.Reshape(g.Gather(whole, ix), shape)
 	if t.Lanes > 0 {
@@ -55,9 +55,9 @@ func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, shape []int, t ad.Type) ad
 	return out
 }
 
-// repeated is the rows of a value that differ, if at most half of them do; nil otherwise. They are
-// functions of known numbers and of what is gathered by known indices, as powers of a
-// parameter of each subject with exponents that are counts.
+// repeated returns the distinct rows of a value, if at most half of the rows are distinct; nil
+// otherwise. Rows are functions of known numbers and of elements gathered by known indices, such as
+// powers of a parameter of each subject with exponents that are counts.
 func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
 	t := g.Type(r)
 	rows := t.Total()
@@ -71,14 +71,14 @@ func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
 	return m
 }
 
-// sources finds values that are functions of elements gathered by one index.
+// gatherSources finds values that are functions of elements gathered by one index.
 type gatherSources struct {
 	to    *ad.Graph
 	found map[ad.Ref]gatherSource
 }
 
-// source is the array that a value is gathered from, the index, and a gather that takes the same
-// positions of an array of the same shape as those were taken of; ad.None if there is none.
+// gatherSource is the array that a value is gathered from, the index, and a gather of the same
+// positions from an array of the same shape; ad.None if there is none.
 type gatherSource struct {
 	whole, gather ad.Ref
 	index         ad.Index
@@ -129,13 +129,13 @@ func (s *gatherSources) look(r ad.Ref) gatherSource {
 	return found
 }
 
-// taken is the source of a gather: the elements of its argument that it takes, if they are fewer
-// than those that it makes of them. Of others a function need not be finite, nor its derivative,
-// which would make NaN of an adjoint of 0.
+// taken returns the source of a gather: the elements of its argument that it reads, if they are
+// fewer than the results. Elements that it does not read are excluded: a function of them, or its
+// derivative, may not be finite and would turn an adjoint of 0 into NaN.
 func (s *gatherSources) taken(r ad.Ref) gatherSource {
 	n := &s.to.Nodes[r]
 	ix, x := n.Index(), n.Args[0]
-	at := make([]int32, s.to.Type(x).Size()) // of those that are taken: 1, then the place among them
+	at := make([]int32, s.to.Type(x).Size()) // 1 for elements that are read, then their index among these
 	count := 0
 	ix.Each(func(_, i int) {
 		if at[i] == 0 {
@@ -165,7 +165,7 @@ func (s *gatherSources) taken(r ad.Ref) gatherSource {
 	return gatherSource{s.to.Gather(x, from), r, ad.Index{Dims: []ad.Dim{again}}}
 }
 
-// progression reports whether positions are equally far apart.
+// progression reports whether positions are equally spaced.
 func progression(at []int32) (first, stride int, ok bool) {
 	first = int(at[0])
 	if len(at) > 1 {

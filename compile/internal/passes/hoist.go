@@ -2,17 +2,16 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// hoist is loop-invariant code motion (factors). It moves factors that are one number for a whole
-// array out of it: through products, quotients, squares, matrix products, slices and sums, to
-// where they multiply fewer numbers, or to the next sum, where they are joined with it.
-// Derivatives of densities are full of them: with z = (y-μ)/σ, of the six passes over the data for
-// -z²/2 - log σ and its derivatives three remain, Σr², Σr and r = y-μ.
+// hoist is loop-invariant code motion. It moves factors that are one number for a whole array out
+// of it: through products, quotients, squares, matrix products, slices and sums, to where they
+// multiply fewer numbers, or into the next sum. Derivatives of densities are full of them: with z =
+// (y-μ)/σ, three of the six passes over the data for -z²/2 - log σ and its derivatives remain, Σr²,
+// Σr and r = y-μ.
 //
-// It is off by a few roundings, and differs otherwise only where a factor or a
-// product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154. So that
-// neither repeated squares nor long products get there, no more than maxFactors
-// go together, of which the product may be 0, and the rest infinite, while what
-// they make is an ordinary number.
+// Results change by a few roundings, and otherwise only if a factor or a product of factors leaves
+// the range of numbers: 1/σ² for |σ| < 1e-154. A product of many factors may be 0, and the rest
+// infinite, while the result is an ordinary number. So at most maxFactors are collected, which also
+// bounds repeated squares.
 func hoist(g *ad.Graph, o *Options) *ad.Graph {
 	of := o.rewrites()
 	var run func(g *ad.Graph, o *Options) *ad.Graph
@@ -50,19 +49,19 @@ func hasArrays(g *ad.Graph) bool {
 // scaled is coef·base + off, where coef and off are numbers; None is 1 and 0.
 type scaled struct{ coef, base, off ad.Ref }
 
-// factorizer remembers which values of the new graph are scaled ones. The
-// products themselves are in the graph, where they are dead unless needed.
+// factorizer remembers which values of the new graph have factored form. The products themselves
+// are also in the graph, where they are dead unless needed.
 type factorizer struct {
 	rewriter
 	of      map[ad.Ref]scaled
-	degrees map[ad.Ref]int // of coefficients that are products: how many factors they have
+	degrees map[ad.Ref]int // by coefficient that is a product: its number of factors
 }
 
-// maxFactors is how many numbers a coefficient may be a product of. Densities with
-// their derivatives have up to five.
+// maxFactors is the largest number of factors in a coefficient. Densities with their derivatives
+// have up to five.
 const maxFactors = 8
 
-// degree is how many factors the coefficient has; None: 0.
+// degree is the number of factors of a coefficient; None: 0.
 func (f *factorizer) degree(coef ad.Ref) int {
 	if coef == ad.None {
 		return 0
@@ -73,7 +72,7 @@ func (f *factorizer) degree(coef ad.Ref) int {
 	return 1
 }
 
-// noted notes how many factors a coefficient has.
+// noted records the number of factors of a coefficient.
 func (f *factorizer) noted(coef ad.Ref, degree int) ad.Ref {
 	if degree > 1 {
 		f.degrees[coef] = max(degree, f.degrees[coef])
@@ -123,8 +122,7 @@ func (f *factorizer) inv(a ad.Ref) ad.Ref {
 	return f.noted(f.do(ad.OpInv, a), f.degree(a))
 }
 
-// scaled is the node's value with factors apart; ok is false where there is
-// nothing to gain.
+// scaled returns the node's value with its factors separate; ok is false if that gains nothing.
 func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	if len(args) == 0 || len(args) > 2 {
@@ -226,7 +224,7 @@ func (f *factorizer) minus(s scaled) bool {
 	return ok && v[0] == -1
 }
 
-// difference is a + (-base of b) without a pass for the sign.
+// difference is a + (-base of b), without a pass for the sign.
 func (f *factorizer) difference(a, b scaled, whole ad.Ref) scaled {
 	return scaled{ad.None, f.do(ad.OpSub, whole, b.base), ad.None}
 }
@@ -245,10 +243,9 @@ func (f *factorizer) plus(off, u ad.Ref) ad.Ref {
 	return f.do(ad.OpAdd, off, u)
 }
 
-// term reports whether a number that is added to s may be summed apart from it:
-// where s is a term of a density, so that both are terms of the result. (With
-// the deviations of data from their mean, as in Σ(y-μ), it would lose what the
-// difference gains.)
+// term reports whether a number added to s may be summed separately: if s is a term of a density,
+// so that both are terms of the result. (For the deviations of data from their mean, as in Σ(y-μ),
+// the sums would cancel and lose digits.)
 func (f *factorizer) term(s scaled) bool {
 	switch f.g.Nodes[s.base].Op {
 	case ad.OpSquare, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp,
@@ -258,8 +255,7 @@ func (f *factorizer) term(s scaled) bool {
 	return false
 }
 
-// sum moves factors out of a scatter: where it adds numbers up, not where it
-// puts them somewhere.
+// sum moves factors out of a scatter, if it adds numbers up rather than only placing them.
 func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	a := f.parts(x)
@@ -287,9 +283,8 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	return s, true
 }
 
-// splits reports whether x is a sum or difference of terms of a density, which
-// are better summed each on its own: squares as dot products, logarithms as one
-// logarithm, constants once and for all.
+// splits reports whether x is a sum or difference of terms of a density that are better summed
+// separately: squares as dot products, logarithms as one logarithm, constants once and for all.
 func (f *factorizer) splits(x ad.Ref) bool {
 	for f.views(x) {
 		x = f.g.Nodes[x].Args[0]
@@ -307,7 +302,7 @@ func (f *factorizer) splits(x ad.Ref) bool {
 	return true
 }
 
-// views reports whether x is another view of all of its argument.
+// views reports whether x is another view of its whole argument.
 func (f *factorizer) views(x ad.Ref) bool {
 	switch f.g.Nodes[x].Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
@@ -316,8 +311,7 @@ func (f *factorizer) views(x ad.Ref) bool {
 	return false
 }
 
-// sumTerms is the sum of x by the scatter attr, term by term. view makes what
-// the scatter takes of what x is a view of.
+// sumTerms sums x by the scatter attr, term by term. view gives a term the view that x is of it.
 func (f *factorizer) sumTerms(x ad.Ref, attr any, view func(ad.Ref) ad.Ref) ad.Ref {
 	if f.splits(x) && f.views(x) {
 		n := f.g.Nodes[x]

@@ -5,23 +5,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// ifConvert is if-conversion (choose). It makes selections of conditionals in lanes with short
-// sides: both sides are computed in all lanes, and the one that counts is taken. A conditional
-// sorts its lanes and goes through Go's loops, at about 1.8 ns for each op and lane, while
-// selections are machine code with what stands around them. A density of 500 rows with a
-// conditional in a conditional, a generalised extreme value distribution, took 43 µs and takes 8.
+// ifConvert is if-conversion. It turns conditionals in lanes with short sides into selections: both
+// sides are computed in all lanes, and the right one is selected. A conditional sorts its lanes and
+// runs Go's loops, at about 1.8 ns per op and lane, while selections are machine code together with
+// the code around them. A density of 500 rows with two nested conditionals, a generalised extreme
+// value distribution, took 43 µs and takes 8.
 //
-// It runs before the density is differentiated, so that derivatives are selections
-// too. What a side computes where it does not count need not be finite: see
-// OpMulGuarded.
+// The pass runs before the density is differentiated, so that derivatives are selections too. The
+// side that is not selected need not be finite: see OpMulGuarded.
 //
-// So it does with conditionals in the steps of scans, of fewer operations: the lags that the
-// first outcomes of a series, or of each of its groups, do not have. A body that is nothing but
-// scalar code has what it carries in registers (vm/nativescan.go); with a conditional, a step
-// moves its numbers through memory, about 5 ns for each conditional.
+// Conditionals in the steps of scans are treated in the same way, up to fewer operations: for
+// instance for lags that the first outcomes of a series do not have. A body of scalar code only
+// keeps its carried values in registers (vm/nativescan.go); each conditional in a step moves its
+// numbers through memory, at about 5 ns.
 func ifConvert(g *ad.Graph) *ad.Graph { return ifConvertIn(g, false) }
 
-// ifConvertIn is ifConvert for a graph that is the body of a scan, or part of one, if step is set.
+// ifConvertIn is ifConvert; with step, for the body of a scan or a part of one.
 func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	for {
 		chosen := map[ad.Ref]bool{}
@@ -49,8 +48,8 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 		if len(chosen) == 0 && !bodies {
 			return g
 		}
-		// Conditionals in the sides get their lanes by this, or become part of the step; hence the
-		// next round.
+		// Conditionals within the sides get their lanes by this, or become part of the step; hence
+		// the next round.
 		results := map[ad.Ref][]ad.Ref{}
 		changed := len(chosen) > 0
 		within := func(b *ad.Graph, step bool) *ad.Graph {
@@ -74,7 +73,7 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 			f := n.Attr.(*ad.If)
 			then, otherwise := w.To.Inline(f.Then, args[1:], true), w.To.Inline(f.Else, args[1:], true)
 			for k := range then {
-				// What reads no lanes has none of itself.
+				// A value computed without lanes has no lanes.
 				chosen := w.To.Select(args[0], then[k], otherwise[k])
 				if n.Type.Lanes > 0 {
 					chosen = w.To.Spread(chosen, n.Type.Lanes)
@@ -92,9 +91,8 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	}
 }
 
-// sideCost is what is left of the cost that a side of a conditional may have in each
-// lane, in nanoseconds; negative if that is exceeded, or if the side is more than
-// elementwise ops that have machine code.
+// sideCost returns what is left of the allowed cost per lane of a side, in nanoseconds; negative if
+// the side costs more, or has more than elementwise ops with machine code.
 func sideCost(g *ad.Graph, left float64) float64 {
 	if len(g.SideEffects) > 0 {
 		return -1

@@ -2,10 +2,10 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// nestConcats makes a concatenation that begins like another that of the other one and what
-// follows. So the versions of an array that grows with every step of an unrolled loop are one
-// array, of which each is the beginning; else each would be put together from all steps before it,
-// and its derivative taken apart again.
+// nestConcats rewrites a concatenation that begins like another one as that one and the rest. So
+// the versions of an array that grows with every step of an unrolled loop share one array, of which
+// each is a prefix. Otherwise each would be put together from all steps before it, and its
+// derivative taken apart again.
 func nestConcats(g *ad.Graph) *ad.Graph {
 	found := 0
 	for i := range g.Nodes {
@@ -16,8 +16,8 @@ func nestConcats(g *ad.Graph) *ad.Graph {
 	if found < 2 {
 		return g
 	}
-	// A trie of the parts of concatenations: by place in it and part the next place, and by
-	// place the concatenation of the parts on the way there.
+	// A trie of the parts of concatenations: from a node and a part to the next node, and from a
+	// node to the concatenation of the parts on the path.
 	type step struct {
 		at   int
 		part ad.Ref

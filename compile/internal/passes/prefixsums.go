@@ -5,23 +5,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recognisePrefixSums is prefix-sum recognition (running). It takes the log_sum_exp that scans
-// carry apart, as the sets at risk of a Cox model have it: c = log_sum_exp(c, x) for each row. Of
-// what is carried, m is the greatest term so far and s the sum of the terms' exponentials in units
-// of exp m:
+// recognisePrefixSums is prefix-sum recognition. It rewrites the log_sum_exp that scans carry, c =
+// log_sum_exp(c, x) for each row, as the risk sets of a Cox model have it. m is the largest term so
+// far, and s the sum of the terms' exponentials in units of exp m:
 //
 //	m' = max(m, x),  s' = s·exp(m - m') + exp(x - m'),  c' = m' + log s'
 //
-// So a step has no function that waits for the one before: exponentials and logarithms are those
-// of all steps at once, the rest is a greatest number and a linear recurrence, as is the
-// adjoint. One of the exponentials of a step is 1, so that s is at least 1, whatever the
-// range of the terms. 1000 steps took 33 µs with their adjoint, and take 9.
+// Then no function in a step waits for the step before. Exponentials and logarithms are computed
+// for all steps at once; the rest is a running maximum and a linear recurrence, as is the adjoint.
+// One of the exponentials of a step is 1, so that s is at least 1, whatever the range of the terms.
+// 1000 steps took 33 µs with their adjoint, and take 9.
 //
-// c may be shifted, or chosen by data to start anew, before a term is added: m is shifted and
-// chosen likewise, and s is 1 where c is what is not carried.
+// c may be shifted, or replaced by a choice of data to restart, before a term is added. m is
+// shifted and replaced in the same way, and s is 1 where c does not come from the step before.
 //
-// Derivatives take m as constant, for c does not depend on the unit. It runs before the
-// density is differentiated, and after the pass that makes sums of two terms of others.
+// Derivatives take m as constant, since c does not depend on the unit. The pass runs before the
+// density is differentiated, and after the pass that makes sums of two terms out of longer ones.
 func recognisePrefixSums(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -48,15 +47,15 @@ type prefixSum struct {
 	s       *ad.Scan
 	b       *ad.Graph
 	used    []bool
-	carried []bool // by node of the body: depends on what is carried
-	old     ad.Ref // of the two terms of the sum, the one that was carried
+	carried []bool // by node of the body: whether it depends on a carried value
+	old     ad.Ref // of the two terms of the sum, the carried one
 	added   ad.Ref // the other one
 	g       *ad.Graph
 	args    []ad.Ref
 	lanes   int
 }
 
-// findPrefixSums recognises a scan; nil if it is something else.
+// findPrefixSums recognises a scan; nil if it is a different one.
 func findPrefixSums(s *ad.Scan, used []bool) *prefixSum {
 	b := s.Body
 	if s.Carries != 1 || len(b.SideEffects) > 0 || b.Type(b.Inputs[0]).Size() != 1 {
@@ -94,7 +93,7 @@ func findPrefixSums(s *ad.Scan, used []bool) *prefixSum {
 	return x
 }
 
-// made is the node that makes the number r, which may be another shape of it.
+// made returns the node that makes the number r, looking through changes of shape.
 func (x *prefixSum) made(r ad.Ref) ad.Ref {
 	for x.b.Nodes[r].Op == ad.OpReshape {
 		r = x.b.Nodes[r].Args[0]
@@ -102,11 +101,11 @@ func (x *prefixSum) made(r ad.Ref) ad.Ref {
 	return r
 }
 
-// arg is what makes argument k of r.
+// arg returns the node that makes argument k of r.
 func (x *prefixSum) arg(r ad.Ref, k int) ad.Ref { return x.made(x.b.Nodes[r].Args[k]) }
 
-// elementwise reports whether r is computed of numbers, one by one, so that it can be computed for
-// all steps as arrays.
+// elementwise reports whether r is computed from numbers by elementwise ops, so that it can be
+// computed for all steps as arrays.
 func (x *prefixSum) elementwise(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {
@@ -125,8 +124,8 @@ func (x *prefixSum) elementwise(r ad.Ref) bool {
 	return true
 }
 
-// shifted reports whether r is what was carried with something added, or a choice of such values
-// and of others.
+// shifted reports whether r is the carried value with something added, or a choice between such
+// values and others.
 func (x *prefixSum) shifted(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {
@@ -162,7 +161,7 @@ func (x *prefixSum) take() []ad.Ref {
 	scan := func(body *ad.Graph, args []ad.Ref) ad.Ref {
 		return g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: len(args) - 1, Outs: 1, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}, args)
 	}
-	// stream is an input of a body that at each step is the number of r there.
+	// stream is an input of a body whose value in each step is r in that step.
 	stream := func(to *ad.Graph, args *[]ad.Ref, r ad.Ref) ad.Ref {
 		*args = append(*args, g.Expand(r, ad.Type{Lanes: g.Type(r).Lanes, Shape: []int{s.Steps}}))
 		return to.Input(ad.Scalar)
@@ -177,7 +176,7 @@ func (x *prefixSum) take() []ad.Ref {
 		return to
 	}
 
-	// The greatest term. What is carried is all that the steps do not know beforehand.
+	// The running maximum. Only it must be carried.
 	all := &inSteps{prefixSum: x, to: g, inputs: numbers, known: map[ad.Ref]ad.Ref{}}
 	to, args := beside(), []ad.Ref{first}
 	m := to.Input(ad.Scalar)
@@ -249,7 +248,8 @@ func (x *prefixSum) take() []ad.Ref {
 	return results
 }
 
-// inSteps computes nodes of a body for all steps at once: as arrays over them, or as numbers.
+// inSteps computes nodes of a body for all steps at once, as arrays over the steps, or in a step,
+// as numbers.
 type inSteps struct {
 	*prefixSum
 	to     *ad.Graph
@@ -257,7 +257,7 @@ type inSteps struct {
 	known  map[ad.Ref]ad.Ref
 }
 
-// value is that of r, a node that makes a number.
+// value returns r, a node that makes a number.
 func (x *inSteps) value(r ad.Ref) ad.Ref {
 	if v, ok := x.known[r]; ok {
 		return v

@@ -7,10 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// rebuild copies g; node makes the counterpart of a node that is neither input
-// nor constant, from the counterparts of its arguments. Bodies of regions are
-// rebuilt by inner, on their own; nil leaves them as they are. What nobody needs is
-// left out.
+// rebuild copies g. node makes the counterpart of a node that is neither input nor constant, from
+// the counterparts of its arguments. inner rebuilds bodies of regions; nil leaves them as they are.
+// Unneeded nodes are dropped.
 func rebuild(o *Options, g *ad.Graph, inner func(*ad.Graph, *Options) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
 	var body func(*ad.Graph) *ad.Graph
 	if inner != nil {
@@ -19,8 +18,8 @@ func rebuild(o *Options, g *ad.Graph, inner func(*ad.Graph, *Options) *ad.Graph,
 	return rebuildTo(o.empty(), g, body, node)
 }
 
-// empty is a graph that is bounded by the options. It is not one beside a graph that is
-// rebuilt: bodies are shared by graphs that are made at other times, with other bounds.
+// empty returns a graph with the budget of the options. It is not a sibling of the rebuilt graph:
+// bodies are shared by graphs made at other times, with other budgets.
 func (o *Options) empty() *ad.Graph {
 	g := ad.NewGraph()
 	g.Use(o.Budget)
@@ -41,18 +40,18 @@ func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad
 	return w.To
 }
 
-// mustRun reports whether a node that is no effect must run even if nobody reads its
-// value any more, because that would be missed: numbers drawn, possible errors.
+// mustRun reports whether a node without side effects must run even if nobody reads its value: it
+// draws random numbers, or may fail.
 func mustRun(n *ad.Node) bool { return loopnest.MayFail(n) }
 
-// has reports whether the graph or a region in it has a node of an op.
+// has reports whether the graph or a region in it has a node with this op.
 func has(g *ad.Graph, op ad.OpCode) bool {
 	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
 		return n.Op == op || slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return has(b, op) })
 	})
 }
 
-// uniform finds the single number that all elements of r are.
+// uniform returns the single number that all elements of r equal, if there is one.
 func uniform(g *ad.Graph, r ad.Ref) (ad.Ref, bool) {
 	n := &g.Nodes[r]
 	if n.Type.Total() == 1 {

@@ -2,10 +2,9 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// shareReciprocals makes one reciprocal of several divisions of arrays by the
-// same array, and of every division of an array by one number: a density and its
-// derivatives divide by a scale up to four times, and a division takes as long as three
-// products.
+// shareReciprocals replaces several divisions of arrays by the same array by products with one
+// reciprocal, and every division of an array by a number by a product. A density and its
+// derivatives divide by a scale up to four times, and a division takes as long as three products.
 func shareReciprocals(g *ad.Graph, o *Options) *ad.Graph {
 	count := map[ad.Ref]int{} // divisions, by denominator
 	regions, shared := false, false
@@ -30,7 +29,7 @@ func shareReciprocals(g *ad.Graph, o *Options) *ad.Graph {
 	})
 }
 
-// denominator is what n divides by, if that is an array of the size of n's value.
+// denominator returns the divisor of n, if it is an array of the size of n's value.
 func denominator(g *ad.Graph, n *ad.Node) ad.Ref {
 	d := ad.Ref(ad.None)
 	switch n.Op {
@@ -47,7 +46,7 @@ func denominator(g *ad.Graph, n *ad.Node) ad.Ref {
 	return d
 }
 
-// byNumber reports whether n divides an array by one number that is no constant.
+// byNumber reports whether n divides an array by a number that is not constant.
 func byNumber(g *ad.Graph, n *ad.Node) bool {
 	return n.Op == ad.OpDiv && n.Type.Total() > 1 && g.Type(n.Args[1]).Total() == 1 && g.Nodes[n.Args[1]].Op != ad.OpConst
 }

@@ -2,11 +2,10 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// linearise shortens recurrences: in the body of a scan it joins factors and
-// terms that do not depend on the carried values with each other first, so that
-// they leave the scan when it is taken apart. The adjoint of a carried number,
-// λ·f·g·h + q, is λ·(f·g·h) + q then: one operation a step. Products and sums are
-// only joined with their like, never multiplied out; it is off by a few
+// linearise shortens recurrences. In the body of a scan it first joins factors and terms that do
+// not depend on the carried values, so that they leave the scan when it is distributed. The adjoint
+// of a carried number, λ·f·g·h + q, becomes λ·(f·g·h) + q: one operation per step. Only products
+// with products and sums with sums are joined; nothing is multiplied out. Results change by a few
 // roundings of the terms.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpScan) {
@@ -22,12 +21,12 @@ func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	})
 }
 
-// recurrence is a body being rebuilt. Values that depend on the carried ones
-// are known as coef·base + off where coef and off do not depend on them.
+// recurrence is a body being rebuilt. Values that depend on the carried ones have the form
+// coef·base + off, where coef and off do not depend on them.
 type recurrence struct {
 	factorizer
 	carries int
-	carried []int8 // by node of g: 0 not known, 1 yes, -1 no
+	carried []int8 // by node of g: 0 unknown, 1 depends on a carried value, -1 does not
 }
 
 func lineariseBody(body *ad.Graph, carries int, o *Options) *ad.Graph {
@@ -63,7 +62,7 @@ func (r *recurrence) depends(x ad.Ref) bool {
 	return r.carried[x] > 0
 }
 
-// linear is the node's value in parts; ok is false where it has none.
+// linear returns the node's value in this form; ok is false if it has none.
 func (r *recurrence) linear(n *ad.Node, args []ad.Ref) (s scaled, ok bool) {
 	switch n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv:

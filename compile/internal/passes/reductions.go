@@ -7,15 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recogniseReductions is reduction recognition (sums). It makes sums of what scans, nested ones
-// too, only add to: a carried value whose next one is itself plus a term, and that nothing else in
-// a step looks at, is its first value plus the sum of the terms. Such a sum is no recurrence, so
-// that its terms, and their derivatives, are computed for all steps at once (pass distribute), and
-// added up in several chains.
+// recogniseReductions is reduction recognition. A carried value of a scan, nested ones too, whose
+// next value is itself plus a term, and that nothing else in a step reads, becomes its first value
+// plus the sum of the terms. Such a sum is not a recurrence: its terms, and their derivatives, are
+// computed for all steps at once (pass distribute), and summed in several independent chains.
 //
-// Binding finds sums where it knows the iterations of a loop as lanes; these are the others, as in
-// a conditional that lanes decide each for themselves: the refinements of an integral for each
-// row.
+// Binding recognises sums where it turns a loop into lanes. This pass handles the others, for
+// instance in a conditional that each lane decides for itself: the refinements of an integral for
+// each row.
 func recogniseReductions(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -31,7 +30,7 @@ func recogniseReductions(g *ad.Graph) *ad.Graph {
 			return w.Same(n, attr, args)
 		}
 		terms := addedTerms(s)
-		lanes := 0 // of what stays
+		lanes := 0 // of the part that stays
 		for i, a := range args {
 			if i >= s.Carries || terms[i] == ad.None || used[r][s.Carries+i] {
 				lanes = max(lanes, w.To.Type(a).Lanes)
@@ -39,7 +38,7 @@ func recogniseReductions(g *ad.Graph) *ad.Graph {
 		}
 		some := false
 		for i := range terms {
-			if used[r][s.Carries+i] || lanes < n.Type.Lanes { // lanes must come from somewhere
+			if used[r][s.Carries+i] || lanes < n.Type.Lanes { // lanes must come from an argument
 				terms[i] = ad.None
 			}
 			some = some || terms[i] != ad.None
@@ -58,8 +57,8 @@ func recogniseReductions(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// addedTerms are, for each carried value of a scan, what a step adds to it, None if a step does
-// anything else with it.
+// addedTerms returns, for each carried value of a scan, the term that a step adds to it; None if a
+// step does anything else with it.
 func addedTerms(s *ad.Scan) []ad.Ref {
 	b := s.Body
 	terms := make([]ad.Ref, s.Carries)
@@ -94,8 +93,8 @@ func addedTerms(s *ad.Scan) []ad.Ref {
 	return terms
 }
 
-// summed adds to g the scan whose carried values with terms are sums, and returns it with the
-// results of s, None for those that nobody reads.
+// summed adds to g the scan in which carried values with terms are sums. It returns the scan with
+// the results of s, None for those that nobody reads.
 func summed(g *ad.Graph, s *ad.Scan, args, terms []ad.Ref) (scan ad.Ref, results []ad.Ref) {
 	b, to := s.Body, g.Sibling()
 	t := *s

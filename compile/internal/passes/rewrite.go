@@ -10,28 +10,27 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// Rewrite is an identity that the pass "rewrite" uses from left to right. These
-// are all there are: 0·x is not 0 and is never rewritten, nor is x-x.
+// Rewrite is an identity that the pass "rewrite" applies from left to right. There are no others:
+// 0·x is not 0 and is never rewritten, nor is x-x.
 type Rewrite struct {
 	Name      string
 	Identity  string
-	Condition string // under which it is used
-	Exact     string // whether it is exact, or how far it is off
+	Condition string // under which it is applied
+	Exact     string // whether it is exact, or its error bound
 
 	op    ad.OpCode
 	apply func(r *rewriter, a []ad.Ref) (ad.Ref, bool)
 }
 
-// early are the rewrites that the pass "logarithms" uses before a density is
-// differentiated. What they replace has a derivative that is 0/0 where the argument
-// of the logarithm has underflowed, though what is computed is finite there; long sums of
-// exponentials share them with their derivative.
+// early lists the rewrites that the pass "logarithms" applies before a density is differentiated.
+// The expressions that they replace have a derivative of 0/0 where the argument of the logarithm
+// has underflowed, although the value is finite there; and long sums of exponentials then share
+// these with their derivative.
 var early = []string{"log_sum_exp", "log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
 
-// Rewrites is the list of legal rewrites. "At least as exact" means that the
-// right side's rounding errors are bounded by the left side's, and that the two
-// differ otherwise only where the left side overflows or underflows on the way
-// to a result that does not.
+// Rewrites is the list of legal rewrites. "At least as exact" means that the right side's rounding
+// errors are bounded by the left side's, and that otherwise the two differ only where the left side
+// overflows or underflows on the way to a finite result.
 func Rewrites() []Rewrite {
 	const exact, better = "exact, NaN and infinities included", "at least as exact"
 	return []Rewrite{
@@ -194,10 +193,10 @@ func Rewrites() []Rewrite {
 	}
 }
 
-// sumOfRows is log Σ exp over the last dimension of x, of many terms, as ops on arrays, whose
-// exponentials are those of the derivative: outcomes of 20 categories, mixtures of 20 normals and a
+// sumOfRows is log Σ exp over the last dimension of x, with many terms, as ops on arrays, whose
+// exponentials the derivative uses too. Outcomes of 20 categories, mixtures of 20 normals and a
 // hidden Markov model of 20 states take 0.52 to 0.55 of the time, one of 40 states 0.28 to 0.5.
-// Sums of fewer terms package loopnest takes apart.
+// Package loopnest handles sums of fewer terms.
 func sumOfRows(g *ad.Graph, x ad.Ref) ad.Ref {
 	shape := g.Type(x).Shape
 	rows := shape[:len(shape)-1]
@@ -213,13 +212,13 @@ func sumOfRows(g *ad.Graph, x ad.Ref) ad.Ref {
 	return logOfSum(g, shift, sum)
 }
 
-// rewriter applies the rewrites that are on while it rebuilds a graph.
+// rewriter applies the enabled rewrites while it rebuilds a graph.
 type rewriter struct {
 	g    *ad.Graph
 	byOp map[ad.OpCode][]Rewrite
 }
 
-// rewrites are the rewrites that are on.
+// rewrites returns the enabled rewrites, by op.
 func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
 	if o.on == nil {
 		on := o.Has("rewrite")
@@ -296,10 +295,10 @@ func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// number is the number that x is known to be.
+// number returns the number that x is known to be.
 func (r *rewriter) number(x ad.Ref) (float64, bool) {
 	v, ok := r.g.Value(x)
-	if t := r.g.Type(x); !ok || !t.IsScalar() || t.Lanes > 0 { // an array of one is not a number: it gives its type to the result
+	if t := r.g.Type(x); !ok || !t.IsScalar() || t.Lanes > 0 { // an array of one element is not a number: it determines the type of the result
 		return 0, false
 	}
 	return v[0], true
@@ -311,7 +310,7 @@ func (r *rewriter) zero(x ad.Ref) bool {
 	return ok && v == 0
 }
 
-// scaled finds x = c·y for a constant c; a negation is one.
+// scaled matches x = c·y for a constant c, including negations.
 func (r *rewriter) scaled(x ad.Ref) (c float64, y ad.Ref, ok bool) {
 	n := &r.g.Nodes[x]
 	switch n.Op {
@@ -341,7 +340,7 @@ func allModerate(v []float64) bool {
 	return true
 }
 
-// argOf is the argument of x if it is made by op.
+// argOf returns the argument of x if x is made by op.
 func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 	if n := &r.g.Nodes[x]; n.Op == op {
 		return n.Args[0], true
@@ -349,8 +348,8 @@ func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// moved is argOf where the elements of what op made were moved since, or some of them taken:
-// what moves them moves the argument as well.
+// moved is argOf if the elements of op's result were moved since, or some of them selected; the
+// argument's elements are then moved in the same way.
 func (r *rewriter) moved(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 	n := &r.g.Nodes[x]
 	switch n.Op {

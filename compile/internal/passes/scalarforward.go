@@ -2,16 +2,16 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// replaceElements forwards stores to loads, and writes short sums out. What reads elements of an
-// array that has only been put together of elements of others takes them from where they were
-// computed: variables that loops in lanes fill step by step, some of the lanes at each, would be
-// copied whole for each step, and their adjoints likewise.
+// replaceElements forwards stores to loads, and writes short sums out. Readers of elements of an
+// array that was only put together from others read the parts instead. Variables that loops in
+// lanes fill step by step, in some lanes each time, would otherwise be copied whole at each step,
+// and so would their adjoints.
 //
-// All that gather from an array are decided together, so that they share what takes its place: the
-// parts that at least one of them reads, put together once. That pays where less is put together
-// than before, because others are not read, or because elements were moved more than once.
+// All gathers from an array are decided together, so that they share its replacement: the parts
+// that at least one of them reads, put together once. That pays if fewer numbers are put together
+// than before, because some are never read, or because elements were moved more than once.
 //
-// It runs before the density is differentiated.
+// The pass runs before the density is differentiated.
 func replaceElements(g *ad.Graph) *ad.Graph {
 	x := &forwarding{g: g, left: maxFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes))}
 	x.decide()
@@ -28,37 +28,37 @@ func replaceElements(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// forwarding knows where elements come from.
+// forwarding knows the origin of elements.
 type forwarding struct {
 	g     *ad.Graph
-	left  int // elements that may still be looked at
+	left  int // elements that may still be examined
 	known map[ad.Ref]*origin
 	uses  []int
-	of    map[ad.Ref]*forwarded // by a gather that does not read its array any more
+	of    map[ad.Ref]*forwarded // by gather that no longer reads its array
 }
 
-// forwarded is what takes the place of an array: the parts that are read, in their order.
+// forwarded is the replacement of an array: the parts that are read, in order.
 type forwarded struct {
 	parts []ad.Ref
-	first map[ad.Ref]int32 // element of all of them at which a part begins
+	first map[ad.Ref]int32 // index, in all of them together, of the first element of a part
 	total int
-	whole ad.Ref // all of them, in the graph that is made; None before
+	whole ad.Ref // all of them, in the new graph; None before
 }
 
-// origin is where the elements of a value, counted over all lanes, come from: element e is element
-// at[e] of parts[part[e]]. Moves is how many numbers are put somewhere for this value alone.
+// origin says where the elements of a value, counted over all lanes, come from: element e is
+// element at[e] of parts[part[e]]. moves is the number of elements moved for this value alone.
 type origin struct {
 	parts    []ad.Ref
 	part, at []int32
 	moves    int
 }
 
-// decide finds the gathers that do not read their arrays any more. It goes from what the density is
-// to what it is made of, so that what reads an array is known before the array is looked at.
+// decide finds the gathers that no longer read their arrays. It goes backwards from the density, so
+// that all readers of an array are known before the array is visited.
 func (x *forwarding) decide() {
 	g := x.g
 	live := g.Live(g.Outputs, true)
-	whole := make([]bool, len(g.Nodes)) // read by something that is no gather
+	whole := make([]bool, len(g.Nodes)) // by node: whether a node that is no gather reads it
 	readers := make([][]ad.Ref, len(g.Nodes))
 	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.SideEffects...) {
 		whole[r] = true
@@ -101,7 +101,7 @@ func (x *forwarding) decide() {
 	}
 }
 
-// array is what r is another shape of.
+// array returns the array that r is a reshape of.
 func (x *forwarding) array(r ad.Ref) ad.Ref {
 	for n := &x.g.Nodes[r]; n.Op == ad.OpReshape || n.Op == ad.OpLane || n.Op == ad.OpUnlane; n = &x.g.Nodes[r] {
 		r = n.Args[0]
@@ -109,15 +109,15 @@ func (x *forwarding) array(r ad.Ref) ad.Ref {
 	return r
 }
 
-// forward decides about an array, which some gather from and others perhaps read whole. Those that
-// gather from the same parts share what takes its place; others do not, so that what is put
-// together may begin as another array does (pass prefixes).
+// forward decides about an array, with the gathers from it; whole: others read it as a whole.
+// Gathers from the same parts share a replacement. Others do not, so that one may be a prefix of
+// another (pass prefixes).
 func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 	source := x.origin(r)
 	if source == nil {
 		return false
 	}
-	shared := make([]int32, len(source.parts)) // one of the parts that are read together; -1: none is
+	shared := make([]int32, len(source.parts)) // by part: one of the parts read together with it; -1: none
 	for p := range shared {
 		shared[p] = -1
 	}
@@ -168,7 +168,7 @@ func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 	return true
 }
 
-// read is what takes the place of gather r.
+// read returns the replacement of gather r.
 func (x *forwarding) read(w *ad.Rewriter, r ad.Ref, f *forwarded) ad.Ref {
 	g, t := w.To, x.g.Type(r)
 	if f.whole == ad.None {
@@ -195,7 +195,7 @@ func (x *forwarding) read(w *ad.Rewriter, r ad.Ref, f *forwarded) ad.Ref {
 	return out
 }
 
-// indexOf is the index that takes these elements, of a value of a type.
+// indexOf returns the index for these elements of a value with this type.
 func indexOf(from []int32, t ad.Type) ad.Index {
 	inner := t.Size()
 	outer := len(from) / inner
@@ -217,7 +217,7 @@ func indexOf(from []int32, t ad.Type) ad.Index {
 	return ix
 }
 
-// origin is where the elements of r come from; nil if that is too much to look at.
+// origin returns the origin of the elements of r; nil if that takes too long.
 func (x *forwarding) origin(r ad.Ref) *origin {
 	o, ok := x.known[r]
 	if !ok {
@@ -252,7 +252,7 @@ func (x *forwarding) find(r ad.Ref) *origin {
 			})
 		}
 	case ad.OpConcat:
-		if o.moves = total; n.Type.Lanes > 0 { // numbers of lanes lie apart
+		if o.moves = total; n.Type.Lanes > 0 { // the numbers of a lane are not adjacent
 			o.moves *= 2
 		}
 		place := map[ad.Ref]int32{}
@@ -294,8 +294,8 @@ func (x *forwarding) find(r ad.Ref) *origin {
 	return o
 }
 
-// alone is how many numbers are moved for r that nobody else reads; of a gather that others read,
-// too, its own, because these are about to be forwarded.
+// alone is the number of elements moved for r and read by nobody else. For a gather that others
+// read too, it is its own number, because those readers are about to be forwarded.
 func (x *forwarding) alone(r ad.Ref) int {
 	r = x.array(r)
 	switch op := x.g.Nodes[r].Op; {

@@ -7,14 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInLanes writes short arrays in lanes out, each of their elements a number in lanes of its
-// own: log odds of categories, thresholds of ordinal outcomes, cumulative sums of them. As arrays,
-// they are stored lane after lane, so that what is computed within a lane (a sum, the greatest one,
-// an element, a concatenation) reads and writes numbers that lie apart. As numbers they are
-// operands of one loop, in which values and derivatives share their exponentials.
+// replaceInLanes replaces short arrays in lanes by a scalar in lanes for each element: log odds of
+// categories, thresholds of ordinal outcomes, cumulative sums. Arrays are stored lane after lane,
+// so that an operation within a lane (a sum, a maximum, an element, a concatenation) reads and
+// writes numbers that are far apart. As scalars they are operands of one loop, in which values and
+// derivatives share exponentials.
 //
-// It runs before the density is differentiated, so that derivatives are numbers, too, and before
-// the pass that writes sums of few exponentials out. What asks for an array gets one, put together.
+// The pass runs before the density is differentiated, so that derivatives are scalars too, and
+// before the pass that writes out sums of few exponentials. A reader that needs an array gets one,
+// put together.
 func replaceInLanes(g *ad.Graph) *ad.Graph {
 	x := &laneScalars{from: g, of: map[ad.Ref][]ad.Ref{}}
 	if !x.find() {
@@ -50,14 +51,14 @@ func replaceInLanes(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// laneScalars finds the arrays that are written out.
+// laneScalars finds the arrays that are replaced.
 type laneScalars struct {
 	from, to *ad.Graph
 	chosen   []bool
-	of       map[ad.Ref][]ad.Ref // the elements of what is written out
+	of       map[ad.Ref][]ad.Ref // by replaced array: its elements
 }
 
-// short reports whether a type is that of a short array in lanes, or of as many as rows.
+// short reports whether a type is that of a short array in lanes, or of one per row.
 func short(t ad.Type) bool {
 	if t.Lanes == 0 && len(t.Shape) == 2 {
 		return t.Shape[0] >= minInLanes && t.Shape[1] > 1 && t.Shape[1] <= maxShort
@@ -65,12 +66,12 @@ func short(t ad.Type) bool {
 	return t.Lanes >= minInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= maxShort
 }
 
-// find marks what is written out: arrays that depend on one another, if something is computed
-// within a lane of one of them. It reports whether there are any.
+// find marks the arrays to replace: groups that depend on one another, if an operation within a
+// lane occurs in one of them. It reports whether there are any.
 func (x *laneScalars) find() bool {
 	g := x.from
 	live := g.Live(g.Outputs, true)
-	array := make([]bool, len(g.Nodes)) // that can be written out
+	array := make([]bool, len(g.Nodes)) // by node: whether it can be replaced
 	detached := make([]bool, len(g.Nodes))
 	for i := range detached {
 		detached[i] = true
@@ -80,7 +81,7 @@ func (x *laneScalars) find() bool {
 			detached[a] = detached[a] && (!live[i] || g.Nodes[i].Op == ad.OpDetach)
 		}
 	}
-	group := make([]ad.Ref, len(g.Nodes)) // one of the arrays that depend on one another
+	group := make([]ad.Ref, len(g.Nodes)) // by node: one of the arrays that depend on one another
 	root := func(r ad.Ref) ad.Ref {
 		for group[r] != r {
 			group[r] = group[group[r]]
@@ -95,7 +96,7 @@ func (x *laneScalars) find() bool {
 		if !live[r] {
 			continue
 		}
-		var of []ad.Ref // arguments that can be written out
+		var of []ad.Ref // arguments that can be replaced
 		for _, a := range n.Args {
 			if array[a] {
 				of = append(of, a)
@@ -123,7 +124,7 @@ func (x *laneScalars) find() bool {
 		default:
 			can = n.Op.Row().Class == ad.Elementwise && short(n.Type)
 		}
-		if n.Op == ad.OpConcat && can { // what is long in its lanes is no element
+		if n.Op == ad.OpConcat && can { // an array that is long within its lanes is not an element
 			for _, a := range n.Args {
 				can = can && g.Type(a).Size() <= maxShort
 			}
@@ -136,8 +137,8 @@ func (x *laneScalars) find() bool {
 			group[root(a)] = root(r)
 		}
 	}
-	// What a lane does with elements one by one goes through memory in an array; in numbers, what
-	// comes in as an array, or is read as one outside, does.
+	// With arrays, operations on single elements within a lane go through memory. With scalars,
+	// arrays that come from outside, or are read as arrays outside, do.
 	before, after := map[ad.Ref]bill{}, map[ad.Ref]bill{}
 	borders := map[[2]ad.Ref]bool{}
 	border := func(of, a ad.Ref) {
@@ -163,7 +164,7 @@ func (x *laneScalars) find() bool {
 			continue
 		}
 		was, is := price(g, n), bill{}
-		if n.Op == ad.OpLogSumExp { // derivatives take the exponentials again, or share them
+		if n.Op == ad.OpLogSumExp { // derivatives compute the exponentials again, or share them
 			is = was.inLanes(vectorLanes, vectorLanes)
 			was = is.plus(is).plus(bill{memory: float64(g.Type(n.Args[0]).Size())})
 			is.loops, was.loops = 0, 0
@@ -182,8 +183,7 @@ func (x *laneScalars) find() bool {
 	return slices.Contains(x.chosen, true)
 }
 
-// moved reports whether r is elements of something else, of which others can be taken instead, or
-// data.
+// moved reports whether r is elements of something else, which can be read instead, or data.
 func moved(g *ad.Graph, r ad.Ref) bool {
 	switch n := &g.Nodes[r]; n.Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
@@ -202,7 +202,7 @@ func perLane(t ad.Type) int {
 	return t.Size()
 }
 
-// each is the elements of an argument, of which r is the counterpart unless it is written out.
+// each returns the elements of an argument; r is its counterpart if it is not replaced.
 func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	if each := x.of[a]; each != nil {
 		return each
@@ -221,9 +221,9 @@ func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	return split(x.to, r, true)
 }
 
-// product is the columns of a product of a known matrix and another one, in lanes: each a product
-// with a vector if these join the loops that read them, else the rows of its transpose, which are
-// together in memory.
+// product returns the columns of a product of a known matrix and another one, in lanes. Each is a
+// product with a vector if these join the loops that read them; otherwise the columns are rows of
+// the transpose, which are contiguous in memory.
 func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	to := x.to
 	A, B := to.Type(a).Shape, to.Type(b).Shape
@@ -258,7 +258,7 @@ func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	return out
 }
 
-// node is the elements of a node.
+// node returns the elements of a node.
 func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 	to := x.to
 	args := make([][]ad.Ref, len(n.Args))
@@ -271,7 +271,7 @@ func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 	switch n.Op {
 	case ad.OpMatMul:
 		out = x.product(n.Attr.(ad.MatMulAttr), made[0], made[1])
-	case ad.OpMaxOf: // NaN if one is
+	case ad.OpMaxOf: // NaN if any element is NaN
 		greatest := args[0][0]
 		for _, v := range args[0][1:] {
 			greatest = to.Select(to.Do(ad.OpIsNaN, nil, v), v, to.Select(to.Less(greatest, v), v, greatest))
@@ -283,7 +283,7 @@ func (x *laneScalars) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
 		for k, v := range args[0] {
 			c := *attr.(*ad.Check)
 			c.Elements = []int32{int32(k)}
-			if t := x.from.Type(n.Args[0]); t.Lanes == 0 { // of a matrix, counted over all of it
+			if t := x.from.Type(n.Args[0]); t.Lanes == 0 { // counted over the whole matrix
 				for i := 1; i < t.Shape[0]; i++ {
 					c.Elements = append(c.Elements, int32(i*t.Shape[1]+k))
 				}

@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// replaceScalars is scalar replacement of aggregates; the package documentation has its parts.
-// Each takes what those before it have made, and each asks bill.beats for every application.
+// replaceScalars is scalar replacement of aggregates; the package documentation describes its
+// parts. They run in this order, and each asks bill.beats for every application.
 func replaceScalars(g *ad.Graph) *ad.Graph {
 	first, held := g, g.Taken()
 	for _, part := range []func(*ad.Graph) *ad.Graph{replaceInRegions, replaceInLanes, replaceElements} {
@@ -18,16 +18,16 @@ func replaceScalars(g *ad.Graph) *ad.Graph {
 	return g
 }
 
-// bill is what it takes to compute something one way, in each lane and step.
+// bill is the cost of one way to compute something, per lane and step.
 type bill struct {
-	work   float64 // nanoseconds of arithmetic; vectors are used where values are arrays
-	memory float64 // numbers stored and loaded, other than the operands of loops over arrays
-	loops  float64 // entries of loops over arrays, and of routines
+	work   float64 // nanoseconds of arithmetic; arrays use vectors
+	memory float64 // numbers stored and loaded, except operands of loops over arrays
+	loops  float64 // entries of loops over arrays, and calls of routines
 	code   int     // operations of scalar code
-	live   int     // numbers of scalar code that are live at once, at most
+	live   int     // largest number of scalars that are live at once
 }
 
-// time is the bill in nanoseconds.
+// time is the total cost in nanoseconds.
 func (b bill) time() float64 {
 	t := b.work + memoryNS*b.memory + loopNS*b.loops
 	if b.live > registers {
@@ -39,7 +39,7 @@ func (b bill) time() float64 {
 	return t
 }
 
-// beats is the cost rule: code that is no longer than most, and takes less time.
+// beats is the cost rule: less time, and no more code than most.
 func (b bill) beats(before bill, most int) bool {
 	return b.code <= most && b.time() < before.time()
 }
@@ -48,13 +48,13 @@ func (b bill) plus(c bill) bill {
 	return bill{b.work + c.work, b.memory + c.memory, b.loops + c.loops, b.code + c.code, max(b.live, c.live)}
 }
 
-// times is the bill of so many steps, written out one after the other.
+// times is the bill of this number of unrolled steps.
 func (b bill) times(steps int) bill {
 	n := float64(steps)
 	return bill{n * b.work, n * b.memory, n * b.loops, steps * b.code, b.live}
 }
 
-// inLanes is a bill of scalar code that so many lanes carry out as vectors, of each lane.
+// inLanes is the bill, per lane, of scalar code that lanes execute as vectors.
 func (b bill) inLanes(lanes int, width float64) bill {
 	width = max(1, min(width, float64(lanes)))
 	return bill{b.work / width, b.memory / width, b.loops, b.code, b.live}
@@ -68,7 +68,7 @@ func vectors(elements int) float64 { return float64((elements + vectorLanes - 1)
 func billOf(graphs ...*ad.Graph) (b bill) {
 	for _, g := range graphs {
 		live := g.Live(g.Outputs, true)
-		last := make([]int, len(g.Nodes)) // reader of a node
+		last := make([]int, len(g.Nodes)) // by node: its last reader
 		for i := range g.Nodes {
 			if live[i] {
 				for _, a := range g.Nodes[i].Args {
@@ -79,7 +79,7 @@ func billOf(graphs ...*ad.Graph) (b bill) {
 		for _, r := range g.Outputs {
 			last[r] = len(g.Nodes)
 		}
-		ends := make([]int, len(g.Nodes)+1) // how many numbers are read last by a node
+		ends := make([]int, len(g.Nodes)+1) // by node: the number of values that it reads last
 		held := 0
 		for i := range g.Nodes {
 			n := &g.Nodes[i]
@@ -99,7 +99,7 @@ func billOf(graphs ...*ad.Graph) (b bill) {
 	return b
 }
 
-// price is the bill of a node alone.
+// price is the bill of a single node.
 func price(g *ad.Graph, n *ad.Node) bill {
 	size := n.Type.Size()
 	switch n.Op {

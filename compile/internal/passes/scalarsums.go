@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// shortSum is what takes the place of log_sum_exp n of x, None if it stays: that of a few numbers
-// that were computed one by one and put together, as the loops over states of hidden Markov models
-// and over the parts of mixtures do. Written out, they need not be put together, and the
-// exponentials of the sum are those of its derivative. Where steps of a scan do so, all of the step
-// is scalar code.
+// shortSum returns the replacement of n, the log_sum_exp of x; None if it stays. It replaces sums
+// over a few scalars that were put together to an array, as loops over states of hidden Markov
+// models and over components of mixtures do. Written out, they need not be put together, and the
+// sum shares its exponentials with its derivative. In steps of scans, the whole step becomes scalar
+// code.
 func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	k := g.Type(x).Size()
 	if n.Type.Size() != 1 || k < 2 || k > maxShort {
@@ -19,7 +19,7 @@ func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	}
 	each := opNS + ops.Of(ad.OpExp).Cost
 	sum := bill{work: each * vectors(k), loops: 1, memory: float64(k)}
-	written := bill{work: each * vectors(k), code: k} // calls of a function that follow one another are vectors
+	written := bill{work: each * vectors(k), code: k} // consecutive calls of a function run as vectors
 	if !written.beats(sum.plus(sum), maxCode) {
 		return ad.None
 	}
@@ -30,7 +30,8 @@ func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	return g.Reshape(sumOfTerms(g, terms), n.Type.Shape)
 }
 
-// termsOf is the k numbers that r is made of, perhaps by sums, if some were put together, else nil.
+// termsOf returns the k numbers that r is made of, perhaps by sums, if some were put together; else
+// nil.
 func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	n := g.Nodes[r]
 	switch {
@@ -62,8 +63,7 @@ func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	return nil
 }
 
-// sumOfTerms is log Σ exp(x). Where all terms are impossible it has no derivative, which is 0
-// then.
+// sumOfTerms is log Σ exp(x). If all terms are -Inf, the derivative is 0/0; it is replaced by 0.
 func sumOfTerms(g *ad.Graph, x []ad.Ref) ad.Ref {
 	if len(x) == 2 {
 		return g.Do(ad.OpLogAddExp, nil, x[0], x[1])
@@ -80,7 +80,7 @@ func sumOfTerms(g *ad.Graph, x []ad.Ref) ad.Ref {
 	return logOfSum(g, shift, sum)
 }
 
-// shiftOf is what is subtracted from terms of which the greatest is given.
+// shiftOf returns what is subtracted from terms, given the largest of them.
 func shiftOf(g *ad.Graph, greatest ad.Ref) ad.Ref {
 	greatest = g.Do(ad.OpDetach, nil, greatest)
 	return g.Select(g.Do(ad.OpIsInf, nil, greatest), g.Const(0), greatest)

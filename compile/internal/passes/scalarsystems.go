@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// replaceSystems is scalar replacement once the density has been differentiated: it writes
-// systems of few equations out, as elimination with pivots of which solutions with the same
-// matrix, transposed or not, share the factors: an implicit solver of differential equations
-// solves several systems with each matrix, and its derivative as many again. It does not run
-// earlier because the derivative of a solution is another one, and that of what is written out
-// here would be much longer.
+// replaceSystems is scalar replacement after the density has been differentiated. It writes out
+// systems of few equations, as elimination with pivots. Solutions with the same matrix, transposed
+// or not, share its factors: an implicit solver of differential equations solves several systems
+// with each matrix, and its derivative as many again. It does not run earlier because the
+// derivative of a solution is another solution, and that of the expressions made here would be much
+// longer.
 func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpSolve) {
 		return g
@@ -46,15 +46,15 @@ func isSystem(g *ad.Graph, n *ad.Node) bool {
 	return billOf(written).beats(bill{work: solveNS + opNS*each*(float64(s[0])/3+2*float64(s[1]))}, maxCode)
 }
 
-// factors are those of a matrix whose rows have been exchanged: above the diagonal of
-// rows those of U, below those of L, whose diagonal is 1.
+// factors are the LU factors of a matrix with exchanged rows: U on and above the diagonal of rows,
+// L below it, with a diagonal of ones.
 type factors struct {
 	rows     [][]ad.Ref
 	inverses []ad.Ref // of the diagonal of U
 	swaps    []swap   // in order
 }
 
-// swap exchanges rows i and j where do is true.
+// swap exchanges rows i and j if do is true at run time.
 type swap struct {
 	i, j int
 	do   ad.Ref
@@ -74,7 +74,7 @@ func factorise(g *ad.Graph, a ad.Ref) *factors {
 	}
 	size := func(x ad.Ref) ad.Ref { return g.Do(ad.OpAbs, nil, x) }
 	for k := range n {
-		for i := k + 1; i < n; i++ { // the greatest number of the column comes to the diagonal
+		for i := k + 1; i < n; i++ { // the largest element of the column moves to the diagonal
 			s := swap{k, i, g.Less(size(f.rows[k][k]), size(f.rows[i][k]))}
 			f.swaps = append(f.swaps, s)
 			for j := range n {
@@ -92,7 +92,7 @@ func factorise(g *ad.Graph, a ad.Ref) *factors {
 	return f
 }
 
-// solve is A⁻¹b, with trans A⁻ᵀb.
+// solve is A⁻¹b, or A⁻ᵀb with trans.
 func (f *factors) solve(g *ad.Graph, b ad.Ref, trans bool) ad.Ref {
 	n, shape := len(f.rows), g.Type(b).Shape
 	var row []int // a row of b

@@ -6,10 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// unrolls reports whether a scan in so many lanes, added to g with these arguments, is written out:
-// one of few short steps, mostly a sum over the categories of an answer, in a lane for each answer.
-// What is left are elementwise ops, which fuse with those around them and run in vectors of lanes,
-// where a scan enters its code for each lane and stores and loads all that its steps share.
+// unrolls reports whether a scan in this number of lanes, added to g with these arguments, is
+// unrolled: one of few short steps, mostly a sum over the categories of an answer, in a lane for
+// each answer. Unrolled, it is elementwise ops, which fuse with those around them and run on
+// vectors of lanes. As a scan it enters its code for each lane, and stores and loads all values
+// that its steps share.
 func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
 	if s.Steps == 0 || s.Steps > maxShort || sideCost(s.Body, math.Inf(1)) < 0 {
 		return false
@@ -23,7 +24,7 @@ func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
 	return step.times(s.Steps).inLanes(lanes, vectorLanes).beats(before, maxCode)
 }
 
-// writtenOut adds the steps of a scan to a graph and returns its results.
+// writtenOut adds the unrolled steps of a scan to a graph and returns its results.
 func writtenOut(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) []ad.Ref {
 	history, outs := make([][]ad.Ref, s.Carries), make([][]ad.Ref, s.Outs)
 	for i := range history {
@@ -64,7 +65,7 @@ func writtenOut(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) []ad.Ref {
 	}
 	results = append(results, sums...)
 	for i, t := range s.Results() {
-		results[i] = g.Expand(results[i], ad.Type{Lanes: lanes, Shape: t.Shape}) // what reads no lanes has none of itself
+		results[i] = g.Expand(results[i], ad.Type{Lanes: lanes, Shape: t.Shape}) // a value computed without lanes has none
 	}
 	return results
 }

@@ -5,11 +5,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// sliceTables rebuilds g so that an index table that visits a few slices becomes
-// these slices: what a program stores element by element and reads again, or
-// puts together from a first element and the results of a loop, is copied, or
-// only looked at, instead of gathered. A gather of a gather is one gather, and one
-// of a part of a concatenation is of the part.
+// sliceTables rebuilds g so that an index table that visits a few slices becomes these slices. What
+// a program stores element by element and reads again, or puts together from a first element and
+// the results of a loop, is then copied, or viewed, instead of gathered. A gather of a gather
+// becomes one gather, and a gather from a part of a concatenation reads the part.
 func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasTables(g) {
 		return g
@@ -29,8 +28,7 @@ func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 	})
 }
 
-// hasTables reports whether anything in the graph, or in its regions, is indexed
-// by a table, or puts values together.
+// hasTables reports whether the graph, or a region in it, has index tables or concatenations.
 func hasTables(g *ad.Graph) bool {
 	for i := range g.Nodes {
 		switch n := &g.Nodes[i]; n.Op {
@@ -51,8 +49,8 @@ func hasTables(g *ad.Graph) bool {
 	return false
 }
 
-// partOfConcat is the gather of x where x is a concatenation and all that is
-// gathered comes from one of its parts.
+// partOfConcat returns the gather n of x as a gather from one part, if x is a concatenation and all
+// elements come from that part.
 func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	for g.Nodes[x].Op == ad.OpReshape {
 		x = g.Nodes[x].Args[0]
@@ -78,10 +76,10 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// piece is n elements from element elem on, at position pos.
+// piece is n elements from element elem on, which go to position pos on.
 type piece struct{ pos, elem, n int }
 
-// pieces cuts a table into slices; nil if they are too many.
+// pieces cuts a table into slices; nil if there are too many.
 func pieces(elems []int) []piece {
 	var ps []piece
 	for i, e := range elems {
@@ -121,7 +119,7 @@ func sliced(g *ad.Graph, n *ad.Node, ix ad.Index, x ad.Ref) (ad.Ref, bool) {
 		}
 		return sum, true
 	}
-	// Through gathers, to where the elements come from.
+	// Look through gathers, to where the elements come from.
 	for {
 		src := &g.Nodes[x]
 		if src.Op == ad.OpReshape && src.Type.Lanes == 0 {

@@ -10,21 +10,21 @@ import (
 	"github.com/ppl-lang/ppl/internal/planted"
 )
 
-// Pass is one row of the table: a change that keeps what a program computes.
-// One of Density, Graph and Nest is set, or Density and Graph for a pass of which a part has to
-// wait for the derivative, or none for a pass that whoever makes code from the program carries out.
+// Pass is one row of the table: a transformation that preserves what a program computes. Either
+// Density, Graph or Nest is set; or Density and Graph, for a pass with a part that runs after
+// differentiation; or none, for a pass that the code generator carries out.
 type Pass struct {
 	Name  string
 	Doc   string // what it does, in one line
-	Model string // one of everyday use whose program is another one without it (package contest)
-	// Gain is what it gains there: the time of a gradient without it over that with it, as the
-	// command passgains measures it (with AVX2 or AVX-512, one processor). Kept is why a pass
-	// is kept that gains no more than 2 %.
+	Model string // an everyday model whose program this pass changes (package contest)
+	// Gain is its gain there: the time of a gradient without the pass divided by that with it,
+	// measured by the command passgains (with AVX2 or AVX-512, one processor). Kept says why a pass
+	// stays that gains 2 % or less.
 	Gain  float64
 	Kept  string
-	Exact string // how far results may be off; "": not at all
-	// Moves is, of a pass that reorders, joins or leaves out rows, columns or steps, why nobody
-	// who reads one by its position reads another.
+	Exact string // error bound of results; "": results do not change
+	// Moves says, of a pass that reorders, joins or leaves out rows, columns or steps, why every
+	// reader by position still reads the same element.
 	Moves string
 	After [2]string // passes that must come before, if they are on; "": none
 	// Density is a pass on the graph of a log density before it is differentiated:
@@ -32,14 +32,13 @@ type Pass struct {
 	Density func(g *ad.Graph) *ad.Graph
 	Graph   func(g *ad.Graph, o *Options) *ad.Graph
 	Nest    func(p *loopnest.Program)
-	// Off is what runs instead when the pass is switched off; mostly nothing.
+	// Off runs instead when the pass is switched off; usually nothing.
 	Off func(p *loopnest.Program)
 }
 
-// Table is the passes in the order in which they run. Folding of constants,
-// sharing of equal expressions and the identities that hold for every number
-// are not among them: an ad.Graph does these as it is built, hence also where a
-// pass rebuilds it.
+// Table lists the passes in the order in which they run. Constant folding, common-subexpression
+// elimination and the identities that hold for every number are not among them: an ad.Graph does
+// these as it is built, hence also where a pass rebuilds it.
 func Table() []Pass {
 	return []Pass{
 		{Name: "project", Model: "everyday/growth", Gain: 12.5, Density: project,
@@ -150,18 +149,17 @@ const (
 	PartsPass  = "parts"
 )
 
-// Options say how to run the passes; the zero value is all of them, without
-// verification.
+// Options say how to run the passes; the zero value runs all, without verification.
 type Options struct {
-	Without []string    // names of passes that are left out
-	Verify  bool        // verify the form after every pass
-	Trace   func(*Step) // receives what each pass did; nil: nobody
+	Without []string    // names of passes to leave out
+	Verify  bool        // verify the program after every pass
+	Trace   func(*Step) // receives what each pass did; nil: not reported
 
-	Fault *planted.Fault // of tests; nil: none
+	Fault *planted.Fault // for tests; nil: none
 
-	// Budget bounds what passes on graphs take, and is asked by these, and between all others,
-	// whether to go on: its error ends them. Passes before differentiation take what the
-	// budget of their graph gives. nil: there are no bounds.
+	// Budget bounds the memory of passes on graphs. Its Stop is called by these and between all
+	// others; an error ends them. Passes before differentiation use the budget of their graph. nil:
+	// there are no bounds.
 	Budget *ad.Budget
 
 	on map[ad.OpCode][]Rewrite // see rewrites
@@ -176,10 +174,10 @@ type Step struct {
 	Nest          *loopnest.Program // after a pass on the loop nest
 }
 
-// Has reports whether the pass of that name is on.
+// Has reports whether the pass with that name is on.
 func (o *Options) Has(name string) bool { return !slices.Contains(o.Without, name) }
 
-// Check returns an error if Without names what is no pass.
+// Check returns an error if Without has a name that is no pass.
 func (o *Options) Check() error {
 	for _, w := range o.Without {
 		if !slices.Contains(Names(), w) {
@@ -189,7 +187,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Names are the names of everything that can be switched off.
+// Names returns the names of everything that can be switched off.
 func Names() []string {
 	var names []string
 	for _, p := range Table() {
@@ -201,8 +199,8 @@ func Names() []string {
 	return names
 }
 
-// RunDensity carries out the passes on a log density that has not been
-// differentiated yet; Options.Verify is of no matter. g is not changed.
+// RunDensity runs the passes on a log density that has not been differentiated yet; it ignores
+// Options.Verify. g is not changed.
 func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 	defer ad.Recover(&err)
 	if err := o.Check(); err != nil {
@@ -228,8 +226,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 	return g, nil
 }
 
-// Run makes the loop nest of what g's outputs and effects need. g is not
-// changed.
+// Run makes the loop nest of what g's outputs and side effects need. g is not changed.
 func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 	defer ad.Recover(&err)
 	defer loopnest.Recover(&err)
@@ -246,7 +243,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 		}
 		return loopnest.CountGraph(g)
 	}
-	held := int64(0) // by what passes have made of g
+	held := int64(0) // memory taken for the graphs that passes have made
 	defer func() { o.Budget.Return(held) }()
 	for _, pass := range Table() {
 		if pass.Density != nil && pass.Graph == nil {

@@ -1,18 +1,18 @@
 package passes
 
-// The numbers that steer the passes on graphs. Where no measurement is given the number
-// was chosen and not measured.
+// This file: tuning constants of the passes on graphs. Where no measurement is given, the number
+// was chosen without one.
 
-// Of project. With two predictors and 2000 rows a gradient took 24 µs in rows and 6.3 in
-// columns; projected it takes 0.5 and 0.6.
+// Pass project. With two predictors and 2000 rows a gradient took 24 µs in rows and 6.3 in columns;
+// projected it takes 0.5 and 0.6.
 const (
-	// minProjected is the number of rows from which sums of squares are shortened: the
-	// loops of fewer take as long as what would come in their place.
+	// minProjected is the least number of rows from which sums of squares are shortened: loops over
+	// fewer take as long as their replacement.
 	minProjected = 16
 
-	// maxColumns and maxProjection, rows times squares of columns, bound what a
-	// factorisation may cost when a model is bound: a million rows of 13 columns take 0.34
-	// s, 12,000 of 128 take 0.12.
+	// maxColumns, and maxProjection for rows times squared columns, bound the cost of a
+	// factorisation when a model is bound: a million rows of 13 columns take 0.34 s, 12,000 of 128
+	// take 0.12.
 	maxColumns    = 128
 	maxProjection = 2e8
 
@@ -21,46 +21,44 @@ const (
 	blockRows = 1024
 )
 
-// Of deduplicate.
+// Pass deduplicate.
 const (
-	// minMerged is the number of rows from which rows that are alike are merged.
+	// minMerged is the least number of rows that are examined for duplicates.
 	minMerged = 32
 
-	// maxCompared bounds how many rows, and nodes, are looked at when a model is bound, at
-	// about 50 ns each.
+	// maxCompared bounds the rows and nodes examined when a model is bound, at about 50 ns each.
 	maxCompared = 1 << 24
 
-	// minSampled is the number of rows from which a share of the keys, one of sampledKeys, is
-	// looked at first. How many rows differ is then known to a few percent (of 2^17: a standard
-	// deviation of 2 %), and they need no table if they are clearly too many.
+	// minSampled is the number of rows from which a sample of the keys, one of sampledKeys, is
+	// examined first. It estimates the number of distinct rows to a few percent (for 2^17 rows the
+	// standard deviation is 2 %); if there are clearly too many, no table is made.
 	minSampled  = 1 << 17
 	sampledKeys = 64
 
-	// bytesOfRow is what a row that differs takes in the table of keys, at most.
+	// bytesOfRow bounds the memory of a distinct row in the table of keys.
 	bytesOfRow = 64
 )
 
-// minSourceCost is what a function costs at least, in nanoseconds, that is computed for the array
-// that its operand is gathered from: a quotient or more.
+// minSourceCost is the least cost, in nanoseconds, of a function that is moved before a gather: a
+// quotient or more.
 const minSourceCost = 1
 
-// minRepeatedCost is what a function costs at least that is computed for the rows that differ and
-// gathered: a power. To gather a value and to add its adjoint up takes about 2 ns.
+// minRepeatedCost is the least cost, in nanoseconds, of a function that is computed for distinct
+// rows and then gathered: a power. To gather a value and to add its adjoint takes about 2 ns.
 const minRepeatedCost = 12
 
-// Of batch-products.
+// Pass batch-products.
 const (
-	// minJoined is the number of rows from which products with one matrix are joined,
-	// maxJoined how many columns their right sides have at most: from eight on a vector of the
-	// processor is full.
+	// minJoined is the least number of rows of a matrix whose products are merged. maxJoined is the
+	// largest number of columns of the right sides: eight fill a vector register.
 	minJoined = 64
 	maxJoined = 8
 
-	// manyTerms is the number of terms from which a product alone is made of inner
-	// products if its right side has four or five columns, not only two or three.
+	// manyTerms is the number of terms from which a single product is computed as inner products
+	// even if its right side has four or five columns, not only two or three.
 	manyTerms = 32
 
-	// maxMatrices and maxEarly bound how many matrices, and nodes, are looked at.
+	// maxMatrices and maxEarly bound the matrices and nodes that are examined.
 	maxMatrices = 8
 	maxEarly    = 1000
 )
@@ -73,41 +71,42 @@ const (
 	maxIfConvertedInStep = 5
 )
 
-// Of scalars: what the cost rule counts with, in nanoseconds. Ratios were measured with AVX-512.
+// Pass scalars: the costs that the cost rule uses, in nanoseconds. Ratios were measured with
+// AVX-512.
 const (
-	// opNS is an operation of scalar code, or of a vector, whose operands are in registers;
-	// functions add their cost (ops.Row.Cost). spillNS is what its operands add where more
-	// numbers are live than there are registers, and once more where there are more than
-	// maxLive; memoryNS is a number stored and loaded again.
+	// opNS is an operation of scalar code, or of a vector, with operands in registers; functions
+	// add their cost (ops.Row.Cost). spillNS is added per operation if more numbers are live than
+	// there are registers, and once more if there are more than maxLive. memoryNS is a number
+	// stored and loaded again.
 	opNS      = 0.3
 	spillNS   = 0.3
 	memoryNS  = 0.5
 	registers = 16
 	maxLive   = 64
 
-	// loopNS is the entry of a loop over an array, scanLoopNS that of one in the steps of a
-	// scan, of which the rest could keep its numbers in registers. Gradients of ode_rk45 of 3,
-	// 4, 5, 6 and 8 states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time if they are
-	// written out; the rule has 0.76, 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers,
-	// with products, quotients and exponentials, take 0.39, 0.47 and 0.60; the rule has 0.56,
-	// 0.68 and 0.90.
+	// loopNS is the entry of a loop over an array; scanLoopNS that of one in the steps of a scan,
+	// which keeps the scan's numbers out of registers. Unrolled, gradients of ode_rk45 with 3, 4,
+	// 5, 6 and 8 states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time; the rule predicts 0.76,
+	// 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers, with products, quotients and
+	// exponentials, take 0.39, 0.47 and 0.60; the rule predicts 0.56, 0.68 and 0.90.
 	loopNS     = 2.0
 	scanLoopNS = 6.0
 
-	// solveNS is the call of a routine that solves a system: of an implicit solver for three
-	// states a gradient takes 0.21 of the time when they are written out.
+	// solveNS is the call of a routine that solves a system. With systems written out, a gradient
+	// of an implicit solver for three states takes 0.21 of the time.
 	solveNS = 100.0
 
 	vectorLanes = 4
 
-	// maskedLanes is by how much vectors of lanes are faster whose loops end at different times: 16
-	// lanes of 6 states took 0.68 of the time when they were written out.
+	// maskedLanes is the speedup of vectors of lanes whose loops end at different times: 16 lanes
+	// of 6 states, written out, took 0.68 of the time.
 	maskedLanes = 2.0
 )
 
-// maxShort is how many elements an array has, steps a scan or terms a sum, that is written out;
-// minInLanes the number of lanes from which arrays in lanes are. maxCode is how many operations
-// an application makes, maxLoopCode a loop whose trips parameters decide, which are many.
+// maxShort is the largest number of elements of an array, steps of a scan or terms of a sum that is
+// written out. minInLanes is the least number of lanes for arrays in lanes. maxCode bounds the
+// operations that one application adds, maxLoopCode those in a loop whose trip count depends on
+// parameters, and is large.
 const (
 	maxShort    = 8
 	minInLanes  = 16
@@ -115,63 +114,62 @@ const (
 	maxLoopCode = 4000
 )
 
-// maxMoveShare is the share of the numbers that are moved for an array that may be put together in
-// its place: arrays that grow with the steps of a loop share what they begin with (pass prefixes),
-// and lose that where each is cut a little shorter. With 1 the epidemic models of posteriordb take
-// 1.11 to 1.14 times as long.
+// maxMoveShare bounds what is put together instead of an array, as a share of the elements moved
+// for the array. Arrays that grow with the steps of a loop share prefixes (pass prefixes), and lose
+// that if each is cut a little shorter. With 1 the epidemic models of posteriordb take 1.11 to 1.14
+// times as long.
 const maxMoveShare = 0.75
 
-// maxFollowed bounds how many elements are followed to where they were computed, at a few
-// nanoseconds each, maxSumDepth how deep the sums are in which numbers that were put together are
-// looked for: each may have two.
+// maxFollowed bounds the elements that are traced to their origin, at a few nanoseconds each.
+// maxSumDepth bounds the depth of sums in which numbers that were put together are searched for:
+// each sum may have two.
 const maxFollowed, maxSumDepth = 1 << 22, 4
 
-// Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
-// interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
-// long if no scan is taken apart, GARCH 1.03, volatility as long.
+// Passes distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
+// interpreter, 0.5 as a lane. With machine code and no scan distributed, a hidden Markov model
+// takes 1.23 times as long, GARCH 1.03, volatility 1.
 const (
-	// minSteps is the number of steps from which a scan is worth taking apart.
+	// minSteps is the least number of steps of a scan that is distributed.
 	minSteps = 8
 
-	// maxMoved is the most elements that a value may have for all steps together, 32 MB,
-	// lest a long scan over large arrays store every intermediate.
+	// maxMoved bounds the elements of a value for all steps together, 32 MB, so that a long scan
+	// over large arrays does not store every intermediate value.
 	maxMoved = 1 << 22
 )
 
-// Of slices: a table becomes slices if they are at most maxPieces, of at least minPiece
+// Pass slices: a table becomes slices if they are at most maxPieces, with at least minPiece
 // elements on average.
 const (
 	maxPieces = 6
 	minPiece  = 8
 )
 
-// minSummed is how many elements a sum must add up for each of its results for factors
-// to be moved out of it: below it puts elements somewhere rather than adding them up,
-// and the product would cost as much after it.
+// minSummed is the least number of elements that a sum adds per result for factors to be moved out
+// of it. Below, it only places elements, and the product would cost as much after it.
 const minSummed = 4
 
-// Of rewrite.
+// Pass rewrite.
 const (
-	// Constants from minConstant to maxConstant may be multiplied with each other and
-	// be divided by: products of a few of them are far from the ends of the range.
+	// Constants from minConstant to maxConstant may be multiplied with each other and be divisors:
+	// products of a few of them are well within range.
 	minConstant, maxConstant = 1e-9, 1e9
 
-	// maxProof is how many ops deep a proof goes that a value is not negative.
+	// maxProof bounds the depth, in ops, of a proof that a value is not negative.
 	maxProof = 8
 )
 
-// maxCheckpointed and maxCheckpointedTotal are how many numbers while loops may leave in a step of
-// a scan, and in all its steps and lanes, for its derivative to take them from there: 32 KB,
-// which are copied in a microsecond, and 2 MB, about a second-level cache.
+// maxCheckpointed and maxCheckpointedTotal bound the results of while loops that are kept for the
+// derivative: per step of a scan, and for all its steps and lanes. They are 32 KB, which are copied
+// in a microsecond, and 2 MB, about a second-level cache.
 const (
 	maxCheckpointed      = 1 << 12
 	maxCheckpointedTotal = 1 << 18
 )
 
-// maxTaped is the number of elements that scans may keep of what their steps read of arrays that
-// they carry, 512 MB; beyond that derivatives have copies of the arrays, in segments.
+// maxTaped bounds the elements that scans keep of what their steps read from carried arrays, 512
+// MB; above it derivatives have copies of the arrays, in segments.
 const maxTaped = 1 << 26
 
-// minDelay is the number of steps from which on what a scan reads so many steps later is an
-// element of an array: fewer are registers.
+// minDelay is the least number of steps between computing and reading a value for which it becomes
+// an element of an array: shorter delays are kept in registers.
 const minDelay = 24

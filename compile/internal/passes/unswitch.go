@@ -2,15 +2,13 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// unswitch is loop unswitching (decide). It makes one conditional for all lanes of those in lanes
-// whose condition has none: the sides are computed in lanes, and what in them is the same in all
-// lanes is computed once. So a density that looks at a parameter first, as a von Mises
-// distribution of 500 rows that is a normal one where the concentration is large, has the Bessel
-// function once instead of 500 times: 238 µs became 5.9.
+// unswitch is loop unswitching. A conditional in lanes whose condition has no lanes becomes one
+// conditional for all lanes. Its sides are computed in lanes, and whatever is the same in all lanes
+// is computed once. A von Mises density of 500 rows, which is a normal one if the concentration is
+// large, needs the Bessel function once instead of 500 times: 238 µs became 5.9.
 //
-// It runs before the density is differentiated, so that derivatives are conditionals of
-// the same kind, and after choose, whose selections stay in one loop with what stands
-// around them.
+// The pass runs before the density is differentiated, so that derivatives are conditionals of the
+// same kind. It runs after if-convert, whose selections stay in one loop with the code around them.
 func unswitch(g *ad.Graph) *ad.Graph {
 	if !hasUniformBranch(g) {
 		return g
@@ -42,14 +40,15 @@ func unswitch(g *ad.Graph) *ad.Graph {
 			for _, out := range to.Inline(body, inputs, true) {
 				to.Output(to.Unlane(to.Spread(out, n.Type.Lanes)))
 			}
-			return unswitch(to) // of conditionals in the sides, which have lanes now
+			return unswitch(to) // for conditionals in the sides, which have lanes now
 		}
 		made[r] = w.To.Do(ad.OpIf, &ad.If{Then: side(f.Then), Else: side(f.Else)}, whole...)
 		return made[r]
 	})
 }
 
-// decides reports whether the graph or a region in it has what decide changes.
+// hasUniformBranch reports whether the graph or a region in it has a conditional that unswitch
+// changes.
 func hasUniformBranch(g *ad.Graph) bool {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -65,13 +64,13 @@ func hasUniformBranch(g *ad.Graph) bool {
 	return false
 }
 
-// uniformBranch reports whether the node is a conditional in lanes that all go the same
-// way. What prints or draws keeps the order of lanes; requirements are about values without.
+// uniformBranch reports whether the node is a conditional in lanes that all go the same way. Prints
+// and draws keep the order of lanes; requirements are about values without lanes.
 func uniformBranch(g *ad.Graph, n *ad.Node) bool {
 	return n.Op == ad.OpIf && n.Type.Lanes > 1 && g.Nodes[n.Args[0]].Type.Lanes == 0 && !n.Draws() && !inOrder(n)
 }
 
-// inOrder reports whether a region has effects that must stay in the order of lanes.
+// inOrder reports whether a region has side effects that must stay in the order of lanes.
 func inOrder(n *ad.Node) bool {
 	for _, b := range n.Bodies() {
 		for i := range b.Nodes {
