@@ -52,8 +52,8 @@ func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 }
 
 // Leave is called when work continues after its caller was stopped by an error of Env.Stop. Call
-// the result when that work is over. An error with a method Leave of this signature is told, so
-// that the code that stopped the run can wait for the end.
+// the result when that work is over. If the error has a method Leave of this signature, Leave calls
+// it, so that the code that stopped the run can wait for the end.
 func Leave(stop error) (ended func()) {
 	var waits interface{ Leave() (ended func()) }
 	if errors.As(stop, &waits) {

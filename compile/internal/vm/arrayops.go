@@ -8,39 +8,41 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// arrayOp is what there is for an op on arrays beyond its row in package ad: machine code for few
-// rows, functions of package dense for many, loops over rows. What is not there is nil.
+// arrayOp has the implementations of an op on arrays besides its row in package ad: machine code
+// for few rows, functions of package dense for many, loops over rows. Missing ones are nil.
 type arrayOp struct {
-	// rows computes of numbers of x, k each, a number of dst each; work holds maxStrip numbers.
+	// rows computes, from arguments with k numbers per number of dst, the numbers of dst; work
+	// holds maxStrip numbers.
 	rows func(dst, x []float64, k int, work []float64)
 
-	// small reports whether a block has machine code in the function of the blocks around it, code
-	// makes that for one lane, and goes to wrong, if fails, where the op's row is to do it.
+	// small reports whether a block has machine code within the function of the blocks around it.
+	// code makes that code for one lane; it jumps to wrong, if fails is set, where the op's row
+	// must run instead.
 	small func(b *block) bool
 	fails bool
 	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
 
-	// move makes the code of an op on few elements at computed places, which goes to wrong, if
-	// fails, where one is beyond the end, so that the op's row says so; fills: it writes all of the
-	// result.
+	// move makes the code of an op on few elements at computed positions. It jumps to wrong, if
+	// fails is set, for an index out of range, so that the op's row reports it. fills: it writes
+	// the whole result.
 	move  func(g *generator, b *block, wrong native.Label)
 	fills bool
 
-	// batch makes it for a vector of lanes; single reports that a block has none such.
+	// batch makes code for a vector of lanes; single reports that a block has none.
 	batch  func(x *batch, o *batchOperands)
 	single func(b *block) bool
 
-	// large reports whether package dense is faster than the op's row, work is the work space that
-	// it takes, eval what it does for a lane, which is what the arguments are then.
+	// large reports whether package dense is faster than the op's row, work is the size of its work
+	// space, eval runs it for a lane with these arguments.
 	large func(b *block) bool
 	work  func(k *dense.Kernels, b *block) int
 	eval  func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error
-	// share is the memory that each worker needs if package dense shares the work for one matrix
-	// among them; 0 if it does not. Nil: it does for none.
+	// share is the memory that each worker needs if package dense divides the work for one matrix
+	// among workers; 0 if it does not. nil: it never does.
 	share func(k *dense.Kernels, b *block) int
 }
 
-// arrayOpOf is the row of an op, with nothing in it if there is none.
+// arrayOpOf returns the row of an op, an empty one if there is none.
 func arrayOpOf(op ad.OpCode) *arrayOp {
 	if row := arrayOps[op]; row != nil {
 		return row
@@ -48,7 +50,7 @@ func arrayOpOf(op ad.OpCode) *arrayOp {
 	return &arrayOp{}
 }
 
-// arrayOps are the rows. They do not change.
+// arrayOps has the rows. They do not change.
 var arrayOps = func() map[ad.OpCode]*arrayOp {
 	rows := map[ad.OpCode]*arrayOp{
 		ad.OpLogSumExp: {rows: logSumExps},
@@ -58,18 +60,18 @@ var arrayOps = func() map[ad.OpCode]*arrayOp {
 			}
 		}},
 	}
-	if native.Supported { // else the linker leaves the assembler out
+	if native.Supported { // so that the linker can leave the assembler out elsewhere
 		maps.Copy(rows, matrixOps())
 	}
 	return rows
 }()
 
-// matrixOps are those of ops that have machine code.
+// matrixOps are the rows of ops with machine code.
 func matrixOps() map[ad.OpCode]*arrayOp {
 	return map[ad.OpCode]*arrayOp{
 		ad.OpCholesky: {
 			small: func(b *block) bool { return order(b) < fromDense },
-			fails: true, // and says why, or knows better
+			fails: true, // then the op's row finds the reason, or succeeds
 			code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
 				x := g.Builder()
 				x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
@@ -166,7 +168,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 	}
 }
 
-// shareFactors is arrayOp.share of factors and their adjoints.
+// shareFactors is arrayOp.share of factorisations and their adjoints.
 func shareFactors(k *dense.Kernels, b *block) int {
 	if n := order(b); n >= dense.InParts {
 		return k.PartWork(n)
@@ -177,12 +179,12 @@ func shareFactors(k *dense.Kernels, b *block) int {
 // sides is arrayOp.sides of triangular systems.
 func sides(b *block) int { return b.node.Type.Size() / order(b) }
 
-// solve solves a triangular system by package dense for right sides from to to.
+// solve solves a triangular system by package dense for the right sides from from to to.
 func solve(b *block, dst []float64, args [][]float64, work []float64, from, to int) {
 	t := b.node.Attr.(ad.TriAttr)
 	s := dense.System{N: order(b), Others: sides(b), Upper: t.Upper, Trans: t.Trans, Right: t.Right}
 	b.dense.Solve(dst, args[0], args[1], &s, from, to, work)
 }
 
-// order is the number of rows of the first argument of a block.
+// order returns the number of rows of a block's first argument.
 func order(b *block) int { return b.types[0].Shape[0] }

@@ -7,28 +7,28 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// A chain is the body of a scan that carries one number by one of a few recurrences, which
-// otherwise read only what the scan streams or does not change: what is left of most scans after
-// loop distribution, and of their adjoints. It runs in a loop that keeps the number in a register,
-// at the latency of its operations, which on every processor is that of machine code.
+// A chain is the body of a scan that carries one number by one of a few recurrences, and otherwise
+// reads only streams and unchanged values. After loop distribution, most scans and their adjoints
+// have this form. It runs in a loop that keeps the number in a register, at the latency of its
+// operations, as fast as machine code.
 type chain struct {
-	carry          int32 // place of the carried number
+	carry          int32 // slot of the carried number
 	run            recurrence
 	x, y           chainOperand
-	history, keeps []scalarMove // where the number is kept before the step and after it, at most one each
+	history, keeps []scalarMove // where the number is kept before and after the step, at most one each
 }
 
-// chainOperand is a stream (an index into the region's step loads), or a place.
+// chainOperand is a stream (an index into the region's step loads), or a slot.
 type chainOperand struct {
 	stream int32 // -1: none
 	place  int32
 }
 
-// recurrence runs steps from the number n on, and returns the last one.
+// recurrence runs steps, starting from the number n, and returns the last number.
 type recurrence func(n float64, steps int, x, y, history, keeps walkOperand) float64
 
-// recurrences are all there are, by the ops of a step, each of which reads the result of the one
-// before as its first operand, and one of x and y, in this order, as every other one.
+// recurrences is the list of all, by the ops of a step. The first operand of each op is the result
+// of the one before; the other operands are x and y, in this order.
 var recurrences = []struct {
 	ops []ad.OpCode
 	run recurrence
@@ -38,8 +38,8 @@ var recurrences = []struct {
 	{[]ad.OpCode{ad.OpSquare, ops.MulAdd, ad.OpSqrt}, sqrtRecurrence},
 }
 
-// findChain recognises the body of a tight scan; nil if it is something else.
-// Places are final.
+// findChain recognises the body of a tight scan as a chain; nil if it is none. Memory must be
+// assigned already.
 func findChain(p *regionPlan) *chain {
 	if len(p.inits) != 1 || p.inits[0].n != 1 || len(p.nextScalars) > 1 || len(p.history.scalars) > 1 || len(p.keeps[0].scalars) > 1 {
 		return nil
@@ -54,12 +54,12 @@ func findChain(p *regionPlan) *chain {
 	return nil
 }
 
-// chainOf is the chain of these ops; nil if the body is none.
+// chainOf returns the chain with these ops; nil if the body is none.
 func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 	if len(code) != len(of) {
 		return nil
 	}
-	// The carried number is what the first op reads and the last writes.
+	// The carried number is read by the first op and written by the last.
 	last := code[len(code)-1].dst
 	c := &chain{carry: last, history: p.history.scalars, keeps: p.keeps[0].scalars}
 	if len(p.nextScalars) == 1 {
@@ -68,11 +68,11 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 			return nil
 		}
 	}
-	streams := map[int32]int32{} // by place
+	streams := map[int32]int32{} // by slot
 	for i, l := range p.stepLoads {
 		streams[l.slot] = int32(i)
 	}
-	written, overwritten := map[int32]bool{}, map[int32]bool{} // by the code, and by the ops so far
+	written, overwritten := map[int32]bool{}, map[int32]bool{} // by all of the code, and by the ops so far
 	for _, in := range code {
 		written[in.dst] = true
 	}
@@ -83,7 +83,7 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 			return nil
 		}
 		places := []int32{in.a, in.b, in.c}[:ops.Of(in.op).Arity]
-		if len(places) > 1 && places[1] == n { // sums and products in either order
+		if len(places) > 1 && places[1] == n { // the operands of sums and products may be swapped
 			places[0], places[1] = places[1], places[0]
 		}
 		if places[0] != n {
@@ -116,8 +116,7 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 	return c
 }
 
-// walkOperand is an operand of a recurrence as the loop runs: a slice and a position
-// that moves by step.
+// walkOperand is an operand of a recurrence at run time: a slice and a position that moves by step.
 type walkOperand struct {
 	data      []float64
 	pos, step int
@@ -174,15 +173,15 @@ func shiftedRecurrence(n float64, steps int, x, y, history, keeps walkOperand) f
 	return n
 }
 
-// sqrtRecurrence carries the square, so that steps wait for a product and a sum
-// and not for the root.
+// sqrtRecurrence carries the square, so that a step waits for a product and a sum only, not for the
+// root.
 func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {
 	v := n * n
 	for range steps {
 		history.data[history.pos] = n
 		v = float64(v*x.data[x.pos]) + y.data[y.pos]
 		if v < 0 {
-			v = math.NaN() // as its root is
+			v = math.NaN() // the root of a negative number
 		}
 		n = math.Sqrt(v)
 		keeps.data[keeps.pos] = n

@@ -4,22 +4,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/dense"
 )
 
-// Factorisations, triangular solves and products of matrices by package dense, where
-// there is machine code and matrices are large enough. The rows of the ops are what is
-// meant; results differ from theirs by roundings, but for those of symmetric
-// eigendecompositions and inverses, which are the same bits.
+// This file: factorisations, triangular solves and products of matrices by package dense, if there
+// is machine code and matrices are large enough. The rows of the ops define the results. These
+// differ by roundings, except for symmetric eigendecompositions and inverses, which agree in every
+// bit.
 
-// takeDense has package dense run a block where that is faster.
+// takeDense lets package dense run a block if that is faster.
 func (x *context) takeDense(b *block) {
 	if row := b.array; x.p.target != nil && row.large != nil && !small(x.p.target, b) && row.large(b) {
 		b.dense = x.kernels()
 	}
 }
 
-// sharing is the team of a machine as package dense sees it.
+// sharing is the machine's team in the form that package dense expects.
 type sharing struct {
 	m   *Machine
-	own int32 // view of the memory of a worker's own
+	own int32 // view of a worker's private memory
 	p   dense.Parts
 }
 
@@ -32,7 +32,7 @@ func (s *sharing) Each(n int, p dense.Parts) {
 // part implements parts.
 func (s *sharing) part(m *Machine, k int) { s.p.Part(k, m.views[s.own]) }
 
-// kernels are the program's, made when the first block needs them; nil if there is no
+// kernels returns the program's kernels, made when the first block needs them; nil if there is no
 // executable memory.
 func (x *context) kernels() *dense.Kernels {
 	if x.p.dense == nil {
@@ -41,8 +41,8 @@ func (x *context) kernels() *dense.Kernels {
 	return x.p.dense
 }
 
-// productWork is the size of the work space that package dense takes for a product of matrices; 0
-// if it does not run it.
+// productWork is the size of package dense's work space for a product of matrices; 0 if it does not
+// run it.
 func (x *context) productWork(b *block) int {
 	s := dimensions(b)
 	terms := s.r * s.c * s.k

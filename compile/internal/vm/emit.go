@@ -7,24 +7,24 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// emitter turns the blocks of a loop nest into code. Memory is planned at the
-// end, so that operands of scalar code are numbers of slots until finish.
+// emitter turns the blocks of a loop nest into code. Memory is assigned at the end; until finish,
+// operands of scalar code are slot numbers.
 //
-// Time counts instructions of scalar code and whole blocks of other kinds; at
-// even times operands are read, at odd times results are written, so that a
-// scalar result may take the place of an operand read for the last time.
+// Time counts instructions of scalar code and whole blocks of other kinds. Operands are read at
+// even times and results written at odd times, so that a scalar result may use the memory of an
+// operand read for the last time.
 type emitter struct {
 	p       *Program
 	nest    *loopnest.Program
-	roots   []root // first those of the nest's buffers
+	roots   []root // those of the nest's buffers come first
 	regions map[*loopnest.Region]*regionState
 	binds   map[*loopnest.Binding]*bindState
 	consts  map[uint64]rootID
 	time    int
 	slots   []slotRef
-	weights []float64 // estimated times of blocks that may be done in parts; nil: none is
+	weights []float64 // estimated times of blocks that may be done in parts; nil: none may
 	viewIDs map[viewKey]int32
-	specs   []viewKey // by view; root none: window
+	specs   []viewKey // by view; root none: a window
 	updates []update  // in the order of time
 	sides   map[*loopnest.Body]interval
 }
@@ -37,38 +37,37 @@ type (
 
 const none = loopnest.None
 
-// root is a buffer of the nest, or memory that only the code needs, and its
-// place and life.
+// root is a buffer of the nest, or memory that only the code needs, with its memory and lifetime.
 type root struct {
 	n    int
 	data []float64 // of a constant
 	bind *loopnest.Binding
 	body *loopnest.Body // in which it is written
 	keep bool
-	in   rootID // the root that it is part of, from element at
+	in   rootID // the root that it is part of, from element at on
 	at   int
 
-	clears   []loopnest.Span // still to be done
-	lo, hi   int             // life, in the emitter's time; of roots with separate memory
+	clears   []loopnest.Span // spans that must still be cleared
+	lo, hi   int             // lifetime in the emitter's time, for roots with separate memory
 	lastRead int
-	reads    []int // times at which it is read, of arrays that may be updated in place
+	reads    []int // times of reads, for arrays that may be updated in place
 	touched  bool
-	off      int  // place in the arena
-	own      bool // in the memory of each worker's own, from off on
+	off      int  // offset in the arena
+	own      bool // in each worker's private memory, at off
 }
 
-// regionState is a region while its code is made.
+// regionState is the state of a region while its code is made.
 type regionState struct {
-	start, first int // in the emitter's time: of the region, of the body
+	start, first int // start times of the region and of the body
 	pins         []rootID
 }
 
-// bindState is what moves with a binding: views of its root, and single
-// elements that scalar code reads, copied to the arena.
+// bindState is what moves with a binding: views of its root, and single elements that scalar code
+// reads, which are copied to the arena.
 type bindState struct {
 	views []movingView
 	loads map[int]rootID // by offset
-	order []int          // offsets in order of demand
+	order []int          // offsets in the order in which they were needed
 }
 
 type movingView struct {
@@ -105,13 +104,13 @@ type context struct {
 	*loopnest.Body
 }
 
-// newRoot makes a root that the nest knows nothing of.
+// newRoot makes a root that is not a buffer of the nest.
 func (e *emitter) newRoot(n int, in *loopnest.Body, keep bool) rootID {
 	e.roots = append(e.roots, root{n: n, body: in, keep: keep, in: none, lo: math.MaxInt, hi: -1, lastRead: -1})
 	return rootID(len(e.roots) - 1)
 }
 
-// number is the value of a constant element.
+// number returns the value of a constant element.
 func (e *emitter) number(v float64) val {
 	bits := math.Float64bits(v)
 	id, ok := e.consts[bits]
@@ -143,8 +142,8 @@ func (e *emitter) binding(b *loopnest.Binding) *bindState {
 	return s
 }
 
-// touch extends the life of r's memory to time t. Memory of a surrounding
-// context lives as long as the region within.
+// touch extends the lifetime of r to time t. A root of a surrounding context lives as long as the
+// region within.
 func (x *context) touch(r rootID, t int, read bool) {
 	if rt := &x.roots[r]; read && rt.n >= minUpdated {
 		rt.reads = append(rt.reads, t)
@@ -174,7 +173,7 @@ func (x *context) touch(r rootID, t int, read bool) {
 	rt.lo, rt.hi = min(rt.lo, t), max(rt.hi, t)
 }
 
-// view is the view of v's elements; of a rep, of the one element.
+// view returns the view of v's elements; for a broadcast value, of its one element.
 func (x *context) view(v val) int32 {
 	key := viewKey{v.Buf, v.Off, v.N}
 	if v.Rep {
@@ -202,7 +201,7 @@ func (x *context) readView(v val, t int) int32 {
 	return x.view(v)
 }
 
-// slot is the operand of scalar code for element off of a root.
+// slot returns the operand of scalar code for element off of a root.
 func (x *context) slot(v val, t int, read bool) int32 {
 	r := &x.roots[v.Buf]
 	switch {
@@ -231,7 +230,7 @@ func (x *context) slot(v val, t int, read bool) int32 {
 	return int32(len(x.slots) - 1)
 }
 
-// clearing adds to the block what must be zero before r is written.
+// clearing adds to the block the spans that must be zero before r is written.
 func (x *context) clearing(b *block, r rootID, t int) {
 	for ; r != none; r = x.roots[r].in {
 		for _, s := range x.roots[r].clears {
@@ -298,7 +297,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	}
 }
 
-// single emits a node that runs alone, and takes so long if it may be done in parts.
+// single emits a node that runs alone; ns is its estimated time if it may be done in parts.
 func (x *context) single(b *block, n *node, ns float64, t int) {
 	b.node, b.types, b.array = n.Src, n.Types, arrayOpOf(n.Src.Op)
 	if n.Kind == loopnest.Regions {
@@ -344,7 +343,7 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 	}
 }
 
-// workspace gives a block a work space of so many numbers at time t.
+// workspace gives a block a work space of n numbers at time t.
 func (x *context) workspace(b *block, n, t int) {
 	r := x.newRoot(n, x.Body, false)
 	x.touch(r, t, false)
@@ -354,7 +353,7 @@ func (x *context) workspace(b *block, n, t int) {
 	b.work = x.view(x.whole(r))
 }
 
-// emitRegion emits a region's bodies and what surrounds them.
+// emitRegion emits a region's bodies and the code around them.
 func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start int) *regionPlan {
 	p := &regionPlan{lanes: max(reg.Lanes, 1), steps: 1}
 	st := x.region(reg)
@@ -491,8 +490,8 @@ func (x *context) keep(ks *keeps, k loopnest.Keep, t int) {
 	}
 }
 
-// next emits the passing on of carried values. A scalar whose predecessor has
-// been read for the last time when it is computed is computed in its place.
+// next emits the passing on of carried values. If a scalar's predecessor is not read any more when
+// the scalar is computed, the scalar is computed in its memory.
 func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 	for _, c := range reg.Carries {
 		x.touch(c.Next.Buf, t, true)
@@ -512,7 +511,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 		}
 	}
 	x.passedOn(reg, t)
-	// Values that are themselves overwritten are put aside first.
+	// Values that are overwritten themselves are saved first.
 	carried := map[rootID]bool{}
 	for _, c := range reg.Carries {
 		carried[c.Buf] = true

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// run carries out blocks in order.
+// run executes blocks in order.
 func (m *Machine) run(bs []block) error {
 	for i := 0; i < len(bs); i++ {
 		b := &bs[i]
@@ -66,14 +66,14 @@ func (m *Machine) run(bs []block) error {
 	return nil
 }
 
-// failedCheck is the error of instruction k of scalar code.
+// failedCheck returns the error of instruction k of scalar code.
 func (m *Machine) failedCheck(b *block, k int32) error {
 	in := &b.code[k]
 	m.args[0] = m.mem[in.a : in.a+1]
 	return ad.RunEffect(m.p.checks[in.b], m.p.checkTypes, m.args[:1], nil)
 }
 
-// single runs an op that forms a separate block.
+// single runs a block with one op.
 func (m *Machine) single(b *block) error {
 	args := m.args[:len(b.args)]
 	for k, v := range b.args {
@@ -101,12 +101,12 @@ func (m *Machine) single(b *block) error {
 	if s := b.split; s != nil && !s.shared {
 		return m.singleInParts(b)
 	}
-	_, err := m.someLanes(b, 0, n.Type.Total()) // or fewer, as there are
+	_, err := m.someLanes(b, 0, n.Type.Total()) // the last argument may exceed the number of lanes
 	return err
 }
 
-// someLanes runs an op on arrays in lanes, or for rows, from from on, up to to or as many as
-// there are. An error comes with its lane.
+// someLanes runs an op on arrays for the lanes, or rows, from from to to, or to the last one. It
+// returns an error with its lane.
 func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
 	for k, v := range b.args {
@@ -143,7 +143,7 @@ func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 	return 0, nil
 }
 
-// evaluate runs an op on arrays, for one lane or, if it has its own way with lanes, for all.
+// evaluate runs an op on arrays for one lane, or for all lanes if it handles these itself.
 func (m *Machine) evaluate(b *block, dst []float64, args [][]float64, work []float64) error {
 	if b.dense == nil {
 		return b.node.Op.Row().Eval(dst, args, b.types, b.node.Attr, work)
@@ -339,7 +339,7 @@ func (m *Machine) scan(p *regionPlan, lane int) error {
 	return nil
 }
 
-// next passes carried values on.
+// next passes carried values to the next step.
 func (m *Machine) next(p *regionPlan) {
 	v := m.views
 	for i := range p.stages {
@@ -393,7 +393,7 @@ func (m *Machine) loop(p *regionPlan, lane int) error {
 	return nil
 }
 
-// thin drops every other snapshot of the lane's histories.
+// thin drops every second snapshot of the lane's histories.
 func (m *Machine) thin(p *regionPlan, lane int) {
 	m.histories(p, lane, func(h []float64, k int) {
 		half := len(h) / k / 2
@@ -428,7 +428,7 @@ func (m *Machine) matmul(b *block) {
 	}
 }
 
-// someProducts multiplies matrices in some lanes.
+// someProducts multiplies matrices in the lanes from from to to.
 func (m *Machine) someProducts(b *block, from, to int) {
 	dst, x, y := m.views[b.dst], m.views[b.args[0]], m.views[b.args[1]]
 	attr, p := b.node.Attr.(ad.MatMulAttr), dimensions(b)

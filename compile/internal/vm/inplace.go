@@ -7,28 +7,28 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// Arrays that are changed in place.
+// This file: updating arrays in place.
 //
-// The nest is in SSA form: an array with one element replaced is another array, what a loop
-// carries is one for each step, and a conditional has copies of what its branches leave. Here
-// those of them become one piece of memory whose versions nobody reads once the next one is
-// there: copy coalescing, as compilers do when they leave SSA form. It is decided when all code is
-// emitted, by the times at which arrays are read.
+// The nest is in SSA form: an array with one element replaced is another array, a carried array is
+// another one in each step, and the result of a conditional is a copy of a branch's value. This
+// file joins arrays into one piece of memory if no version is read after the next one exists: copy
+// coalescing, as compilers do when they leave SSA form. It runs when all code has been emitted, and
+// uses the times at which arrays are read.
 
-// interval is an interval of time, both ends included.
+// interval is an interval of time, with both ends.
 type interval struct{ from, to int }
 
-// update is an array that may take the memory of another one, whose value it is but for a few
-// elements or none, from a time on.
+// update is an array dst that may use the memory of another, from a time on: their values are equal
+// except for a few elements.
 type update struct {
 	dst, src rootID
-	body     *loopnest.Body // of the code that makes dst
+	body     *loopnest.Body // the body that makes dst
 	t        int
-	node     *node            // what changes elements; nil: nothing
-	others   []rootID         // what it reads besides
-	sides    [2]rootID        // of a conditional: what each branch leaves
+	node     *node            // the node that changes elements; nil: none changes
+	others   []rootID         // other roots that it reads
+	sides    [2]rootID        // for a conditional: the result of each branch
 	merges   bool             // it is the result of a conditional
-	region   *loopnest.Region // whose carried values are passed on; nil: it is something else
+	region   *loopnest.Region // the region whose carried values are passed on; nil: another kind of update
 }
 
 // mayUpdate notes a node that changes elements of an array.
@@ -46,15 +46,15 @@ func (x *context) mayUpdate(n *node, t int) {
 	x.updates = append(x.updates, u)
 }
 
-// mayGoOn notes that a carried value begins as an array that is there.
+// mayGoOn notes a carried value whose first value is an existing array.
 func (x *context) mayGoOn(reg *loopnest.Region, c loopnest.Carry, t int) {
 	if reg.Lanes <= 1 && c.Init.Value == x.whole(c.Init.Buf) {
 		x.updates = append(x.updates, update{dst: c.Buf, src: c.Init.Buf, body: x.Body, t: t})
 	}
 }
 
-// mayMerge notes that a conditional leaves an array that was there before it, each branch perhaps
-// with other elements.
+// mayMerge notes a conditional that returns an array from before it, perhaps with other elements in
+// each branch.
 func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
 	if reg.Layout.Control != ad.Chosen || reg.Lanes > 1 {
 		return
@@ -72,13 +72,13 @@ func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
 	}
 }
 
-// passedOn notes that a region passes on what it carries.
+// passedOn notes that a region passes on its carried values.
 func (x *context) passedOn(reg *loopnest.Region, t int) {
 	x.updates = append(x.updates, update{body: x.Body, t: t, region: reg, dst: none, src: none})
 }
 
-// startsOnly reports whether argument k of a region is what a carried value begins as, and
-// nothing else in the region takes it from there.
+// startsOnly reports whether argument k of a region is only the first value of a carried value, and
+// not read otherwise in the region.
 func startsOnly(reg *loopnest.Region, k int) bool {
 	if k >= len(reg.Carries) || reg.Lanes > 1 || reg.Carries[k].Init.Rep {
 		return false
@@ -99,7 +99,7 @@ func carries(reg *loopnest.Region, r rootID) bool {
 
 // updateInPlace decides which arrays take the memory of others.
 func (e *emitter) updateInPlace() {
-	parts := make([]bool, len(e.roots)) // others were placed in it
+	parts := make([]bool, len(e.roots)) // other roots are part of it
 	for i := range e.roots {
 		if in := e.roots[i].in; in != none && !e.isFinal(rootID(i)) {
 			parts[in] = true
@@ -116,14 +116,14 @@ func (e *emitter) updateInPlace() {
 	}
 }
 
-// isFinal reports whether a root is what a region has carried in the end, which is in the memory
-// of what it carries.
+// isFinal reports whether a root is the final value of a carried value, which is in the memory of
+// that value.
 func (e *emitter) isFinal(r rootID) bool {
 	in := e.roots[r].in
 	return in != none && e.roots[r].n == e.roots[in].n && e.roots[r].at == 0
 }
 
-// fits reports whether an array may take the memory of the one that it is made from.
+// fits reports whether an array may use the memory of the array that it is made from.
 func (e *emitter) fits(u *update, parts []bool) bool {
 	d, s := &e.roots[u.dst], &e.roots[u.src]
 	if d.n != s.n || d.n < minUpdated || d.data != nil || s.data != nil || d.bind != nil || s.bind != nil || d.own || s.own {
@@ -159,7 +159,7 @@ func (e *emitter) fits(u *update, parts []bool) bool {
 	return true
 }
 
-// elsewhere reports whether at a time another branch runs than that of the body.
+// elsewhere reports whether at this time a different branch runs than that of the body.
 func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	for ; b.Region != nil; b = b.Parent {
 		for _, other := range b.Region.Bodies {
@@ -171,8 +171,8 @@ func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	return false
 }
 
-// touchedIn reports whether a body makes an array anew each time that it runs, or passes it on as a
-// value that it carries; conditionals run their branches once.
+// touchedIn reports whether a body makes an array anew each time that it runs, or carries it.
+// Conditionals run their branches once.
 func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 	for {
 		if e.roots[r].body == b {
@@ -192,7 +192,7 @@ func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 	}
 }
 
-// memoryOf is the root in whose memory r is.
+// memoryOf returns the root in whose memory r is.
 func (e *emitter) memoryOf(r rootID) rootID {
 	for e.roots[r].in != none {
 		r = e.roots[r].in
@@ -200,15 +200,15 @@ func (e *emitter) memoryOf(r rootID) rootID {
 	return r
 }
 
-// join puts an array into the memory of another one, which lives as long as both.
+// join moves an array to the memory of another one, which then lives as long as both.
 func (e *emitter) join(dst, src rootID) {
 	d, s := &e.roots[dst], &e.roots[e.memoryOf(src)]
 	d.in, d.at = src, 0
 	s.lo, s.hi, s.touched = min(s.lo, d.lo), max(s.hi, d.hi), s.touched || d.touched
 }
 
-// separate takes apart what was joined with a carried value that another one gets in the next
-// step: passing them on one after the other would overwrite it.
+// separate undoes joins with a carried value that another one receives in the next step: passing
+// them on one after the other would overwrite it.
 func (e *emitter) separate(reg *loopnest.Region) {
 	for i, c := range reg.Carries {
 		for j, d := range reg.Carries {
@@ -224,7 +224,7 @@ func (e *emitter) separate(reg *loopnest.Region) {
 	}
 }
 
-// isFinalOf reports whether a root is what the region leaves.
+// isFinalOf reports whether a root is a final value of this region.
 func (e *emitter) isFinalOf(r rootID, reg *loopnest.Region) bool {
 	return slices.ContainsFunc(reg.Results, func(v loopnest.LaneValue) bool { return v.Buf == r })
 }
@@ -239,7 +239,7 @@ func (e *emitter) within(r, of rootID) bool {
 	return false
 }
 
-// dropCopies leaves out copies of arrays onto themselves.
+// dropCopies removes copies of arrays onto themselves.
 func (p *Program) dropCopies(bs []block) {
 	same := func(c copying) bool {
 		d, s := &p.views[c.dst], &p.views[c.src]
@@ -265,7 +265,7 @@ func (p *Program) dropCopies(bs []block) {
 	}
 }
 
-// inPlace reports whether a block changes elements of an array in its memory.
+// inPlace reports whether a block changes elements of an array in the array's memory.
 func (p *Program) inPlace(b *block) bool {
 	d, s := &p.views[b.dst], &p.views[b.args[0]]
 	return !d.unset && !s.unset && d.data == nil && s.data == nil && d.own == s.own && d.off == s.off

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// String is a listing of the program, for its developers. Operands of scalar
-// code are places in memory, all others views.
+// String returns a listing of the program for developers. Operands of scalar code are memory slots,
+// all others are views.
 func (p *Program) String() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "memory %d, views %d, constants %d\n", p.memory, len(p.views), len(p.init))

@@ -27,8 +27,8 @@ func addTableLoop(d, a []float64, table []int32) {
 	}
 }
 
-// first is the element of position pos, where its run of the inner dimension begins, and how
-// many positions the run has left.
+// first returns the element of position pos, where its run of the inner dimension begins, and the
+// positions left in the run.
 func (g *mapping) first(pos int) (elem, start, left int) {
 	i, j := 0, pos
 	if g.n1 > 0 {
@@ -38,8 +38,8 @@ func (g *mapping) first(pos int) (elem, start, left int) {
 	return start + j*g.s1, start, g.n1 - j
 }
 
-// The next three walk over positions: the rest of a run, then whole runs, which begin s0
-// apart. To find each anew would take two divisions, 8 ns for a run of four numbers.
+// The next three walk over positions: the rest of a run, then whole runs, which begin s0 apart.
+// Finding each run separately would take two divisions, 8 ns for a run of four numbers.
 
 //go:noinline
 func loadAffineLoop(d, a []float64, g *mapping, pos int) {
@@ -78,7 +78,7 @@ func addAffineLoop(d, a []float64, g *mapping, pos int) {
 		k = min(k, len(a))
 		switch g.s1 {
 		case 0:
-			switch k { // as ops.SumOf does it
+			switch k { // in the same way as ops.SumOf
 			case 2:
 				d[e] += a[0] + a[1]
 			case 3:
@@ -106,9 +106,9 @@ func addAffineLoop(d, a []float64, g *mapping, pos int) {
 	}
 }
 
-// addRows adds whole rows of k numbers of a to d, where k is small, and returns what is left of a.
-// Sums in registers need not wait for what was stored a row before: categories of 300 outcomes,
-// five each, took 4.4 µs in the loop with their derivatives, and take 2.8.
+// addRows adds whole rows of k numbers of a to d, where k is small, and returns the rest of a. Sums
+// in registers need not wait for the store of the row before: categories of 300 outcomes, five
+// each, with their derivatives took 4.4 µs in the loop, and take 2.8.
 func addRows(d, a []float64, k int) []float64 {
 	switch k {
 	case 2:

@@ -7,9 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// logSumExps is dst[i] = log Σ exp over row i of x, rows of k elements; many
-// rows at a time, for the loops of exponentials and logarithms. work holds
-// maxStrip elements.
+// logSumExps computes dst[i] = log Σ exp over row i of x, rows of k elements. It handles many rows
+// at a time, for the loops of exponentials and logarithms. work holds maxStrip elements.
 func logSumExps(dst, x []float64, k int, work []float64) {
 	if k == 0 {
 		fillLoop(dst, math.Inf(-1))
@@ -42,7 +41,7 @@ func logSumExps(dst, x []float64, k int, work []float64) {
 			for _, v := range work[i*k : (i+1)*k] {
 				s += v
 			}
-			work[i] = s // row i's place has been read
+			work[i] = s // this position has been read
 		}
 		ops.Of(ad.OpLog).Loop(work[:n], work, nil, nil)
 		for i, m := range d {
@@ -73,7 +72,7 @@ func logSumExpLong(row, work []float64) float64 {
 	return m + math.Log(s)
 }
 
-// maxOf is the greatest of xs, NaN if one is, -Inf of none.
+// maxOf returns the maximum of xs: NaN if one is NaN, -Inf if there are none.
 func maxOf(xs []float64) float64 {
 	m := math.Inf(-1)
 	for _, v := range xs {

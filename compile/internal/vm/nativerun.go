@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// fusedRun is one function for blocks that follow each other, with the
-// conditionals and while loops among them.
+// fusedRun is one function for consecutive blocks, with the conditionals and while loops among
+// them.
 type fusedRun struct {
 	fn     native.Func
 	n      int     // blocks
-	events []event // what it leaves for, by its result from 1 on
-	trips  int32   // of scratch memory: trips until it asks whether to stop
-	// between is how many trips pass between two of these questions.
+	events []event // the events for which it returns, by its result, from 1 on
+	trips  int32   // offset in scratch memory: trips until it asks whether to stop
+	// between is the number of trips between two of these questions.
 	between int64
 }
 
@@ -25,8 +25,7 @@ type viewLength struct {
 	n    int
 }
 
-// eligible is how many of the blocks, from the first one on, can be one
-// function.
+// eligible is the number of blocks, from the first one on, that can become one function.
 func (g *generator) eligible(bs []block) int {
 	n := 0
 	for n < len(bs) && g.fusible(&bs[n]) {
@@ -99,8 +98,7 @@ func (g *generator) fusible(b *block) bool {
 	return false
 }
 
-// movable reports whether elements at computed places are few enough to be taken, or put, one
-// by one.
+// movable reports whether the elements at computed positions are few enough to be moved one by one.
 func (g *generator) movable(b *block) bool {
 	if b.array == nil || b.array.move == nil {
 		return false
@@ -112,9 +110,8 @@ func (g *generator) movable(b *block) bool {
 	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared || g.p.inPlace(b))
 }
 
-// fuse makes one function of the blocks, which is given the number of the event after
-// which it goes on, or 0. With exchange, it is also given the addresses of a point and of its
-// gradient, or 0.
+// fuse makes one function of the blocks. Its argument is the number of the event after which it
+// continues, or 0. With exchange, it also gets the addresses of a point and of its gradient, or 0.
 func (g *generator) fuse(bs []block, exchange bool) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
@@ -139,8 +136,9 @@ func (g *generator) fuse(bs []block, exchange bool) {
 	}
 }
 
-// resumable makes a function of code for some blocks that may leave it for events, by going to done
-// with the number of one in T0, and goes on after that of the number that it is given.
+// resumable makes a function of code for some blocks. The code may leave for an event, by jumping
+// to done with the event's number in T0. The function continues after the event whose number it is
+// given.
 func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Label)) {
 	g.enter(&r.fn)
 	later, done := g.NewLabel(), g.NewLabel()
@@ -164,8 +162,8 @@ func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Lab
 	g.Jump(done)
 }
 
-// inline makes the code of blocks; where a check fails it goes to done with the
-// number of the event in T0.
+// inline makes the code of blocks. If a check fails, it jumps to done with the number of the event
+// in T0.
 func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	for i := range bs {
 		b := &bs[i]
@@ -211,7 +209,7 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	}
 }
 
-// failing is a place behind the function where fail happens.
+// failing returns a label after the function, where the code of fail is placed.
 func (g *generator) failing(fail func()) native.Label {
 	l := g.NewLabel()
 	g.After(func() {
@@ -221,7 +219,7 @@ func (g *generator) failing(fail func()) native.Label {
 	return l
 }
 
-// ifNumber goes to l if a number, in a view that has moved, compares so with 0.
+// ifNumber jumps to l if a number, in a view that has moved, compares to 0 in this way.
 func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l native.Label) {
 	at := g.uniform(view)
 	if by.word >= 0 && by.by != 0 {
@@ -231,14 +229,13 @@ func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l nativ
 	g.number(func(b *native.Builder) { b.Branch(b.Compare(c, b.Load(at), b.Number(0)), l) })
 }
 
-// rejection makes the code of a rejection: where its condition holds, the op
-// itself is run, which fails.
+// rejection makes the code of a rejection: if its condition holds, the op itself runs, and fails.
 func (g *generator) rejection(b *block, wrong native.Label) {
 	g.ifNumber(native.NEQ, b.args[0], moving{-1, 0}, wrong)
 }
 
-// taking makes the code that takes elements at computed places; beyond the end the
-// op itself is run, which fails.
+// taking makes the code that reads elements at computed positions. If one is out of range, the op
+// itself runs, and fails.
 func (g *generator) taking(b *block, wrong native.Label) {
 	g.LeaPlace(native.T2, g.uniform(b.args[0]))
 	g.LeaPlace(native.T1, g.uniform(b.dst))
@@ -252,34 +249,34 @@ func (g *generator) taking(b *block, wrong native.Label) {
 	}
 }
 
-// replacing makes the code that replaces elements at computed places.
+// replacing makes the code that replaces elements at computed positions.
 func (g *generator) replacing(b *block, _ native.Label) {
 	g.copyChanged(b)
 	g.putAt(b, b.args[1], false)
 }
 
-// adding makes the code that adds to elements at computed places.
+// adding makes the code that adds to elements at computed positions.
 func (g *generator) adding(b *block, _ native.Label) {
 	g.copyChanged(b)
 	g.putAt(b, b.args[1], true)
 }
 
-// copyChanged makes the copy of an array of which elements are to be changed, unless they are
-// in place.
+// copyChanged makes the copy of an array whose elements are to be changed, unless that happens in
+// place.
 func (g *generator) copyChanged(b *block) {
 	if !g.p.inPlace(b) {
 		g.copying(&copying{dst: b.dst, src: b.args[0], n: b.node.Type.Size()}, moving{-1, 0}, moving{-1, 0})
 	}
 }
 
-// putting makes the code that adds to zeros at computed places.
+// putting makes the code that adds to zeros at computed positions.
 func (g *generator) putting(b *block, _ native.Label) {
 	g.clear(b.dst)
 	g.putAt(b, b.args[0], true)
 }
 
-// putAt makes the code that puts values, or adds them, at computed places; those beyond the
-// end are left out.
+// putAt makes the code that stores or adds values at computed positions; those out of range are
+// skipped.
 func (g *generator) putAt(b *block, values int32, add bool) {
 	size := b.node.Type.Size()
 	positions := b.args[len(b.args)-1]
@@ -303,8 +300,7 @@ func (g *generator) putAt(b *block, values int32, add bool) {
 	}
 }
 
-// shortStrip makes the code of a block of a single strip, which goes to wrong if a check
-// fails.
+// shortStrip makes the code of a block with a single strip, which jumps to wrong if a check fails.
 func (g *generator) shortStrip(b *block, wrong native.Label) {
 	g.Mov(temps, native.Memory)
 	s := g.newStrip(b, b.code, nil)
@@ -337,7 +333,7 @@ func (g *generator) exchanges() bool {
 	return numbers <= maxExchanged
 }
 
-// takePoint copies the numbers at R1 to the inputs, unless that is 0.
+// takePoint copies the numbers at R1 to the inputs, unless R1 is 0.
 func (g *generator) takePoint() {
 	none := g.NewLabel()
 	g.CmpImm(native.R1, 0)
@@ -355,9 +351,9 @@ func (g *generator) takePoint() {
 	g.Place(none)
 }
 
-// giveGradient copies the gradient to the address that scratch memory holds, unless that is 0:
-// number by number, because they may just have been stored so, and a processor waits with
-// a load of several numbers that are not yet where all see them.
+// giveGradient copies the gradient to the address in scratch memory, unless that is 0. It copies
+// number by number: the numbers may just have been stored so, and a processor delays a wider load
+// until these stores are complete.
 func (g *generator) giveGradient(address int32) {
 	none := g.NewLabel()
 	g.MovLoad(native.R2, native.At(native.Scratch, 8*address))
@@ -378,7 +374,7 @@ func (g *generator) giveGradient(address int32) {
 	g.Place(none)
 }
 
-// pointerTo is the address of numbers, as machine code is given it.
+// pointerTo returns the address of numbers, as an argument of machine code.
 func pointerTo(x []float64) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(x)))) }
 
 // runFused runs the function of blocks, with the addresses of a point and of its gradient if
@@ -395,7 +391,7 @@ func (m *Machine) runFused(r *fusedRun, point, gradient int) error {
 	}
 }
 
-// happen does what a function has left for.
+// happen does what a function returned for.
 func (m *Machine) happen(e *event) error {
 	var err error
 	switch e.kind {
@@ -438,8 +434,7 @@ func (m *Machine) happen(e *event) error {
 	return err
 }
 
-// setLengths gives the views that machine code moves their lengths: it changes
-// addresses only.
+// setLengths sets the lengths of the views that machine code moves: it changes addresses only.
 func (m *Machine) setLengths() {
 	most := 0
 	for _, v := range m.p.moved {

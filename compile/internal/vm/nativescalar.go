@@ -11,8 +11,8 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	return in.op == ad.OpCheck || ops.Of(in.op).Text != nil
 }
 
-// scalarFunction makes scalar code from instruction from to to. The function
-// returns 0, or the number of the instruction whose check failed, plus 1.
+// scalarFunction makes machine code of scalar code, instructions from to to. The function returns
+// 0, or 1 plus the number of the instruction whose check failed.
 func (g *generator) scalarFunction(b *block, from, to int) {
 	done := g.NewLabel()
 	g.scalarCode(b, from, to, func(k int) {
@@ -24,8 +24,8 @@ func (g *generator) scalarFunction(b *block, from, to int) {
 	g.leave()
 }
 
-// scalarCode makes scalar code from instruction from to to; fail makes what
-// happens where the check of an instruction fails.
+// scalarCode makes machine code of instructions from to to. fail makes the code that runs if the
+// check of an instruction fails.
 func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 	s := g.scalars
 	if s == nil {
@@ -45,7 +45,7 @@ func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 	g.scalars = s
 }
 
-// scalars writes scalar code down: the values of places, as far as they are known.
+// scalars emits scalar code; it knows the values of slots where they are in registers.
 type scalars struct {
 	*native.Builder
 	g      *generator
@@ -58,7 +58,7 @@ func newScalars(g *generator) *scalars {
 	return &scalars{g: g, values: map[int32]native.Value{}}
 }
 
-// value is that of a place.
+// value returns the value of a slot.
 func (s *scalars) value(place int32) native.Value {
 	v, ok := s.values[place]
 	if !ok {
@@ -72,10 +72,10 @@ func (s *scalars) value(place int32) native.Value {
 	return v
 }
 
-// instr writes an instruction down; fail makes what happens where its check fails. With
-// store, memory holds its result.
+// instr emits an instruction; fail makes the code that runs if its check fails. With store, the
+// result is stored in memory.
 func (s *scalars) instr(in *instr, store bool, fail func()) {
-	if in.op == ad.OpCheck { // the message is about the number at the place
+	if in.op == ad.OpCheck { // the message shows the number in the slot
 		x := s.value(in.a)
 		s.Exit(outside(s.Builder, x, &s.g.p.checks[in.b].Attr.(*ad.Check).Set), x, slot(in.a), fail)
 		return
@@ -93,8 +93,7 @@ func (s *scalars) instr(in *instr, store bool, fail func()) {
 	}
 }
 
-// runNative runs a block of scalar code by its segments; the result is that of
-// scalar.
+// runNative runs a block of scalar code by its segments; the result is that of scalar.
 func (m *Machine) runNative(b *block) int32 {
 	for i := range b.native {
 		s := &b.native[i]

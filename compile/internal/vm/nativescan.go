@@ -12,9 +12,9 @@ var strides = [...]native.Reg{native.R0, native.R1, native.R2, native.R3, native
 
 const stepCount = native.T5
 
-// scanFunction makes one function of the steps of a scan of scalar code, which is
-// given the lane. Carried numbers stay in registers, streams are read where they
-// are. The function returns as that of scalar code.
+// scanFunction makes one function of the steps of a scan of scalar code; its argument is the lane.
+// Carried numbers stay in registers, streams are read in place. It returns the same as functions of
+// scalar code.
 func (g *generator) scanFunction(p *regionPlan) bool {
 	if !p.tight || p.steps == 0 {
 		return false
@@ -46,7 +46,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.scans[p] = fn
 	g.enter(fn)
 
-	// Addresses: fixed ones, and those that depend on the run, in scratch memory.
+	// Addresses: constant ones, and those that depend on the run, in scratch memory.
 	at := make([]native.Place, len(moves))
 	for i := range moves {
 		s := &moves[i]
@@ -75,11 +75,11 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	g.MovImm(stepCount, uint64(p.steps))
 
-	var carried []int32 // places
+	var carried []int32 // slots
 	for _, c := range p.inits {
 		carried = append(carried, int32(g.p.views[c.dst].off))
 	}
-	for k := range b.code { // sums are carried, too
+	for k := range b.code { // sums are carried too
 		if c := b.code[k].dst; b.code[k].op != ad.OpCheck && g.isSum(p, c) && !slices.Contains(carried, c) {
 			carried = append(carried, c)
 		}
@@ -165,7 +165,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	return true
 }
 
-// isSum reports whether a place belongs to what a scan sums up.
+// isSum reports whether a slot holds a sum of the scan.
 func (g *generator) isSum(p *regionPlan, place int32) bool {
 	return slices.ContainsFunc(p.clears, func(view int32) bool {
 		v := &g.p.views[view]
@@ -174,14 +174,14 @@ func (g *generator) isSum(p *regionPlan, place int32) bool {
 }
 
 // stepwise reports whether the steps of a scan can be part of a function of blocks, if its body
-// can: one whose body is more than scalar code. Others have a function that keeps what they
-// carry in registers.
+// can. That is so if its body is more than scalar code; other scans get a function that keeps
+// carried values in registers.
 func (g *generator) stepwise(p *regionPlan) bool {
 	return !p.tight && p.steps > 0 && g.loopable(p)
 }
 
-// steps makes the code of the steps of a scan in one lane: addresses of streams are put into the
-// table of views, where the body finds them, carried values are in memory.
+// steps makes the code of the steps of a scan in one lane. It writes the addresses of streams to
+// the table of views, where the body finds them; carried values are in memory.
 func (g *generator) steps(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	step := g.Reserve(1)
 	first := 0

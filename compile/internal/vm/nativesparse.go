@@ -6,20 +6,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Products with matrices of data that are mostly 0, in machine code: rows of the right one are
-// added up in registers, several at a time, so that one addition need not wait for the other.
+// This file: machine code for products with mostly-zero matrices of data. Rows of the right matrix
+// are added up in several registers, so that additions need not wait for each other.
 
-// sparseTable is a sparse matrix as machine code reads it: by row the number of groups of so many
-// elements, and of each element the value and where its row of the right matrix begins.
-// Groups are filled up with zeros.
+// sparseTable is a sparse matrix in the form that machine code reads: for each row the number of
+// groups of elements; for each element its value and the offset of its row in the right matrix.
+// Groups are padded with zeros.
 type sparseTable struct {
 	group        int
 	groups, from []int32
 	value        []float64
 }
 
-// sparseColumns is how many columns products of sparse matrices have in machine code: of
-// numbers of a vector at least, and of vectors at most.
+// sparseColumns returns the vectors and the group size for products of sparse matrices with this
+// number of columns, if there is machine code for it.
 func sparseColumns(t *native.Target, columns int) (vectors, group int, ok bool) {
 	lanes := min(t.Lanes, 4)
 	if columns >= eight {
@@ -36,10 +36,11 @@ func sparseColumns(t *native.Target, columns int) (vectors, group int, ok bool) 
 	return vectors, min(4, accumulators/vectors), true
 }
 
-// tableOf is the table of a matrix, or of its transpose, for a product with so many columns.
+// tableOf returns the table of a matrix, or of its transpose, for a product with this number of
+// columns.
 func (s *sparse) tableOf(rows, group, columns int, trans bool) *sparseTable {
 	t := &sparseTable{group: group}
-	of := make([][]int, rows) // the elements of each row, and what the other index is
+	of := make([][]int, rows) // by row: its elements, with their other index
 	for i := range len(s.start) - 1 {
 		for e := s.start[i]; e < s.start[i+1]; e++ {
 			if trans {
@@ -72,8 +73,8 @@ const (
 	groupsLeft, begins              = native.T4, native.T1
 )
 
-// sparseProduct makes the product of a block; where the right matrix is not finite it leaves
-// for Go's loops.
+// sparseProduct makes the product of a block; if the right matrix is not finite, it leaves to Go's
+// loops.
 func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	p, t := dimensions(b), b.sparse.table
@@ -94,7 +95,7 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 		f := frame()
 		lanes := f.Lanes()
 		n := (p.c + lanes - 1) / lanes
-		at := func(j int) int32 { return int32(8 * min(lanes*j, p.c-lanes)) } // the last vector has columns of the one before
+		at := func(j int) int32 { return int32(8 * min(lanes*j, p.c-lanes)) } // the last vector overlaps the one before
 		f.Accumulators(n * t.group)
 		next, end := g.NewLabel(), g.NewLabel()
 		g.MovLoad32(groupsLeft, native.At(walkGroups, 0))
@@ -136,8 +137,8 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 	})
 }
 
-// unlessFinite makes the code that goes to l if one of n numbers at right, which are at least a
-// vector, is infinite or no number.
+// unlessFinite makes code that jumps to l if one of n numbers at right, which fill at least a
+// vector, is infinite or NaN.
 func (g *generator) unlessFinite(f *native.Frame, n int, l native.Label) {
 	const atOnce = 4
 	lanes := f.Lanes()

@@ -10,9 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Registers of the code of a strip: the number of the element within the block, where the
-// last full eight end, where the strip does, and what makes a place of a temporary of the
-// number of the element.
+// Registers of the code of a strip: the index of the element within the block, the end of the last
+// full group of eight, the end of the strip, and the offset from an element's index to its
+// temporary.
 const (
 	element  = native.R0
 	lastFull = native.R1
@@ -20,8 +20,8 @@ const (
 	temps    = native.R3
 )
 
-// eight is the number of elements that the code of a strip takes at a time, on every
-// processor: sums are in eight parts, which are added up as a tree.
+// eight is the number of elements that the code of a strip handles at a time, on every processor:
+// sums have eight partial sums, which are added as a tree.
 const eight = 8
 
 // stripNative reports whether an instruction of a strip has machine code.
@@ -45,11 +45,11 @@ type stripMaker struct {
 	fails bool
 
 	uniforms map[int32]native.Vec // registers of views that are one number for all elements
-	windows  map[int32]int32      // views that windows show part of
+	windows  map[int32]int32      // by window: the view that it shows part of
 }
 
-// stripFunction makes the instructions from from to to of a strip. The function
-// returns whether a check fails; then nothing that it has computed counts.
+// stripFunction makes instructions from to to of a strip. The function reports whether a check
+// fails; then none of its results count.
 func (g *generator) stripFunction(b *block, from, to int) {
 	g.MulImm(native.T0, element, 8)
 	if b.split != nil {
@@ -93,7 +93,7 @@ func (g *generator) frame(n int) *native.Frame {
 	return g.Frame(min(max(n, 2), 4))
 }
 
-// newStrip makes what comes before the elements.
+// newStrip makes the code before the elements.
 func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *stripMaker {
 	s := &stripMaker{generator: g, b: b, code: code, frame: g.frame(b.n), live: live}
 	s.lanes = s.frame.Lanes()
@@ -124,9 +124,9 @@ func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *strip
 	return s
 }
 
-// keepUniforms has the numbers that all elements share in registers, as far as there are
-// enough: of 16 there are none to spare, and loading them each time is as fast on amd64. NEON
-// takes two instructions for that, for every two elements.
+// keepUniforms loads the numbers that all elements share into registers, if there are enough. With
+// 16 registers there are none to spare, and on amd64 loading them each time is as fast. NEON takes
+// two instructions for that, for every two elements.
 func (s *stripMaker) keepUniforms() {
 	s.uniforms = map[int32]native.Vec{}
 	if s.Target.Vectors <= 16 {
@@ -154,7 +154,7 @@ func (s *stripMaker) keepUniforms() {
 // reduces reports whether an instruction of a strip adds to one number.
 func reduces(op ad.OpCode) bool { return op < firstMove && ops.Of(op).Reduce != nil }
 
-// arity is how many operands an instruction of a strip has that are numbers.
+// arity is the number of operands of an instruction of a strip.
 func arity(in *instr) int {
 	if in.op >= firstMove {
 		return 0
@@ -162,7 +162,7 @@ func arity(in *instr) int {
 	return ops.Of(in.op).Arity
 }
 
-// end adds sums to where they belong, and goes to bad if a check has failed.
+// end adds the partial sums to their destinations, and jumps to bad if a check has failed.
 func (s *stripMaker) end(bad native.Label) {
 	k := 0
 	for i := range s.code {
@@ -180,19 +180,19 @@ func (s *stripMaker) end(bad native.Label) {
 	s.frame.IfMarked(bad)
 }
 
-// total is where a sum is added to; of a block in parts, the strip's own.
+// total is the address to which a sum is added; for a block in parts it is the strip's own.
 func (s *stripMaker) total(view int32) native.Place {
 	sp := s.b.split
 	if sp == nil {
 		return s.uniform(view)
 	}
 	at := s.uniform(sp.kept)
-	at.Index = temps // no longer needed
+	at.Index = temps // the register is free again
 	at.Disp += 8 * int32(slices.Index(sp.own, view))
 	return at
 }
 
-// elements makes the instructions for the next n elements, eight at most.
+// elements makes the instructions for the next n elements, at most eight.
 func (s *stripMaker) elements(n int) {
 	v := s.strip
 	if v == nil {
@@ -212,22 +212,22 @@ func (s *stripMaker) elements(n int) {
 	}
 }
 
-// stripValues writes the code of some elements down: the values of views, times two,
-// plus one for those that are one number in all lanes, as far as they are known.
+// stripValues emits the code of some elements. values holds the known values of views, times two,
+// plus one for those that are one number in all lanes.
 type stripValues struct {
 	*stripMaker
 	*native.Builder
-	at     int // of the first element, after the one that the register gives
+	at     int // index of the first element, relative to the register
 	active int
-	sum    int // the next one
+	sum    int // index of the next sum
 	values map[int32]native.Value
 	shown  []shown         // where those stand in memory that may be written
 	x      [3]native.Value // operands of the instruction under way
 }
 
-// shown is the part of memory that a value is known to stand in.
+// shown is the part of memory that holds a known value.
 type shown struct {
-	value    int32 // its number in values
+	value    int32 // its index in values
 	from, to int
 	unset    bool // not known yet: it may be anywhere
 }
@@ -253,7 +253,7 @@ func (v *stripValues) instr(in *instr) {
 	}
 }
 
-// counting is x in the lanes that count, 0 in the others.
+// counting returns x in the lanes that count, 0 in the others.
 func (v *stripValues) counting(x native.Value) native.Value {
 	if v.active < v.lanes {
 		return v.Active(x)
@@ -261,7 +261,7 @@ func (v *stripValues) counting(x native.Value) native.Value {
 	return x
 }
 
-// value is that of a view, in lanes or one number.
+// value returns the value of a view, in lanes or as one number.
 func (v *stripValues) value(view int32, uniform bool) native.Value {
 	k := 2 * view
 	if uniform {
@@ -284,7 +284,7 @@ func (v *stripValues) value(view int32, uniform bool) native.Value {
 	return x
 }
 
-// know keeps a value.
+// know records a known value.
 func (v *stripValues) know(k int32, x native.Value) {
 	if _, ok := v.values[k]; !ok && !v.b.temps[k/2] {
 		if w := &v.p.views[v.whole(k/2)]; w.data == nil {
@@ -294,7 +294,7 @@ func (v *stripValues) know(k int32, x native.Value) {
 	v.values[k] = x
 }
 
-// write keeps a result: in memory, unless it is a temporary that nobody else reads.
+// write stores a result in memory, unless it is a temporary that nobody else reads.
 func (v *stripValues) write(view int32, x native.Value) {
 	if v.b.temps[view] {
 		if v.live[view] {
@@ -307,7 +307,7 @@ func (v *stripValues) write(view int32, x native.Value) {
 	v.know(2*view, x)
 }
 
-// dropOverlaps forgets what is known of memory that view shows part of.
+// dropOverlaps forgets the values of memory that view overlaps.
 func (v *stripValues) dropOverlaps(view int32) {
 	w := &v.p.views[v.whole(view)]
 	from, to := w.off, w.off+w.n
@@ -322,7 +322,7 @@ func (v *stripValues) dropOverlaps(view int32) {
 	v.shown = kept
 }
 
-// place is that of the first of the elements in a view.
+// place returns the address of the first of the elements in a view.
 func (v *stripValues) place(view int32) native.Place {
 	at := v.uniform(v.whole(view))
 	if v.b.temps[view] {
@@ -337,7 +337,7 @@ func (v *stripValues) place(view int32) native.Place {
 func (v *stripValues) gather(in *instr) native.Value {
 	m := &v.p.maps[in.c]
 	from := v.uniform(in.a)
-	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 { // neighbours, or all the same one
+	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 { // adjacent, or all the same one
 		from.Disp += int32(8 * m.off)
 		if m.s1 == 0 {
 			return v.Broadcast(from)
@@ -353,20 +353,20 @@ func (v *stripValues) gather(in *instr) native.Value {
 	return v.Gather(from, uintptr(unsafe.Pointer(unsafe.SliceData(table))), element, int32(4*v.at))
 }
 
-// liveOut are the temporaries that instructions from to on read.
+// liveOut returns the temporaries that instructions from to on read.
 func (g *generator) liveOut(b *block, to int) map[int32]bool {
 	live := map[int32]bool{}
 	for k := len(b.code) - 1; k >= to; k-- {
 		in := &b.code[k]
 		delete(live, in.dst)
 		for _, v := range []int32{in.a, in.b, in.c} {
-			live[v] = true // more than it reads, perhaps
+			live[v] = true // perhaps more than it reads
 		}
 	}
 	return live
 }
 
-// whole is the view that a view of the strip is part of.
+// whole returns the view that a view of the strip is part of.
 func (s *stripMaker) whole(view int32) int32 {
 	if src, ok := s.windows[view]; ok {
 		return src
@@ -374,7 +374,7 @@ func (s *stripMaker) whole(view int32) int32 {
 	return view
 }
 
-// known is the number that a view shows if it is constant.
+// known returns the number that a view shows, if it is constant.
 func (g *generator) known(view int32) (float64, bool) {
 	if s := &g.p.views[view]; !s.unset && s.data != nil {
 		return s.data[0], true
@@ -382,7 +382,7 @@ func (g *generator) known(view int32) (float64, bool) {
 	return 0, false
 }
 
-// elements is the table of n elements, its offset included if the mapping has none.
+// elements returns the table of n elements, with the offset included.
 func (m *mapping) elements(n int) []int32 {
 	if m.table != nil {
 		return m.table
@@ -397,11 +397,10 @@ func (m *mapping) elements(n int) []int32 {
 	return m.written
 }
 
-// errDisagree is a mistake of this package's.
+// errDisagree reports a bug of this package.
 var errDisagree = errors.New("machine code rejects what the interpreter accepts")
 
-// segments runs a strip from element pos to end. It reports whether all checks
-// hold.
+// segments runs a strip from element pos to end, and reports whether all checks hold.
 func (m *Machine) segments(b *block, pos, end int) bool {
 	last := pos + (end-pos)&^(eight-1)
 	for i := range b.native {

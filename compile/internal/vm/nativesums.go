@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Sums by tables in machine code, strip by strip. By runs of one: rows of data that are sorted by
-// group are added up for each group, in eight parts, as sums of whole strips are. By other tables:
-// number by number, in their order.
+// This file: machine code for sums by tables, strip by strip. Rows of data that are sorted by group
+// are summed per run, in eight partial sums, like sums of whole strips. With other tables, numbers
+// are added one by one, in order.
 
-// partMasks are, from element 8-n on, eight words of which the first n are all ones.
+// partMasks holds, from element 8-n on, eight words of which the first n are all ones.
 var partMasks = func() (masks [2 * eight]uint64) {
 	for i := range eight {
 		masks[i] = math.MaxUint64
@@ -19,8 +19,8 @@ var partMasks = func() (masks [2 * eight]uint64) {
 	return masks
 }()
 
-// runsNative reports whether an instruction is a sum by runs that has machine code: what it adds
-// up is memory of the machine, which may be read beyond the end of a run.
+// runsNative reports whether an instruction is a sum by runs with machine code. Its operand must be
+// memory of the machine, which may be read beyond the end of a run.
 func (g *generator) runsNative(b *block, in *instr) bool {
 	if in.op != addRuns {
 		return false
@@ -29,7 +29,7 @@ func (g *generator) runsNative(b *block, in *instr) bool {
 	return !s.unset && s.data == nil
 }
 
-// whole is the view that a view of a strip is part of.
+// whole returns the view that a view of a strip is part of.
 func (b *block) whole(view int32) int32 {
 	for i := range b.wins {
 		if b.wins[i].dst == view {
@@ -39,9 +39,8 @@ func (b *block) whole(view int32) int32 {
 	return view
 }
 
-// runsFunction makes the instructions from from to to, sums by the runs of one mapping. The
-// function is given the numbers of the first run of the strip and of that after the last one, and
-// the strip's first element.
+// runsFunction makes instructions from to to, sums by the runs of one mapping. Its arguments are
+// the index of the strip's first run, that after its last run, and the strip's first element.
 func (g *generator) runsFunction(b *block, from, to int) {
 	const (
 		first, last, pos     = native.R0, native.R1, native.R2
@@ -108,14 +107,14 @@ func (g *generator) runsFunction(b *block, from, to int) {
 	g.leave()
 }
 
-// tableNative reports whether an instruction is a sum by a table that has machine code. Sums of few
-// neighbours each are not by table: they have their own order.
+// tableNative reports whether an instruction is a sum by a table with machine code. Sums of few
+// adjacent elements each are not by table: they have their own order.
 func (g *generator) tableNative(in *instr) bool {
 	return in.op == addTable || in.op == addAffine && g.p.maps[in.c].s1 != 0
 }
 
-// tablesFunction makes the instructions from from to to, sums by tables, one after the other. The
-// function is given the strip's first element and where it ends, as those of strips are.
+// tablesFunction makes instructions from to to, sums by tables, one after the other. Its arguments
+// are the first element and the end of the strip.
 func (g *generator) tablesFunction(b *block, from, to int) {
 	const (
 		pos, end                 = native.R0, native.R2
@@ -136,7 +135,7 @@ func (g *generator) tablesFunction(b *block, from, to int) {
 		g.LeaPlace(sum, g.element(in.dst, off))
 		g.Mov(left, end)
 		g.Sub(left, pos)
-		// add makes a loop over so many numbers at a time, as long as there are as many.
+		// add makes a loop over n numbers at a time, while there are as many.
 		add := func(n int) {
 			again, done := g.NewLabel(), g.NewLabel()
 			g.Place(again)

@@ -8,17 +8,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// BlockTime is how long one of the program's own blocks takes, regions with
-// their bodies.
+// BlockTime is the time of one of the program's outer blocks, regions including their bodies.
 type BlockTime struct {
 	Block *loopnest.Block
 	NS    float64
 }
 
-// Profile runs the program at the machine's inputs, over and over for the
-// budget, and takes for each block the least of the times seen, less what
-// reading the clock costs; or their mean, where the clock is so coarse that it did not
-// move at all within the block, as on Windows.
+// Profile runs the program at the machine's inputs repeatedly, within the budget. For each block it
+// takes the minimum of the times, minus the cost of reading the clock; or their mean, if the clock
+// is so coarse that it did not move within the block, as on Windows.
 func (m *Machine) Profile(env *ad.Env, budget time.Duration) ([]BlockTime, error) {
 	if env == nil {
 		env = &m.none
@@ -57,5 +55,5 @@ func (m *Machine) Profile(env *ad.Env, budget time.Duration) ([]BlockTime, error
 	return times, nil
 }
 
-// Memory is the number of bytes that a machine works in, constants aside.
+// Memory is the number of bytes in which a machine works, without constants.
 func (p *Program) Memory() int { return 8 * p.memory }

@@ -13,11 +13,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// instr is one instruction, of scalar code or of a strip. In scalar code the
-// operands are elements of the machine's memory; in a strip they are views.
+// instr is one instruction of scalar code or of a strip. In scalar code the operands are elements
+// of the machine's memory; in a strip they are views.
 type instr struct {
 	op           ad.OpCode
-	x            uint16 // of a strip: which operands are one number for all elements, by a bit each
+	x            uint16 // for a strip: a bit per operand that is one number for all elements
 	dst, a, b, c int32
 }
 
@@ -37,47 +37,47 @@ const (
 // block is a step of a program or of a region's body.
 type block struct {
 	kind   blockKind
-	nest   *loopnest.Block // what it was made from
+	nest   *loopnest.Block // the block of the nest from which it was made
 	clears []int32         // views to set to 0 first
 	code   []instr
 	fused  *fusedRun // the function of this and the next blocks; nil: none
-	native []segment // how the code runs where there is machine code; nil: by the interpreter
+	native []segment // machine code; nil: the interpreter runs it
 
 	// strips
 	n, strip int            // elements, and how many at a time
 	wins     []window       // views to move with the strip if there are several
 	temps    map[int32]bool // views of temporaries
 
-	// what runs alone
+	// blocks with one op
 	node  *ad.Node
 	types []ad.Type
 	args  []int32 // views
 	dst   int32   // view
 	work  int32
-	array *arrayOp       // what there is for its op
-	dense *dense.Kernels // what runs it in place of its row; nil: the row
+	array *arrayOp       // implementations of its op
+	dense *dense.Kernels // runs it instead of the op's row; nil: the row
 	reg   *regionPlan
 
-	sparse *sparse // of a product, its left matrix, if that is data and mostly 0
-	split  *split  // how it is done in parts; nil: as a whole
+	sparse *sparse // for a product, its left matrix, if that is mostly-zero data
+	split  *split  // how it is divided into parts; nil: it is not
 }
 
 // stripCheck is a check within a strip.
 type stripCheck struct {
 	node *ad.Node
 	typ  ad.Type // of the argument
-	perm []int32 // which element each of the sorted ones was; nil: they are not sorted
+	perm []int32 // by sorted element: its original index; nil: they are not sorted
 }
 
-// window makes view dst the part of view src that belongs to the strip; a
-// temporary, which has the length of one strip, is only cut.
+// window makes view dst the part of view src that belongs to the strip; a temporary, which is as
+// long as one strip, is only cut.
 type window struct {
 	dst, src int32
 	temp     bool
 }
 
-// mapping is the map of a load or of a sum within a strip: a table, runs of
-// equal entries of a table, or off + i·s0 + j·s1 where j runs over n1 positions.
+// mapping is the map of a load or of a sum within a strip: a table, runs of equal entries of a
+// table, or off + i·s0 + j·s1, where j runs over n1 positions.
 type mapping struct {
 	table           []int32
 	written         []int32 // as a table, for machine code
@@ -86,25 +86,25 @@ type mapping struct {
 	off, n1, s0, s1 int
 }
 
-// tableRun is a run of equal entries of a table. No run goes beyond its strip.
+// tableRun is a run of equal entries of a table. No run extends beyond its strip.
 type tableRun struct{ elem, n int32 }
 
-// viewSpec says what a view is in a new machine: part of a constant, of the
-// machine's memory, or nothing yet, where a region or a strip sets it.
+// viewSpec describes a view in a new machine: part of a constant, part of the machine's memory, or
+// unset, if a region or a strip sets it.
 type viewSpec struct {
 	data   []float64
 	off, n int
 	unset  bool
-	own    bool // in the memory of each worker's own
+	own    bool // in each worker's private memory
 }
 
-// move sets a view to a slice of another: at each step or lane.
+// move sets a view to a slice of another, at each step or lane.
 type move struct {
 	dst, src           int32
 	off, lane, step, n int
 }
 
-// copying copies between a view and a slice of another that moves.
+// copying copies between a view and a moving slice of another.
 type copying struct {
 	dst, src   int32
 	lane, step int
@@ -112,7 +112,7 @@ type copying struct {
 	rep        bool
 }
 
-// scalarMove copies one element between memory and a view that moves.
+// scalarMove copies one element between memory and a moving view.
 type scalarMove struct {
 	slot            int32
 	view            int32
@@ -129,19 +129,19 @@ type regionPlan struct {
 
 	laneMoves, stepMoves []move
 	laneLoads, stepLoads []scalarMove
-	inits                []copying // source moves with the lane
+	inits                []copying // the source moves with the lane
 	clears               []int32
 	history              keeps
 	keeps                [2]keeps // by body
 	stages, nexts        []copying
 	nextScalars          []instr
-	finals               []copying // destination moves with the lane
+	finals               []copying // the destination moves with the lane
 	cond                 int32
 	condLane             int
 	trips, stride        int32 // views of results of a while loop; -1 for none
 
 	native *native.Func // the steps of a tight scan; nil: none
-	tight  bool         // a scan whose body is nothing but scalar code
+	tight  bool         // a scan whose body is only scalar code
 	chain  *chain       // nil if the scan is none
 }
 
@@ -161,8 +161,8 @@ type keeps struct {
 type Program struct {
 	blocks          []block
 	memory          int
-	own             int // memory of each worker's own, in numbers
-	splits          int // blocks that are done in parts
+	own             int // size of each worker's private memory, in numbers
+	splits          int // number of blocks that are done in parts
 	views           []viewSpec
 	maps            []mapping
 	checks          []*ad.Node // of scalar code
@@ -171,19 +171,19 @@ type Program struct {
 	init            []initial
 	inputs, outputs []int32 // views
 	point, gradient []transfer
-	whole           *fusedRun // all blocks as one function that copies these itself; nil: it does not
+	whole           *fusedRun // all blocks as one function, which also copies point and gradient; nil: none
 	maxArgs         int
-	cursors         int // most that a tight scan needs
+	cursors         int // the largest number that a tight scan needs
 
-	target  *native.Target // what machine code is made for; nil: none
+	target  *native.Target // the processor for which machine code is made; nil: none
 	dense   *dense.Kernels // of dense linear algebra; nil: none yet
 	long    bool           // an evaluation may take long, see stop.go
-	apart   bool           // a function for each block
+	apart   bool           // make a function for each block
 	moved   []viewLength
 	once    sync.Once
 	native  *nativeCode // nil: none
 	pinned  [][]float64 // numbers that only machine code refers to
-	mistake string      // why none was made though it could, for tests
+	mistake string      // for tests: why there is no machine code though there could be
 	// vectored is the number of regions whose lanes are vectors, for tests.
 	vectored int
 }
@@ -193,15 +193,14 @@ type initial struct {
 	v   float64
 }
 
-// Apart makes code that runs block by block, so that a profile tells them apart.
-// It is called before machines are made.
+// Apart makes code that runs block by block, so that a profile can time each. Call it before
+// machines are made.
 func (p *Program) Apart() { p.apart = true }
 
 // OpError is an op that rejected the evaluation, with its place.
 type OpError = ad.OpError
 
-// Compile lowers g by the passes and makes code of the evaluation of its outputs
-// and effects.
+// Compile runs the passes on g and makes code that evaluates its outputs and side effects.
 func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
 	nest, err := passes.Run(g, o)
 	if err != nil {
@@ -211,7 +210,7 @@ func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
 	return p, p.TooLarge()
 }
 
-// TooLarge is an *ad.LimitError if a machine would need more memory than it can number.
+// TooLarge returns an *ad.LimitError if a machine would need more memory than can be addressed.
 // Such a program must not be run.
 func (p *Program) TooLarge() error {
 	if p.memory > maxMemory {
@@ -220,8 +219,8 @@ func (p *Program) TooLarge() error {
 	return nil
 }
 
-// Places in memory are numbers of 32 bits: in code those of elements, in machine code
-// those of bytes, with a sign. Programs beyond are refused or have no machine code.
+// Addresses in memory are 32-bit numbers: of elements in code, of bytes, signed, in machine code.
+// Larger programs are refused, or have no machine code.
 const (
 	maxMemory = math.MaxInt32
 	maxReach  = math.MaxInt32 / 8 / 2
@@ -232,8 +231,8 @@ func (p *Program) vast() bool {
 	return p.memory > maxReach || slices.ContainsFunc(p.views, func(v viewSpec) bool { return v.n > maxReach })
 }
 
-// Assemble makes code of a loop nest, by those passes that are its own: values
-// whose lives do not meet share memory; machine code.
+// Assemble makes code of a loop nest. It carries out the passes memory, by which values with
+// disjoint lifetimes share memory, and native and parts.
 func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
 	if o.Has(passes.NativePass) {
@@ -274,12 +273,12 @@ type Machine struct {
 	args  [][]float64
 	draw  []float64
 	curs  []cursor
-	work  []float64 // of three strips
-	// What machine code sees of it.
+	work  []float64 // three strips
+	// What machine code sees of the machine.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
-	watch                            *watch // of an evaluation that may be left, see stop.go
-	none                             ad.Env // where the caller has none
+	watch                            *watch // of an evaluation that may be abandoned, see stop.go
+	none                             ad.Env // used if the caller has none
 	point, grad                      []float64
 	team                             *team // helpers; nil: none
 	job                              dense.Job
@@ -315,7 +314,7 @@ func (p *Program) New() *Machine {
 	return m
 }
 
-// takeOwn gives a worker the memory that is its own.
+// takeOwn gives a worker its private memory.
 func (m *Machine) takeOwn() {
 	p := m.p
 	m.args, m.draw, m.work = make([][]float64, 2*p.maxArgs), make([]float64, p.maxArgs), make([]float64, 3*maxStrip)
@@ -334,15 +333,15 @@ func (m *Machine) takeOwn() {
 	}
 }
 
-// second is a machine that does parts of blocks of m.
+// second returns a machine that executes parts of m's blocks.
 func (m *Machine) second() *Machine {
 	s := &Machine{p: m.p, mem: m.mem, memory: m.memory, views: slices.Clone(m.views)}
 	s.takeOwn()
 	return s
 }
 
-// SetWorkers has evaluations carried out by that many goroutines at a time, the caller
-// included, where they take long enough. Results do not depend on it.
+// SetWorkers sets the number of goroutines, including the caller, that share evaluations that take
+// long enough. Results do not depend on it.
 func (m *Machine) SetWorkers(n int) {
 	switch {
 	case m.p.splits == 0:
@@ -353,7 +352,7 @@ func (m *Machine) SetWorkers(n int) {
 	}
 }
 
-// workers is how many there are.
+// workers returns that number.
 func (m *Machine) workers() int {
 	if m.team == nil {
 		return 1
@@ -368,15 +367,15 @@ func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
 // Output is the value of output i, valid until the next Run.
 func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
 
-// transfer is numbers of a vector from at on, and what the machine holds of them.
+// transfer is a run of numbers of a vector, from at on, and where the machine holds them.
 type transfer struct {
 	at, n int
-	view  int32 // -1: the memory from off on
+	view  int32 // -1: the memory at off
 	off   int
 }
 
-// exchange finds where the inputs are, one after the other as one vector, and all outputs
-// but the first, likewise. Those that are neighbours in memory are one transfer.
+// exchange finds the transfers of all inputs, one after the other as one vector, and of all outputs
+// but the first. Adjacent ones are one transfer.
 func (p *Program) exchange() {
 	transfers := func(views []int32) (ts []transfer) {
 		at := 0
@@ -401,15 +400,15 @@ func (p *Program) exchange() {
 	}
 }
 
-// Gradient is Run for a program whose first output is a number, and whose others are as
-// long together as grad: its inputs, one after the other, are x. A model of few parameters
-// takes as long for copies of single inputs and outputs as for all it computes.
+// Gradient is Run for a program whose first output is a number and whose others together are as
+// long as grad; its inputs, one after the other, are x. A model of few parameters would spend as
+// long on copies of single inputs and outputs as on the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
 		if m.env != env {
 			m.env = env
 		}
-		m.point, m.grad = x, grad // so that they are not on a stack, which moves
+		m.point, m.grad = x, grad // not on a stack, which may move
 		if err := m.runFused(r, pointerTo(x), pointerTo(grad)); err != nil {
 			return 0, err
 		}
@@ -433,8 +432,8 @@ func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	return m.Output(0)[0], nil
 }
 
-// Run evaluates the outputs at the inputs and carries out the effects in order.
-// An error is a rejection: *ad.CheckError, *ad.RejectError, or *OpError.
+// Run evaluates the outputs at the inputs and carries out the side effects in order. An error is a
+// rejection: *ad.CheckError, *ad.RejectError, or *OpError.
 func (m *Machine) Run(env *ad.Env) error {
 	if env == nil {
 		env = &m.none

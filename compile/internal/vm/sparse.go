@@ -6,38 +6,37 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// sparse is a matrix of data of which few elements differ from 0, row by row: those of
-// row i have the numbers from start[i] to start[i+1].
+// sparse is a mostly-zero matrix of data, row by row: the elements of row i have the indices from
+// start[i] to start[i+1].
 type sparse struct {
 	start, column []int32
 	value         []float64
 	table         *sparseTable // for machine code; nil: Go's loops
 }
 
-// Of a product with a matrix of data of at least minSparse elements, those that are 0 are
-// left out where that is faster. Measured beside machine code on one core: adding a
-// multiple of a row of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per
-// multiplication; with a vector 1 and 0.14 ns per element. 300 × 295 inputs of a
-// neural network, 6 % of them not 0, times 20 columns: 35 instead of 74 µs. In machine code with
-// AVX-512, 100 × 785 inputs of which 19 % are not 0, times 10 columns: 12.6 instead of 23.5 µs,
-// the transpose 12.9 instead of 23.4.
+// This block: a product with a matrix of data of at least minSparse elements omits zeros if that is
+// faster. Measured with machine code on one core. Adding a multiple of a row of c numbers takes 5 +
+// 0.05 c ns, a dense product 0.042 ns per multiplication; with a vector 1 and 0.14 ns per element.
+// 300 × 295 inputs of a neural network, 6 % of them nonzero, times 20 columns: 35 instead of 74 µs.
+// In machine code with AVX-512, 100 × 785 inputs, 19 % nonzero, times 10 columns: 12.6 instead of
+// 23.5 µs, the transpose 12.9 instead of 23.4.
 const (
 	minSparse    = 2048
-	perRow       = 120.0 // multiplications of a dense product that cost as much as adding a row of no numbers
-	perTableRow  = 20.0  // likewise in machine code
-	sparseVector = 0.07  // share of elements that are not 0 below which a product with a vector leaves out the others
-	sparseGain   = 1.5   // that is expected at least
+	perRow       = 120.0 // multiplications of a dense product that cost as much as a row, its elements not counted
+	perTableRow  = 20.0  // the same in machine code
+	sparseVector = 0.07  // largest share of nonzero elements for which a product with a vector omits zeros
+	sparseGain   = 1.5   // least expected gain
 )
 
-// newSparse is the form of a constant matrix for a product with so many columns, or nil
-// if the dense one is better.
+// newSparse returns the sparse form of a constant matrix for a product with this number of columns,
+// or nil if the dense product is faster.
 func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	if len(data) < minSparse {
 		return nil
 	}
 	count := 0
 	for _, v := range data {
-		if v != 0 { // NaN too
+		if v != 0 { // also NaN
 			count++
 		}
 	}
@@ -58,7 +57,8 @@ func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	return s
 }
 
-// sparseOf is the sparse form of the left matrix of a product, if it is data and of use.
+// sparseOf returns the sparse form of a product's left matrix, if that is data and the form is
+// faster.
 func (x *context) sparseOf(n *node) *sparse {
 	attr := n.Src.Attr.(ad.MatMulAttr)
 	a, b := &n.Types[0], &n.Types[1]
@@ -86,8 +86,8 @@ func (x *context) sparseOf(n *node) *sparse {
 	return s
 }
 
-// multiply is dst = s y or, transposed, dst = sᵀ y, of so many columns. It does nothing and
-// says so where y has numbers that are not finite, whose products with 0 are not 0.
+// multiply computes dst = s y or, transposed, dst = sᵀ y, with this number of columns. If y has
+// numbers that are not finite, whose products with 0 are not 0, it does nothing and returns false.
 func (s *sparse) multiply(dst, y []float64, columns int, trans bool) bool {
 	if !allFinite(y) {
 		return false
@@ -123,7 +123,7 @@ func (s *sparse) multiply(dst, y []float64, columns int, trans bool) bool {
 	return true
 }
 
-// allFinite reports whether there is neither an infinity nor NaN.
+// allFinite reports whether no number is infinite or NaN.
 func allFinite(v []float64) bool {
 	var s [4]float64
 	for len(v) >= 4 {

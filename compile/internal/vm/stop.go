@@ -11,28 +11,27 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// An evaluation that may take longer than a few milliseconds runs beside its caller, who
-// asks meanwhile whether to stop: so code without loops, machine code and the
-// factorisation of a large matrix are left within askEvery, without a question inside
-// them. What is left behind goes on in memory that nobody else sees, to the end of the
-// block it is in.
+// This file: an evaluation that may take longer than a few milliseconds runs in its own goroutine,
+// while the caller asks whether to stop. So the caller can abandon code without loops, machine code
+// and the factorisation of a large matrix within askEvery, although these never ask themselves.
+// Abandoned work continues, in memory that nobody else uses, to the end of its block.
 
 const (
 	askEvery = 20 * time.Millisecond
-	longRun  = 10e6 // ns, estimated, of an evaluation
-	longTrip = 5e3  // of a trip of a while loop, of which stopEvery pass between questions
+	longRun  = 10e6 // estimated ns of an evaluation
+	longTrip = 5e3  // ns of a trip of a while loop; there are stopEvery trips between questions
 )
 
-// errLeft ends an evaluation that nobody waits for.
+// errLeft ends an abandoned evaluation.
 var errLeft = errors.New("nobody waits for this evaluation")
 
-// watch is what an evaluation shares with the caller who waits for it.
+// watch is what an evaluation shares with the waiting caller.
 type watch struct {
 	left    atomic.Bool
-	outside sync.Mutex // held while it draws or prints, which the caller does too
+	outside sync.Mutex // held while the evaluation draws or prints, which the caller does too
 }
 
-// mayBeLeft reports whether an evaluation is to be left if its caller says so.
+// mayBeLeft reports whether an evaluation can be abandoned.
 func (m *Machine) mayBeLeft(env *ad.Env) bool { return m.p.long && env.Stop != nil }
 
 // watched is Run for a program that may take long.
@@ -50,7 +49,7 @@ func (m *Machine) watched(env *ad.Env) error {
 	var failure any
 	go func() {
 		defer func() {
-			if r := recover(); r != nil { // for the caller, as if it had run there
+			if r := recover(); r != nil { // passed to the caller, as if it had panicked there
 				failure = r
 				done <- nil
 			}
@@ -88,7 +87,7 @@ func (m *Machine) watched(env *ad.Env) error {
 	}
 }
 
-// act runs a separate block that acts on the world outside.
+// act runs a block with side effects outside the machine.
 func (w *watch) act(m *Machine, b *block) error {
 	w.outside.Lock()
 	defer w.outside.Unlock()
@@ -124,8 +123,8 @@ func mayTakeLong(nest *loopnest.Program) bool {
 	return total(nest.Main) > longRun || long
 }
 
-// estimate is about how many ns a node takes in all; of matrices, as if it were a
-// factorisation in each lane.
+// estimate is the approximate time of a node in ns; ops on matrices count as a factorisation in
+// each lane.
 func estimate(b *loopnest.Body, n *loopnest.Node) float64 {
 	c := b.Cost(n).Guess
 	if n.Kind == loopnest.Array {

@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// strips runs a block's code over n elements, a strip at a time. Where several
-// checks fail, the error is that of the first of them, at its first element: the
-// other strips run on as far as they may fail before it.
+// strips runs a block's code over n elements, a strip at a time. If several checks fail, the error
+// is that of the first of them, at its first element; other strips run as far as they might fail
+// before it.
 func (m *Machine) strips(b *block) error {
 	if b.split != nil {
 		return m.stripsInParts(b)
@@ -30,7 +30,7 @@ func (m *Machine) stripAt(b *block, pos int) {
 			return
 		}
 	}
-	// Of machine code the interpreter finds out which check fails, and where.
+	// If machine code reports a failure, the interpreter finds which check failed, and where.
 	m.windows(b, pos, end-pos)
 	code := b.code[:min(m.fail.k+1, len(b.code))]
 	if k := m.strip(code, pos); k >= 0 {
@@ -57,13 +57,12 @@ type failure struct {
 	k, at int
 	value float64
 	check *stripCheck
-	// disagree is set where machine code rejects what the interpreter accepts: a mistake of
-	// this package's.
+	// disagree is set if machine code rejects what the interpreter accepts: a bug of this package.
 	disagree bool
 }
 
-// failed is the failure of instruction k in the strip at element pos, or f if
-// that is of an earlier element.
+// failed returns the failure of instruction k in the strip at element pos, or f if that is at an
+// earlier element.
 func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
 	c := &m.p.stripChecks[code[k].b]
 	set := &c.node.Attr.(*ad.Check).Set
@@ -82,7 +81,7 @@ func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
 	return f
 }
 
-// error is the failure as the error that ad.RunEffect returns.
+// error returns the failure as the error that ad.RunEffect returns.
 func (f failure) error() error {
 	switch {
 	case f.disagree:
@@ -125,8 +124,8 @@ func (m *Machine) strip(code []instr, pos int) int {
 	return -1
 }
 
-// lanes is operand k of an elementwise instruction for n elements, one number
-// repeated if it is that.
+// lanes returns operand k of an elementwise instruction for n elements; a single number is
+// repeated.
 func (m *Machine) lanes(in *instr, k int, x []float64, n int) []float64 {
 	if in.x>>k&1 == 0 {
 		return x

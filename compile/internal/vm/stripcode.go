@@ -11,15 +11,15 @@ type stripper struct {
 	*context
 	b     *block
 	t     int
-	last  map[rootID]int32 // last reader of a temporary, by node
-	reg   map[rootID]int32 // view of a temporary
+	last  map[rootID]int32 // by node: the last reader of a temporary
+	reg   map[rootID]int32 // the view of a temporary
 	free  []int32
-	wins  map[int32]int32 // window of a view
+	wins  map[int32]int32 // the window of a view
 	multi bool
 }
 
 // stripCode emits nodes of the same n, the body's block k, as one block. Values that only the block
-// reads, element by element, live in temporaries of one strip.
+// reads, element by element, are in temporaries of one strip.
 func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
@@ -46,7 +46,7 @@ func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	}
 }
 
-// window is the part of a view that belongs to the strip.
+// window returns the part of a view that belongs to the strip.
 func (s *stripper) window(full int32, temp bool) int32 {
 	if !s.multi {
 		return full
@@ -71,7 +71,7 @@ func (s *stripper) operand(v val) int32 {
 	return s.window(full, false)
 }
 
-// temp is a free temporary.
+// temp returns a free temporary.
 func (s *stripper) temp() int32 {
 	if n := len(s.free); n > 0 {
 		r := s.free[n-1]
@@ -102,7 +102,7 @@ func (s *stripper) node(i int32) {
 			}
 		}
 	}
-	// Temporaries read for the last time may take the result.
+	// The result may replace a temporary that is read for the last time.
 	for k, a := range n.Args {
 		if last, ok := s.last[a.Buf]; ok && last == i && a.N == s.b.n && (k == 0 || n.Args[0] != a) && (k < 2 || n.Args[1] != a) {
 			s.free = append(s.free, s.reg[a.Buf])
@@ -133,7 +133,7 @@ func (s *stripper) node(i int32) {
 	s.out(in)
 }
 
-// result is where an elementwise result goes.
+// result returns the view for an elementwise result.
 func (s *stripper) result(n *node) int32 {
 	if _, ok := s.last[n.Dst]; ok {
 		r := s.temp()
@@ -200,7 +200,7 @@ func (s *stripper) mapping(m *loopnest.Map) int32 {
 	return int32(len(s.p.maps) - 1)
 }
 
-// findRuns cuts the table into runs of equal entries if they are long enough.
+// findRuns cuts the table into runs of equal entries, if they are long enough.
 func (g *mapping) findRuns(strip int) {
 	n := 0
 	for i := range g.table {

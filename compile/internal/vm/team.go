@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// Workers: an evaluation of a large program is carried out by several goroutines, block by
-// block. A block is cut into parts by its size alone (see split.go); whoever evaluates and
-// its helpers take one part after the other until there are none, so that it does not
-// matter who does which, nor how many there are.
+// This file: workers. Several goroutines execute an evaluation of a large program, block by block.
+// A block is cut into parts by its size alone (see split.go). The evaluating goroutine and its
+// helpers take one part after the other, so that it does not matter which of them does a part, nor
+// how many there are.
 //
-// To wake a goroutine whose processor sleeps takes long: measured on a virtual machine, 100 µs
-// until it runs, and 16 µs of whoever wakes it; to hand a part to one that looks for work, half
-// a microsecond. So helpers look for work for as long as waking them would take, and then
-// end. A helper is no more than a running goroutine: a machine that rests has none, and
-// nothing has to be closed.
+// Waking a goroutine on a sleeping processor is slow: on a virtual machine it took 100 µs until it
+// ran, and 16 µs of the waking goroutine; handing a part to one that looks for work takes half a
+// microsecond. So helpers look for work for as long as waking them would take, and then end. A
+// helper is only a running goroutine: an idle machine has none, and nothing has to be closed.
 
 const (
-	// lookFor is how long a helper looks for work before it ends: it wastes at most as much
-	// as waking it costs.
+	// lookFor is the time for which a helper looks for work before it ends: it wastes at most as
+	// much as waking it costs.
 	lookFor = 150 * time.Microsecond
-	// looks is how often work is looked for between two questions to the scheduler and the
-	// clock, about a microsecond.
+	// looks is the number of checks for work between two calls of the scheduler and the clock,
+	// about a microsecond.
 	looks = 200
-	// waitAwake is how long the evaluation looks whether the last parts are done before it
-	// sleeps between two looks, for nap: the system has taken a processor away from a helper.
+	// waitAwake is the time for which the evaluation checks whether the last parts are done before
+	// it sleeps for nap between checks: by then the system has taken the processor away from a
+	// helper.
 	waitAwake = 500 * time.Microsecond
 	nap       = 50 * time.Microsecond
 )
 
-// parts is work in parts that do not depend on one another.
+// parts is work in independent parts.
 type parts interface {
-	// part does one of them, in the memory of a worker's own that m is.
+	// part does one of them, in the private memory of the worker m.
 	part(m *Machine, k int)
 }
 
@@ -41,16 +41,16 @@ type team struct {
 	helpers []*helper
 	work    parts // of the present block
 
-	// state is which block this is, how many parts it has and how many of them have been
-	// taken, of 16, 24 and 24 bits. Whoever adds one to it has taken a part, and nothing
-	// of the block changes before that part is done.
+	// state packs the number of the block, its number of parts and the number of parts taken, in
+	// 16, 24 and 24 bits. Adding one to it takes a part; nothing of the block changes before that
+	// part is done.
 	state atomic.Uint64
 	done  atomic.Int32 // parts
 
 	failure atomic.Pointer[failedPart]
 }
 
-// failedPart is what a part panicked with.
+// failedPart is the panic of a part.
 type failedPart struct{ value any }
 
 // helper is a goroutine that takes parts, while it runs.
@@ -77,7 +77,7 @@ func newTeam(m *Machine, helpers int) *team {
 	return t
 }
 
-// members are the helpers, of which no team has none.
+// members returns the helpers; nil for no team.
 func (t *team) members() []*helper {
 	if t == nil {
 		return nil
@@ -85,7 +85,7 @@ func (t *team) members() []*helper {
 	return t.helpers
 }
 
-// each does n parts of some work: by m alone if t is nil.
+// each does n parts of some work, by m alone if t is nil.
 func (t *team) each(m *Machine, work parts, n int) {
 	if t == nil || n < 2 || n > maxParts {
 		for k := range n {
@@ -129,7 +129,7 @@ func (t *team) take() (k int, ok bool) {
 	}
 }
 
-// do does a part that has been taken.
+// do does a part that was taken.
 func (t *team) do(m *Machine, k int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -140,7 +140,7 @@ func (t *team) do(m *Machine, k int) {
 	t.work.part(m, k)
 }
 
-// await waits until n parts are done: helpers are about to finish the last ones.
+// await waits until n parts are done: helpers are finishing the last ones.
 func (t *team) await(n int32) {
 	var since time.Time
 	for {
@@ -161,12 +161,12 @@ func (t *team) await(n int32) {
 	}
 }
 
-// run takes parts, and looks for more while that is cheaper than to be woken again.
+// run takes parts, and looks for more while that is cheaper than being woken again.
 func (h *helper) run() {
 	for {
 		h.look()
 		h.running.Store(false)
-		// What has been begun meanwhile took the helper to be running.
+		// Work begun meanwhile counts the helper as running.
 		s := h.t.state.Load()
 		if s&maxParts >= s>>countBits&maxParts || !h.running.CompareAndSwap(false, true) {
 			return

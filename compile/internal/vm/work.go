@@ -2,9 +2,9 @@ package vm
 
 import "github.com/ppl-lang/ppl/ad"
 
-// Work is the number of numbers that an evaluation computes, copies and clears: both branches of a
-// conditional, one trip of a while loop. It does not depend on the machine. Tests compare how it
-// grows with the number of iterations that programs make.
+// Work counts the numbers that an evaluation computes, copies and clears, with both branches of a
+// conditional and one trip of a while loop. It does not depend on the machine. Tests compare how it
+// grows with the number of iterations in a program.
 func (p *Program) Work() float64 { return p.workOf(p.blocks) }
 
 func (p *Program) workOf(bs []block) (w float64) {
@@ -30,7 +30,8 @@ func (p *Program) workOf(bs []block) (w float64) {
 	return w
 }
 
-// opWork is the work of an op that runs alone: of elements at computed places, these.
+// opWork is the work of an op that runs alone; for elements at computed positions, only those
+// count.
 func (p *Program) opWork(b *block) float64 {
 	total := func(t ad.Type) float64 { return float64(t.Total()) }
 	last := total(b.types[len(b.types)-1])
