@@ -14,9 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Data takes the variables of the data block from a set, runs the transformed
-// data, and returns the values of both. Of the options, Propto does not matter
-// there. A mistake comes back as *Error, what Stop returned as it is.
+// Data takes the variables of the data block from a set, runs the transformed data, and returns the
+// values of both. Option Propto is ignored. A user's mistake is returned as *Error, an error of
+// Stop as it is.
 func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	defer func() {
 		var e *Error
@@ -41,8 +41,8 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	return k, nil
 }
 
-// read takes a variable from the data, checking type, shape and bounds. all are those
-// that the data have.
+// read takes a variable from the data and checks type, shape and bounds. all are the variables of
+// the data block.
 func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
 	sizes, store, find := s.sizes(v), set(v), s.check(v)
 	return func(f *frame) {
@@ -59,16 +59,16 @@ func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
 	}
 }
 
-// reading is a variable that is taken from the data.
+// reading is a variable being read from the data.
 type reading struct {
 	m     *machine
 	v     *ir.Var
 	set   *data.Set
-	all   []*ir.Var // of the data
+	all   []*ir.Var // variables of the data block
 	shape []int     // as declared
 }
 
-// declared is the type as a message writes it.
+// declared returns the declared type for a message.
 func (r *reading) declared() string {
 	text := typeText(r.v.Type, r.shape)
 	if r.v.Part != types.NotComplex {
@@ -77,7 +77,7 @@ func (r *reading) declared() string {
 	return text
 }
 
-// about is a complaint about an element of the data; -1: about all of them.
+// about makes an error about an element of the data; -1: about all of them.
 func (r *reading) about(code diag.Code, element int, format string, args ...any) *Error {
 	e := r.m.fail(r.set.Span(r.v.Name, element), code, format, args...)
 	if !e.Diagnostic.Span.IsValid() {
@@ -119,7 +119,7 @@ func (r *reading) value() *array {
 	return &array{shape: r.shape, reals: d.Reals}
 }
 
-// missing complains about a variable that the data do not have.
+// missing reports a variable that is not in the data.
 func (r *reading) missing() {
 	v, in := r.v, ""
 	if file := r.set.File(); file != "" {
@@ -142,8 +142,8 @@ func (r *reading) missing() {
 	e.throw()
 }
 
-// counts is a column of integers or levels that the variable, a scalar, is the upper bound
-// of, without being the number of its rows: it counts its levels. nil if there is none.
+// counts returns a column of integers or levels for which the variable, a scalar, is the upper
+// bound but not the number of rows: it counts the levels. nil if there is none.
 func (r *reading) counts() *ir.Var {
 	return r.column(func(w *ir.Var) bool {
 		v, _ := r.set.Get(w.Name)
@@ -151,7 +151,7 @@ func (r *reading) counts() *ir.Var {
 	})
 }
 
-// rows is a column that the variable, a scalar, is the number of rows of.
+// rows returns a column for which the variable, a scalar, is the number of rows.
 func (r *reading) rows() *ir.Var {
 	return r.column(func(w *ir.Var) bool { return r.is(w.Sizes[0]) })
 }
@@ -162,8 +162,7 @@ func (r *reading) is(e ir.Expr) bool {
 	return ok && ref.Var == r.v
 }
 
-// column is the first column of a table of which a condition holds that makes a scalar its
-// number of something; nil if there is none.
+// column returns the first column of a table for which counted holds; nil if there is none.
 func (r *reading) column(counted func(w *ir.Var) bool) *ir.Var {
 	if !r.set.Table() || r.v.Type.Kind != types.Int || len(r.shape) > 0 {
 		return nil
@@ -176,7 +175,7 @@ func (r *reading) column(counted func(w *ir.Var) bool) *ir.Var {
 	return nil
 }
 
-// counted complains about a number of rows where that of levels is meant.
+// counted reports a number of rows given where the number of levels is meant.
 func (r *reading) counted(value *array) {
 	column := r.counts()
 	if column == nil || !slices.Contains(r.set.Reading().Counts, data.Count{Name: r.v.Name}) {
@@ -188,7 +187,7 @@ func (r *reading) counted(value *array) {
 	}
 }
 
-// fits complains about data of another shape than the declared one.
+// fits reports data whose shape is not the declared one.
 func (r *reading) fits(d data.Value) {
 	v, written := r.v, r.shape // in the data
 	if v.Part != types.NotComplex {
@@ -218,7 +217,7 @@ func (r *reading) fits(d data.Value) {
 		fix(advice, v.Name).settings(settings...).throw()
 }
 
-// ints are the integers of data for an int variable.
+// ints returns the integers of data for an int variable.
 func (r *reading) ints(d data.Value) []int64 {
 	v := r.v
 	if !d.IsInt {
@@ -256,7 +255,7 @@ func (r *reading) ints(d data.Value) []int64 {
 	return append([]int64{}, d.Ints...)
 }
 
-// refuse complains about data outside their declared bounds.
+// refuse reports data outside their declared bounds.
 func (r *reading) refuse(w *violation) {
 	if w.wrong != "" {
 		r.about(diag.DataBounds, w.element, "`%s` must be %s, but %s", w.item(r.v), r.v.Constraint.Kind.Text(), w.wrong).

@@ -71,10 +71,10 @@ type violation struct {
 	shape    []int
 	x, bound float64
 	relation string // "at least", "at most"
-	wrong    string // of an item: what is wrong with it
+	wrong    string // for an item: what is wrong with it
 }
 
-// check finds what is wrong with a variable; nil for one declared without bounds.
+// check returns the function that finds a violation; nil for a variable declared without bounds.
 func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 	value, kind := get(v), v.Constraint.Kind
 	switch {
@@ -113,7 +113,7 @@ func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 				if len(bounds) > 1 {
 					bound = bounds[i]
 				}
-				switch { // NaN is outside of all bounds
+				switch { // NaN is outside all bounds
 				case k == 0 && !(x >= bound):
 					return &violation{element: i, shape: a.shape, x: x, bound: bound, relation: "at least"}
 				case k == 1 && !(x <= bound):
@@ -125,7 +125,7 @@ func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 	}
 }
 
-// item is the name of the vector or matrix that is wrong.
+// item returns the name of the wrong vector or matrix.
 func (w *violation) item(v *ir.Var) string {
 	return ItemName(v, w.shape, w.element/max(count(w.shape[v.Type.Dims:]), 1))
 }

@@ -13,11 +13,10 @@ import (
 
 // Error ends an evaluation.
 type Error struct {
-	// Diagnostic is what to say where the data are at fault: when transformed
-	// data run.
+	// Diagnostic is the message if the data are at fault, when transformed data run.
 	Diagnostic diag.Diagnostic
-	// Err is what to say where a point is: the rejection. errors.As finds the failed
-	// check or the reject statement in it.
+	// Err is the rejection of a point. errors.As finds the failed check or the reject statement in
+	// it.
 	Err error
 
 	stopped bool // by Options.Stop
@@ -29,26 +28,25 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
 }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// callSite is a call of a user function that is under way.
+// callSite is a call of a user function that is in progress.
 type callSite struct {
 	name   string
 	at     source.Span
-	levels int // of statements and expressions that it stands in, in its function
+	levels int // nesting depth of the call's statements and expressions in its function
 }
 
-// recursionError says that too many calls are under way. The next point will not do
-// better: it ends a run.
+// recursionError reports too many nested calls. It ends a run, since the next point would fail too.
 type recursionError struct{ text string }
 
 func (e *recursionError) Error() string { return e.text }
 
-// Fatal reports that the run is to end.
+// Fatal reports that the run must end.
 func (e *recursionError) Fatal() bool { return true }
 
-// fail is an error under construction; throw ends the evaluation.
+// fail makes an error; throw then ends the evaluation.
 func (m *machine) fail(at source.Span, code diag.Code, format string, args ...any) *Error {
 	return m.blame(diag.Errorf(code, at, format, args...))
 }
@@ -90,14 +88,14 @@ func (e *Error) throw() {
 	panic(e)
 }
 
-// rejected ends the evaluation with an error of an operation or an effect.
+// rejected ends the evaluation with an error of an operation or a side effect.
 func (m *machine) rejected(at source.Span, err error) {
 	e := m.fail(at, diag.Rejected, "%v", err).fix("fix the data, or the computation in transformed data")
 	e.Err = err
 	e.throw()
 }
 
-// LimitCode is the code of the error of a budget: there is one for each limit.
+// LimitCode returns the code for an error of a budget, one for each limit.
 func LimitCode(limit *ad.LimitError) diag.Code {
 	if limit.What == "statements" {
 		return diag.TooManyStatements
@@ -118,7 +116,7 @@ func (m *machine) limited(at source.Span, err error) {
 	e.throw()
 }
 
-// caught stores what ended an evaluation.
+// caught stores the error that ended an evaluation.
 func caught(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -128,7 +126,7 @@ func caught(err *error) {
 		if p.Err == nil {
 			panic(p)
 		}
-		// A budget, or who is to stop the evaluation, ended the making of a record.
+		// A budget, or Stop, ended the recording.
 		var limit *ad.LimitError
 		e := &Error{Err: p.Err, stopped: !errors.As(p.Err, &limit)}
 		e.Diagnostic.Summary = p.Err.Error()
@@ -138,10 +136,10 @@ func caught(err *error) {
 	}
 }
 
-// unknownDetail is why a function of the library wants to know a value.
+// unknownDetail says why a function of the library needs a value.
 const unknownDetail = "It depends on parameters here, and the function decides by it what to compute."
 
-// catch turns a declaration's complaint into an error at the call.
+// catch converts an error of a library declaration into an error at the call.
 func (m *machine) catch(at source.Span, f func() []ad.Ref) []ad.Ref {
 	defer func() {
 		switch p := recover().(type) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Evaluator evaluates expressions whose variables are known, again and again with other values:
-// those of the lanes of a loop. Its variables are those of the program's blocks or of one function.
+// Evaluator evaluates expressions of known variables repeatedly with different values: those of the
+// lanes of a loop. Its variables are those of the program's blocks or of one function.
 type Evaluator struct {
 	m     *machine
 	s     *scope
@@ -17,13 +17,13 @@ type Evaluator struct {
 	exprs map[ir.Expr]*Expression
 }
 
-// Expression is an expression that has been resolved, with the variables that it reads.
+// Expression is a resolved expression, with the variables that it reads.
 type Expression struct {
 	Vars []*ir.Var
 	expr
 }
 
-// Number is a value: numbers of a shape, of which Ints or Reals is nil.
+// Number is an array of numbers; Ints or Reals is nil.
 type Number struct {
 	Shape []int
 	Ints  []int64
@@ -33,9 +33,9 @@ type Number struct {
 // ErrLong ends an evaluation of more statements than Options.Statements.
 var ErrLong = errors.New("more statements than one evaluation may take")
 
-// NewEvaluator evaluates expressions over so many variables, by ir.Var.ID. What it takes counts
-// against the budget. Options.Statements, if not 0, bounds each evaluation: a longer one ends with
-// ErrLong.
+// NewEvaluator returns an evaluator with this number of variables, numbered by ir.Var.ID. Its
+// memory counts against the budget. Options.Statements, if not 0, bounds each evaluation: a longer
+// one ends with ErrLong.
 func NewEvaluator(prog *ir.Program, variables int, o Options, budget *ad.Budget) *Evaluator {
 	m := newMachine(&o)
 	m.budget, m.longest = budget, o.Statements
@@ -45,7 +45,7 @@ func NewEvaluator(prog *ir.Program, variables int, o Options, budget *ad.Budget)
 	}
 }
 
-// Resolve prepares an expression. It is done once for each.
+// Resolve prepares an expression; do it once for each.
 func (v *Evaluator) Resolve(e ir.Expr) *Expression {
 	x, ok := v.exprs[e]
 	if !ok {
@@ -65,8 +65,8 @@ func (v *Evaluator) Resolve(e ir.Expr) *Expression {
 // SetInt gives an int variable its value.
 func (v *Evaluator) SetInt(x *ir.Var, i int64) { v.f.ints[x.ID] = i }
 
-// Set gives a variable its value, which stays the caller's. With neither ints nor reals its shape
-// alone is known.
+// Set sets a variable to a value that the caller keeps. Without ints and reals only its shape is
+// known.
 func (v *Evaluator) Set(x *ir.Var, n Number) {
 	switch {
 	case !isNumber(x.Type):
@@ -80,7 +80,7 @@ func (v *Evaluator) Set(x *ir.Var, n Number) {
 	}
 }
 
-// SetOperand gives the old value of what a compound assignment changes, ints.
+// SetOperand sets the old value of the target of a compound assignment, ints.
 func (v *Evaluator) SetOperand(n Number) {
 	if len(n.Shape) == 0 {
 		v.f.operand.int = n.Ints[0]
@@ -91,15 +91,15 @@ func (v *Evaluator) SetOperand(n Number) {
 // IsInt reports whether the value is one int.
 func (x *Expression) IsInt() bool { return x.int != nil }
 
-// Int evaluates an expression that is one int. A mistake comes back as *Error.
+// Int evaluates an expression that is one int. A user's mistake is returned as *Error.
 func (v *Evaluator) Int(x *Expression) (i int64, err error) {
 	defer v.ends(&err, v.m.budget.Used())
 	v.m.done = 0
 	return x.int(v.f), nil
 }
 
-// Value evaluates an expression of a simple type. A mistake comes back as *Error. The numbers
-// must not be changed, and may change when a variable is set.
+// Value evaluates an expression of a simple type. A user's mistake is returned as *Error. The
+// numbers must not be changed, and may change when a variable is set.
 func (v *Evaluator) Value(x *Expression) (n Number, err error) {
 	defer v.ends(&err, v.m.budget.Used())
 	v.m.done = 0
@@ -107,7 +107,8 @@ func (v *Evaluator) Value(x *Expression) (n Number, err error) {
 	return Number{Shape: a.shape, Ints: a.ints, Reals: a.reals}, nil
 }
 
-// ends stores what ended an evaluation, after which no call is under way and no value waits.
+// ends stores the error that ended an evaluation; afterwards no call is in progress and no value is
+// pending.
 func (v *Evaluator) ends(err *error, used int64) {
 	if p := recover(); p != nil {
 		v.m.budget.Back(used)

@@ -92,7 +92,7 @@ func (s *scope) variable(v *ir.Var) expr {
 	})
 }
 
-// operandOf is the old value of what a compound assignment changes.
+// operandOf returns the old value of the target of a compound assignment.
 func (s *scope) operandOf(e *ir.Operand) expr {
 	switch {
 	case !isNumber(e.Ty):
@@ -141,7 +141,7 @@ func (s *scope) choice(e *ir.Cond) expr {
 	})
 }
 
-// promote is a value of one type as a value of another.
+// promote converts a value to another type.
 func (s *scope) promote(e *ir.Promote) expr {
 	x, from, to := s.expr(e.X), e.X.Type(), e.Ty
 	switch {
@@ -165,7 +165,7 @@ func (s *scope) promote(e *ir.Promote) expr {
 	})
 }
 
-// promoted are the leaves of a value promoted to another type.
+// promoted returns the leaves of a value converted to another type.
 func promoted(leaves []*array, from, to types.Type) []*array {
 	if from.Kind == types.Tuple {
 		var out []*array
@@ -225,7 +225,7 @@ func (s *scope) tuple(e *ir.Tuple) expr {
 	})
 }
 
-// literal is {…} or […], leaf by leaf.
+// literal evaluates {…} or […], leaf by leaf.
 func (s *scope) literal(t types.Type, elems []ir.Expr) expr {
 	parts := make([]expr, len(elems))
 	for i, e := range elems {
@@ -264,7 +264,7 @@ func (s *scope) literal(t types.Type, elems []ir.Expr) expr {
 
 // ---- user functions ----
 
-// userCall is a call that gives a value.
+// userCall evaluates a call with a value.
 func (s *scope) userCall(e *ir.UserCall) expr {
 	switch e.Func.Intrinsic {
 	case ir.Detach:
@@ -302,8 +302,8 @@ func (s *scope) userCall(e *ir.UserCall) expr {
 	})
 }
 
-// call resolves a call, whose arguments have levels; ok is false if the function
-// ended without a return.
+// call resolves a call, whose arguments have levels; ok is false if the function ended without a
+// return.
 func (s *scope) call(e *ir.UserCall) (run func(f *frame) (r *result, ok bool), levels []ir.Level) {
 	// A density drops terms if it is called with ~ or as _lupdf.
 	propto := s.propto && e.Propto
@@ -340,8 +340,8 @@ func (s *scope) call(e *ir.UserCall) (run func(f *frame) (r *result, ok bool), l
 	return run, levels
 }
 
-// passArgs stores an argument in the parameters that are its leaves. Arrays
-// stay the caller's: no function changes its arguments.
+// passArgs stores an argument in the parameters that are its leaves. The caller keeps arrays: no
+// function changes its arguments.
 func passArgs(at source.Span, params []*ir.Var, x expr) func(from, to *frame) {
 	id := params[0].ID
 	switch {
@@ -368,9 +368,8 @@ func passArgs(at source.Span, params []*ir.Var, x expr) func(from, to *frame) {
 	}
 }
 
-// jacobian is the matrix of derivatives of a function's vector by one of its
-// arguments, a vector: the call is recorded by itself and the record
-// differentiated.
+// jacobian evaluates the matrix of derivatives of a function's vector with respect to one of its
+// arguments, a vector: the call is recorded separately and the record differentiated.
 func (s *scope) jacobian(e *ir.UserCall) expr {
 	var levels []ir.Level
 	var parts []func(*frame) []*array

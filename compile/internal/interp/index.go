@@ -15,14 +15,13 @@ func allSingle(t types.Type, is []ir.Index) bool {
 	return len(is) == t.Rank() && !slices.ContainsFunc(is, func(i ir.Index) bool { return i.Kind != ir.IndexSingle })
 }
 
-// outOfRange ends the evaluation: index i of a dimension, counted from 1, that
-// has size elements.
+// outOfRange ends the evaluation: index i, counted from 1, of a dimension with size elements.
 func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
 	message, detail, fix := IndexRange(i, size, dimension, what)
 	m.fail(at, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
 }
 
-// IndexRange are the words for index i of a dimension, counted from 1, that has size elements.
+// IndexRange returns the message for index i, counted from 1, of a dimension with size elements.
 func IndexRange(i int64, size, dimension int, what string) (message, detail, fix string) {
 	message = fmt.Sprintf("index %d is out of range", i)
 	detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
@@ -32,7 +31,7 @@ func IndexRange(i int64, size, dimension int, what string) (message, detail, fix
 	return message, detail, "correct the index, or the size in the declaration; both may come from the data"
 }
 
-// position finds the place of one number of a variable.
+// position returns the position of one number of a variable.
 func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) {
 	id, what := v.ID, "`"+v.Name+"`"
 	at := make([]source.Span, len(is))
@@ -80,15 +79,15 @@ func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) 
 	}
 }
 
-// pick is an index that has been evaluated.
+// pick is an evaluated index.
 type pick struct {
 	kind ir.IndexKind
 	ends bool // of ir.Index
-	free bool // not looked at
+	free bool // not checked
 	part ir.Part
 	at   source.Span
 	list []int64 // IndexSingle: of one; IndexMulti
-	lo   int64   // IndexRange
+	lo   int64   // a range
 	hi   int64
 	last bool // hi is the size of the dimension
 }
@@ -135,11 +134,11 @@ func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
 	}
 }
 
-// places are the positions of selected elements, and the shape of the selection.
+// places has the positions of selected elements, and the shape of the selection.
 type places struct {
 	shape []int
 	start int
-	list  []int // nil: one after another from start on
+	list  []int // nil: consecutive, from start on
 }
 
 func (p *places) at(k int) int {
@@ -157,22 +156,21 @@ func (m *machine) pick(a *array, p places) *array {
 	return m.gather(a, p.list, p.shape)
 }
 
-// places finds the elements that picks select from a value of that shape.
+// places returns the positions of the elements that picks select from a value of that shape.
 func (m *machine) places(shape []int, picks []pick, what string) places {
 	out := places{}
-	// at are the positions selected so far, in units of the dimensions gone
-	// through; nil: only start, and then all of the dimensions since, as long as
-	// what is selected lies together.
+	// at has the positions selected so far, in units of the dimensions visited. nil: only start,
+	// followed by all of the dimensions since, as long as the selection is contiguous.
 	var at []int
-	whole := true // since the first dimension of which not one element is selected, all are
+	whole := true // all elements were selected since the first dimension of which not a single element is selected
 	n := 1
-	nothing := false // an index selects nothing, after which none is looked at
+	nothing := false // an index selects nothing; later ones are not checked
 	inRange := func(p pick, i int64, k int) {
 		if !nothing && !p.free && (i < 1 || i > int64(shape[k])) {
 			m.outOfRange(p.at, i, shape[k], k+1, what)
 		}
 	}
-	var whence source.Span // of the last index that is written
+	var whence source.Span // the place of the last index that is written
 	for k, size := range shape {
 		p := pick{kind: ir.IndexAll}
 		if k < len(picks) {
@@ -243,7 +241,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 	return out
 }
 
-// spread lists positions: n of them from start on, unless they are listed.
+// spread returns the list of positions: at, or n consecutive ones from start on.
 func spread(at []int, start, n int) []int {
 	if at != nil {
 		return at
@@ -255,7 +253,7 @@ func spread(at []int, start, n int) []int {
 	return at
 }
 
-// cross goes one dimension of size elements on, of which pick tells n.
+// cross extends positions by one dimension of size elements, of which pick selects n.
 func cross(at []int, size, n int, pick func(j int) int) []int {
 	out := make([]int, 0, len(at)*n)
 	for _, a := range at {

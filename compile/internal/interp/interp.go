@@ -17,23 +17,23 @@ import (
 type Options struct {
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
-	Print      func(string) // receives what print statements print; nil: dropped
+	Print      func(string) // receives the output of print statements; nil: dropped
 	Rand       *rand.Rand   // for _rng functions; nil: they fail
 	Transforms transform.Edition
-	Stop       func() error // asked every few thousand iterations and calls; its error ends the evaluation
-	Memory     int64        // bytes that values and the record may take at a time; 0: there is no bound
-	Statements int64        // of iterations and calls of one evaluation; 0: there is no bound
+	Stop       func() error // called every few thousand iterations and calls; its error ends the evaluation
+	Memory     int64        // largest memory of values and the record at a time, in bytes; 0: no bound
+	Statements int64        // largest number of iterations and calls in one evaluation; 0: no bound
 }
 
-// Known are the values of data and transformed data. It is not changed any
-// more, and may be shared.
+// Known has the values of data and transformed data. It is not changed after it was made, and may
+// be shared.
 type Known struct {
 	prog *ir.Program
 	vars []*ir.Var
 	of   []*array // by variable of vars
 }
 
-// Each gives the variables with their values, of which ints or reals is nil.
+// Each calls yield with the variables and their values; ints or reals is nil.
 func (k *Known) Each(yield func(v *ir.Var, shape []int, ints []int64, reals []float64)) {
 	for i, v := range k.vars {
 		yield(v, k.of[i].shape, k.of[i].ints, k.of[i].reals)
@@ -43,36 +43,36 @@ func (k *Known) Each(yield func(v *ir.Var, shape []int, ints []int64, reals []fl
 // machine is one evaluation.
 type machine struct {
 	opts    *Options
-	rec     *recorder // nil: numbers alone
+	rec     *recorder // nil: nothing is recorded
 	target  density   // so far
 	inModel bool      // whether the log density counts
 	calls   []callSite
-	levels  int // of statements and expressions within one another, in all of these calls
-	ticks   int // until Stop is asked
+	levels  int // nesting depth of statements and expressions, in all calls in progress
+	ticks   int // until Stop is called
 	budget  *ad.Budget
-	longest int64 // statements of one evaluation of an Evaluator; 0: there is no bound
+	longest int64 // largest number of statements of one evaluation of an Evaluator; 0: no bound
 	done    int64 // so far, in steps of askEvery
 
-	frames  [][]*frame // of returned calls, for use again, by function.id
+	frames  [][]*frame // of returned calls, for reuse, by function.id
 	ints    [4]int64   // arguments of integer functions
-	numbers []float64  // of scalar programs, likewise
+	numbers []float64  // arguments of scalar programs
 	refs    []ad.Ref
 	values  [][]float64 // of the nodes of a plan
 	list    [][]float64 // of the arguments of one of them
-	space   []float64   // which the values lie in
+	space   []float64   // the memory of the values
 }
 
 // density is a sum of addends of the log density.
 type density struct {
 	value     float64
 	magnitude float64  // sum of their absolute values
-	constant  float64  // the sum of those that were not recorded
+	constant  float64  // sum of the terms that were not recorded
 	refs      []ad.Ref // of those that were recorded
 }
 
-// frame holds the variables of the program or of a call of a user function, by
-// ir.Var.ID: scalars in ints, or in reals with how they were recorded in refs;
-// all others in arrays. Arrays of parameters of functions belong to the caller.
+// frame holds the variables of the program or of a call of a user function, by ir.Var.ID: scalars
+// in ints, or in reals with their record in refs; all others in arrays. Arrays of parameters of
+// functions belong to the caller.
 type frame struct {
 	m      *machine
 	ints   []int64
@@ -81,12 +81,12 @@ type frame struct {
 	arrays []*array
 	sizes  []int64 // bytes taken from the budget for these
 
-	ref     ad.Ref // how the real that was evaluated last was recorded
+	ref     ad.Ref // the record of the real evaluated last
 	operand operand
 	result  result
 }
 
-// operand is the old value of what a compound assignment changes.
+// operand is the old value of the target of a compound assignment.
 type operand struct {
 	int   int64
 	real  float64
@@ -104,11 +104,11 @@ type result struct {
 }
 
 const (
-	askEvery = 4096 // iterations and calls between questions to Stop
+	askEvery = 4096 // iterations and calls between calls of Stop
 
-	// What bounds the depth of recursion: calls that are under way, and statements and
-	// expressions within one another in them, each of which takes some 250 bytes of the
-	// stack. Go ends a program whose stack grows beyond a gigabyte.
+	// These bound the depth of recursion: calls in progress, and the statements and expressions
+	// nested in them, each of which takes some 250 bytes of the stack. Go ends a program whose
+	// stack grows beyond a gigabyte.
 	maxCalls  = 10_000
 	maxLevels = 150_000
 )
@@ -126,7 +126,7 @@ func newFrame(m *machine, n int) *frame {
 // frameSize is the size of a frame by the number of its variables, in bytes.
 func frameSize(n int) int64 { return 256 + 36*int64(n) }
 
-// ask asks whether to go on.
+// ask calls Stop.
 func (m *machine) ask(at source.Span) {
 	m.ticks = askEvery
 	if err := m.budget.Steps(askEvery); err != nil {
@@ -139,9 +139,9 @@ func (m *machine) ask(at source.Span) {
 	}
 }
 
-// Memory is counted where it is held: by variables (keep, set), and by values that wait
-// while others are evaluated (hold). What is made in between is no more than a few of
-// these, and is asked for (reserve) if its size is none of theirs.
+// Memory is counted where it is held: by variables (keep, set), and by values that wait while
+// others are evaluated (hold). Intermediate values take no more than a few of these; those of other
+// sizes are checked (reserve).
 
 // take takes memory from the budget.
 func (m *machine) take(at source.Span, bytes int64) {
@@ -150,15 +150,15 @@ func (m *machine) take(at source.Span, bytes int64) {
 	}
 }
 
-// reserve fails unless a value of so many elements is within bounds.
+// reserve fails if a value with this number of elements exceeds the bounds.
 func (m *machine) reserve(at source.Span, n int) {
 	bytes := 8 * int64(min(n, math.MaxInt/8))
 	m.take(at, bytes)
 	m.budget.Return(bytes)
 }
 
-// hold takes the memory of values of which nobody else has a share; what is returned
-// is to be given back when they are not needed any more.
+// hold takes the memory of values that nothing else holds. Give the result back when they are no
+// longer needed.
 func (m *machine) hold(at source.Span, fresh bool, values ...*array) (bytes int64) {
 	if !fresh {
 		return 0
@@ -170,7 +170,7 @@ func (m *machine) hold(at source.Span, fresh bool, values ...*array) (bytes int6
 	return bytes
 }
 
-// keep gives a variable a value that belongs to it alone.
+// keep sets a variable to a value that it owns.
 func (f *frame) keep(at source.Span, id int, a *array) {
 	if n := a.bytes(); n != f.sizes[id] {
 		if n > f.sizes[id] {
@@ -183,7 +183,7 @@ func (f *frame) keep(at source.Span, id int, a *array) {
 	f.arrays[id] = a
 }
 
-// lend gives a variable a value that somebody else keeps.
+// lend sets a variable to a value that something else owns.
 func (f *frame) lend(id int, a *array) {
 	if f.sizes[id] != 0 {
 		f.m.budget.Return(f.sizes[id])
@@ -192,8 +192,7 @@ func (f *frame) lend(id int, a *array) {
 	f.arrays[id] = a
 }
 
-// call begins a call; the levels of what it stands in come on top of those of the calls
-// that are under way.
+// call begins a call; its nesting depth is added to those of the calls in progress.
 func (m *machine) call(site callSite) {
 	m.calls, m.levels = append(m.calls, site), m.levels+site.levels
 	if len(m.calls) > maxCalls || m.levels > maxLevels {
@@ -214,7 +213,7 @@ func (m *machine) returned(site callSite) {
 	m.calls, m.levels = m.calls[:len(m.calls)-1], m.levels-site.levels
 }
 
-// enter is the frame of a new call.
+// enter returns the frame of a new call.
 func (m *machine) enter(at source.Span, fn *function) *frame {
 	for len(m.frames) <= fn.id {
 		m.frames = append(m.frames, nil)
@@ -229,7 +228,7 @@ func (m *machine) enter(at source.Span, fn *function) *frame {
 
 func (m *machine) leave(fn *function, f *frame) { m.frames[fn.id] = append(m.frames[fn.id], f) }
 
-// add adds to the log density a number that was recorded as ref.
+// add adds a number, recorded as ref, to the log density.
 func (m *machine) add(x float64, ref ad.Ref) {
 	if !m.inModel {
 		return
@@ -261,8 +260,8 @@ func (m *machine) addAll(a *array) {
 	}
 }
 
-// targetRef is how the log density so far was recorded; None: it is a constant.
-// Its addends are joined, so that they are not added up again and again.
+// targetRef returns the record of the log density so far; None: it is a constant. Its terms are
+// combined, so that they are not added again and again.
 func (m *machine) targetRef() ad.Ref {
 	refs := m.target.refs
 	if len(refs) == 0 {

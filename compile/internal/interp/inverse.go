@@ -10,21 +10,21 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// initialTolerance is by how much sums of initial values may be off: they may
-// have been written with six digits, and what is missing does not matter.
+// initialTolerance is the tolerance for sums of initial values: they may have been written with six
+// digits, and the error does not matter.
 const initialTolerance = 1e-4
 
-// Unconstrain finds the unconstrained numbers of each parameter for values of
-// their leaves, one leaf after another, in row-major order. NaN stands for what is
-// not given. Values outside their bounds give NaN and infinities; vectors and
-// matrices that are not of their declared type are an error.
+// Unconstrain returns the unconstrained numbers of each parameter for the values of their leaves,
+// one leaf after another, in row-major order. NaN stands for missing values. Values outside their
+// bounds give NaN and infinities; vectors and matrices that violate their declared type are an
+// error.
 func (m *Model) Unconstrain(leaves [][]float64) (x [][]float64, err error) {
 	return m.invert(leaves, 0)
 }
 
-// UnconstrainRounded is Unconstrain of values that were rounded to so many significant
-// digits, 0: not at all. Where they are no longer of their type for this reason alone, the
-// nearest that are stand for them; see [types.ConstraintKind.Settle]. It changes leaves.
+// UnconstrainRounded is Unconstrain of values rounded to this number of significant digits, 0: not
+// rounded. Values that violate their type only because of rounding are replaced by the nearest
+// valid ones; see [types.ConstraintKind.Settle]. It changes leaves.
 func (m *Model) UnconstrainRounded(leaves [][]float64, digits int) (x [][]float64, err error) {
 	if digits == 0 {
 		digits = exactDigits
@@ -32,31 +32,31 @@ func (m *Model) UnconstrainRounded(leaves [][]float64, digits int) (x [][]float6
 	return m.invert(leaves, digits)
 }
 
-// WrongValue says what is wrong with a value that a chain is to start at.
+// WrongValue describes an invalid value at which a chain should start.
 type WrongValue struct {
-	Leaf    int     // its place among the values
-	Element int     // the first number that is wrong, or of the item that is
-	Var     *ir.Var // that it is a value of
+	Leaf    int     // its index among the values
+	Element int     // the first wrong number, or the first of the wrong item
+	Var     *ir.Var // the variable
 	Name    string  // of the number, or of the item
 	Text    string  // after the name: is -1, but must be greater than 0
 }
 
-// Start is Unconstrain, with all values that are not of their type.
+// Start is Unconstrain, and returns all values that violate their type.
 func (m *Model) Start(leaves [][]float64) (x [][]float64, wrong []WrongValue, err error) {
 	x, err = m.invertTo(leaves, 0, &wrong)
 	return x, wrong, err
 }
 
-// exactDigits is the number of significant digits from which on numbers are exact.
+// exactDigits is the number of significant digits that represent a number exactly.
 const exactDigits = 17
 
-// invert is Unconstrain; where digits is not 0, of values that were rounded to so many.
+// invert is Unconstrain; if digits is not 0, of values rounded to that number of digits.
 func (m *Model) invert(leaves [][]float64, digits int) (x [][]float64, err error) {
 	return m.invertTo(leaves, digits, nil)
 }
 
-// invertTo is invert. With wrong, it appends the values that are not of their type to it, and
-// goes on.
+// invertTo is invert. If wrong is not nil, it appends the values that violate their type, and
+// continues.
 func (m *Model) invertTo(leaves [][]float64, digits int, wrong *[]WrongValue) (x [][]float64, err error) {
 	defer caught(&err)
 	o := m.options(&ad.Env{})
@@ -96,7 +96,7 @@ func (m *Model) invertTo(leaves [][]float64, digits int, wrong *[]WrongValue) (x
 	return x, nil
 }
 
-// settle makes values that were rounded be of their declared type again.
+// settle makes rounded values valid for their declared type again.
 func (l *leaf) settle(f *frame, a *array, digits int) {
 	rounding := 0.0
 	if digits < exactDigits {
@@ -113,7 +113,7 @@ func (l *leaf) settle(f *frame, a *array, digits int) {
 		return
 	}
 	if rounding == 0 || kind != types.LowerUpper {
-		return // on a bound is where the draw was
+		return // the draw was on a bound
 	}
 	args, lower, upper := l.arguments(f, a)
 	for i, x := range a.reals {
@@ -127,11 +127,11 @@ func (l *leaf) settle(f *frame, a *array, digits int) {
 	}
 }
 
-// at is element i of a bound, which may be the same for all elements.
+// at returns element i of a bound, which may be the same for all elements.
 func at(bound *array, i int) float64 { return bound.reals[i%len(bound.reals)] }
 
-// inside is x, or where rounding has brought it to a lower bound or below, the middle between
-// the bound and the largest number that was rounded to x.
+// inside returns x. If rounding has moved it to a lower bound or below, it returns the middle
+// between the bound and the largest number that rounds to x.
 func inside(x, bound float64, digits int) float64 {
 	up := roundedUp(x, digits)
 	if x > bound || bound-x > up+roundedUp(bound, digits) {
@@ -143,8 +143,8 @@ func inside(x, bound float64, digits int) float64 {
 	return x
 }
 
-// roundedUp is by how much the largest number that is rounded to x is above it: half a unit of
-// the last digit, which is a tenth as much above minus a power of ten.
+// roundedUp returns the distance from x to the largest number that rounds to x: half a unit of the
+// last digit. Above minus a power of ten it is a tenth of that.
 func roundedUp(x float64, digits int) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0
@@ -156,8 +156,8 @@ func roundedUp(x float64, digits int) float64 {
 	return 0.5 * math.Pow(10, power+float64(1-digits))
 }
 
-// wrong is what is wrong with a value that is not of its constrained type; nil if nothing is,
-// or the value is not given. Bounds are checked if that is asked for.
+// wrong describes how a value violates its constrained type; nil if it does not, or if the value is
+// missing. Bounds are checked on request.
 func (l *leaf) wrong(f *frame, a *array, bounds bool) *WrongValue {
 	v, kind := l.v, l.v.Constraint.Kind
 	switch {
@@ -200,8 +200,8 @@ func (l *leaf) unconstrain(f *frame, a *array) []float64 {
 	return out[0].reals
 }
 
-// arguments are those of a transform: a number or numbers, and the bounds, by
-// their places; -1: there is none.
+// arguments returns the arguments of a transform: numbers, and the bounds by their indices; -1:
+// there is none.
 func (l *leaf) arguments(f *frame, a *array) (args []*array, lower, upper int) {
 	args, lower, upper = []*array{a}, -1, -1
 	if l.lower != nil {

@@ -41,8 +41,8 @@ func (s *scope) library(e *ir.Call) expr {
 		}
 	}
 	c := &call{e: e, fn: fn, propto: s.propto && e.Propto, levels: make([][]ir.Level, len(args))}
-	parts := make([]func(*frame) []*array, len(args)) // of composite arguments
-	waits := make([]bool, len(args))                  // for those after it
+	parts := make([]func(*frame) []*array, len(args))
+	waits := make([]bool, len(args)) // whether an argument must be kept while later ones are evaluated
 	for i, a := range args {
 		parts[i], c.levels[i] = a.leaves, a.levels
 		waits[i] = a.fresh && a.int == nil && a.real == nil && i < len(args)-1
@@ -71,7 +71,7 @@ func (s *scope) library(e *ir.Call) expr {
 	return typed(e.Ty, levels, true, func(f *frame) *array { return run(f)[0] })
 }
 
-// ofShape is a function of the shapes of its arguments.
+// ofShape applies a function of the shapes of its arguments.
 func (s *scope) ofShape(e *ir.Call, fn *stdlib.Func, args []expr) expr {
 	shapes := func(f *frame) []int64 {
 		var out [][]int
@@ -178,7 +178,7 @@ type call struct {
 func (m *machine) library(c *call, args []*array) []*array {
 	e := c.e
 	leaves := e.Ty.Leaves()
-	// What has no derivative is computed from constants.
+	// Functions without derivatives are computed on constants.
 	plain := !slices.ContainsFunc(leaves, func(l types.Leaf) bool { return l.Type.Kind != types.Int })
 	if p := c.plan(m, args); p != nil {
 		records := !plain && slices.ContainsFunc(args, func(a *array) bool { return m.refOf(a) != none })
@@ -201,7 +201,7 @@ func (m *machine) library(c *call, args []*array) []*array {
 	return m.asDeclared(e.At, leaves, out[:len(out)-addends])
 }
 
-// asDeclared makes ints of what is declared so.
+// asDeclared converts results declared as ints.
 func (m *machine) asDeclared(at source.Span, leaves []types.Leaf, out []*array) []*array {
 	for k, leaf := range leaves {
 		if leaf.Type.Kind == types.Int {
@@ -230,7 +230,7 @@ func (c *call) build(b *stdlib.Builder, args []stdlib.Arg) []ad.Ref {
 	return []ad.Ref{c.fn.Build(b, args)}
 }
 
-// wholes is a value of ints that was computed as reals.
+// wholes converts ints that were computed as reals.
 func (m *machine) wholes(at source.Span, a *array) *array {
 	out := &array{shape: a.shape, ints: make([]int64, len(a.reals))}
 	for i, x := range a.reals {

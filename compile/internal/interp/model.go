@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Model is a program with its data, to be evaluated at points: the unconstrained
-// numbers of each parameter. It is never changed and may be shared.
+// Model is a program with its data, to be evaluated at points: the unconstrained numbers of each
+// parameter. It is immutable and may be shared.
 type Model struct {
 	opts   Options
 	known  *Known
@@ -22,8 +22,7 @@ type Model struct {
 
 	transformed, generated stmt
 	model                  []stmt
-	// checks of the declared bounds of transformed parameters and generated
-	// quantities
+	// checks of the declared bounds of transformed parameters and generated quantities
 	checkTransformed, checkGenerated stmt
 }
 
@@ -38,7 +37,7 @@ type leaf struct {
 	v            *ir.Var
 	tr           transform.Transform
 	shape, free  []int
-	places       []int // of the unconstrained numbers among those of the parameter
+	places       []int // indices of its unconstrained numbers among those of the parameter
 	lower, upper func(f *frame) *array
 	store        func(f *frame, a *array)
 	constraint   *constraint
@@ -53,8 +52,8 @@ type constraint struct {
 	none   bool // the transform needs more than a plan can hold
 }
 
-// New resolves a program for known data. Of the options, Print, Rand and Stop are
-// those of an evaluation.
+// New resolves a program for known data. Print, Rand and Stop of the options are ignored: each
+// evaluation has its own.
 func New(known *Known, o Options) (m *Model, err error) {
 	defer caught(&err)
 	m = &Model{opts: o, known: known}
@@ -99,8 +98,8 @@ func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
 	return p
 }
 
-// Value is a log density with the sum of the absolute values of the numbers that
-// were added up: what rounding errors are relative to.
+// Value is a log density with the sum of the absolute values of its terms, to which rounding errors
+// are proportional.
 type Value struct{ Density, Magnitude float64 }
 
 // Density evaluates the log density at a point.
@@ -110,9 +109,9 @@ func (m *Model) Density(x [][]float64, env *ad.Env) (v Value, err error) {
 	return Value{f.m.target.value, f.m.target.magnitude}, nil
 }
 
-// Record is what an evaluation did: a graph of the parameters' unconstrained
-// numbers, one input each, to the log density, without effects. It holds at the
-// point where it was made, and for derivatives of any order there.
+// Record is a recorded evaluation: a graph from the parameters' unconstrained numbers, one input
+// each, to the log density, without side effects. It is valid at the point where it was made, for
+// derivatives of any order there.
 type Record struct {
 	Graph *ad.Graph
 	Value float64       // the log density
@@ -133,8 +132,8 @@ func (m *Model) Record(x [][]float64, env *ad.Env) (r *Record, err error) {
 	return &Record{Graph: rec.g, Value: f.m.target.value, Sites: rec.sites.spans}, nil
 }
 
-// Outputs evaluates parameters and transformed parameters and, with generated,
-// the generated quantities: one number after another as ir.Layout has them.
+// Outputs evaluates parameters and transformed parameters and, with generated, the generated
+// quantities, in the order of ir.Layout.
 func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float64, err error) {
 	defer caught(&err)
 	f := m.outputs(x, env, generated, nil)
@@ -144,8 +143,8 @@ func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float
 	return out, nil
 }
 
-// OutputVars gives the variable of each of the numbers that Outputs evaluates, with generated
-// quantities, and the numbers.
+// OutputVars evaluates Outputs with generated quantities, and returns the variable of each number
+// with the numbers.
 func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []float64, err error) {
 	defer caught(&err)
 	all := m.numbers(m.outputs(x, env, true, nil), true)
@@ -156,8 +155,8 @@ func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []fl
 	return vars, out, nil
 }
 
-// RecordOutput is Record for the numbers of Outputs, with generated quantities, at these places:
-// the outputs of the graph.
+// RecordOutput is Record for some numbers of Outputs, with generated quantities, given by their
+// indices: the outputs of the graph.
 func (m *Model) RecordOutput(x [][]float64, env *ad.Env, places ...int) (r *Record, err error) {
 	defer caught(&err)
 	rec := &recorder{g: ad.NewGraph(), sites: newSites()}
@@ -171,7 +170,7 @@ func (m *Model) RecordOutput(x [][]float64, env *ad.Env, places ...int) (r *Reco
 	return &Record{Graph: rec.g, Sites: rec.sites.spans}, nil
 }
 
-// outputs evaluates what Outputs does.
+// outputs implements Outputs.
 func (m *Model) outputs(x [][]float64, env *ad.Env, generated bool, rec *recorder) *frame {
 	o := m.options(env)
 	f := m.begin(&o, rec)
@@ -185,7 +184,7 @@ func (m *Model) outputs(x [][]float64, env *ad.Env, generated bool, rec *recorde
 	return f
 }
 
-// Parameters evaluates the parameters alone, as Outputs has them.
+// Parameters evaluates the parameters alone, in the order of Outputs.
 func (m *Model) Parameters(x [][]float64, env *ad.Env) (out []float64, err error) {
 	defer caught(&err)
 	o := m.options(env)
@@ -204,7 +203,7 @@ func (m *Model) options(env *ad.Env) Options {
 	return o
 }
 
-// begin is a frame in which data and transformed data have their values.
+// begin returns a frame in which data and transformed data have their values.
 func (m *Model) begin(o *Options, rec *recorder) *frame {
 	mc := newMachine(o)
 	if mc.rec = rec; rec != nil {
@@ -218,8 +217,8 @@ func (m *Model) begin(o *Options, rec *recorder) *frame {
 }
 
 // Prefix evaluates the log density of the transforms of parameters and of the first statements of
-// the model block: of as many as are done when an evaluation is stopped, see ad.Env. done is -1
-// where it is stopped before them; the error is then that of the evaluation.
+// the model block, as many as are done when the evaluation is stopped, see ad.Env. done is -1 if it
+// is stopped before them; the error is then that of the evaluation.
 func (m *Model) Prefix(x [][]float64, env *ad.Env) (done int, err error) {
 	defer caught(&err)
 	done = -1
@@ -256,7 +255,7 @@ func (m *Model) run(x [][]float64, env *ad.Env, rec *recorder) *frame {
 	return f
 }
 
-// parameters gives the parameters their values.
+// parameters sets the parameters.
 func (m *Model) parameters(f *frame, x [][]float64) {
 	mc := f.m
 	for i, p := range m.params {
@@ -285,7 +284,7 @@ func (l *leaf) constrain(f *frame, free *array) *array {
 		outs := []ad.Ref{g.Broadcast(y, l.shape)}
 		for _, j := range jacobian {
 			if tr.Free == nil {
-				j = g.Broadcast(j, l.shape) // one number stands for all elements
+				j = g.Broadcast(j, l.shape) // one number for all elements
 			}
 			outs = append(outs, g.Sum(j))
 		}
@@ -385,7 +384,7 @@ func (n outputNumber) value() float64 {
 	return n.array.reals[n.element]
 }
 
-// numbers are those of outputs, in their order.
+// numbers returns the numbers of outputs, in their order.
 func (m *Model) numbers(f *frame, generated bool) []outputNumber {
 	prog := m.known.prog
 	out := numbers(f, slices.Concat(prog.Parameters, prog.TransformedParameterVars), nil)
@@ -395,7 +394,7 @@ func (m *Model) numbers(f *frame, generated bool) []outputNumber {
 	return out
 }
 
-// numbers appends the elements of variables as outputs have them.
+// numbers appends the elements of variables in the order of outputs.
 func numbers(f *frame, vars []*ir.Var, out []outputNumber) []outputNumber {
 	var shapes [][]int
 	var values []*array

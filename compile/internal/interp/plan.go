@@ -9,30 +9,30 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// plans are the graphs of a library call by the shapes of its arguments: what is
-// called again and again is built once for each.
+// plans are the graphs of a library call by the shapes of its arguments: a repeated call is built
+// once for each.
 type plans struct {
 	mu   sync.Mutex
 	of   map[shapes]*plan
-	none bool // the function wants to know values, or needs more than a plan can hold
+	none bool // the function needs values, or more than a plan can hold
 }
 
-// shapes are the sizes of all dimensions of the arguments, one after another; how
-// many each has is in its type.
+// shapes are the sizes of all dimensions of the arguments, one after another; the type of an
+// argument has its number of dimensions.
 type shapes [6]int32
 
-// plan is a call's graph for arguments of some shapes, all of them inputs, with
-// its operations in order.
+// plan is a call's graph for arguments of some shapes, which are its inputs, with its operations in
+// order.
 type plan struct {
 	graph *ad.Graph
 	steps []step
-	total int // numbers that are computed
+	total int // numbers computed
 }
 
-// maxPlans bounds what is kept of a call: ragged slices have few lengths.
+// maxPlans bounds the plans of a call: ragged slices have few lengths.
 const maxPlans = 200
 
-// plan is the plan of a call for arguments; nil if there is none.
+// plan returns the plan of a call for arguments; nil if there is none.
 func (c *call) plan(m *machine, args []*array) *plan {
 	var key shapes
 	n := 0
@@ -68,8 +68,8 @@ func (c *call) plan(m *machine, args []*array) *plan {
 	return p
 }
 
-// newPlan builds a call of unknown values; nil if that cannot be done. Sizes that
-// do not fit are left to the call itself, which reports them.
+// newPlan builds a call on unknown values; nil if that is impossible. Sizes that do not fit are
+// left to the call itself, which reports them.
 func (c *call) newPlan(m *machine, args []*array) *plan {
 	g, o := ad.NewGraph(), m.opts
 	g.Use(m.budget)

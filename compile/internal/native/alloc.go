@@ -12,32 +12,32 @@ const (
 	nowhere = Vec(255)
 )
 
-// allocation is the making of one text in a frame. Values are put into registers as
-// they are needed; where there are none, that one is given up whose value is needed
-// last (Belady), to scratch memory unless it can be had again.
+// allocation generates the code of one formula in a frame. It puts values into registers as they
+// are needed. If no register is free, it evicts the value whose next use is furthest (Belady's
+// rule), to scratch memory unless the value can be computed again.
 type allocation struct {
 	*Frame
 	b      *Builder
 	active int
 	live   []bool
-	after  [][3]int // next use of an operand's value after the instruction
-	first  []int    // next use of a value after it is made
+	after  [][3]int // by operand of an instruction: the value's next use after it
+	first  []int    // by value: its first use
 	calls  []int    // the call at or after an instruction
-	next   []int    // of values, as the code stands
-	ahead  []int    // the same, while analyse goes back through the code
-	lent   bool     // to what is done behind the function
+	next   []int    // by value: its next use, at the current instruction
+	ahead  []int    // the same, while analyse goes backwards through the code
+	lent   bool     // used by code placed after the function
 	reg    []Vec
 	slot   []int32 // -1: none
-	stored []bool  // whether the value is at its home
+	stored []bool  // whether the value has been stored at its home
 	held   [2][64]Value
 	pinned [2]uint64
 	used   int // slots
 }
 
-// Emit makes the code of what b has written, of which the first active lanes count.
+// Emit generates the code of what b has recorded; the first active lanes count.
 func (f *Frame) Emit(b *Builder, active int) {
 	b.callTogether()
-	x := f.a.spare // texts are many, and most are short
+	x := f.a.spare // there are many formulas, and most are short
 	if x == nil {
 		x = &allocation{}
 	}
@@ -71,7 +71,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 			x.pinned = [2]uint64{}
 		}
 	}
-	if f.inner && len(b.outs) == 2 { // of a routine: one may be where the other is to be
+	if f.inner && len(b.outs) == 2 { // for a routine: one result may be in the register of the other
 		x.arrange([]Value{b.outs[0].v, b.outs[1].v})
 		return
 	}
@@ -80,21 +80,21 @@ func (f *Frame) Emit(b *Builder, active int) {
 	}
 }
 
-// fresh is n zeros, in the memory of s if that is enough.
+// fresh returns n zeros, in the memory of s if that suffices.
 func fresh[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }
 
-// paired tells of a call of a routine with two results which instruction has the second
-// one, and in which register the first one is.
+// paired describes a call of a routine with two results: the instruction of the second result, and
+// the register of the first.
 type paired struct {
 	second int
 	first  Vec
 }
 
-// callTogether makes one call of two that are computed together.
+// callTogether merges two calls that one routine can compute together.
 func (b *Builder) callTogether() {
 	for i := range b.code {
 		first := &b.code[i]
@@ -121,7 +121,7 @@ func (b *Builder) callTogether() {
 	}
 }
 
-// analyse finds what is needed, and when.
+// analyse finds which values are needed, and when.
 func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
@@ -139,7 +139,7 @@ func (x *allocation) analyse() {
 		in := &code[i]
 		x.first[i] = next[i]
 		x.calls[i] = x.calls[i+1]
-		if in.prim == primField { // a fetch is made whole
+		if in.prim == primField { // a fetch is executed as a whole
 			for k := i; ; k-- {
 				if code[k].prim == primFetch {
 					next[k] = min(next[k], next[i])
@@ -147,7 +147,7 @@ func (x *allocation) analyse() {
 				}
 			}
 		}
-		if in.prim == primSecond && next[i] != never { // so is a call
+		if in.prim == primSecond && next[i] != never { // and so is a call
 			next[in.imm] = min(next[in.imm], next[i])
 		}
 		if !primitives[in.prim].effect && next[i] == never {
@@ -164,7 +164,7 @@ func (x *allocation) analyse() {
 		for _, v := range vs {
 			next[v] = i
 		}
-		if in.prim == primUnless { // the operands of the text are needed, too
+		if in.prim == primUnless { // the operands of the formula are needed too
 			for k := range code {
 				if code[k].prim == primIn {
 					next[k] = i
@@ -190,7 +190,7 @@ func (x *allocation) place(v Value, r Vec, next int) {
 	x.reg[v], x.next[v], x.held[c][r] = r, next, v
 }
 
-// vacate notes that a register holds nothing.
+// vacate notes that a register is free.
 func (x *allocation) vacate(c int, r Vec) {
 	if v := x.held[c][r]; v >= 0 {
 		x.reg[v] = nowhere
@@ -198,7 +198,7 @@ func (x *allocation) vacate(c int, r Vec) {
 	}
 }
 
-// again reports whether a value can be had again without being kept.
+// again reports whether a value can be computed or loaded again without being stored.
 func (x *allocation) again(v Value) bool {
 	switch x.b.code[v].prim {
 	case primWord, primLoad, primBroadcast:
@@ -207,7 +207,7 @@ func (x *allocation) again(v Value) bool {
 	return x.slot[v] >= 0 || x.stored[v]
 }
 
-// keep puts a value to scratch memory if it would be lost.
+// keep stores a value in scratch memory if it would be lost.
 func (x *allocation) keep(v Value) {
 	if x.again(v) {
 		return
@@ -227,8 +227,8 @@ func (x *allocation) keep(v Value) {
 	x.v.store(At(Scratch, 8*x.slot[v]), x.reg[v], x.v.lanes())
 }
 
-// take is a register for a value that is needed next at next: beyond those that
-// routines use if there is a call before that.
+// take returns a register for a value whose next use is next. If there is a call before that, it is
+// a register that routines do not use.
 func (x *allocation) take(c, i, next int) Vec {
 	free := x.free[c]
 	best, last := nowhere, -1
@@ -257,7 +257,7 @@ func (x *allocation) take(c, i, next int) Vec {
 	return best
 }
 
-// need is a register that holds a value, for instruction i.
+// need returns a register that holds a value, for instruction i.
 func (x *allocation) need(v Value, i int) Vec {
 	c := x.class(v)
 	r := x.reg[v]
@@ -270,7 +270,7 @@ func (x *allocation) need(v Value, i int) Vec {
 	return r
 }
 
-// load makes a register hold a value that is in none.
+// load loads a value that is in no register.
 func (x *allocation) load(v Value, r Vec) {
 	in := &x.b.code[v]
 	switch {
@@ -298,7 +298,7 @@ func (x *allocation) move(r Vec, v Value) {
 	}
 }
 
-// done gives up registers of operands that are not needed any more.
+// done frees the registers of operands that are not needed any more.
 func (x *allocation) done(i int) {
 	for k, v := range x.b.code[i].operands() {
 		x.next[v] = x.after[i][k]
@@ -313,7 +313,7 @@ func (x *allocation) done(i int) {
 	}
 }
 
-// result is a register for the value of instruction i.
+// result returns a register for the value of instruction i.
 func (x *allocation) result(i int) Vec {
 	v := Value(i)
 	r := x.take(x.class(v), i, x.first[i])
@@ -321,8 +321,8 @@ func (x *allocation) result(i int) Vec {
 	return r
 }
 
-// inMemory is the place of an operand that need not be loaded: that of a load that
-// nobody reads later.
+// inMemory returns the address of an operand that need not be loaded: a load that is not used after
+// later.
 func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 	in := &x.b.code[v]
 	if x.reg[v] != nowhere || x.slot[v] >= 0 || later != never {
@@ -340,9 +340,9 @@ func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 func (x *allocation) instruction(i int) {
 	in := &x.b.code[i]
 	switch in.prim {
-	case primField, primSecond: // with the first of them
+	case primField, primSecond: // done together with the first of them
 		return
-	case primIn, primWord, primLoad, primBroadcast: // where they are needed
+	case primIn, primWord, primLoad, primBroadcast: // done where they are needed
 		x.next[i] = x.first[i]
 		return
 	case primCall:
@@ -425,8 +425,8 @@ func (x *allocation) instruction(i int) {
 	}
 }
 
-// mulAddMem makes a·b + c where a or b is in memory and a register for it would be taken from
-// another value; it reports whether it did.
+// mulAddMem generates a·b + c with a or b as an operand in memory, if loading it would evict
+// another value. It reports whether it did.
 func (x *allocation) mulAddMem(i int) bool {
 	in := &x.b.code[i]
 	if x.roomy() || in.c == in.a || in.c == in.b || in.a == in.b {
@@ -454,7 +454,7 @@ func (x *allocation) mulAddMem(i int) bool {
 	return true
 }
 
-// roomy reports whether there is a vector register that holds nothing.
+// roomy reports whether a vector register is free.
 func (x *allocation) roomy() bool {
 	for set := x.free[ofVectors] &^ x.pinned[ofVectors]; set != 0; set &= set - 1 {
 		if x.held[ofVectors][bits.TrailingZeros64(set)] < 0 {
@@ -464,7 +464,7 @@ func (x *allocation) roomy() bool {
 	return false
 }
 
-// kept is the place of a value that is in memory and in no register.
+// kept returns the address of a value that is in memory and in no register.
 func (x *allocation) kept(v Value) (Place, bool) {
 	in := &x.b.code[v]
 	switch {
@@ -480,7 +480,7 @@ func (x *allocation) kept(v Value) (Place, bool) {
 	return Place{}, false
 }
 
-// fetch loads from a table. Registers are written before all of the operand is read.
+// fetch loads from a table. It writes result registers before it has read all of the operand.
 func (x *allocation) fetch(i int, index Vec) {
 	x.a.MovImm(T2, x.b.code[i].imm)
 	distances := x.b.fields[x.b.code[i].b]
@@ -494,14 +494,14 @@ func (x *allocation) fetch(i int, index Vec) {
 	x.done(i)
 }
 
-// temporaries are two registers that hold nothing.
+// temporaries returns two free registers.
 func (x *allocation) temporaries(i int) (t, u Vec) {
 	t = x.take(ofVectors, i, 0)
 	x.pinned[ofVectors] |= 1 << t
 	return t, x.take(ofVectors, i, 0)
 }
 
-// laterOf is when operand v of instruction i is needed next after it.
+// laterOf returns the next use of operand v after instruction i.
 func (x *allocation) laterOf(i int, v Value) int {
 	for k, o := range x.b.code[i].operands() {
 		if o == v {
@@ -511,7 +511,7 @@ func (x *allocation) laterOf(i int, v Value) int {
 	return never
 }
 
-// accumulate adds a value, or a product, to an accumulator, or multiplies it before.
+// accumulate adds a value or a product to an accumulator, or multiplies the accumulator first.
 func (x *allocation) accumulate(in *instruction, r [3]Vec) {
 	acc := &x.accs[in.imm]
 	if in.prim == primProduct {
@@ -537,7 +537,7 @@ func (x *allocation) accumulate(in *instruction, r [3]Vec) {
 	x.v.store(at, t, x.v.lanes())
 }
 
-// exit jumps to code behind the function if a truth holds.
+// exit jumps to code after the function if a truth holds.
 func (x *allocation) exit(e *exit, t, keep Vec) {
 	l := x.a.NewLabel()
 	x.v.ifAny(t, l)

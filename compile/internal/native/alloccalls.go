@@ -2,11 +2,11 @@ package native
 
 import "math/bits"
 
-// Calls of routines among the texts that registers are found for.
+// This file: register allocation around calls of routines.
 
 // call calls a routine.
 func (x *allocation) call(i int) {
-	if x.inner { // return addresses are not stacked everywhere
+	if x.inner { // not every processor has a stack of return addresses
 		panic("native: a routine calls another")
 	}
 	in := &x.b.code[i]
@@ -18,7 +18,7 @@ func (x *allocation) call(i int) {
 			x.pinned[ofVectors] |= 1 << r
 		}
 	}
-	// What is needed later leaves the registers of the routine.
+	// Values needed later must leave the routine's registers.
 	for r := range low {
 		v := x.held[ofVectors][r]
 		if v < 0 || x.next[v] == never || x.again(v) {
@@ -66,13 +66,13 @@ func (x *allocation) call(i int) {
 		x.place(Value(pair.second), 1-pair.first, x.first[pair.second])
 	}
 	for _, v := range results {
-		x.pinned[ofVectors] |= 1 << x.reg[v] // what take may not give out
+		x.pinned[ofVectors] |= 1 << x.reg[v] // take must not use this register
 	}
 	for _, v := range results {
 		if x.calls[i+1] >= x.first[v] {
 			continue
 		}
-		if r := x.take(ofVectors, i, x.first[v]); r >= low { // it is to outlive another call
+		if r := x.take(ofVectors, i, x.first[v]); r >= low { // it must survive another call
 			x.v.copy(r, x.reg[v])
 			x.vacate(ofVectors, x.reg[v])
 			x.place(Value(v), r, x.first[v])
@@ -81,14 +81,14 @@ func (x *allocation) call(i int) {
 	}
 }
 
-// arrange makes the first registers hold values: the operands of a routine.
+// arrange moves values to the first registers: the operands of a routine.
 func (x *allocation) arrange(vs []Value) {
 	switch {
 	case len(vs) == 1:
 		x.move(0, vs[0])
 	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 0:
 		x.move(1, vs[1])
-	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 1: // the one for the other
+	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 1: // the two are swapped
 		at := At(Scratch, 8*x.a.swapping())
 		x.v.store(at, 0, x.v.lanes())
 		x.v.copy(0, 1)
@@ -102,7 +102,7 @@ func (x *allocation) arrange(vs []Value) {
 	}
 }
 
-// swapping is scratch memory for a register.
+// swapping returns scratch memory for a register.
 func (a *Asm) swapping() int32 {
 	if len(a.inner) == 0 {
 		a.inner = append(a.inner, a.Reserve(a.Target.Lanes))
@@ -110,17 +110,17 @@ func (a *Asm) swapping() int32 {
 	return a.inner[0]
 }
 
-// unless leaves a routine's text for another with the same operands.
+// unless leaves a routine's code for other code with the same operands.
 func (x *allocation) unless(i int) {
 	in := &x.b.code[i]
 	t := x.need(in.a, i)
 	l := x.a.NewLabel()
 	x.v.unlessAll(t, l)
 	x.done(i)
-	// What is where now.
+	// The state of the registers at this point.
 	then := *x
 	then.reg = append([]Vec(nil), x.reg...)
-	x.lent = true // the rest
+	x.lent = true // registers and slots are shared from here on
 	var ins []Value
 	for k := range x.b.code {
 		if x.b.code[k].prim == primIn {
@@ -132,7 +132,7 @@ func (x *allocation) unless(i int) {
 		then.arrange(ins)
 		x.a.Jump(Label(in.imm))
 	})
-	for _, v := range ins { // they may be needed nowhere else
+	for _, v := range ins { // the other code may be their only use
 		x.next[v] = x.nextUse(v, i)
 		if x.next[v] == never && x.reg[v] != nowhere {
 			x.vacate(ofVectors, x.reg[v])
@@ -140,7 +140,7 @@ func (x *allocation) unless(i int) {
 	}
 }
 
-// nextUse is when a value is needed after instruction i.
+// nextUse is the next use of a value after instruction i.
 func (x *allocation) nextUse(v Value, i int) int {
 	for k := i + 1; k < len(x.b.code); k++ {
 		if !x.live[k] {

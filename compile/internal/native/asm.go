@@ -7,13 +7,13 @@ import (
 // Reg is a general register.
 type Reg uint8
 
-// The general registers that code may use, by what they hold when a function begins
-// or what they are for. On amd64 the numbers are those of the encoding, on arm64 the
-// registers X0 to X15. Others (the stack pointer, those that Go or the system keeps
-// things in) are left alone.
+// The general registers that code may use, named by what they hold at the beginning of a function
+// or by their purpose. On amd64 the numbers are those of the encoding, on arm64 they are the
+// registers X0 to X15. Others (the stack pointer, registers reserved by Go or the system) are not
+// used.
 const (
-	T0      Reg = 0 // for anything in between; the result
-	R0      Reg = 1 // first argument, mostly the number of an element
+	T0      Reg = 0 // for temporary values; the result
+	R0      Reg = 1 // first argument, mostly the index of an element
 	R1      Reg = 2 // second argument
 	T1      Reg = 3
 	Views   Reg = 6 // the table of views
@@ -28,10 +28,10 @@ const (
 	NoReg   Reg = 255
 )
 
-// Vec is a register of the class that a value has: of vectors, or of truths.
+// Vec is a register of a value's class: vectors or truths.
 type Vec uint8
 
-// Mem is a place in memory: base + index·scale + disp.
+// Mem is an operand in memory: base + index·scale + disp.
 type Mem struct {
 	Base, Index Reg
 	Scale       uint8
@@ -44,11 +44,10 @@ func At(base Reg, disp int32) Mem { return Mem{Base: base, Index: NoReg, Disp: d
 // Indexed is base + index·scale + disp.
 func Indexed(base, index Reg, scale uint8, disp int32) Mem { return Mem{base, index, scale, disp} }
 
-// Label is a place in the code.
+// Label is a position in the code.
 type Label int
 
-// Cond is a condition of a jump after a comparison of integers with a sign, or of
-// those without one.
+// Cond is a condition of a jump after a comparison of signed or unsigned integers.
 type Cond byte
 
 // The conditions.
@@ -57,14 +56,14 @@ const (
 	NotEqual
 	Less
 	GreaterE
-	AboveE // without a sign
+	AboveE // unsigned
 )
 
 // general are the instructions on general registers.
 type general interface {
 	MovImm(r Reg, v uint64) // r = v
-	// Fixed is the place p + index·scale + disp, which uses t if the address needs a register;
-	// it is to be used before other places are asked for.
+	// Fixed is the operand p + index·scale + disp. It uses t if the address needs a register; use
+	// it before asking for other operands.
 	Fixed(t Reg, p uintptr, index Reg, scale uint8, disp int32) Mem
 	Mov(r, s Reg)             // r = s
 	MovLoad(r Reg, m Mem)     // r = the word at m
@@ -77,45 +76,47 @@ type general interface {
 	MulImm(r, s Reg, v int32) // r = s·v
 	Cmp(r, s Reg)             // compares r with s
 	CmpImm(r Reg, v int32)    // compares r with v
-	ToInt(r Reg, m Mem)       // r = the number at m without its fraction; of NaN and numbers beyond, one that is negative or beyond
-	If(c Cond, l Label)       // jumps on the condition
-	Jump(l Label)             // jumps
-	Call(l Label)             // calls the code at l, which leaves by Return and calls nothing
-	Enter()                   // begins a function that Go calls
-	Leave()                   // leaves it
-	Return()                  // leaves code that was called by Call
+	// r = the number at m, truncated; for NaN and numbers out of range, a value that is negative or
+	// out of range
+	ToInt(r Reg, m Mem)
+	If(c Cond, l Label) // jumps if the condition holds
+	Jump(l Label)       // jumps
+	Call(l Label)       // calls the code at l, which leaves by Return and calls nothing
+	Enter()             // begins a function that Go calls
+	Leave()             // leaves it
+	Return()            // leaves code that was called by Call
 	finish() (code []byte, at func(Label) int)
 	NewLabel() Label
 	Place(l Label)
 }
 
-// buffer is the code so far, with its labels and constants.
+// buffer is the code generated so far, with its labels and constants.
 type buffer struct {
 	buf       []byte
 	labels    []int
 	constants []byte
-	known     map[constant]int // where a constant is
+	known     map[constant]int // by constant: its position
 }
 
-// constant is a word and how often it is there.
+// constant is a word and its number of copies.
 type constant struct {
 	w uint64
 	n int
 }
 
-// NewLabel is a label that is not placed yet.
+// NewLabel returns a label without a position.
 func (b *buffer) NewLabel() Label {
 	b.labels = append(b.labels, -1)
 	return Label(len(b.labels) - 1)
 }
 
-// Place puts the label here.
+// Place puts the label at the current position.
 func (b *buffer) Place(l Label) { b.labels[l] = len(b.buf) }
 
 func (b *buffer) bytes(bs ...byte) { b.buf = append(b.buf, bs...) }
 func (b *buffer) int32(v int32)    { b.buf = binary.LittleEndian.AppendUint32(b.buf, uint32(v)) }
 
-// constantAt is the place, among the constants, of n equal words.
+// constantAt returns the position of n equal words among the constants.
 func (b *buffer) constantAt(w uint64, n int) int {
 	if b.known == nil {
 		b.known = map[constant]int{}
@@ -135,7 +136,7 @@ func (b *buffer) constantAt(w uint64, n int) int {
 	return at
 }
 
-// withConstants ends the code with its constants, and tells where they begin.
+// withConstants appends the constants to the code, and returns where they begin.
 func (b *buffer) withConstants() int {
 	for len(b.buf)%64 != 0 {
 		b.bytes(0)

@@ -130,14 +130,14 @@ func TestRegisters(t *testing.T) {
 		for _, n := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("%s %d", target.Name, n), func(t *testing.T) {
 				for seed := range uint64(40) {
-					randomText(t, target, n, seed)
+					randomFormula(t, target, n, seed)
 				}
 			})
 		}
 	}
 }
 
-func randomText(t *testing.T, target *Target, n int, seed uint64) {
+func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	const inputs, steps, outputs = 12, 150, 9
 	a := target.NewAsm()

@@ -2,7 +2,8 @@ package native
 
 import "sync"
 
-var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceValue(hasAVX2), // a hypervisor takes its time for cpuid
+// a hypervisor takes its time for cpuid
+var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceValue(hasAVX2),
 	make: func() (general, [3]vectors) {
 		a := &amd64{}
 		four := &avx2{a, 4}

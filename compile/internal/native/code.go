@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Code is executable memory. Whoever calls its functions keeps it referenced.
+// Code is executable memory. Callers of its functions must keep it referenced.
 type Code struct{ base uintptr }
 
 // Func is a function of executable code.
@@ -29,8 +29,8 @@ func (a *Asm) Make(entries []Label) (*Code, []Func, error) {
 	return c, fs, nil
 }
 
-// Run calls the function: Memory is mem, Views views, Scratch scratch, R0 first, R1
-// last, R2 end. The result is what it leaves in T0.
+// Run calls the function with Memory = mem, Views = views, Scratch = scratch, R0 = first, R1 =
+// last, R2 = end. It returns T0.
 func (f Func) Run(mem, views, scratch unsafe.Pointer, first, last, end int) int {
 	return run(f.entry, mem, views, scratch, first, last, end)
 }

@@ -2,23 +2,24 @@ package native
 
 import "math"
 
-// Value is a virtual register, by the number of the instruction that makes it: a
-// number, a word or a truth in each lane.
+// Value is a virtual register, identified by the instruction that defines it: a number, a word or a
+// truth in each lane.
 type Value int32
 
-// prim is a primitive: what a processor does in one instruction or a few.
+// prim is a primitive: an operation that takes one or a few instructions.
 type prim uint8
 
 const (
-	primIn        prim = iota // what register imm holds at the beginning; in a text, operand imm
+	primIn        prim = iota // the initial value of register imm; in a formula, operand imm
 	primWord                  // imm in all lanes
-	primLoad                  // the numbers at place imm
-	primBroadcast             // the number at place imm, in all lanes
+	primLoad                  // the numbers at address imm
+	primBroadcast             // the number at address imm, in all lanes
 	primGather                // numbers by a table of integers: gather imm
-	primFetch                 // the numbers at address imm + 8·a; the next instructions are those behind each
-	primField                 // one of these
+	// the numbers at address imm + 8·a; the next instructions are those at further distances
+	primFetch
+	primField // one of these
 
-	primAdd // arithmetic: each rounded by itself
+	primAdd // arithmetic: each operation is rounded
 	primSub
 	primMul
 	primDiv
@@ -40,25 +41,25 @@ const (
 	primSelect  // a ? b : c
 	primKeep    // a ? b : 0
 	primActive  // a in the lanes that count, 0 in the others
-	primZip     // lanes of a and b in turn: the even ones of both, or, with imm 1, the odd ones
+	primZip     // interleaves lanes of a and b: the even ones of both, or, with imm 1, the odd ones
 	primPairs   // the even pairs of lanes of a, then those of b, or, with imm 1, the odd ones
 	primCall    // the routine imm of a, and b if it has two arguments
 	primSecond  // the other result of the routine that call imm calls
 
-	// What has an effect.
-	primStore    // at place imm
+	// Primitives with side effects.
+	primStore    // at address imm
 	primSum      // adds a to accumulator imm
 	primProduct  // adds a·b to accumulator imm, rounded once
 	primCompound // multiplies accumulator imm by a and adds b
-	primFail     // makes the mark of failures true where a is
+	primFail     // sets the failure flag where a is true
 	primExit     // leaves by exit imm if a is true in a lane; stores b
 	primBranch   // goes to label imm if a is true in a lane
-	primUnless   // goes to label imm, with the operands of the text, if a is not true in all lanes
+	primUnless   // jumps to label imm, with the formula's operands, unless a is true in all lanes
 	numPrimitives
 )
 
-// primitives tells of each primitive how many operands it has, whether it has an
-// effect, and whether it is a truth.
+// primitives has, for each primitive, its number of operands, whether it has side effects, and
+// whether it is a truth.
 var primitives = [numPrimitives]struct {
 	operands      int
 	effect, truth bool
@@ -88,15 +89,14 @@ func (in *instruction) operands() []Value {
 	return [...][]Value{nil, {in.a}, {in.a, in.b}, {in.a, in.b, in.c}}[n]
 }
 
-// Text is straight-line code on lanes, as its primitives are: of any number of
-// lanes and for any processor.
+// Formula is straight-line code of primitives, for any number of lanes and any processor.
 type Formula struct {
 	code   []instruction
 	result Value
 }
 
-// NewRoutine is the text that f writes for so many operands.
-func NewRoutine(operands int, f func(b *Builder, x []Value) Value) *Formula {
+// NewFormula returns the formula that f builds from this number of operands.
+func NewFormula(operands int, f func(b *Builder, x []Value) Value) *Formula {
 	b := &Builder{}
 	x := make([]Value, operands)
 	for i := range x {
@@ -106,7 +106,7 @@ func NewRoutine(operands int, f func(b *Builder, x []Value) Value) *Formula {
 	return &Formula{b.code, r}
 }
 
-// Calls reports whether the text calls a routine.
+// Calls reports whether the formula calls a routine.
 func (t *Formula) Calls() bool {
 	for i := range t.code {
 		if t.code[i].prim == primCall {
@@ -116,8 +116,8 @@ func (t *Formula) Calls() bool {
 	return false
 }
 
-// Rounds reports whether the text calls a routine that does not compute the same bits as
-// its function everywhere.
+// Rounds reports whether the formula calls a routine that does not compute the same bits as its
+// function everywhere.
 func (t *Formula) Rounds() bool {
 	for i := range t.code {
 		if in := &t.code[i]; in.prim == primCall && routineTable[in.imm].name == "" {
@@ -127,42 +127,40 @@ func (t *Formula) Rounds() bool {
 	return false
 }
 
-// Place is a place of numbers in memory: an address in a register, a pointer, one
-// that is kept in scratch memory, or, with none of these, that of a view; plus an index
-// times 8, plus a distance.
+// Place is an address of numbers. Its base is a register, a pointer, an address saved in scratch
+// memory or, with none of these, a view. An index times 8 and a displacement are added.
 type Place struct {
-	Base    Reg // NoReg: one of the next three
+	Base    Reg // NoReg: one of the next three is the base
 	Pointer uintptr
-	Saved   int32 // a number of scratch memory that holds the address, from 1
+	Saved   int32 // index in scratch memory of the saved address, from 1
 	View    int32
 	Index   Reg // NoReg: none
 	Disp    int32
 }
 
-// gathering is numbers by a table of integers of 32 bits.
+// gathering is a gather of numbers by a table of 32-bit integers.
 type gathering struct {
 	from  Place
-	table uintptr // of its first element
+	table uintptr // address of its first element
 	index Reg     // of the first lane
 	disp  int32   // in bytes of the table
 }
 
-// exit is what happens when a truth makes the code leave: where a value is stored
-// first.
+// exit describes how code leaves if a truth holds: first a value is stored.
 type exit struct {
 	at   Place
 	code func()
 }
 
-// Builder writes straight-line code down. What has no effect is made only if it is
-// used. A load is made where its value is first used, and may be made again.
+// Builder records straight-line code. Instructions without side effects are generated only if they
+// are used. A load happens at its first use, and may be repeated.
 type Builder struct {
 	code   []instruction
 	places []Place
 	gather []gathering
 	exits  []exit
 	outs   []out
-	fields [][]int32 // of fetches
+	fields [][]int32 // distances of fetches
 	words  map[uint64]Value
 	homes  map[Value]Place
 	pairs  map[int]paired // by call
@@ -171,13 +169,13 @@ type Builder struct {
 	free bool // it has been taken back
 }
 
-// out is a value that a register is to hold at the end.
+// out is a value that a register must hold at the end.
 type out struct {
 	v Value
 	r Vec
 }
 
-// Reset forgets what has been written, and keeps the memory for other texts.
+// Reset discards the recorded code, and keeps the memory for other formulas.
 func (b *Builder) Reset() {
 	clear(b.exits)
 	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words, homes: b.homes, of: b.of}
@@ -190,7 +188,7 @@ func (b *Builder) do(in instruction) Value {
 	return Value(len(b.code) - 1)
 }
 
-// In is what a register holds at the beginning: one value for each register, which holds one.
+// In is the initial value of a register; the same value for each call.
 func (b *Builder) In(r Vec) Value {
 	for i := range b.code {
 		if in := &b.code[i]; in.prim == primIn && in.imm == uint64(r) {
@@ -200,11 +198,11 @@ func (b *Builder) In(r Vec) Value {
 	return b.do(instruction{prim: primIn, imm: uint64(r)})
 }
 
-// Out makes a register hold a value at the end: one that is reserved. Registers are
-// written in the order of the calls.
+// Out makes a reserved register hold a value at the end. Registers are written in the order of the
+// calls.
 func (b *Builder) Out(r Vec, v Value) { b.outs = append(b.outs, out{v, r}) }
 
-// Word is a word, in all lanes.
+// Word is a constant word in all lanes.
 func (b *Builder) Word(w uint64) Value {
 	v, ok := b.words[w]
 	if !ok {
@@ -217,7 +215,7 @@ func (b *Builder) Word(w uint64) Value {
 	return v
 }
 
-// Number is a number, in all lanes.
+// Number is a constant number in all lanes.
 func (b *Builder) Number(x float64) Value { return b.Word(math.Float64bits(x)) }
 
 func (b *Builder) place(p Place) uint64 {
@@ -225,16 +223,17 @@ func (b *Builder) place(p Place) uint64 {
 	return uint64(len(b.places) - 1)
 }
 
-// Load is the numbers at p, of as many lanes as there are. Nothing may be written there
-// as long as the value is used.
+// Load loads the numbers at p, one per lane. Nothing may be written there while the value is in
+// use.
 func (b *Builder) Load(p Place) Value { return b.do(instruction{prim: primLoad, imm: b.place(p)}) }
 
-// Broadcast is the number at p in all lanes, under the same condition.
+// Broadcast loads the number at p into all lanes, with the same restriction.
 func (b *Builder) Broadcast(p Place) Value {
 	return b.do(instruction{prim: primBroadcast, imm: b.place(p)})
 }
 
-// Store puts a value at p. With home, the value is found there as long as it is used.
+// Store stores a value at p. With home, the value can be loaded again from there as long as it is
+// used.
 func (b *Builder) Store(p Place, x Value, home bool) {
 	if home {
 		if b.homes == nil {
@@ -247,14 +246,14 @@ func (b *Builder) Store(p Place, x Value, home bool) {
 	b.do(instruction{prim: primStore, a: x, imm: b.place(p)})
 }
 
-// Gather is the numbers at p plus 8 times the integers in a table of integers of 32
-// bits at address table + 4·index + disp, one for each lane.
+// Gather loads the numbers at p plus 8 times the integers of a table, one for each lane. The table
+// has 32-bit integers at address table + 4·index + disp.
 func (b *Builder) Gather(p Place, table uintptr, index Reg, disp int32) Value {
 	b.gather = append(b.gather, gathering{p, table, index, disp})
 	return b.do(instruction{prim: primGather, imm: uint64(len(b.gather) - 1)})
 }
 
-// Fetch is the numbers at an address plus 8·x, x of words, plus each of the distances in
+// Fetch loads the numbers at an address plus 8·x, where x is words, plus each of the distances in
 // bytes: one value for each.
 func (b *Builder) Fetch(address uintptr, x Value, distances ...int32) []Value {
 	b.fields = append(b.fields, distances)
@@ -278,22 +277,21 @@ func (b *Builder) MulAdd(x, y, z Value) Value {
 	return b.do(instruction{prim: primMulAdd, a: x, b: y, c: z})
 }
 
-// Max is x where x > y, else y; Min is x where x < y, else y: y where either is
-// no number.
+// Max is x where x > y, else y; Min is x where x < y, else y. Both are y where either is NaN.
 func (b *Builder) Max(x, y Value) Value { return b.do(instruction{prim: primMax, a: x, b: y}) }
 func (b *Builder) Min(x, y Value) Value { return b.do(instruction{prim: primMin, a: x, b: y}) }
 
-// Rounding is a way to make integers of numbers.
+// Rounding is a way to round to integers.
 type Rounding byte
 
-// The ways.
+// The roundings.
 const (
 	Floor Rounding = iota
 	Ceil
 	Trunc
 )
 
-// Round is x as an integer, by one of the ways.
+// Round rounds x to an integer.
 func (b *Builder) Round(r Rounding, x Value) Value {
 	return b.do(instruction{prim: primRound, a: x, imm: uint64(r)})
 }
@@ -322,17 +320,17 @@ func (b *Builder) Shr(x Value, n int) Value {
 	return b.do(instruction{prim: primShr, a: x, imm: uint64(n)})
 }
 
-// Comparison is a way to compare numbers.
+// Comparison is a comparison of numbers.
 type Comparison byte
 
 // The comparisons.
 const (
-	EQ Comparison = iota // false if unordered, as the next ones
+	EQ Comparison = iota // false if unordered, as are the next ones
 	LT
 	LE
 	GE
 	GT
-	NEQ // true if unordered, as the next ones
+	NEQ // true if unordered, as are the next ones
 	NLT
 	NLE
 	NGE
@@ -340,12 +338,12 @@ const (
 	UNORD
 )
 
-// Compare is the truth of a comparison.
+// Compare compares x and y.
 func (b *Builder) Compare(c Comparison, x, y Value) Value {
 	return b.do(instruction{prim: primCompare, a: x, b: y, imm: uint64(c)})
 }
 
-// Both and Either are truths of truths.
+// Both and Either are the conjunction and disjunction of truths.
 func (b *Builder) Both(x, y Value) Value   { return b.do(instruction{prim: primBoth, a: x, b: y}) }
 func (b *Builder) Either(x, y Value) Value { return b.do(instruction{prim: primEither, a: x, b: y}) }
 
@@ -360,8 +358,7 @@ func (b *Builder) Keep(t, x Value) Value { return b.do(instruction{prim: primKee
 // Truth is 1 where t is true, else 0.
 func (b *Builder) Truth(t Value) Value { return b.Keep(t, b.Number(1)) }
 
-// Call is a routine of one or two numbers. No truth may be used after it that was made
-// before.
+// Call calls a routine of one or two numbers. Truths made before it must not be used after it.
 func (b *Builder) Call(r Routine, x ...Value) Value {
 	in := instruction{prim: primCall, a: x[0], imm: uint64(r)}
 	if len(x) > 1 {
@@ -370,7 +367,7 @@ func (b *Builder) Call(r Routine, x ...Value) Value {
 	return b.do(in)
 }
 
-// Sum adds x to an accumulator, Product x·y, rounded once.
+// Sum adds x to an accumulator, Product adds x·y, rounded once.
 func (b *Builder) Sum(acc int, x Value) { b.do(instruction{prim: primSum, a: x, imm: uint64(acc)}) }
 func (b *Builder) Product(acc int, x, y Value) {
 	b.do(instruction{prim: primProduct, a: x, b: y, imm: uint64(acc)})
@@ -381,27 +378,27 @@ func (b *Builder) Compound(acc int, x, y Value) {
 	b.do(instruction{prim: primCompound, a: x, b: y, imm: uint64(acc)})
 }
 
-// Fail marks a failure where t is true.
+// Fail sets the failure flag where t is true.
 func (b *Builder) Fail(t Value) { b.do(instruction{prim: primFail, a: t}) }
 
-// Exit leaves to code made by f, after the function, if t is true in a lane; x is stored
-// at p before.
+// Exit leaves to code made by f, placed after the function, if t is true in any lane; x is stored
+// at p first.
 func (b *Builder) Exit(t, x Value, p Place, f func()) {
 	b.exits = append(b.exits, exit{p, f})
 	b.do(instruction{prim: primExit, a: t, b: x, imm: uint64(len(b.exits) - 1)})
 }
 
-// Branch goes to l if t is true in a lane.
+// Branch jumps to l if t is true in any lane.
 func (b *Builder) Branch(t Value, l Label) { b.do(instruction{prim: primBranch, a: t, imm: uint64(l)}) }
 
-// Transpose is, for as many values as there are lanes, one value for each lane: what it
-// holds of each of them.
+// Transpose takes as many values as there are lanes, and returns for each lane a value with that
+// lane of all of them.
 func (b *Builder) Transpose(x []Value) []Value {
 	if len(x) == 1 {
 		return x
 	}
-	// Each step has half as many values, of either half of the lanes: first even and odd
-	// ones, then even and odd pairs of what is left.
+	// Each step halves the values: first into even and odd lanes, then into even and odd pairs of
+	// the results.
 	halves := func(p prim, x []Value) (even, odd []Value) {
 		for k := 0; k < len(x); k += 2 {
 			even = append(even, b.do(instruction{prim: p, a: x[k], b: x[k+1]}))
@@ -426,17 +423,17 @@ func (b *Builder) Transpose(x []Value) []Value {
 	return t
 }
 
-// Active is x in those lanes that count, 0 in the others.
+// Active is x in the lanes that count, 0 in the others.
 func (b *Builder) Active(x Value) Value { return b.do(instruction{prim: primActive, a: x}) }
 
-// unless goes to a label unless t is true in all lanes: of a routine's text, whose
-// operands are found there where they were at its beginning.
+// unless jumps to a label unless t is true in all lanes. In a routine, its operands are there where
+// they were at its beginning.
 func (b *Builder) unless(t Value, l Label) {
 	b.do(instruction{prim: primUnless, a: t, imm: uint64(l)})
 }
 
-// Text is a text with its operands.
-func (b *Builder) Text(t *Formula, x []Value) Value {
+// Apply applies a formula to operands.
+func (b *Builder) Apply(t *Formula, x []Value) Value {
 	at := make([]Value, len(t.code))
 	for i, in := range t.code {
 		switch in.prim {

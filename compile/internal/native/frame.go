@@ -2,18 +2,18 @@ package native
 
 import "math/bits"
 
-// Frame is what a piece of code finds: which instructions, on one number or on as
-// many as there are lanes, and which registers are its own. Some are reserved for
-// what outlives a text: accumulators, carried numbers, the mark of failures.
+// Frame is the environment of a piece of code: its instructions, on one number or on as many as
+// there are lanes, and its registers. Some registers are reserved for values that outlive a
+// formula: accumulators, carried numbers, the failure flag.
 type Frame struct {
 	a      *Asm
 	v      vectors
-	free   [2]uint64 // registers that texts may use, by class
+	free   [2]uint64 // registers that formulas may use, by class
 	accs   []accumulator
 	marked bool
 	mark   Vec
-	spare  int  // registers that are not reserved
-	inner  bool // of a routine
+	spare  int  // number of registers that must not be reserved
+	inner  bool // for a routine
 }
 
 // accumulator is a sum in lanes: in a register or in scratch memory.
@@ -23,14 +23,14 @@ type accumulator struct {
 	at  int32
 }
 
-// classes of registers.
+// Classes of registers.
 const (
 	ofVectors = 0
 	ofTruths  = 1
 )
 
-// Frame is a frame of instructions on one number, or on as many as there are lanes,
-// though not on more than what holds n.
+// Frame returns a frame of instructions on one number, or on as many as there are lanes, but no
+// more than needed for n.
 func (a *Asm) Frame(n int) *Frame {
 	f := &Frame{a: a, v: a.whole}
 	defer func() { f.spare = a.routineVectors(f.v) + 2 }()
@@ -41,28 +41,28 @@ func (a *Asm) Frame(n int) *Frame {
 	case n <= a.half.lanes():
 		f.v = a.half
 	default:
-		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first one cannot choose lanes
+		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first mask register cannot select lanes
 		return f
 	}
-	if a.Target.Truths > 0 { // the instructions of narrower vectors have 16 registers
+	if a.Target.Truths > 0 { // the instructions for narrower vectors have 16 registers
 		f.free[ofVectors] = 1<<16 - 1
 	}
 	return f
 }
 
-// Spare makes reservations leave no more than n registers.
+// Spare sets the number of registers that reservations must leave free.
 func (f *Frame) Spare(n int) { f.spare = n }
 
-// Spared is the n of Spare, or what routines and a text need.
+// Spared is the number of Spare, or the number that routines and a formula need.
 func (f *Frame) Spared() int { return f.spare }
 
-// Lanes is how many numbers an instruction is on.
+// Lanes is the number of lanes of an instruction.
 func (f *Frame) Lanes() int { return f.v.lanes() }
 
-// Free is how many vector registers are not reserved.
+// Free is the number of vector registers that are not reserved.
 func (f *Frame) Free() int { return bits.OnesCount64(f.free[ofVectors]) }
 
-// Reserve takes the last free vector register out, if enough are left.
+// Reserve reserves the last free vector register, if enough remain.
 func (f *Frame) Reserve() (Vec, bool) {
 	if f.Free() <= f.spare {
 		return 0, false
@@ -72,7 +72,7 @@ func (f *Frame) Reserve() (Vec, bool) {
 	return Vec(r), true
 }
 
-// Accumulator makes a sum of lanes that is 0; its number counts from 0.
+// Accumulator makes a sum in lanes, initially 0; accumulators are numbered from 0.
 func (f *Frame) Accumulator() int {
 	r, ok := f.Reserve()
 	acc := accumulator{reg: r, mem: !ok}
@@ -87,7 +87,7 @@ func (f *Frame) Accumulator() int {
 	return len(f.accs) - 1
 }
 
-// Mark makes the mark of failures, which is false.
+// Mark makes the failure flag, initially false.
 func (f *Frame) Mark() {
 	f.marked = true
 	if t := f.free[ofTruths]; t != 0 {
@@ -106,8 +106,8 @@ func (f *Frame) IfMarked(l Label) {
 	}
 }
 
-// AddSum adds the sum of accumulators, as many as hold eight numbers, to the number at
-// p. Registers are overwritten.
+// AddSum adds the sum of accumulators, as many as hold eight numbers, to the number at p. It
+// overwrites their registers.
 func (f *Frame) AddSum(accs []int, p Place) {
 	xs := make([]Vec, len(accs))
 	for i, k := range accs {
@@ -124,7 +124,7 @@ func (f *Frame) AddSum(accs []int, p Place) {
 	f.a.single.store(m, 0, 1)
 }
 
-// CallOn makes accumulators what a routine makes of them.
+// CallOn replaces accumulators by the results of a routine.
 func (f *Frame) CallOn(r Routine, accs []int) {
 	b := f.a.Builder()
 	for _, k := range accs {
@@ -138,7 +138,7 @@ func (f *Frame) CallOn(r Routine, accs []int) {
 	f.Emit(b, f.v.lanes())
 }
 
-// Accumulators makes n of them, which must have registers.
+// Accumulators makes n accumulators, which must fit into registers.
 func (f *Frame) Accumulators(n int) {
 	f.spare = 0
 	for range n {
@@ -148,8 +148,8 @@ func (f *Frame) Accumulators(n int) {
 	}
 }
 
-// Release gives the registers of the accumulators, which have some, back to texts and
-// returns them: the next text finds the sums there by In.
+// Release frees the registers of the accumulators and returns them: the next formula gets the sums
+// by In.
 func (f *Frame) Release() []Vec {
 	rs := make([]Vec, len(f.accs))
 	for i, acc := range f.accs {
@@ -165,13 +165,13 @@ func (f *Frame) StoreAccumulator(k int, p Place, active int) {
 	f.v.store(f.a.mem(p, T0), f.accs[k].reg, active)
 }
 
-// StoreTotal stores the sum of the lanes of an accumulator, which is overwritten.
+// StoreTotal stores the sum of the lanes of an accumulator, and overwrites the accumulator.
 func (f *Frame) StoreTotal(k int, p Place) {
 	f.v.sum(0, []Vec{f.accs[k].reg})
 	f.a.single.store(f.a.mem(p, T0), 0, 1)
 }
 
-// mem makes a place in memory of one, with the address in t if it needs a register.
+// mem converts an address to an operand; t is used if the address needs a register.
 func (a *Asm) mem(p Place, t Reg) Mem {
 	base := p.Base
 	if base == NoReg {
@@ -188,5 +188,5 @@ func (a *Asm) mem(p Place, t Reg) Mem {
 	return Indexed(base, p.Index, 8, p.Disp)
 }
 
-// LeaPlace makes r the address of a place.
+// LeaPlace loads an address into r.
 func (a *Asm) LeaPlace(r Reg, p Place) { a.Lea(r, a.mem(p, r)) }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// GoSource is the Go source of the routines that have a name, unformatted, by the name of its
-// file: the functions of package ad/kernel/routines. Where there is no machine code the texts
-// are not linked, and there is no source.
+// GoSource returns the Go source of the named routines, unformatted, by file name: the functions of
+// package ad/kernel/routines. Without machine code the routines are not linked, and there is no
+// source.
 func GoSource(header string) map[string]string {
 	if !Supported {
 		return nil
@@ -37,7 +37,7 @@ func GoSource(header string) map[string]string {
 			rest = strings.ToLower(row.name[:1]) + row.name[1:] + "Rest"
 		}
 		b, x := builderOf(row.operands)
-		y := row.text(b, x, func(ordinary Value) { b.unless(ordinary, 0) })
+		y := row.main(b, x, func(ordinary Value) { b.unless(ordinary, 0) })
 		printGo(file(row.file+".go"), b, y, row.name, row.doc, row.operands, rest)
 		if row.rest != nil {
 			b, x := builderOf(row.operands)
@@ -60,7 +60,7 @@ func builderOf(operands int) (*Builder, []Value) {
 	return b, x
 }
 
-// kinds of values in Go.
+// kind is the type of a value in Go.
 type kind byte
 
 const (
@@ -76,25 +76,25 @@ type goPrinter struct {
 	b      *Builder
 	kinds  []kind
 	uses   []int
-	text   []string // of values that are variables or parts of expressions
-	guards []int    // of each value, in guardTree
+	text   []string // Go expressions of values: variables, or parts of expressions
+	guards []int    // by value: its guard, an index into tree
 	tree   []guard
-	block  []int // the block that prints it: twice the choice, plus 1 for its second side
+	block  []int // by value: the block that prints it, twice the choice, plus 1 for its second side
 	outer  []bool
 	done   []bool
 	params []string
 	rest   string
 }
 
-// guard is that a truth holds, or does not: what only one side of choices needs is
-// computed there. The first one is nothing.
+// guard is a condition under which a value is needed: values that only one side of a choice needs
+// are computed on that side. The first guard is none.
 type guard struct {
 	parent, depth int
 	truth         Value
 	side          bool
 }
 
-// printGo writes a text as a function of numbers. Every product is rounded by itself.
+// printGo prints a formula as a function of numbers. Every product is rounded separately.
 func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operands int, rest string) {
 	code, result := withoutRepetitions(b.code, result)
 	n := len(code)
@@ -104,7 +104,8 @@ func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operan
 	p.place(result)
 	p.blocks(result)
 	fmt.Fprintf(w, "\n// %s\nfunc %s(%s float64) float64 {\n", doc, name, strings.Join(p.params, ", "))
-	// Everything is printed into a buffer first: the kinds of variables come out there.
+	// Everything is printed into a buffer first, because the types of variables are found on the
+	// way.
 	body := &bytes.Buffer{}
 	p.w = body
 	p.print(0, n, 0)
@@ -123,7 +124,7 @@ func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operan
 	fmt.Fprintf(w, "return %s\n}\n", p.number(result))
 }
 
-// withoutRepetitions is code whose equal instructions are the same.
+// withoutRepetitions is common-subexpression elimination on code.
 func withoutRepetitions(code []instruction, result Value) ([]instruction, Value) {
 	first := map[instruction]Value{}
 	at := make([]Value, len(code))
@@ -137,7 +138,7 @@ func withoutRepetitions(code []instruction, result Value) ([]instruction, Value)
 		}
 		at[i] = Value(i)
 		if in.prim == primFetch && uintptr(in.imm) == logTable {
-			in.a = out[in.a].a // that is three times the index of a struct
+			in.a = out[in.a].a // this is three times the index of a struct
 		}
 		if in.prim == primFetch || in.prim == primField || in.prim == primUnless {
 			continue
@@ -159,7 +160,7 @@ func (p *goPrinter) fetchOf(v Value) Value {
 	return v
 }
 
-// place counts uses, and finds the guards of values: what all their uses have in common.
+// place counts uses, and finds the guards of values: the common part of the guards of their uses.
 func (p *goPrinter) place(result Value) {
 	known := make([]bool, len(p.code))
 	guards := map[guard]int{}
@@ -179,7 +180,7 @@ func (p *goPrinter) place(result Value) {
 		p.guards[v] = g
 	}
 	under := func(parent int, truth Value, side bool) int {
-		for g := parent; g > 0; g = p.tree[g].parent { // it is known there
+		for g := parent; g > 0; g = p.tree[g].parent { // the condition is known there
 			if p.tree[g].truth == truth && p.tree[g].side == side {
 				return parent
 			}
@@ -223,7 +224,7 @@ func (p *goPrinter) choice(i int) bool {
 	return p.guards[i] >= 0 && (p.code[i].prim == primSelect || p.code[i].prim == primKeep)
 }
 
-// blocks finds which block prints a value: the first choice by its guard behind it.
+// blocks finds the block that prints a value: that of the first choice after it with its guard.
 func (p *goPrinter) blocks(result Value) {
 	for i := range p.code {
 		g := p.guards[i]
@@ -258,7 +259,7 @@ func (p *goPrinter) blocks(result Value) {
 	}
 }
 
-// print writes what is of a block, up to instruction end.
+// print prints the values of a block, up to instruction end.
 func (p *goPrinter) print(block, end, from int) {
 	for i := from; i < end; i++ {
 		if p.guards[i] >= 0 && p.block[i] == block && !p.done[i] {
@@ -280,7 +281,7 @@ func (p *goPrinter) define(v Value, text string) {
 	p.text[v] = p.local(v)
 }
 
-// choose writes a choice, with what its sides alone need.
+// choose prints a choice, with the values that only one side needs.
 func (p *goPrinter) choose(v Value, first, second Value, zero bool) {
 	in := &p.code[v]
 	outer := p.w
@@ -299,7 +300,7 @@ func (p *goPrinter) choose(v Value, first, second Value, zero bool) {
 		fmt.Fprintf(p.w, "var %s %s\n", p.local(v), map[kind]string{number: "float64", word: "uint64"}[p.kinds[v]])
 	}
 	fmt.Fprintf(p.w, "if %s {\n%s%s = %s\n}", p.text[in.a], sides[0], p.local(v), at(first))
-	if !zero { // else it is 0 from the beginning
+	if !zero { // otherwise it is 0 from the beginning
 		fmt.Fprintf(p.w, " else {\n%s%s = %s\n}", sides[1], p.local(v), at(second))
 	}
 	fmt.Fprintln(p.w)
@@ -310,7 +311,7 @@ func (p *goPrinter) instruction(v Value, params []string, rest string) {
 	in := &p.code[v]
 	set := func(k kind, text string) {
 		p.kinds[v], p.text[v] = k, text
-		// What is used once, and short, is a part of what uses it.
+		// A value that is short and used once becomes part of that expression.
 		if p.uses[v] > 1 || len(text) > 100 || p.outer[v] {
 			p.define(v, text)
 		}
@@ -432,7 +433,7 @@ func (p *goPrinter) fetch(v Value) {
 	}
 }
 
-// number is a value as a float64.
+// number returns a value as a float64 expression.
 func (p *goPrinter) number(v Value) string {
 	switch p.kinds[v] {
 	case literal:
@@ -456,7 +457,7 @@ func (p *goPrinter) number(v Value) string {
 	return p.text[v]
 }
 
-// word is a value as its bits.
+// word returns a value as an expression of its bits.
 func (p *goPrinter) word(v Value) string {
 	switch p.kinds[v] {
 	case literal:

@@ -28,7 +28,7 @@ func (c base) logarithm(b *Builder, x, further Value) Value {
 	return b.Add(y, b.Add(yl, b.Add(low, b.Mul(k, b.Number(c.twoLow)))))
 }
 
-func (c base) text(b *Builder, x []Value, slow func(Value)) Value {
+func (c base) main(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	return c.logarithm(b, x[0], b.Number(0))
 }

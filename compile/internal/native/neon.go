@@ -9,9 +9,8 @@ var neonTarget = &Target{Name: "NEON", Lanes: 2, Vectors: 30, found: hasNEON,
 		return a, [3]vectors{&neon{a, 1}, two, two}
 	}}
 
-// neon are the instructions on one number, or on two, of arm64. The last two vector
-// registers are for what instructions need in between. Truths are vectors of which all bits
-// of a lane are set, or none.
+// neon has the instructions on one number, or on two, of arm64. The last two vector registers are
+// for temporary values. Truths are vectors in which a lane has all bits set, or none.
 type neon struct {
 	*arm64
 	n int
@@ -24,8 +23,8 @@ const (
 
 func (l *neon) lanes() int { return l.n }
 
-// neonCodes are the instructions of two operands on two lanes, and on one if that is
-// another: on bits it is of no matter what the other lane holds.
+// neonCodes are the instructions with two operands on two lanes, and on one if that is a different
+// one. For operations on bits, the contents of the other lane do not matter.
 var neonCodes = map[prim][2]uint32{
 	primAdd: {0x4e60d400, 0x1e602800}, primSub: {0x4ee0d400, 0x1e603800}, primMul: {0x6e60dc00, 0x1e600800}, primDiv: {0x6e60fc00, 0x1e601800},
 	primAnd: {0x4e201c00}, primOr: {0x4ea01c00}, primXor: {0x6e201c00}, primKeep: {0x4e201c00}, primBoth: {0x4e201c00}, primEither: {0x4ea01c00},
@@ -41,9 +40,10 @@ const (
 	vFneg, vFabs, vFmla                         = 0x6ee0f800, 0x4ee0f800, 0x4e60cc00
 	vShl, vUshr                                 = 0x4f005400, 0x6f000400
 	vFaddp, vAddp                               = 0x7e70d800, 0x5ef1b800 // of the two lanes of a register
-	vDup, vIns                                  = 0x4e080400, 0x6e180400 // the lower lane to both, or to the upper one
-	vTrn1                                       = 0x4ec02800
-	vFmovD, vToX, vUpperToX                     = 0x1e604000, 0x9e660000, 0x4e183c00
+	// the lower lane to both, or to the upper one
+	vDup, vIns              = 0x4e080400, 0x6e180400
+	vTrn1                   = 0x4ec02800
+	vFmovD, vToX, vUpperToX = 0x1e604000, 0x9e660000, 0x4e183c00
 )
 
 // roundingNEON are the instructions for these.
@@ -149,15 +149,15 @@ func (l *neon) compare(c Comparison, d, a, b Vec) {
 	l.negated(c, d)
 }
 
-// negated makes the opposite of a truth, for a comparison that is one.
+// negated generates the negation of a truth for comparisons that are implemented that way.
 func (l *neon) negated(c Comparison, d Vec) {
 	if c >= NEQ {
 		l.two(vNot, d, d)
 	}
 }
 
-// folds: there are no operands in memory, but instructions that need no operand for a word
-// that operations on bits, and comparisons, often have.
+// folds: no operand may be in memory, but bit operations and comparisons with some constant words
+// need no operand.
 func (l *neon) folds(p prim) bool {
 	return p == primAnd || p == primOr || p == primXor || p == primCompare
 }
@@ -198,8 +198,8 @@ func (l *neon) copy(d, x Vec) {
 	}
 }
 
-// word has instructions for words whose bytes have all bits or none, and for numbers of few
-// digits; others are constants.
+// word generates a constant word. Words whose bytes have all bits set or none, and numbers of few
+// digits, take one instruction; others are loaded.
 func (l *neon) word(d Vec, w uint64) {
 	// The eight bits of these go to two places.
 	eight := func(op uint32, b uint32) { l.rr(op|b>>5<<16|b&31<<5, byte(d), 0) }
@@ -212,7 +212,7 @@ func (l *neon) word(d Vec, w uint64) {
 	}
 }
 
-// byteMask is one bit for each byte of a word, if these are 0 or 255.
+// byteMask returns one bit for each byte of a word, if all bytes are 0 or 255.
 func byteMask(w uint64) (b uint32, ok bool) {
 	for k := range 8 {
 		switch byte(w >> (8 * k)) {
@@ -226,8 +226,8 @@ func byteMask(w uint64) (b uint32, ok bool) {
 	return b, true
 }
 
-// fewDigits is a number as sign, three bits of an exponent and four digits behind the first
-// one, if it is one: ±(16 to 31)/16·2^(-3 to 4).
+// fewDigits encodes a number as sign, three bits of an exponent and four bits of a fraction, if it
+// is ±(16 to 31)/16·2^(-3 to 4).
 func fewDigits(w uint64) (b uint32, ok bool) {
 	x := math.Float64frombits(w)
 	fraction, e := math.Frexp(math.Abs(x)) // 0.5 ≤ fraction < 1
@@ -235,7 +235,7 @@ func fewDigits(w uint64) (b uint32, ok bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || digits < 16 || digits != math.Trunc(digits) || e < -2 || e > 5 {
 		return 0, false
 	}
-	// The highest bit of the exponent is the opposite of that of the number's.
+	// The highest bit of the exponent is inverted.
 	return uint32(w>>63)<<7 | (uint32(e+2)>>2^1)<<6 | uint32(e+2)&3<<4 | uint32(digits)&15, true
 }
 
@@ -321,8 +321,7 @@ func (l *neon) keepLanes(d, x Vec, active int) {
 
 func (l *neon) falseTruth(d Vec) { l.word(d, 0) }
 
-// total makes a register the sum of a truth's lanes, as integers: minus one for each that
-// it holds in.
+// total sums a truth's lanes as integers: minus one for each lane in which it holds.
 func (l *neon) total(t Vec) {
 	if l.n > 1 {
 		l.two(vAddp, spareVec, t)
@@ -348,7 +347,7 @@ func (l *neon) ifAny(t Vec, target Label) {
 
 func (l *neon) sum(d Vec, x []Vec) {
 	two := &neon{l.arm64, 2}
-	for n := 2; n > 0; n /= 2 { // those four apart, and two apart
+	for n := 2; n > 0; n /= 2 { // first those four apart, then two apart
 		for k := range n {
 			if k+n < len(x) {
 				two.op(primAdd, 0, x[k], x[k], x[k+n], 0)

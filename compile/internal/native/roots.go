@@ -58,7 +58,8 @@ func cbrtOf(b *Builder, m Value) Value {
 
 func hypotRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	p, q := b.Abs(x[0]), b.Abs(x[1])
-	slow(b.Both(between(b, b.Max(p, q), minLength, maxLength), b.Compare(EQ, p, p))) // the greater one is q where p is none
+	// the greater one is q where p is none
+	slow(b.Both(between(b, b.Max(p, q), minLength, maxLength), b.Compare(EQ, p, p)))
 	return lengthOf(b, p, q)
 }
 

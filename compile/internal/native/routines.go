@@ -8,8 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Routine is a function that texts call. Its code is there once in each width, for all
-// that call it.
+// Routine is a function that formulas call. Its code exists once in each width, for all callers.
 type Routine int
 
 // The routines.
@@ -55,33 +54,33 @@ const (
 	Atanh
 	Cbrt
 	Hypot
-	// Two at a time: see together.
+	// Pairs of functions: see together.
 	logPhiAndRatio
 	phiExcessAndRatio
 	expModTailAndSlope
 	numRoutines
 )
 
-// routine is what there is of one.
+// routine is the definition of a routine.
 type routine struct {
 	operands int
-	// text computes the function; unless ordinary holds in all lanes, rest does, for which
-	// it calls slow: it must compute the same of ordinary numbers. If there is no rest, it
-	// does not.
-	text func(b *Builder, x []Value, slow func(ordinary Value)) Value
+	// main computes the function. Unless ordinary holds in all lanes, it calls slow, and rest
+	// computes the function instead; for ordinary numbers rest must give the same result. Without
+	// rest, main never calls slow.
+	main func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	rest func(b *Builder, x []Value) Value
-	// first is a shorter way to the same bits, for a part of the ordinary numbers; in machine
-	// code it is tried before, if there is one.
+	// first is a faster way to the same bits, for some of the ordinary numbers; machine code tries
+	// it first.
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
-	// both is the text of a routine that computes two others.
+	// both is the code of a routine that computes two functions.
 	both func(b *Builder, x []Value) [2]Value
-	// name and doc are those of the function in package ad/kernel/routines that is printed from
-	// the text, file is that of its file; "": no function is printed.
+	// name and doc are those of the function in package ad/kernel/routines that is printed from the
+	// routine, and file is the name of its file; "": none is printed.
 	name, doc, file string
 }
 
-// body is a function of a row; none where there is no machine code, so that the linker
-// leaves it out.
+// body returns a function of a row; nil if there is no machine code, so that the linker can leave
+// it out.
 func body[F any](f F) (none F) {
 	if !Supported {
 		return none
@@ -89,95 +88,95 @@ func body[F any](f F) (none F) {
 	return f
 }
 
-// routineTable is filled by init, because texts have calls of routines.
+// routineTable is filled by init, because routines call routines.
 var routineTable [numRoutines]routine
 
 func init() {
 	routineTable = [numRoutines]routine{
-		Exp: {operands: 1, text: body(expRoutine), rest: body(expAll)},
-		Log: {operands: 1, text: body(logRoutine), rest: body(logAll), name: "Log", file: "log",
+		Exp: {operands: 1, main: body(expRoutine), rest: body(expAll)},
+		Log: {operands: 1, main: body(logRoutine), rest: body(logAll), name: "Log", file: "log",
 			doc: "Log is the natural logarithm."},
-		Log1p: {operands: 1, text: body(log1pRoutine), rest: body(log1pAll), name: "Log1p", file: "log",
+		Log1p: {operands: 1, main: body(log1pRoutine), rest: body(log1pAll), name: "Log1p", file: "log",
 			doc: "Log1p is log(1 + x), accurate for small x."},
-		Pow: {operands: 2, text: body(powRoutine), rest: body(powAll)},
+		Pow: {operands: 2, main: body(powRoutine), rest: body(powAll)},
 
-		Phi: {operands: 1, text: body(phiRoutine), name: "Phi", file: "normal",
+		Phi: {operands: 1, main: body(phiRoutine), name: "Phi", file: "normal",
 			doc: "Phi is the standard normal cumulative distribution function."},
-		LogPhi: {operands: 1, text: body(logPhiRoutine), name: "LogPhi", file: "normal",
+		LogPhi: {operands: 1, main: body(logPhiRoutine), name: "LogPhi", file: "normal",
 			doc: "LogPhi is log Φ(x), accurate in both tails."},
-		PhiRatio: {operands: 1, text: body(phiRatioRoutine), name: "PhiRatio", file: "normal",
+		PhiRatio: {operands: 1, main: body(phiRatioRoutine), name: "PhiRatio", file: "normal",
 			doc: "PhiRatio is φ(x)/Φ(x), the derivative of log Φ: about -x in the left tail."},
-		PhiExcess: {operands: 1, text: body(phiExcessRoutine), name: "PhiExcess", file: "normal",
+		PhiExcess: {operands: 1, main: body(phiExcessRoutine), name: "PhiExcess", file: "normal",
 			doc: "PhiExcess is x + PhiRatio(x): about -1/x in the left tail."},
-		LogExpModTail: {operands: 2, text: body(logExpModTailRoutine), name: "LogExpModTail", file: "normal",
+		LogExpModTail: {operands: 2, main: body(logExpModTailRoutine), name: "LogExpModTail", file: "normal",
 			doc: "LogExpModTail is v²/2 - vz + log Φ(z-v), of z = x and v = y > 0."},
-		ExpModSlope: {operands: 2, text: body(expModSlopeRoutine), name: "ExpModSlope", file: "normal",
+		ExpModSlope: {operands: 2, main: body(expModSlopeRoutine), name: "ExpModSlope", file: "normal",
 			doc: "ExpModSlope is PhiExcess(x-y) where x < y, elsewhere PhiRatio(x-y)."},
-		InvPhi: {operands: 1, text: body(invPhiRoutine), rest: body(invPhiAll), name: "InvPhi", file: "invphi",
+		InvPhi: {operands: 1, main: body(invPhiRoutine), rest: body(invPhiAll), name: "InvPhi", file: "invphi",
 			doc: "InvPhi is the quantile function of the standard normal distribution."},
-		Erf: {operands: 1, text: body(erfRoutine), name: "Erf", file: "erf",
+		Erf: {operands: 1, main: body(erfRoutine), name: "Erf", file: "erf",
 			doc: "Erf is the error function 2Φ(√2 x) - 1."},
-		Erfc: {operands: 1, text: body(erfcRoutine), name: "Erfc", file: "erf",
+		Erfc: {operands: 1, main: body(erfcRoutine), name: "Erfc", file: "erf",
 			doc: "Erfc is 1 - Erf(x), accurate in the right tail."},
 
-		Lgamma: {operands: 1, first: body(lgammaFirst), text: body(lgammaRoutine), rest: body(lgammaAll), name: "Lgamma", file: "lgamma",
+		Lgamma: {operands: 1, first: body(lgammaFirst), main: body(lgammaRoutine), rest: body(lgammaAll), name: "Lgamma", file: "lgamma",
 			doc: "Lgamma is log |Γ(x)|; +Inf at the poles and at both infinities."},
-		Digamma: {operands: 1, first: body(digammaFirst), text: body(digammaRoutine), rest: body(digammaAll), name: "Digamma", file: "digamma",
+		Digamma: {operands: 1, first: body(digammaFirst), main: body(digammaRoutine), rest: body(digammaAll), name: "Digamma", file: "digamma",
 			doc: "Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, …."},
-		DigammaRise: {operands: 2, text: body(digammaRiseRoutine), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
+		DigammaRise: {operands: 2, main: body(digammaRiseRoutine), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
 			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
-		DigammaGap: {operands: 2, text: body(gapRoutine), rest: body(gapAll), name: "DigammaGap", file: "digammagap",
+		DigammaGap: {operands: 2, main: body(gapRoutine), rest: body(gapAll), name: "DigammaGap", file: "digammagap",
 			doc: "DigammaGap is ψ(x+y) - ψ(x) - y/x for y ≥ 0, without cancellation where y is small beside x;\n// where x is below 1 it is without the last term."},
-		Trigamma: {operands: 1, text: body(trigammaRoutine), rest: body(trigammaAll), name: "Trigamma", file: "trigamma",
+		Trigamma: {operands: 1, main: body(trigammaRoutine), rest: body(trigammaAll), name: "Trigamma", file: "trigamma",
 			doc: "Trigamma is ψ′(x), the derivative of Digamma: +Inf at the poles 0, -1, -2, …."},
-		Lmultichoose: {operands: 2, text: body(lmultichooseRoutine), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",
+		Lmultichoose: {operands: 2, main: body(lmultichooseRoutine), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",
 			doc: "Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y, the logarithm of the number of\n// multisets of n of x kinds for whole numbers; 0 where n is."},
-		Lbeta: {operands: 2, text: body(lbetaRoutine), rest: body(lbetaAll), name: "Lbeta", file: "lbeta",
+		Lbeta: {operands: 2, main: body(lbetaRoutine), rest: body(lbetaAll), name: "Lbeta", file: "lbeta",
 			doc: "Lbeta is log B(x, y) = log Γ(x) + log Γ(y) - log Γ(x+y) for x, y ≥ 0."},
-		Lchoose: {operands: 2, text: body(lchooseRoutine), rest: body(lchooseAll), name: "Lchoose", file: "lchoose",
+		Lchoose: {operands: 2, main: body(lchooseRoutine), rest: body(lchooseAll), name: "Lchoose", file: "lchoose",
 			doc: "Lchoose is the logarithm of the binomial coefficient of n = x and k = y, extended to real\n// arguments by Γ(n+1)/(Γ(k+1) Γ(n-k+1)); it needs n ≥ -1 and -1 ≤ k ≤ n+1."},
 
-		Exp2: {operands: 1, text: body(exp2Routine), rest: body(exp2All), name: "Exp2", file: "logarithms",
+		Exp2: {operands: 1, main: body(exp2Routine), rest: body(exp2All), name: "Exp2", file: "logarithms",
 			doc: "Exp2 is 2 to the power of x."},
-		Log2: {operands: 1, text: body(baseTwo.text), rest: body(baseTwo.all), name: "Log2", file: "logarithms",
+		Log2: {operands: 1, main: body(baseTwo.main), rest: body(baseTwo.all), name: "Log2", file: "logarithms",
 			doc: "Log2 is the binary logarithm."},
-		Log10: {operands: 1, text: body(baseTen.text), rest: body(baseTen.all), name: "Log10", file: "logarithms",
+		Log10: {operands: 1, main: body(baseTen.main), rest: body(baseTen.all), name: "Log10", file: "logarithms",
 			doc: "Log10 is the decimal logarithm."},
-		Expm1: {operands: 1, text: body(expm1Routine), rest: body(expm1All), name: "Expm1", file: "elementary",
+		Expm1: {operands: 1, main: body(expm1Routine), rest: body(expm1All), name: "Expm1", file: "elementary",
 			doc: "Expm1 is eˣ - 1."},
-		Tanh: {operands: 1, text: body(tanhRoutine), name: "Tanh", file: "elementary",
+		Tanh: {operands: 1, main: body(tanhRoutine), name: "Tanh", file: "elementary",
 			doc: "Tanh is the hyperbolic tangent."},
-		Log1mExp: {operands: 1, text: body(log1mExpRoutine), rest: body(log1mExpAll), name: "Log1mExp", file: "elementary",
+		Log1mExp: {operands: 1, main: body(log1mExpRoutine), rest: body(log1mExpAll), name: "Log1mExp", file: "elementary",
 			doc: "Log1mExp is log(1 - eˣ), NaN for x > 0."},
 
-		Sin: {operands: 1, text: body(circularRoutine(0)), rest: body(circularAll(0)), name: "Sin", file: "circular",
+		Sin: {operands: 1, main: body(circularRoutine(0)), rest: body(circularAll(0)), name: "Sin", file: "circular",
 			doc: "Sin is the sine, of arguments of any size."},
-		Cos: {operands: 1, text: body(circularRoutine(1)), rest: body(circularAll(1)), name: "Cos", file: "circular",
+		Cos: {operands: 1, main: body(circularRoutine(1)), rest: body(circularAll(1)), name: "Cos", file: "circular",
 			doc: "Cos is the cosine, of arguments of any size."},
-		Tan: {operands: 1, text: body(tanRoutine), rest: body(tanAll), name: "Tan", file: "circular",
+		Tan: {operands: 1, main: body(tanRoutine), rest: body(tanAll), name: "Tan", file: "circular",
 			doc: "Tan is the tangent, of arguments of any size."},
-		Asin: {operands: 1, text: body(asinRoutine), name: "Asin", file: "angles",
+		Asin: {operands: 1, main: body(asinRoutine), name: "Asin", file: "angles",
 			doc: "Asin is the inverse of the sine, between -π/2 and π/2."},
-		Acos: {operands: 1, text: body(acosRoutine), name: "Acos", file: "angles",
+		Acos: {operands: 1, main: body(acosRoutine), name: "Acos", file: "angles",
 			doc: "Acos is the inverse of the cosine, between 0 and π."},
-		Atan: {operands: 1, text: body(atanRoutine), name: "Atan", file: "angles",
+		Atan: {operands: 1, main: body(atanRoutine), name: "Atan", file: "angles",
 			doc: "Atan is the inverse of the tangent, between -π/2 and π/2."},
-		Atan2: {operands: 2, text: body(atan2Routine), rest: body(atan2All), name: "Atan2", file: "angles",
+		Atan2: {operands: 2, main: body(atan2Routine), rest: body(atan2All), name: "Atan2", file: "angles",
 			doc: "Atan2 is the angle of the point whose second coordinate is x and whose first is y, as that of\n// math.Atan2."},
-		Sinh: {operands: 1, text: body(sinhRoutine), rest: body(sinhAll), name: "Sinh", file: "hyperbolic",
+		Sinh: {operands: 1, main: body(sinhRoutine), rest: body(sinhAll), name: "Sinh", file: "hyperbolic",
 			doc: "Sinh is the hyperbolic sine."},
-		Cosh: {operands: 1, text: body(coshRoutine), rest: body(coshAll), name: "Cosh", file: "hyperbolic",
+		Cosh: {operands: 1, main: body(coshRoutine), rest: body(coshAll), name: "Cosh", file: "hyperbolic",
 			doc: "Cosh is the hyperbolic cosine."},
-		Asinh: {operands: 1, text: body(asinhRoutine), rest: body(asinhAll), name: "Asinh", file: "hyperbolic",
+		Asinh: {operands: 1, main: body(asinhRoutine), rest: body(asinhAll), name: "Asinh", file: "hyperbolic",
 			doc: "Asinh is the inverse of the hyperbolic sine."},
-		Acosh: {operands: 1, text: body(acoshRoutine), rest: body(acoshAll), name: "Acosh", file: "hyperbolic",
+		Acosh: {operands: 1, main: body(acoshRoutine), rest: body(acoshAll), name: "Acosh", file: "hyperbolic",
 			doc: "Acosh is the inverse of the hyperbolic cosine, NaN below 1."},
-		Atanh: {operands: 1, text: body(atanhRoutine), rest: body(atanhAll), name: "Atanh", file: "hyperbolic",
+		Atanh: {operands: 1, main: body(atanhRoutine), rest: body(atanhAll), name: "Atanh", file: "hyperbolic",
 			doc: "Atanh is the inverse of the hyperbolic tangent, NaN beyond ±1."},
 
-		Cbrt: {operands: 1, text: body(cbrtRoutine), rest: body(cbrtAll), name: "Cbrt", file: "roots",
+		Cbrt: {operands: 1, main: body(cbrtRoutine), rest: body(cbrtAll), name: "Cbrt", file: "roots",
 			doc: "Cbrt is the cube root."},
-		Hypot: {operands: 2, text: body(hypotRoutine), rest: body(hypotAll), name: "Hypot", file: "roots",
+		Hypot: {operands: 2, main: body(hypotRoutine), rest: body(hypotAll), name: "Hypot", file: "roots",
 			doc: "Hypot is √(x²+y²) without overflow; infinite if one of them is."},
 
 		logPhiAndRatio:    {operands: 1, both: body(logPhiAndRatioRoutine)},
@@ -189,9 +188,9 @@ func init() {
 
 func (r Routine) operands() int { return routineTable[r].operands }
 
-// together are routines of the same operands that share much of their work, mostly a
-// function and its derivative, by the routine that computes both. Code that calls the two
-// calls that one; the results are the same, bit by bit.
+// together has pairs of routines with the same operands that share much of their work, mostly a
+// function and its derivative, by the routine that computes both. Code that calls both calls that
+// one; the results have the same bits.
 var together = map[Routine][2]Routine{
 	logPhiAndRatio:    {LogPhi, PhiRatio},
 	phiExcessAndRatio: {PhiExcess, PhiRatio},
@@ -199,7 +198,7 @@ var together = map[Routine][2]Routine{
 	expModTailAndSlope: {LogExpModTail, ExpModSlope},
 }
 
-// routine is where a routine's code will be.
+// routine returns the label of a routine's code.
 func (a *Asm) routine(r Routine, v vectors) Label {
 	w := slices.Index([]vectors{a.single, a.half, a.whole}, v)
 	l := &a.routines[r][w]
@@ -209,7 +208,7 @@ func (a *Asm) routine(r Routine, v vectors) Label {
 	return *l - 1
 }
 
-// Routines puts the routines that the code calls behind it.
+// Routines appends the routines that the code calls.
 func (a *Asm) Routines() {
 	for r := range a.routines {
 		for w, label := range a.routines[r] {
@@ -220,7 +219,7 @@ func (a *Asm) Routines() {
 			slow, n := a.NewLabel(), []vectors{a.single, a.half, a.whole}[w].lanes()
 			a.Place(label - 1)
 			if row.both != nil {
-				a.text(n, row.operands, row.both)
+				a.compute(n, row.operands, row.both)
 				continue
 			}
 			if row.first != nil {
@@ -228,33 +227,33 @@ func (a *Asm) Routines() {
 				a.unlessSlow(n, row.operands, row.first, longer)
 				a.Place(longer)
 			}
-			a.unlessSlow(n, row.operands, row.text, slow)
+			a.unlessSlow(n, row.operands, row.main, slow)
 			if row.rest != nil {
 				a.Place(slow)
-				a.text(n, row.operands, one(row.rest))
+				a.compute(n, row.operands, one(row.rest))
 			}
 		}
 	}
 }
 
-// unlessSlow makes code of a text that goes to slow unless all numbers are ordinary.
+// unlessSlow generates code that jumps to slow unless all numbers are ordinary.
 func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Value)) Value, slow Label) {
-	a.text(n, operands, one(func(b *Builder, x []Value) Value {
+	a.compute(n, operands, one(func(b *Builder, x []Value) Value {
 		return text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
 	}))
 	a.End()
 }
 
-// noValue is no value.
+// noValue is the absent value.
 const noValue = Value(-1)
 
-// one is a text of one result.
+// one converts a function with one result.
 func one(f func(b *Builder, x []Value) Value) func(b *Builder, x []Value) [2]Value {
 	return func(b *Builder, x []Value) [2]Value { return [2]Value{f(b, x), noValue} }
 }
 
-// text makes code that computes register 0, or the first two, of the first registers.
-func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) [2]Value) {
+// compute generates code that computes register 0, or the first two, from the first registers.
+func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	frame := a.Frame(n)
 	frame.inner = true
 	frame.free[ofVectors] &= 1<<a.routineVectors(frame.v) - 1
@@ -286,11 +285,11 @@ func between(b *Builder, x Value, lo, hi float64) Value {
 	return b.Both(b.Compare(GE, x, b.Number(lo)), b.Compare(LE, x, b.Number(hi)))
 }
 
-// scaled is an exponential taken apart: s·(1 + p)·2^k for a rest, of which p is a
-// polynomial; bits are those of k, the lowest seven aside, which chose s.
+// scaled is an exponential in parts, s·(1 + p)·2^k. p is a polynomial of rest; bits are those of k,
+// without the lowest seven, which select s.
 type scaled struct{ rest, s, bits Value }
 
-// reduce takes x apart for the exponential; tail is what s lacks, if that is asked for.
+// reduce splits x for the exponential; tail, if not nil, is set to the rounding error of s.
 func reduce(b *Builder, x Value, tail *Value) scaled {
 	k := b.Add(b.Mul(x, b.Number(routines.InvLn2N)), b.Number(routines.Shift))
 	bits := k
@@ -306,7 +305,7 @@ func reduce(b *Builder, x Value, tail *Value) scaled {
 	return scaled{r, s[0], bits}
 }
 
-// lost is what the rest of x was rounded by.
+// lost is the rounding error of the rest of x.
 func (e scaled) lost(b *Builder, x Value) Value {
 	k := b.Sub(e.bits, b.Number(routines.Shift))
 	r := b.Sub(x, b.Mul(k, b.Number(routines.Ln2NHi)))
@@ -331,7 +330,7 @@ func (e scaled) finish(b *Builder, s Value, tail *Value) Value {
 	return b.Add(s, b.Mul(s, e.polynomial(b, tail)))
 }
 
-// direct is the exponential whose power of two does not leave the range of numbers.
+// direct is the exponential if the power of two is within range.
 func (e scaled) direct(b *Builder, tail *Value) Value {
 	return e.finish(b, b.AddWord(e.s, b.Shl(e.bits, 45)), tail)
 }
@@ -344,7 +343,7 @@ func (e scaled) everywhere(b *Builder, tail *Value) Value {
 	return b.Mul(b.Mul(y, factors[0]), factors[1])
 }
 
-// unscaled is s without the power of two, and that as two factors.
+// unscaled is s without the power of two, and the latter as two factors.
 func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
 	index := b.And(e.bits, b.Word(127))
 	s = b.AddWord(e.s, b.Shl(index, 45))
@@ -369,25 +368,25 @@ func expAll(b *Builder, x []Value) Value {
 	return reduce(b, within(b, x[0]), nil).everywhere(b, nil)
 }
 
-// within is x, or what has the same exponential, 0 or infinity, if it is far out.
+// within is x, or a value with the same exponential, 0 or infinity, if x is far out of range.
 func within(b *Builder, x Value) Value {
 	return b.Min(b.Number(710), b.Max(b.Number(-746), x))
 }
 
-// split takes a normal number z·2^k apart, where z is between the number with the bits least
-// and twice that: power is the bits of 2^k, but for those of 1, so that z is x less these, and t
-// those of x beyond least.
+// split splits a normal number into z·2^k, where z is between the number with the bits least and
+// twice that. power is the bits of 2^k minus those of 1, so that z has the bits of x minus these; t
+// is the bits of x minus least.
 func split(b *Builder, x Value, least uint64) (k, power, t Value) {
 	t = b.SubWord(x, b.Word(least))
 	power = b.And(t, b.Word(0xfff<<52))
-	// The exponent as a number, by way of one of a known exponent.
+	// The exponent as a number, by way of a number with a known exponent.
 	k = b.Or(b.Shr(b.Xor(t, b.Word(signBit)), 52), b.Number(0x1p52))
 	k = b.Sub(k, b.Number(0x1p52+2048))
 	return k, power, t
 }
 
-// entry is a normal number taken apart for the logarithm: z·2^k, and of the table the
-// reciprocal of a number near z and its logarithm in two parts.
+// entry is a normal number split for the logarithm, z·2^k, with the table's reciprocal of a number
+// near z, and its logarithm in two parts.
 type entry struct{ z, k, power, inv, high, low Value }
 
 func lookUp(b *Builder, x Value) entry {
@@ -398,13 +397,13 @@ func lookUp(b *Builder, x Value) entry {
 	return entry{b.SubWord(x, power), k, power, fields[0], fields[1], fields[2]}
 }
 
-// finish is the logarithm, plus lost if there is any.
+// finish is the logarithm, plus lost if that is not nil.
 func (e entry) finish(b *Builder, lost *Value) Value {
 	h, l, p := e.parts(b, lost)
 	return b.Add(h, b.Add(l, p))
 }
 
-// parts is it as h + (l + p), where h is by far the greatest.
+// parts is the logarithm as h + (l + p), where h is by far the largest.
 func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	zh := upper(b, e.z)
 	r := b.Add(b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv))
@@ -423,14 +422,14 @@ func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	return h, l, p
 }
 
-// over is x over z·2^k, about.
+// over is approximately x divided by z·2^k.
 func (e entry) over(b *Builder, x Value) Value {
 	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), e.power), x), e.inv)
 }
 
-// exactLog is the logarithm of any number by table, with an error of little more than half a
-// unit in the last place, for what functions are made of. It multiplies subnormal numbers by a
-// power of two first.
+// exactLog is the logarithm of any number by table, with an error of little more than half a unit
+// in the last place, as a part of other functions. It first multiplies subnormal numbers by a power
+// of two.
 func exactLog(b *Builder, x Value) Value {
 	small := b.Compare(LT, x, b.Number(normal))
 	y := b.Select(small, b.Mul(x, b.Number(0x1p54)), x)
@@ -438,7 +437,7 @@ func exactLog(b *Builder, x Value) Value {
 	return logEnds(b, x, y)
 }
 
-// exactLog1p is likewise log(1 + x). It divides large numbers by a power of two first.
+// exactLog1p is log(1 + x) in the same way. It first divides large numbers by a power of two.
 func exactLog1p(b *Builder, x Value) Value {
 	u := b.Add(x, b.Number(1))
 	large := b.Compare(GT, u, b.Number(0x1p1000))

@@ -1,23 +1,22 @@
 package native
 
-// Sums, products and quotients in two parts: a number and what its rounding lost. They
-// do without the primitive that rounds once, which is slow where package kernel has to
-// compute it by software, as in a browser.
+// This file: sums, products and quotients in two parts, a number and its rounding error. They avoid
+// fused multiply-add, which is slow where package kernel must emulate it, as in a browser.
 
-// twoSum is x + y and what that lost.
+// twoSum is x + y and its rounding error.
 func twoSum(b *Builder, x, y Value) (high, low Value) {
 	high = b.Add(x, y)
 	z := b.Sub(high, x)
 	return high, b.Add(b.Sub(x, b.Sub(high, z)), b.Sub(y, z))
 }
 
-// fastSum is that for |x| ≥ |y|.
+// fastSum is twoSum for |x| ≥ |y|.
 func fastSum(b *Builder, x, y Value) (high, low Value) {
 	high = b.Add(x, y)
 	return high, b.Sub(y, b.Sub(high, x))
 }
 
-// upper is x but for its lowest bits: products of two of them are exact.
+// upper is x without its lowest bits: products of two such numbers are exact.
 func upper(b *Builder, x Value) Value { return b.And(x, b.Word(^uint64(1<<27-1))) }
 
 // square is x² in two parts, the first of which has few bits.
@@ -26,7 +25,7 @@ func square(b *Builder, x Value) (high, low Value) {
 	return b.Mul(h, h), b.Mul(b.Sub(x, h), b.Add(x, h))
 }
 
-// remainder is n - q·d for a quotient q = n/d that was rounded.
+// remainder is n - q·d for a rounded quotient q = n/d.
 func remainder(b *Builder, n, q, d Value) Value {
 	qh, dh := upper(b, q), upper(b, d)
 	r := b.Sub(n, b.Mul(qh, dh))
@@ -34,7 +33,7 @@ func remainder(b *Builder, n, q, d Value) Value {
 	return b.Sub(r, b.Mul(b.Sub(q, qh), d))
 }
 
-// product is x·y and what that lost.
+// product is x·y and its rounding error.
 func product(b *Builder, x, y Value) (high, low Value) {
 	high = b.Mul(x, y)
 	return high, b.Neg(remainder(b, high, x, y))

@@ -1,6 +1,6 @@
 // Package ops is the table of elementwise ops as the executor knows them: one row
 // for each tells its name, its arity, how one number of it is computed, a loop over
-// strips if that is worth having, its text in the primitives of machine code, and
+// strips if that is worth having, its formula in the primitives of machine code, and
 // what it costs. The interpreter of scalar code, that of strips, the generator of
 // machine code and the estimates of costs read the same row.
 //
@@ -13,7 +13,7 @@
 //	reductions.go the ops that add up to one number
 //
 // An op without a row here has that of package ad: it is computed number by number,
-// by ad's function, and has no machine code. A row with a text computes the same bits
+// by ad's function, and has no machine code. A row with a formula computes the same bits
 // in machine code as by its function, but for the limits that package native tells
 // of its routines; a test compares them.
 package ops
@@ -43,7 +43,7 @@ type Row struct {
 	Loop func(dst, a, b, c []float64)
 
 	// Text is the op in machine code; nil: there is none.
-	Text *native.Formula
+	Formula *native.Formula
 
 	// Reduce is the op as one that adds up to a number; nil: it is none such.
 	Reduce *Reduction
@@ -112,7 +112,7 @@ func All() iter.Seq[*Row] {
 
 // Calls reports whether the machine code of an op calls routines.
 func (r *Row) Calls() bool {
-	return r.Text != nil && r.Text.Calls() || r.Reduce != nil && len(r.Reduce.Last) > 0
+	return r.Formula != nil && r.Formula.Calls() || r.Reduce != nil && len(r.Reduce.Last) > 0
 }
 
 var (

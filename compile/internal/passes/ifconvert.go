@@ -109,7 +109,7 @@ func sideCost(g *ad.Graph, left float64) float64 {
 			}
 		default:
 			row := ops.Of(n.Op)
-			if n.Type.Total() != 1 || row.Text == nil || n.Op == ad.OpCheck {
+			if n.Type.Total() != 1 || row.Formula == nil || n.Op == ad.OpCheck {
 				return -1
 			}
 			left -= 0.3 + row.Cost

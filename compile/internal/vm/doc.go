@@ -166,7 +166,7 @@
 //
 // # What it does not do
 //
-// Machine code leaves to Go's loops: functions without a text (incomplete gamma functions
+// Machine code leaves to Go's loops: functions without a routine (incomplete gamma functions
 // among them), sums of a few neighbours each, sums of logarithms, lanes of regions that work with
 // arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
 //

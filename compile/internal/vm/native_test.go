@@ -39,7 +39,7 @@ func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)
 
 // runText applies a text as machine code to as many operands as the first ones, the last
 // of them with fewer lanes.
-func runText(t *testing.T, target *native.Target, lanes int, text *native.Formula, args [3][]float64) []float64 {
+func runFormula(t *testing.T, target *native.Target, lanes int, text *native.Formula, args [3][]float64) []float64 {
 	t.Helper()
 	g := target.NewAsm()
 	function := func(active int) native.Label {
@@ -51,7 +51,7 @@ func runText(t *testing.T, target *native.Target, lanes int, text *native.Formul
 		for _, r := range []native.Reg{native.Memory, native.Views, native.R0} {
 			x = append(x, b.Load(native.Place{Base: r, Index: native.NoReg}))
 		}
-		b.Store(native.Place{Base: native.R1, Index: native.NoReg}, b.Text(text, x), false)
+		b.Store(native.Place{Base: native.R1, Index: native.NoReg}, b.Apply(text, x), false)
 		g.Frame(lanes).Emit(b, active)
 		g.Leave()
 		g.End()
@@ -117,7 +117,7 @@ func TestRoutines(t *testing.T) {
 			want[i] = ops.Of(f.op).F1(x)
 		}
 		widths(t, func(t *testing.T, target *native.Target, lanes int) {
-			got := runText(t, target, lanes, ops.Of(f.op).Text, [3][]float64{xs})
+			got := runFormula(t, target, lanes, ops.Of(f.op).Formula, [3][]float64{xs})
 			bad := 0
 			for i, x := range xs {
 				same := math.Float64bits(got[i]) == math.Float64bits(want[i]) || math.IsNaN(got[i]) && math.IsNaN(want[i])
@@ -136,7 +136,7 @@ func TestRoutines(t *testing.T) {
 // TestTexts compares the machine code of every op that has any with its function, bit
 // by bit, at odd numbers and others, at every width. What calls routines is compared
 // where these promise the same bits.
-func TestTexts(t *testing.T) {
+func TestFormulas(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 1e-310, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 	var args [3][]float64
 	for _, x := range odd {
@@ -163,20 +163,20 @@ func TestTexts(t *testing.T) {
 	}
 	n, tested := len(args[0]), 0
 	for row := range ops.All() {
-		if row.Text == nil {
+		if row.Formula == nil {
 			continue
 		}
 		tested++
 		want := make([]float64, n)
 		row.Loop(want, args[0], args[1], args[2])
 		widths(t, func(t *testing.T, target *native.Target, lanes int) {
-			got := runText(t, target, lanes, row.Text, args)
+			got := runFormula(t, target, lanes, row.Formula, args)
 			bad := 0
 			for i, w := range want {
 				if math.Float64bits(got[i]) == math.Float64bits(w) || math.IsNaN(got[i]) && math.IsNaN(w) {
 					continue
 				}
-				if row.Text.Rounds() && samePower(got[i], w) {
+				if row.Formula.Rounds() && samePower(got[i], w) {
 					continue
 				}
 				if bad++; bad < 5 {
@@ -207,7 +207,7 @@ func TestTogether(t *testing.T) {
 	for _, rs := range [][3]native.Routine{{native.LogPhi, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.LogPhi, native.PhiExcess},
 		{native.PhiExcess, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.PhiExcess, native.PhiRatio}, {native.LogPhi, native.PhiExcess, native.PhiRatio}} {
 		for order := range 3 {
-			text := native.NewRoutine(2, func(b *native.Builder, x []native.Value) native.Value {
+			text := native.NewFormula(2, func(b *native.Builder, x []native.Value) native.Value {
 				var y [3]native.Value
 				for k := range y {
 					k = (k + order) % 3
@@ -219,7 +219,7 @@ func TestTogether(t *testing.T) {
 				return b.Select(b.Compare(native.EQ, x[1], b.Number(0)), y[0], z)
 			})
 			widths(t, func(t *testing.T, target *native.Target, lanes int) {
-				got := runText(t, target, lanes, text, [3][]float64{xs, which})
+				got := runFormula(t, target, lanes, text, [3][]float64{xs, which})
 				for i, x := range xs {
 					want := all[rs[i%3]](x)
 					if math.Float64bits(got[i]) != math.Float64bits(want) && !(math.IsNaN(want) && math.IsNaN(got[i])) {
@@ -246,13 +246,13 @@ func TestTailTogether(t *testing.T) {
 		which[i] = float64(i % 2)
 	}
 	for _, rs := range [][2]native.Routine{{native.LogExpModTail, native.ExpModSlope}, {native.ExpModSlope, native.LogExpModTail}} {
-		text := native.NewRoutine(3, func(b *native.Builder, x []native.Value) native.Value {
+		text := native.NewFormula(3, func(b *native.Builder, x []native.Value) native.Value {
 			first := b.Call(rs[0], x[0], x[1])
 			second := b.Call(rs[1], x[0], x[1])
 			return b.Select(b.Compare(native.EQ, x[2], b.Number(0)), first, second)
 		})
 		widths(t, func(t *testing.T, target *native.Target, lanes int) {
-			got := runText(t, target, lanes, text, [3][]float64{zs, vs, which})
+			got := runFormula(t, target, lanes, text, [3][]float64{zs, vs, which})
 			for i, z := range zs {
 				want := routines.LogExpModTail(z, vs[i])
 				if (i%2 == 0) == (rs[0] == native.ExpModSlope) {

@@ -523,7 +523,7 @@ func (v *lanes) scalars(b *native.Builder, code []instr, mask int32) {
 		for i, place := range []int32{in.a, in.b, in.c}[:n] {
 			x[i] = value(place)
 		}
-		y := b.Text(ops.Of(in.op).Text, x[:n])
+		y := b.Apply(ops.Of(in.op).Formula, x[:n])
 		if v.kept[in.dst] {
 			y = b.Select(v.in(b, mask), y, value(in.dst))
 		}

@@ -8,7 +8,7 @@ import (
 
 // scalarNative reports whether an instruction of scalar code has machine code.
 func (g *generator) scalarNative(_ *block, in *instr) bool {
-	return in.op == ad.OpCheck || ops.Of(in.op).Text != nil
+	return in.op == ad.OpCheck || ops.Of(in.op).Formula != nil
 }
 
 // scalarFunction makes machine code of scalar code, instructions from to to. The function returns

@@ -30,7 +30,7 @@ func (g *generator) stripNative(_ *block, in *instr) bool {
 		return isLoad(in.op)
 	}
 	row := ops.Of(in.op)
-	return in.op == ad.OpCheck || row.Text != nil || row.Reduce != nil && row.Reduce.Add != nil
+	return in.op == ad.OpCheck || row.Formula != nil || row.Reduce != nil && row.Reduce.Add != nil
 }
 
 // stripMaker makes the code of a strip.

@@ -120,11 +120,11 @@ func TestLengths(t *testing.T) {
 		}
 		for op := range ad.OpRandom {
 			row := ops.Of(op)
-			if row.Text == nil || row.Arity == 0 || op == ad.OpReshape || op == ad.OpDetach {
+			if row.Formula == nil || row.Arity == 0 || op == ad.OpReshape || op == ad.OpDetach {
 				continue
 			}
 			x := args
-			if row.Text.Calls() {
+			if row.Formula.Calls() {
 				x = ordinary
 			}
 			output(g.Do(op, nil, x[:row.Arity]...))

@@ -1,9 +1,9 @@
-// Command routines writes the functions of package ad/kernel/routines: it prints the texts of
+// Command routines writes the functions of package ad/kernel/routines: it prints the routines of
 // package compile/internal/native, from which machine code is made, as Go.
 //
 //	go generate ./ad/kernel/routines
 //
-// The folder is the argument. Generated files that no text makes any more are removed.
+// The folder is the argument. Generated files that no routine makes any more are removed.
 package main
 
 import (

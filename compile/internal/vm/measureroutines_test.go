@@ -15,10 +15,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// TestMeasureTexts tells what functions cost per number, as loops of Go and as machine
+// TestMeasureRoutines tells what functions cost per number, as loops of Go and as machine
 // code of every target, with arguments of which a logarithm is normally distributed and,
 // where they may be negative, those with both signs.
-func TestMeasureTexts(t *testing.T) {
+func TestMeasureRoutines(t *testing.T) {
 	if os.Getenv("VM_MEASURE") == "" {
 		t.Skip("set VM_MEASURE=1 to measure functions")
 	}
@@ -85,7 +85,7 @@ func TestMeasureTexts(t *testing.T) {
 			for _, r := range []native.Reg{native.Memory, native.Views} {
 				x = append(x, b.Load(native.Place{Base: r, Index: native.R2}))
 			}
-			b.Store(native.Place{Base: native.R1, Index: native.R2}, b.Text(row.Text, x[:row.Arity]), false)
+			b.Store(native.Place{Base: native.R1, Index: native.R2}, b.Apply(row.Formula, x[:row.Arity]), false)
 			f.Emit(b, f.Lanes())
 			g.AddImm(native.R2, int32(f.Lanes()))
 			g.CmpImm(native.R2, n)
