@@ -85,7 +85,7 @@ func (s *scalars) instr(in *instr, store bool, fail func()) {
 	for i, place := range []int32{in.a, in.b, in.c}[:row.Arity] {
 		x[i] = s.value(place)
 	}
-	v := s.Formula(row.Formula, x)
+	v := s.Apply(row.Formula, x)
 	s.values[in.dst] = v
 	delete(s.at, in.dst)
 	if store {

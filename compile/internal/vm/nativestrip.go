@@ -249,7 +249,7 @@ func (v *stripValues) instr(in *instr) {
 		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x, v.counting)
 		v.sum++
 	default:
-		v.write(in.dst, v.Formula(row.Formula, x))
+		v.write(in.dst, v.Apply(row.Formula, x))
 	}
 }
 
