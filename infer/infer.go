@@ -24,8 +24,8 @@ import (
 //     as -Inf and the message is reported once with the number of its occurrences. Only an error
 //     that is fatal (see [ErrFatal]) ends the chain;
 //   - the value depends on x alone, not on earlier calls;
-//   - it need not be safe for concurrent use: a run makes one [Cloner.Clone] per chain or, if the
-//     target is no Cloner, runs one chain at a time;
+//   - it need not be safe for concurrent use: a run makes one [Cloner.CloneDensity] per chain or,
+//     if the target is no Cloner, runs one chain at a time;
 //   - it should not allocate.
 type LogDensity = interface {
 	Dim() int

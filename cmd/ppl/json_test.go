@@ -21,6 +21,9 @@ var printed = []struct{ document, command string }{
 	{"check", "check {model}"},
 	{"check", "check wrong.stan"},
 	{"check", "check {model} --data wrong.json"},
+	{"data", "data {data}"},
+	{"data", "data {data} --model {model}"},
+	{"data", "data wrong.json --model {model}"},
 	{"run", "run {model} -d {data} --out fit -q --chains 2 --warmup 100 --draws 100 --seed 1"},
 	{"run", "run {model} -d {data} -q --chains 2 --sampler hmc --metric softabs --warmup 5 --draws 5 --percentiles 1,99"},
 	{"run", "run flat.stan -q --seed 1 --chains 1 --warmup 5 --draws 2"}, // with a figure of the kernel that is infinite
