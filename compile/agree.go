@@ -19,8 +19,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
-// This file: does the compiled log density agree with the reference evaluator, which runs the
-// program statement by statement? Runs ask that at some of their own draws.
+// This file compares the compiled log density with the reference evaluator, which runs the program
+// statement by statement. Sampling runs do so at some of their draws.
 //
 // # What counts as rounding
 //
@@ -28,61 +28,62 @@ import (
 // sum of their absolute values, more where the statements amplify rounding. So the tolerance of
 // the value has three parts:
 //
-//   - agreeSum of the sum of the absolute values of what is added to the log density. The
-//     worst correct pair among 54 000 random programs is below 1e-12 of it;
+//   - agreeSum times the sum of the absolute values of the terms of the log density. The worst
+//     correct pair among 54 000 random programs differs by less than 1e-12 of this sum;
 //   - agreeNoise times the change of the reference when every coordinate moves by a few units in
 //     the last place, which measures how much the statements amplify rounding (an ill-conditioned
 //     matrix, a difference of large numbers);
-//   - agreeSolver times the tolerance of the solvers that the program calls (ODEs, integrals,
-//     algebraic equations; see solvers.go), of that sum: one rounding may change the number of
-//     steps, and then the result by about the tolerance. Far from the data it reached 0.9e-6 of the
-//     sum for a tolerance of 1e-6 (lotka_volterra, coordinates up to 6). A loop of the program
-//     itself earns nothing.
+//   - agreeSolver times the tolerance of the solvers that the program calls, times that sum (ODEs,
+//     integrals, algebraic equations; see solvers.go). One rounding may change the number of steps,
+//     and then the result changes by about the tolerance. Far from the data the difference reached
+//     0.9e-6 of the sum for a tolerance of 1e-6 (lotka_volterra, coordinates up to 6). A loop
+//     written in the program adds no tolerance.
 //
 // A difference beyond these is wrong only if it is also beyond agreeRounding times the rounding
-// error that the derivatives of the reference predict. That takes long, so it is asked last.
+// error that the derivatives of the reference predict. This check is slow, so it comes last.
 //
-// A difference of log densities below 1e-6 changes no estimate, so that the parts are generous:
-// they are there to prevent false alarms.
+// A difference of log densities below 1e-6 changes no estimate. So these tolerances are generous,
+// to prevent false alarms.
 //
 // The slope is compared with central differences of the reference along one direction, in which
-// every coordinate moves. Mostly one difference agrees with it. Otherwise the error of differences
-// is measured by two step sizes; where it is more than a part maxVague of the slope, nothing is
-// concluded.
+// every coordinate moves. Usually the first difference agrees. Otherwise two step sizes measure the
+// error of the differences. If this error exceeds maxVague times the slope, the verdict is left
+// open.
 const (
 	agreeSum    = 1e-10
 	agreeNoise  = 1000
 	agreeSolver = 10
-	maxSolver   = 1e-5 // the most that agreeSolver gives, however loose the tolerance
-	// maxSolverNoise is the most by which, of that sum, neighbouring solutions differ beyond their
-	// slope: by the tolerance if that is less.
+	maxSolver   = 1e-5 // upper bound of that part, however loose the tolerance
+	// maxSolverNoise bounds the difference of neighbouring solutions beyond their slope, as a part
+	// of that sum. The solver's tolerance applies if it is smaller.
 	maxSolverNoise = 1e-6
-	// agreeRounding is the number of roundings in an operation: functions have errors of a few
-	// units.
+	// agreeRounding is the number of roundings assumed for an operation, since functions have
+	// errors of a few units in the last place.
 	agreeRounding = 16
 	agreeSlope    = 1e-5
-	// Derivatives of solutions hold to solverSlope times the solver's tolerance, which users may
-	// set to 1e-3, and to maxSolverSlope. They differed from differences by 4e-6 at most, for 1e-6.
+	// Derivatives of solutions may be off by solverSlope times the solver's tolerance, at most by
+	// maxSolverSlope. Users may set tolerances as loose as 1e-3. For a tolerance of 1e-6, the
+	// derivatives and the differences disagreed by at most 4e-6.
 	solverSlope    = 100
 	maxSolverSlope = 1e-2
 	maxVague       = 0.05
 
-	minStep = 1e7 // roundings of the largest coordinate, for differences to have the digits of agreeSlope
-	ulps    = 8   // by how many units in the last place of 1, or of itself, a coordinate moves
+	minStep = 1e7 // min step in roundings of the largest coordinate, for accuracy agreeSlope
+	ulps    = 8   // coordinates move by this many units in the last place of 1, or of themselves
 )
 
-// Verdict is what a comparison comes to.
+// Verdict is the result of a comparison.
 type Verdict int
 
 // The verdicts.
 const (
 	Agrees   Verdict = iota
-	Vague            // the point says nothing: the density is infinite there, or rounding hides it
+	Vague            // the point decides nothing: the density is infinite, or rounding is too large
 	TooLong          // the reference took longer than was allowed
 	Differs          // the log density is wrong
 	Slopes           // its gradient is wrong
 	Rejected         // the reference rejects the point, and the compiled program does not
-	Refused          // the compiled program rejects the point, or gives no number, and the reference does not
+	Refused          // only the compiled program rejects the point or gives no number
 	Output           // a transformed parameter or generated quantity is wrong, see [Comparer.Outputs]
 )
 
@@ -98,7 +99,7 @@ type Agreement struct {
 	Direction                                     []float64
 	Reason                                        string // of a rejection, or why nothing was compared
 	Name                                          string // of the output that differs
-	Outputs, Drawn                                int    // of a comparison of outputs: compared, and left out as draws decide them
+	Outputs, Drawn                                int    // numbers of outputs compared, and left out because they are random
 	Evaluations                                   int    // of the reference
 	Elapsed                                       time.Duration
 }
@@ -118,7 +119,7 @@ func (a *Agreement) Excess() float64 {
 	return e
 }
 
-// What ends an evaluation of the reference: the time, or the model's own stop.
+// The errors that end an evaluation of the reference: the time is over, or a stop function asked.
 var (
 	errLong        = errors.New("the reference evaluation took longer than was allowed")
 	errInterrupted = errors.New("the comparison was interrupted")
@@ -136,32 +137,34 @@ type agreeing struct {
 	allowed time.Duration
 }
 
-// suspicious is the time that a comparison has at least once something looks wrong: to find out is
-// worth more than to keep to the time.
+// suspicious is the minimum time for a comparison in which something looks wrong. A clear verdict
+// is then worth more than the time limit.
 const suspicious = time.Minute
 
-// suspiciousSlope is the part of a slope by which a single difference is off at least where it
-// looks wrong: less is mostly the error of the difference.
+// suspiciousSlope is the relative error of a single difference from which a slope looks wrong. A
+// smaller error is usually that of the difference itself.
 const suspiciousSlope = 1e-3
 
-// Comparer compares a model with the reference evaluator. It keeps what both need between
-// comparisons. It is for one goroutine at a time, and evaluates a clone of the model.
+// Comparer compares a model with the reference evaluator. It keeps the state that both need between
+// comparisons, and evaluates a clone of the model. Only one goroutine at a time may use it.
 type Comparer struct {
 	m     *Model
 	quiet *Model // the clone
 	plain *interp.Model
 	now   *agreeing // the comparison under way
 
-	// Stop, if not nil, is asked during evaluations; an error ends them, as that of SetStop does.
+	// Stop, if not nil, is called during evaluations. If it returns an error, they end, as with
+	// SetStop.
 	Stop func() error
 
 	solver float64 // tolerance of the program's solvers; 0: there are none
-	// The same of its outputs, and which of the variables depend on random draws.
+	// outputSolver is the same for the outputs. drawn holds the variables that depend on random
+	// draws.
 	outputSolver float64
 	drawn        map[*ir.Var]bool
 }
 
-// Comparer makes one.
+// Comparer returns a Comparer of the model.
 func (m *Model) Comparer() (*Comparer, error) {
 	plain, err := m.plain()
 	if err != nil {
@@ -175,22 +178,22 @@ func (m *Model) Comparer() (*Comparer, error) {
 }
 
 // Agree compares the log density, and its slope along a random direction, with the reference
-// evaluator at the unconstrained point x. It takes two evaluations of the reference where they
-// agree to the last digits, up to seventeen elsewhere, and ends soon after the processor time
-// allowed is over: before log densities were compared with the verdict TooLong, later without
-// slopes. What looks wrong has a minute more. An evaluation is left only in the midst of long
-// loops, so that log densities of short programs are compared whatever the time. What the program
-// prints is not shown.
+// evaluator at the unconstrained point x. It takes two evaluations of the reference if the two
+// agree to the last digits, and up to seventeen otherwise. It ends soon after the allowed processor
+// time is over. If no log densities were compared by then, the verdict is TooLong; otherwise only
+// slopes are missing. A comparison that looks wrong gets a minute more. The time limit interrupts
+// an evaluation only within long loops, so the log densities of short programs are always compared.
+// What the program prints is not shown.
 func (c *Comparer) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
 	return c.within(x, c.solver, allowed, func(now *agreeing) error { return now.compare(x, rng) })
 }
 
-// within makes a comparison at a point within a time.
+// within makes a comparison at a point within the allowed time.
 func (c *Comparer) within(x []float64, solver float64, allowed time.Duration, compare func(now *agreeing) error) (*Agreement, error) {
 	if err := c.m.at(x); err != nil {
 		return nil, err
 	}
-	runtime.LockOSThread() // whose time is measured
+	runtime.LockOSThread() // the time of this thread is measured
 	defer runtime.UnlockOSThread()
 	now := &agreeing{m: c.quiet, plain: c.plain, solver: solver, outer: c.m.env, asked: c.Stop, a: &Agreement{}, allowed: allowed, began: cputime.Thread()}
 	c.now = now
@@ -217,7 +220,7 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 	return c.Agree(x, rng, allowed)
 }
 
-// stop ends evaluations that take too long, and those of a run that was interrupted.
+// stop returns an error if the evaluation takes too long or the run was interrupted.
 func (c *agreeing) stop() error {
 	for _, stop := range []func() error{c.outer.Stop, c.asked} {
 		if stop == nil {
@@ -233,7 +236,7 @@ func (c *agreeing) stop() error {
 	return nil
 }
 
-// reference evaluates the reference.
+// reference evaluates the reference at x.
 func (c *agreeing) reference(x []float64) (interp.Value, error) {
 	v, err := c.plain.Density(c.m.split(x), c.m.env)
 	if err == nil || !errors.Is(err, errLong) {
@@ -249,15 +252,14 @@ func stopped(err error) bool {
 		errors.As(err, new(*ad.LimitError)) || errors.As(err, &fatal) && fatal.Fatal()
 }
 
-// solved is by how much of the sum of absolute values two correct evaluations differ where the
-// program calls solvers.
+// solved is the tolerance that solvers add, relative to the sum of absolute values.
 func (c *agreeing) solved() float64 { return min(agreeSolver*c.solver, maxSolver) }
 
-// nearby is by how much, of that sum, neighbouring solutions differ beyond their slope: a small
-// move may change the number of steps.
+// nearby bounds the difference of neighbouring solutions beyond their slope, relative to that sum.
+// A small move may change the number of steps.
 func (c *agreeing) nearby() float64 { return min(c.solver, maxSolverNoise) }
 
-// relative is the relative error of a slope.
+// relative is the relative error allowed for a slope.
 func (c *agreeing) relative() float64 {
 	return max(agreeSlope, min(solverSlope*c.solver, maxSolverSlope))
 }
@@ -309,13 +311,13 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	if errWant != nil || math.Abs(lp-want.Density) > expected {
 		c.allowed = max(c.allowed, suspicious)
 	}
-	// How much rounding matters here. Roundings of coordinates that cancel, as in a - b, may cancel
-	// at the points below too, so the gradient tells first.
+	// Estimate how much rounding matters here. Roundings of coordinates that cancel, as in a - b,
+	// may also cancel at the points below, so the estimate starts from the gradient.
 	noise, rejected := 0.0, errWant
 	for i, v := range x {
 		noise += ulps * 0x1p-52 * max(1, math.Abs(v)) * math.Abs(grad[i])
 	}
-	var gradients [][]float64 // of the compiled program at points a few roundings away
+	var gradients [][]float64 // gradients of the compiled program at points a few roundings away
 	for range 2 {
 		near := roundedAway(x, rng)
 		g := make([]float64, len(x))
@@ -347,8 +349,8 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		return unknown("rounding errors are too large here")
 	}
 	if difference := math.Abs(lp - want.Density); difference > a.Tolerance {
-		// Neighbours of x do not show the rounding of what is computed from it: 1 - inv_logit(33)
-		// has two digits.
+		// Neighbours of x do not show the rounding of intermediate results: 1 - inv_logit(33) has
+		// two correct digits.
 		rounding, err := c.rounding(x)
 		if err != nil {
 			return err
@@ -359,8 +361,8 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 		a.Verdict = Differs
 		return nil
 	}
-	// Where rounding moves the log density by 1, what is computed within it, such as weights of a
-	// log_sum_exp, may have no digits left.
+	// Where rounding moves the log density by 1, intermediate results such as the weights of a
+	// log_sum_exp may have no correct digits left.
 	if noise = max(noise, 0x1p-52*sum); agreeRounding*noise > 1 {
 		return nil
 	}
@@ -368,8 +370,8 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	return c.slope(x, grad, gradients, noise, rng)
 }
 
-// refused reports whether the compiled program has no log density a few roundings around x, where
-// the reference has one. Solvers may fail by roundings.
+// refused reports whether the compiled program has no log density at points a few roundings from x
+// although the reference has one. Roundings may make solvers fail, so these do not count.
 func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
 	if c.solver > 0 {
 		return false, nil
@@ -393,8 +395,8 @@ func (c *agreeing) refused(x []float64, rng *rand.Rand) (bool, error) {
 	return true, nil
 }
 
-// notFinite looks at a gradient that is not finite where the log density is: it is wrong if that of
-// what the reference executes is, at x and a few roundings away.
+// notFinite examines a gradient that is not finite although the log density is. It is wrong if the
+// gradient of the reference is finite at x and a few roundings away.
 func (c *agreeing) notFinite(x, grad []float64, rng *rand.Rand, comparable bool) error {
 	a := c.a
 	a.Verdict, a.Reason = Vague, "the gradient is not finite"
@@ -427,7 +429,7 @@ func allFinite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return !finite(v) })
 }
 
-// roundedAway is a point a few roundings away.
+// roundedAway returns a point a few roundings away from x.
 func roundedAway(x []float64, rng *rand.Rand) []float64 {
 	near := slices.Clone(x)
 	for i, v := range near {
@@ -437,7 +439,7 @@ func roundedAway(x []float64, rng *rand.Rand) []float64 {
 }
 
 // drawDirection draws a direction in which every coordinate moves. slope is the derivative of the
-// compiled log density along it, size a measure of its terms.
+// compiled log density along it; size is the root of the sum of its squared terms.
 func drawDirection(grad []float64, rng *rand.Rand) (direction []float64, slope, size float64) {
 	direction = make([]float64, len(grad))
 	for i := range direction {
@@ -448,8 +450,8 @@ func drawDirection(grad []float64, rng *rand.Rand) (direction []float64, slope, 
 	return direction, slope, math.Sqrt(size)
 }
 
-// difference is the central difference of the reference along a direction; NaN where it rejects a
-// point.
+// difference is the central difference of the reference along a direction. It is NaN if the
+// reference rejects a point.
 func (c *agreeing) difference(x, direction []float64, h float64) (float64, error) {
 	var ends [2]float64
 	moved := make([]float64, len(x))
@@ -472,9 +474,9 @@ func (c *agreeing) difference(x, direction []float64, h float64) (float64, error
 	return (ends[0] - ends[1]) / (2 * h), nil
 }
 
-// atOnce compares the log density at two points near x, and their difference with the slope at x:
-// it takes two evaluations of the reference, and mostly shows that the two agree. done is false
-// where it does not: the rest of the comparison finds out why.
+// atOnce compares the log density at two points near x, and their difference with the slope at x.
+// It takes two evaluations of the reference, and usually shows that the two agree. If it does not,
+// done is false, and the rest of the comparison finds out why.
 func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err error) {
 	h, digits := 5e-5, agreeSum+c.solved()
 	if c.solver > 0 {
@@ -530,7 +532,7 @@ func (c *agreeing) atOnce(x, grad []float64, rng *rand.Rand) (done bool, err err
 	return false, nil
 }
 
-// stoppedOnly is an error that ends a comparison; nil for others.
+// stoppedOnly returns err if it ends a comparison, otherwise nil.
 func stoppedOnly(err error) error {
 	if stopped(err) {
 		return err
@@ -538,9 +540,9 @@ func stoppedOnly(err error) error {
 	return nil
 }
 
-// slope compares the gradient along a direction. gradients are those of the compiled program a few
-// roundings away: the derivative of an eigenvector, for one, amplifies rounding where the value
-// does not.
+// slope compares the gradient along a direction. gradients holds gradients of the compiled program
+// a few roundings away, which show how rounding affects them. The derivative of an eigenvector, for
+// example, amplifies rounding where the value does not.
 func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64, rng *rand.Rand) error {
 	a := c.a
 	direction, slope, size := drawDirection(grad, rng)
@@ -564,7 +566,7 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 		farthest = max(farthest, math.Abs(v))
 	}
 	steps := []float64{1e-3, 5e-5, 2.5e-6}
-	if c.solver > 0 { // noise hides the differences of short steps
+	if c.solver > 0 { // solver noise swamps differences over short steps
 		steps = []float64{1e-2, 1e-3}
 	}
 	for _, h := range steps {
@@ -621,7 +623,7 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 	return nil
 }
 
-// rounding is that of Model, with more time; 0 where it cannot be found: then nothing excuses a
+// rounding is Model.rounding with more time. It is 0 if the estimate fails: then nothing excuses a
 // difference.
 func (c *agreeing) rounding(x []float64) (float64, error) {
 	c.allowed = max(c.allowed, suspicious)
@@ -637,9 +639,9 @@ func (c *agreeing) rounding(x []float64) (float64, error) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// AgreePart is Agree for a program whose reference takes longer than is allowed: it compares the
-// first statements of the model block, as many as fit, bound anew with the same passes. share is
-// that of the statements; 0, without an Agreement, if not even one fits.
+// AgreePart is Agree for a program whose reference takes longer than allowed. It compares the first
+// statements of the model block, as many as fit, bound again with the same passes. share is the
+// fraction of the statements compared. If not even one fits, share is 0 and there is no Agreement.
 func (m *Model) AgreePart(ctx context.Context, d *data.Set, x []float64, rng *rand.Rand, allowed time.Duration) (a *Agreement, share float64, err error) {
 	if err := m.at(x); err != nil {
 		return nil, 0, err
@@ -678,11 +680,12 @@ func (m *Model) AgreePart(ctx context.Context, d *data.Set, x []float64, rng *ra
 	return a, float64(done) / float64(len(m.program.Model)), err
 }
 
-// Passes are the names of the passes that may be left out of a program, in their order.
+// Passes returns the names of the optional compiler passes, in their order. BindOptions.Without
+// takes them.
 func Passes() []string { return passes.Names() }
 
-// Reference is the model whose log density, and all else that it computes, is evaluated by the
-// reference: statement by statement, slowly.
+// Reference returns a model that computes everything with the reference evaluator: statement by
+// statement, slowly.
 func (m *Model) Reference() *Model {
 	c := m.Clone()
 	bound := *m.bound
@@ -691,15 +694,14 @@ func (m *Model) Reference() *Model {
 	return c
 }
 
-// Rebind binds the program again, to the data that it was bound to, without some more of the
-// passes.
+// Rebind binds the program again to the same data, and leaves out more passes.
 func (m *Model) Rebind(ctx context.Context, d *data.Set, without ...string) (*Model, error) {
 	o := m.asked
 	o.Without = slices.Concat(o.Without, without)
 	return (&Program{ir: m.program}).bind(ctx, d, o, m.fault)
 }
 
-// String is the verdict in a few words.
+// String describes the verdict in a few words.
 func (v Verdict) String() string {
 	return [...]string{"agrees", "says nothing", "too long", "the log density differs", "the gradient differs", "rejected by the reference alone", "rejected by the compiled program alone", "an output differs"}[v]
 }

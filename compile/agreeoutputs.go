@@ -11,17 +11,17 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// This file: do the compiled outputs of a draw, transformed parameters and generated quantities,
-// agree with the reference evaluator?
+// This file compares the compiled outputs of a draw, transformed parameters and generated
+// quantities, with the reference evaluator.
 //
-// A number agrees if it is within agreeSum, and what solvers earn, of the largest number of its
-// variable. Otherwise it is looked at how much rounding matters: by the outputs at points around,
-// near enough for a comparison of numbers that rounding decides to come out both ways, and by the
-// rounding error that the derivatives of the reference predict. What depends on random draws is
-// left out: compiled programs draw in another order.
+// A number agrees if the difference is at most agreeSum, plus the part for solvers, times the
+// largest number of its variable. Otherwise two estimates show how much rounding matters. One uses
+// the outputs at neighbouring points, so near that a comparison that rounding decides comes out
+// both ways. The other is the rounding error that the derivatives of the reference predict. Outputs
+// that depend on random draws are left out, because compiled programs draw in another order.
 
 const (
-	// outputPoints is the number of points around, half of them a few roundings away and half
+	// outputPoints is the number of neighbouring points: half of them a few roundings away, half
 	// within outputStep.
 	outputPoints = 8
 	outputStep   = 0x1p-36
@@ -30,15 +30,15 @@ const (
 )
 
 // Outputs compares what the compiled program generates at the unconstrained point x with the
-// reference evaluator, as [Comparer.Agree] compares log densities: the verdict is Output where a
-// number is wrong, Rejected or Refused where one of the two alone rejects the point. It is nil
-// where the reference computes the outputs anyway.
+// reference evaluator, as [Comparer.Agree] compares log densities. The verdict is Output if a
+// number is wrong, and Rejected or Refused if only one of the two rejects the point. The result is
+// nil if the reference computes the outputs anyway.
 func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
 	bound := c.m.bound
 	if bound.Generated == nil {
 		return nil, nil
 	}
-	// Making the program is not a part of the comparison: the run needs it.
+	// The time to make the program does not count, since the run needs it anyway.
 	if _, err := c.m.made.generated.program(c.m, bound.Generated); err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ type outputs struct {
 	seed  uint64 // of random draws
 }
 
-// env is that of an evaluation.
+// env returns the environment of an evaluation, always with the same random draws.
 func (o *outputs) env() *ad.Env {
 	return &ad.Env{Rand: rand.New(rand.NewPCG(o.seed, 0)), Stop: o.stop}
 }
 
-// compiled are the outputs of the compiled program.
+// compiled returns the outputs of the compiled program.
 func (o *outputs) compiled(x []float64) ([]float64, error) {
 	out := make([]float64, len(o.m.bound.Names))
 	return out, o.m.generate(o.env(), x, out)
@@ -124,12 +124,13 @@ func (o *outputs) compare(x []float64, rng *rand.Rand) error {
 	return nil
 }
 
-// agreeWithin reports whether two numbers are equal within a tolerance, or both infinite or none.
+// agreeWithin reports whether two numbers are equal within a tolerance, or equally infinite, or
+// both NaN.
 func agreeWithin(a, b, tolerance float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance
 }
 
-// pointNear is a point near x: number k of outputPoints.
+// pointNear returns a point near x: number k of outputPoints.
 func pointNear(x []float64, k int, rng *rand.Rand) []float64 {
 	if k%2 == 0 {
 		return roundedAway(x, rng)
@@ -141,7 +142,7 @@ func pointNear(x []float64, k int, rng *rand.Rand) []float64 {
 	return near
 }
 
-// beyondRounding are those of the outputs that differ whose difference rounding does not explain.
+// beyondRounding returns the differing outputs whose difference rounding does not explain.
 func (o *outputs) beyondRounding(x []float64, rng *rand.Rand, got, want, tolerance []float64, differ []int) ([]int, error) {
 	for k := range outputPoints {
 		near := pointNear(x, k, rng)
@@ -157,7 +158,7 @@ func (o *outputs) beyondRounding(x []float64, rng *rand.Rand, got, want, toleran
 		if err != nil || errWant != nil || len(reference) != len(want) {
 			return nil, nil // the point lies on a boundary
 		}
-		factor := 1.0 // the points that are farther show jumps
+		factor := 1.0 // the farther points show jumps
 		if k%2 == 0 {
 			factor = agreeNoise
 		}
@@ -206,8 +207,8 @@ func (o *outputs) roundingOf(x []float64, place int) (rounding float64, err erro
 	return rounding, nil
 }
 
-// rejected looks at points around where one of the two alone rejects x: it is wrong if it does so
-// at all of them, too.
+// rejected tries neighbouring points if only one of the two evaluators rejects x. The rejection is
+// wrong if the same happens at all of them.
 func (o *outputs) rejected(x []float64, rng *rand.Rand, compiled bool) error {
 	o.allowed = max(o.allowed, suspicious)
 	for k := range outputPoints {

@@ -10,13 +10,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: columns of texts, such as yes and no, for variables that count from 0.
+// This file converts columns of strings, such as yes and no, for variables that count from 0.
 
-// Coded are the data as a program reads them: the levels of a column of texts count from 1,
-// those of one with two levels from 0 if its variable is declared int<lower=0, upper=1>.
-// binary names these variables, with their levels. A column of texts for any other variable
-// that counts from 0 is an error, and so is one of truth values, such as T and F, for a
-// variable that is not declared to count from 0 or from 1.
+// Coded returns the data as the program reads them. The levels of a column of strings count from 1.
+// Those of a column with two levels count from 0 if its variable is declared int<lower=0, upper=1>;
+// binary lists these variables. A column of strings for any other variable that counts from 0 is an
+// error. So are truth values, such as T and F, for a variable that is not declared to count from 0
+// or 1.
 func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err error) {
 	tree, info := p.Syntax()
 	block := tree.Block(ast.Data)
@@ -34,7 +34,7 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 		if levels == nil || v.Type.Kind != types.Int {
 			continue
 		}
-		lower, upper := "", "" // "" if there is none, "?" if data decide it
+		lower, upper := "", "" // "" if there is none, "?" if it depends on data
 		for _, b := range decl.Type.Bounds {
 			text := "?"
 			if n, ok := info.Number(b.Value, nil); ok {
@@ -82,7 +82,7 @@ func (p *Program) Declares(name string) bool {
 	return false
 }
 
-// Binary is a variable of 0 and 1 with the texts that they stand for.
+// Binary is a variable of 0 and 1, with the strings that they represent.
 type Binary struct{ Name, Zero, One string }
 
 // truths reports whether all levels are words for true and false.
@@ -97,7 +97,7 @@ func truths(levels []string) bool {
 	return true
 }
 
-// listed names levels.
+// listed returns the names of the levels, shortened.
 func listed(levels []string) string {
 	const shown = 12
 	text := strings.Join(levels[:min(len(levels), shown)], ", ")

@@ -7,11 +7,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Blame finds the statement that makes the log density at x infinite or NaN:
-// from the log density back through operands that are not finite, down to the
-// one whose own operands are. ok is false where the log density is finite, or x
-// is rejected, or no statement can be named. It evaluates the whole graph node
-// by node and is meant for messages.
+// Blame finds the statement that makes the log density at x infinite or NaN. It follows operands
+// that are not finite back from the log density, down to a node whose own operands are finite. ok
+// is false if the log density is finite, if x is rejected, or if no statement can be named. It
+// evaluates the whole graph node by node and is meant for messages.
 func (m *Model) Blame(x []float64) (statement source.Span, ok bool) {
 	g, sites := m.bound.Density, m.bound.Sites
 	if m.Interpreted() {

@@ -1,42 +1,52 @@
-// Package compile turns source text into a log density that knows its data.
+// Package compile turns the source text of a program into a log density specialised to its data.
 //
 //	source ──lang──▶ ir.Program ──bind──▶ ad.Graph ──Backprop──▶ ad.Graph ──vm──▶ Model
 //
-// [Compile] checks a program; [Program.Bind] evaluates everything that the data
-// decide and builds the graphs from the unconstrained parameters to the log
-// density, its gradient, and the values that a draw consists of; a [Model]
-// replays them. What no graph can hold is interpreted, point by point. Model satisfies
-// infer.LogDensity, infer.Cloner and infer.Generator structurally, and with fisher.go and
-// curvature.go what package infer/riemann wants of a target; neither package imports the other.
+// [Compile] checks a program. [Program.Bind] evaluates everything that the data decide. It builds
+// the graphs from the unconstrained parameters to the log density, its gradient, and the values of
+// a draw. A [Model] evaluates these graphs. Models that no graph can represent are interpreted at
+// every point. Model satisfies infer.LogDensity, infer.Cloner and infer.Generator structurally.
+// With fisher.go and curvature.go it also has the methods that package infer/riemann needs. Neither
+// package imports the other.
 //
 // Map of the package:
 //
 //	compile.go      Compile: text to a typed program
 //	model.go        Bind, Model: log density, outputs
-//	initial.go      from initial values to the point where a chain starts
-//	pipeline.go     the stages from a graph to what runs; what is made when first used
+//
+// initial.go      from initial values to the unconstrained point where a chain starts
+// pipeline.go     the stages from a graph to an executable program; programs made on first use
+//
 //	interpreted.go  models, or parts of them, that have no graph
-//	rows.go         which variable of the data is the number of observations
-//	unconstrain.go  from the values of a draw to its point
-//	datacheck.go    all that is wrong with data
-//	binary.go       columns of texts for variables that count from 0
-//	print.go        what models print, within bounds
+//
+// rows.go         finds the data variable that holds the number of observations
+// unconstrain.go  from the values of a draw to its unconstrained point
+// datacheck.go    reports all errors in the data
+// binary.go       columns of strings for variables that count from 0
+// print.go        limits on what models print
+//
 //	curvature.go    second derivatives
 //	fisher.go       metrics
-//	fishersparse.go the elements of a metric that may differ from 0
+//
+// fishersparse.go the elements of a metric that may differ from 0 (sparse metrics)
+//
 //	groups.go       the group-level terms of hierarchical models
-//	recurrence.go   those that follow each other
-//	recentre.go     other coordinates for effects
+//
+// recurrence.go   group-level terms that form chains, such as the states of a time series
+// recentre.go     reparametrisation of group-level terms (effects)
+//
 //	explain.go      where the time goes
-//	blame.go        which statement makes a density infinite
-//	agree.go        whether the log density agrees with the reference evaluator
+//
+// blame.go        finds the statement that makes a density infinite or NaN
+// agree.go        compares the log density with the reference evaluator
+//
 //	validate.go     log density and gradient before and after every pass, for tests
 //
-// Sub-packages: ir (the typed program), data (JSON and Go values),
-// internal/interp (transformed data; programs that no graph can hold), internal/inspect,
-// internal/plan, internal/emit and internal/bind (the partial evaluator), internal/passes and
-// internal/loopnest (the passes), internal/vm (replay), internal/direct (the oracle of the tests).
-// The transforms of parameters are package stdlib/transform, as the library has them as functions.
+// Sub-packages: ir (the typed program), data (JSON and Go values), internal/interp (transformed
+// data; programs that no graph can represent), internal/inspect, internal/plan, internal/emit and
+// internal/bind (the partial evaluator), internal/passes and internal/loopnest (the passes),
+// internal/vm (the executor), internal/direct (the oracle of the tests). The transforms of
+// parameters are in package stdlib/transform, because the library also has them as functions.
 package compile
 
 import (
@@ -55,8 +65,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Program is a checked program. It is immutable and may be bound any number of
-// times, concurrently too.
+// Program is a checked program. It is immutable, and you may bind it any number of times, also
+// concurrently.
 type Program struct {
 	ir   *ir.Program
 	tree *ast.File
@@ -65,7 +75,7 @@ type Program struct {
 	memory atomic.Int64 // DefaultMemory, once it is known
 }
 
-// MemoryOr is the function of that name, which asks the system once for each program.
+// MemoryOr returns limit or, if it is 0, [DefaultMemory]. It asks the system once for each program.
 func (p *Program) MemoryOr(limit int64) int64 {
 	if limit != 0 {
 		return limit
@@ -76,13 +86,13 @@ func (p *Program) MemoryOr(limit int64) int64 {
 	return p.memory.Load()
 }
 
-// Syntax is the tree of the program with what the checker has found out about its
-// nodes, for what is derived from a program. Neither may be changed.
+// Syntax returns the syntax tree of the program and the checker's results for its nodes. Do not
+// change either.
 func (p *Program) Syntax() (*ast.File, *check.Info) { return p.tree, p.info }
 
 // Options are options of [CompileWith]; the zero value is the default.
 type Options struct {
-	// Include finds the files of #include lines; nil: these are refused.
+	// Include finds the files of #include lines; nil refuses such lines.
 	Include func(name string) (*source.File, error)
 
 	// Legacy reads the syntax of older versions of Stan, with warnings.
@@ -91,8 +101,8 @@ type Options struct {
 	// Pedantic keeps the warnings whose codes are [diag.Code.Pedantic].
 	Pedantic bool
 
-	// MaxSource bounds the bytes of the text with the files that it includes; 0:
-	// [source.DefaultLimit].
+	// MaxSource bounds the size in bytes of the source text with the files that it includes. 0
+	// means [source.DefaultLimit].
 	MaxSource int64
 }
 
@@ -103,7 +113,7 @@ func Check(f *source.File, o Options) diag.List {
 	return list
 }
 
-// Known tells the functions of the library.
+// Known reports whether the library has a function of this name.
 func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 
 // checked parses and checks; the Info is nil if the list has errors.
@@ -111,7 +121,7 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	go stdlib.Language() // takes milliseconds the first time, while we parse
 	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known, MaxBytes: o.MaxSource})
 	if list.HasErrors() {
-		// What else is wrong comes after the errors of syntax.
+		// After the errors of syntax come those that the checker finds.
 		if lang.Recovered(list) {
 			_, list = check.After(tree, list, stdlib.Language())
 		}
@@ -130,8 +140,8 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 // Compile is CompileWith without options.
 func Compile(f *source.File) (*Program, diag.List) { return CompileWith(f, Options{}) }
 
-// CompileContext is CompileWith that returns when ctx ends, with its cause as the error.
-// What is under way then goes on for a while, unseen.
+// CompileContext is CompileWith with a context. When ctx ends, it returns an error that wraps the
+// cause. The compilation may then continue for a while in the background.
 func CompileContext(ctx context.Context, f *source.File, o Options) (*Program, diag.List, error) {
 	if ctx.Done() == nil {
 		p, list := CompileWith(f, o)
@@ -162,8 +172,8 @@ func CompileContext(ctx context.Context, f *source.File, o Options) (*Program, d
 	}
 }
 
-// CompileWith parses and checks a program. Program is nil if the list has errors;
-// otherwise the list may hold warnings.
+// CompileWith parses and checks a program. The Program is nil if the list has errors; otherwise the
+// list may hold warnings.
 func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	tree, info, list := checked(f, o)
 	if info == nil {
@@ -174,8 +184,8 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	return &Program{ir: p, tree: tree, info: info}, list
 }
 
-// oneLegacy keeps the first of the warnings about legacy syntax, which was asked
-// for: Check lists them all.
+// oneLegacy keeps only the first warning about legacy syntax, since the caller asked for that
+// syntax. Check lists all of them.
 func oneLegacy(list diag.List) diag.List {
 	var out diag.List
 	first, n := -1, 0
@@ -196,7 +206,7 @@ func oneLegacy(list diag.List) diag.List {
 	return out
 }
 
-// IR is the typed program.
+// IR returns the typed program.
 func (p *Program) IR() *ir.Program { return p.ir }
 
 // Error holds diagnostics with positions in the program or in the data;

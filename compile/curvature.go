@@ -10,22 +10,21 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 )
 
-// curvature is the second derivatives of a model's log density and its metrics,
-// planned when they are first asked for and shared by clones.
+// curvature holds the programs for the second derivatives of a model's log density and for its
+// metrics. They are made on first use and shared by clones.
 type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
 	fisher, fisherTrace         *vm.Program       // of fisher.go, as what follows
 	elements                    [2]elements       // of fishersparse.go; the second: the diagonal
-	along                       [2][2]*vm.Program // likewise, see fisherAlong
+	along                       [2][2]*vm.Program // see fisherAlong
 	reached                     bool              // singular is known
 	singular                    *SingularError
 	user, userTrace             *vm.Program
 	information                 *bind.Information
 }
 
-// onePoint returns a graph with the whole unconstrained point as its only input
-// x, and the log density there.
+// onePoint returns a graph of the log density whose only input x is the whole unconstrained point.
 func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
 	g = m.within()
 	x = g.Input(ad.Type{Shape: []int{m.dim}})
@@ -35,8 +34,8 @@ func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
 	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0]
 }
 
-// derivative evaluates a graph of second derivatives of the log density, which is
-// planned once, or, of an interpreted density, built at every point.
+// derivative evaluates a graph of second derivatives of the log density. The graph is planned once;
+// for an interpreted density it is built at every point.
 func (m *Model) derivative(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref, dst []float64, inputs ...[]float64) error {
 	if m.Interpreted() {
 		return m.interpretSecond(build, dst, inputs...)
@@ -73,8 +72,8 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	return nil
 }
 
-// within is a graph that takes no more memory than the model may, and whose building ends
-// as evaluations by m do, see SetStop: that of second derivatives may take seconds.
+// within returns an empty graph that keeps to the model's memory limit. SetStop's function can end
+// its construction, since second derivatives may take seconds to build.
 func (m *Model) within() *ad.Graph {
 	g, budget := ad.NewGraph(), ad.NewBudget(m.options.Memory, 0)
 	budget.Stop = m.env.Stop
@@ -82,8 +81,9 @@ func (m *Model) within() *ad.Graph {
 	return g
 }
 
-// machineFor is the model's machine of a program. The first asks, while machine code is made,
-// which may take seconds, whether to stop; what was begun then goes on, for the next who asks.
+// machineFor returns the model's machine for a program. The first call makes machine code, which
+// may take seconds, and asks meanwhile whether to stop. If it stops, the work continues in the
+// background for the next caller.
 func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	if m.curves == nil {
 		m.curves = map[*vm.Program]*vm.Machine{}
@@ -99,9 +99,9 @@ func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	return c, nil
 }
 
-// Hessian writes the matrix of second derivatives of the log density at the
-// unconstrained point x to h, row by row: Dim()² numbers. The first call plans
-// it. An error is a rejection, as of LogDensityGrad.
+// Hessian writes the matrix of second derivatives of the log density at the unconstrained point x
+// to h, row by row: Dim()² numbers. The first call plans the computation. An error is a rejection,
+// as in LogDensityGrad.
 func (m *Model) Hessian(x, h []float64) error {
 	if err := m.fitsMatrix(x, h); err != nil {
 		return err
@@ -109,10 +109,9 @@ func (m *Model) Hessian(x, h []float64) error {
 	return m.derivative(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) }, h, x)
 }
 
-// HessianTraceGrad writes the gradient at x of tr(A·H) to grad, where H is the
-// Hessian and the symmetric matrix a, row by row, is held fixed: what
-// Riemannian samplers need of the third derivatives, at the cost of one reverse
-// sweep over the Hessian.
+// HessianTraceGrad writes the gradient at x of tr(A·H) to grad. H is the Hessian; the symmetric
+// matrix a, stored by rows, is held fixed. Riemannian samplers need the third derivatives only in
+// this form. It costs one reverse sweep over the Hessian.
 func (m *Model) HessianTraceGrad(x, a, grad []float64) error {
 	if err := m.fitsTrace(x, a, grad); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (m *Model) fitsMatrix(x, g []float64) error {
 	return nil
 }
 
-// fitsTrace checks the size of a gradient, too.
+// fitsTrace also checks the size of a gradient.
 func (m *Model) fitsTrace(x, a, grad []float64) error {
 	if err := m.fitsMatrix(x, a); err != nil {
 		return err

@@ -9,17 +9,16 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// dataErrors looks for all that is wrong with data of which something is: each
-// variable is bound by itself, with those that its declaration refers to. The
-// variables that refer to one that is wrong are left out, as nothing can be said
-// of them. It is nil if the data are in order.
+// dataErrors collects all errors in data that are known to have one. It binds each variable
+// separately, with the variables that its declaration refers to. It skips variables that refer to a
+// wrong one, since nothing can be said about them. It returns nil if it finds no error.
 func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
 	found := &Error{}
 	wrong := map[*ir.Whole]bool{}
 	bad := map[*ir.Var]bool{}
 	for i, v := range p.Data {
 		if v.Whole != nil && wrong[v.Whole] {
-			continue // a member of a tuple that has been told of
+			continue // a member of a tuple that has been reported
 		}
 		needs := []*ir.Var{v}
 		for k := 0; k < len(needs); k++ {
@@ -43,7 +42,7 @@ func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
 			}
 		}
 		if _, given := d.Get(v.Name); !given && len(v.Sizes) == 0 {
-			// It ends there, and what is declared with it tells what it is.
+			// Binding ends there; the later declarations show what the missing variable is.
 			alone.Data = append(alone.Data, p.Data[i+1:]...)
 		}
 		var e *Error

@@ -15,11 +15,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Explanation tells how a model's log density and gradient are evaluated and
-// where their time goes.
+// Explanation describes how a model's log density and gradient are evaluated, and where their time
+// goes.
 type Explanation struct {
-	NS     float64     // of one evaluation: the sum over blocks
-	Memory int         // bytes that an evaluation works in, data aside
+	NS     float64     // nanoseconds per evaluation: the sum over blocks
+	Memory int         // working memory of an evaluation in bytes, without data
 	Lines  []LineCost  // by time, longest first
 	Blocks []BlockCost // in order of execution
 	Passes []PassEffect
@@ -27,19 +27,19 @@ type Explanation struct {
 	Text   string     // the lowered program; "" if the log density is interpreted
 }
 
-// LineCost is what a line of the source costs, its share of the derivative
-// included. The time of a block is shared out among its ops by their weights.
+// LineCost is the cost of a line of the source, including its share of the derivative. The time of
+// a block is split among its ops by their estimated costs.
 type LineCost struct {
 	File  string
 	Line  int    // 0 for what comes from no line
-	Text  string // of the line
+	Text  string // the text of the line
 	NS    float64
 	Share float64
 	Ops   float64 // numbers computed per evaluation
 }
 
-// BlockCost is a block of the lowered program; a scan, conditional or while loop
-// is one with all that is in it.
+// BlockCost is the cost of a block of the lowered program. A scan, conditional or while loop is one
+// block with everything in it.
 type BlockCost struct {
 	Title      string
 	NS, Share  float64
@@ -47,8 +47,8 @@ type BlockCost struct {
 	Lines      []int   // of the source, by line
 }
 
-// PassEffect is what a pass did to the program: ops in its text, and numbers
-// that they compute per evaluation.
+// PassEffect is the effect of a pass on the program: the number of ops, and the numbers that they
+// compute per evaluation (Work).
 type PassEffect struct {
 	Name, Doc               string
 	Off                     bool
@@ -57,8 +57,8 @@ type PassEffect struct {
 	BlocksBefore, BlocksNow int // 0 before blocks are formed
 }
 
-// Explain lowers the log density with its gradient again, verifying the form after
-// every pass, and measures it at x for about the budget.
+// Explain measures the log density with its gradient at x for about the time budget. It first
+// lowers both again and verifies the program after every pass.
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
 	if err := m.at(x); err != nil {
 		return nil, err
@@ -69,10 +69,9 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 	return m.explain(m.bound.Density, x, budget)
 }
 
-// ExplainValue does the same for the log density without its gradient, as a program of
-// its own. What it tells of a line is the forward part of what [Model.Explain] tells;
-// the two are measured apart, and in the program of both the parts are interleaved and
-// share what they compute.
+// ExplainValue is [Model.Explain] for the log density without its gradient. For each line it
+// reports the forward part of the cost that Explain reports. The two are measured on separate
+// programs. In the program with the gradient, the parts are interleaved and share results.
 func (m *Model) ExplainValue(x []float64, budget time.Duration) (*Explanation, error) {
 	if err := m.at(x); err != nil {
 		return nil, err
@@ -85,7 +84,7 @@ func (m *Model) ExplainValue(x []float64, budget time.Duration) (*Explanation, e
 	return m.explain(&value, x, budget)
 }
 
-// at is what is wrong with a point to explain.
+// at returns an error if the length of a point is wrong.
 func (m *Model) at(x []float64) error {
 	if len(x) != m.dim {
 		return fmt.Errorf("a point of length %d for a model of dimension %d", len(x), m.dim)
@@ -124,9 +123,9 @@ func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explan
 	return e, err
 }
 
-// Listing is the lowered program of the log density with its gradient, as [Explanation] has it,
-// without a measurement; "" if the log density is interpreted. The same program bound to the
-// same data has the same listing.
+// Listing returns the lowered program of the log density with its gradient, as in
+// [Explanation].Text, without a measurement. It is "" if the log density is interpreted. The same
+// program bound to the same data has the same listing.
 func (m *Model) Listing() (string, error) {
 	if m.Interpreted() {
 		return "", nil
@@ -144,7 +143,7 @@ func (m *Model) text(nest *loopnest.Program) (string, error) {
 	return text.String(), err
 }
 
-// lines lists what lines cost, once cost has said how long they take.
+// lines adds the costs of lines to e, after the function cost has set their times.
 func (e *Explanation) lines(of map[source.Position]*LineCost, cost func(l *LineCost)) {
 	for _, l := range of {
 		cost(l)
@@ -167,7 +166,7 @@ func share(part, all float64) float64 {
 	return part / all
 }
 
-// names are the source's names for the printed program.
+// names returns the source names for the printed program.
 func (m *Model) names() loopnest.Names {
 	return loopnest.Names{
 		Input: func(i int) string { return m.bound.Params[i].Name },
@@ -180,7 +179,7 @@ func (m *Model) names() loopnest.Names {
 	}
 }
 
-// line is the beginning of the line that a site lies in.
+// line returns the beginning of the line that contains a site.
 func (m *Model) line(s ad.Site) source.Position { return lineOf(m.bound.Sites, s) }
 
 func lineOf(sites []source.Span, s ad.Site) source.Position {
@@ -192,7 +191,7 @@ func lineOf(sites []source.Span, s ad.Site) source.Position {
 	return at
 }
 
-// block adds a measured block and shares its time out among lines.
+// block adds a measured block and splits its time among lines.
 func (e *Explanation) block(m *Model, nest *loopnest.Program, t vm.BlockTime, lines map[source.Position]*LineCost) {
 	blk := BlockCost{Title: t.Block.Title(), NS: t.NS}
 	type part struct {
@@ -207,7 +206,7 @@ func (e *Explanation) block(m *Model, nest *loopnest.Program, t vm.BlockTime, li
 			n := &b.Nodes[i]
 			c := b.Cost(n)
 			if n.Reg != nil {
-				// What moves values in and out of the steps counts as the region's.
+				// The cost of moving values in and out of the steps counts for the region.
 				c.Guess += 5 * b.Times()
 				for _, inner := range n.Reg.Bodies {
 					c.Guess += 2 * inner.Times()

@@ -18,7 +18,7 @@ type LeftOut struct {
 	Why  string
 }
 
-// String is the reason with the place.
+// String returns the reason with its place.
 func (l LeftOut) String() string {
 	if !l.Span.IsValid() {
 		return l.Why
@@ -26,7 +26,7 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("line %d: %s", l.Span.Begin().Line, l.Why)
 }
 
-// information evaluates the program for its statements, once.
+// information evaluates the program once to collect its statements.
 func (m *Model) information() (*bind.Information, error) {
 	m.curvature.mu.Lock()
 	defer m.curvature.mu.Unlock()
@@ -40,11 +40,11 @@ func (m *Model) information() (*bind.Information, error) {
 	return m.curvature.information, nil
 }
 
-// FisherLeftOut lists the parts of the log density that contribute nothing to
-// FisherMetric: distributions whose expected information is not declared, what is
-// added to target and is neither a density nor a square that is subtracted with a constant
-// weight (a normal density but for a constant), mixtures. The transforms of the parameters
-// are not among them.
+// FisherLeftOut lists the parts of the log density that contribute nothing to FisherMetric. These
+// are distributions without a declared expected information, mixtures, and some terms added to
+// target. A term added to target contributes if it is a density. It also contributes if it
+// subtracts a square with a constant weight, which is a normal density up to a constant. The
+// transforms of the parameters are not listed.
 func (m *Model) FisherLeftOut() ([]LeftOut, error) {
 	if _, err := m.information(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (m *Model) FisherLeftOut() ([]LeftOut, error) {
 	return m.leftOut(), nil
 }
 
-// leftOut is FisherLeftOut where information has been called.
+// leftOut is FisherLeftOut after information has been called.
 func (m *Model) leftOut() []LeftOut {
 	var out []LeftOut
 	seen := map[string]bool{}
@@ -65,7 +65,7 @@ func (m *Model) leftOut() []LeftOut {
 	return out
 }
 
-// statements brings the statements into g, in which x is the point.
+// statements copies the statements into g, in which x is the point.
 func (m *Model) statements(g *ad.Graph, x ad.Ref, info *bind.Information) []ad.Statement {
 	body := *info.Graph
 	body.Outputs = nil
@@ -81,7 +81,7 @@ func (m *Model) statements(g *ad.Graph, x ad.Ref, info *bind.Information) []ad.S
 	return out
 }
 
-// parts are the inputs of a graph of the parameters at x; those that are none
+// parts returns the inputs of the graph body at the point x of g. Inputs that are not parameters
 // are 0.
 func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 	parts := make([]ad.Ref, len(body.Inputs))
@@ -95,12 +95,12 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 	return parts
 }
 
-// FisherMetric writes the expected Fisher information at the unconstrained point
-// x to g, row by row: Dim()² numbers, zeros for parameters that nothing informs. It is the sum of
-// JᵀIJ over the statements with ~ and the densities added to target, those of parameters included,
-// where I is the expected information of the distribution and J the derivative of its
-// variate and arguments. The first call plans it. An error is a rejection, as of
-// LogDensityGrad, or that of MetricError.
+// FisherMetric writes the expected Fisher information at the unconstrained point x to g, row by
+// row: Dim()² numbers, with zeros for parameters that nothing informs. It is the sum of JᵀIJ over
+// the statements with ~ and the densities added to target, including those of parameters. I is the
+// expected information of the distribution; J is the derivative of its variate and arguments. The
+// first call plans the computation. An error is a rejection, as in LogDensityGrad, or the error of
+// MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {
 	if err := m.fitsMatrix(x, g); err != nil {
 		return err
@@ -111,9 +111,8 @@ func (m *Model) FisherMetric(x, g []float64) error {
 	return m.second(m.curvature.fisher, g, x)
 }
 
-// FisherTraceGrad writes the gradient at x of tr(A·G) to grad, where G is the
-// expected Fisher information and the symmetric matrix a, row by row, is held
-// fixed.
+// FisherTraceGrad writes the gradient at x of tr(A·G) to grad. G is the expected Fisher
+// information; the symmetric matrix a, stored by rows, is held fixed.
 func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	if err := m.fitsTrace(x, a, grad); err != nil {
 		return err
@@ -136,8 +135,8 @@ func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	return m.second(m.curvature.fisherTrace, grad, x, a)
 }
 
-// FisherSingular finds the parameters that no statement with information depends on: it is a
-// *SingularError if there are any. Unlike MetricError it does not plan the whole metric.
+// FisherSingular returns a *SingularError if no statement with information depends on some of the
+// parameters. Unlike MetricError it does not plan the whole metric.
 func (m *Model) FisherSingular() (err error) {
 	c := m.curvature
 	info, err := m.information()
@@ -166,7 +165,7 @@ func (m *Model) FisherSingular() (err error) {
 	return nil
 }
 
-// planFisher plans FisherMetric, or says why there is none.
+// planFisher plans FisherMetric, or returns an error that says why it cannot.
 func (m *Model) planFisher() error {
 	singular := m.FisherSingular()
 	if singular != nil && !errors.As(singular, new(*SingularError)) {
@@ -182,19 +181,19 @@ func (m *Model) planFisher() error {
 	return err
 }
 
-// SingularError says that the expected Fisher information of a model does not know
-// some of its parameters: it is singular everywhere.
+// SingularError means that the expected Fisher information is singular everywhere: no statement
+// with information depends on some of the parameters.
 type SingularError struct {
-	Without []int // their places among the unconstrained ones
+	Without []int // indices of these parameters among the unconstrained ones
 	text    string
 }
 
 func (e *SingularError) Error() string { return e.text }
 
-// Uninformed tells those who make the metric regular.
+// Uninformed returns the indices of these parameters, for code that makes the metric regular.
 func (e *SingularError) Uninformed() []int { return e.Without }
 
-// singular is the error of a metric that does not know these parameters.
+// singular returns the error of a metric without information about these parameters.
 func (m *Model) singular(without []int) *SingularError {
 	const shown = 5
 	var first []string
@@ -213,8 +212,8 @@ func (m *Model) singular(without []int) *SingularError {
 	return &SingularError{without, b.String() + "\nGive them priors by statements with ~, or use the metric \"softabs\""}
 }
 
-// MetricError prepares the metric of a kind ("fisher", "softabs" or "user") and
-// says why there is none, if so.
+// MetricError prepares a metric ("fisher", "softabs" or "user"). The error says why the model does
+// not have it.
 func (m *Model) MetricError(kind string) error {
 	var ready *bool
 	var plan func() error
@@ -236,14 +235,14 @@ func (m *Model) MetricError(kind string) error {
 	return nil
 }
 
-// planned tells what one clone knows to be planned, so that it need not ask.
+// planned records what one clone knows to be planned, so that it need not take the lock.
 type planned struct {
 	fisher, fisherTrace, user, userTrace bool
 	elements, elementsTrace              [2]bool // the second: of the diagonal
 	along                                [2][2]bool
 }
 
-// UserMetricName is the function of a program that gives its metric.
+// UserMetricName is the name of the program's function that returns its metric.
 const UserMetricName = "metric"
 
 // point returns a graph with the unconstrained point as its input.
@@ -252,7 +251,7 @@ func (m *Model) point() (g *ad.Graph, x ad.Ref) {
 	return g, g.Input(ad.Type{Shape: []int{m.dim}})
 }
 
-// planUser plans a graph of the program's metric.
+// planUser plans a graph that uses the program's metric.
 func (m *Model) planUser(p **vm.Program, build func(g *ad.Graph, x, metric ad.Ref) ad.Ref) error {
 	return m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
 		body, err := m.bound.Metric(UserMetricName)
@@ -264,10 +263,9 @@ func (m *Model) planUser(p **vm.Program, build func(g *ad.Graph, x, metric ad.Re
 	})
 }
 
-// UserMetric writes the value at x of the program's function `metric` to g. Its
-// arguments are the model's variables of the same names (data, transformed data,
-// parameters, transformed parameters), its value the metric of the unconstrained
-// parameters in their order.
+// UserMetric writes the value at x of the program's function `metric` to g. The arguments of the
+// function are the model's variables of the same names: data, transformed data, parameters or
+// transformed parameters. It returns the metric of the unconstrained parameters, in their order.
 func (m *Model) UserMetric(x, g []float64) error {
 	if err := m.fitsMatrix(x, g); err != nil {
 		return err
@@ -280,7 +278,7 @@ func (m *Model) UserMetric(x, g []float64) error {
 	}
 	for i := range m.dim {
 		for j := range i {
-			// What is symmetric but for rounding is made so by taking one triangle.
+			// The matrix may be asymmetric by rounding errors: copy one triangle to the other.
 			a, b := g[i*m.dim+j], g[j*m.dim+i]
 			if math.Abs(a-b) > 1e-8*(math.Abs(g[i*m.dim+i])+math.Abs(g[j*m.dim+j])) {
 				return fmt.Errorf("the program's metric is not symmetric: [%d, %d] is %v, but [%d, %d] is %v", i+1, j+1, a, j+1, i+1, b)
@@ -295,7 +293,7 @@ func (m *Model) planUserMetric() error {
 	return m.planUser(&m.curvature.user, func(_ *ad.Graph, _, metric ad.Ref) ad.Ref { return metric })
 }
 
-// UserMetricTraceGrad is FisherTraceGrad of UserMetric.
+// UserMetricTraceGrad is like FisherTraceGrad, for the metric of UserMetric.
 func (m *Model) UserMetricTraceGrad(x, a, grad []float64) error {
 	if err := m.fitsTrace(x, a, grad); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 )
 
-// elements are the elements of the expected Fisher information that may differ from 0, or its
-// diagonal alone.
+// elements describes the elements of the expected Fisher information that may differ from 0, or
+// only its diagonal.
 type elements struct {
 	pattern      *ad.SparsePattern // nil: too many
 	value, trace *vm.Program
 }
 
-// elementsOf is the one or the other.
+// elementsOf returns the diagonal or all elements.
 func (m *Model) elementsOf(diagonal bool) *elements {
 	if diagonal {
 		return &m.curvature.elements[1]
@@ -24,11 +24,11 @@ func (m *Model) elementsOf(diagonal bool) *elements {
 	return &m.curvature.elements[0]
 }
 
-// FisherPattern tells which elements of FisherMetric may differ from 0: places in the lower
-// triangle, row by row, the diagonal among them, and beside that sums of outer products of
-// ranks vectors each, which have the columns wide. ok is false if too many may differ from 0.
-// With diagonal it is that of the metric's diagonal. Statements with too many derivatives
-// are not part of it, see FisherTooLarge.
+// FisherPattern lists the elements of FisherMetric that may differ from 0. rows and cols hold their
+// indices in the lower triangle, row by row, including the diagonal. The metric also contains sums
+// of outer products: number k has ranks[k] vectors, whose columns are wide[k]. ok is false if too
+// many elements may differ from 0. With diagonal, the pattern is that of the metric's diagonal.
+// Statements with too many derivatives are not part of it; see FisherTooLarge.
 func (m *Model) FisherPattern(diagonal bool) (rows, cols []int32, wide [][]int32, ranks []int, ok bool, err error) {
 	e, err := m.planElements(diagonal)
 	if err != nil || e.pattern == nil {
@@ -59,7 +59,7 @@ func (m *Model) FisherLeaves(diagonal bool) bool {
 	return err == nil && len(left) > 0
 }
 
-// planElements plans FisherElements. Where that has been done it asks nobody.
+// planElements plans FisherElements. If this clone has done so before, it takes no lock.
 func (m *Model) planElements(diagonal bool) (*elements, error) {
 	e, ready := m.elementsOf(diagonal), &m.planned.elements[0]
 	if diagonal {
@@ -87,8 +87,9 @@ func (m *Model) planElements(diagonal bool) (*elements, error) {
 	return e, nil
 }
 
-// FisherElements writes the elements of FisherPattern at x to e: those at the places, then, for
-// each sum of outer products, its vectors, all of one column together, and their weights.
+// FisherElements writes the elements of FisherPattern at x to e. First come the elements at its
+// rows and columns. Then, for each sum of outer products, come its vectors, all numbers of one
+// column together, and their weights.
 func (m *Model) FisherElements(diagonal bool, x, e []float64) error {
 	planned, err := m.planElements(diagonal)
 	if err != nil {
@@ -100,8 +101,9 @@ func (m *Model) FisherElements(diagonal bool, x, e []float64) error {
 	return m.second(planned.value, e, x)
 }
 
-// FisherElementsTraceGrad is FisherTraceGrad with, in a, only the elements of A at the places,
-// and in place of vectors u and weights A·u at their columns and uᵀA·u.
+// FisherElementsTraceGrad is FisherTraceGrad for the layout of FisherElements. a holds the elements
+// of A at the rows and columns of the pattern. For each vector u of a sum of outer products, A·u at
+// its columns takes the place of u, and uᵀA·u that of its weight.
 func (m *Model) FisherElementsTraceGrad(diagonal bool, x, a, grad []float64) error {
 	planned, err := m.planElements(diagonal)
 	if err != nil {
@@ -148,26 +150,27 @@ func (m *Model) fitsElements(planned *elements, x, e []float64) error {
 	return nil
 }
 
-// FisherTimes writes the product of FisherMetric at x with the vector u to product, which takes a
-// few times the work of the density. With whole it is of all statements, else without those
-// that FisherPattern leaves out.
+// FisherTimes writes the product of FisherMetric at x with the vector u to product. It costs a few
+// evaluations of the density. With whole it includes all statements, otherwise only those that
+// FisherPattern includes.
 func (m *Model) FisherTimes(whole bool, x, u, product []float64) error {
 	return m.fisherAlong(whole, times, x, u, product)
 }
 
-// FisherSquareGrad writes the gradient at x of uᵀGu to grad, where G is that of FisherTimes and
-// the vector u is held fixed, at about the same cost.
+// FisherSquareGrad writes the gradient at x of uᵀGu to grad. G is the metric of FisherTimes; the
+// vector u is held fixed. It costs about as much as FisherTimes.
 func (m *Model) FisherSquareGrad(whole bool, x, u, grad []float64) error {
 	return m.fisherAlong(whole, squareGrad, x, u, grad)
 }
 
-// What is had of the information along one direction, by whether it is of all statements.
+// The two computations of fisherAlong.
 const (
 	times = iota
 	squareGrad
 )
 
-// fisherAlong evaluates one of these, which is planned once.
+// fisherAlong computes G·u or the gradient of uᵀGu. Each is planned once, with and without the
+// statements that FisherPattern leaves out.
 func (m *Model) fisherAlong(whole bool, what int, x, u, dst []float64) error {
 	if len(x) != m.dim || len(u) != m.dim || len(dst) != m.dim {
 		return fmt.Errorf("vectors of length %d, %d and %d for a model of dimension %d", len(x), len(u), len(dst), m.dim)

@@ -10,29 +10,30 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: which effects can be sampled in other coordinates, see recentre.go.
+// This file finds the effects that can be sampled in other coordinates; see recentre.go. Effects
+// are the group-level terms of a hierarchical model, or latent states.
 
-// Site is a group of effects that can be sampled in other coordinates.
+// Group is a group of effects that can be sampled in other coordinates.
 type Group struct {
-	Span     source.Span // of the statement with the location and scale, or where they are applied
+	Span     source.Span // the statement with location and scale, or where they are applied
 	Density  string      // such as "normal"
-	Centred  bool        // as it is written
-	Chain    bool        // each has a location that the one before it decides, or begins a chain
-	Elements []int       // of the unconstrained point
-	Names    []string    // of these
+	Centred  bool        // whether the program is written in centred form
+	Chain    bool        // each location depends on the effect before it, except at a beginning
+	Elements []int       // indices in the unconstrained point
+	Names    []string    // names of these
 }
 
-// locationScale are the densities whose variate can be shifted and scaled, with the
-// places of location and scale among their arguments.
+// locationScale lists the densities whose variate can be shifted and scaled, with the positions of
+// location and scale among their arguments.
 var locationScale = map[string][2]int{
 	"normal_lpdf": {1, 2}, "cauchy_lpdf": {1, 2}, "logistic_lpdf": {1, 2}, "double_exponential_lpdf": {1, 2},
 	"student_t_lpdf": {2, 3},
-	"lognormal_lpdf": {1, 2}, // of the logarithm
+	"lognormal_lpdf": {1, 2}, // location and scale of the logarithm
 }
 
 const (
-	maxLevels = 8       // of effects whose locations and scales are effects themselves
-	maxTraced = 1 << 21 // elements of a value that is looked through
+	maxLevels = 8       // nesting of effects whose locations and scales are effects themselves
+	maxTraced = 1 << 21 // larger values are not traced
 )
 
 // element is one element of a node.
@@ -41,12 +42,12 @@ type element struct {
 	at  int
 }
 
-// origin says that an element of a value is element i of the point, or is made of it
-// in a way that can be shifted and scaled.
+// origin describes an element of a value: it is element i of the point, or computed from it in a
+// way that can be shifted and scaled.
 type origin struct {
 	i     int32 // -1: it is not
 	how   manner
-	scale element // of what is scaled
+	scale element // the scale, if how is scaled
 }
 
 type manner uint8
@@ -57,7 +58,7 @@ const (
 	scaled             // its product with scale
 )
 
-// group is a site with what its effects depend on.
+// group is a Group with the values that its effects depend on.
 type group struct {
 	Group
 	location, scale []element // location.ref is ad.None where there is none
@@ -69,10 +70,10 @@ type tracer struct {
 	g       *ad.Graph
 	origins map[ad.Ref][]origin
 	moves   map[ad.Ref]moves
-	places  map[int]element // of products, by element of the point: what is added to them
-	mixed   map[int]bool    // to whose products different things are added
+	places  map[int]element // what is added to products with elements of the point, by element
+	mixed   map[int]bool    // elements to whose products different values are added
 	seen    map[int]origin  // products, by element of the point
-	others  map[int][]term  // what is added to these, in sums of products
+	others  map[int][]term  // the other terms of sums of products
 	sites   map[int]ad.Site
 	zeros   func(r ad.Ref) []bool
 }
@@ -85,7 +86,7 @@ type term struct {
 
 type moves struct{ arg, from []int32 }
 
-// canonical is the element that an element is moved from.
+// canonical follows copies and moves of an element back to the element that was computed.
 func (t *tracer) canonical(e element) element {
 	for {
 		m, ok := t.moves[e.ref]
@@ -101,8 +102,8 @@ func (t *tracer) canonical(e element) element {
 	}
 }
 
-// trace fills in the origins of all live nodes. depends tells whether an element
-// depends on parameters.
+// trace fills in the origins of all live nodes. depends reports whether an element depends on
+// parameters.
 func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
 	g := t.g
 	for i := range g.Nodes {
@@ -195,10 +196,10 @@ func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
 	}
 }
 
-// sums fills in the origins of a product of a matrix with elements of the point, such as
-// diag_pre_multiply(τ, L) * z, by which effects of several kinds are correlated. If the
-// matrix is triangular each element of the product has an element of the point, its own, that is in
-// none of those before, and the rest of its sum is a location.
+// sums fills in the origins of a product of a matrix with elements of the point. Correlated effects
+// are written so: diag_pre_multiply(τ, L) * z. If the matrix is triangular, each element of the
+// product contains one element of the point that none before it contains. The rest of its sum is a
+// location.
 func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any bool) {
 	n := &t.g.Nodes[r]
 	attr := n.Attr.(ad.MatMulAttr)
@@ -224,7 +225,7 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 		}
 		return element{n.Args[side], row*inColumn + column}
 	}
-	terms := make([][]term, len(out)) // without those that are 0; nil: other sums
+	terms := make([][]term, len(out)) // without terms that are 0; nil: sums of another form
 	for e := range out {
 		sum := make([]term, 0, min(inner, maxLevels+1))
 		for l := 0; l < inner && len(sum) <= maxLevels; l++ {
@@ -281,7 +282,7 @@ func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any
 	return any
 }
 
-// sites finds the sites, by level: those of a level depend on those before alone.
+// groups finds the groups, by level. Groups of one level depend only on groups of earlier levels.
 func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []bind.Call) [][]*group {
 	var refs []ad.Ref
 	for _, s := range statements {
@@ -299,7 +300,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 	names := m.UnconstrainedNames()
 	groups := m.centred(t, statements, calls, depends)
 	groups = append(groups, m.noncentred(t, x, statements, calls)...)
-	if len(t.others) > 0 { // their locations are new
+	if len(t.others) > 0 { // their locations are new nodes
 		dependence = g.Depends(x)
 	}
 	on := func(e element, f func(int)) {
@@ -364,7 +365,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 				ready = append(ready, s)
 			}
 		}
-		if len(ready) == 0 { // in a circle: one of them stays as it is, rather a factor than a variate
+		if len(ready) == 0 { // a cycle: leave one of them as it is, preferably a non-centred one
 			k := max(0, slices.IndexFunc(rest, func(s *group) bool { return !s.Centred }))
 			for _, i := range rest[k].Elements {
 				delete(site, i)
@@ -374,7 +375,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		}
 		levels, found = append(levels, ready), rest
 	}
-	// Longer chains are recurrences, which stay as they are from their beginning on.
+	// Longer dependences are recurrences. These keep their coordinates, from their first group on.
 	for k, l := range slices.Backward(levels) {
 		levels[k] = slices.DeleteFunc(l, func(s *group) bool {
 			drop := slices.ContainsFunc(found, func(o *group) bool {
@@ -391,7 +392,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 
 // centred finds the effects that are variates of a density with location and scale.
 func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call, depends func(element) bool) []*group {
-	times := map[int]int{} // that an element is a variate
+	times := map[int]int{} // the number of times that an element is a variate
 	var groups []*group
 	for k, s := range statements {
 		at, ok := locationScale[calls[k].Name]
@@ -440,10 +441,10 @@ func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call,
 	return groups
 }
 
-// noncentred finds effects with a standard distribution that are multiplied with a
-// scale, by the scale's place.
+// noncentred finds effects with a standard distribution that are multiplied by a scale. It groups
+// them by the place of the multiplication.
 func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls []bind.Call) []*group {
-	standard := map[int]string{} // elements, and their density
+	standard := map[int]string{} // density of elements with a standard distribution
 	for k, s := range statements {
 		name := calls[k].Name
 		at, general := locationScale[name]
@@ -463,7 +464,7 @@ func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls
 			}
 		}
 	}
-	for k, p := range m.program.Parameters { // which are standard as they are sampled
+	for k, p := range m.program.Parameters { // the coordinates of these are standard
 		if p.Constraint.Kind == types.OffsetMultiplier && k < len(m.bound.Params) {
 			for e := range m.bound.Params[k].Size {
 				standard[m.offsets[k]+e] = "offset and multiplier"
@@ -507,7 +508,7 @@ func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls
 	return groups
 }
 
-// add adds to the locations of effects so many other terms of the sums that they are in.
+// add adds to the locations of effects the other terms of the sums that contain them.
 func (s *group) add(t *tracer, x ad.Ref, terms int) {
 	if terms == 0 {
 		return
@@ -527,7 +528,7 @@ func (s *group) add(t *tracer, x ad.Ref, terms int) {
 	}
 }
 
-// drop leaves out effects.
+// drop removes the effects for which which is true.
 func (s *group) drop(which func(k int) bool) {
 	var kept group
 	for k, i := range s.Elements {
@@ -539,7 +540,7 @@ func (s *group) drop(which func(k int) bool) {
 	s.Elements, s.location, s.scale = kept.Elements, kept.location, kept.scale
 }
 
-// String says where a site is and what it consists of.
+// String describes the group: its effects, line, density and form.
 func (s Group) String() string {
 	what := s.Names[0]
 	if n := len(s.Names); n > 1 {

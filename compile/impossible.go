@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// Impossible reports the first statement of the model that fails at every point, because
-// arguments that data alone decide are outside its domain, or because its log density is -Inf. It
-// is nil where there is none, and where the log density is interpreted. Statements in loops that
-// carry a value from one iteration to the next are not looked at.
+// Impossible reports the first statement of the model that fails at every point. Either arguments
+// that depend on data alone are outside its domain, or its log density is -Inf. The error is nil if
+// there is no such statement, or if the log density is interpreted. Statements in loops that carry
+// a value from one iteration to the next are not examined.
 //
 // Bind does not report it: a program without any possible point can still be evaluated.
 func (m *Model) Impossible() error {
@@ -27,8 +27,8 @@ func (m *Model) Impossible() error {
 	return m.impossible
 }
 
-// impossible is what Impossible reports. It looks at the graph as it was bound, in which what data
-// decide is a constant.
+// impossible finds the error that Impossible reports. It examines the graph as it was bound, in
+// which all values that depend on data alone are constants.
 func impossible(b *bind.Bound, set *data.Set) *Error {
 	g := b.Density
 	for _, r := range g.SideEffects {
@@ -58,7 +58,7 @@ func impossible(b *bind.Bound, set *data.Set) *Error {
 	return nil
 }
 
-// ruledOut is the error about a statement.
+// ruledOut returns the error about a statement.
 func ruledOut(b *bind.Bound, set *data.Set, site ad.Site, reason string, values []datum) *Error {
 	d := diag.Errorf(diag.Impossible, b.Sites[site], "with these data no values of the parameters are possible: %s", reason)
 	var texts []string
@@ -82,9 +82,9 @@ type datum struct {
 	value      float64
 }
 
-// found are the data that an effect failed on: elements of arrays of the data block that have the
-// very numbers of an argument or, of a single number, that the statement names and that have it
-// once.
+// found finds the data on which a check failed. It looks for an array of the data block with
+// exactly the numbers of an argument. If the argument is a single number, it looks for an array
+// that the statement names and that contains the number once.
 func found(b *bind.Bound, set *data.Set, n *ad.Node, args [][]float64) []datum {
 	at, among := -1, args[:1]
 	switch attr := n.Attr.(type) {
@@ -119,7 +119,7 @@ func found(b *bind.Bound, set *data.Set, n *ad.Node, args [][]float64) []datum {
 			case len(shape) != 1:
 			case len(arg) > 1 && at < len(arg) && hasNumbers(arg, ints, reals):
 				element = at
-			case len(arg) == 1 && mentions(statement, v.Name): // in a loop that was unrolled
+			case len(arg) == 1 && mentions(statement, v.Name): // the loop around it was unrolled
 				element = only(arg[0], ints, reals)
 			}
 			if _, given := set.Get(v.Name); given && element >= 0 {
@@ -140,7 +140,7 @@ func mentions(statement, name string) bool {
 	}), name)
 }
 
-// only is the place of x among numbers that have it once; -1: they have not.
+// only returns the index of x among the numbers, or -1 if they do not contain it exactly once.
 func only(x float64, ints []int64, reals []float64) int {
 	at := -1
 	for i := range max(len(ints), len(reals)) {
@@ -155,7 +155,7 @@ func only(x float64, ints []int64, reals []float64) int {
 	return at
 }
 
-// hasNumbers reports whether a variable has these numbers.
+// hasNumbers reports whether a variable, given by ints or reals, has the numbers x.
 func hasNumbers(x []float64, ints []int64, reals []float64) bool {
 	if len(ints) == len(x) {
 		for i, v := range ints {
@@ -168,9 +168,9 @@ func hasNumbers(x []float64, ints []int64, reals []float64) bool {
 	return slices.Equal(x, reals)
 }
 
-// negativeInfinity finds an addend of a sum that is constant and -Inf.
+// negativeInfinity finds a term of a sum that is constant and -Inf.
 func negativeInfinity(g *ad.Graph, r ad.Ref) (ad.Ref, bool) {
-	// Sums are long chains: what is left to look at is kept here rather than on the stack.
+	// Sums are long chains, so todo holds the remaining terms instead of the call stack.
 	for todo := []ad.Ref{r}; len(todo) > 0; {
 		r, todo = todo[len(todo)-1], todo[:len(todo)-1]
 		if v, ok := g.Value(r); ok && slices.ContainsFunc(v, func(x float64) bool { return math.IsInf(x, -1) }) {

@@ -40,7 +40,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	var found diag.List
 	var leaves [][]float64
 	var at []initial
-	given := make([]bool, len(m.bound.Params)) // in all its parts
+	given := make([]bool, len(m.bound.Params)) // whether all parts of the parameter are given
 	declared := ir.Declared(m.program.Parameters)
 	for i, p := range m.bound.Params {
 		given[i] = true
@@ -110,7 +110,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	return x, nil
 }
 
-// noParameter refuses values of which none is of a parameter.
+// noParameter returns an error if none of the values belongs to a parameter.
 func (m *Model) noParameter(d *data.Set) error {
 	var names []string
 	for _, p := range m.bound.Params {
@@ -137,7 +137,7 @@ func (m *Model) noParameter(d *data.Set) error {
 	return &Error{List: diag.List{e}}
 }
 
-// atRandom is advice for values that are not known.
+// atRandom is the advice for values that are not known.
 const atRandom = "leave the parameter out to start it at random"
 
 // initial is an initial value of a parameter, or of a part of one.
@@ -148,12 +148,12 @@ type initial struct {
 	v    ir.Var
 }
 
-// about is a complaint about an element of it; -1: about all of it.
+// about returns a diagnostic about an element of it; -1 means all of it.
 func (in initial) about(code diag.Code, element int, format string, args ...any) diag.Diagnostic {
 	return in.declared(diag.Errorf(code, in.data.Span(in.name, element), format, args...))
 }
 
-// fault is what is wrong with how it is written.
+// fault returns the diagnostic of an error in how the value is written.
 func (in initial) fault(e *data.Error) diag.Diagnostic {
 	d := e.Diagnostic()
 	if slices.Contains([]string{"null", "NA", "None"}, d.Span.Text()) {
@@ -174,7 +174,7 @@ func (in initial) declared(d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// variables are the names of all quantities, without indices.
+// variables returns the names of all quantities, without indices.
 func (m *Model) variables() []string {
 	var names []string
 	for _, n := range m.bound.Names {

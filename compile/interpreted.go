@@ -10,18 +10,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// This file: models, or parts of them, that no graph can hold, because parameters
-// or draws decide the size of a value, how deep a recursion goes, or what target()
-// is in a loop. They are interpreted at every point; derivatives are those of a
-// record of what was executed there.
+// This file evaluates models, or parts of them, that no graph can represent. Reasons are that
+// parameters or draws decide the size of a value, the depth of a recursion, or the value of
+// target() in a loop. Such models are interpreted at every point. Derivatives come from a record
+// (tape) of the operations executed there.
 
-// interpreter is the interpreted model, made when first used.
+// interpreter holds the interpreted model, made on first use.
 type interpreter struct {
 	model *interp.Model
 	err   error
 }
 
-// plain is the model for the interpreter.
+// plain returns the model for the interpreter.
 func (m *Model) plain() (*interp.Model, error) {
 	made := m.made
 	made.plain.Do(func() { made.interpreter.model, made.interpreter.err = interp.New(m.bound.Known, m.options) })
@@ -89,12 +89,11 @@ func (m *Model) interpretOutputs(env *ad.Env, x, dst []float64, generated bool) 
 	return nil
 }
 
-// interpretSecond evaluates a second derivative at x of a log density without a
-// program: build adds it to a graph of the point. inputs are what else the graph
-// takes.
+// interpretSecond evaluates a second derivative of an interpreted log density; build adds it to a
+// graph of the point. inputs holds the point and the further inputs of the graph.
 func (m *Model) interpretSecond(build func(g *ad.Graph, x, density ad.Ref) ad.Ref, dst []float64, inputs ...[]float64) (err error) {
 	defer ad.Recover(&err)
-	r, err := m.record(inputs[0], &ad.Env{Stop: m.env.Stop}) // what it prints belongs to the density
+	r, err := m.record(inputs[0], &ad.Env{Stop: m.env.Stop}) // without Print
 	if err != nil {
 		return err
 	}
@@ -109,9 +108,9 @@ func (m *Model) interpretSecond(build func(g *ad.Graph, x, density ad.Ref) ad.Re
 	return nil
 }
 
-// explainInterpreted measures an interpreted log density. The time is shared out
-// among the lines by the operations that were recorded of each, those of the
-// derivative included; of the value alone, they get its share of the operations.
+// explainInterpreted measures an interpreted log density. It splits the time among lines by the
+// number of their recorded operations, including those of the derivative. With value, only the
+// operations of the log density itself count.
 func (m *Model) explainInterpreted(x []float64, budget time.Duration, value bool) (*Explanation, error) {
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	quiet := *m

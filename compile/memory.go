@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// DefaultStatements is how many statements may be evaluated while a model is bound,
-// unless BindOptions say otherwise: minutes of work.
+// DefaultStatements is the default limit on the number of statements evaluated while a model is
+// bound. This is minutes of work. BindOptions.Statements changes it.
 const DefaultStatements = 1_000_000_000
 
-// unknownMemory is half of what a machine is taken to have that does not tell.
+// unknownMemory is the default limit for machines whose memory size is not known.
 const unknownMemory = 4 << 30
 
-// DefaultMemory is half of the memory that the machine has, or that the process or its
-// control group may use, in bytes; 4 GiB where that is not known (other systems than
-// Linux).
+// DefaultMemory is half of the memory in bytes that the machine has, or that limits on the process
+// or its control group allow. It is 4 GiB if this is not known, as on systems other than Linux.
 func DefaultMemory() int64 {
 	total := int64(math.MaxInt64)
 	for _, file := range append(groupLimits(), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes") {
@@ -43,7 +42,7 @@ func DefaultMemory() int64 {
 	return total / 2
 }
 
-// MemoryOr is a limit or, if it is 0, [DefaultMemory], which takes some system calls.
+// MemoryOr returns limit or, if it is 0, [DefaultMemory], which takes some system calls.
 func MemoryOr(limit int64) int64 {
 	if limit != 0 {
 		return limit
@@ -51,8 +50,8 @@ func MemoryOr(limit int64) int64 {
 	return DefaultMemory()
 }
 
-// groupLimits are the files with the limits of the control group of the process and of
-// those that it lies in, which bound it too.
+// groupLimits returns the files with the memory limits of the process's control group and of all
+// groups that contain it.
 func groupLimits() (files []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -64,7 +63,7 @@ func groupLimits() (files []string) {
 			continue
 		}
 		folder, file := "/sys/fs/cgroup", "memory.max"
-		if f[1] == "memory" { // the first version of groups
+		if f[1] == "memory" { // version 1 of control groups
 			folder, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		} else if f[1] != "" {
 			continue

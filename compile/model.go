@@ -23,41 +23,40 @@ import (
 
 // BindOptions are options of Bind; the zero value is the default.
 type BindOptions struct {
-	Seed       uint64       // of random draws in transformed data
+	Seed       uint64       // seed of the random draws in transformed data
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
-	MaxPrint   int64        // bytes that are printed, in all; 0: 64 MiB. Of one evaluation it is 1 MiB
-	Without    []string     // passes of the lowering that are left out, by name; for developers
-	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
+	MaxPrint   int64        // total bytes printed; 0: 64 MiB. At most 1 MiB per evaluation
+	Without    []string     // names of lowering passes to leave out; for developers
+	StanCompat string       // "2.32": the transforms of that Stan version; "": those of the newest
 
-	// Memory is the number of bytes that binding, and an evaluation of the model, may
-	// take; 0 is DefaultMemory. It bounds what is asked for by sizes and loops; what Go's
-	// collector has not yet freed is not counted.
+	// Memory is the number of bytes that binding, or an evaluation of the model, may take; 0 is
+	// DefaultMemory. It bounds the memory that sizes and loops ask for. It does not count garbage
+	// that Go's collector has not freed yet.
 	Memory int64
-	// Statements is how many statements may be evaluated while binding, those of the
-	// iterations of loops counted, and in an evaluation that is interpreted; 0 is
-	// DefaultStatements.
+	// Statements bounds the number of statements evaluated while binding, and in an interpreted
+	// evaluation. Each iteration of a loop counts its statements again. 0 is DefaultStatements.
 	Statements int64
 }
 
-// Model is a program bound to data, made by [Program.Bind]: the methods of a nil or zero
-// Model, Program or Rejection panic. Its methods are not safe for concurrent
-// use; Clone is.
+// Model is a program bound to data; [Program.Bind] makes one. The methods of a nil or zero Model,
+// Program or Rejection panic. The methods of one Model are not safe for concurrent use, except
+// Clone.
 type Model struct {
 	program *ir.Program
 	bound   *bind.Bound
 	made    *made        // shared by clones
-	early   []PassEffect // of the passes before differentiation, for Explain
+	early   []PassEffect // effects of the passes before differentiation, for Explain
 	density *vm.Program  // nil: interpreted
 	options interp.Options
 	without []string
-	asked   BindOptions    // what it was bound with
-	fault   *planted.Fault // of tests
+	asked   BindOptions    // the options given to Bind
+	fault   *planted.Fault // set by tests
 
 	impossible *Error // see Impossible
 
-	offsets []int // of the parameters in x
+	offsets []int // where each parameter begins in x
 	dim     int
 	env     *ad.Env
 	drawing ad.Env // of Generate
@@ -65,7 +64,7 @@ type Model struct {
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
-	joint   *vm.Machine // of the last Recentring
+	joint   *vm.Machine // the machine of the last Recentring
 	workers int         // see SetWorkers; 0: 1
 
 	curvature *curvature // shared by clones
@@ -78,15 +77,15 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (*Model, error) {
 	return p.BindContext(context.Background(), d, o)
 }
 
-// BindContext evaluates the program with data known. The error is *Error where there
-// are positions to show; where ctx ended it, it wraps the cause of that.
+// BindContext evaluates the program with its data. The error is an *Error if there are positions to
+// show. If ctx ends, the error wraps its cause.
 func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (*Model, error) {
 	return p.bind(ctx, d, o, planted.From(ctx))
 }
 
 func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	var bound *bind.Bound
-	var graph *ad.Graph // that something is made of
+	var graph *ad.Graph // the graph in work, to place an error
 	defer func() { err = placed(err, bound, graph) }()
 	defer ad.Recover(&err)
 	if d == nil {
@@ -161,8 +160,8 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	return m, nil
 }
 
-// largest asks a budget for the largest value that is computed by a graph, and gives it
-// back.
+// largest checks that a budget allows for the largest value that a graph computes. It takes the
+// memory and gives it back.
 func largest(g *ad.Graph, budget *ad.Budget) error {
 	if g == nil {
 		return nil
@@ -179,9 +178,9 @@ func largest(g *ad.Graph, budget *ad.Budget) error {
 	return err
 }
 
-// Memory is the number of bytes that a clone of the model takes for its evaluations of
-// the log density, beside the program that clones share. One that is interpreted takes
-// what its statements take, evaluation by evaluation: 0.
+// Memory is the number of bytes that each clone needs to evaluate the log density. The program that
+// clones share is not counted. It is 0 if the log density is interpreted: its memory then depends
+// on the statements evaluated.
 func (m *Model) Memory() int64 {
 	if m.density == nil {
 		return 0
@@ -189,7 +188,7 @@ func (m *Model) Memory() int64 {
 	return int64(m.density.Memory())
 }
 
-// CloneDensity is [Model.Clone] for infer.Cloner, which it implements.
+// CloneDensity is [Model.Clone] with the signature that infer.Cloner needs.
 func (m *Model) CloneDensity() interface {
 	Dim() int
 	LogDensityGrad(x, grad []float64) (float64, error)
@@ -197,7 +196,7 @@ func (m *Model) CloneDensity() interface {
 	return m.Clone()
 }
 
-// Clone returns a model that shares the program but not its memory.
+// Clone returns a model that shares the program but has its own working memory.
 func (m *Model) Clone() *Model {
 	c := *m
 	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers = nil, nil, nil, nil, nil, 0
@@ -209,8 +208,9 @@ func (m *Model) Clone() *Model {
 	return &c
 }
 
-// placed gives an error in making something of a graph its place in the program: where a
-// budget is exhausted, that of the node that asked, or of the largest value.
+// placed adds a position in the program to an error that arose while a graph was processed. If a
+// budget is exhausted, it is the position of the node that asked for memory, or of the largest
+// value.
 func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 	if err == nil || bound == nil {
 		return err
@@ -218,20 +218,19 @@ func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 	err = bound.Limited(err, g)
 	var build *ad.BuildError
 	if !errors.As(err, &build) || build.Err != nil || int(build.Site) >= len(bound.Sites) {
-		return err // or nobody waits for it any more
+		return err // or the caller no longer waits for it
 	}
 	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, bound.Sites[build.Site], "this cannot be evaluated: %v", build)}}
 }
 
-// SetStop makes evaluations by m, not those by its clones, ask stop now and then
-// while they are under way: a loop that parameters end may go on for ever. The
-// error that stop returns ends the evaluation, whose error wraps it. nil: they
-// are not stopped. It implements infer.Stopper.
+// SetStop sets a function that running evaluations of m call now and then; clones do not. A loop
+// whose end depends on parameters may never end. If stop returns an error, the evaluation ends, and
+// its error wraps that one. nil removes the function. It implements infer.Stopper.
 func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 
-// SetWorkers has evaluations by m of the log density, not those by its clones, carried out
-// by that many goroutines at a time where they take long enough; 1 is the default. Results
-// do not depend on it, to the last bit. It implements infer.Sharer.
+// SetWorkers sets the number of goroutines that evaluate the log density of m, where this takes
+// long enough. It does not apply to clones; 1 is the default. Results are the same to the last bit.
+// It implements infer.Sharer.
 func (m *Model) SetWorkers(n int) {
 	m.workers = n
 	for _, mc := range []*vm.Machine{m.machine, m.joint} {
@@ -241,17 +240,16 @@ func (m *Model) SetWorkers(n int) {
 	}
 }
 
-// MemoryLimit is the number of bytes that what is computed with the model may take. It
-// implements infer.Limited.
+// MemoryLimit is the number of bytes that a computation with the model may take. It implements
+// infer.Limited.
 func (m *Model) MemoryLimit() int64 { return m.options.Memory }
 
 // Dim is the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.dim }
 
-// LogDensityGrad computes the log density at the unconstrained point x and
-// writes its gradient to grad; both have length Dim. -Inf is a value; an error
-// (*Rejection) says that the program rejects x. It does not allocate unless it
-// fails or the density is interpreted.
+// LogDensityGrad computes the log density at the unconstrained point x and writes its gradient to
+// grad; both have length Dim. -Inf is a valid result. An error (*Rejection) means that the program
+// rejects x. The method does not allocate unless it fails or the density is interpreted.
 func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	if len(x) != m.dim || len(grad) != m.dim {
 		return 0, fmt.Errorf("a point of %d and a gradient of %d numbers for a model of dimension %d", len(x), len(grad), m.dim)
@@ -267,8 +265,8 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// Rejection is an evaluation that the program rejects: an argument outside its
-// domain, a reject statement, a matrix without a Cholesky factor.
+// Rejection is the error of an evaluation that the program rejects. Examples are an argument
+// outside its domain, a reject statement, and a matrix without a Cholesky factor.
 type Rejection struct {
 	Span source.Span // the statement
 	Err  error
@@ -282,11 +280,11 @@ func (r *Rejection) Error() string {
 	return r.Err.Error()
 }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the error without its place.
 func (r *Rejection) Unwrap() error { return r.Err }
 
-// Fatal reports whether the rejection ends the run: fatal_error, a limit that is passed,
-// a recursion without end.
+// Fatal reports whether the rejection must end the run. Causes are fatal_error, an exceeded limit,
+// and an endless recursion.
 func (r *Rejection) Fatal() bool {
 	var e *ad.RejectError
 	var fatal interface{ Fatal() bool }
@@ -333,7 +331,7 @@ func (m *Model) ConstrainedNames() []string { return m.bound.Names[:m.bound.NumC
 // quantities, as in the columns of CmdStan's files.
 func (m *Model) OutputNames() []string { return m.bound.Names }
 
-// Constrain computes what ConstrainedNames names at x.
+// Constrain computes the values that ConstrainedNames names at the point x.
 func (m *Model) Constrain(x, dst []float64) error {
 	if err := m.fits(x, dst, m.bound.NumConstrained); err != nil {
 		return err
@@ -352,8 +350,8 @@ func (m *Model) Constrain(x, dst []float64) error {
 	return m.outputs(m.constr, m.env, x, dst)
 }
 
-// Generate computes what OutputNames names at x; rng serves the _rng functions
-// of generated quantities. On an error generated quantities are NaN.
+// Generate computes the values that OutputNames names at the point x. The _rng functions of
+// generated quantities draw from rng. If it fails, the generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	if err := m.fits(x, dst, len(m.bound.Names)); err != nil {
 		return err
@@ -362,7 +360,7 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	m.drawing = ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}
 	err := m.generate(&m.drawing, x, dst)
 	if err != nil {
-		// As in CmdStan, the draw stays: only what was to be generated is missing.
+		// As in CmdStan, the draw is kept; only its generated quantities are missing.
 		for i := range dst {
 			dst[i] = math.NaN()
 		}
@@ -371,7 +369,7 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return err
 }
 
-// fits checks the lengths of a point and of where results are put.
+// fits checks the lengths of a point and of the slice for results.
 func (m *Model) fits(x, dst []float64, want int) error {
 	if len(x) != m.dim || len(dst) != want {
 		return fmt.Errorf("a point of %d numbers and a place for %d results; the model has dimension %d and %d results", len(x), len(dst), m.dim, want)
@@ -404,11 +402,11 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 	return nil
 }
 
-// DensityGraph is what LogDensityGrad computes, as a graph: one input for each
-// parameter, its part of x; outputs the log density and the gradient by every
-// input. It is for inspection and must not be changed. It is nil where the log
+// DensityGraph returns the graph that LogDensityGrad evaluates. It has one input for each
+// parameter: the parameter's part of x. Its outputs are the log density and the gradient with
+// respect to every input. The graph is for inspection; do not change it. It is nil if the log
 // density is interpreted.
 func (m *Model) DensityGraph() *ad.Graph { return m.bound.Density }
 
-// Loops tells how the loops of the program came out when it was bound.
+// Loops reports how Bind evaluated the loops and conditionals of the program.
 func (m *Model) Loops() bind.Stats { return m.bound.Stats }

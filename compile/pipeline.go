@@ -11,17 +11,17 @@ import (
 	"github.com/ppl-lang/ppl/internal/planted"
 )
 
-// stage is one step from a graph that has been bound to what is run. Which
-// passes a stage consists of is in passes.Table.
+// stage is one step from a bound graph to an executable program. passes.Table lists the passes of
+// each stage.
 type stage struct {
-	name string // for readers
-	// density marks the stages that make of a log density one with its gradient;
-	// the others come after them, for any graph.
+	name string // for documentation only
+	// density marks the stages that add the gradient to a log density. The other stages come after
+	// them and apply to any graph.
 	density bool
 	run     func(w *work, o passes.Options) error
 }
 
-// pipeline is the stages in their order.
+// pipeline returns the stages in their order.
 func pipeline() []stage {
 	return []stage{
 		{"shorten", true, func(w *work, o passes.Options) (err error) {
@@ -46,7 +46,7 @@ func pipeline() []stage {
 	}
 }
 
-// work is what goes through the pipeline.
+// work holds the forms of a program as it passes through the pipeline.
 type work struct {
 	graph   *ad.Graph
 	nest    *loopnest.Program
@@ -66,13 +66,13 @@ func (w *work) through(density bool, o passes.Options) (err error) {
 	return nil
 }
 
-// differentiate carries out the stages of a log density.
+// differentiate runs the stages that are for log densities only.
 func (w *work) differentiate(o passes.Options) error { return w.through(true, o) }
 
-// assemble carries out those of any graph.
+// assemble runs the stages for any graph.
 func (w *work) assemble(o passes.Options) error { return w.through(false, o) }
 
-// made is what few users ask for: it is made when first used, for all clones of a
+// made holds the programs that only some uses need. They are made on first use, for all clones of a
 // model.
 type made struct {
 	constrained, generated once
@@ -89,8 +89,8 @@ type once struct {
 	err  error
 }
 
-// program is the program of a graph of the model's. Its making ends as evaluations by m do, see
-// SetStop; it is made again when it is asked for again.
+// program returns the program of one of the model's graphs. SetStop's function can end its
+// construction; the next call then starts again.
 func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,7 +112,7 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	return o.p, o.err
 }
 
-// CPULevel says in words which instructions of this processor models are evaluated
-// with, which the environment variable PPL_PROCESSOR may fix: results are the same within
-// a level, and within rounding errors between them.
+// CPULevel describes the processor instructions that evaluate models. The environment variable
+// PPL_PROCESSOR may fix them. Results are identical within a level, and differ by rounding errors
+// between levels.
 func CPULevel() string { return vm.Level() }

@@ -7,13 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// A model may print in each of millions of evaluations, or without end in one.
+// These limits exist because a model may print in each of millions of evaluations, or endlessly in
+// one.
 const (
 	maxPrintOnce = 1 << 20 // bytes per evaluation
 	defaultPrint = 64 << 20
 )
 
-// printer hands on what print statements print, up to limits.
+// printer passes on what print statements print, up to limits.
 type printer struct {
 	out   func(string)
 	limit int64
@@ -21,7 +22,7 @@ type printer struct {
 	once  int64         // bytes that this evaluation may still print
 }
 
-// newPrinter makes a printer to out, nil if that is nil; limit 0 is the default.
+// newPrinter returns a printer to out, or nil if out is nil. The limit 0 means the default.
 func newPrinter(out func(string), limit int64) *printer {
 	if out == nil {
 		return nil
@@ -34,14 +35,14 @@ func newPrinter(out func(string), limit int64) *printer {
 	return p
 }
 
-// begin begins an evaluation.
+// begin resets the limit of a single evaluation.
 func (p *printer) begin() {
 	if p != nil {
 		p.once = maxPrintOnce
 	}
 }
 
-// clone is a printer for another evaluator, with the same limit in all.
+// clone returns a printer for another evaluator. The two share the total limit.
 func (p *printer) clone() *printer {
 	if p == nil {
 		return nil
@@ -51,7 +52,7 @@ func (p *printer) clone() *printer {
 	return &c
 }
 
-// function is what evaluations call; nil if nothing is to be printed.
+// function returns the function that evaluations call. It is nil if prints are dropped.
 func (p *printer) function() func(string) {
 	if p == nil {
 		return nil

@@ -9,45 +9,45 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 )
 
-// This file: other coordinates for the effects of hierarchical models.
+// This file reparametrises the effects of hierarchical models.
 //
-// An effect θ with location μ and scale σ that parameters decide, as by
-// θ ~ normal(μ, σ), can be sampled as it is (centred), as (θ - μ)/σ (non-centred), or
-// as what is left when the data have told something of it:
+// Let θ ~ normal(μ, σ) be an effect whose location μ or scale σ depends on parameters. It can be
+// sampled as it is (centred), as (θ - μ)/σ (non-centred), or with the information of the data taken
+// out:
 //
 //	θ = (Aμ + (S + Gμ)σ²)/D + uσ/√D,  D = A + Bσ².
 //
-// A = 1, B = S = G = 0 is non-centred, B = 1, A = S = G = 0 centred. With A = 1 this is what an
-// effect is given μ and σ if the data tell of it as a normal density with precision B and
-// mean (S + Gμ)/B does: its conditional distribution is that of u, whatever μ and σ. So where
-// that holds u has neither a neck at small σ nor a bend, and no other coordinates are as
-// good for all σ. (Until then u was λμ + σ^(λ-1)·(θ - μ), with λ from 0 to 1, as Gorinova,
-// Moore and Hoffman have it, Automatic Reparameterisation of Probabilistic Programs, 2020.
-// It fits at one σ only, and any λ > 0 leaves a neck at 0.)
+// A = 1, B = S = G = 0 is non-centred; B = 1, A = S = G = 0 is centred. Suppose that, given μ and
+// σ, the likelihood of θ is a normal density with precision B and mean (S + Gμ)/B. Then, with A =
+// 1, u has a standard normal conditional distribution, whatever μ and σ are. So u has neither a
+// funnel at small σ nor a bend, and no other coordinates are as good for all σ. (An earlier version
+// had u = λμ + σ^(λ-1)·(θ - μ) with λ from 0 to 1, as in Gorinova, Moore and Hoffman, Automatic
+// Reparameterisation of Probabilistic Programs, 2020. It fits at one σ only, and any λ > 0 leaves a
+// funnel at 0.)
 //
 // The map from u to the model's own coordinates x has
 //
 //	x = wμ + σ^w·(σ(S + Gμ - Bμ)/D + u/√D)
 //
-// with w = 1 where x is θ, and w = 0 where x is (θ - μ)/σ, because the program is written
-// that way: effects with a standard normal distribution that are only used as μ + σx.
-// μ and σ depend on no effect of their own statement (but for chains, recurrence.go), so the
-// derivative of the whole map is triangular with positive diagonal, and its log Jacobian is Σ (w
-// log σ - ½ log D): the map is exact, whatever else the program does with these parameters. Only
-// whether it pays rests on what is found here.
+// with w = 1 if x is θ. If the program is written in non-centred form, x is (θ - μ)/σ and w = 0:
+// such effects have a standard normal distribution and are only used as μ + σx. μ and σ depend on
+// no effect of their own statement, except in chains (recurrence.go). So the derivative of the
+// whole map is triangular with positive diagonal, and its log Jacobian is Σ (w log σ - ½ log D).
+// The map is exact, whatever else the program does with these parameters. The analysis here only
+// decides whether the map pays.
 
 // Recentring is the map between the coordinates u of sampling and those of the model.
 // It is not safe for concurrent use; clones are.
 type Recentring struct {
 	groups   []Group
 	elements []int
-	levels   []int     // of each
+	levels   []int     // level of each element
 	written  []float64 // w of each
 
 	forward, pull, inverse, push mapping
-	joint                        mapping   // without a program where there is none, see Joint
-	model                        *Model    // whose log density that evaluates
-	held                         []float64 // what Hold has been given
+	joint                        mapping   // has no program if Joint is not available
+	model                        *Model    // the model whose log density Joint evaluates
+	held                         []float64 // the evidence set by Hold
 	noncentred                   []float64 // evidence, for LogScales
 	env                          *ad.Env
 }
@@ -56,10 +56,10 @@ type Recentring struct {
 type mapping struct {
 	program *vm.Program
 	machine *vm.Machine
-	holds   bool // the machine's input of evidence is what Hold has been given
+	holds   bool // the machine's evidence is the one set by Hold
 }
 
-// run evaluates the mapping at x, and, for a derivative, that of the product with gx.
+// run evaluates the mapping at x; a derivative also takes the vector gx.
 func (r *Recentring) run(m *mapping, x, evidence, gx []float64) error {
 	copy(m.machine.Input(0), x)
 	switch {
@@ -76,7 +76,7 @@ func (r *Recentring) run(m *mapping, x, evidence, gx []float64) error {
 	return m.machine.Run(r.env)
 }
 
-// recentred is what clones of a model share.
+// recentred is the Recentring that clones of a model share.
 type recentred struct {
 	mu   sync.Mutex
 	done bool
@@ -84,15 +84,15 @@ type recentred struct {
 	err  error
 }
 
-// Map finds the effects that can be sampled in other coordinates; nil: there are
-// none. The first call evaluates the program once more. What it returns is the caller's.
+// Map finds the effects that can be sampled in other coordinates. It returns nil if there are none.
+// The first call evaluates the program once more. The result belongs to the caller.
 func (m *Model) Map() (*Recentring, error) {
 	o := &m.made.recentred
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.done {
 		o.r, o.err = m.recentring()
-		o.done = o.err == nil || m.env.Stop == nil || m.env.Stop() == nil // what was stopped can be done later
+		o.done = o.err == nil || m.env.Stop == nil || m.env.Stop() == nil // a stopped call can retry
 	}
 	if o.r == nil {
 		return nil, o.err
@@ -105,7 +105,7 @@ func (m *Model) Map() (*Recentring, error) {
 	return r, nil
 }
 
-// Recentring is Map for package infer.
+// Recentring is Map with the signature that package infer needs.
 func (m *Model) Recentring() (interface {
 	Elements() []int
 	Written() []float64
@@ -124,7 +124,7 @@ func (m *Model) Recentring() (interface {
 	return r, err
 }
 
-// Clone shares nothing that an evaluation changes.
+// Clone returns a copy that shares nothing that an evaluation changes.
 func (r *Recentring) Clone() *Recentring {
 	c := *r
 	c.held, c.noncentred, c.env = nil, nil, &ad.Env{}
@@ -136,18 +136,18 @@ func (r *Recentring) Clone() *Recentring {
 	return &c
 }
 
-// Sites lists the groups of effects.
+// Groups lists the groups of effects.
 func (r *Recentring) Groups() []Group { return r.groups }
 
-// Levels tells for each effect how many others it may depend on, each of which depends on
-// the one before; those of a chain count as one.
+// Levels returns the level of each effect: the length of the longest sequence of effects that it
+// may depend on, each depending on the one before. The effects of a chain count as one.
 func (r *Recentring) Levels() []int { return r.levels }
 
-// Elements are the places of the effects in the point.
+// Elements returns the indices of the effects in the unconstrained point.
 func (r *Recentring) Elements() []int { return r.elements }
 
-// Written is the evidence with which the coordinates are those of the model: A of all
-// effects, then B, then S, then G.
+// Written returns the evidence with which the coordinates are those of the model. Evidence is A of
+// all effects, then B, then S, then G; the comment at the top of this file defines them.
 func (r *Recentring) Written() []float64 {
 	n := len(r.written)
 	all := make([]float64, 4*n)
@@ -157,8 +157,8 @@ func (r *Recentring) Written() []float64 {
 	return all
 }
 
-// Hold sets the evidence that a nil one means; it is copied. There are four numbers for an
-// effect: to hand them over at each evaluation took a third of the time with 10,000 effects.
+// Hold copies the evidence that the other methods use if they get nil. Passing its four numbers per
+// effect to each evaluation took a third of the time with 10,000 effects.
 func (r *Recentring) Hold(evidence []float64) {
 	r.held = append(r.held[:0], evidence...)
 	for _, m := range []*mapping{&r.forward, &r.pull, &r.inverse, &r.push, &r.joint} {
@@ -166,21 +166,21 @@ func (r *Recentring) Hold(evidence []float64) {
 	}
 }
 
-// minJoint is the number of effects from which a program of map and log density together is made:
-// it takes as long to make as that of the log density, and saves what goes in and out of three
-// programs and what two of them compute twice.
+// minJoint is the number of effects from which map and log density become one program. This takes
+// as long as compiling the log density. It saves copying values between three programs, and results
+// that two of them compute twice.
 const minJoint = 500
 
-// Joint is the log density of the model over u, with the log Jacobian of the map and the gradient,
-// in the coordinates of Hold. ok is false where no program has it or the evaluation does not end
-// with numbers; the methods above report why.
+// Joint evaluates the log density of the model over u, including the log Jacobian of the map, and
+// its gradient. It uses the evidence of Hold. ok is false if there is no joint program or the
+// result is not a finite number; then Forward and the model report why.
 func (r *Recentring) Joint(u, grad []float64) (lp float64, ok bool) {
 	m := r.model
 	if r.joint.program == nil || m == nil || len(u) != m.dim || len(grad) != m.dim {
 		return 0, false
 	}
 	env := r.env
-	r.env = m.env // whose evaluations may be stopped
+	r.env = m.env // so that SetStop applies
 	err := r.run(&r.joint, u, nil, nil)
 	r.env = env
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *Recentring) Forward(u, evidence, x []float64) (float64, error) {
 	return r.forward.machine.Output(1)[0], nil
 }
 
-// Pull writes the gradient by u of gx·x(u) plus the log Jacobian to gu.
+// Pull writes the gradient with respect to u of gx·x(u) plus the log Jacobian to gu.
 func (r *Recentring) Pull(u, evidence, gx, gu []float64) error {
 	if err := r.run(&r.pull, u, evidence, gx); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (r *Recentring) Pull(u, evidence, gx, gu []float64) error {
 	return nil
 }
 
-// Inverse writes to u what Forward makes x of.
+// Inverse writes to u the point that Forward maps to x.
 func (r *Recentring) Inverse(x, evidence, u []float64) error {
 	if err := r.run(&r.inverse, x, evidence, nil); err != nil {
 		return err
@@ -234,8 +234,8 @@ func (r *Recentring) LogScales(x, dst []float64) error {
 	return nil
 }
 
-// Push writes the gradient by x of gu·u(x) less the log Jacobian to gx: the inverse of
-// Pull.
+// Push writes the gradient with respect to x of gu·u(x) minus the log Jacobian to gx. It is the
+// inverse of Pull.
 func (r *Recentring) Push(x, evidence, gu, gx []float64) error {
 	if err := r.run(&r.push, x, evidence, gu); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	}
 	if err == nil && len(r.elements) >= minJoint && !has(m.bound.Density, ad.OpPrint) {
 		r.joint.program, err = m.together(r, g, levels)
-		if m.env.Stop == nil || m.env.Stop() == nil { // what does not fit into memory is done without
+		if m.env.Stop == nil || m.env.Stop() == nil { // memory does not suffice
 			err = nil
 		}
 	}
@@ -310,7 +310,7 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	return r, nil
 }
 
-// together is the program of Joint; source and levels are as of build.
+// together makes the program of Joint; source and levels are as in build.
 func (m *Model) together(r *Recentring, source *ad.Graph, levels [][]*group) (_ *vm.Program, err error) {
 	defer ad.Recover(&err)
 	h := m.within()
@@ -335,9 +335,9 @@ func has(g *ad.Graph, op ad.OpCode) bool {
 	})
 }
 
-// build adds the map to h: the input of evidence, then the point of u, the log Jacobian and those
-// of the scales.
-// source is the graph that locations and scales are nodes of.
+// build adds the map to h, with the evidence as an input. It returns the model's point x, the log
+// Jacobian, and the logarithms of the scales. source is the graph whose nodes are the locations and
+// scales.
 func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x, jacobian, logScale ad.Ref) {
 	evidence := h.Input(ad.Type{Shape: []int{4 * len(r.elements)}})
 	x, jacobian = u, h.Const(0)
@@ -345,7 +345,8 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 	var scales []ad.Ref
 	for _, l := range levels {
 		e := r.groupTerms(h, source, l, x, evidence, &done)
-		// One division by √D for all: with thousands of effects divisions are what takes time.
+		// One division by √D serves all terms: with thousands of effects, divisions dominate the
+		// time.
 		width := h.Div(h.Const(1), e.root)
 		part := h.Mul(e.power, width)
 		ahead := h.Mul(e.scale, width)
@@ -364,7 +365,7 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 	return x, jacobian, h.Concat(scales...)
 }
 
-// invert adds the inverse to h, as build.
+// invert adds the inverse of the map to h, as build does with the map.
 func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u, jacobian, logScale ad.Ref) {
 	evidence := h.Input(ad.Type{Shape: []int{4 * len(r.elements)}})
 	u, jacobian = x, h.Const(0)
@@ -382,20 +383,21 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 	return u, jacobian, h.Concat(scales...)
 }
 
-// effects are some of the effects in a graph: all but elements and locations are vectors,
-// as the formulas above have them.
+// groupTerms holds the quantities of the formulas above for some of the effects, as nodes of a
+// graph. All but elements and locations are vectors.
 type groupTerms struct {
 	elements                       []int
 	locations                      []element
 	scale, logScale, written       ad.Ref // σ, its logarithm and w
-	prior, precision, pull, follow ad.Ref // A, B, S and G; in chains with what the effects after each tell
+	prior, precision, pull, follow ad.Ref // A, B, S, G; in chains with later effects' evidence
 	d, root, power                 ad.Ref // D, √D and σ^w
 	chained                        bool
 	first, times                   ad.Ref // in chains: the location is first + times·(the effect before)
 }
 
-// effects are those of groups, before which are so many others, whose values x has. Scales
-// depend on these alone; locations of chains do not, which hear takes apart.
+// groupTerms returns the quantities of the formulas for groups. *done effects come before them, and
+// x has their values. Scales depend only on these. Locations in chains also depend on effects of
+// the groups; hear separates the two parts.
 func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidence ad.Ref, done *int) groupTerms {
 	var e groupTerms
 	var scale []element
@@ -413,7 +415,7 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 		e.chained = e.chained || s.Chain
 	}
 	n, all := len(e.elements), len(r.elements)
-	// Of what a standard variable is multiplied with only the size matters, and it may have
+	// Only the absolute value of the factor of a standard variable matters; the factor may have
 	// either sign.
 	size := collect(h, source, x, scale)
 	e.scale = h.Select(h.Less(size, h.Const(0)), h.Neg(size), size)
@@ -432,12 +434,12 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 	return e
 }
 
-// logJacobian is that of each effect.
+// logJacobian returns the terms of the log Jacobian, one for each effect.
 func (e *groupTerms) logJacobian(h *ad.Graph) ad.Ref {
 	return h.Sub(h.Mul(e.written, e.logScale), h.Log(e.root))
 }
 
-// of are the effects of a point.
+// of returns the effects of a point.
 func (e *groupTerms) of(h *ad.Graph, point ad.Ref) ad.Ref {
 	from := make([]int32, len(e.elements))
 	for k, i := range e.elements {
@@ -446,7 +448,7 @@ func (e *groupTerms) of(h *ad.Graph, point ad.Ref) ad.Ref {
 	return h.Gather(point, ad.Index{Dims: []ad.Dim{{N: len(from), Table: from}}})
 }
 
-// put is the point with other effects.
+// put returns the point with its effects replaced.
 func (e *groupTerms) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
 	table := make([]int32, h.Type(point).Size())
 	for i := range table {
@@ -458,7 +460,8 @@ func (e *groupTerms) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
 	return h.Gather(h.Concat(point, moved), ad.Index{Dims: []ad.Dim{{N: len(table), Table: table}}})
 }
 
-// collect adds to h a vector of elements of nodes of source, whose only input is x there.
+// collect adds to h a vector of elements of nodes of source. The only input of source becomes x of
+// h.
 func collect(h, source *ad.Graph, x ad.Ref, elements []element) ad.Ref {
 	body := *source
 	body.Inputs, body.Outputs = source.Inputs[:1], nil
@@ -476,9 +479,10 @@ func collect(h, source *ad.Graph, x ad.Ref, elements []element) ad.Ref {
 	return pick(h, elements, func(r ad.Ref) ad.Ref { return there[r] })
 }
 
-// pick adds a vector of elements to h, 0 for those of no node, where in is what a node is in h.
+// pick adds a vector of elements to h; elements without a node are 0. in maps a node to the
+// corresponding node of h.
 func pick(h *ad.Graph, elements []element, in func(r ad.Ref) ad.Ref) ad.Ref {
-	first := map[ad.Ref]int{ad.None: 0} // of its elements in the concatenation
+	first := map[ad.Ref]int{ad.None: 0} // where its elements begin in the concatenation
 	all := []ad.Ref{h.ConstArray(ad.Type{Shape: []int{1}}, []float64{0})}
 	total := 1
 	table := make([]int32, len(elements))

@@ -7,12 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 )
 
-// rounding estimates the rounding error of the reference's log density at x: the sum, over all
-// numbers that it computes from x, of half a unit in the last place times the derivative of the
-// log density by that number (Linnainmaa 1976; Griewank and Walther, Evaluating Derivatives, 2008).
-// It is +Inf where one of these is not finite. Infinite numbers, such as the outer cut points of an
-// ordered outcome, are exact. It costs about as much as an interpreted gradient,
-// so it is for points where something looks wrong.
+// rounding estimates the rounding error of the reference's log density at x. It sums over all
+// numbers computed from x: half a unit in the last place times the derivative of the log density
+// with respect to the number (Linnainmaa 1976; Griewank and Walther, Evaluating Derivatives, 2008).
+// The estimate is +Inf if a term is not finite. Infinite numbers, such as the outer cut points of
+// an ordered outcome, are exact. It costs about as much as an interpreted gradient, so use it only
+// where something looks wrong.
 func (m *Model) rounding(x []float64) (total float64, err error) {
 	defer ad.Recover(&err)
 	r, err := m.record(x, m.env)
@@ -22,7 +22,7 @@ func (m *Model) rounding(x []float64) (total float64, err error) {
 	return m.roundingOf(r, x)
 }
 
-// roundingOf is the same of the first output of a record.
+// roundingOf is the same estimate for the first output of a record.
 func (m *Model) roundingOf(r *interp.Record, x []float64) (total float64, err error) {
 	g := r.Graph
 	out := g.Outputs[0]

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Rows finds the variable of the data that holds the number of observations, and its
-// value; names are the data that have a row for each, which must be all that have.
+// Rows finds the data variable that holds the number of observations, and its value. names must
+// list all data that have a row for each observation.
 func (p *Program) Rows(set *data.Set, names []string) (size string, n int, err error) {
 	if len(names) == 0 {
 		return "", 0, errors.New("cross-validation needs the names of the data that have a row for each observation")

@@ -8,19 +8,19 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: how accurately a program's solvers solve. Two correct evaluations of a solution differ
-// by about its tolerance, since one rounding may change the number of steps. A loop of the program
-// itself is not a solver: its value and derivative hold to rounding.
+// This file finds the accuracy of a program's solvers. Two correct evaluations of a solution differ
+// by about its tolerance, since one rounding may change the number of steps. A loop written in the
+// program is not a solver: its value and derivative are accurate up to rounding.
 
-// looseSolver is the tolerance of a solver that is given one that data outside of functions do not
-// decide.
+// looseSolver is the tolerance assumed for a solver whose tolerance is not decided by data outside
+// of functions.
 const looseSolver = 1e-3
 
-// toleranceNames are the parameters of solvers that say how near to come.
+// toleranceNames lists the names of the solvers' tolerance parameters.
 var toleranceNames = []string{"rtol", "atol", "relative", "absolute", "tolerance"}
 
-// solverTolerance is the loosest tolerance of the solvers that statements call, themselves or in
-// functions; 0 if they call none.
+// solverTolerance returns the loosest tolerance of the solvers that statements call, directly or
+// through functions. It is 0 if they call none.
 func (m *Model) solverTolerance(statements ...[]ir.Stmt) (loosest float64) {
 	seen := map[*ir.Function]bool{}
 	var visit func(n ir.Node)
@@ -54,7 +54,7 @@ func (m *Model) solverTolerance(statements ...[]ir.Stmt) (loosest float64) {
 	return loosest
 }
 
-// toleranceOf is the tolerance of a call of a solver, the loosest if it has several.
+// toleranceOf returns the tolerance of a solver call, the loosest if it has several.
 func (m *Model) toleranceOf(c *ir.UserCall) float64 {
 	given, loosest := false, 0.0
 	for i, v := range c.Func.Params {
@@ -74,7 +74,7 @@ func (m *Model) toleranceOf(c *ir.UserCall) float64 {
 	return loosest
 }
 
-// knownReals are the numbers of an expression that data and transformed data decide.
+// knownReals returns the numbers of an expression that depends only on data and transformed data.
 func (m *Model) knownReals(e ir.Expr) (numbers []float64, ok bool) {
 	needed := map[*ir.Var]bool{}
 	for v := range ir.Vars(e) {

@@ -6,11 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// This file: from the values of a draw back to its unconstrained point, and the
-// parameters of a point alone.
+// This file converts the values of a draw back to its unconstrained point, and computes the
+// parameters of a point without transformed parameters.
 
-// ParameterNames names the constrained values of the parameters alone, the first
-// of ConstrainedNames.
+// ParameterNames names the constrained values of the parameters; they are the first of
+// ConstrainedNames.
 func (m *Model) ParameterNames() []string {
 	n := 0
 	for _, p := range m.bound.Params {
@@ -21,11 +21,11 @@ func (m *Model) ParameterNames() []string {
 	return m.bound.Names[:n]
 }
 
-// GeneratedNames names the generated quantities, the last of OutputNames.
+// GeneratedNames names the generated quantities; they are the last of OutputNames.
 func (m *Model) GeneratedNames() []string { return m.bound.Names[m.bound.NumConstrained:] }
 
-// ConstrainParameters computes what ParameterNames names at x, without running
-// transformed parameters, which may reject it.
+// ConstrainParameters computes the values that ParameterNames names at the point x. It does not run
+// transformed parameters, which may reject the point.
 func (m *Model) ConstrainParameters(x, dst []float64) error {
 	n := len(m.ParameterNames())
 	if err := m.fits(x, dst, n); err != nil {
@@ -46,19 +46,18 @@ func (m *Model) ConstrainParameters(x, dst []float64) error {
 	return nil
 }
 
-// UnconstrainValues finds the unconstrained point x, of length Dim, of the
-// parameters' values in the order of ParameterNames. A value on the edge of its
-// bounds, as a file with few digits may hold, has an infinite coordinate; one
-// outside of them, or a matrix that is none of its type, has NaN, which is no
-// error either: the values that are computed from x show it.
+// UnconstrainValues finds the unconstrained point x, of length Dim, of the parameters' values in
+// the order of ParameterNames. A value on the edge of its bounds, as in a file with few digits, has
+// an infinite coordinate. A value outside its bounds, or a matrix that violates its type, has NaN
+// coordinates. Neither is an error: values computed from x show it.
 func (m *Model) UnconstrainValues(values, x []float64) error {
 	return m.unconstrainValues(values, x, nil)
 }
 
-// UnconstrainRounded is UnconstrainValues of values that were rounded to so many significant
-// digits, as a file of draws has them; 0: to none, they are exact. Values that are no longer of
-// their type for this reason alone are taken for the nearest ones that are. Exact values
-// may need that as well: elements of an ordered vector can be equal to the last bit.
+// UnconstrainRounded is UnconstrainValues for values rounded to a number of significant digits, as
+// in a file of draws. digits 0 means exact values. A value that violates its type only because of
+// rounding is replaced by the nearest valid value. Exact values may also need that: elements of an
+// ordered vector can be equal to the last bit.
 func (m *Model) UnconstrainRounded(values []float64, digits int, x []float64) error {
 	return m.unconstrainValues(values, x, &digits)
 }

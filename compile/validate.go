@@ -16,8 +16,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// PassCheck is what a pass did to a program, and the difference that it made at a point: to the
-// log density, and to its gradient, relative to the numbers that are added up.
+// PassCheck is the effect of a pass on the results of a program at a point. Value and Gradient are
+// the differences in log density and gradient, relative to the sum of the absolute values of the
+// terms.
 type PassCheck struct {
 	Name            string
 	Changed         bool
@@ -25,8 +26,8 @@ type PassCheck struct {
 }
 
 // ValidatePasses evaluates log density and gradient before and after every pass of the compiler
-// (translation validation), at the point that is given for so many parameters; it is for tests. An
-// interpreted program has no passes.
+// (translation validation). It is for tests. The function point returns the point for a number of
+// parameters. An interpreted program has no passes.
 func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (checks []PassCheck, err error) {
 	defer ad.Recover(&err)
 	defer loopnest.Recover(&err)
@@ -68,7 +69,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 		g.Output(r)
 	}
 	before = w.graph
-	var rest []string // passes on the loop nest, and those that the executor carries out
+	var rest []string // passes on the loop nest, and those of the executor
 	for _, pass := range passes.Table() {
 		if pass.Density == nil && pass.Graph == nil {
 			rest = append(rest, pass.Name)
@@ -85,7 +86,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 		return nil, err
 	}
 	text := ""
-	for k := range len(rest) + 1 { // programs with more and more of these passes
+	for k := range len(rest) + 1 { // programs with one more of these passes each time
 		w := &work{graph: g}
 		o := passes.Options{Without: rest[k:]}
 		if w.nest, err = passes.Run(g, o); err != nil {
@@ -110,7 +111,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 	return v.checks, v.err
 }
 
-// validation compares what programs give, one after the other.
+// validation compares the results of successive programs.
 type validation struct {
 	x      [][]float64
 	scale  float64
@@ -187,7 +188,8 @@ func (v *validation) run(p *vm.Program) ([]float64, error) {
 	return append([]float64{lp}, grad...), err
 }
 
-// signature tells graphs apart that differ in more than the numbers of their nodes.
+// signature is a hash that differs for graphs that differ in more than the numbering of their
+// nodes.
 func signature(g *ad.Graph) uint64 {
 	h := fnv.New64a()
 	var walk func(g *ad.Graph)
