@@ -13,33 +13,23 @@
 //
 //	compile.go      Compile: text to a typed program
 //	model.go        Bind, Model: log density, outputs
-//
-// initial.go      from initial values to the unconstrained point where a chain starts
-// pipeline.go     the stages from a graph to an executable program; programs made on first use
-//
+//	initial.go      from initial values to the unconstrained point where a chain starts
+//	pipeline.go     the stages from a graph to an executable program; programs made on first use
 //	interpreted.go  models, or parts of them, that have no graph
-//
-// rows.go         finds the data variable that holds the number of observations
-// unconstrain.go  from the values of a draw to its unconstrained point
-// datacheck.go    reports all errors in the data
-// binary.go       columns of strings for variables that count from 0
-// print.go        limits on what models print
-//
+//	rows.go         finds the data variable that holds the number of observations
+//	unconstrain.go  from the values of a draw to its unconstrained point
+//	datacheck.go    reports all errors in the data
+//	binary.go       columns of strings for variables that count from 0
+//	print.go        limits on what models print
 //	curvature.go    second derivatives
 //	fisher.go       metrics
-//
-// fishersparse.go the elements of a metric that may differ from 0 (sparse metrics)
-//
+//	fishersparse.go the elements of a metric that may differ from 0 (sparse metrics)
 //	groups.go       the group-level terms of hierarchical models
-//
-// recurrence.go   group-level terms that form chains, such as the states of a time series
-// recentre.go     reparametrisation of group-level terms (effects)
-//
+//	recurrence.go   group-level terms that form chains, such as the states of a time series
+//	recentre.go     reparametrisation of group-level terms (effects)
 //	explain.go      where the time goes
-//
-// blame.go        finds the statement that makes a density infinite or NaN
-// agree.go        compares the log density with the reference evaluator
-//
+//	blame.go        finds the statement that makes a density infinite or NaN
+//	agree.go        compares the log density with the reference evaluator
 //	validate.go     log density and gradient before and after every pass, for tests
 //
 // Sub-packages: ir (the typed program), data (JSON and Go values), internal/interp (transformed

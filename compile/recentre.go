@@ -92,7 +92,7 @@ func (m *Model) Map() (*Recentring, error) {
 	defer o.mu.Unlock()
 	if !o.done {
 		o.r, o.err = m.recentring()
-		o.done = o.err == nil || m.env.Stop == nil || m.env.Stop() == nil // a stopped call can retry
+		o.done = o.err == nil || m.env.Stop == nil || m.env.Stop() == nil // else retry later
 	}
 	if o.r == nil {
 		return nil, o.err

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// leaf makes the type and level of a leaf of an expression.
+// leaf returns the Typed of a leaf of an expression.
 func leaf(at source.Span, t types.Type, level Level) Typed {
 	if t.Kind == types.Int {
 		level = Data
@@ -20,7 +20,7 @@ func leaf(at source.Span, t types.Type, level Level) Typed {
 
 // ---- Variables ----
 
-// variable makes the Vars of a checked variable in the present frame.
+// variable creates the Vars of a checked variable in the current frame.
 func (l *lowerer) variable(v *check.Var) []*Var {
 	var out []*Var
 	var whole *Whole
@@ -47,7 +47,7 @@ func (l *lowerer) variable(v *check.Var) []*Var {
 	return out
 }
 
-// temporaries makes variables for the leaves of a type.
+// temporaries creates variables for the leaves of an expression.
 func (l *lowerer) temporaries(e Expr, name string) []*Var {
 	var out []*Var
 	for _, leaf := range e.Type().Leaves() {
@@ -98,7 +98,7 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 			sizes = append(sizes, l.expr(e))
 		}
 		if n := vt.Rank(); len(sizes)-len(around) == n-1 && n > 0 {
-			sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix, declared by one size
+			sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix, declared with one size
 		}
 		s := shape{sizes: sizes, c: l.constraint(t, vt, around)}
 		shapes = append(shapes, s)
@@ -115,8 +115,8 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 	return out
 }
 
-// constraint lowers the bounds of a declared type, which stands in arrays of
-// these sizes around it. A bound is a scalar or has the shape of the variable.
+// constraint lowers the bounds of a declared type within arrays of the sizes around. A bound is a
+// scalar or has the shape of the variable.
 func (l *lowerer) constraint(t *ast.TypeExpr, vt types.Type, around []Expr) Constraint {
 	c := Constraint{Kind: check.ConstraintOf(t)}
 	for _, b := range t.Bounds {
@@ -168,8 +168,8 @@ func (l *lowerer) declare(s *ast.VarDecl) Stmt {
 	return out
 }
 
-// apart gives the leaves of a value as expressions, and what must run before
-// them so that the value is computed once.
+// apart returns the leaves of a value as expressions. It also returns the statements that must run
+// before them so that the value is computed once.
 func (l *lowerer) apart(pos Pos, e Expr) ([]Stmt, []Expr) {
 	if parts := apartNow(e); parts != nil {
 		return nil, parts
@@ -182,14 +182,13 @@ func (l *lowerer) apart(pos Pos, e Expr) ([]Stmt, []Expr) {
 	return []Stmt{&Unpack{pos, vars, e}}, []Expr{out}
 }
 
-// place is what an assignment writes: a leaf, or elements of one.
+// target is the target of an assignment: a leaf, or elements of a leaf.
 type target struct {
 	v       *Var
 	indices []Index
 }
 
-// places are the leaves that the left side of an assignment stands for, and its
-// type.
+// places returns the targets that the left side of an assignment denotes, and its type.
 func (l *lowerer) places(lhs ast.Expr) ([]target, types.Type) {
 	switch e := lhs.(type) {
 	case *ast.VarExpr:
@@ -224,8 +223,8 @@ func (l *lowerer) places(lhs ast.Expr) ([]target, types.Type) {
 	return nil, types.Type{}
 }
 
-// assign lowers an assignment. That to a composite place stores leaf by leaf,
-// after the right side has been evaluated.
+// assign lowers an assignment. An assignment to a composite value first evaluates the right side,
+// then stores leaf by leaf.
 func (l *lowerer) assign(s *ast.Assign) Stmt {
 	pos := Pos{s.Span()}
 	ps, t := l.places(s.LHS)
@@ -260,8 +259,8 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 	return out
 }
 
-// onlyOnce evaluates indices of places before anything is stored, where it makes a difference:
-// each leaf of a place has its indices, and so has what the operator of the assignment reads.
+// onlyOnce evaluates indices of targets before anything is stored, where this makes a difference.
+// Otherwise each leaf would evaluate them again, and so would the read of a compound assignment.
 func (l *lowerer) onlyOnce(pos Pos, ps []target) []Stmt {
 	var out []Stmt
 	evaluated := map[Expr]Expr{}
@@ -285,7 +284,7 @@ func (l *lowerer) onlyOnce(pos Pos, ps []target) []Stmt {
 	return out
 }
 
-// readPlaces reads what an assignment would write.
+// readPlaces returns an expression that reads the targets of an assignment.
 func readPlaces(at source.Span, t types.Type, ps []target) Expr {
 	out := &Tuple{Typed: Typed{At: at, Ty: t}}
 	for i, want := range t.Leaves() {
@@ -300,8 +299,7 @@ func readPlaces(at source.Span, t types.Type, ps []target) Expr {
 	return out
 }
 
-// reads reports whether an expression reads a variable; it may err on the safe
-// side.
+// reads reports whether an expression reads a variable. It may return true wrongly, which is safe.
 func reads(e Expr, v *Var) bool {
 	for read := range Vars(e) {
 		if read == v {
@@ -311,15 +309,15 @@ func reads(e Expr, v *Var) bool {
 	return false
 }
 
-// forEach lowers a loop over an array of tuples or complex numbers to one over
-// their numbers.
+// forEach lowers a loop over an array of tuples or complex numbers to a loop over the element
+// numbers.
 func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 	pos := Pos{s.Span()}
 	at := over.Span()
 	out := &Block{Pos: pos}
 	before, parts := l.apart(pos, over)
 	for i, e := range parts {
-		if _, ok := e.(*VarRef); !ok { // so that it is evaluated once
+		if _, ok := e.(*VarRef); !ok { // evaluate it once
 			more, once := l.apart(pos, e)
 			before, parts[i] = append(before, more...), once[0]
 		}
@@ -347,7 +345,7 @@ func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 
 // ---- Expressions ----
 
-// apartNow are the leaves of an expression that are known one by one; nil of
+// apartNow returns the leaves of an expression if they are separate expressions. It returns nil for
 // others, such as calls.
 func apartNow(e Expr) []Expr {
 	t, ok := e.(*Tuple)
@@ -357,7 +355,7 @@ func apartNow(e Expr) []Expr {
 	return t.Elems
 }
 
-// tuple makes a value of a composite type of values whose leaves are its own.
+// tuple returns a value of a composite type whose leaves are those of the values.
 func tuple(ty Typed, values ...Expr) Expr {
 	out := &Tuple{Typed: ty}
 	for _, x := range values {
@@ -380,7 +378,7 @@ func (l *lowerer) member(e *ast.TupleMember, ty Typed) Expr {
 		return &Member{ty, x, i}
 	}
 	from, to := x.Type().LeafRange(i)
-	for k, y := range parts { // what is left out must not matter
+	for k, y := range parts { // dropping the other leaves must have no effect
 		if (k < from || k >= to) && !repeatable(y) {
 			return &Member{ty, x, i}
 		}
@@ -391,8 +389,8 @@ func (l *lowerer) member(e *ast.TupleMember, ty Typed) Expr {
 	return tuple(ty, parts[from:to]...)
 }
 
-// eachLeaf makes a value of the type of ty by doing the same with every leaf of
-// another; nil if its leaves are not known apart.
+// eachLeaf applies f to every leaf of x and returns a value of type ty. It returns nil if the
+// leaves are not separate expressions.
 func eachLeaf(ty Typed, x Expr, f func(leaf Expr, ty Typed) Expr) Expr {
 	parts := apartNow(x)
 	if parts == nil {
@@ -405,7 +403,7 @@ func eachLeaf(ty Typed, x Expr, f func(leaf Expr, ty Typed) Expr) Expr {
 	return out
 }
 
-// stack lowers {…} or […] of elements that have the type of an element already.
+// stack lowers {…} or […] whose elements already have the element type.
 func stack(ty Typed, elems []Expr, row bool) Expr {
 	one := func(ty Typed, elems []Expr) Expr {
 		if row {
@@ -433,7 +431,7 @@ func stack(ty Typed, elems []Expr, row bool) Expr {
 	return out
 }
 
-// complexScalar makes a complex number of two reals.
+// complexScalar returns the complex number with the parts re and im.
 func complexScalar(at source.Span, re, im Expr) Expr {
 	return &Tuple{Typed{at, types.ComplexType, max(re.Level(), im.Level())}, []Expr{re, im}}
 }
@@ -464,8 +462,8 @@ func complexCall(at source.Span, name string, args []Expr) Expr {
 	return nil
 }
 
-// promoteLeaves promotes a value member by member; nil if that needs more than
-// its leaves.
+// promoteLeaves promotes a value member by member. It returns nil if that needs more than its
+// leaves.
 func promoteLeaves(e Expr, t types.Type) Expr {
 	from := e.Type()
 	ty := Typed{e.Span(), t, e.Level()}

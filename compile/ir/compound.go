@@ -7,13 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// asCompound makes x[i] = x[i] + e what x[i] += e is, and x[i] = x[i] + e + f that and
-// x[i] += f: the same value, by the same rounding. Binding knows from it that what is assigned
-// in a loop is added up: taken for a recurrence, such as that of a sum over the edges of a
-// graph of 400 nodes and 800 edges, the loop takes 560 µs instead of 3.4 for a gradient.
-// Numbers alone are looked at, whose indices can be evaluated once instead of twice without
-// anyone noticing, and twice instead of once where none reads what is assigned. The result is
-// nil where the assignment is another.
+// asCompound rewrites x[i] = x[i] + e as x[i] += e, and x[i] = x[i] + e + f as x[i] += e and x[i]
+// += f. The value and its rounding stay the same. Binding can then see that a loop adds up the
+// assigned elements. Otherwise it takes the loop for a recurrence: for a sum over the edges of a
+// graph of 400 nodes and 800 edges, a gradient then takes 560 µs instead of 3.4. Only single
+// numbers are rewritten. Their indices may be evaluated once instead of twice without effect, or
+// twice instead of once if no index reads the assigned variable. The result is nil for other
+// assignments.
 func asCompound(s *Assign) []Stmt {
 	call, ok := s.Value.(*Call)
 	if !ok || len(s.Indices) == 0 || len(call.Args) != 2 || !number(call.Ty) || !allSingle(s.Indices) {
@@ -22,7 +22,7 @@ func asCompound(s *Assign) []Stmt {
 	op := strings.TrimPrefix(call.Name, "operator")
 	at := -1
 	switch op {
-	case "+", "*": // the order of two numbers makes no difference
+	case "+", "*": // commutative
 		at = slices.IndexFunc(call.Args, s.isRead)
 	case "-", "/":
 		at = slices.IndexFunc(call.Args[:1], s.isRead)
@@ -45,14 +45,14 @@ func asCompound(s *Assign) []Stmt {
 	return append(before, out)
 }
 
-// apart reports whether variables alone are the indices, as in mu[n]: iterations of a loop
-// then assign to other elements most of the time, and two assignments would take a fifth more.
+// apart reports whether all indices are variables, as in mu[n]. Iterations of a loop then usually
+// assign to different elements, and two assignments would take a fifth more time.
 func (s *Assign) apart() bool {
 	return !slices.ContainsFunc(s.Indices, func(i Index) bool { _, ok := i.A.(*VarRef); return !ok })
 }
 
-// indexed reports whether an index reads what is assigned, so that the second of two
-// assignments would be to another element.
+// indexed reports whether an index reads the assigned variable. Then the second of two assignments
+// could change another element.
 func (s *Assign) indexed() bool {
 	return slices.ContainsFunc(s.Indices, func(i Index) bool { return reads(i.A, s.Var) })
 }
@@ -61,7 +61,7 @@ func number(t types.Type) bool {
 	return t.Dims == 0 && (t.Kind == types.Int || t.Kind == types.Real)
 }
 
-// isRead reports whether an expression reads the very place that is assigned.
+// isRead reports whether an expression reads exactly the assigned element.
 func (s *Assign) isRead(e Expr) bool {
 	x, ok := e.(*IndexExpr)
 	if !ok || len(x.Indices) != len(s.Indices) || !allSingle(x.Indices) {
@@ -71,8 +71,8 @@ func (s *Assign) isRead(e Expr) bool {
 	return ok && v.Var == s.Var && slices.EqualFunc(x.Indices, s.Indices, func(a, b Index) bool { return alike(a.A, b.A) })
 }
 
-// alike reports whether two expressions are written alike, of numbers, variables, elements and
-// operators, which have the same value wherever they stand in a statement.
+// alike reports whether two expressions are written alike and consist of numbers, variables,
+// elements and operators. Such expressions have the same value anywhere in a statement.
 func alike(a, b Expr) bool {
 	switch a := a.(type) {
 	case *IntLit:

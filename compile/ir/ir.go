@@ -1,23 +1,21 @@
-// Package ir is the typed program: what the checker accepted, with every name
-// resolved to its variable, every call to its overload, and every promotion
-// written out. Both evaluators of compile (the partial evaluator that binds
-// data and the plain interpreter) walk this form, so that the meaning of names
-// and types is settled once.
+// Package ir is the typed intermediate representation of a program. It holds what the checker
+// accepted, with every name resolved to its variable, every call to its overload, and every
+// promotion explicit. Both evaluators of package compile walk this form: the partial evaluator that
+// binds data, and the plain interpreter. So the meaning of names and types is settled once.
 //
-// [Lower] makes it from a checked tree, [Program.Verify] checks its
-// invariants, [Program.String] prints it. [Inspect], [Stmts], [Exprs] and [Vars] go
-// over it; walk.go alone lists the children of nodes. Programs are not rewritten
-// after lowering, so that there is no Rewrite.
+// [Lower] makes it from a checked tree, [Program.Verify] checks its invariants, and
+// [Program.String] prints it. [Inspect], [Stmts], [Exprs] and [Vars] traverse it; only walk.go
+// lists the children of nodes. Programs are not rewritten after lowering, so there is no Rewrite.
 //
 // # Tuples and complex numbers
 //
-// Variables are of simple types only: ints, reals and containers of these. A
-// declared variable of a tuple type, or a complex one, becomes one variable for
-// each of its leaves ([types.Type.Leaves]): its members, and real and imaginary parts; an array of
-// tuples becomes arrays of their members. Expressions may have composite types;
-// their values are lists of leaves. Only [Tuple], [Member], calls, choices,
-// indices, literals and promotions have such types, and only [Unpack] stores
-// them. [Layout] puts the numbers of a declared variable together again.
+// Variables have simple types only: ints, reals and containers of these. A declared variable of a
+// tuple or complex type becomes one variable for each of its leaves ([types.Type.Leaves]). The
+// leaves are the members of a tuple, and the real and imaginary parts. An array of tuples becomes
+// arrays of their members. Expressions may have composite types; their values are lists of leaves.
+// Only [Tuple], [Member], calls, conditional expressions, indices, literals and promotions have
+// such types, and only [Unpack] stores them. [Layout] puts the numbers of a declared variable
+// together again.
 package ir
 
 import (
@@ -26,10 +24,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Level is the autodiff level of an expression: by declaration, as in Stan, not
-// by value. A local variable or transformed parameter of the model is of level
-// Param even when only data were assigned to it; `~` drops the terms whose
-// arguments are all of level Data.
+// Level is the autodiff level of an expression. As in Stan, the declaration decides it, not the
+// value. A local variable or transformed parameter of the model has level Param even if only data
+// were assigned to it; `~` drops the terms whose arguments are all of level Data.
 type Level uint8
 
 // The levels.
@@ -50,12 +47,12 @@ type Program struct {
 	Model                 []Stmt
 	GeneratedQuantities   []Stmt
 
-	// The top-level variables of the blocks that a draw is made of, in order of
-	// declaration (they are declared by Declare statements of their block).
+	// The top-level variables of these blocks, in order of declaration. Declare statements of the
+	// blocks declare them.
 	TransformedDataVars      []*Var
 	TransformedParameterVars []*Var
 	GeneratedQuantityVars    []*Var
-	NumVars                  int // Var.ID of global scope are below this
+	NumVars                  int // Var.ID in the global scope is less than this
 }
 
 // Var is a variable. Variables are compared by pointer; ID indexes a frame: the
@@ -74,13 +71,13 @@ type Var struct {
 	Level      Level
 	Span       source.Span // of the name in the declaration
 
-	// Of the leaf of a variable that is declared with a composite type; Whole is
-	// nil for others. Name is then that of the member, such as t.2.1.
+	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
+	// variables. The Name of a leaf is the member's name, such as t.2.1.
 	Whole *Whole
 	Part  types.ComplexPart
 }
 
-// Whole is a variable as it is declared, of a composite type.
+// Whole is a declared variable of a composite type.
 type Whole struct {
 	Name string
 	Type types.Type
@@ -100,27 +97,28 @@ type Function struct {
 	DataOnly []bool
 	Result   types.Type
 	Body     *Block // nil only while lowering
-	NumVars  int    // frame size: Var.ID of parameters and locals are below this
+	NumVars  int    // frame size: Var.ID of parameters and locals is less than this
 	Span     source.Span
 
-	// What a function of the library's texts does that no program can write; it
-	// has no body to run.
+	// The operation of a function in the library's Stan sources that programs cannot write. It has
+	// no body to run.
 	Intrinsic Intrinsic
-	Of        *Function // whose Jacobian it is
-	Arg       int       // by which of its Params, a vector
+	Of        *Function // of a Jacobian: the function to differentiate
+	Arg       int       // of a Jacobian: the index in Params of the vector to differentiate by
 
-	// Tolerance is that of a solver of the library, see types.Written; 0 of other functions.
+	// Tolerance is the default tolerance of a solver of the library, see types.Written. It is 0 for
+	// other functions.
 	Tolerance float64
 }
 
-// Intrinsic is what a function without a body does.
+// Intrinsic is the operation of a function without a body.
 type Intrinsic uint8
 
 // The intrinsics.
 const (
 	NoIntrinsic Intrinsic = iota
-	Jacobian              // the matrix of derivatives of a function's vector by a vector argument
-	Detach                // the argument, taken as constant by derivatives
+	Jacobian              // the Jacobian matrix of a function with respect to a vector argument
+	Detach                // the argument; derivatives treat it as constant
 )
 
 // ---- Statements ----
@@ -134,28 +132,26 @@ type Stmt interface {
 // Pos is embedded in every statement.
 type Pos struct{ At source.Span }
 
-// Span is where the statement stands.
+// Span is the source span of the statement.
 func (p Pos) Span() source.Span { return p.At }
 
 type (
-	// Declare brings Var into being (real: NaN, int: the least value), then
-	// assigns Init if not nil. Each execution makes it anew.
+	// Declare creates Var, then assigns Init if not nil. The initial value is NaN for reals and the
+	// least value for ints. Each execution creates it again.
 	Declare struct {
 		Pos
 		Var  *Var
 		Init Expr // already promoted to Var.Type; nil if none
 	}
-	// Unpack brings variables without declared sizes into being: the leaves of
-	// Value, in order.
+	// Unpack creates variables without declared sizes: the leaves of Value, in order.
 	Unpack struct {
 		Pos
 		Vars  []*Var
 		Value Expr
 	}
-	// Assign stores Value in Var at Indices (none: the whole variable). For a
-	// compound assignment, Op is the operator ("+", "*", …, ".*"), Value is the
-	// right operand and Result the resolved operation on (old, Value), whose
-	// first argument is an Operand.
+	// Assign stores Value in Var at Indices (none: the whole variable). For a compound assignment,
+	// Op is the operator ("+", "*", …, ".*"), Value is the right operand, and Combine is the
+	// resolved operation on (old, Value), whose first argument is an Operand.
 	Assign struct {
 		Pos
 		Var     *Var
@@ -190,8 +186,8 @@ type (
 		From, To Expr
 		Body     Stmt
 	}
-	// ForEach runs Body with Var = each element of Over, an array or a vector. (A loop over
-	// a matrix is lowered to two, over its rows and over the elements of a row.)
+	// ForEach runs Body with Var = each element of Over, an array or a vector. A loop over a matrix
+	// is lowered to two loops: over its rows, and over the elements of a row.
 	ForEach struct {
 		Pos
 		Var  *Var
@@ -204,7 +200,7 @@ type (
 		Cond Expr
 		Body Stmt
 	}
-	// If chooses by Cond (an int); Else may be nil.
+	// If runs Then if Cond (an int) is not 0, otherwise Else, which may be nil.
 	If struct {
 		Pos
 		Cond       Expr
@@ -224,13 +220,13 @@ type (
 		Pos
 		Value Expr
 	}
-	// Print writes its arguments; Reject ends the evaluation at this point with
-	// their text (Fatal: ends the run).
+	// Print writes its arguments.
 	Print struct {
 		Pos
 		Args []Expr
 	}
-	// Reject ends the evaluation.
+	// Reject ends the evaluation at this point with the text of its arguments. With Fatal it ends
+	// the run.
 	Reject struct {
 		Pos
 		Fatal bool
@@ -272,7 +268,7 @@ type Typed struct {
 	Lv Level
 }
 
-// Span is where the expression stands.
+// Span is the source span of the expression.
 func (t Typed) Span() source.Span { return t.At }
 
 // Type is the expression's type.
@@ -282,8 +278,7 @@ func (t Typed) Type() types.Type { return t.Ty }
 func (t Typed) Level() Level { return t.Lv }
 
 type (
-	// IntLit, RealLit and StringLit are literals; a StringLit (type Invalid)
-	// occurs in Print and Reject only.
+	// IntLit is an integer literal.
 	IntLit struct {
 		Typed
 		Value int64
@@ -293,7 +288,7 @@ type (
 		Typed
 		Value float64
 	}
-	// StringLit is a string in print or reject.
+	// StringLit is a string, of type Invalid. It occurs in Print and Reject only.
 	StringLit struct {
 		Typed
 		Value string
@@ -303,13 +298,13 @@ type (
 		Typed
 		Var *Var
 	}
-	// Operand is the old value of the assigned place, in Assign.Combine only.
+	// Operand is the old value of the assigned variable or elements. It occurs in Assign.Combine
+	// only.
 	Operand struct{ Typed }
-	// Call calls the library. Operators are calls too, named "operator+",
-	// "operator'" and so on; && || and ?: are not, since they do not evaluate
-	// all operands. Overload is the declaration that was resolved; Args are
-	// promoted to what it wants. Propto drops the terms of level Data (`~`,
-	// _lupdf, _lupmf).
+	// Call calls the library. Operators are also calls, named "operator+", "operator'" and so on.
+	// && || and ?: are not, since they do not evaluate all operands. Overload is the resolved
+	// declaration; Args are promoted to its parameter types. Propto drops the terms of level Data
+	// (`~`, _lupdf, _lupmf).
 	Call struct {
 		Typed
 		Name     string
@@ -317,7 +312,7 @@ type (
 		Args     []Expr
 		Propto   bool
 	}
-	// UserCall calls a user function. Propto as in Call, for user densities.
+	// UserCall calls a user function. Propto is as in Call, for user densities.
 	UserCall struct {
 		Typed
 		Func   *Function
@@ -330,40 +325,39 @@ type (
 		X       Expr
 		Indices []Index
 	}
-	// Cond is ?: ; And and Or evaluate their right side only if needed.
+	// Cond is ?: .
 	Cond struct {
 		Typed
 		Cond, Then, Else Expr
 	}
-	// And is &&.
+	// And is &&. It evaluates Y only if needed.
 	And struct {
 		Typed
 		X, Y Expr
 	}
-	// Or is ||.
+	// Or is ||. It evaluates Y only if needed.
 	Or struct {
 		Typed
 		X, Y Expr
 	}
-	// ArrayLit is {a, b, …}: elements of one type.
+	// ArrayLit is {a, b, …}, with elements of one type.
 	ArrayLit struct {
 		Typed
 		Elems []Expr
 	}
-	// RowVectorLit is [a, b, …]: a row_vector of reals or a matrix of
-	// row_vectors, as Type says.
+	// RowVectorLit is [a, b, …]. Depending on Type, it is a row_vector of reals or a matrix of
+	// row_vectors.
 	RowVectorLit struct {
 		Typed
 		Elems []Expr
 	}
-	// Promote is X with its element kind promoted to Type: int to real, real to
-	// complex, also within tuples.
+	// Promote is X with its element kind promoted to that of Type: int to real, or real to complex.
+	// It also promotes within tuples.
 	Promote struct {
 		Typed
 		X Expr
 	}
-	// Tuple is a value of a composite type: the leaves of Elems, one after
-	// another, are its own.
+	// Tuple is a value of a composite type. Its leaves are the leaves of Elems, one after another.
 	Tuple struct {
 		Typed
 		Elems []Expr
@@ -396,7 +390,7 @@ func (*Tuple) expr()        {}
 func (*Member) expr()       {}
 func (*TargetValue) expr()  {}
 
-// IndexKind tells what an index selects.
+// IndexKind is the kind of an index: what it selects.
 type IndexKind uint8
 
 // The kinds of index.
@@ -410,31 +404,31 @@ const (
 // Index is one index, counted from 1.
 type Index struct {
 	Kind  IndexKind
-	Array bool // of a dimension of an array
-	Ends  bool // where it selects nothing, as in Stan none of the indices after it is looked at
-	Part  Part // of an IndexRange
+	Array bool // whether it indexes a dimension of an array
+	Ends  bool // if it selects nothing, the indices after it are not checked, as in Stan
+	Part  Part // the conditions on an IndexRange
 	A, B  Expr
-	After Expr // an int array, or nil: where it has no elements, as in Stan this index is not looked at
+	After Expr // an int array, or nil; if it has no elements, this index is not checked, as in Stan
 	At    source.Span
 }
 
-// Part tells what a range must hold to beside that its elements exist. A range of
-// an array, x[a:b], may be empty wherever it lies, and so may one that is assigned
-// to, x[a:b] = y; other ranges begin at an element even if they have none, as Stan has it.
+// Part lists the conditions on a range in addition to the existence of its elements. As in Stan, a
+// range of an array, x[a:b], may be empty at any position. So may a range that is assigned to,
+// x[a:b] = y. Other ranges must begin at an element even if they are empty.
 type Part uint8
 
 // The parts.
 const (
 	NoPart     Part = iota
-	Counted         // the number of elements, B-A+1, is not negative: head, tail, x[a:] of arrays
-	Positioned      // and A is the position of an element, even of none: segment, sub_row, sub_col
-	Enclosed        // and so is B, even of none: block
-	Begun           // A is the position of an element, even if B is before it: x[a:b], x[a:] and x[:b] of vectors and matrices that are read, x[a:] that is assigned to
+	Counted         // the length B-A+1 is not negative: head, tail, x[a:] of arrays
+	Positioned      // Counted, and A is a position even of an empty range: segment, sub_row, sub_col
+	Enclosed        // Positioned, and B is a position even of an empty range: block
+	Begun           // A is a position even if B is before it: reads of vectors, matrices; x[a:] = y
 )
 
-// Wrong reports what of a range from lo to hi of a dimension is not as the part
-// demands: a negative number of elements, or the position before which none are
-// taken.
+// Wrong checks a range from lo to hi of a dimension against the conditions of the part. If one
+// fails, it returns the offending number and true. This is a negative number of elements, or an
+// invalid position of an empty range.
 func (p Part) Wrong(lo, hi int64, size int) (int64, bool) {
 	n, outside := hi-lo+1, lo < 1 || lo > int64(size)
 	switch {

@@ -11,10 +11,10 @@ import (
 type Slot struct {
 	Leaf    int
 	Element int
-	Name    string // as CmdStan's files have it: theta.2.1, t.1:2.3, z.real
+	Name    string // as in CmdStan's files: theta.2.1, t.1:2.3, z.real
 }
 
-// Declared parts a list of leaves by the variables that were declared.
+// Declared groups a list of leaves by the declared variables.
 func Declared(vars []*Var) [][]*Var {
 	var out [][]*Var
 	for i, v := range vars {
@@ -27,7 +27,7 @@ func Declared(vars []*Var) [][]*Var {
 	return out
 }
 
-// DeclaredName is the name of the variable that leaves are of.
+// DeclaredName returns the name of the declared variable with these leaves.
 func DeclaredName(leaves []*Var) string {
 	if w := leaves[0].Whole; w != nil {
 		return w.Name
@@ -35,7 +35,7 @@ func DeclaredName(leaves []*Var) string {
 	return leaves[0].Name
 }
 
-// DeclaredType is the type of the variable that leaves are of.
+// DeclaredType returns the type of the declared variable with these leaves.
 func DeclaredType(leaves []*Var) types.Type {
 	if w := leaves[0].Whole; w != nil {
 		return w.Type
@@ -43,15 +43,14 @@ func DeclaredType(leaves []*Var) types.Type {
 	return leaves[0].Type
 }
 
-// Layout lists the numbers of a declared variable whose leaves have these shapes
-// in the order of CmdStan: of arrays and matrices the first index changes
-// fastest, but the members of a tuple, and the parts of a complex number, stand
-// together.
+// Layout lists the numbers of a declared variable in the order of CmdStan; shapes are the shapes of
+// its leaves. In arrays and matrices the first index changes fastest. The members of a tuple, and
+// the parts of a complex number, are adjacent.
 func Layout(leaves []*Var, shapes [][]int) []Slot { return layout(leaves, shapes, columnMajor) }
 
-// FreeLayout lists its unconstrained numbers in the order in which they stand in
-// a point: arrays of numbers, vectors and matrices one element after another,
-// matrices by columns. The shapes are those of the unconstrained numbers.
+// FreeLayout lists the unconstrained numbers of a declared variable in the order of the
+// unconstrained point. Arrays are stored element by element, matrices by columns. shapes are the
+// shapes of the unconstrained numbers.
 func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
 	return layout(leaves, shapes, func(t types.Type, n int) []int {
 		order := make([]int, n)
@@ -65,7 +64,7 @@ func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
 	})
 }
 
-// columnMajor lists n dimensions, the one that changes fastest first.
+// columnMajor returns the numbers of n dimensions, the one that changes fastest first.
 func columnMajor(_ types.Type, n int) []int {
 	order := make([]int, n)
 	for k := range order {
@@ -91,8 +90,8 @@ type slots struct {
 	out    []Slot
 }
 
-// add lists the numbers of a value of type t, whose first leaf is number leaf,
-// at these indices of the arrays around it.
+// add lists the numbers of a value of type t at the indices at of the arrays around it. leaf is the
+// number of its first leaf.
 func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 	shape := l.shapes[leaf][len(at):]
 	if t.Kind == types.Tuple {

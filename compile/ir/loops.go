@@ -8,15 +8,15 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Stan evaluates the upper bound of a loop before each iteration, and the element
-// of a loop over elements at its turn. That matters only where the body assigns to
-// what they are made of, and where evaluating a bound does something or depends on what
-// was done: all other loops are lowered as if these were evaluated once, which is what the
-// evaluators are good at.
+// Stan evaluates the upper bound of a loop before each iteration. In a loop over elements, it
+// evaluates each element when its iteration begins. This matters only if the body assigns to
+// variables that these expressions read, or if evaluating a bound has side effects or depends on
+// them. All other loops are lowered as if these expressions were evaluated once, which the
+// evaluators handle best.
 
-// acts reports whether evaluating n once more may give another value, though no variable
-// changed, or do something once more: whether it draws, adds to the target or reads it, or
-// prints, also by the functions that it calls. Those in seen have been looked at.
+// acts reports whether n has side effects or depends on them. It does if it draws random numbers,
+// adds to the target or reads it, or prints, directly or in functions that it calls. Functions in
+// seen have been examined already.
 func (l *lowerer) acts(n ast.Node, seen map[*check.Func]bool) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -36,9 +36,9 @@ func (l *lowerer) acts(n ast.Node, seen map[*check.Func]bool) bool {
 	return found
 }
 
-// assigns reports whether a statement assigns to a variable that e reads. That a bound tells
-// the size of a variable, as in for (i in 1:size(x)) x[i] = …, is not meant: assignments to
-// elements of it do not change that.
+// assigns reports whether a statement assigns to a variable that e reads. A bound that is the size
+// of a variable, as in for (i in 1:size(x)) x[i] = …, does not count. Assignments to elements do
+// not change the size.
 func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 	var reads, sizes []*check.Var
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -66,7 +66,7 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 					}
 					if v, ok := n.(*ast.VarExpr); ok {
 						found = found || slices.Contains(reads, l.info.Uses[v])
-						return false // what its indices read is not assigned
+						return false // variables in the indices are not assigned
 					}
 				}
 				if v, ok := n.(*ast.VarExpr); ok {
@@ -80,8 +80,9 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 	return found
 }
 
-// measured is the variable of which a call tells a size that no assignment to its elements
-// changes; nil of other expressions. The elements of arrays may be empty, and become longer.
+// measured returns the variable x of a call such as size(x), if no assignment to elements of x
+// changes the result. It returns nil for other expressions. Elements of arrays may be empty, and
+// become longer.
 func (l *lowerer) measured(n ast.Node) *check.Var {
 	e, ok := n.(*ast.CallExpr)
 	if !ok || len(e.Args) != 1 {
@@ -109,7 +110,7 @@ func (l *lowerer) measured(n ast.Node) *check.Var {
 //	next = from;
 //	while (next <= to) { i = next; next += 1; body }
 //
-// The counter goes on before the body, so that continue leaves it right.
+// The counter is incremented before the body, so that continue works.
 func (l *lowerer) stepped(s *ast.For) Stmt {
 	pos, at := Pos{s.Span()}, s.Span()
 	from := l.expr(s.From)
@@ -130,8 +131,8 @@ func (l *lowerer) stepped(s *ast.For) Stmt {
 	}}
 }
 
-// eachAtItsTurn lowers a loop over the elements of a variable that its body
-// changes: for (i in 1:size(x)) { element = x[i]; body }.
+// eachAtItsTurn lowers a loop over the elements of a variable that the body changes: for (i in
+// 1:size(x)) { element = x[i]; body }.
 func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
 	pos, at := Pos{s.Span()}, over.Span()
 	i := &Var{ID: *l.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
@@ -147,8 +148,8 @@ func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
 	}
 }
 
-// rowByRow lowers a loop over the elements of a matrix, which is two, as in Stan: by
-// rows, each element taken at its turn, so that break leaves a row and no more.
+// rowByRow lowers a loop over the elements of a matrix to two nested loops, as in Stan. It goes row
+// by row and reads each element when its iteration begins. So break leaves only the current row.
 //
 //	for (i in 1:rows(x)) for (j in 1:cols(x)) { element = x[i, j]; body }
 func (l *lowerer) rowByRow(s *ast.ForEach, over Expr) Stmt {

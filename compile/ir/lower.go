@@ -10,15 +10,15 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Lower makes the typed program of a checked tree. The tree must have been
-// checked without errors, with info as the result.
+// Lower makes the typed program of a checked tree. The check must have found no errors; info is its
+// result.
 //
-// What is written in several ways comes out in one: operators are calls;
-// parentheses, empty statements and profile blocks are gone; x[i][j] is x[i, j]
-// where i selects one element; integer literals that stand for reals are reals.
+// Lowering normalises the program. Operators become calls. Parentheses, empty statements and
+// profile blocks disappear. x[i][j] becomes x[i, j] if i selects one element. Integer literals used
+// as reals become reals.
 //
-// A call of a function whose meaning is a text (types.Written) becomes a call of
-// a function made from it; the text is checked with universe.
+// Some library functions are defined by Stan source (types.Written). A call of such a function
+// becomes a call of a function made from the source, which is checked with universe.
 func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 	l := &lowerer{
 		info:     info,
@@ -28,8 +28,8 @@ func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 		funcs:    map[*check.Func]*Function{},
 		made:     map[string]*Function{},
 	}
-	// Functions may call one another in any order, so that all exist before the
-	// body of the first is lowered.
+	// Functions may call one another in any order, so create all of them before lowering the first
+	// body.
 	for _, fn := range info.Funcs {
 		out := &Function{Name: fn.Name, Result: fn.Result, Span: fn.Decl.Name.Span()}
 		l.funcs[fn] = out
@@ -56,10 +56,10 @@ type lowerer struct {
 	prog     *Program
 	vars     map[*check.Var][]*Var // the leaves of each
 	funcs    map[*check.Func]*Function
-	made     map[string]*Function // from texts of the library
-	frame    *int                 // number of variables of the present frame
+	made     map[string]*Function // functions made from Stan sources of the library
+	frame    *int                 // number of variables of the current frame
 	fn       *Function            // the function being lowered; nil outside
-	drops    *check.Func          // calls of this one drop the terms of level Data; nil: of none
+	drops    *check.Func          // calls of this function drop the terms of level Data; nil: none
 }
 
 func (l *lowerer) function(fn *check.Func) {
@@ -142,7 +142,7 @@ func (l *lowerer) body(s ast.Stmt) Stmt {
 	return &Block{Pos: Pos{s.Span()}}
 }
 
-// stmt lowers a statement; nil for one without effect.
+// stmt lowers a statement. It returns nil for a statement without effect.
 func (l *lowerer) stmt(s ast.Stmt) Stmt {
 	pos := Pos{s.Span()}
 	switch s := s.(type) {
@@ -205,7 +205,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 	return nil // Empty, and what the checker refuses
 }
 
-// assignSimple lowers an assignment to one leaf, of that type.
+// assignSimple lowers an assignment to one leaf; t is the type of the left side.
 func (l *lowerer) assignSimple(s *ast.Assign, p target, t types.Type) Stmt {
 	out := &Assign{Pos: Pos{s.Span()}, Var: p.v, Indices: p.indices}
 	at := l.info.Types[s.LHS]
@@ -249,7 +249,7 @@ func (l *lowerer) tilde(s *ast.Tilde) Stmt {
 	return &Block{Pos: out.Pos, Stmts: []Stmt{out, l.truncation(s)}}
 }
 
-// library makes a call of a library function whose overload is sure to exist.
+// library returns a call of a library function whose overload must exist.
 func (l *lowerer) library(name string, args ...Expr) Expr {
 	ts, params := make([]types.Type, len(args)), make([]bool, len(args))
 	for i, a := range args {
@@ -285,8 +285,7 @@ func (l *lowerer) exprs(es []ast.Expr) []Expr {
 	return out
 }
 
-// expr lowers an expression to one of its own type; the place where it stands
-// promotes it.
+// expr lowers an expression without promoting it. The caller promotes it to the type it needs.
 func (l *lowerer) expr(e ast.Expr) Expr {
 	tl := l.info.Types[e]
 	ty := Typed{e.Span(), tl.Type, Level(tl.Level)}
@@ -368,7 +367,7 @@ func (l *lowerer) index(e *ast.IndexExpr, ty Typed) Expr {
 	return indexed(ty, x, is)
 }
 
-// indexed makes x[i…]; brackets after brackets of single indices are merged.
+// indexed returns x[i…]. If x is already indexed by single indices, it merges the brackets.
 func indexed(ty Typed, x Expr, is []Index) Expr {
 	if inner, ok := x.(*IndexExpr); ok && allSingle(inner.Indices) {
 		return &IndexExpr{ty, inner.X, slices.Concat(inner.Indices, is)}
@@ -385,10 +384,12 @@ func allSingle(is []Index) bool {
 	return true
 }
 
-// setParts says what ranges must hold to that are read, or only written to, and which indices
-// are not looked at because others select nothing: those after one of an array, and of a
-// matrix, where Stan goes through an array of columns and in it through the rows, the rows; and
-// the columns, too, if both are arrays and read.
+// setParts sets the conditions on ranges, and marks indices that are not checked because other
+// indices select nothing. read is false if the elements are only assigned. An index of an array
+// dimension that selects nothing disables the checks of the indices after it. In a matrix whose
+// column index is an int array, Stan goes through the columns, and in each through the rows. So an
+// empty array of columns disables the row index. If both indices are int arrays and the elements
+// are read, an empty array of rows also disables the columns.
 func setParts(is []Index, read bool) {
 	for k := range is {
 		ix := &is[k]
@@ -407,8 +408,7 @@ func setParts(is []Index, read bool) {
 	}
 }
 
-// indices lowers the indices of a container, the first of whose dimensions are those of
-// an array.
+// indices lowers the indices of a container whose first ofArray dimensions are array dimensions.
 func (l *lowerer) indices(is []ast.Index, ofArray int) []Index {
 	var out []Index
 	for k, i := range is {
@@ -454,8 +454,8 @@ func (l *lowerer) call(e *ast.CallExpr) Expr {
 	return l.resolved(ty, call, args)
 }
 
-// resolved makes the Call or UserCall of a resolved call; args are promoted
-// here. The level is that of the arguments, but for ints.
+// resolved returns the Call or UserCall of a resolved call, and promotes its arguments. Its level
+// is the highest level of the arguments; ints have level Data.
 func (l *lowerer) resolved(ty Typed, call *check.Call, args []Expr) Expr {
 	ty.Lv = Data
 	for i, p := range call.Match.Params {
@@ -471,8 +471,8 @@ func (l *lowerer) resolved(ty Typed, call *check.Call, args []Expr) Expr {
 	return &Call{ty, call.Name, call.Overload, args, call.Propto}
 }
 
-// promote makes e a value of type t, to which it must be promotable. Literals
-// are promoted at their elements, so that no work is left for run time.
+// promote converts e to type t; it must be promotable to t. In literals it promotes the elements,
+// so that no work remains at run time.
 func promote(e Expr, t types.Type) Expr {
 	if e == nil || e.Type().Equal(t) || t.Kind == types.Invalid {
 		return e

@@ -8,11 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// String prints the program as indented text for people and golden tests. It
-// looks like the language, with what lowering made explicit: variables are
-// declared as name#ID with type and level (param is marked "'"), promotions are
-// written as conversions such as real(n), dropped constants as ~ after the name
-// of a density.
+// String prints the program as indented text for readers and golden tests. It looks like the
+// language, but shows what lowering made explicit. Variables are declared as name#ID with type and
+// level; "'" marks level Param. Promotions are written as conversions such as real(n). A ~ after
+// the name of a density means that constants are dropped.
 func (p *Program) String() string {
 	w := &printer{}
 	for _, f := range p.Functions {
@@ -115,8 +114,7 @@ func (w *printer) stmts(ss []Stmt) {
 	}
 }
 
-// nested prints the body of a control statement; the braces of a block are
-// shown by indentation alone.
+// nested prints the body of a control statement. Indentation replaces the braces of a block.
 func (w *printer) nested(s Stmt) {
 	w.indent++
 	if b, ok := s.(*Block); ok {

@@ -7,10 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// slice lowers segment(x, i, n), col(x, j) and their like of a variable to an
-// index expression, so that the evaluators need not take the whole of x; nil if
-// the call is none of these. A container of outside that a loop fills would
-// otherwise be put together anew for every iteration.
+// slice lowers segment(x, i, n), col(x, j) and similar calls on a variable to an index expression,
+// so that evaluators need not read all of x. Otherwise a container from outside a loop that the
+// loop fills would be rebuilt in every iteration. The result is nil for other calls.
 func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	if len(args) < 2 || len(args) > 5 {
 		return nil
@@ -59,8 +58,7 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	return &IndexExpr{ty, x, is}
 }
 
-// repeatable reports whether an expression gives the same when it is evaluated
-// twice, at little cost.
+// repeatable reports whether an expression is cheap and gives the same value if evaluated twice.
 func repeatable(e Expr) bool {
 	switch e := e.(type) {
 	case *IntLit, *RealLit, *VarRef:

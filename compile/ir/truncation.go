@@ -8,13 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// truncation lowers what a truncation adds to the log density: minus the log of
-// the probability between the bounds, once for each variate, or negative
-// infinity where a variate is outside of them.
+// truncation lowers the terms that a truncation adds to the log density. These are minus the log of
+// the probability between the bounds, once for each variate, or negative infinity if a variate is
+// outside the bounds.
 //
-// One bound needs one distribution function, which adds up the logs of all
-// probabilities if the arguments are containers. Between two bounds there is no
-// such function, so that containers are gone through by a loop.
+// One bound needs one distribution function. If its arguments are containers, it adds up the logs
+// of all probabilities. No such function exists for two bounds, so a loop goes through containers.
 func (l *lowerer) truncation(s *ast.Tilde) Stmt {
 	t := &truncation{lowerer: l, s: s, pos: Pos{s.Trunc.Span()}}
 	args := l.exprs(s.Args)
@@ -41,14 +40,14 @@ func (l *lowerer) truncation(s *ast.Tilde) Stmt {
 	return out
 }
 
-// truncation is one that is being lowered.
+// truncation is the state of lowering one truncation.
 type truncation struct {
 	*lowerer
 	s   *ast.Tilde
 	pos Pos
 }
 
-// containerAmong is the first argument that is a container; -1 if none is.
+// containerAmong returns the index of the first argument that is a container, or -1.
 func containerAmong(args []Expr) int {
 	for k, a := range args {
 		if !a.Type().IsScalar() {
@@ -58,7 +57,7 @@ func containerAmong(args []Expr) int {
 	return -1
 }
 
-// variate is the variate, or of several the one that f selects.
+// variate returns the variate. If it is a container, f (such as min) selects one number.
 func (t *truncation) variate(f string) Expr {
 	v := t.expr(t.s.Variate)
 	if !v.Type().IsScalar() {
@@ -71,8 +70,7 @@ func (t *truncation) outside() Stmt {
 	return &Target{Pos: t.pos, Value: t.library("negative_infinity")}
 }
 
-// minus subtracts the log of a probability: where several variates share it, once
-// for each.
+// minus subtracts the log of a probability, once for each variate that shares it.
 func (t *truncation) minus(log Expr, args []Expr) Stmt {
 	if v := t.expr(t.s.Variate); !v.Type().IsScalar() && containerAmong(args) < 0 {
 		log = t.library("operator*", log, t.library("size", v))
@@ -80,9 +78,8 @@ func (t *truncation) minus(log Expr, args []Expr) Stmt {
 	return &Target{Pos: t.pos, Value: t.library("operator-", log)}
 }
 
-// cdf is a distribution function at a bound; below tells that the values on its
-// other side start at the bound itself. element says that the arguments are
-// elements of those that are written.
+// cdf returns a distribution function at a bound. below means that the values on the other side
+// include the bound itself. element means that args are elements of the written arguments.
 func (t *truncation) cdf(suffix string, bound ast.Expr, below bool, args []Expr, element bool) Expr {
 	call := t.info.Truncations[check.TruncationCall{Bound: bound, Suffix: suffix, Element: element}]
 	b := t.expr(bound)
@@ -92,8 +89,9 @@ func (t *truncation) cdf(suffix string, bound ast.Expr, below bool, args []Expr,
 	return t.resolved(leaf(t.pos.At, types.RealType, Data), call, append([]Expr{b}, args...))
 }
 
-// between is the log of the probability between both bounds: the difference of the
-// probabilities of less or, right of the median, where both round to 1, of those of more.
+// between returns the log of the probability between both bounds. It is the difference of
+// lower-tail probabilities or, right of the median, where these round to 1, of upper-tail
+// probabilities.
 func (t *truncation) between(args []Expr, element bool) Expr {
 	lower, upper := t.s.Trunc.Lower, t.s.Trunc.Upper
 	less := func() Expr { return t.cdf("_lcdf", lower, true, args, element) }

@@ -8,11 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Verify checks the invariants that the evaluators rely on: every variable is
-// declared before it is used and has its own place in its frame; every call has
-// the arguments that its overload takes without promotion; what is assigned,
-// returned or passed has the very type of its place; conditions, sizes and
-// indices are int. An error is a bug of Lower, not of the user's program.
+// Verify checks the invariants that the evaluators rely on. Every variable is declared before use
+// and has its own slot in its frame. Every call has exactly the argument types of its overload.
+// Values that are assigned, returned or passed have exactly the required type. Conditions, sizes
+// and indices are ints. An error is a bug of Lower, not of the user's program.
 func (p *Program) Verify() error {
 	v := &verifier{}
 	for _, f := range p.Functions {
@@ -79,7 +78,7 @@ func (v *verifier) function(f *Function) {
 	v.fn = nil
 }
 
-// unpack checks that the variables are those of the leaves of a value.
+// unpack checks that the variables match the leaves of the value.
 func (v *verifier) unpack(s *Unpack) {
 	leaves := v.expr(s.Value).Leaves()
 	v.check(len(leaves) == len(s.Vars), s.At, "%d variables for %d leaves", len(s.Vars), len(leaves))
@@ -91,7 +90,7 @@ func (v *verifier) unpack(s *Unpack) {
 	}
 }
 
-// declare checks a declaration and makes the variable known.
+// declare checks a declaration and records the variable.
 func (v *verifier) declare(x *Var) {
 	if x == nil {
 		v.check(false, source.Span{}, "missing variable")
@@ -232,7 +231,7 @@ func (v *verifier) assign(s *Assign) {
 	v.combine = false
 }
 
-// same checks that an expression has the very type of its place.
+// same checks that an expression has exactly the type t.
 func (v *verifier) same(e Expr, t types.Type, what string) {
 	if e == nil {
 		v.check(false, source.Span{}, "missing %s", what)
@@ -324,7 +323,7 @@ func (v *verifier) elems(t types.Type, es []Expr) {
 	}
 }
 
-// types of arguments; each is checked.
+// args checks arguments and returns their types.
 func (v *verifier) args(es []Expr) []types.Type {
 	var ts []types.Type
 	for _, e := range es {
@@ -373,7 +372,7 @@ func (v *verifier) userCall(e *UserCall) {
 	v.check(k == len(e.Func.Params), e.At, "%s is called with too little", e.Func.Name)
 }
 
-// indexed is the type of a value of type t under indices, which are checked.
+// indexed checks indices and returns the type of the indexed value.
 func (v *verifier) indexed(t types.Type, is []Index) (types.Type, bool) {
 	for _, i := range is {
 		switch i.Kind {
@@ -393,7 +392,7 @@ func (v *verifier) indexed(t types.Type, is []Index) (types.Type, bool) {
 	if len(is) > t.Rank() {
 		return types.Type{}, false
 	}
-	// Go from the first index to the last: a single one takes a dimension away.
+	// Go from the first index to the last: a single index removes a dimension.
 	keep := 0
 	for len(is) > 0 && t.Dims > 0 {
 		t.Dims--
@@ -414,7 +413,7 @@ func (v *verifier) indexed(t types.Type, is []Index) (types.Type, bool) {
 	return t.Array(keep), true
 }
 
-// ofScalar is t, complex where like is.
+// ofScalar returns t, made complex if like is complex.
 func ofScalar(t, like types.Type) types.Type {
 	if like.Scalar() == types.Complex {
 		t, _ = t.WithElem(types.Complex)

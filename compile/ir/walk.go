@@ -9,12 +9,12 @@ import (
 // Node is a statement or an expression. Its children are listed in this file.
 type Node interface{ Span() source.Span }
 
-// Inspect visits n and the nodes below it; the children of a node are skipped if pre
-// returns false for it. Nothing is below nil.
+// Inspect visits n and all nodes below it. If pre returns false for a node, its children are
+// skipped. n may be nil.
 //
-// What a statement or an expression holds twice is visited once: Assign.Combine works on
-// Value, and Index.After is the A of another index. Functions and variables are no
-// nodes, but Declare has the sizes of its variable as children.
+// Nodes that occur in two fields are visited once: Assign.Combine contains Value, and Index.After
+// is the A of another index. Functions and variables are not nodes, but Declare has the sizes of
+// its variable as children.
 func Inspect(n Node, pre func(Node) bool) {
 	if n != nil {
 		w := walker{pre: pre}
@@ -22,7 +22,7 @@ func Inspect(n Node, pre func(Node) bool) {
 	}
 }
 
-// Stmts gives a statement and the statements within it.
+// Stmts iterates over a statement and the statements within it.
 func Stmts(s Stmt) iter.Seq[Stmt] {
 	return func(yield func(Stmt) bool) {
 		done := false
@@ -36,8 +36,8 @@ func Stmts(s Stmt) iter.Seq[Stmt] {
 	}
 }
 
-// Inner gives the statements directly within a statement: the body of a loop, the
-// branches of a conditional, the statements of a block.
+// Inner iterates over the statements directly within a statement: the body of a loop, the branches
+// of a conditional, the statements of a block.
 func Inner(s Stmt) iter.Seq[Stmt] {
 	return func(yield func(Stmt) bool) {
 		done := false
@@ -51,7 +51,7 @@ func Inner(s Stmt) iter.Seq[Stmt] {
 	}
 }
 
-// Exprs gives the expressions that a statement evaluates itself, not those of the
+// Exprs iterates over the expressions that a statement evaluates itself, without those of the
 // statements in it.
 func Exprs(s Stmt) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
@@ -66,7 +66,7 @@ func Exprs(s Stmt) iter.Seq[Expr] {
 	}
 }
 
-// Vars gives the variables that are read below n, each as often as it is.
+// Vars iterates over the variables that n reads, once for each read.
 func Vars(n Node) iter.Seq[*Var] {
 	return func(yield func(*Var) bool) {
 		done := false
@@ -110,8 +110,8 @@ func (w *walker) stmts(list ...Stmt) {
 	}
 }
 
-// children visits the children of a node. This is the only place that lists them;
-// TestChildren finds fields that are forgotten here.
+// children visits the children of a node. Only this function lists them; TestChildren finds fields
+// that are missing here.
 func (w *walker) children(n Node) {
 	switch n := n.(type) {
 	case *Declare:

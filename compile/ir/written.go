@@ -13,27 +13,27 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// A text of the library is a functions block. Its function `solve` is what is
-// called, with the arguments of the call but for functions. Functions that it
-// declares without a body of their own (`{ reject(""); }`) stand for others:
+// Some library functions are defined by Stan source: a functions block. A call runs its function
+// `solve` with all arguments of the call except functions. Functions declared with the placeholder
+// body `{ reject(""); }` represent others:
 //
 //	f, g          the first and second function that are passed
-//	jacobian_h_k  the Jacobian of h by its argument number k, from 0, a vector
-//	detach        its argument, taken as constant by derivatives
+//	jacobian_h_k  the Jacobian of h with respect to its argument k (from 0), a vector
+//	detach        its argument; derivatives treat it as constant
 //
-// The text is completed with what depends on the call: $params are the
-// parameters, $args the arguments that are passed on to f, each beginning with a
-// comma; $params2 and $args2 those for g, $list2 and $call2 the same without the
-// comma; $1, $2, … are the types of the arguments that are not functions.
+// Placeholders in the source are replaced by parts that depend on the call. $params are the
+// parameters and $args the arguments passed on to f, each with a leading comma. $params2 and $args2
+// are those for g; $list2 and $call2 are the same without the leading comma. $1, $2, … are the
+// types of the arguments that are not functions.
 //
-// Of types.Laplace, f is the likelihood, or the library's, and g the covariance
-// function. The arguments of solve are the size of the blocks, the members of
-// the control tuple, those of the likelihood's tuple (or the arguments of the
-// library's likelihood) and those of the covariance function's.
+// For types.Laplace, f is the user's or the library's likelihood, and g the covariance function.
+// The arguments of solve are: the size of the blocks, the members of the control tuple, the members
+// of the likelihood's tuple (or the arguments of the library's likelihood), and the members of the
+// covariance function's tuple.
 
-// written lowers a call of a library function that is a text. Texts have no terms
-// that may be dropped, but a density that reduce_sum takes may have been passed by
-// the name that drops them.
+// written lowers a call of a library function that is defined by Stan source. Such functions have
+// no terms to drop. But a density passed to reduce_sum may have been passed by the name that drops
+// them.
 func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w types.Written) *UserCall {
 	var t textCall
 	if o, ok := w.Overload.(types.Laplace); ok {
@@ -58,8 +58,8 @@ func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w typ
 	return &UserCall{Typed: ty, Func: l.make(w, t), Args: t.args, Propto: call.Propto || t.drops}
 }
 
-// textCall is a call of a text: what stands for f and g, what is passed on to
-// each, and the arguments of solve.
+// textCall is a call of a function defined by Stan source: the functions for f and g, the further
+// arguments passed to each, and the arguments of solve.
 type textCall struct {
 	passed []*Function
 	drops  bool // f drops the terms of level Data: it was passed as NAME_lupdf
@@ -67,7 +67,7 @@ type textCall struct {
 	args   []Expr
 }
 
-// laplaceCall is the call of a form of the Laplace approximation.
+// laplaceCall returns the call of a form of the Laplace approximation.
 func (l *lowerer) laplaceCall(es []ast.Expr, call *check.Call, o types.Laplace) textCall {
 	t := textCall{passed: make([]*Function, 2)}
 	arg := func(i int) Expr { return promote(l.expr(es[i]), call.Match.Params[i]) }
@@ -93,7 +93,7 @@ func (l *lowerer) laplaceCall(es []ast.Expr, call *check.Call, o types.Laplace) 
 	return t
 }
 
-// members are the members of a tuple.
+// members returns the members of a tuple as expressions.
 func members(e Expr) []Expr {
 	var out []Expr
 	t := e.Type()
@@ -112,7 +112,7 @@ func members(e Expr) []Expr {
 	return out
 }
 
-// functor is the function that an argument names; nil if it names none.
+// functor returns the function that an argument names, or nil.
 func (l *lowerer) functor(e ast.Expr) *check.Func {
 	v, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok {
@@ -121,13 +121,13 @@ func (l *lowerer) functor(e ast.Expr) *check.Func {
 	return l.info.Functors[v]
 }
 
-// make is the function of a text for a call.
+// make returns the function made from the Stan source for a call.
 func (l *lowerer) make(w types.Written, t textCall) *Function {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%t ", t.drops)
 	var replace []string
 	for k, end := range []string{"", "2"} {
-		name := [...]string{"passed", "further"}[k] // that no text uses
+		name := [...]string{"passed", "further"}[k] // names that no source uses
 		var params, args strings.Builder
 		for i, p := range t.extra[k] {
 			data := ""
@@ -137,7 +137,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 			fmt.Fprintf(&params, ", %s%s %s%d", data, p.Type, name, i+1)
 			fmt.Fprintf(&args, ", %s%d", name, i+1)
 		}
-		// What comes first counts, if more than one fits.
+		// If several patterns match, the first one applies.
 		replace = append([]string{"$params" + end, params.String(), "$args" + end, args.String(),
 			"$list" + end, strings.TrimPrefix(params.String(), ", "), "$call" + end, strings.TrimPrefix(args.String(), ", ")}, replace...)
 	}
