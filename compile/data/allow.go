@@ -9,32 +9,33 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Options bound what reading data may take, and say how data are read that are not
-// JSON. The zero value is the default.
+// Options limit the size of data, and control how data other than JSON are read. The zero value is
+// the default.
 type Options struct {
-	// Counts names variables that a table does not have, for [ParseTable].
+	// Counts lists variables that [ParseTable] computes by counting, since the table does not have
+	// them.
 	Counts []Count
 
-	// As, if not nil, are data that were read before, such as those of a fit: for
-	// [Parse], a table is read as they were. The columns that are factors there are here,
-	// with the same levels, and what was counted is counted again, the rows anew, levels
-	// as they were, unless there is such a column or Counts names it.
+	// As, if not nil, is a set that was read before, such as the data of a fit. [Parse] then reads
+	// a table in the same way. Columns that were factors become factors with the same levels.
+	// Counts are made again: rows are counted anew, and numbers of levels stay the same. A count is
+	// skipped if the table has such a column or if Counts names it.
 	As *Set
 
-	// Holes says for each column of a table, by its name in the program, what happens to fields
-	// without a value; nil: they are faults.
+	// Holes returns the treatment of missing values in a column of a table, given its name in the
+	// program. If Holes is nil, missing values are faults.
 	Holes func(column string) Holes
 
-	// Limit bounds the length in bytes of a file, and of what it is when it is
-	// unpacked; 0: [DefaultLimit].
+	// Limit bounds the length in bytes of a file, and of its unpacked content. 0 means
+	// [DefaultLimit].
 	Limit int64
 
-	// Memory bounds what reading takes, in bytes: the text, the numbers, and what
-	// is needed on the way; 0: no bound.
+	// Memory bounds the memory in bytes that reading takes: text, numbers and temporary data. 0
+	// means no bound.
 	Memory int64
 }
 
-// limit is the greatest length of a text.
+// limit returns the maximum length of a text.
 func (o Options) limit() int64 { return cmp.Or(max(o.Limit, 0), DefaultLimit) }
 
 // allowance is the memory that reading may still take.
@@ -43,7 +44,7 @@ type allowance struct {
 	limit, used int64 // bytes; limit 0: none
 }
 
-// allow begins an allowance with what the text has taken.
+// allow returns an allowance from which the memory of the text is already taken.
 func (o Options) allow(file string, text int) (*allowance, error) {
 	a := &allowance{file: file, limit: o.Memory}
 	return a, a.take(int64(text))
@@ -61,14 +62,14 @@ func (a *allowance) take(bytes int64) error {
 // give gives back memory that was taken.
 func (a *allowance) give(bytes int64) { a.used -= bytes }
 
-// memoryError says that data ask for more memory than there may be.
+// memoryError returns the error of data that need more memory than allowed.
 func memoryError(file, asked string, left, limit int64) *Error {
 	return &Error{File: file, Message: fmt.Sprintf("to read the data takes %s more memory, but %s of %s are left", asked, source.Bytes(left), source.Bytes(limit)), Fix: "allow for more memory", Settings: []string{"memory"}}
 }
 
-// grown is s with room for another element. A list that becomes long gets at once
-// what it will need, of which more is a guess: what it has grown out of would be
-// given back, but stay till the next collection of garbage.
+// grown returns s with room for another element. A list that becomes long gets its final size at
+// once; more guesses how many elements follow. Growing in steps would leave the old copies in
+// memory until the next garbage collection.
 func grown[T any](a *allowance, s []T, more func() int) ([]T, error) {
 	const long = 1 << 14
 	if len(s) < cap(s) {
@@ -91,7 +92,7 @@ func grown[T any](a *allowance, s []T, more func() int) ([]T, error) {
 	return out, nil
 }
 
-// tooLong says which bound it is that a text is too long for, and when.
+// tooLong returns an error that names the exceeded bound, or nil if err has another cause.
 func (o Options) tooLong(file, when string, err error) error {
 	long := (*source.TooLongError)(nil)
 	if !errors.As(err, &long) {
@@ -103,7 +104,7 @@ func (o Options) tooLong(file, when string, err error) error {
 	return &Error{File: file, Message: "the data are longer than " + source.Bytes(long.Limit) + when, Fix: "allow for longer data", Settings: []string{"max-data"}}
 }
 
-// within is the greatest length of a text that both bounds allow.
+// within returns the maximum length of a text that both bounds allow.
 func (o Options) within() int64 {
 	if o.Memory > 0 {
 		return min(o.limit(), o.Memory)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Builder makes a set of elements that come one by one, with the first index
-// changing fastest or slowest.
+// Builder makes a set from elements added one by one, with the first index changing fastest or
+// slowest.
 type Builder struct {
 	set   *Set
 	elems map[string][]element
@@ -23,11 +23,11 @@ type element struct {
 	whole bool
 }
 
-// NewBuilder makes an empty builder.
+// NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{set: Empty(), elems: map[string][]element{}} }
 
-// Add adds an element; index is its place, such as "2.1", "" for a scalar, and
-// whole says that the variable has integers.
+// Add adds an element. index is its index, such as "2.1", or "" for a scalar. whole means that the
+// variable has integers.
 func (b *Builder) Add(name, index string, value float64, whole bool) error {
 	var at []int
 	if index != "" {
@@ -46,7 +46,7 @@ func (b *Builder) Add(name, index string, value float64, whole bool) error {
 	return nil
 }
 
-// Set is the set of all that was added. Elements that were not are NaN.
+// Set returns the set of all added elements. Missing elements are NaN.
 func (b *Builder) Set() *Set {
 	for _, name := range b.names {
 		elems := b.elems[name]
@@ -81,8 +81,8 @@ func (b *Builder) Set() *Set {
 	return b.set
 }
 
-// Replace returns a set with the values of another one in place of the old ones,
-// those of name x as rename says: rename[x].
+// Replace returns the set with values replaced by those of another set. The value x of the other
+// set replaces rename[x], if rename has x.
 func (s *Set) Replace(with *Set, rename map[string]string) *Set {
 	out := Empty()
 	out.names, out.faults, out.levels = slices.Clone(s.names), s.faults, s.levels

@@ -5,31 +5,31 @@ import (
 	"unicode"
 )
 
-// This file: what a table has, column by column, and what happens to its holes.
+// This file describes the columns of a table and the treatment of missing values (holes).
 
 // Column is a column of a table as it was read.
 type Column struct {
-	Header  string // as the file has it
+	Header  string // as in the file
 	Name    string // in a program, see [ColumnName]
-	Missing int    // fields that are empty or NA, of all rows of the file
+	Missing int    // the number of fields that are empty or NA, in all rows of the file
 }
 
 // Columns lists the columns of a table, in the order of the file; nil for other formats.
 func (s *Set) Columns() []Column { return s.columns }
 
-// Dropped is the number of rows of a table that were left out for their holes, see
+// Dropped is the number of rows of a table that were left out because of missing values; see
 // [Options].Holes.
 func (s *Set) Dropped() int { return s.dropped }
 
-// Holes is what happens to the fields of a column that are empty or NA.
+// Holes is the treatment of missing values: the fields of a column that are empty or NA.
 type Holes uint8
 
 const (
-	// HolesFault makes the column a fault, which is reported if a program declares it.
+	// HolesFault makes the column faulty. The fault is reported if a program declares the column.
 	HolesFault Holes = iota
-	// HolesDrop leaves out the rows.
+	// HolesDrop leaves out the rows with missing values.
 	HolesDrop
-	// HolesKeep reads them as NaN. The column is of reals then.
+	// HolesKeep reads missing values as NaN. The column then has reals.
 	HolesKeep
 )
 
@@ -39,7 +39,8 @@ func hole(field string) bool {
 	return field == "" || field == "NA"
 }
 
-// holes says what happens to the holes of each column.
+// holes returns the treatment of missing values for each column. drop reports whether any of them
+// drops rows.
 func (o Options) holes(columns []column) (of []Holes, drop bool) {
 	of = make([]Holes, len(columns))
 	if o.Holes == nil {
@@ -52,7 +53,7 @@ func (o Options) holes(columns []column) (of []Holes, drop bool) {
 	return of, drop
 }
 
-// dropped reports whether the rows with these fields are left out.
+// dropped reports whether a row with these fields is left out.
 func dropped(of []Holes, fields []string) bool {
 	for i, f := range fields {
 		if of[i] == HolesDrop && hole(f) {
@@ -62,9 +63,9 @@ func dropped(of []Holes, fields []string) bool {
 	return false
 }
 
-// ColumnName is the name in a program of a column with a header: letters, digits and underscores
-// stay, all between them becomes one underscore, and none begins or ends the name. An x begins it
-// where a digit would.
+// ColumnName returns the name in a program of a column with a header. Letters, digits and
+// underscores stay; each run of other characters becomes one underscore. Underscores at the
+// beginning and end are dropped. If the name would begin with a digit, an x goes before it.
 func ColumnName(header string) string {
 	var b strings.Builder
 	gap := false

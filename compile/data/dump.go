@@ -11,18 +11,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// R's dump format, as rstan::stan_rdump and R's dump write it, and older CmdStan
-// read it: assignments name <- value, where a value is a number, c(…), a range
-// 1:10, integer(0), numeric(n), NULL, or structure(c(…), .Dim = c(…)), whose elements
-// are in column-major order. Elements of c(…) may have names, which say nothing. A number
-// is an integer if it is whole and written without a point, or with L, or in hexadecimal
-// digits (R writes 1e+05 for 100000). Arrays with dimensions are turned into row-major
-// order. TRUE and FALSE are 1 and 0. A structure with levels (.Label) is a factor; its
-// other attributes say nothing about numbers. What is no number, or is still to be
-// computed, matters only to those who ask for it.
+// This file reads R's dump format, which rstan::stan_rdump and R's dump write and older CmdStan
+// versions read. It consists of assignments name <- value. A value is a number, c(…), a range 1:10,
+// integer(0), numeric(n), NULL, or structure(c(…), .Dim = c(…)) with its elements in column-major
+// order. Elements of c(…) may have names, which are ignored. A number is an integer if it is whole
+// and written without a point, with L, or in hexadecimal digits (R writes 1e+05 for 100000). Arrays
+// with dimensions are converted to row-major order. TRUE and FALSE are 1 and 0. A structure with
+// levels (.Label) is a factor; its other attributes are ignored. A value that is not a number, or
+// is an expression, is a fault that is reported only if the variable is used.
 
-// ParseDump reads data in R's dump format. The name of the file is used in
-// messages only. The error, if any, is an [*Error].
+// ParseDump reads data in R's dump format. The file name is only used in messages. The error, if
+// any, is an [*Error].
 func ParseDump(file, text string, o Options) (*Set, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	memory, err := o.allow(file, len(text))
@@ -46,18 +45,18 @@ type dump struct {
 	pos    int
 	set    *Set
 	name   string
-	depth  int      // of c(…) and structure(…) in one another
-	levels []string // of the value that is being read, if it is a factor
+	depth  int      // nesting depth of c(…) and structure(…)
+	levels []string // of the current value, if it is a factor
 	memory *allowance
-	short  int  // how many more elements ranges, integer(n) and numeric(n) may stand for
-	beyond bool // more than the options allow has been asked for
+	short  int  // the number of further elements that ranges, integer(n), numeric(n) may have
+	beyond bool // the data exceed the limits of the options
 }
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
 	return newError(p.at(at), p.name, fmt.Sprintf(format, args...), fix)
 }
 
-// at is the place of a character.
+// at returns the span of a character.
 func (p *dump) at(at int) source.Span {
 	_, n := utf8.DecodeRuneInString(p.text[at:])
 	return source.Span{File: source.NewFile(p.set.file, p.text), Start: at, End: at + n}
@@ -81,7 +80,7 @@ func (p *dump) space() {
 	}
 }
 
-// take skips blanks and then text, if that is what follows.
+// take skips blanks, and then text if it follows.
 func (p *dump) take(text string) bool {
 	p.space()
 	if strings.HasPrefix(p.text[p.pos:], text) {
@@ -160,9 +159,9 @@ func (p *dump) assign() error {
 // list collects numbers.
 type list struct {
 	v      Value
-	shape  bool // it is no single number
+	shape  bool // it is not a single number
 	memory *allowance
-	more   func() int // guesses how many follow
+	more   func() int // guesses the number of further elements
 }
 
 func (l *list) add(x float64, isInt bool) (err error) {
@@ -178,7 +177,7 @@ func (l *list) add(x float64, isInt bool) (err error) {
 	return nil
 }
 
-// more guesses how many numbers follow in a list: that of the commas up to its end.
+// more guesses the number of further elements in a list from the commas up to its end.
 func (p *dump) more() int {
 	rest, _, _ := strings.Cut(p.text[p.pos:], ")")
 	return strings.Count(rest, ",") + 1
@@ -198,7 +197,7 @@ func (p *dump) value() (Value, error) {
 		if n != len(v.Reals) {
 			return Value{}, p.errorf(p.pos-1, "", "%s has %d elements, but its dimensions %v are those of %d", p.name, len(v.Reals), dims, n)
 		}
-		if n == 0 { // JSON writes the arrays that hold nothing one by one
+		if n == 0 { // JSON lists the empty inner arrays one by one
 			held := slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 0 })
 			if err := p.stands(p.pos-1, float64(product(held))); err != nil {
 				return Value{}, err
@@ -208,13 +207,13 @@ func (p *dump) value() (Value, error) {
 		if err := p.memory.take(8 * int64(n)); err != nil {
 			return Value{}, err
 		}
-		p.memory.give(8 * int64(n)) // the list, once it has been turned
+		p.memory.give(8 * int64(n)) // the list, after the conversion
 		v.Reals = rowMajor(v.Reals, dims)
 	case l.shape || len(v.Reals) != 1:
 		v.Shape = []int{len(v.Reals)}
 	}
 	if !v.IsInt || slices.ContainsFunc(v.Reals, func(x float64) bool { return x < 1 || x > float64(len(p.levels)) }) {
-		p.levels = nil // they are those of something else
+		p.levels = nil // they belong to another value
 	}
 	if v.IsInt {
 		if err := p.memory.take(8 * int64(len(v.Reals))); err != nil {
@@ -228,8 +227,8 @@ func (p *dump) value() (Value, error) {
 	return v, nil
 }
 
-// product is the number of elements of an array of such dimensions, at most the
-// greatest int.
+// product returns the number of elements of an array with these dimensions, at most the greatest
+// int.
 func product(dims []int) int {
 	if slices.Contains(dims, 0) {
 		return 0
@@ -263,7 +262,7 @@ func rowMajor(x []float64, dims []int) []float64 {
 	return out
 }
 
-// elements reads what a value consists of; dims are those of a structure.
+// elements reads the elements of a value. dims are the dimensions of a structure.
 func (p *dump) elements(l *list) (dims []int, err error) {
 	p.space()
 	start := p.pos
@@ -348,7 +347,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		}
 		return nil, nil
 	case "structure":
-		l.shape = shaped // that of what follows
+		l.shape = shaped // the shape of the next value
 		if _, err := p.elements(l); err != nil {
 			return nil, err
 		}
@@ -394,11 +393,11 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 	return nil, p.errorf(start, "write the values out: c(…)", "the function %s is not known in data", word)
 }
 
-// shortSize is the length that an element counts for which is not written: the limit
-// of a file divided by it is how many a file may have.
+// shortSize is the length in bytes that an element counts if it is not written out, as in a range.
+// A file may have as many such elements as its length limit divided by shortSize.
 const shortSize = 64
 
-// stands counts n elements that a few characters stand for.
+// stands counts n elements that a short expression represents.
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
 		p.beyond = true
@@ -482,13 +481,13 @@ func (p *dump) literal() (x float64, isInt bool, err error) {
 	return x, isInt, nil
 }
 
-// isHex reports whether a number is written in hexadecimal digits.
+// isHex reports whether a number is hexadecimal.
 func isHex(text string) bool {
 	text = strings.TrimLeft(text, "+-")
 	return strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")
 }
 
-// exponent are the letters that begin the exponent of a number that begins with text.
+// exponent returns the letters that may begin the exponent of a number that begins with text.
 func exponent(text string) string {
 	if isHex(text) {
 		return "pP"
@@ -512,7 +511,7 @@ func (p *dump) elementName() {
 			p.pos++
 		}
 		if p.pos >= len(p.text) {
-			p.pos = start // the element says what is wrong
+			p.pos = start // the element reports the error
 			return
 		}
 		p.pos++

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// This file: what an R dump holds beside numbers.
+// This file handles the non-numeric values of an R dump.
 
-// operators join what stands before them to what follows, on the next line, too.
+// operators are the characters after which an expression continues, also on the next line.
 const operators = "+-*/^%&|<>=!~?:$@"
 
-// ended is an error unless a value ends where the reader is.
+// ended returns an error unless a value ends at the current position.
 func (p *dump) ended() error {
 	rest := strings.TrimLeft(p.text[p.pos:], " \t\r")
 	if rest != "" && strings.IndexByte(operators+"([", rest[0]) >= 0 {
@@ -19,23 +19,23 @@ func (p *dump) ended() error {
 	return nil
 }
 
-// fault keeps an error in the value of a variable, which begins at start, and goes on after
-// it, if it ends.
+// fault records an error in the value of a variable, which begins at start, and continues after the
+// value. It returns an error if it cannot find the end of the value.
 func (p *dump) fault(name string, start int, err error) error {
 	e, ok := err.(*Error)
 	p.pos = start
 	if !ok || e.Path == "" || p.beyond || !p.skip() || p.pos == start {
 		return err
 	}
-	if p.pos < len(p.text) && strings.IndexByte(")]}", p.text[p.pos]) >= 0 { // that nothing opens
+	if p.pos < len(p.text) && strings.IndexByte(")]}", p.text[p.pos]) >= 0 { // unmatched
 		return err
 	}
 	p.set.addFault(name, e)
 	return nil
 }
 
-// skip passes over an expression: up to the end of a line, a semicolon, or a comma or
-// bracket of what it stands in. It reports whether all brackets and texts in it end.
+// skip skips an expression: up to the end of a line, a semicolon, or a comma or closing bracket of
+// the surrounding list. It reports whether all brackets and strings in it are closed.
 func (p *dump) skip() bool {
 	open, joined := 0, true
 	for ; p.pos < len(p.text); p.pos++ {
@@ -94,7 +94,7 @@ func (p *dump) texts() ([]string, error) {
 	return out, nil
 }
 
-// quoted reads one text, and appends it.
+// quoted reads one string and appends it.
 func (p *dump) quoted(to []string) ([]string, error) {
 	p.space()
 	start := p.pos

@@ -8,14 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Error says what is wrong with data. Functions of this package return it as
-// an error; find it with errors.As.
+// Error is an error in data, with its place. Find it with errors.As in errors of this package.
 type Error struct {
 	File         string   // "" for Go values
 	Line, Column int      // from 1; 0 for Go values
 	Path         string   // such as y[3][2]; "" if the error is about no variable
 	Message      string   // one line, which names the path where there is one
-	Fix          string   // optional: what to do
+	Fix          string   // optional remedy
 	Settings     []string // what Fix advises to set; see [diag.Diagnostic]
 
 	span source.Span
@@ -32,24 +31,23 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
 }
 
-// Diagnostic is the error in the form that diag.Render shows, with the line of
-// the file that it is about.
+// Diagnostic returns the error in the form that diag.Render shows, with the line of the file.
 func (e *Error) Diagnostic() diag.Diagnostic {
 	summary := e.Message
 	if !e.span.IsValid() {
-		summary = e.Error() // nothing else tells of the place
+		summary = e.Error() // nothing else shows the place
 	}
 	var code diag.Code
-	if e.Line > 0 { // not of a file that cannot be opened
+	if e.Line > 0 { // the error is not about opening the file
 		code = diag.DataForm
 	}
 	return diag.Diagnostic{Code: code, Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
 }
 
-// newError is an error at a place. Characters that look like those that belong there are what
-// is wrong.
+// newError returns an error at a place. If the text has characters that only look like the right
+// ones, the error is about these characters.
 func newError(span source.Span, path, message, fix string) *Error {
-	const longest = 40 // what advice repeats
+	const longest = 40 // max length of text that the advice repeats
 	e := &Error{Path: path, Message: message, Fix: fix, span: span}
 	if span.IsValid() {
 		text := span.Text()

@@ -10,28 +10,25 @@ import (
 	"time"
 )
 
-// FromGo takes data from Go: a map from names to values, or a struct (or a
-// pointer to one) whose fields are named by a tag `ppl:"name"`, else by a tag
-// `json:"name"`, else by themselves; "-" leaves a field out, and embedded
-// structs are looked into.
+// FromGo makes a set from Go values: a map from names to values, or a struct or pointer to one. The
+// name of a field is that of a tag `ppl:"name"`, else that of a tag `json:"name"`, else the field's
+// own. The tag "-" leaves a field out. Fields of embedded structs are included.
 //
-// A value is an integer or floating-point number, a slice or array of values,
-// a json.Number, or something with the methods of a gonum matrix (Dims, At) or
-// vector (Len, AtVec). Numbers of an integer type are integers, those of a
-// floating-point type are reals; a complex number is an array of its two parts.
-// Slices of slices must be rectangular. Nothing may contain itself. A panic of a
-// value's own methods is not caught. A whole number in an interface, as
-// encoding/json decodes into a map[string]any, is an integer, which is as good as
-// a real where one is wanted. A tuple is a struct, whose exported
-// fields are the members in order, or a map with the keys "1", "2" and so on. A
-// *Set is returned as it is, and nil is the empty set. A time.Time and a time.Duration are
-// refused: numbers need a unit, which only the program knows.
+// A value is an integer or floating-point number, a slice or array of values, a json.Number, or
+// something with the methods of a gonum matrix (Dims, At) or vector (Len, AtVec). Numbers of an
+// integer type are integers; those of a floating-point type are reals. A complex number is an array
+// of its two parts. Slices of slices must be rectangular. No value may contain itself. FromGo does
+// not catch a panic in a value's own methods. A whole number in an interface, as encoding/json
+// decodes into a map[string]any, is an integer, which also serves as a real. A tuple is a struct
+// whose exported fields are the members in order, or a map with the keys "1", "2" and so on. A *Set
+// is returned unchanged; nil is the empty set. FromGo refuses time.Time and time.Duration, because
+// only the program knows their unit as numbers.
 //
 // The error, if any, is an [*Error] whose Path names the place.
 func FromGo(v any) (*Set, error) { return FromGoWith(v, Options{}) }
 
-// FromGoWith is [FromGo] within the options' memory: a value that holds another more than once
-// is as large as if it held copies of it.
+// FromGoWith is [FromGo] within the memory limit of the options. A value that another one contains
+// several times counts each time.
 func FromGoWith(v any, o Options) (*Set, error) {
 	memory, err := o.allow("", 0)
 	if err != nil {
@@ -82,7 +79,7 @@ func goError(path, format string, args ...any) error {
 	return &Error{Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-// tooDeep says that a value is nested deeper than data are: it contains itself.
+// tooDeep returns the error of a value nested too deeply, which probably contains itself.
 func tooDeep(path string) error {
 	name := path
 	if path == "" {
@@ -94,7 +91,7 @@ func tooDeep(path string) error {
 // goReader reads values of Go within some memory.
 type goReader struct{ memory *allowance }
 
-// take asks for the memory of n elements of so many bytes, before they are looked at.
+// take asks for the memory of n elements of a size in bytes, before they are read.
 func (r *goReader) take(n int, bytes int64) error {
 	if int64(n) > math.MaxInt64/bytes {
 		return memoryError("", "more than any computer's memory", r.memory.limit-r.memory.used, r.memory.limit)
@@ -102,7 +99,7 @@ func (r *goReader) take(n int, bytes int64) error {
 	return r.memory.take(bytes * int64(max(n, 0)))
 }
 
-// addFields adds the fields of a struct, which lies depth embedded structs deep.
+// addFields adds the fields of a struct within depth embedded structs.
 func (r *goReader) addFields(s *Set, v reflect.Value, depth int) error {
 	if depth == maxDims {
 		return tooDeep("")
@@ -129,8 +126,8 @@ func (r *goReader) addFields(s *Set, v reflect.Value, depth int) error {
 		if !f.IsExported() || name == "-" {
 			continue
 		}
-		// Structs have more fields than models have data: what is no data matters
-		// only if it is asked for.
+		// Structs have more fields than models have data. A field that is not data is a fault only
+		// if the model uses it.
 		if err := r.add(s, name, v.Field(i)); err != nil {
 			e, ok := err.(*Error)
 			if !ok || s.has(name) {
@@ -165,8 +162,8 @@ func (r *goReader) add(s *Set, name string, v reflect.Value) error {
 	return nil
 }
 
-// members takes a value, which may be a tuple or an array of tuples, and lies
-// depth pointers, tuples or arrays deep.
+// members reads a value, possibly a tuple or an array of tuples, within depth pointers, tuples or
+// arrays.
 func (r *goReader) members(path string, v reflect.Value, depth int) (members, error) {
 	if err := r.take(1, memberSize); err != nil {
 		return nil, err
@@ -237,7 +234,7 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 	return members{{"", c.value()}}, nil
 }
 
-// timeless refuses times, whose unit as numbers would be a guess.
+// timeless returns an error for times and durations, whose unit as numbers would be a guess.
 func timeless(path string, v reflect.Value) error {
 	if !v.IsValid() {
 		return nil
@@ -251,8 +248,8 @@ func timeless(path string, v reflect.Value) error {
 	return nil
 }
 
-// goTuples reports whether a slice begins with a tuple. It looks no deeper than
-// data are nested; what is deeper is found out later.
+// goTuples reports whether a slice begins with a tuple. It looks no deeper than data may be nested;
+// deeper nesting is reported later.
 func goTuples(v reflect.Value) bool {
 	for depth := 0; depth < 3*maxDims && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array || v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer); depth++ {
 		if isGonum(v) {
@@ -270,7 +267,7 @@ func goTuples(v reflect.Value) bool {
 	return v.Kind() == reflect.Struct && !isGonum(v) || v.Kind() == reflect.Map
 }
 
-// isGonum reports a matrix or vector.
+// isGonum reports whether v is a gonum matrix or vector.
 func isGonum(v reflect.Value) bool {
 	if !v.IsValid() || !v.CanInterface() {
 		return false
@@ -282,7 +279,8 @@ func isGonum(v reflect.Value) bool {
 	return false
 }
 
-// realType is the type of a value all of whose numbers are of a floating-point type; "" for others.
+// realType returns the type of a value whose numbers all have a floating-point type, and "" for
+// others.
 func realType(v reflect.Value) string {
 	for v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -312,12 +310,12 @@ type collector struct {
 	ints  []int64
 	reals []float64
 
-	goType string // of a value whose numbers are of a floating-point type
+	goType string // set if the numbers have a floating-point type
 }
 
 func (c *collector) value() Value {
 	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first, goType: c.goType}
-	for i, n := range v.Shape { // below an empty array
+	for i, n := range v.Shape { // unknown below an empty array
 		v.Shape[i] = max(n, 0)
 	}
 	if v.Reals == nil {
@@ -341,7 +339,7 @@ func (c *collector) errorf(format string, args ...any) error {
 	return goError(c.path(), "%s "+format, append([]any{c.path()}, args...)...)
 }
 
-// matrix and vector are the parts of gonum's interfaces that are needed.
+// matrix and vector are the required methods of gonum's interfaces.
 type (
 	matrix interface {
 		Dims() (r, c int)
@@ -354,7 +352,7 @@ type (
 )
 
 func (c *collector) collect(v reflect.Value, depth int) error {
-	// What encoding/json has decoded: it makes every number a float64.
+	// Decoded by encoding/json, which makes every number a float64.
 	decoded := v.Kind() == reflect.Interface
 	for pointers := 0; v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer; pointers++ {
 		if pointers == maxDims {
@@ -363,7 +361,7 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 		if v.IsNil() {
 			return c.errorf("is nil, but data have no missing values")
 		}
-		if v.Kind() == reflect.Pointer { // an interface may hold a pointer that is nil
+		if v.Kind() == reflect.Pointer { // an interface may contain a nil pointer
 			if done, err := c.gonum(v, depth); done {
 				return err
 			}
@@ -419,7 +417,7 @@ func (c *collector) jsonNumber(n json.Number, depth int) error {
 	return c.real(f, depth)
 }
 
-// gonum takes a matrix or vector; done is false if v is neither.
+// gonum reads a gonum matrix or vector; done is false if v is neither.
 func (c *collector) gonum(v reflect.Value, depth int) (done bool, err error) {
 	if !v.CanInterface() {
 		return false, nil
@@ -437,7 +435,7 @@ func (c *collector) gonum(v reflect.Value, depth int) (done bool, err error) {
 	return false, nil
 }
 
-// slice takes a slice or array of any depth.
+// slice reads a slice or array of any depth.
 func (c *collector) slice(v reflect.Value, depth int) error {
 	dims, elem := 1, v.Type().Elem()
 	for elem.Kind() == reflect.Slice || elem.Kind() == reflect.Array {
@@ -459,8 +457,8 @@ func (c *collector) slice(v reflect.Value, depth int) error {
 	return c.array(v.Len(), depth, dims, func(i int) error { return c.collect(v.Index(i), depth+1) })
 }
 
-// array takes n elements by f. dims is how many dimensions are known to lie
-// below, for the shape of empty arrays.
+// array reads n elements with f. dims is the number of dimensions known from the type, for the
+// shape of empty arrays.
 func (c *collector) array(n, depth, dims int, f func(i int) error) error {
 	if err := c.open(n, depth, dims); err != nil {
 		return err
@@ -533,7 +531,7 @@ func (c *collector) real(v float64, depth int) error {
 	return c.number(depth)
 }
 
-// makeReal notes that the next element is no integer.
+// makeReal records that the next element is not an integer.
 func (c *collector) makeReal() {
 	if c.isInt {
 		c.isInt, c.first, c.ints = false, len(c.reals), nil

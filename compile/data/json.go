@@ -13,21 +13,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// The format, as Stan's reference manual and its reader have it: one object
-// whose members are the variables. A value is a number or a nested array of
-// numbers in row-major order, so that the outermost array counts the first
-// index. A number without point and exponent is an integer. NaN, Infinity and
-// -Infinity may be written bare or as strings ("NaN", "Inf", "+inf",
-// "-Infinity", …). Arrays must be rectangular; [] is an empty array. Booleans,
-// null and other strings are refused, and so is a name that occurs twice. A
-// tuple is an object whose members are numbered: {"1": 3, "2": [0.5, 1]}. Complex
-// numbers are arrays of two elements.
+// The format follows Stan's reference manual and reader: one object whose members are the
+// variables. A value is a number or a nested array of numbers in row-major order: the outermost
+// array is for the first index. A number without point and exponent is an integer. NaN, Infinity
+// and -Infinity may be written bare or as strings ("NaN", "Inf", "+inf", "-Infinity", …). Arrays
+// must be rectangular; [] is an empty array. Booleans, null, other strings and duplicate names are
+// errors. A tuple is an object with numbered members: {"1": 3, "2": [0.5, 1]}. Complex numbers are
+// arrays of two elements.
 //
-// The reader is written by hand for three reasons: encoding/json refuses bare
-// NaN, cannot tell 1 from 1.0, and knows no positions. It reads into flat
-// slices at 100 MB/s and more.
+// The reader is written by hand because encoding/json refuses bare NaN, cannot distinguish 1 from
+// 1.0, and has no positions. It reads into flat slices at 100 MB/s or more.
 
-// What a variable, and a member of a tuple, takes beside its numbers, in bytes.
+// The memory in bytes of a variable, and of a member of a tuple, without its numbers.
 const (
 	variableSize = 384
 	memberSize   = 768
@@ -36,8 +33,7 @@ const (
 // maxDims bounds the nesting of arrays.
 const maxDims = 64
 
-// DefaultLimit is the length in bytes of the longest file of data that is read
-// where no other limit is given.
+// DefaultLimit is the default limit on the length of a data file in bytes.
 const DefaultLimit = 1 << 30
 
 // ReadJSON reads a file of data in Stan's JSON format. See [ParseJSON].
@@ -49,13 +45,13 @@ func ReadJSON(path string, o Options) (*Set, error) {
 	return ParseText(path, text, o)
 }
 
-// ParseJSON reads data in Stan's JSON format. The name of the file is used in
-// messages only. The error, if any, is an [*Error].
+// ParseJSON reads data in Stan's JSON format. The file name is only used in messages. The error, if
+// any, is an [*Error].
 func ParseJSON(file string, text []byte) (*Set, error) {
 	return ParseText(file, string(text), Options{})
 }
 
-// ParseText is [ParseJSON] of a string, within the options' memory.
+// ParseText is [ParseJSON] for a string, within the memory limit of the options.
 func ParseText(file, text string, o Options) (*Set, error) {
 	memory, err := o.allow(file, len(text))
 	if err != nil {
@@ -69,18 +65,18 @@ func ParseText(file, text string, o Options) (*Set, error) {
 	return p.set, nil
 }
 
-// parser reads one text. Its methods return an error with the place of the
-// fault; pos is then of no further use.
+// parser reads one text. If a method returns an error, it contains the place, and pos is no longer
+// valid.
 type parser struct {
 	text string
 	pos  int
 	set  *Set
 
 	memory *allowance
-	source *source.File // for messages, made when first used; the text does not change then
+	source *source.File // for messages, made on first use; the text does not change after that
 	name   string       // of the variable being read
 	depth  int          // of tuples and of arrays of tuples
-	index  []int        // elements begun so far, per open array: the path from 1
+	index  []int        // per open array, the number of elements begun: the path, from 1
 
 	// the value being read
 	shape []int // extent per depth; -1 while the first array of that depth is open
@@ -104,7 +100,7 @@ func (p *parser) errorAt(start, end int, fix, format string, args ...any) error 
 	return newError(source.Span{File: p.source, Start: start, End: max(start, end)}, path, fmt.Sprintf(format, args...), fix)
 }
 
-// path is the place of what is being read, for messages.
+// path returns the path of the current value, for messages.
 func (p *parser) path() string {
 	if p.name == "" {
 		return "the file"
@@ -128,7 +124,7 @@ func (p *parser) space() {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (p *parser) peek() byte {
 	if p.pos < len(p.text) {
 		return p.text[p.pos]
@@ -175,7 +171,7 @@ func (p *parser) file() error {
 	}
 }
 
-// notAnObject explains a file that does not begin as it should.
+// notAnObject returns the error of a file that does not begin with an object.
 func (p *parser) notAnObject() error {
 	const fix = `data are written as {"N": 3, "y": [1.5, 2, 0.1]}`
 	start := p.pos
@@ -196,7 +192,7 @@ func (p *parser) notAnObject() error {
 	return p.errorAt(start, start+1, fix, "the data must be one JSON object, which begins with {")
 }
 
-// end sees to it that nothing follows the object.
+// end checks that nothing follows the object.
 func (p *parser) end() error {
 	p.space()
 	if p.pos < len(p.text) {
@@ -262,7 +258,7 @@ func (p *parser) composite() bool {
 	return strings.HasPrefix(rest, "{") && strings.IndexByte("{[", p.peek()) >= 0
 }
 
-// members reads a tuple, or arrays of tuples. path is the place of it.
+// members reads a tuple, or arrays of tuples, at a path.
 func (p *parser) members(path string) (members, error) {
 	if p.depth++; p.depth > maxDims {
 		return nil, p.errorAt(p.pos, p.pos+1, "", "more than %d tuples and arrays of tuples in one another", maxDims)
@@ -391,8 +387,7 @@ func (p *parser) value() (Value, error) {
 	return v, nil
 }
 
-// array reads [ … ] at a depth, and checks that it agrees with what was read
-// before.
+// array reads [ … ] at a depth, and checks that its length and nesting agree with earlier arrays.
 func (p *parser) array(depth int) error {
 	start := p.pos
 	switch {
@@ -584,8 +579,8 @@ func (p *parser) real(v float64) error {
 	return p.append(v)
 }
 
-// more guesses how many numbers follow in a value: that of the commas up to the next
-// colon, which is that of the next variable.
+// more guesses the number of further elements in a value. It counts the commas up to the next
+// colon, which belongs to the next variable.
 func (p *parser) more() int {
 	rest, _, _ := strings.Cut(p.text[p.pos:], ":")
 	return strings.Count(rest, ",") + 1
@@ -601,8 +596,7 @@ func (p *parser) append(v float64) (err error) {
 	return nil
 }
 
-// word reads what is no ordinary number: NaN and infinities, bare or as a
-// string, or reports what stands there instead.
+// word reads NaN and infinities, bare or as a string. It reports an error for anything else.
 func (p *parser) word() error {
 	start := p.pos
 	word := ""
@@ -653,8 +647,8 @@ func (p *parser) word() error {
 	return p.errorAt(start, end, "write it as in -3, 0.5 or 1.5e-3", "%s is %s, which is not a number in JSON", p.path(), clip(word))
 }
 
-// special gives the value of a name for a number that is not finite. Strings
-// may have any case and sign.
+// special returns the value of the name of a non-finite number. Quoted names may have any case and
+// sign.
 func special(s string, quoted bool) (float64, bool) {
 	switch s {
 	case "NaN":
@@ -711,7 +705,7 @@ func (p *parser) str() (string, error) {
 	return "", p.errorAt(start, start+1, `add the closing "`, "this string does not end")
 }
 
-// unexpected reports what stands where something else was wanted.
+// unexpected returns the error that the text has something other than expected.
 func (p *parser) unexpected(want, where string) error {
 	if p.pos >= len(p.text) {
 		return p.ended()
@@ -731,7 +725,7 @@ func (p *parser) unexpected(want, where string) error {
 	return p.errorAt(p.pos, end, "write "+want, "expected %s%s, but found %s", want, where, clip(p.text[p.pos:end]))
 }
 
-// ended reports the end of the file before that of the data.
+// ended returns the error that the file ends before the data.
 func (p *parser) ended() error {
 	last := len(strings.TrimRight(p.text, " \t\r\n"))
 	where := "before the closing } of the data"
@@ -744,8 +738,7 @@ func (p *parser) ended() error {
 	return p.errorAt(max(0, last-1), last, "copy or save the file again: its end is missing", "the file ends %s", where)
 }
 
-// wordEnd is where a run of characters ends that has neither white space nor
-// punctuation of JSON.
+// wordEnd returns the end of a run of characters without white space and JSON punctuation.
 func (p *parser) wordEnd(start int) int {
 	i := start
 	for i < len(p.text) && strings.IndexByte(" \t\r\n,:[]{}\"", p.text[i]) < 0 {

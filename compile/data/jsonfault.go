@@ -2,8 +2,8 @@ package data
 
 import "encoding/json"
 
-// fault keeps an error in the value of a variable, which begins at start, and
-// goes on after it, if it is JSON. Otherwise there is no telling where it ends.
+// fault records an error in the value of a variable, which begins at start, and continues after the
+// value. It returns an error if the value is not JSON, since its end is then unknown.
 func (p *parser) fault(name string, start int, err error) error {
 	e, ok := err.(*Error)
 	p.pos = start
@@ -22,10 +22,10 @@ func (p *parser) fault(name string, start int, err error) error {
 	return nil
 }
 
-// skip passes over a value that has not been understood, to what looks like its end.
+// skip skips an invalid value, up to its apparent end.
 func (p *parser) skip() bool {
 	const deepest = 1000
-	var open []byte // closing brackets that are due
+	var open []byte // the expected closing brackets
 	for i := p.pos; i < len(p.text); i++ {
 		switch c := p.text[i]; c {
 		case '"':
@@ -38,7 +38,7 @@ func (p *parser) skip() bool {
 			if len(open) == deepest {
 				return false
 			}
-			open = append(open, c+2) // as ASCII has them
+			open = append(open, c+2) // the closing bracket in ASCII
 		case ']', '}':
 			if len(open) == 0 || open[len(open)-1] != c {
 				p.pos = i

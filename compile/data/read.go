@@ -13,14 +13,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Count is a variable that counts.
+// Count is a variable whose value is a count.
 type Count struct {
 	Name string
-	Of   string // the column whose levels are counted; "": the rows
+	Of   string // counts the levels of this column; "": the rows
 }
 
-// ReadText reads a file of data, which may be a pipe, once and to its end, as far as
-// the options allow. The error is an [*Error].
+// ReadText reads a file of data to its end, within the limits of the options. It reads once, so the
+// file may be a pipe. The error is an [*Error].
 func ReadText(path string, o Options) (string, error) {
 	text, err := source.ReadFile(path, o.within())
 	if err != nil {
@@ -29,7 +29,7 @@ func ReadText(path string, o Options) (string, error) {
 	return text, nil
 }
 
-// ReadTextFrom is [ReadText] of what is open already, such as standard input.
+// ReadTextFrom is [ReadText] for an open reader, such as standard input.
 func ReadTextFrom(in io.Reader, name string, o Options) (string, error) {
 	text, err := source.ReadAll(in, name, o.within())
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadTextFrom(in io.Reader, name string, o Options) (string, error) {
 	return text, nil
 }
 
-// readError says why a file of data cannot be read.
+// readError returns the error of a data file that cannot be read.
 func (o Options) readError(name string, err error) error {
 	if e := o.tooLong(name, "", err); e != nil {
 		return e
@@ -57,10 +57,9 @@ func (o Options) readError(name string, err error) error {
 	return &Error{File: name, Message: "cannot read the data: " + reason, Fix: fix}
 }
 
-// Parse reads data in any of the formats: JSON, a table with a header line (CSV,
-// or with tabs), or R's dump format, each also compressed by gzip. The name of
-// the file tells which, or, where it does not, as for standard input, the text.
-// The error, if any, is an [*Error].
+// Parse reads data in any of the formats: JSON, a table with a header line (separated by commas or
+// tabs), or R's dump format, each optionally compressed by gzip. It recognises the format by the
+// file name or, if the name does not show it, by the text. The error, if any, is an [*Error].
 func Parse(file, text string, o Options) (*Set, error) {
 	name := file
 	if strings.HasPrefix(text, "\x1f\x8b") {
@@ -102,10 +101,10 @@ func Parse(file, text string, o Options) (*Set, error) {
 	return parseOther(file, text, o)
 }
 
-// format is one that is taken for data by mistake.
+// format is a file format that users give as data by mistake.
 type format struct{ begin, name, fix string }
 
-// formats are told by how they begin.
+// formats lists such formats, recognised by their first bytes.
 var formats = []format{
 	{"PAR1", "a Parquet file", "write the table as CSV: in Python by to_csv(index=False), in R by write.csv(row.names = FALSE)"},
 	{"ARROW1", "an Arrow file", "write the table as CSV: in Python by to_csv(index=False), in R by write.csv(row.names = FALSE)"},
@@ -127,7 +126,7 @@ var formats = []format{
 	{"version https://git-lfs", "a pointer of Git LFS", "fetch the file by git lfs pull"},
 }
 
-// formatOf is the format of a text if it is one of those; else nil.
+// formatOf returns the format of a text if it is one of formats, else nil.
 func formatOf(text string) *format {
 	for i, f := range formats {
 		begin := text[:min(len(text), len(f.begin))]
@@ -142,7 +141,7 @@ func inUTF16(file string) *Error {
 	return &Error{File: file, Message: "this text is in UTF-16", Fix: "save the file in UTF-8"}
 }
 
-// parseOther reads JSON, in which there is nothing to count.
+// parseOther reads JSON. It refuses counts, which need a table.
 func parseOther(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 && strings.TrimSpace(text) != "" {
 		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are JSON", Fix: "give " + o.Counts[0].Name + " in the data, and do not have it counted", Settings: []string{"count"}}
@@ -157,7 +156,7 @@ func parseDump(file, text string, o Options) (*Set, error) {
 	return ParseDump(file, text, o)
 }
 
-// assignment is how an R dump begins.
+// assignment matches the beginning of an R dump.
 var assignment = regexp.MustCompile("^[\"'`]?[A-Za-z.][A-Za-z0-9._]*[\"'`]?\\s*(<-|=[^=])")
 
 func firstLine(s string) string {
@@ -165,19 +164,19 @@ func firstLine(s string) string {
 	return line
 }
 
-// unzip unpacks text, but no more than the limit.
+// unzip unpacks text. It fails if the result is longer than the limit.
 func unzip(text string, limit int64) (string, error) {
 	length, err := inflate(io.Discard, text, limit)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.Grow(int(length)) // what is grown into would stand beside what was grown out of
+	b.Grow(int(length)) // growing in steps would keep the old copy in memory
 	_, err = inflate(&b, text, limit)
 	return b.String(), err
 }
 
-// inflate writes what a text is when it is unpacked, up to a length.
+// inflate unpacks a text to out, up to a limit, and returns the length.
 func inflate(out io.Writer, text string, limit int64) (length int64, err error) {
 	in, err := gzip.NewReader(strings.NewReader(text))
 	if err != nil {

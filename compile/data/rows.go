@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// This file: the rows of a table.
+// This file reads the rows of a table.
 
-// rowReader reads rows, the header first. It is implemented by [csv.Reader], and by plainRows for
-// tables without quotes, which are most: four times as fast.
+// rowReader reads rows, the header first. [csv.Reader] implements it, and so does plainRows, which
+// is four times as fast. plainRows reads tables without quotes, as most tables are.
 type rowReader interface {
 	// Read returns the fields of the next row, which are valid until the next call, or [io.EOF].
 	// Another error is a [*csv.ParseError].
 	Read() ([]string, error)
-	// FieldPos returns the line and column, from 1, of a field that was read last.
+	// FieldPos returns the line and column, from 1, of a field of the last row.
 	FieldPos(field int) (line, column int)
 }
 
@@ -33,15 +33,15 @@ func rowsOf(file, text string) rowReader {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.Comment = comma, '#'
 	r.ReuseRecord = true
-	r.TrimLeadingSpace = comma != '\t' // it would take empty fields for blanks
+	r.TrimLeadingSpace = comma != '\t' // else it would skip tabs of empty fields
 	return r
 }
 
-// plainRows reads the rows of a text without quotes as [csv.Reader] does: lines that are empty or
-// begin with # are left out, blanks before fields are, too, and rows have as many fields as the
+// plainRows reads the rows of a text without quotes as [csv.Reader] does. It skips empty lines,
+// lines that begin with #, and blanks before fields. All rows must have as many fields as the
 // first.
 type plainRows struct {
-	text  string // what is left
+	text  string // the unread rest
 	comma byte
 
 	line   int
@@ -58,7 +58,7 @@ func (r *plainRows) Read() ([]string, error) {
 		end := strings.IndexByte(row, '\n')
 		if end < 0 {
 			r.text = ""
-			// As csv.Reader, which leaves out a carriage return at the end of the file.
+			// Drop a carriage return at the end of the file, as csv.Reader does.
 			row = strings.TrimSuffix(row, "\r")
 		} else {
 			r.text, row = row[end+1:], strings.TrimSuffix(row[:end], "\r")

@@ -11,31 +11,29 @@ import (
 
 // Value is one variable's data: a scalar or a rectangular array of numbers.
 type Value struct {
-	// Shape holds the extents, outermost first; it is nil for a scalar. An
-	// empty array has an extent 0: [] is {0} and [[],[]] is {2, 0}. Text and Go
-	// cannot say all extents of an array without elements ([] may stand for
-	// two dimensions), so any two shapes without elements should be taken as
-	// equal, as Stan does.
+	// Shape holds the extents, outermost first; it is nil for a scalar. An empty array has an
+	// extent 0: [] is {0} and [[],[]] is {2, 0}. Text and Go values cannot express all extents of
+	// an array without elements: [] may have two dimensions. So treat any two shapes without
+	// elements as equal, as Stan does.
 	Shape []int
 
-	// IsInt says that every element was written as an integer: without point
-	// or exponent in text, of an integer type in Go. True of empty arrays.
+	// IsInt reports whether every element was written as an integer: without point or exponent in
+	// text, of an integer type in Go. It is true for empty arrays.
 	IsInt bool
 
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
 
-	firstReal  int  // index of the first element that is no integer, if !IsInt
-	start, end int  // where the value stands in Set.text
-	apart      bool // the elements do not stand there one after another
+	firstReal  int  // index of the first element that is not an integer, if !IsInt
+	start, end int  // the bytes of the value in Set.text
+	apart      bool // the elements are not adjacent in the text
 	goType     string
 }
 
 // Size is the number of elements: 1 for a scalar.
 func (v Value) Size() int { return len(v.Reals) }
 
-// FirstReal is the index among the elements of the first that was not written
-// as an integer, -1 if there is none.
+// FirstReal is the index of the first element that was not written as an integer, or -1.
 func (v Value) FirstReal() int {
 	if v.IsInt {
 		return -1
@@ -43,12 +41,11 @@ func (v Value) FirstReal() int {
 	return v.firstReal
 }
 
-// GoType is the type in Go, such as []float64, of a value whose numbers are of a floating-point
-// type there; "" for others.
+// GoType is the Go type, such as []float64, of a value read from Go floating-point numbers, and ""
+// for others.
 func (v Value) GoType() string { return v.goType }
 
-// Half takes the first (0) or second (1) of the two elements of the last
-// dimension: real or imaginary parts.
+// Half returns element 0 or 1 of the last dimension, which has two: the real or imaginary parts.
 func (v Value) Half(i int) Value {
 	out := Value{Shape: v.Shape[:len(v.Shape)-1], Reals: []float64{}, start: v.start, end: v.end, apart: true}
 	for ; i < len(v.Reals); i += 2 {
@@ -60,35 +57,35 @@ func (v Value) Half(i int) Value {
 // Set is a set of named values. It is not modified after it has been made.
 type Set struct {
 	file        string
-	text        string // that the values were read from, for Span; "" for tables and Go values
+	text        string // the source of the values, for Span; "" for tables and Go values
 	names       []string
 	values      map[string]Value
-	faults      map[string]*Error // by name: values that are no numbers
+	faults      map[string]*Error // by name: errors of non-numeric values
 	named       map[string]bool   // the names, while values are added; nil: not yet made
 	levels      map[string][]string
-	notIntegers map[string]func() *Error // by column of a table: the first that is none
+	notIntegers map[string]func() *Error // by column of a table: finds the first non-integer
 	zeros       map[string][]string      // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
 	columns     []Column // of a table
 	dropped     int      // rows of the table
 	dump        bool
-	structure   bool // of Go
+	structure   bool // read from a Go struct
 }
 
-// Reading is what a set has beyond its values that matters to data which are read
-// later, see [Options].As.
+// Reading describes how a set was read, so that later data can be read the same way; see
+// [Options].As.
 type Reading struct {
-	Levels map[string][]string // of the factors
-	Zeros  map[string][]string // of factors of two levels that count from 0
-	Counts []Count             // what was counted in a table
+	Levels map[string][]string // levels of the factors
+	Zeros  map[string][]string // levels of two-level factors that count from 0
+	Counts []Count             // the counts made in a table
 }
 
-// Reading is how the set was read.
+// Reading returns how the set was read.
 func (s *Set) Reading() Reading { return Reading{s.levels, s.zeros, s.counts} }
 
-// Read returns the set as one that was read like this. Levels of what has other
-// integers than their numbers are left out.
+// Read returns the set with the levels and counts of r. It leaves out the levels of a variable
+// whose integers do not fit them.
 func (s *Set) Read(r Reading) *Set {
 	out := *s
 	out.named, out.counts, out.levels = nil, r.Counts, map[string][]string{}
@@ -108,8 +105,8 @@ func (s *Set) Read(r Reading) *Set {
 	return &out
 }
 
-// FromZero returns the set with the levels of a factor counted from 0. It is no factor for
-// [Set.Levels] then, but [Set.Reading] knows its levels.
+// FromZero returns the set with the levels of a factor counted from 0. [Set.Levels] then no longer
+// has the factor, but [Set.Reading] does.
 func (s *Set) FromZero(name string) *Set {
 	out := *s
 	out.values, out.levels, out.zeros = maps.Clone(s.values), maps.Clone(s.levels), maps.Clone(s.zeros)
@@ -127,7 +124,7 @@ func (s *Set) FromZero(name string) *Set {
 	return &out
 }
 
-// Only returns the set with the values of some names alone, of a tuple with all members.
+// Only returns the set with only the values of some names. A tuple keeps all its members.
 func (s *Set) Only(names func(name string) bool) *Set {
 	out := *s
 	out.named, out.names = nil, nil
@@ -148,31 +145,30 @@ func (s *Set) Only(names func(name string) bool) *Set {
 	return &out
 }
 
-// Levels are the texts that the integers of a factor stand for, that of 1 first;
-// nil for other variables.
+// Levels returns the levels of a factor: the strings that its integers represent, from 1 on. It
+// returns nil for other variables.
 func (s *Set) Levels(name string) []string { return s.levels[name] }
 
-// Table reports whether the set is of a table, whose values are columns, but for what
-// is counted.
+// Table reports whether the set was read from a table. All its values except counts are then
+// columns.
 func (s *Set) Table() bool { return s.table }
 
-// Struct reports whether the set was read from a struct of Go, whose names are those of fields.
+// Struct reports whether the set was read from a Go struct.
 func (s *Set) Struct() bool { return s.structure }
 
 // Dump reports whether the set was read from an R dump.
 func (s *Set) Dump() bool { return s.dump }
 
-// Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
-// on; for an array of tuples they are arrays.
+// Get returns the value of a name. The members of a tuple t are t.1, t.2 and so on. The members of
+// an array of tuples are arrays.
 func (s *Set) Get(name string) (Value, bool) {
 	v, ok := s.values[name]
 	return v, ok
 }
 
-// Fault says what is wrong with the value of a name, or of the tuple that it is
-// a member of, where the file has something else than numbers; nil if nothing
-// is. It is the user of the value who reports it: other programs' files also
-// hold what is of no use to a model, such as labels.
+// Fault returns the error of a non-numeric value, or nil. For a member of a tuple, it also looks at
+// the tuple. Report it only if you use the value: files of other programs also contain values that
+// a model does not need, such as labels.
 func (s *Set) Fault(name string) *Error {
 	if e := s.faults[name]; e != nil {
 		return e
@@ -184,8 +180,8 @@ func (s *Set) Fault(name string) *Error {
 	return s.faults[name]
 }
 
-// NotInteger says which field of a column of a table is no integer, nil if all are or the set
-// is of no table.
+// NotInteger returns an error about the first field of a table column that is not an integer. It
+// returns nil if all are integers or the set was not read from a table.
 func (s *Set) NotInteger(name string) *Error {
 	if find := s.notIntegers[name]; find != nil {
 		return find()
@@ -193,8 +189,8 @@ func (s *Set) NotInteger(name string) *Error {
 	return nil
 }
 
-// Names lists the names in the order in which they were written (in that of
-// the alphabet for a Go map). The slice is not to be modified.
+// Names lists the names in the order in which they were written; names of a Go map are sorted. Do
+// not modify the slice.
 func (s *Set) Names() []string { return s.names }
 
 // File is the name of the file, for messages; "" for Go values.
@@ -203,8 +199,8 @@ func (s *Set) File() string { return s.file }
 // Empty returns a set without values, for a model without data.
 func Empty() *Set { return &Set{values: map[string]Value{}} }
 
-// With returns a set in which each value, of a tuple each member, is replaced by
-// what change makes of it. It is of no file: messages about it name the variables alone.
+// With returns a set in which change has replaced each value, and each member of a tuple. The new
+// set has no file, so messages about it name only the variables.
 func (s *Set) With(change func(name string, v Value) Value) *Set {
 	out := Empty()
 	out.names, out.faults = s.names, s.faults
@@ -214,8 +210,8 @@ func (s *Set) With(change func(name string, v Value) Value) *Set {
 	return out
 }
 
-// ChooseRows returns the set with only some of the rows of the named values, counted from
-// 0; the variable size holds their number.
+// ChooseRows returns the set with only some rows of the named values; rows count from 0. It sets
+// the variable size to their number.
 func (s *Set) ChooseRows(names []string, size string, rows []int) *Set {
 	return s.With(func(name string, v Value) Value {
 		switch {
@@ -228,8 +224,8 @@ func (s *Set) ChooseRows(names []string, size string, rows []int) *Set {
 	})
 }
 
-// Rows returns an array of some of the elements of v's outermost dimension, by
-// their places from 0.
+// Rows returns an array of some of the elements of v's outermost dimension, given by their indices
+// from 0.
 func (v Value) Rows(rows []int) Value {
 	size := 1
 	for _, n := range v.Shape[1:] {
@@ -246,7 +242,7 @@ func (v Value) Rows(rows []int) Value {
 	return out
 }
 
-// has reports whether there is a value of that name, simple or not, or a faulty one.
+// has reports whether the set has a simple, composite or faulty value of that name.
 func (s *Set) has(name string) bool {
 	if s.named == nil {
 		s.named = map[string]bool{}
@@ -254,11 +250,11 @@ func (s *Set) has(name string) bool {
 			s.named[n] = true
 		}
 	}
-	_, member := s.values[name] // of a tuple, which an untrusted user's name with a dot can be that of
+	_, member := s.values[name] // a name with a dot in the data may equal that of a member
 	return member || s.named[name]
 }
 
-// add appends a value; it reports whether the name is new.
+// add appends a value. It reports whether the name is new.
 func (s *Set) add(name string, v Value) bool { return s.addMembers(name, members{{"", v}}) }
 
 // addMembers appends the members of a tuple; it reports whether their names are new.
@@ -269,7 +265,7 @@ func (s *Set) addMembers(name string, ms members) bool {
 	if s.values == nil {
 		s.values = map[string]Value{}
 	}
-	name = strings.Clone(name) // a part of a text would keep all of it
+	name = strings.Clone(name) // a substring would keep the whole text in memory
 	s.named[name] = true
 	for _, m := range ms {
 		s.values[name+m.path] = m.v
@@ -287,7 +283,7 @@ func (s *Set) addFault(name string, e *Error) {
 	s.addMembers(name, nil)
 }
 
-// addLevels says that a name that has been added is a factor.
+// addLevels marks a name that has been added as a factor with these levels.
 func (s *Set) addLevels(name string, levels []string) {
 	if s.levels == nil {
 		s.levels = map[string][]string{}
@@ -295,7 +291,7 @@ func (s *Set) addLevels(name string, levels []string) {
 	s.levels[strings.Clone(name)] = levels
 }
 
-// members are the simple values within tuples, with the paths to them: .1, .2.1.
+// members are the simple values within a tuple, with their paths: .1, .2.1.
 type members []member
 
 type member struct {
@@ -303,7 +299,7 @@ type member struct {
 	v    Value
 }
 
-// within are the members of a tuple that is itself a member.
+// within returns the members with their paths extended, for a tuple that is itself a member.
 func (ms members) within(path string) members {
 	for i := range ms {
 		ms[i].path = path + ms[i].path
@@ -311,8 +307,8 @@ func (ms members) within(path string) members {
 	return ms
 }
 
-// stack makes members of an array of tuples; it fails with the number of the
-// first that differs from those before.
+// stack combines the members of an array's tuples into members that are arrays. If a tuple differs
+// from those before it, stack returns its number.
 func stack(elems []members) (out members, differs int) {
 	for i, e := range elems {
 		if i == 0 {
@@ -346,10 +342,9 @@ func stack(elems []members) (out members, differs int) {
 	return out, -1
 }
 
-// Span is where an element of a variable is written, or, if element is
-// negative, the whole variable. For Go values and unknown names it is the
-// invalid span. Elements are found by reading the text again, which is meant
-// for messages.
+// Span returns the span of an element of a variable or, if element is negative, of the whole
+// variable. It is invalid for Go values and unknown names. Span reads the text again, so use it for
+// messages only.
 func (s *Set) Span(name string, element int) source.Span {
 	v, ok := s.values[name]
 	if !ok || s.text == "" {
@@ -362,12 +357,11 @@ func (s *Set) Span(name string, element int) source.Span {
 	return source.Span{File: source.NewFile(s.file, s.text), Start: start, End: end}
 }
 
-// Forget lets go of the text, after which [Set.Span] knows no places. It is of use once a
-// model is bound: nothing that is wrong with the data is found later.
+// Forget releases the text; [Set.Span] then returns invalid spans. Call it after a model is bound:
+// no errors in the data are found later.
 func (s *Set) Forget() { s.text = "" }
 
-// elementSpan finds the n-th number among text[start:end], which has been
-// read without error.
+// elementSpan finds the n-th number in text[start:end], which must be valid.
 func elementSpan(text string, start, end, n int) (int, int) {
 	for i := start; i < end; i++ {
 		if strings.IndexByte(" \t\r\n[],", text[i]) >= 0 {
@@ -385,7 +379,7 @@ func elementSpan(text string, start, end, n int) (int, int) {
 	return start, end
 }
 
-// Path writes the place of an element of a value as in y[3][2], counting from
+// Path returns the path of an element of a value, such as y[3][2], with indices from
 // 1. A negative element is the whole variable.
 func (s *Set) Path(name string, element int) string {
 	v, ok := s.values[name]
@@ -395,7 +389,7 @@ func (s *Set) Path(name string, element int) string {
 	return name + subscript(v.Shape, element)
 }
 
-// subscript is [i][j]… of an element given by its row-major index.
+// subscript returns [i][j]… of an element given by its row-major index.
 func subscript(shape []int, element int) string {
 	var b strings.Builder
 	stride := 1
@@ -413,13 +407,13 @@ func subscript(shape []int, element int) string {
 	return b.String()
 }
 
-// Errorf makes an error about a variable or, if element is not negative, one
-// of its elements. The message should begin with what [Set.Path] returns.
+// Errorf returns an error about a variable or, if element is not negative, about one of its
+// elements. Begin the message with the result of [Set.Path].
 func (s *Set) Errorf(name string, element int, format string, args ...any) *Error {
 	return newError(s.Span(name, element), s.Path(name, element), fmt.Sprintf(format, args...), "")
 }
 
-// Element finds the value of an element by its name as in CmdStan's files, theta.2.1.
+// Element returns the value of an element by its name in CmdStan's files, such as theta.2.1.
 func (s *Set) Element(column string) (float64, bool) {
 	if s == nil {
 		return 0, false

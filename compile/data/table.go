@@ -17,25 +17,23 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// A table has a header line with the names of its columns and a line for each
-// row; the separator is a comma, or a tab or a semicolon if the header has that
-// and no comma. Each column is a variable, an array with an element for each
-// row:
+// A table has a header line with the names of its columns, and a line for each row. The separator
+// is a comma. It is a tab or a semicolon if the header has that and no comma. Each column is a
+// variable, an array with an element for each row. Its values are:
 //
-//   - of integers, if all of its fields are written so;
-//   - of reals, if all are numbers (NaN and Inf among them);
+//   - integers, if all fields are written as integers;
+//   - reals, if all are numbers, including NaN and Inf;
 //   - 0 and 1, if all are FALSE or TRUE, or false or true;
-//   - otherwise a factor: its levels, the different texts in the order of the
-//     alphabet, are counted from 1, as R does. The set keeps them, see
-//     [Set.Levels]. A column most of whose fields are numbers is none: a text in it
-//     is a fault.
+//   - otherwise the levels of a factor: the distinct strings in alphabetical order, counted from 1
+//     as in R. The set keeps them, see [Set.Levels]. A column that consists mostly of numbers is
+//     not a factor: another string in it is a fault.
 //
-// A field that is empty or NA is missing, and a fault of its column: the
-// language has no missing values. [Options].Holes may say otherwise. Names are those of
-// [ColumnName]: Sepal.Length is read as Sepal_Length.
+// An empty or NA field is a missing value. Since the language has none, the column is faulty;
+// [Options].Holes may choose otherwise. [ColumnName] makes the names: Sepal.Length becomes
+// Sepal_Length.
 
-// ParseTable reads a table. The name of the file is used in messages only. The
-// error, if any, is an [*Error].
+// ParseTable reads a table. The file name is only used in messages. The error, if any, is an
+// [*Error].
 func ParseTable(file, text string, o Options) (*Set, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	memory, err := o.allow(file, len(text))
@@ -67,7 +65,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	for i, h := range header {
 		name := ColumnName(h)
 		if name == "" && i == 0 {
-			name = "row" // R writes the names of rows under none
+			name = "row" // R writes row names under an empty header
 		}
 		if name == "" {
 			return nil, fail(1, "give it one", "column %d has no name", i+1)
@@ -148,7 +146,8 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			if s.notIntegers == nil {
 				s.notIntegers = map[string]func() *Error{}
 			}
-			// Most real columns are declared so, and to find the place takes reading the text.
+			// Find the place only on demand: most real columns are declared as reals, and finding
+			// it reads the text.
 			s.notIntegers[c.name] = sync.OnceValue(func() *Error {
 				e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
 				if c.notIntegers > 1 {
@@ -199,7 +198,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	return s, nil
 }
 
-// tableError says what is wrong with a row, which has so many fields.
+// tableError returns the error of a row with a number of fields.
 func tableError(file string, err error, fields, columns int) error {
 	e := &Error{File: file, Message: err.Error()}
 	var p *csv.ParseError
@@ -219,7 +218,7 @@ func tableError(file string, err error, fields, columns int) error {
 	return e
 }
 
-// lineSpan is a line of a text, counted from 1.
+// lineSpan returns the span of a line of a text, counted from 1.
 func lineSpan(file, text string, line int) source.Span {
 	start := 0
 	for range line - 1 {
@@ -228,17 +227,17 @@ func lineSpan(file, text string, line int) source.Span {
 	return source.Span{File: source.NewFile(file, text), Start: start, End: start + len(strings.TrimRight(firstLine(text[start:]), "\r"))}
 }
 
-// fieldSpan is so many bytes from a column of a line on, both counted from 1.
+// fieldSpan returns the span of length bytes from a line and column, both counted from 1.
 func fieldSpan(file, text string, line, column, length int) source.Span {
 	s := lineSpan(file, text, line)
-	if start := s.Start + column - 1; start+length <= s.End { // of an empty field, the place
+	if start := s.Start + column - 1; start+length <= s.End { // an empty field has only a position
 		s.Start, s.End = start, start+length
 	}
 	return s
 }
 
-// recordMemory bounds what the reader of rows takes for the longest of them: a string
-// and a place for each field. A field in quotes may be as long as the text.
+// recordMemory bounds the memory of the row reader for the longest row: a string and a position for
+// each field. A quoted field may be as long as the text.
 func recordMemory(text string) int64 {
 	longest := 0
 	for rest := text; rest != ""; {
@@ -253,30 +252,30 @@ func recordMemory(text string) int64 {
 	return n
 }
 
-// column is one that is being read.
+// column is the state of a column while it is read.
 type column struct {
 	name, header              string
 	holes                     Holes
-	integers, numbers, truths bool // what all fields are so far
+	integers, numbers, truths bool // whether all fields so far are such
 	reals                     []float64
-	firstReal                 int      // the first that is no integer
-	count                     int      // of numbers
-	text                      string   // the first that is none
+	firstReal                 int      // the first field that is not an integer
+	count                     int      // number of numbers
+	text                      string   // the first field that is not a number
 	textRow, textLine, textAt int      // its place
-	given                     []string // the levels that it must have; nil: those that it has
+	given                     []string // the prescribed levels; nil: those in the column
 	levels                    []string // of a factor
 	fault                     *Error
-	faultLength               int    // of the text that it is about
-	hole                      *Error // what is said of the first field without a value
+	faultLength               int    // length of the faulty text
+	hole                      *Error // the error of the first missing value
 	holeLength                int
 	missing                   int // fields without a value
 
-	// What a field that is no integer would be told if the variable is declared int.
+	// The error of the first non-integer, for a variable declared int.
 	notInteger                    *Error
 	notIntegerLength, notIntegers int
 }
 
-// add takes a field, which starts at a line and column; more guesses how many follow.
+// add adds a field, which starts at a line and column. more guesses the number of further fields.
 func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
 	row, written := len(c.reals)+1, field
 	missing := field == "" || field == "NA"
@@ -330,9 +329,9 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	return nil
 }
 
-// rewritten says how a text is written as a number, if it is one in another notation: with a
-// decimal comma, commas between thousands, a currency or percent sign, or characters that
-// look like those of numbers. It is "" for other texts.
+// rewritten returns advice for a number in another notation: with a decimal comma, commas between
+// thousands, a currency or percent sign, or characters that look like those of numbers. It returns
+// "" for other strings.
 func rewritten(text string) string {
 	plain, found := source.PlainText(text)
 	plain = strings.TrimSpace(plain)
@@ -354,13 +353,13 @@ var (
 	thousands    = regexp.MustCompile(`^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
 )
 
-// factor reports whether a column has texts, whose levels are to be counted.
+// factor reports whether a column is a factor: its fields are strings.
 func (c *column) factor() bool {
 	return c.fault == nil && (c.given != nil || !c.integers && !c.numbers && !c.truths)
 }
 
-// levels counts those of the columns that are factors, which takes reading the rows
-// once more: few tables have any, and then the texts of few columns are kept.
+// levels finds the levels of the columns that are factors. It reads the rows once more, since few
+// tables have factors, and keeps the strings of these columns only.
 func levels(memory *allowance, r rowReader, columns []column, holes []Holes) error {
 	codes := make([]map[string]float64, len(columns))
 	some := false
@@ -445,8 +444,8 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 	return nil
 }
 
-// unknownLevel is the fault of a column with a text that is none of the levels that it
-// must have.
+// unknownLevel returns the fault of a column with a string that is not one of its prescribed
+// levels.
 func unknownLevel(name, text string, row, line int, given []string) *Error {
 	const shown = 12
 	list := strings.Join(given[:min(len(given), shown)], ", ")
@@ -458,10 +457,10 @@ func unknownLevel(name, text string, row, line int, given []string) *Error {
 		Fix:     "the levels are " + list + "; of others the draws say nothing"}
 }
 
-// levelSize is what a level takes beside its text, in bytes.
+// levelSize is the memory in bytes of a level without its string.
 const levelSize = 128
 
-// value makes an array of a column.
+// value returns the array of a column.
 func (c *column) value(memory *allowance) (Value, error) {
 	v := Value{Shape: []int{len(c.reals)}, Reals: c.reals}
 	if c.integers || !c.numbers && c.truths {
@@ -480,8 +479,8 @@ func (c *column) value(memory *allowance) (Value, error) {
 
 var truth = map[string]float64{"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 
-// tableValue reads a number. 1.0 is an integer: programs that have no missing integers write
-// columns so.
+// tableValue reads a number. 1.0 counts as an integer: programs without missing values for integers
+// write integer columns so.
 func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	if x, isInteger, ok := shortValue(f); ok {
 		return x, isInteger, true

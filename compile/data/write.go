@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// WriteJSON writes the values in Stan's JSON format, one variable to a line, so
-// that reading them gives the same values. Values that are no numbers are left
-// out; the levels of a factor g are written as g__levels, which no variable can be
-// called.
+// WriteJSON writes the values in Stan's JSON format, one variable to a line. Reading the result
+// gives the same values. Non-numeric values are left out. The levels of a factor g are written as
+// g__levels, a name that no variable can have.
 func (s *Set) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString("{")
@@ -53,11 +52,11 @@ func (s *Set) WriteJSON(w io.Writer) error {
 type tree struct {
 	value   Value
 	members []*tree          // of a tuple; nil for a value
-	keyed   map[string]*tree // the members by their numbers, while they are put together
-	leafed  bool             // there is a value, likewise
+	keyed   map[string]*tree // members by number, during construction
+	leafed  bool             // has a value, during construction
 }
 
-// tuples are the members of what is no simple value, by its name, as trees.
+// tuples returns the tuples and arrays of tuples, by name, as trees.
 func (s *Set) tuples() map[string]*tree {
 	out := map[string]*tree{}
 	for _, name := range s.names {
@@ -96,8 +95,8 @@ func (t *tree) place(path string, v Value) {
 	t.value, t.leafed = v, true
 }
 
-// order puts the members in the order of their numbers, from 1 on; it reports
-// whether there is a value, and none but values in all members.
+// order sorts the members by their numbers, from 1 on. It reports whether the tree is complete:
+// every node is a value or has only complete members.
 func (t *tree) order() bool {
 	for i := 1; ; i++ {
 		m := t.keyed[strconv.Itoa(i)]
@@ -111,7 +110,7 @@ func (t *tree) order() bool {
 	}
 }
 
-// leaf is the first value in a tree.
+// leaf returns the first value in a tree.
 func (t *tree) leaf() Value {
 	for t.members != nil {
 		t = t.members[0]
@@ -119,9 +118,8 @@ func (t *tree) leaf() Value {
 	return t.value
 }
 
-// arrays is how many dimensions an array of tuples has: those that all of its
-// members share. Members that are arrays of one shape themselves cannot be told
-// from an array of tuples; either way of writing them is read the same.
+// arrays returns the number of dimensions of an array of tuples: those that all members share.
+// Members that are arrays of one shape look like an array of tuples; both forms are read the same.
 func (t *tree) arrays() int {
 	if t.members == nil {
 		return 0
@@ -145,7 +143,7 @@ func (t *tree) arrays() int {
 	return n
 }
 
-// write writes a tree at the places that at holds so far.
+// write writes a tree at the indices at.
 func (t *tree) write(out *bufio.Writer, at []int) {
 	depth, shape := 0, []int(nil)
 	if t.members == nil {

@@ -421,7 +421,7 @@ type Part uint8
 const (
 	NoPart     Part = iota
 	Counted         // the length B-A+1 is not negative: head, tail, x[a:] of arrays
-	Positioned      // Counted, and A is a position even of an empty range: segment, sub_row, sub_col
+	Positioned      // Counted, and A is a position, even if empty: segment, sub_row, sub_col
 	Enclosed        // Positioned, and B is a position even of an empty range: block
 	Begun           // A is a position even if B is before it: reads of vectors, matrices; x[a:] = y
 )
