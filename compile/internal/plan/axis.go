@@ -1,15 +1,15 @@
 package plan
 
-// Axis is the set of iterations ("lanes") over which values vary while a loop is evaluated once
-// for all of them. A nest of loops, however ragged, is one axis with a map to the lanes of the
-// loop around it. A branch that data decide is an axis too: the lanes that take it.
+// Axis is a set of iterations ("lanes"). A loop is evaluated once for all its lanes, over which
+// values vary. An inner loop, however ragged, is one axis with a map to the lanes of the loop
+// around it. A branch that data decide is also an axis: the lanes that take it.
 type Axis struct {
 	N      int
-	Parent *Axis   // nil: the uniform context
+	Parent *Axis   // nil: outside of all loops
 	Up     []int32 // lane of the parent for each lane; nil if Parent is nil
-	Subset bool    // a branch: some of the parent's lanes, each once
+	Subset bool    // a branch: a subset of the parent's lanes
 
-	// Level is where values with these lanes live. This package does not look at it.
+	// Level is the graph that has values with these lanes. This package does not use it.
 	Level any
 }
 
@@ -23,8 +23,8 @@ func (a *Axis) Within(b *Axis) bool {
 	return true
 }
 
-// LanesOf maps the lanes of a to those of its ancestor to; nil is the identity. It may be
-// the axis's own table, which nobody writes to.
+// LanesOf maps the lanes of a to those of its ancestor to; nil is the identity. The result may be
+// the axis's own table: do not modify it.
 func (a *Axis) LanesOf(to *Axis) []int32 {
 	if a == to {
 		return nil
@@ -48,8 +48,8 @@ func (a *Axis) LanesOf(to *Axis) []int32 {
 	return m
 }
 
-// Iterations is the number of iterations of the loop that made the axis: in each lane of
-// the loop around it, if they agree, else in all.
+// Iterations is the number of iterations per lane of the loop around, if it is the same in all
+// lanes. Otherwise it is the total number.
 func (a *Axis) Iterations() int {
 	if a.Parent == nil || a.Parent.N == 0 || a.N%a.Parent.N != 0 {
 		return a.N
@@ -66,7 +66,7 @@ func (a *Axis) Iterations() int {
 	return each[0]
 }
 
-// Lanes is the number of lanes of an axis, 1 of none.
+// Lanes returns the number of lanes of an axis, or 1 if ax is nil.
 func Lanes(ax *Axis) int {
 	if ax == nil {
 		return 1
@@ -74,8 +74,8 @@ func Lanes(ax *Axis) int {
 	return ax.N
 }
 
-// UpTo is the map of ax's lanes to those of an axis around it; nil if they are the same or there
-// is none.
+// UpTo returns the map of ax's lanes to those of an axis around it. It is nil if the two are the
+// same or of is nil.
 func UpTo(ax, of *Axis) []int32 {
 	if of == nil || of == ax {
 		return nil

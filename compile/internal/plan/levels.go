@@ -1,14 +1,15 @@
 package plan
 
-// Levels are iterations by levels: where an iteration reads what others before it wrote, at
-// distances without pattern, as products by index do, or what each row takes from the row of its
-// parent, those that read nothing that the loop wrote are evaluated first, in lanes; then those
-// that only read what these wrote, and so on: as many times as the longest chain of iterations has
-// links. Of 800 products with elements of a vector of 400, no more than 8 with the same one, a
-// gradient took 277 µs carried whole and takes 4.
+// Levels assigns the iterations of a loop to levels (wavefronts) by their dependences. It is for
+// iterations that read earlier iterations' values at irregular distances, such as products by
+// index, or rows that read the row of their parent. Level 0 reads nothing that the loop wrote, and
+// is evaluated first, in lanes. Level 1 reads only values of level 0, and so on. The number of
+// levels is the length of the longest chain of dependences. For 800 products with elements of a
+// vector of 400, at most 8 with the same one, a gradient took 277 µs carried whole and takes 4 in
+// levels.
 //
-// The result is the level of each iteration of the nest's loop, by what the tangled units of a plan
-// read of one another; nil if there are none such, or too many to look at.
+// The result is the level of each iteration of the nest's loop, computed from the reads of the
+// plan's tangled units. It is nil if there are no such reads, or too many to analyse.
 func Levels(n *Nest, p *Plan) []int64 {
 	if len(p.Tangled) == 0 {
 		return nil
@@ -60,13 +61,13 @@ func Levels(n *Nest, p *Plan) []int64 {
 			}
 		}
 	}
-	if len(edges) == 0 { // they depend on one another within iterations
+	if len(edges) == 0 { // the dependences are within iterations
 		return nil
 	}
 	for i := range ax.N {
 		starts[i+1] += starts[i]
 	}
-	into := make([]int32, len(edges)) // by iteration, those whose values it reads
+	into := make([]int32, len(edges)) // by iteration: the iterations whose values it reads
 	next := append([]int32(nil), starts...)
 	for _, e := range edges {
 		into[next[e.to]] = e.from

@@ -2,30 +2,29 @@ package plan
 
 import "slices"
 
-// Bounds beyond which a loop is evaluated in another way.
+// These bounds decide when a loop is evaluated in another way.
 const (
-	// MaxHistory bounds the numbers that a scan may keep of what it carries, 2 GB, and,
-	// divided by 16, the copies of whole variables that units work on.
+	// MaxHistory bounds the carried numbers that a scan may keep: 2 GB. Divided by 16, it bounds
+	// the copies of whole variables that units work on.
 	MaxHistory = 1 << 28
 
-	// maxFollowed bounds the elements that a unit reads in all its iterations of a variable that
-	// the nest writes: 16 bytes are kept for each, 256 MB in all.
+	// maxFollowed bounds the elements of a variable written in the nest that a unit reads in all
+	// its iterations. Each takes 16 bytes, 256 MB in total.
 	maxFollowed = 1 << 24
 
-	// maxLevelled bounds the elements that units read whose iterations are sorted by levels. Those
-	// of the models of the spread of covid, with sums over earlier days, took 15 s instead of 0.8
-	// to bind, and had no levels.
+	// maxLevelled bounds the elements read by units whose iterations Levels analyses. Without it,
+	// covid models with sums over earlier days took 15 s instead of 0.8 to bind, and had no levels.
 	maxLevelled = 1 << 17
 )
 
-// Plan is in which order, and in which way, the units of a nest are evaluated.
+// Plan is the schedule of a nest: the order of its units and the way to evaluate them.
 type Plan struct {
 	Groups []Group
-	Why    string // not "": why there is no such order; Groups is empty then
+	Why    string // if not "", the reason why there is no plan; Groups is then empty
 
-	// Where there is none: units that depend on one another and are neither a sum nor a
-	// recurrence; the inner loops around units that depend on others across loops; the
-	// innermost loops around all units of such a component.
+	// These explain why there is no plan. Tangled are units that depend on one another and are
+	// neither a sum nor a recurrence. Across are inner loops around units that depend on others
+	// across loops. Steps are the innermost loops around all units of such a component.
 	Tangled       []*Unit
 	Across, Steps []*Loop
 
@@ -35,12 +34,12 @@ type Plan struct {
 	Histories []*History // by Variable.ID
 
 	memory  Memory
-	time    [][]int64 // by unit: of each lane, in the order of the program
-	touches [][]Touch // by unit: those of the nest, and the reads of copies and sums
+	time    [][]int64 // by unit and lane: the position in program order
+	touches [][]Touch // by unit: the touches of the nest, and the reads of copies and sums
 }
 
-// Group is what is evaluated at a time: a unit, or units that depend on one
-// another across iterations.
+// Group is a set of units evaluated together: one unit, or units that depend on one another across
+// iterations.
 type Group struct {
 	Units []*Unit
 	Kind  Kind
@@ -55,7 +54,7 @@ const (
 	Recurrence             // a scan
 )
 
-// String is the kind as plans are printed.
+// String returns the kind as printed in plans.
 func (k Kind) String() string { return [...]string{"lanes", "sum", "recurrence"}[k] }
 
 // planner makes a plan.
@@ -64,9 +63,9 @@ type planner struct {
 	*Plan
 }
 
-// Make plans a nest. A unit depends on another if it may read what that one writes. Strongly
-// connected components of this relation are evaluated together; everything else in lanes, in the
-// order of the program as far as dependences leave it open.
+// Make plans a nest. A unit depends on another if it may read a value that the other writes.
+// Strongly connected components of this relation are evaluated together, everything else in lanes.
+// Where dependences leave the order open, it is that of the program.
 func Make(n *Nest, m Memory) *Plan {
 	p := &planner{n, &Plan{memory: m, time: make([][]int64, len(n.Units)), touches: make([][]Touch, len(n.Units))}}
 	used := m.Used()
@@ -77,7 +76,7 @@ func Make(n *Nest, m Memory) *Plan {
 	return p.Plan
 }
 
-// of is what units do to the variable of a touch.
+// of returns the history of the variable of a touch.
 func (p *Plan) of(t Touch) *History { return p.Histories[t.Variable.ID] }
 
 func (p *planner) make() (why string) {
@@ -102,7 +101,7 @@ func (p *planner) make() (why string) {
 	return p.group()
 }
 
-// collectWrites makes the writes of units from what they touch.
+// collectWrites makes the writes of units from their touches.
 func (p *planner) collectWrites() (why string) {
 	for _, v := range p.Variables {
 		p.Histories = append(p.Histories, &History{Variable: v, plan: p.Plan, Sum: !v.Inside && !v.Integer})
@@ -134,10 +133,10 @@ func (p *planner) collectWrites() (why string) {
 	return ""
 }
 
-// addWrite makes the write of a unit to a variable.
+// addWrite adds the write of a unit to a variable.
 func (p *planner) addWrite(u *Unit, v *History) (why string) {
 	w := &Write{History: v, Unit: u, Index: len(v.Writes), Add: true, First: -1}
-	reading := false // elements that it writes too
+	reading := false // it also reads elements that it writes
 	for k, t := range u.Touches {
 		if t.Variable != v.Variable || t.How == Reads && !u.Compound {
 			continue
@@ -165,7 +164,7 @@ func (p *planner) addWrite(u *Unit, v *History) (why string) {
 	return ""
 }
 
-// schedule numbers the iterations of the units in the order of the program.
+// schedule numbers the iterations of the units in program order.
 func (p *planner) schedule() {
 	type cursor struct {
 		node Node
@@ -219,7 +218,7 @@ func (p *planner) schedule() {
 	}
 }
 
-// group finds the groups of units and their order.
+// group computes the groups of units and their order.
 func (p *planner) group() (why string) {
 	may := p.dependences(nil)
 	comps, of := components(may)
@@ -227,7 +226,7 @@ func (p *planner) group() (why string) {
 	for k, c := range comps {
 		cyclic[k] = len(c) > 1 || slices.Contains(may[c[0]], c[0])
 	}
-	// Where variables alone do not tell, elements do.
+	// Within cyclic components, refine the dependences by elements.
 	next := p.dependences(func(a, b *Unit) bool { return of[a.ID] == of[b.ID] && cyclic[of[a.ID]] })
 	comps, of = components(next)
 	waits, after, self := make([]int, len(comps)), make([][]int, len(comps)), make([]bool, len(comps))
@@ -241,7 +240,7 @@ func (p *planner) group() (why string) {
 			}
 		}
 	}
-	// In the order of the program as far as dependences leave it open.
+	// Where dependences leave the order open, keep program order.
 	var ready []int
 	insert := func(k int) {
 		at, _ := slices.BinarySearchFunc(ready, comps[k][0], func(r, id int) int { return comps[r][0] - id })
@@ -276,7 +275,7 @@ func (p *planner) group() (why string) {
 		ready = ready[1:]
 		g := Group{Units: members[k], Kind: kinds[k]}
 		done := []int{k}
-		if g.Kind == Recurrence { // with others of the same steps: one scan takes the time of two
+		if g.Kind == Recurrence { // merge with recurrences over the same steps: one scan then takes the time of two
 			ready = slices.DeleteFunc(ready, func(j int) bool {
 				if kinds[j] != Recurrence || members[j][0].Domain != g.Units[0].Domain {
 					return false
@@ -299,11 +298,11 @@ func (p *planner) group() (why string) {
 	return ""
 }
 
-// dependences lists for every unit those that may read what it writes, or, of two
-// for which closely says so, that read it.
+// dependences lists for every unit the units that may read values it writes, judged by variables.
+// For pairs for which closely is true, it compares elements.
 func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 	next := make([][]int, len(p.Units))
-	edge := func(a, b *Unit) { // edges to b are found one after the other
+	edge := func(a, b *Unit) { // edges to the same b are found consecutively
 		if to := next[a.ID]; len(to) == 0 || to[len(to)-1] != b.ID {
 			next[a.ID] = append(next[a.ID], b.ID)
 		}
@@ -314,7 +313,7 @@ func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 			if t.How != Reads || v.Sum {
 				continue
 			}
-			var seen []bool // by write
+			var seen []bool // indexed by write
 			for _, w := range v.Writes {
 				switch {
 				case v.Private:
@@ -342,8 +341,8 @@ func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 	return next
 }
 
-// components are the strongly connected components of a graph (Tarjan's
-// algorithm), the nodes of each in rising order, and the component of each node.
+// components returns the strongly connected components of a graph (Tarjan's algorithm), each with
+// its nodes in rising order, and the component of each node.
 func components(next [][]int) (comps [][]int, of []int) {
 	n := len(next)
 	of = make([]int, n)
@@ -390,7 +389,7 @@ func components(next [][]int) (comps [][]int, of []int) {
 	return comps, of
 }
 
-// kindOf is how units that depend on one another are evaluated.
+// kindOf returns the way to evaluate units that depend on one another.
 func (p *planner) kindOf(units []*Unit) (kind Kind, why string) {
 	if p.isSum(units) {
 		return Sum, ""
@@ -410,8 +409,7 @@ func (p *planner) kindOf(units []*Unit) (kind Kind, why string) {
 	return Recurrence, ""
 }
 
-// acrossLoops notes the inner loops of units, and the innermost that is around all of
-// them.
+// acrossLoops records the inner loops of units, and the innermost loop around all of them.
 func (p *planner) acrossLoops(units []*Unit) {
 	common := units[0].Loop
 	for _, u := range units {

@@ -2,24 +2,24 @@ package plan
 
 import "slices"
 
-// Nest is a loop with the loops in its body whose iterations data decide, as a set of statement
-// instances. It is not changed any more once it is made.
+// Nest is a loop, with the inner loops whose iterations data decide, as a set of statement
+// instances. It is immutable.
 type Nest struct {
 	Root      *Loop
-	Units     []*Unit     // in the order of the program
+	Units     []*Unit     // in program order
 	Variables []*Variable // that units write or read
 }
 
-// Memory bounds what a plan may take. Reserve may panic, which ends the planning.
+// Memory limits the memory of a plan. Reserve may panic to end the planning.
 type Memory interface {
-	// Reserve asks for an array of so many elements in each dimension, of so many bytes each.
+	// Reserve asks for an array with these sizes, whose elements have a size in bytes.
 	Reserve(bytes int, sizes ...int)
 	// Used is the number of bytes in use; Back sets it back to an earlier number.
 	Used() int64
 	Back(used int64)
 }
 
-// used is the memory in use; what it returns gives back what was taken since.
+// used records the memory in use. The function that it returns gives back all memory taken since.
 func (p *Plan) used() (back func()) {
 	used := p.memory.Used()
 	return func() { p.memory.Back(used) }
@@ -27,22 +27,23 @@ func (p *Plan) used() (back func()) {
 
 // Variable is a variable that units of a nest use.
 type Variable struct {
-	ID      int // place in Nest.Variables
+	ID      int // index in Nest.Variables
 	Size    int
-	Home    *Axis // the iterations of its declaration, each with its own content; nil: there is one content
+	Home    *Axis // the iterations of its declaration, each with its own content; nil: one content
 	Inside  bool  // declared in the nest
 	Integer bool
 
-	all []int32 // every element, when it was asked for
+	all []int32 // all elements, made on first use
 }
 
-// Whole is the access of all elements, for who makes the nest. Accesses share their list.
+// Whole returns the access to all elements, for the maker of the nest. Such accesses share their
+// list.
 func (v *Variable) Whole() Access {
 	v.all = v.every()
 	return Access{Offsets: v.all}
 }
 
-// every is the list of all elements.
+// every returns the list of all elements.
 func (v *Variable) every() []int32 {
 	if len(v.all) == v.Size {
 		return v.all
@@ -57,7 +58,7 @@ func (v *Variable) every() []int32 {
 // Total is the number of elements over the lanes of the home.
 func (v *Variable) Total() int { return v.Size * Lanes(v.Home) }
 
-// elements are those of an access in the lanes of ax: base per lane, and the offsets that are
+// elements returns the elements of an access in the lanes of ax: a base per lane, and the offsets
 // added to it.
 func (v *Variable) elements(a Access, ax *Axis) (base, offsets []int32) {
 	if ax == nil {
@@ -73,13 +74,13 @@ type Loop struct {
 	Body   []Node
 }
 
-// Node is a *Loop or a *Unit: what the body of a loop consists of.
+// Node is an element of a loop's body: a *Loop or a *Unit.
 type Node interface{ lanes() *Axis }
 
 func (l *Loop) lanes() *Axis { return l.Axis }
 func (u *Unit) lanes() *Axis { return u.Domain }
 
-// around reports whether a loop is another or stands around it.
+// around reports whether l is the loop in or contains it.
 func (l *Loop) around(in *Loop) bool {
 	for in != nil && in != l {
 		in = in.Parent
@@ -87,33 +88,34 @@ func (l *Loop) around(in *Loop) bool {
 	return in != nil
 }
 
-// Unit is a statement of a nest, or several that parameters hold together.
+// Unit is a statement of a nest. It may consist of several statements that control flow by
+// parameters holds together.
 type Unit struct {
-	ID      int   // place in the order of the program
+	ID      int   // index in program order
 	Domain  *Axis // the iterations that execute it
 	Loop    *Loop // innermost
 	Touches []Touch
 
-	// Compound: what it reads, in whichever of its statements, it reads before it writes.
+	// Compound means that all its reads, in any of its statements, come before its writes.
 	Compound bool
 }
 
-// Has reports whether a unit is one of these, which are in the order of the program.
+// Has reports whether u is one of units, which must be in program order.
 func Has(units []*Unit, u *Unit) bool {
 	i, ok := slices.BinarySearchFunc(units, u.ID, func(x *Unit, id int) int { return x.ID - id })
 	return ok && units[i] == u
 }
 
-// Touch is how a unit uses elements of a variable.
+// Touch is a use of elements of a variable by a unit.
 type Touch struct {
 	Variable *Variable
 	Access   Access
 	Axis     *Axis // lanes of the use: the unit's domain or some of its lanes
 	How      Use
-	Some     bool // elements that are not known beforehand: Access is of the whole variable
+	Some     bool // the elements are not known in advance; Access is to the whole variable
 }
 
-// Use is a way to use elements.
+// Use is the kind of a use.
 type Use uint8
 
 const (
@@ -125,10 +127,10 @@ const (
 // Access is a set of elements of a variable, per lane: position p of lane l is element
 // Base[l] + Offsets[p] of the lane's content.
 type Access struct {
-	Axis    *Axis   // nil: the same in all lanes
+	Axis    *Axis   // nil: all lanes have the same elements
 	Base    []int32 // one per lane of Axis; nil if Axis is nil
 	Offsets []int32
-	Out     []bool // by lane of Axis: lanes that a condition leaves out, whose index is wrong; nil: none
+	Out     []bool // by lane of Axis: excluded lanes with an invalid index; nil: none
 }
 
 // equal reports whether two accesses are to the same elements, lane by lane.
@@ -136,17 +138,17 @@ func (a Access) equal(b Access) bool {
 	return a.Axis == b.Axis && same(a.Base, b.Base) && same(a.Offsets, b.Offsets)
 }
 
-// same is slices.Equal, which takes no time for one slice.
+// same is slices.Equal, but fast if both are the same slice.
 func same(a, b []int32) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-// outIn tells for every lane of ax, that of the access or one within it, whether its
-// index is wrong where conditions leave it out; nil if none is.
+// outIn returns Out for the lanes of ax, which is the access's axis or within it. It is nil if no
+// lane is out.
 func (a Access) outIn(ax *Axis) []bool { return OutIn(a.Axis, ax, a.Out) }
 
-// OutIn spreads what is said of the lanes of an axis to those of ax, the same axis or one within
-// it; nil stays nil.
+// OutIn expands flags for the lanes of axis to those of ax, the same axis or one within it; nil
+// stays nil.
 func OutIn(axis, ax *Axis, out []bool) []bool {
 	if out == nil || ax == axis {
 		return out
@@ -158,9 +160,9 @@ func OutIn(axis, ax *Axis, out []bool) []bool {
 	return wide
 }
 
-// FlatBase is, for every lane of ax, which is within both axis and home, where the elements of an
-// access begin in the content of all lanes of home one after another, of size elements each. base
-// is by lane of axis, nil if axis is nil.
+// FlatBase returns the base of an access for every lane of ax, in the flat content of a variable.
+// The flat content holds the lanes of home one after another, with size elements each. ax must be
+// within both axis and home. base has a number for each lane of axis, and is nil if axis is nil.
 func FlatBase(axis *Axis, base []int32, home, ax *Axis, size int) []int32 {
 	out := make([]int32, ax.N)
 	if axis != nil {
@@ -186,7 +188,7 @@ func FlatBase(axis *Axis, base []int32, home, ax *Axis, size int) []int32 {
 	return out
 }
 
-// Distinct reports whether no element is twice in the list.
+// Distinct reports whether no element occurs twice in the list.
 func Distinct(list []int32) bool {
 	rising := true
 	for i := 1; i < len(list) && rising; i++ {

@@ -2,19 +2,19 @@ package plan
 
 import "slices"
 
-// Irregular is the reason of a recurrence whose reads follow no pattern.
+// Irregular is the reason if the reads of a recurrence follow no pattern.
 const Irregular = "a carried value whose distance varies"
 
-// From is a position of a read of a recurrence: position Pos of the value of a write, Distance
-// steps before. There is no write if all steps read it from outside.
+// From is the source of one position of a read in a recurrence: position Pos of the value of a
+// write, Distance steps before. Write is nil if all steps read it from outside.
 type From struct {
 	Write         *Write
 	Pos, Distance int
-	Outside       bool // in some steps
+	Outside       bool // some steps read it from outside
 }
 
-// Pattern finds where the positions of a read come from, in each step the same
-// but for those that read from outside; ok is false if there is no such pattern.
+// Pattern finds the sources of the positions of a read. They must be the same in each step, except
+// steps that read from outside. ok is false if there is no such pattern.
 func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
 	at = make([]From, width)
 	for p := range width {
@@ -39,8 +39,8 @@ func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
 	return at, true
 }
 
-// regular reports, by a reason if it is not so, whether what units that depend on
-// one another read follows a pattern.
+// regular checks that the reads of units that depend on one another follow a pattern. If not, it
+// returns the reason.
 func (p *planner) regular(units []*Unit) (why string) {
 	total := 0
 	for _, u := range units {

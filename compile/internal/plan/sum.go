@@ -1,8 +1,7 @@
 package plan
 
-// isSum reports whether units only add to one variable, so that what they add up
-// to is all that is read: each run of additions to an element, without another
-// write in between, is one sum.
+// isSum reports whether units only add to one variable and only complete sums are read. Each run of
+// additions to an element, without another write in between, is one sum.
 func (p *planner) isSum(units []*Unit) bool {
 	v, among := p.addedTo(units)
 	if v == nil {
@@ -41,7 +40,8 @@ func (p *planner) isSum(units []*Unit) bool {
 	return ok
 }
 
-// addedTo is the one variable that units add to, with their writes; nil if they do anything else.
+// addedTo returns the one variable that units add to, with their writes. It returns nil if they do
+// anything else.
 func (p *planner) addedTo(units []*Unit) (v *History, among map[*Write]bool) {
 	among = map[*Write]bool{}
 	for _, u := range units {
@@ -67,21 +67,21 @@ func (p *planner) addedTo(units []*Unit) (v *History, among map[*Write]bool) {
 				return nil, nil
 			case t.How == Adds:
 				adds++
-			case !t.Access.equal(access) || t.Axis != u.Domain: // the value that is added must not depend on the sum
+			case !t.Access.equal(access) || t.Axis != u.Domain: // the added value must not depend on the sum
 				return nil, nil
 			default:
 				reads++
 			}
 		}
-		if adds == 0 || reads != 1 { // more than what += itself reads
+		if adds == 0 || reads != 1 { // more reads than += itself has
 			return nil, nil
 		}
 	}
 	return v, among
 }
 
-// readsComplete reports whether nobody but the units looks at a version that another addition of
-// the same run follows.
+// readsComplete reports whether other units read only complete sums: versions that no further
+// addition of the same run follows.
 func (p *planner) readsComplete(v *History, among map[*Write]bool, units []*Unit, runs int) bool {
 	last := make([]int64, runs)
 	for w := range among {

@@ -6,27 +6,26 @@ import (
 	"sort"
 )
 
-// History is what units do to a variable: the versions of its elements, each of which one unit
-// wrote in one iteration.
+// History records the writes to a variable: the versions of its elements, each written by one unit
+// in one iteration.
 type History struct {
 	*Variable
 	plan *Plan
 
-	Writes []*Write // by unit, in the order of the program
+	Writes []*Write // by unit, in program order
 	Sum    bool     // units only add to it: their order does not matter
 
-	// Either every iteration of the declaration's domain has its own elements,
-	// and the units that write them run in that very domain, so that who wrote
-	// last follows from the order of the units alone …
+	// Either every iteration of the declaration's domain has its own elements, and the units that
+	// write them have exactly that domain. Then the order of the units alone determines the last
+	// write …
 	Private bool
-	// … or versions[starts[e]:starts[e+1]] are those of element e, in the order of
-	// the program.
+	// … or versions[starts[e]:starts[e+1]] are the versions of element e, in program order.
 	starts   []int32
 	versions []version
 }
 
-// Write is a write of a unit: position p of lane l of its value goes to element
-// Base[l]+Offsets[p] of the content of all lanes of the variable's home.
+// Write is a write of a unit. Position p of lane l of its value goes to element Base[l]+Offsets[p]
+// of the variable's flat content: all lanes of its home, one after another.
 type Write struct {
 	History *History
 	Unit    *Unit
@@ -35,35 +34,37 @@ type Write struct {
 	Base    []int32
 	Offsets []int32
 
-	// First is the touch whose elements it writes, if Whole is false; else it writes all elements.
+	// First is the index of the touch whose elements it writes. If Whole is true, it writes all
+	// elements instead.
 	First int // in Unit.Touches
 	Whole bool
 
-	// Apart: the unit works on a copy of the elements, whose content in the end it writes.
+	// Apart means that the unit works on a copy of the elements and writes the final content of the
+	// copy.
 	Apart bool
 
-	// Of a sum: which sum each position is part of, and the number of sums. A sum is a run of
+	// For a sum: the sum that each position is part of, and the number of sums. A sum is a run of
 	// additions to one element without another write in between.
 	Slot []int32
 	Runs int
 }
 
-// version is position pos of the value that a write made, at a time.
+// version is position pos of the value of a write, with its time in program order.
 type version struct {
 	time  int64
 	write int32
 	pos   int32
 }
 
-// Origin is where a read finds a position: position Pos of the value of a write or, with Write nil,
-// what there was before the nest. None of a read that does not matter.
+// Origin is the source of a position of a read: position Pos of the value of a write. If Write is
+// nil, it is the value from before the nest. None marks a read that does not matter.
 type Origin struct {
 	Write *Write
 	Pos   int32
 	None  bool
 }
 
-// index prepares the look-up of versions.
+// index builds the lookup table of versions.
 func (v *History) index() {
 	if v.Sum || v.Private {
 		return
@@ -109,7 +110,7 @@ func (v *History) index() {
 	}
 }
 
-// out tells for every lane of the unit whether the write's index is wrong there; nil if none is.
+// out returns the lanes of the unit in which the write's index is invalid, or nil.
 func (w *Write) out() []bool {
 	if w.Whole {
 		return nil
@@ -117,8 +118,7 @@ func (w *Write) out() []bool {
 	return w.Unit.Touches[w.First].Access.outIn(w.Unit.Domain)
 }
 
-// before finds the version of an element that is seen at a time; ok is false if
-// there is none.
+// before finds the version of an element that a read at a time sees; ok is false if there is none.
 func (v *History) before(elem int32, time int64) (seen version, ok bool) {
 	list := v.versions[v.starts[elem]:v.starts[elem+1]]
 	k := len(list)
@@ -133,7 +133,8 @@ func (v *History) before(elem int32, time int64) (seen version, ok bool) {
 	return list[k-1], true
 }
 
-// Last is where an element comes from after the nest; ok is false if no unit writes it.
+// Last returns the last version of an element in the nest; ok is false if no unit writes the
+// element.
 func (v *History) Last(elem int32) (o Origin, ok bool) {
 	lo, hi := v.starts[elem], v.starts[elem+1]
 	if lo == hi {
@@ -142,7 +143,7 @@ func (v *History) Last(elem int32) (o Origin, ok bool) {
 	return v.origin(v.versions[hi-1]), true
 }
 
-// Versions calls f with the versions of an element, in the order of the program.
+// Versions calls f with the versions of an element, in program order.
 func (v *History) Versions(elem int, f func(Origin)) {
 	for _, x := range v.versions[v.starts[elem]:v.starts[elem+1]] {
 		f(v.origin(x))
@@ -151,7 +152,7 @@ func (v *History) Versions(elem int, f func(Origin)) {
 
 func (v *History) origin(x version) Origin { return Origin{Write: v.Writes[x.write], Pos: x.pos} }
 
-// Of is the write of a unit to the variable, nil if there is none.
+// Of returns the write of a unit to the variable, or nil.
 func (v *History) Of(u *Unit) *Write {
 	for _, w := range v.Writes {
 		if w.Unit == u {
@@ -161,13 +162,13 @@ func (v *History) Of(u *Unit) *Write {
 	return nil
 }
 
-// Origins finds what a read of elements by a unit sees, position after position in
-// each lane of ax, of a variable that some unit writes. skip are lanes in which it does not matter.
+// Origins finds the versions that a read by a unit sees, for each lane of ax and each position. The
+// variable must be written by some unit. skip marks lanes in which the read does not matter.
 func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
 	base, offs := v.elements(a, ax)
 	back := v.plan.used()
 	v.plan.memory.Reserve(16, len(base), len(offs))
-	defer back() // the caller keeps less of it
+	defer back() // the caller keeps less memory
 	out := make([]Origin, len(base)*len(offs))
 	if v.Private {
 		v.privateOrigins(u, base, offs, ax, out)
@@ -199,7 +200,8 @@ func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
 	return out
 }
 
-// privateOrigins is Origins where the order of the units tells who wrote.
+// privateOrigins is Origins for a private variable, where the order of the units determines the
+// last write.
 func (v *History) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []Origin) {
 	type place struct {
 		w *Write
@@ -231,8 +233,8 @@ func (v *History) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []Or
 	}
 }
 
-// isPrivate reports whether every lane of the variable's home has its own
-// elements, which units write in that domain alone, the same ones in every lane.
+// isPrivate reports whether every lane of the variable's home has its own elements, which units
+// write only in that domain, and the same elements in every lane.
 func (v *History) isPrivate() bool {
 	if !v.Inside || v.Home == nil {
 		return false
