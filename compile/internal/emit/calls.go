@@ -26,24 +26,24 @@ type library struct {
 	ex    evaluator
 }
 
-// intFaults are lanes of an axis in which the arithmetic of known integers failed.
+// intFaults collects the lanes of an axis in which arithmetic on known integers failed.
 type intFaults struct {
 	lib      *library
-	bad      value // 1 in these
+	bad      value // 1 in the lanes that failed
 	why      string
 	excluded []bool
 }
 
-// reduceSlice evaluates a reduction, such as log_sum_exp(x[m:n]), of a slice whose size is known
-// only when the program runs: it reduces the whole, in which elements outside the slice are
-// replaced by the neutral number. ok is false for any other call.
+// reduceSlice evaluates a reduction of a slice whose size is known only when the program runs, such
+// as log_sum_exp(x[m:n]). It reduces the whole container, with elements outside the slice replaced
+// by the neutral element. ok is false for any other call.
 func (lb *library) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 	x := static.ReducedSlice(e)
 	if x == nil {
 		return v, false
 	}
 	ix := x.Indices[0]
-	// The whole is evaluated only where it is wanted: an element out of the slice may be what is
+	// Evaluate the whole container only if needed: an element outside the slice may be the one
 	// about to be assigned.
 	from, to := lb.idx.bounds(ix, 0)
 	if from.ints != nil && to.ints != nil {
@@ -90,7 +90,7 @@ func (lb *library) call(e *ir.Call) value {
 	if v, ok := lb.reduceSlice(e, f); ok {
 		return v
 	}
-	if v := static.Measured(e); v != nil && lb.vars.cell(v) != nil { // its elements need not be put together
+	if v := static.Measured(e); v != nil && lb.vars.cell(v) != nil { // only its shape matters
 		return lb.apply(f, e.Name, []value{{typ: v.Type, shape: lb.vars.cell(v).shape}}, e.Type())
 	}
 	args := lb.ex.args(e.Args)
@@ -125,7 +125,7 @@ func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Ty
 	lvl, ax := lb.b.levelForChecks(args)
 	if f.Random {
 		lvl, ax = deeper(lvl, lb.at.lvl), lb.at.axis
-		if ax != nil && levelOf(ax) != lvl { // hidden by a region, or the step of a scan
+		if ax != nil && levelOf(ax) != lvl { // a region or scan step hides it
 			ax = nil
 		}
 	}
@@ -136,9 +136,9 @@ func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Ty
 	return v
 }
 
-// unchecked evaluates a function of known numbers outside of the branch that calls it, so that its
-// value is known, and indices that follow from it are too. ok is false if the function has checks,
-// which belong to the branch, or if the value is not known.
+// unchecked evaluates a function of known numbers outside of the branch that calls it. So its value
+// is known, and so are indices computed from it. ok is false if the function has checks, which
+// belong to the branch, or if the value is not known.
 func (lb *library) unchecked(f *stdlib.Func, name string, args []value, typ types.Type) (v value, ok bool) {
 	lvl, ax := lb.b.levelFor(args, false)
 	if within, _ := lb.b.levelForChecks(args); lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") {
@@ -156,7 +156,7 @@ func (lb *library) unchecked(f *stdlib.Func, name string, args []value, typ type
 	return v, known
 }
 
-// applyLeaves evaluates a function whose value has leaves.
+// applyLeaves evaluates a function with a composite value.
 func (lb *library) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
 	lvl, ax := lb.b.levelForChecks(args)
 	sargs, param := lb.stdArgs(lvl, ax, args, false)
@@ -174,13 +174,13 @@ func (lb *library) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
 	return composed(e.Ty, leaves)
 }
 
-// build runs a declaration's Build.
+// build calls Build of a library declaration.
 func (lb *library) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := lb.stdArgs(lvl, ax, args, f.Random && ax != nil)
 	lvl.g.SetSite(lb.b.site())
 	var r ad.Ref
 	sb := &stdlib.Builder{G: lvl.g, Name: name, Edition: lb.opts.Transforms}
-	if f.Random && ax != nil { // also the numbers that do not depend on its arguments differ between lanes
+	if f.Random && ax != nil { // draws differ between lanes even with equal arguments
 		sb.Lanes = ax.N
 	}
 	if lb.opts.Jacobian {
@@ -206,8 +206,7 @@ func (lb *library) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]s
 	return out, param
 }
 
-// sameInAll are known integers that are the same in all lanes; nil if they are
-// not.
+// sameInAll returns known integers if they are the same in all lanes, else nil.
 func sameInAll(v value) []int64 {
 	n := v.size()
 	for k := n; k < len(v.ints); k++ {
@@ -236,8 +235,9 @@ func (lb *library) intFaults(ax *axis) *intFaults {
 	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, excluded: lb.at.excluded(ax)}
 }
 
-// add ends the binding with an error in a lane. Where the lane is left out, the error does not
-// matter; where this place may never be reached, it becomes a rejection when the program runs.
+// add handles an error in a lane. If the lane is excluded, the error does not matter. In a branch
+// that may never be taken, it becomes a rejection when the program runs. Otherwise it ends the
+// binding.
 func (f *intFaults) add(lane int, err error) {
 	switch {
 	case f.excluded != nil && f.excluded[lane]:
@@ -257,7 +257,8 @@ func (f *intFaults) emit() {
 	}
 }
 
-// exact reports known integers that a call computed as reals and that are out of range.
+// exact reports an error for known integers that a call computed as reals and that are out of
+// range.
 func (lb *library) exact(v value) value {
 	if v.ints == nil {
 		return v
@@ -273,7 +274,7 @@ func (lb *library) exact(v value) value {
 	return v
 }
 
-// terms evaluates a density: its addends, each one number per lane.
+// terms evaluates the terms of a density, each one number per lane.
 func (lb *library) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	args := lb.ex.args(e.Args)
 	old := lb.rep.move(e.Span())
@@ -297,7 +298,7 @@ func (lb *library) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	return out
 }
 
-// userCalls evaluates functions of the program in place.
+// userCalls evaluates user functions inline.
 type userCalls struct {
 	floor
 	vars  *variables
@@ -306,11 +307,11 @@ type userCalls struct {
 	ex    evaluator
 	stmts runner
 
-	frame *ir.Function // the function under way; nil: the blocks of the program
+	frame *ir.Function // the current function; nil: the blocks of the program
 }
 
-// userCallInLanes is userCall. A call that reads nothing of the recurrence under way is evaluated
-// in lanes.
+// userCallInLanes is userCall, but evaluates a call that reads nothing of the current recurrence in
+// lanes.
 func (uc *userCalls) userCallInLanes(e *ir.UserCall) *value {
 	if !uc.at.scanning() || !uc.vars.outOfScan(e) {
 		return uc.userCall(e)
@@ -320,7 +321,7 @@ func (uc *userCalls) userCallInLanes(e *ir.UserCall) *value {
 	return v
 }
 
-// userCall evaluates a user's function in place; nil for a void function.
+// userCall evaluates a user function inline. It returns nil for a void function.
 func (uc *userCalls) userCall(e *ir.UserCall) *value {
 	if len(uc.rep.calls) > 10_000 || len(uc.rep.calls) > maxNested && uc.at.lvl.depth > maxNested {
 		what, detail := "calls itself without end", "; in a graph, a recursion must be ended by data"
@@ -344,7 +345,7 @@ func (uc *userCalls) userCall(e *ir.UserCall) *value {
 	return v
 }
 
-// callWith evaluates a function for arguments.
+// callWith evaluates a function with these arguments.
 func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *value {
 	site := callSite{name: fn.Name, at: at}
 	cells := make([]*cell, fn.NumVars)
@@ -383,15 +384,14 @@ func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *va
 	return nil
 }
 
-// rejectMissing rejects the evaluation where missing is not 0.
+// rejectMissing rejects the evaluation if missing is not 0: the function ended without return.
 func (uc *userCalls) rejectMissing(fn *ir.Function, missing value) {
 	uc.b.emitEffect([]value{uc.b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
 		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
 	})
 }
 
-// intrinsic calls a function that the texts of the library use and no program
-// can write.
+// intrinsic calls a function that the library's Stan sources use and programs cannot write.
 func (uc *userCalls) intrinsic(e *ir.UserCall) *value {
 	args := uc.ex.args(e.Args)
 	var v value
@@ -405,8 +405,8 @@ func (uc *userCalls) intrinsic(e *ir.UserCall) *value {
 	return &v
 }
 
-// jacobian evaluates a function into a separate graph, of which the argument is
-// an input, differentiates it there and adds the result to the graph in force.
+// jacobian evaluates a function into a separate graph with the argument as an input. It
+// differentiates there, and adds the result to the current graph.
 func (uc *userCalls) jacobian(e *ir.UserCall, args []value) value {
 	parent, outer := uc.at.surroundings()
 	lvl := newLevel(parent, outer)

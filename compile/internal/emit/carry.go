@@ -26,20 +26,19 @@ type carrier struct {
 	stmts     runner
 }
 
-// A loop that is neither lanes nor a regular recurrence becomes a region that
-// carries every variable of outside that its body assigns, as a whole: an OpScan
-// if the number of iterations is known, otherwise an OpWhile. That takes any
-// control flow: jumps that parameters decide, elements at any distance, bounds
-// and conditions that are computed. Where the region stands in lanes, each lane
-// runs its own; iterations whose number differs between lanes are padded and
-// left out by a condition.
+// A loop that is neither in lanes nor a regular recurrence becomes a region. It carries, as a
+// whole, every outside variable that its body assigns. It is an OpScan if the number of iterations
+// is known, otherwise an OpWhile. This supports any control flow: jumps that parameters decide,
+// elements at any distance, computed bounds and conditions. In lanes, each lane runs its own
+// region. If the number of iterations differs between lanes, it is padded, and a condition excludes
+// the extra iterations.
 //
-// An array that is carried is one piece of memory whose elements iterations read and replace, and
-// the derivative keeps what they read. One that iterations read or compute as a whole is copied
-// for each iteration.
+// A carried array is one block of memory whose elements iterations read and replace; the derivative
+// keeps the elements read. An array that iterations read or compute as a whole is copied in each
+// iteration.
 
-// regionBody is a loop's body, or a condition, that is being evaluated into a
-// separate graph, with the carried variables as its first inputs.
+// regionBody is a loop's body or condition during its evaluation into a separate graph. Its first
+// inputs are the carried variables.
 type regionBody struct {
 	lvl  *level
 	br   *branch
@@ -47,13 +46,13 @@ type regionBody struct {
 	regs []ad.Ref
 
 	cells []*cell // proxies of the carried variables
-	count *value  // iterations so far, of a loop whose number is computed
-	state *value  // how the loop has ended so far, if it may end early
-	jumps signal  // in which ways it may
-	ret   *value  // what it returns then
+	count *value  // iterations so far, if their number is computed
+	state *value  // how the loop has ended, if it may end early
+	jumps signal  // the ways in which it may end
+	ret   *value  // the value that it then returns
 }
 
-// initial are the values of the carried variables before the loop.
+// initial returns the values of the carried variables before the loop.
 func (cr *carrier) initial(vars []*ir.Var) []value {
 	var out []value
 	for _, v := range vars {
@@ -88,12 +87,12 @@ func (r *regionBody) register(typ types.Type, shape []int) value {
 	return value{typ: typ, shape: shape, lvl: r.lvl, ref: in}
 }
 
-// within runs fn with the proxies in place and effects going to the region.
+// within runs fn with the proxies in place and side effects directed to the region.
 func (cr *carrier) within(r *regionBody, fn func()) {
 	cells, at := cr.vars.cells, cr.at.into(r.br)
 	cr.vars.cells = slices.Clone(cr.vars.cells)
 	for i, v := range r.vars {
-		if o := cr.vars.overlayOf(cr.vars.cell(v)); o != nil { // the carried values take the place of the copy
+		if o := cr.vars.overlayOf(cr.vars.cell(v)); o != nil { // carried values replace the copy
 			temp := o.temp
 			o.temp = r.cells[i]
 			defer func() { o.temp = temp }()
@@ -114,7 +113,7 @@ func (cr *carrier) output(r *regionBody, v value, shape []int) {
 	g.Output(g.Broadcast(cr.b.use(cr.b.numeric(v), r.lvl, nil), shape))
 }
 
-// outputCarried gives the next values of the carried variables.
+// outputCarried outputs the next values of the carried variables.
 func (cr *carrier) outputCarried(r *regionBody) {
 	for _, c := range r.cells {
 		cr.output(r, cr.mem.pack(c), c.shape)
@@ -134,13 +133,13 @@ func (cr *carrier) guard(r *regionBody, body func() signal) signal {
 	})
 }
 
-// addState adds the register that holds how a loop has ended.
+// addState adds the register for how a loop has ended.
 func (r *regionBody) addState() {
 	s := r.register(types.IntType, nil)
 	r.state = &s
 }
 
-// addEnding notes how a body may end, and adds registers for what it then returns.
+// addEnding records how a body may end, and adds registers for the value that it then returns.
 func (r *regionBody) addEnding(sig signal, result *value) {
 	r.jumps = sig & (breaks | returns)
 	if sig&returns != 0 && result != nil {
@@ -153,7 +152,7 @@ func (r *regionBody) addEnding(sig signal, result *value) {
 	}
 }
 
-// outputEnding are the next values of these registers.
+// outputEnding outputs the next values of these registers.
 func (cr *carrier) outputEnding(r *regionBody, sig signal) {
 	if r.state == nil {
 		return
@@ -174,7 +173,7 @@ func (cr *carrier) outputEnding(r *regionBody, sig signal) {
 	}
 }
 
-// startEnding are their values before the loop.
+// startEnding returns their values before the loop.
 func (cr *carrier) startEnding(r *regionBody) (out []value) {
 	if r.state != nil {
 		out = append(out, cr.b.numeric(intValue(int64(goesOn))))
@@ -187,8 +186,8 @@ func (cr *carrier) startEnding(r *regionBody) (out []value) {
 	return out
 }
 
-// finishRegion stores the results of a region, a node of parent that runs in the lanes of ax: what
-// its registers hold in the end, and what the body added to the log density, so many sums.
+// finishRegion stores the results of a region, a node of parent that runs in the lanes of ax. These
+// are the final contents of its registers, and the sums that the body added to the log density.
 func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, node ad.Ref, sums int, effects bool) signal {
 	g, sum, k := parent.g, ad.None, 0
 	if effects {
@@ -223,13 +222,13 @@ func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, node ad.
 	return cr.ctl.loopEnds(goesOn | r.jumps)
 }
 
-// carriedBy are the variables that a loop carries as a whole.
+// carriedBy returns the variables that a loop carries as a whole.
 func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 	return slices.DeleteFunc(static.CarriedVars(lp.Body), lp.tracks)
 }
 
-// notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
-// as one scan; "" if it can be.
+// notCarried returns the reason why a loop of steps iterations in all lanes of ax cannot be one
+// scan, or "".
 func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	total := 0
 	for _, v := range cr.carriedBy(lp) {
@@ -252,8 +251,8 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	return ""
 }
 
-// carry evaluates a loop of known iterations, so many steps per lane of the axis
-// in force, as one scan. active is 1, if not nil, in the iterations that run.
+// carry evaluates a loop with a known number of steps per lane of the axis in force as one scan. If
+// not nil, active is 1 in the iterations that run.
 func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
 	parent, outer := cr.at.surroundings()
 	vars := cr.carriedBy(lp)
@@ -309,8 +308,8 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	return sig
 }
 
-// outputTarget makes what a region adds to the log density its last result, if it adds
-// anything; sums tells how many results that are.
+// outputTarget makes the terms that a region adds to the log density its last result, if any. sums
+// is the number of results that it adds.
 func (cr *carrier) outputTarget(r *regionBody) (sums int) {
 	if len(r.br.target) == 0 {
 		return 0
@@ -319,8 +318,8 @@ func (cr *carrier) outputTarget(r *regionBody) (sums int) {
 	return 1
 }
 
-// arguments are what a region's registers hold before it. Outside the log density the region runs
-// once per lane, though nothing that enters it may differ: it may draw random numbers.
+// arguments returns the initial contents of a region's registers. Outside the log density the
+// region runs once per lane even if all its inputs are equal, because it may draw random numbers.
 func (cr *carrier) arguments(r *regionBody, inits []value, parent *level, outer *axis) (args []ad.Ref) {
 	g := parent.g
 	for k, v := range inits {
@@ -332,16 +331,16 @@ func (cr *carrier) arguments(r *regionBody, inits []value, parent *level, outer 
 	return args
 }
 
-// iterated is a loop whose trips are counted only when the program runs.
+// iterated is a loop whose number of iterations is known only when the program runs.
 type iterated struct {
 	body ir.Stmt
-	cond func(count *value) value // of another trip
+	cond func(count *value) value // whether another iteration runs
 	run  func(count *value) signal
-	// counted reports that it has a counter, which cond and run see.
+	// counted means that it has a counter, passed to cond and run.
 	counted bool
 }
 
-// iterate evaluates a loop whose end is computed as one OpWhile.
+// iterate evaluates a loop with a computed end as one OpWhile.
 func (cr *carrier) iterate(lp iterated) signal {
 	parent, outer := cr.at.surroundings()
 	vars := static.CarriedVars(lp.body)
@@ -360,7 +359,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	body := enter()
 	cr.within(body, func() {
 		cr.ctl.result = nil
-		sig := lp.run(body.count) // the condition makes sure that the loop has not ended
+		sig := lp.run(body.count) // the condition ensures that the loop has not ended
 		body.addEnding(sig, cr.ctl.result)
 		cr.outputCarried(body)
 		if lp.counted {
@@ -435,9 +434,9 @@ func (cr *carrier) iterateFor(s *ir.For, from, to value) signal {
 	})
 }
 
-// carryRagged is carry for bounds that lanes.Differ between lanes; sooner is why the loop is no
-// nest, if that was looked at. Where sizes were found to lanes.Differ it is unrolled, as a scan has
-// one size too.
+// carryRagged is carry for bounds that differ between lanes. sooner is the reason why the loop is
+// not a nest, if that was tried. If sizes differ (lanes.Differ), the loop is unrolled, since a scan
+// also needs fixed sizes.
 func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	ax := lanes.Innermost(cr.at.axis, lanes.Innermost(from.axis, to.axis))
 	if cr.at.axis != ax {
@@ -474,7 +473,7 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 			}
 			return v
 		}
-		// Each iteration in those lanes that have so many, in which sizes may be the same.
+		// Run each iteration in the lanes that have it; in these, sizes may be equal.
 		return cr.ctl.loopEnds(cr.unroll(0, int(steps), func(k int) signal {
 			return cr.ctl.choose(nth(active.ints, k), func() signal {
 				cr.iter.bindVar(lp, nth(i.ints, k))
@@ -486,7 +485,7 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 	return cr.carry(inner, int(steps), lp, i, &active)
 }
 
-// unroll runs iterations one after another, number k of n and those after it.
+// unroll runs the iterations from k to n-1 one after another.
 func (cr *carrier) unroll(k, n int, run func(k int) signal) signal {
 	for ; k < n; k++ {
 		sig := run(k)

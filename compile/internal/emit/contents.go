@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// contents keeps what variables hold.
+// contents stores the values of variables.
 type contents struct {
 	at  *context
 	rep *reporter
@@ -59,7 +59,7 @@ func (ct *contents) newCell(v *ir.Var, name string, typ types.Type, shape []int)
 	return c
 }
 
-// setWhole replaces the content.
+// setWhole replaces the content by one whole value.
 func (c *cell) setWhole(v value) {
 	v.typ, v.param = c.typ, c.param
 	v.shape = c.shape
@@ -83,7 +83,7 @@ func (ct *contents) pack(c *cell) value {
 	return v
 }
 
-// pick returns the elements at the given places of c's parts, as one dimension.
+// pick returns the elements at the given locations in c's parts, as one dimension.
 func (ct *contents) pick(c *cell, places []location) value {
 	var a assembly[int32]
 	start := make([]int32, len(c.parts)) // plus 1
@@ -131,7 +131,7 @@ func (ct *contents) scatterState(c *cell, flat bool) {
 	}
 }
 
-// readLocal reads elements of a cell that no loop in progress shares.
+// readLocal reads elements of a cell that no current loop shares.
 func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 	if c.whole == nil && acc.Axis == nil && !c.flat {
 		if acc.IsWhole(c.size) {
@@ -155,7 +155,7 @@ func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
 // force.
 func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
-	// In a region there is one iteration at a time, whichever lanes stand around it.
+	// A region runs one iteration at a time, whichever lanes are around it.
 	every := ax == c.home || ct.at.hidden()
 	if every && acc.IsWhole(c.size) {
 		c.setWhole(ct.arr.shaped(v, c.shape, c.typ))
@@ -180,7 +180,7 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 		ct.compact(c)
 		return
 	}
-	// Elements that differ between lanes, or some of the lanes only.
+	// The elements differ between lanes, or only some lanes write.
 	if ax == nil {
 		panic(&fault{Reason: "a write outside its lanes"})
 	}
@@ -201,8 +201,8 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	ct.compact(c)
 }
 
-// compact packs a cell whose parts have grown much beyond its size, so that
-// overwritten parts do not pile up.
+// compact packs a cell that has many more parts than elements, so that overwritten parts do not
+// accumulate.
 func (ct *contents) compact(c *cell) {
 	if len(c.parts) > 4*len(c.table)+16 {
 		used := slices.Repeat([]int32{-1}, len(c.parts))
@@ -222,7 +222,7 @@ func (ct *contents) compact(c *cell) {
 func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
 	switch {
-	case w.axis != c.home: // the same in several lanes so far
+	case w.axis != c.home: // so far the same in several lanes
 		ct.rep.Reserve(8, c.home.N, c.size)
 		w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
 	case !c.owned:
@@ -240,7 +240,7 @@ func (ct *contents) checkShape(at source.Span, name string, want, got []int) {
 		detailf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)).throw()
 }
 
-// saveForBranch keeps a cell's content before a branch writes to it.
+// saveForBranch saves a cell's content before a branch writes to it.
 func (ct *contents) saveForBranch(c *cell) {
 	for i := len(ct.at.branches) - 1; i >= 0; i-- {
 		br := ct.at.branches[i]
@@ -258,7 +258,7 @@ func (ct *contents) saveForBranch(c *cell) {
 	}
 }
 
-// localCell makes the cell of a variable that a statement declares, unset.
+// localCell makes the cell of a variable that a statement declares, without a value.
 func (ct *contents) localCell(v *ir.Var, shape []int) *cell {
 	c := ct.newCell(v, v.Name, v.Type, shape)
 	if len(ct.rep.calls) > 0 {

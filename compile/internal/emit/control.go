@@ -15,12 +15,12 @@ type control struct {
 	lp  *logDensity
 	log *journal
 
-	code   value  // how statements ended, where their signal is not certain
-	result *value // of a return
+	code   value  // how statements ended, if their signal is not certain
+	result *value // the value of a return
 }
 
-// signal is how statements end: binder.code holds it where it is not certain, binder.result what
-// they return.
+// signal is the set of ways in which statements may end. If it has several, control.code holds the
+// actual one; control.result holds the returned value.
 type signal = static.Signal
 
 const (
@@ -30,14 +30,14 @@ const (
 	returns   = static.Returns
 )
 
-// outcome is how one side of a conditional ended.
+// outcome records how one side of a conditional ended.
 type outcome struct {
 	sig    signal
 	code   value
 	result *value
 }
 
-// codeOf is the outcome as a number.
+// codeOf returns the outcome as a number.
 func (o outcome) codeOf() value {
 	if o.sig.Certain() {
 		return intValue(int64(o.sig))
@@ -45,8 +45,8 @@ func (o outcome) codeOf() value {
 	return o.code
 }
 
-// choose runs then where cond is not 0 and els elsewhere: now, in lanes, or as a
-// region of the graph.
+// choose runs then where cond is not 0 and els elsewhere. It decides now, partitions the lanes, or
+// adds a region to the graph.
 func (cl *control) choose(cond value, then, els func() signal) signal {
 	if i, ok := cond.scalarInt(); ok {
 		if i != 0 {
@@ -58,7 +58,7 @@ func (cl *control) choose(cond value, then, els func() signal) signal {
 		return cl.partition(cond, then, els)
 	}
 	if some, all := cl.taken(cond); all || !some {
-		// The iterations that get here agree, so that recursion that data end does end.
+		// All current iterations agree. Choosing one side lets a recursion that data end terminate.
 		if all {
 			return then()
 		}
@@ -68,8 +68,8 @@ func (cl *control) choose(cond value, then, els func() signal) signal {
 	return cl.region(cond, then, els)
 }
 
-// taken reports whether some, and whether all, of the iterations that the branches
-// under way leave may find the condition true.
+// taken reports whether the condition may be true in some, and in all, of the iterations that the
+// current branches admit.
 func (cl *control) taken(cond value) (some, all bool) {
 	if cond.ints == nil {
 		return true, false
@@ -85,8 +85,7 @@ func (cl *control) taken(cond value) (some, all bool) {
 	return some, all
 }
 
-// onlyIf runs rest where statements that ended with sig did so by one of the
-// ways in on.
+// onlyIf runs rest where statements that may end with sig ended in one of the ways in on.
 func (cl *control) onlyIf(sig, on signal, rest func() signal) signal {
 	if sig&^on == 0 {
 		return rest()
@@ -101,7 +100,7 @@ func (cl *control) onlyIf(sig, on signal, rest func() signal) signal {
 	})
 }
 
-// isOneOf is the truth of code being in the set.
+// isOneOf returns 1 if code is in the set, else 0.
 func (cl *control) isOneOf(code value, set signal) value {
 	if code.ints != nil {
 		return code.mapped(func(c int64) int64 { return lanes.Truth(signal(c)&set != 0) })
@@ -123,7 +122,7 @@ func (cl *control) isOneOf(code value, set signal) value {
 	})
 }
 
-// recode replaces in the code of an outcome what is in from by to.
+// recode replaces codes in from by to.
 func (cl *control) recode(code value, from, to signal) value {
 	if code.ints != nil {
 		return code.mapped(func(c int64) int64 {
@@ -138,7 +137,7 @@ func (cl *control) recode(code value, from, to signal) value {
 	})
 }
 
-// loopEnds is how a loop ends whose iterations ended with sig.
+// loopEnds returns how a loop ends whose iterations ended with sig.
 func (cl *control) loopEnds(sig signal) signal {
 	switch {
 	case sig&returns == 0:
@@ -151,8 +150,8 @@ func (cl *control) loopEnds(sig signal) signal {
 	return goesOn | returns
 }
 
-// partition runs the sides of a conditional that data decide differently in
-// different iterations, each in its own lanes.
+// partition runs each side of a conditional in its own lanes. Data decide the condition,
+// differently in different iterations.
 func (cl *control) partition(cond value, then, els func() signal) signal {
 	ax := lanes.Innermost(cl.at.axis, cond.axis)
 	cl.rep.reserveLanes(ax.N)
@@ -191,7 +190,7 @@ func (cl *control) partition(cond value, then, els func() signal) signal {
 	return union
 }
 
-// mergeResults makes one value of what the sides in their lanes return.
+// mergeResults merges the values that the sides return in their lanes into one value.
 func (cl *control) mergeResults(outs []outcome, axes []*axis, union signal) {
 	cl.result = nil
 	if union&returns == 0 {
@@ -230,25 +229,25 @@ func (cl *control) mergeResults(outs []outcome, axes []*axis, union signal) {
 	}
 }
 
-// branch is one side of a conditional that parameters decide, while it is being
-// evaluated into a separate graph.
+// branch is one side of a conditional that parameters decide, during its evaluation into a separate
+// graph.
 type branch struct {
 	lvl    *level
-	saved  map[*cell]state // content before the branch of the cells that it changed
+	saved  map[*cell]state // contents of changed cells from before the branch
 	order  []*cell
 	target []ad.Ref
-	trips  bool // not a branch but the body of a loop that is a region
+	trips  bool // the body of a loop that is a region, not a branch
 	outcome
 }
 
-// region evaluates both sides of a conditional that parameters decide, each
-// into a separate graph, and adds the OpIf. What the sides assign, add to the
-// log density and return become its results.
+// region evaluates both sides of a conditional that parameters decide, each into a separate graph,
+// and adds the OpIf. Its results are the values that the sides assign, add to the log density, or
+// return.
 func (cl *control) region(cond value, then, els func() signal) signal {
 	parent := cl.at.regionLevel()
 	if cl.at.axis != nil && !cl.lp.inModel && !cl.at.hidden() && parent == levelOf(cl.at.axis) {
-		// One decision per iteration even where the condition is the same in all,
-		// because a side may draw random numbers.
+		// One decision per iteration, even if the condition is the same in all, because a side may
+		// draw random numbers.
 		g := parent.g
 		r := g.Spread(cl.b.use(cond, parent, cl.at.axis), cl.at.axis.N)
 		cond = cl.b.wrap(r, parent, cl.at.axis, types.IntType, cond.param)
@@ -312,7 +311,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	if result != nil {
 		for k, br := range sides {
 			for i, v := range result.parts() {
-				// Any number will do where nothing is returned.
+				// If nothing is returned, any number will do.
 				v.lvl, v.axis, v.ints = cl.b.root, nil, nil
 				v.ref = cl.b.root.g.Broadcast(cl.b.root.g.Const(0), v.shape)
 				if br.sig&returns != 0 && br.result != nil {
@@ -378,8 +377,8 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	return union
 }
 
-// sidesResult is the type, shape and level of what the sides return; nil if that
-// is no value.
+// sidesResult returns the type, shape and level of the value that the sides return, or nil if they
+// return none.
 func (cl *control) sidesResult(sides [2]*branch) *value {
 	var r *value
 	for _, br := range sides {

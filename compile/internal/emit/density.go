@@ -15,20 +15,20 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// addend is what a statement added to the log density.
+// addend is a term that a statement added to the log density.
 type addend struct {
 	at  source.Span
 	ref ad.Ref
 }
 
-// logDensity is what has been added to the log density.
+// logDensity collects the terms of the log density.
 type logDensity struct {
 	floor
-	targets []value // addends, without lanes, in the root level
-	propto  bool    // whether _lupdf and ~ drop addends
+	targets []value // terms, without lanes, in the root level
+	propto  bool    // whether _lupdf and ~ drop terms
 	inModel bool
 
-	marking bool     // densities are represented by inputs, see information.go
+	marking bool     // densities are represented by inputs, see Information
 	addends []addend // by statement
 }
 
@@ -76,37 +76,36 @@ func (dn *logDensity) totalHere(r ad.Ref, v value) ad.Ref {
 	return g.SumLanes(r)
 }
 
-// marks are the densities that inputs stand for.
+// marks records the densities that inputs represent.
 type marks struct {
 	floor
 	prog *ir.Program
 	lp   *logDensity
 
 	densities []density // so far
-	left      []LeftOut // densities that cannot be
+	left      []LeftOut // densities that inputs cannot represent
 }
 
-// What metrics of a model need: the program is evaluated once more,
-// with a new input in place of every density that has expected information. How
-// the log density depends on these inputs shows which densities are its addends,
-// however the program adds them up (in loops, through variables, functions, sums
-// and products with data), and with which weights.
+// Metrics of a model need its statements. To find them, the program is evaluated once more, with a
+// new input in place of every density with expected information. The dependence of the log density
+// on these inputs shows which densities are its terms, and their weights. This works however the
+// program adds them up: in loops, through variables, functions, sums, and products with data.
 
-// Information is the statements that a log density is made of.
+// Information lists the statements of a log density.
 type Information struct {
-	// Graph has the parameters as its first inputs; what the others are does
-	// not matter to the statements.
+	// Graph has the parameters as its first inputs. The statements do not depend on the other
+	// inputs.
 	Graph      *ad.Graph
 	Statements []ad.Statement
 	Calls      []Call // of the statements
 	LeftOut    []LeftOut
 }
 
-// Call is the call of a density that a statement is.
+// Call is the density call of a statement.
 type Call struct {
 	At       source.Span
-	Name     string // of the function: normal_lpdf
-	Weighted bool   // with a weight that is not 1, the last of the statement's Args
+	Name     string // name of the function: normal_lpdf
+	Weighted bool   // its weight is not 1; it is the last of the statement's Args
 }
 
 // LeftOut is a part of the log density that is not among the statements.
@@ -123,9 +122,9 @@ type density struct {
 	statements []ad.Statement
 }
 
-// Information evaluates the log density for its statements. The transforms of
-// the parameters add nothing: the information of a distribution on a bounded
-// support is that of the variate on the unbounded scale, the Jacobian included.
+// Information evaluates the log density to find its statements. The transforms of the parameters
+// add nothing: the information of a distribution with bounded support is given for the variate on
+// the unbounded scale, including the Jacobian.
 func (pr *Program) Information() (info *Information, err error) {
 	err = pr.complaints(func() {
 		pr.marks.densities, pr.marks.left, pr.lp.marking, pr.lp.addends = nil, nil, true, nil
@@ -137,16 +136,14 @@ func (pr *Program) Information() (info *Information, err error) {
 	return info, err
 }
 
-// Metric evaluates the function of that name in the program's functions block,
-// whose arguments have the names of the model's variables, to a graph whose only
-// output is its value.
+// Metric evaluates a function of the program's functions block, whose arguments have the names of
+// the model's variables. It returns a graph whose only output is the value.
 func (pr *Program) Metric(name string) (g *ad.Graph, err error) {
 	err = pr.complaints(func() { g = pr.metric(name) })
 	return g, err
 }
 
-// mark puts an input in place of a density that has been evaluated to refs, if
-// that can be done.
+// mark replaces an evaluated density by an input, if possible.
 func (mk *marks) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []stdlib.Arg) (value, bool) {
 	if !mk.lp.inModel {
 		return value{}, false
@@ -183,8 +180,8 @@ func (mk *marks) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 	return v, true
 }
 
-// lowerOf is the lower bound of a parameter, or of elements of one, whose only
-// bound it is, as far as it is a number.
+// lowerOf returns the lower bound of a parameter, or of elements of one. It is nil if the parameter
+// has another bound, or if the lower bound is not a known number.
 func (mk *marks) lowerOf(e ir.Expr) *float64 {
 	if x, ok := e.(*ir.IndexExpr); ok {
 		e = x.X
@@ -211,8 +208,8 @@ func (mk *marks) lowerOf(e ir.Expr) *float64 {
 	return &v
 }
 
-// scanOf is the recurrence whose steps evaluate lvl, in all lanes in force, if its
-// results come to the program's own graph.
+// scanOf returns the recurrence whose steps evaluate lvl, in all lanes in force, if its results are
+// in the program's own graph.
 func (mk *marks) scanOf(lvl *level) *recurrence {
 	if !mk.at.scanning() || lvl != mk.at.scan.lvl || mk.at.lvl != mk.b.root || mk.at.axis != mk.at.scan.dom {
 		return nil
@@ -226,11 +223,11 @@ func (mk *marks) leave(at source.Span, why string) {
 	}
 }
 
-// statements finds what the log density is made of.
+// statements finds the statements of the log density.
 func (mk *marks) statements() *Information {
 	g := mk.b.root.g
 	total := g.Outputs[0]
-	reasons := mk.left // of densities that may or may not be part of the log density
+	reasons := mk.left // reasons for densities that may be part of the log density
 	mk.left = nil
 	params := g.Inputs[:len(ir.Declared(mk.prog.Parameters))]
 	wrt := slices.Clone(params)
@@ -266,7 +263,7 @@ func (mk *marks) statements() *Information {
 	for _, s := range squares {
 		info.Statements, info.Calls = append(info.Statements, s.statement), append(info.Calls, Call{At: s.at, Name: "square"})
 	}
-	rest := func(r ad.Ref) bool { // depends on parameters other than through densities and squares
+	rest := func(r ad.Ref) bool { // depends on parameters, not only through densities and squares
 		return beside[r] && slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
 	}
 	if slices.ContainsFunc(weights[:len(params)], func(a ad.Ref) bool { return a != ad.None }) {
@@ -292,15 +289,15 @@ func (mk *marks) statements() *Information {
 	return info
 }
 
-// square is a node x² that enters the log density with a constant weight, which is negative: the
-// density of a normal distribution about x, but for a constant.
+// square is a node x² that enters the log density with a constant negative weight. Up to a
+// constant, this is the density of a normal distribution about x.
 type square struct {
 	ref       ad.Ref
-	at        source.Span // of the statement that adds it
+	at        source.Span // the statement that adds it
 	statement ad.Statement
 }
 
-// squares finds them among the nodes that no density is made from.
+// squares finds such nodes among those that do not depend on densities.
 func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	g := mk.b.root.g
 	moves := madeFrom(g, params, nil)
@@ -314,7 +311,7 @@ func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	if len(of) == 0 {
 		return nil
 	}
-	adds := make([]source.Span, len(g.Nodes)) // the statements that nodes are parts of
+	adds := make([]source.Span, len(g.Nodes)) // the statement of each node
 	for _, a := range mk.lp.addends {
 		adds[a.ref] = a.at
 	}
@@ -343,7 +340,7 @@ func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	return out
 }
 
-// madeFrom tells which nodes of a graph depend on some of them, other than through squares.
+// madeFrom reports which nodes of a graph depend on the nodes from, not only through squares.
 func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
 	made, ends := make([]bool, len(g.Nodes)), make([]bool, len(g.Nodes))
 	for _, r := range from {
@@ -358,8 +355,8 @@ func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
 	return made
 }
 
-// unusable says why a density of weight w is no statement, "" if it is one. made tells
-// which nodes are made from densities.
+// unusable returns the reason why a density of weight w cannot be a statement, or "". made marks
+// the nodes that depend on densities.
 func (mk *marks) unusable(d density, w ad.Ref, made []bool) string {
 	g := mk.b.root.g
 	data, ok := g.Value(w)
@@ -379,7 +376,7 @@ func (mk *marks) unusable(d density, w ad.Ref, made []bool) string {
 	return ""
 }
 
-// weighted is s with the weight w, one number or one per lane.
+// weighted returns s with the weight w, one number or one per lane.
 func weighted(s ad.Statement, w ad.Ref) ad.Statement {
 	if s.Info != nil {
 		return ad.Statement{Args: append(slices.Clone(s.Args), w), Info: s.Info.Weighted()}

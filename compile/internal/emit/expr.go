@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// expressions evaluates them.
+// expressions evaluates expressions.
 type expressions struct {
 	floor
 	vars  *variables
@@ -81,7 +81,7 @@ func (ex *expressions) eval(e ir.Expr) value {
 	return value{}
 }
 
-// combine evaluates what op= assigns to what was there.
+// combine evaluates the new value of a compound assignment, given the old one.
 func (ex *expressions) combine(e ir.Expr, old value) value {
 	outer := ex.operand
 	ex.operand = &old
@@ -90,8 +90,8 @@ func (ex *expressions) combine(e ir.Expr, old value) value {
 	return v
 }
 
-// knownInt evaluates an integer expression that must be known when data are
-// bound (it may differ between iterations).
+// knownInt evaluates an integer expression that must be known when data are bound. It may differ
+// between iterations.
 func (ex *expressions) knownInt(e ir.Expr, what string) value {
 	v := ex.eval(e)
 	if v.ints == nil {
@@ -130,7 +130,7 @@ func (ex *expressions) index(e *ir.IndexExpr) value {
 	return out
 }
 
-// args evaluates expressions: their leaves, one after another.
+// args evaluates expressions and returns their leaves, one after another.
 func (ex *expressions) args(es []ir.Expr) []value {
 	var out []value
 	for _, e := range es {
@@ -139,7 +139,7 @@ func (ex *expressions) args(es []ir.Expr) []value {
 	return out
 }
 
-// promoted is a value of one type as a value of another.
+// promoted converts a value from one type to another.
 func (ex *expressions) promoted(v value, from, to types.Type) value {
 	if from.Kind == types.Tuple {
 		var leaves []value
@@ -178,7 +178,7 @@ func (ex *expressions) literal(typ types.Type, elems []ir.Expr) value {
 	return composed(typ, leaves)
 }
 
-// stack makes a container of the values of expressions.
+// stack returns the container of the values of expressions.
 func (ex *expressions) stack(typ types.Type, elems []ir.Expr, vals []value) value {
 	known, ax := true, (*axis)(nil)
 	for i, e := range elems {
@@ -207,8 +207,8 @@ func (ex *expressions) stack(typ types.Type, elems []ir.Expr, vals []value) valu
 	return ex.b.emitMove(typ, vals, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Stack(a...) })
 }
 
-// targetValue is target(): the log density accumulated so far, also by the
-// branches under way.
+// targetValue evaluates target(): the log density accumulated so far, including the current
+// branches.
 func (ex *expressions) targetValue(e *ir.TargetValue) value {
 	if ex.at.axis != nil || slices.ContainsFunc(ex.at.branches, func(br *branch) bool { return br.trips }) {
 		ex.rep.unsupported(e.At, inspect.TargetRead, "")
@@ -249,7 +249,8 @@ func (ex *expressions) sizes(v *ir.Var) []int {
 	return shape
 }
 
-// conditional is ?: . Its level is that of both sides, whichever is taken.
+// conditional evaluates ?: . Its autodiff level is the higher one of both sides, whichever is
+// taken.
 func (ex *expressions) conditional(e *ir.Cond) value {
 	levels := ex.paramLevels(e)
 	return ex.choice(e).each(func(k int, leaf value) value {
@@ -278,7 +279,7 @@ func (ex *expressions) choice(e *ir.Cond) value {
 		}
 	}
 	old := ex.ctl.result
-	some, all := ex.ctl.taken(cond) // of a side that no iteration takes, nothing may be there yet
+	some, all := ex.ctl.taken(cond) // the values of an unused side may not exist yet
 	if some && !all && cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
 		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
@@ -290,8 +291,8 @@ func (ex *expressions) choice(e *ir.Cond) value {
 	return v
 }
 
-// knownChoice chooses between integers that are known, by a condition that is known
-// per iteration, where a region would hide that they are.
+// knownChoice chooses between known integers by a condition that is known per iteration. Without
+// it, a region would hide that the result is known.
 func (ex *expressions) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !ex.at.hiddenAxis(cond.axis) && !ex.at.hidden() && !ex.at.scanning() {
 		return v, false
@@ -315,7 +316,7 @@ func (ex *expressions) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 	return v, true
 }
 
-// paramLevels are the autodiff levels of the leaves of an expression.
+// paramLevels returns the autodiff levels of the leaves of an expression.
 func (ex *expressions) paramLevels(e ir.Expr) []bool {
 	leaves := e.Type().Leaves()
 	out := make([]bool, len(leaves))
@@ -363,7 +364,7 @@ func (ex *expressions) paramLevels(e ir.Expr) []bool {
 	return out
 }
 
-// promotedLevels are the levels of a promoted value.
+// promotedLevels returns the levels of a promoted value.
 func promotedLevels(levels []bool, from, to types.Type) []bool {
 	switch {
 	case from.Kind == types.Tuple:
@@ -379,8 +380,8 @@ func promotedLevels(levels []bool, from, to types.Type) []bool {
 	return levels
 }
 
-// paramLevel reports whether an expression has the autodiff level of parameters,
-// by what it is made from. Integers have none.
+// paramLevel reports whether an expression has parameter level, judged by its parts. Integers never
+// have it.
 func (ex *expressions) paramLevel(e ir.Expr) bool {
 	param := false
 	ir.Inspect(e, func(n ir.Node) bool {
@@ -395,8 +396,7 @@ func (ex *expressions) paramLevel(e ir.Expr) bool {
 	return param
 }
 
-// logical is && or ||: the right side is evaluated only where the left leaves
-// it open.
+// logical evaluates && or ||. It evaluates the right side only where the left side does not decide.
 func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 	l := ex.eval(x)
 	if i, ok := l.scalarInt(); ok {
@@ -407,7 +407,7 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 		return ex.b.notZero(r)
 	}
 	if l.ints != nil && !ex.at.hiddenAxis(l.axis) && !ex.at.scanning() {
-		// Known per iteration: only the iterations that need it look at y.
+		// Known per iteration: only the iterations that need y evaluate it.
 		ax := lanes.Innermost(ex.at.axis, l.axis)
 		out := ex.b.notZero(ofLanes(l.known().Wide(ax)))
 		var open []int32
@@ -428,7 +428,7 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 		return ex.mem.pack(c)
 	}
 	at := *ex.at
-	if l.ints != nil { // of iterations that are hidden: those that do not need y have no part in it
+	if l.ints != nil { // hidden iterations: exclude those that do not need y
 		at = at.where(l, and)
 	}
 	plain := false
@@ -462,7 +462,7 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 	})
 }
 
-// inside reports whether an index is known, and within a dimension wherever evaluation stands.
+// inside reports whether an index is known, and within the dimension in all current lanes.
 func (ex *expressions) inside(index ir.Expr, size int) bool {
 	var at value
 	switch e := index.(type) {
@@ -482,7 +482,7 @@ func (ex *expressions) inside(index ir.Expr, size int) bool {
 	return at.ints != nil
 }
 
-// mayDivideByZero reports whether a call divides ints by a number that is not known, or 0.
+// mayDivideByZero reports whether a call divides ints by 0 or by an unknown number.
 func (ex *expressions) mayDivideByZero(e *ir.Call) bool {
 	if e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%" {
 		return false
@@ -494,8 +494,8 @@ func (ex *expressions) mayDivideByZero(e *ir.Call) bool {
 	return by.ints == nil || slices.Contains(by.ints, 0)
 }
 
-// plain reports whether an expression can be evaluated where it is not asked for,
-// because nobody would notice: it has no effects and cannot fail.
+// plain reports whether an expression may be evaluated speculatively: it has no side effects and
+// cannot fail.
 func (ex *expressions) plain(e ir.Expr) bool {
 	plain := true
 	ir.Inspect(e, func(e ir.Node) bool {

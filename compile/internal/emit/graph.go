@@ -30,8 +30,8 @@ type builder struct {
 	siteOf   map[source.Span]ad.Site
 }
 
-// use returns v as a node of level lvl, which is v's own or inside it, aligned
-// to ax, the axis in force at that level.
+// use returns v as a node of level lvl, aligned to ax, the axis in force there. lvl is v's own
+// level or inside it.
 func (b *builder) use(v value, lvl *level, ax *axis) ad.Ref {
 	v = b.numeric(v)
 	if v.lvl == lvl {
@@ -43,8 +43,8 @@ func (b *builder) use(v value, lvl *level, ax *axis) ad.Ref {
 	return b.enter(v, lvl)
 }
 
-// enter brings v into the region lvl from a level around it: sliced by the loops
-// in between over which it varies, captured by the others and by branches.
+// enter brings v into the region lvl from a level around it. Loops in between over which v varies
+// slice it; other loops and branches capture it.
 func (b *builder) enter(v value, lvl *level) ad.Ref {
 	var path []*level // from v's level inwards
 	for l := lvl; l != v.lvl; l = l.parent {
@@ -67,7 +67,7 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 		r, path = in, path[slices.Index(path, sliced[0]):]
 	} else if len(sliced) == 0 {
 		r = v.ref
-		if v.axis != nil && path[0].flat { // differs between the lanes that the steps run through
+		if v.axis != nil && path[0].flat { // v differs between the lanes of the steps
 			v = b.wrap(b.align(v, path[0].loop), v.lvl, path[0].loop, v.typ, v.param)
 			return b.enter(v, lvl)
 		}
@@ -123,9 +123,9 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 	return r
 }
 
-// sameSlices is, of a known value that the loops of levels slice, what each of the lanes around
-// them has, where that is the same: one array in the graph around the loops, so that what is
-// computed of it alone is known too, and not each lane's own. An iteration's number is so.
+// sameSlices handles a known value that the loops of levels slice and that is the same in all lanes
+// around the loops, such as the iteration number. It returns one array in the graph around the
+// loops, so values computed from it are also known and shared by the lanes.
 func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	if len(levels) == 0 || levels[0].flat || levels[len(levels)-1].loop != v.axis {
 		return ad.None, false
@@ -149,8 +149,8 @@ func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	return g.ConstArray(ad.Type{Shape: append(shape, v.shape...)}, slices.Clone(data[:size])), true
 }
 
-// align repeats v's lanes for the lanes of ax, an axis inside v's; a value
-// without lanes stays as it is.
+// align repeats v's lanes for the lanes of ax, an axis inside v's. A value without lanes stays
+// unchanged.
 func (b *builder) align(v value, ax *axis) ad.Ref {
 	if v.axis == nil || v.axis == ax {
 		return v.ref
@@ -203,10 +203,10 @@ func (b *builder) numeric(v value) value {
 	return v
 }
 
-// wrap makes a value of a node.
+// wrap returns the value of a node.
 func (b *builder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool) value {
 	t := lvl.g.Type(r)
-	// An int is of data level whatever it was computed from: it has no derivative.
+	// An int always has data level, since it has no derivative.
 	v := value{typ: typ, shape: t.Shape, lvl: lvl, ref: r, param: param && typ.Kind != types.Int}
 	if t.Lanes > 0 {
 		v.axis = ax
@@ -230,7 +230,7 @@ func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 	return sum
 }
 
-// notZero is the truth of an int, 0 or 1.
+// notZero returns the truth value of an int, 0 or 1.
 func (b *builder) notZero(v value) value {
 	if v.ints != nil {
 		return v.mapped(func(x int64) int64 { return lanes.Truth(x != 0) })
@@ -240,8 +240,8 @@ func (b *builder) notZero(v value) value {
 	})
 }
 
-// refund gives back what is taken from now on, but for what the graph keeps, at the end
-// of a part of the program.
+// refund returns a function for the end of a part of the program. It gives back all memory taken
+// since, except what the graph keeps.
 func (b *builder) refund() (free func()) {
 	g, budget := b.root.g, b.rep.opts.Budget
 	kept, used := g.Taken(), budget.Used()
@@ -291,7 +291,7 @@ func (b *builder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, bui
 	return b.wrap(build(lvl.g, refs), lvl, ax, typ, param)
 }
 
-// place decides on the level and the axis of a computation on args.
+// levelFor chooses the level and the axis of a computation on args.
 func (b *builder) levelFor(args []value, move bool) (*level, *axis) {
 	lvl := b.root
 	var ax *axis
@@ -328,8 +328,8 @@ func (b *builder) levelFor(args []value, move bool) (*level, *axis) {
 	return lvl, ax
 }
 
-// placeChecked is place of what checks its arguments: in a branch that parameters decide
-// the checks belong to the branch, of constants too.
+// levelForChecks is levelFor for computations that check their arguments. In a branch that
+// parameters decide, checks belong to the branch, even those of constants.
 func (b *builder) levelForChecks(args []value) (*level, *axis) {
 	lvl, ax := b.levelFor(args, false)
 	if b.at.lvl.branch {
@@ -341,8 +341,8 @@ func (b *builder) levelForChecks(args []value) (*level, *axis) {
 	return lvl, ax
 }
 
-// domain is the axis on which something is computed whose arguments have the
-// lanes of ax: these, unless the iterations in force leave some of them out.
+// domain returns the axis for a computation whose arguments have the lanes of ax. It is ax, unless
+// the current iterations exclude some of its lanes.
 func (b *builder) domain(ax *axis) *axis {
 	if ax == nil || b.at.axis == nil || b.at.axis == ax || levelOf(b.at.axis) != levelOf(ax) || !ax.Within(b.at.axis) {
 		return ax
@@ -373,7 +373,7 @@ func (b *builder) domain(ax *axis) *axis {
 	return b.at.axis
 }
 
-// site is the number of the position in force, for nodes.
+// site returns the number of the current position, for nodes.
 func (b *builder) site() ad.Site {
 	if b.rep.span == b.sites[b.lastSite] {
 		return b.lastSite
@@ -429,15 +429,14 @@ func (ar *arrays) gather(v value, acc lanes.Access, typ types.Type) value {
 	return ar.b.wrap(lvl.g.Lane(lvl.g.Gather(r, ix)), lvl, ax, typ, v.param)
 }
 
-// assembly is an array that is put together from elements of other arrays, its parts,
-// which are known by keys.
+// assembly collects the arrays (parts) whose elements form a new array. Each part has a key.
 type assembly[K comparable] struct {
 	parts []value
-	start map[K]int32 // of each part, where it begins in all of them together
+	start map[K]int32 // where each part begins in the concatenation of all
 	total int32
 }
 
-// part is where the part of a key begins, which get gives when it is first asked for.
+// part returns where the part of a key begins. get returns the part on first use.
 func (a *assembly[K]) part(key K, get func() value) int32 {
 	at, ok := a.start[key]
 	if !ok {
@@ -453,8 +452,7 @@ func (a *assembly[K]) part(key K, get func() value) int32 {
 	return at
 }
 
-// elementsOf are the elements at those places of arrays that stand one after another, in
-// one dimension.
+// elementsOf returns the elements at the positions at of the concatenated parts, as one dimension.
 func (ar *arrays) elementsOf(parts []value, at []int32, kind types.Kind) value {
 	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})
 	if kind != types.Int {
@@ -469,8 +467,7 @@ func (ar *arrays) elementsOf(parts []value, at []int32, kind types.Kind) value {
 	})
 }
 
-// flatten gives the values of v in all lanes of ax as one array of dimension
-// one: lane after lane.
+// flatten returns the values of v in all lanes of ax as a one-dimensional array, lane after lane.
 func (ar *arrays) flatten(v value, ax *axis) value {
 	v = ar.b.numeric(v)
 	if ax == nil {
@@ -497,14 +494,14 @@ func (ar *arrays) unflatten(v value, ax *axis, shape []int, typ types.Type) valu
 	return ar.b.wrap(r, v.lvl, ax, typ, v.param)
 }
 
-// take reads the elements at positions, counted from 0 in x taken as flat.
+// take reads the elements at positions, counted from 0 in the flat x.
 func (ar *arrays) take(x, pos value, typ types.Type) value {
 	v := ar.b.emit(typ, []value{ar.b.numeric(x), ar.b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Take(a[0], a[1]) })
 	v.param = x.param
 	return v
 }
 
-// replace is x with the elements of v at positions.
+// replace returns x with the elements at positions replaced by v.
 func (ar *arrays) replace(x, v, pos value) value {
 	out := ar.b.emit(x.typ, []value{ar.b.numeric(x), ar.b.numeric(v), ar.b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Replace(a[0], g.Broadcast(a[1], g.Type(a[2]).Shape), a[2])
@@ -513,7 +510,7 @@ func (ar *arrays) replace(x, v, pos value) value {
 	return out
 }
 
-// shaped is v with that shape, which may be the one it has.
+// shaped returns v with the given shape.
 func (ar *arrays) shaped(v value, shape []int, typ types.Type) value {
 	if !slices.Equal(v.shape, shape) {
 		return ar.reshape(v, shape, typ)
@@ -530,7 +527,7 @@ func (ar *arrays) reshape(v value, shape []int, typ types.Type) value {
 	return ar.b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
 }
 
-// unset is the content of a variable before its first assignment.
+// unset returns the content of a variable before its first assignment.
 func (ar *arrays) unset(typ types.Type, shape []int) value {
 	n := ad.SizeOf(shape)
 	if typ.Kind == types.Int {
@@ -552,7 +549,7 @@ func (ar *arrays) convert(v value, to types.Type) value {
 	return v
 }
 
-// narrowTo is a value in the lanes in force, which are some of its lanes.
+// narrowTo restricts a value to the lanes in force, a subset of its lanes.
 func (ar *arrays) narrowTo(val value) value {
 	r := ar.b.align(ar.b.numeric(val), ar.at.axis)
 	return ar.b.wrap(r, val.lvl, ar.at.axis, val.typ, val.param)

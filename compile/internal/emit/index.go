@@ -18,19 +18,19 @@ type indexer struct {
 	vars *variables
 	ex   evaluator
 
-	instead int // indices that are wrong where parameters may never lead, and stand as 1
+	instead int // out-of-range indices in branches that may be skipped; each is replaced by 1
 }
 
-// Indices that are computed when the program runs: integers that were drawn or
-// that parameters decide, and those that a region's iterations hide.
+// Computed indices are known only when the program runs: integers that were drawn or that depend on
+// parameters, and those that the iterations of a region hide.
 
-// access evaluates indices into a container of that shape, checking bounds; ok
-// is false if an index is computed only when the program runs.
+// access evaluates indices into a container of the given shape, and checks bounds. ok is false if
+// an index is computed.
 func (xr *indexer) access(shape []int, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
 	return lanes.Select(xr, shape, indices, what)
 }
 
-// Ints, Elements, Excluded and OutOfRange are what [lanes.Select] asks for.
+// Ints, Elements, Excluded and OutOfRange are the methods that [lanes.Select] needs.
 
 func (xr *indexer) Ints(e ir.Expr) (v lanes.Value, ok bool) {
 	i := xr.ex.eval(e)
@@ -41,8 +41,8 @@ func (xr *indexer) Elements(e ir.Expr) int { return xr.ex.eval(e).size() }
 
 func (xr *indexer) Excluded(ax *axis) []bool { return xr.at.excluded(ax) }
 
-// OutOfRange deals with indices that are out of range. They are an error, unless this place may
-// never be reached: in a branch they are a rejection when the program runs.
+// OutOfRange handles indices that are out of range. They are an error, except in a branch that may
+// never be taken: there they become a rejection when the program runs.
 func (xr *indexer) OutOfRange(i, bad lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	if !xr.at.mayBeSkipped() {
 		message, detail, fix := interp.IndexRange(first, size, dimension, what)
@@ -67,16 +67,16 @@ func (xr *indexer) computedIndex(x value, indices []ir.Index, typ types.Type) va
 	return v
 }
 
-// computedPositions are the positions of the elements in a container of that
-// shape, taken as flat, in the shape of what is read or assigned. Each index is
-// checked when the program runs.
+// computedPositions returns the positions of the indexed elements in a flat container of the given
+// shape. The result has the shape of the elements read or assigned. Each index is checked when the
+// program runs.
 func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 	type dim struct {
 		at     value // positions along the dimension, times stride
 		single bool
 	}
 	var dims []dim
-	nothing := false // an index selects nothing, after which none is looked at
+	nothing := false // an index selects nothing, so those after it are not checked
 	stride := ad.SizeOf(shape)
 	for k, size := range shape {
 		stride /= max(size, 1)
@@ -119,7 +119,7 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 		at.ints = nil
 		dims = append(dims, dim{at, ix.Kind == ir.IndexSingle})
 	}
-	// Add up the dimensions, each repeated over the others.
+	// Add up the positions of the dimensions, each broadcast over the others.
 	var out []int
 	for _, d := range dims {
 		if !d.single {
@@ -152,9 +152,8 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 	return pos
 }
 
-// checkIndex rejects the evaluation where an index is out of range; one that is
-// known and wrong is reported now, unless it stands in a branch, which may never
-// be taken.
+// checkIndex rejects the evaluation if an index is out of range. A known index out of range is
+// reported now, except in a branch, which may never be taken.
 func (xr *indexer) checkIndex(i value, size, dimension int, ix ir.Index) {
 	if i.ints != nil && !slices.ContainsFunc(i.ints, func(x int64) bool { return x < 1 || x > int64(size) }) {
 		return
@@ -168,13 +167,13 @@ func (xr *indexer) checkIndex(i value, size, dimension int, ix ir.Index) {
 	})
 }
 
-// outOfRange says that an index, the argument, is none of a dimension.
+// outOfRange returns the message that an index, its argument, is out of range.
 func outOfRange(dimension, size int) *ad.Message {
 	return &ad.Message{Parts: []ad.MessagePart{
 		{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}
 }
 
-// bounds are those of a slice of a dimension.
+// bounds returns the bounds of a slice of a dimension.
 func (xr *indexer) bounds(ix ir.Index, size int) (from, to value) {
 	from, to = intValue(1), intValue(int64(size))
 	if ix.A != nil {
@@ -186,9 +185,9 @@ func (xr *indexer) bounds(ix ir.Index, size int) (from, to value) {
 	return from, to
 }
 
-// accessTo is the access of indices to a variable; ok is false if the elements are known
-// only when the program runs. Those on a copy of which a unit works are what the inspector
-// found, though a region may hide what tells them.
+// accessTo returns the access of indices to a variable. ok is false if the elements are known only
+// when the program runs. If a unit works on a copy, the elements are those that the inspector
+// found, even if a region hides the indices.
 func (xr *indexer) accessTo(c *cell, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
 	acc, ok = xr.access(c.shape, indices, what)
 	if o := xr.vars.overlayOn(xr.at.nest, c); !ok && o != nil && !o.whole {

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// iterator makes the axes of loops, and shows variables to the inspector.
+// iterator makes the axes of loops, and presents variables to the inspector.
 type iterator struct {
 	floor
 	prog      *ir.Program
@@ -25,21 +25,20 @@ type iterator struct {
 // loop is a loop about to run.
 type loop struct {
 	inspect.Loop
-	over value // of a loop over elements: the container
+	over value // the container of a loop over elements
 
 	tracked []known.Tracked // integers known before every iteration
-	across  []ir.Stmt       // inner loops that keep a plan from being a recurrence
-	steps   []ir.Stmt       // those of them whose iterations depend on one another through loops within
-	why     []string        // why it was not evaluated in the ways that were looked at so far
+	across  []ir.Stmt       // inner loops that prevent a plan from being a recurrence
+	steps   []ir.Stmt       // those whose iterations depend on one another through inner loops
+	why     []string        // reasons against the ways tried so far
 }
 
-// counting is a loop whose variable is the number of the iteration plus some number.
+// counting returns a loop whose variable is the iteration number plus add.
 func counting(s *ir.For, add int64) *loop {
 	return &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}}
 }
 
-// iterations is the axis of n iterations in every lane in force, and their
-// numbers from 1.
+// iterations returns the axis of n iterations in every lane in force, and their numbers from 1.
 func (it *iterator) iterations(n int) (*axis, value) {
 	ax, i := lanes.Iterations(n, it.at.axis, it.at.lvl, it.rep.Reserve)
 	return ax, ofLanes(i)
@@ -50,7 +49,7 @@ func addInt(v value, by int64) value {
 	return v
 }
 
-// overElements is the loop over the elements of a container, and their number.
+// overElements returns the number of elements of a container, and the loop over them.
 func (it *iterator) overElements(s *ir.ForEach) (int, *loop) {
 	over := it.ex.eval(s.Over)
 	n := 0
@@ -67,7 +66,7 @@ func (it *iterator) overElements(s *ir.ForEach) (int, *loop) {
 	return n, &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Over: c}, over: over}
 }
 
-// item is the element of a container with that number, counted from 1.
+// item returns the element of a container with the given number, counted from 1.
 func (it *iterator) item(over, number value, typ types.Type) value {
 	v := it.arr.gather(over, inspect.Items(over.shape[1:], number.known()), typ)
 	v.typ = typ
@@ -88,7 +87,7 @@ func (it *iterator) bindVar(lp *loop, i value) {
 	it.vars.cells[lp.Var.ID] = c
 }
 
-// privatise gives the present iteration its own tracked variables.
+// privatise gives the current iteration its own tracked variables.
 func (it *iterator) privatise(lp *loop) {
 	for _, t := range lp.tracked {
 		c := it.mem.newCell(nil, t.Var.Name, t.Var.Type, t.Start.Shape)
@@ -105,24 +104,25 @@ func (it *iterator) settle(lp *loop) {
 	}
 }
 
-// tracks reports whether a variable is among those that are known in the loop.
+// tracks reports whether v is a tracked variable: an integer that is known in every iteration.
 func (lp *loop) tracks(v *ir.Var) bool {
 	return slices.ContainsFunc(lp.tracked, func(t known.Tracked) bool { return t.Var == v })
 }
 
-// outside is what is around the loop that begins here, for the inspector.
+// outside presents the variables around the loop that begins here to the inspector.
 type outside struct {
 	*reporter
 	it   *iterator
 	vars map[*ir.Var]*inspect.Variable
-	over map[*inspect.Container]value // containers that have been evaluated
+	over map[*inspect.Container]value // evaluated containers
 }
 
 func (it *iterator) outside() *outside {
 	return &outside{reporter: it.rep, it: it, vars: map[*ir.Var]*inspect.Variable{}, over: map[*inspect.Container]value{}}
 }
 
-// evaluator evaluates what data decide in the function under way, or in the program's blocks.
+// evaluator returns the evaluator of values that data decide, for the current function or the
+// program's blocks.
 func (it *iterator) evaluator() *known.Evaluator { return it.known.Of(it.users.frame) }
 
 // track finds the known values of the integers that a loop carries, see [inspect.Track].
@@ -135,7 +135,7 @@ func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tr
 	return inspect.Track(it.evaluator(), it.outside(), ax, &lp.Loop, i.known(), some)
 }
 
-// Variable is a variable of outside.
+// Variable returns the inspector's form of a variable outside the loop.
 func (o *outside) Variable(v *ir.Var) *inspect.Variable {
 	if x, ok := o.vars[v]; ok {
 		return x
@@ -152,7 +152,7 @@ func (o *outside) Variable(v *ir.Var) *inspect.Variable {
 	if l := it.vars.overlayOf(c); l != nil {
 		x.Copy, x.Part = &inspect.Variable{Var: v, Shape: l.temp.shape, Home: l.temp.home, Cell: l.temp}, !l.whole
 	}
-	var known *lanes.Value // once asked for
+	var known *lanes.Value // nil until first use
 	x.Value = func() (lanes.Value, bool) {
 		if known == nil {
 			w := it.vars.load(c, lanes.WholeOf(c.shape), c.typ)
@@ -170,7 +170,7 @@ func (o *outside) Variable(v *ir.Var) *inspect.Variable {
 	return x
 }
 
-// cells are the cells of variables that the inspector made.
+// cells maps the inspector's variables to cells.
 type cells struct {
 	it     *iterator
 	of     map[*inspect.Variable]*cell
@@ -182,7 +182,7 @@ func newCells(it *iterator, over map[*inspect.Container]value) *cells {
 	return &cells{it: it, of: map[*inspect.Variable]*cell{}, scopes: map[**inspect.Variable][]*cell{}, over: over}
 }
 
-// scope are the cells of the variables in scope.
+// scope returns the cells of the variables in scope.
 func (k *cells) scope(s inspect.Scope) []*cell {
 	if len(s) == 0 {
 		return k.it.vars.cells
@@ -200,7 +200,7 @@ func (k *cells) scope(s inspect.Scope) []*cell {
 	return list
 }
 
-// cell is the cell of a variable.
+// cell returns the cell of a variable.
 func (k *cells) cell(x *inspect.Variable) *cell {
 	if x.Cell != nil {
 		return x.Cell.(*cell)
@@ -227,7 +227,7 @@ func (k *cells) cell(x *inspect.Variable) *cell {
 	return c
 }
 
-// container is the value of a container whose elements a loop goes over.
+// container returns the value of a container over whose elements a loop runs.
 func (k *cells) container(of *inspect.Container) value {
 	v, ok := k.over[of]
 	if !ok {

@@ -8,32 +8,32 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// journal notes how loops and branches come out.
+// journal records how loops and branches were evaluated.
 type journal struct {
 	at    *context
 	stats Stats
 }
 
-// Plan is how a loop is evaluated. Loops that are unrolled have a plan for each of
-// the loops that their iterations come upon.
+// Plan describes how a loop is evaluated. An unrolled loop has a plan for each inner loop that its
+// iterations run.
 type Plan struct {
-	Line       int    // of the loop's body
+	Line       int    // line of the loop's body
 	Way        string // "nest", "carried", "unrolled" or "iterated"
-	Iterations int    // over all lanes around; 0 if they are counted when the program runs
-	Lanes      int    // around the loop; 0 outside of any
+	Iterations int    // over all lanes around; 0 if known only when the program runs
+	Lanes      int    // lanes around the loop; 0 if none
 	Parts      []PlanPart
-	Why        []string // why it is not evaluated in an earlier way
+	Why        []string // reasons against the earlier ways
 }
 
-// PlanPart is what of a nest is evaluated at a time.
+// PlanPart is a part of a nest that is evaluated together.
 type PlanPart struct {
 	Way        string // "lanes", "sum" or "recurrence"
 	Iterations int
-	Lines      []int    // of the statements
-	Variables  []string // that a sum or a recurrence writes
+	Lines      []int    // lines of the statements
+	Variables  []string // variables that a sum or a recurrence writes
 }
 
-// String is the plan in a few lines.
+// String returns the plan in a few lines.
 func (p Plan) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "line %d: %s", p.Line, p.Way)
@@ -55,7 +55,7 @@ func (p Plan) String() string {
 	return s.String()
 }
 
-// keepPlan notes the plan of a loop.
+// keepPlan records the plan of a loop.
 func (jn *journal) keepPlan(p Plan) {
 	if len(jn.stats.Plans) >= mostPlans {
 		return
@@ -66,7 +66,7 @@ func (jn *journal) keepPlan(p Plan) {
 	jn.stats.Plans = append(jn.stats.Plans, p)
 }
 
-// describe is the plan of a nest.
+// describe returns the plan of a nest.
 func (n *nest) describe(lp *loop) Plan {
 	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Plan.Root.Axis.N, Why: lp.why}
 	for _, g := range n.plan.Groups {
@@ -100,10 +100,10 @@ func (n *nest) describe(lp *loop) Plan {
 	return p
 }
 
-// lineOf is the line of a loop's body.
+// lineOf returns the line of a loop's body.
 func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }
 
-// note records why a loop is not evaluated in a way that would be faster.
+// note records why a loop is not evaluated in a faster way.
 func (jn *journal) note(lp *loop, why string) {
 	if !slices.Contains(lp.why, why) {
 		lp.why = append(lp.why, why)

@@ -63,13 +63,13 @@ func (ls *loops) run(n int, lp *loop) signal {
 	if n == 0 {
 		return goesOn
 	}
-	// The greatest numbers of iterations of loops that are unrolled, rather than lanes or a region.
+	// The maximum numbers of iterations for unrolling, instead of lanes or a region.
 	small, smallCarry := smallTop, inspect.SmallLoop
 	if ls.at.axis != nil {
 		small = inspect.SmallLoop
 	}
 	if ls.at.scanning() {
-		smallCarry = inspect.MediumLoop // the variables of a scan are watched, so it would seldom do
+		smallCarry = inspect.MediumLoop // a scan watches its variables: unrolling seldom helps
 	}
 	if n > small && !ls.opts.Unroll && !ls.at.hidden() && !ls.at.scanning() {
 		if ls.runLaned(n, lp) {
@@ -96,7 +96,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}))
 }
 
-// runLaned evaluates the loop as a nest, if that can be done.
+// runLaned evaluates the loop as a nest, if possible.
 func (ls *loops) runLaned(steps int, lp *loop) bool {
 	if static.Has(lp.Body, static.IsReturn) {
 		ls.log.note(lp, inspect.Jumps)
@@ -105,7 +105,7 @@ func (ls *loops) runLaned(steps int, lp *loop) bool {
 	ax, i := ls.iter.iterations(steps)
 	lp.tracked = ls.iter.track(ax, lp, i, nil)
 	n, last, why := ls.planned(ax, lp, i)
-	if last > 0 && last < steps { // data end the loop early: there are only so many iterations
+	if last > 0 && last < steps { // data end the loop early, after last iterations
 		ax, i = ls.iter.iterations(last)
 		lp.tracked = ls.iter.track(ax, lp, i, nil)
 		n, _, why = ls.planned(ax, lp, i)
@@ -118,7 +118,7 @@ func (ls *loops) runLaned(steps int, lp *loop) bool {
 	return true
 }
 
-// planned is the nest of a loop with its plan, nil and the reason if there is none.
+// planned returns the nest of a loop with its plan, or nil and the reason.
 func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
 	ev, out := ls.iter.evaluator(), ls.iter.outside()
 	if lp.Over != nil {
@@ -129,7 +129,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: lp.tracked, Groups: g, Way: w, Across: lp.across, Steps: lp.steps,
 		})
 		if m := f.Mistake; m != nil && m.Code != diag.Rejected && !Unknown(diag.List{*m}) && !static.Leaves(lp.Body) && !ls.at.mayBeSkipped() {
-			ls.rep.complain(*m).throw() // of a loop that may end, the iteration that is to blame will tell
+			ls.rep.complain(*m).throw() // else the faulty iteration reports it
 		}
 		return f
 	}
@@ -145,7 +145,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			continue
 		}
 		for written := 0; ; written = len(lp.steps) {
-			if w.Steps && len(lp.steps) == written { // of which there are none, or no more than there were
+			if w.Steps && len(lp.steps) == written { // no such loops, or no new ones
 				break
 			}
 			f := find(w, lanes.Groups{})
@@ -208,12 +208,12 @@ func (ls *loops) count(x *inspect.Nest, p *plan.Plan) {
 	visit(x.Plan.Root)
 }
 
-// whileFrom runs the trips of a while loop from one on.
+// whileFrom runs the iterations of a while loop, starting with number trip.
 func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 	for ; trip < maxTrips; trip++ {
-		instead := ls.idx.instead // of what the condition reads; what iterations do not reach is no matter
+		instead := ls.idx.instead // of the condition; unreached iterations do not matter
 		cond := ls.ex.eval(s.Cond)
-		if ls.idx.instead != instead { // it would go on with another element, perhaps for ever
+		if ls.idx.instead != instead { // with a wrong element the loop might never end
 			ls.rep.fail(s.Cond.Span(), diag.IndexRange, "a while loop uses an index that is out of range").throw()
 		}
 		i, ok := cond.scalarInt()
@@ -240,7 +240,7 @@ func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 		}
 		if !sig.Certain() {
 			return ls.ctl.onlyIf(sig, goesOn|continues, func() signal {
-				if trip >= inspect.SmallLoop { // it may be a jump alone that ends it: while (1) { … break; }
+				if trip >= inspect.SmallLoop { // only a jump may end it: while (1) { … break; }
 					return ls.carr.iterateWhile(s)
 				}
 				return ls.whileFrom(s, trip+1)

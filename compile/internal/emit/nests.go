@@ -11,24 +11,23 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// nest is a loop with the loops in its body whose iterations data decide, as package inspect finds
-// it, package plan orders it, and emission evaluates it: statement by statement, each
-// leaf of the nest, a unit, once for all the iterations that execute it, its domain.
+// nest is a loop with the inner loops whose iterations data decide. Package inspect finds it,
+// package plan orders it, and emission evaluates it unit by unit. A unit is a leaf of the nest: a
+// statement, evaluated once for all the iterations that execute it, its domain.
 //
-// What a unit assigns to the variables of the nest is kept apart from what other
-// units assign; a read finds, element by element, the last write before it in the order of the
-// program. So units may be evaluated in any order in which writes come before the reads that see
-// them.
+// The values that units assign to the variables of the nest are stored separately. A read finds,
+// for each element, the last write before it in program order. So units may be evaluated in any
+// order in which writes come before the reads that see them.
 type nest struct {
 	*inspect.Nest
 
-	around  *nest      // the nest that the unit under way belongs to, in which this one is; nil: none
-	units   []*unit    // beside Nest.Statements
-	order   []*history // beside Nest.Used
+	around  *nest      // the nest whose current unit contains this nest; nil: none
+	units   []*unit    // parallel to Nest.Statements
+	order   []*history // parallel to Nest.Used
 	watched map[*cell]*history
 
 	plan    *plan.Plan
-	summing *history // of the group under way, which only adds to it
+	summing *history // the variable that the current group only adds to
 	unit    *unit    // under way
 }
 
@@ -39,27 +38,27 @@ type unit struct {
 	overlays map[*cell]*overlay // while it is evaluated
 }
 
-// history is what the units of a nest do to one variable.
+// history records the writes of a nest's units to one variable.
 type history struct {
 	*plan.History
 	c *cell
 
-	writes []*write // beside History.Writes
+	writes []*write // parallel to History.Writes
 }
 
-// write is a write of a unit, and its value when the unit has been evaluated.
+// write is a write of a unit, with its value after the unit has been evaluated.
 type write struct {
 	*plan.Write
 	h   *history
 	u   *unit
 	acc lanes.Access
 
-	val    value // in lanes of the unit, or, of a sum, the sums
+	val    value // in lanes of the unit; for a sum, the sums
 	done   bool
-	negate bool // of a sum
+	negate bool // the sum is subtracted
 }
 
-// newNest is a nest with its plan, ready to be evaluated.
+// newNest returns a nest with its plan, ready for evaluation.
 func (ns *nests) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
 	n := &nest{Nest: x, around: ns.at.nest, plan: p, watched: map[*cell]*history{}}
 	k := newCells(ns.iter, out.over)
@@ -82,7 +81,7 @@ func (ns *nests) newNest(x *inspect.Nest, p *plan.Plan, out *outside) *nest {
 	return n
 }
 
-// ofUnit is the write of a unit to the variable, nil if there is none.
+// ofUnit returns the write of a unit to the variable, or nil.
 func (h *history) ofUnit(u *unit) *write {
 	if w := h.Of(u.Unit); w != nil {
 		return h.writes[w.Index]
@@ -90,7 +89,7 @@ func (h *history) ofUnit(u *unit) *write {
 	return nil
 }
 
-// write is the write that an origin is of, nil if it is of none.
+// write returns the write of an origin, or nil.
 func (h *history) write(o plan.Origin) *write {
 	if o.Write == nil {
 		return nil
@@ -98,12 +97,12 @@ func (h *history) write(o plan.Origin) *write {
 	return h.writes[o.Write.Index]
 }
 
-// origins finds what a read of elements by a unit sees, see [plan.History.Origins].
+// origins finds the versions that a read by a unit sees, see [plan.History.Origins].
 func (h *history) origins(u *unit, acc lanes.Access, ax *axis, skip []bool) []plan.Origin {
 	return h.Origins(u.Unit, acc.Plain(), ax, skip)
 }
 
-// nests evaluates nests as planned.
+// nests evaluates nests according to their plans.
 type nests struct {
 	floor
 	vars  *variables
@@ -114,7 +113,7 @@ type nests struct {
 	stmts runner
 }
 
-// unitsOf are units of the nest as planned.
+// unitsOf returns the nest's units for planned units.
 func (n *nest) unitsOf(planned []*plan.Unit) []*unit {
 	units := make([]*unit, len(planned))
 	for i, u := range planned {
@@ -195,7 +194,7 @@ func (ns *nests) enterUnit(u *unit) {
 	}
 }
 
-// leaveUnit makes what the overlays hold the values of the unit's writes.
+// leaveUnit makes the contents of the overlays the values of the unit's writes.
 func (ns *nests) leaveUnit(u *unit) {
 	for _, h := range ns.at.nest.order {
 		w := h.ofUnit(u)
@@ -242,8 +241,8 @@ func (ns *nests) runUnit(u *unit) {
 	}
 }
 
-// sum evaluates units that only add to one variable: the additions to an element
-// without another write in between are one sum.
+// sum evaluates units that only add to one variable. The additions to an element without another
+// write in between form one sum.
 func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 	units := n.unitsOf(planned)
 	var h *history
@@ -252,7 +251,7 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 			h = x
 		}
 	}
-	// What each sum begins with: what the first addition would read.
+	// The initial value of each sum: the one that its first addition reads.
 	runs := h.ofUnit(units[0]).Runs
 	first := make([]plan.Origin, runs)
 	seen := make([]bool, runs)
@@ -294,8 +293,8 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 	}
 }
 
-// beginnings are the values of origins as one array; pos is the element where
-// there is no write.
+// beginnings returns the values of origins as one array. Without a write, Pos is the element to
+// read from before the nest.
 func (ns *nests) beginnings(n *nest, h *history, from []plan.Origin) value {
 	var a assembly[*write]
 	t := make([]int32, len(from))
@@ -315,8 +314,7 @@ func (ns *nests) beginnings(n *nest, h *history, from []plan.Origin) value {
 	return ns.arr.elementsOf(a.parts, t, types.Real)
 }
 
-// allBefore is what a variable of the nest held before it, in all lanes of its
-// home.
+// allBefore returns the content of a variable from before the nest, in all lanes of its home.
 func (ns *nests) allBefore(n *nest, h *history) value {
 	if h.Inside {
 		return ns.arr.flatten(ns.mem.pack(h.c), h.c.home)
@@ -324,7 +322,7 @@ func (ns *nests) allBefore(n *nest, h *history) value {
 	return ns.arr.flatten(ns.vars.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
 }
 
-// commit stores what a nest did to a variable of outside.
+// commit stores the final content of a variable from outside the nest.
 func (ns *nests) commit(n *nest, h *history) {
 	c := h.c
 	if h.Sum {
@@ -372,7 +370,7 @@ func (ns *nests) commit(n *nest, h *history) {
 	ns.vars.store(c, lanes.WholeOf(c.shape), val)
 }
 
-// commitSum adds what all iterations added.
+// commitSum adds the terms of all iterations.
 func (ns *nests) commitSum(h *history, w *write) {
 	c, ax := h.c, w.u.Domain
 	g := levelOf(ax).g

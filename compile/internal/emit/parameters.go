@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// parameters makes variables of unconstrained numbers, and checks declared ones.
+// parameters computes parameters from unconstrained numbers, and checks declared variables.
 type parameters struct {
 	floor
 	prog *ir.Program
@@ -33,17 +33,16 @@ type Param struct {
 	slots []ir.Slot // their order
 }
 
-// ParamLeaf is a parameter of a simple type, or one of those that a tuple or a
-// complex number consists of.
+// ParamLeaf is a parameter of a simple type, or a leaf of a tuple or a complex number.
 type ParamLeaf struct {
-	Name  string // in data: theta, t.2.1
+	Name  string // name in data: theta, t.2.1
 	Part  types.ComplexPart
 	Shape []int
 	free  []int // of the unconstrained numbers
 }
 
-// parameters declares the parameters from inputs of the graph; jacobian
-// receives addends of the log Jacobian.
+// parameters declares the parameters from inputs of the graph. jacobian receives the terms of the
+// log Jacobian.
 func (ps *parameters) parameters(jacobian func(value)) {
 	for i, leaves := range ir.Declared(ps.prog.Parameters) {
 		p := ps.list[i]
@@ -55,7 +54,7 @@ func (ps *parameters) parameters(jacobian func(value)) {
 	}
 }
 
-// describe lists the parameters, whose sizes data decide.
+// describe lists the parameters; data decide their sizes.
 func (ps *parameters) describe() {
 	for _, leaves := range ir.Declared(ps.prog.Parameters) {
 		ps.list = append(ps.list, ps.param(leaves))
@@ -81,8 +80,8 @@ func (ps *parameters) param(leaves []*ir.Var) Param {
 	return p
 }
 
-// positions of a leaf's unconstrained numbers among those of the parameter, by
-// element.
+// positions returns the positions of a leaf's unconstrained numbers among those of the parameter,
+// by element.
 func (p *Param) positions(leaf int) ad.Index {
 	free := p.Leaves[leaf].free
 	t := make([]int32, ad.SizeOf(free))
@@ -97,8 +96,7 @@ func (p *Param) positions(leaf int) ad.Index {
 	return lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(t)}})
 }
 
-// parameter declares a leaf of a parameter from its unconstrained numbers, which
-// lie at positions of in.
+// parameter declares a leaf of a parameter from its unconstrained numbers, at positions of in.
 func (ps *parameters) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions ad.Index, jacobian func(value)) {
 	g, shape, tr := ps.b.root.g, leaf.Shape, ps.transformOf(v)
 	g.SetSite(ps.b.site())
@@ -121,14 +119,14 @@ func (ps *parameters) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions 
 			j = g.Sum(j)
 			c := v.Constraint
 			if len(shape) > 0 && c.Kind == types.OffsetMultiplier && c.Upper != nil && c.Upper.Type().Rank() == 0 {
-				j = g.Scale(float64(ad.SizeOf(shape)), j) // one multiplier of all elements
+				j = g.Scale(float64(ad.SizeOf(shape)), j) // one multiplier for all elements
 			}
 			jacobian(value{typ: types.RealType, lvl: ps.b.root, ref: j, param: true})
 		}
 	}
 }
 
-// freeShape is the shape of the unconstrained numbers of a variable.
+// freeShape returns the shape of the unconstrained numbers of a variable.
 func freeShape(tr transform.Transform, t types.Type, shape []int) []int {
 	if tr.Free == nil {
 		return shape
@@ -160,8 +158,8 @@ func (ps *parameters) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	rejectIf(g, wrong, m, bounds.Lower, bounds.Upper)
 }
 
-// rejectIf rejects the evaluation where an element of wrong is not 0, unless data decide that
-// none is.
+// rejectIf rejects the evaluation if an element of wrong is not 0. It adds nothing if data decide
+// that all are 0.
 func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 		return
@@ -172,8 +170,7 @@ func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	g.RejectIf(wrong, m, args...)
 }
 
-// storage is the index of elements whose positions are t, by element in row-major
-// order.
+// storage returns the index of elements at positions t, by element in row-major order.
 func storage(t []int32, shape []int) ad.Index {
 	if len(shape) < 2 || len(t) == 0 {
 		return lanes.Contiguous(shape)
@@ -191,9 +188,8 @@ func storage(t []int32, shape []int) ad.Index {
 	return ix
 }
 
-// wrongItem finds the first vector or matrix of a variable of a constrained
-// type that is not what it is declared to be. The function does not allocate
-// where there is none.
+// wrongItem returns a function that finds the first vector or matrix of a variable that violates
+// its constrained type. The function does not allocate if there is none.
 func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
 	size := ad.SizeOf(shape[v.Type.Dims:])
 	lanes, shape := ad.SizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
@@ -210,7 +206,7 @@ func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string
 	}
 }
 
-// checkItems adds the check that a variable is of its constrained type.
+// checkItems adds the check that a variable satisfies its constrained type.
 func (ps *parameters) checkItems(v *ir.Var) {
 	x := ps.b.numeric(ps.mem.pack(ps.vars.cell(v)))
 	shape, find := x.shape, wrongItem(v, x.shape)

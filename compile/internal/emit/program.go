@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Program is a program about to become graphs.
+// Program is the emission of a program: its state while graphs are built.
 type Program struct {
 	floor
 	prog   *ir.Program
@@ -32,35 +32,35 @@ type Program struct {
 	params *parameters
 
 	known  []Constant
-	common *fork  // what all graphs have in common
-	free   func() // gives back what the present graph does not keep
+	common *fork  // the common beginning of all graphs
+	free   func() // gives back memory that the current graph does not keep
 }
 
 // Options of an emission.
 type Options struct {
-	Seed       uint64       // of random draws in transformed data, for package bind
+	Seed       uint64       // seed of random draws in transformed data, for package bind
 	Print      func(string) // receives prints of transformed data, for package bind
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
 	Transforms transform.Edition
-	Budget     *ad.Budget // of memory and statements; nil: there are no bounds
-	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
+	Budget     *ad.Budget // memory and statements; nil: no bounds
+	Unroll     bool       // evaluate every loop iteration by iteration, for tests
 }
 
-// Stats is how loops and branches came out.
+// Stats describes how loops and branches were evaluated.
 type Stats struct {
 	Laned    int // loops evaluated once for all iterations
-	Scanned  int // loops with a carried recurrence
+	Scanned  int // loops with a recurrence
 	Carried  int // loops as one region that carries variables whole
 	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
-	Plans    []Plan   // of the loops, in the order in which they are evaluated; the first few hundred
-	Faults   []string // plans of loops that could not be carried out
+	Plans    []Plan   // plans of the first few hundred loops, in order of evaluation
+	Faults   []string // plans that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
 }
 
-// complaints runs fn, whose complaints come back as *Error.
+// complaints runs fn, and returns the errors that it throws as *Error.
 func (pr *Program) complaints(fn func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -79,7 +79,7 @@ func (pr *Program) complaints(fn func()) (err error) {
 		case *fault:
 			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %s", r.Reason)
 			err = &Error{List: diag.List{p.d}, Fault: true}
-		case runtime.Error: // a fault as well: who embeds the package is not to be ended by it
+		case runtime.Error: // also a fault: it must not end programs that embed the package
 			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, Fault: true}
 		default:
@@ -90,7 +90,7 @@ func (pr *Program) complaints(fn func()) (err error) {
 	return nil
 }
 
-// Constant is the value of a data variable, outside any graph.
+// Constant is the value of a data variable, outside of any graph.
 type Constant struct {
 	Var   *ir.Var
 	Shape []int
@@ -130,7 +130,7 @@ func (pr *Program) beginDensity(jacobians bool) {
 	pr.transformedParameters()
 }
 
-// endDensity evaluates the model to the log density.
+// endDensity evaluates the model block and returns the graph of the log density.
 func (pr *Program) endDensity() *ad.Graph {
 	for _, s := range pr.prog.Model {
 		pr.stmts.exec(s)
@@ -145,20 +145,20 @@ func (pr *Program) endDensity() *ad.Graph {
 	return g
 }
 
-// fork is what has been evaluated, from where several parts of a program go on.
+// fork is a state of evaluation from which several parts of a program continue.
 type fork struct {
 	g       *ad.Graph
 	cells   []*cell
 	aligned map[alignKey]ad.Ref
 }
 
-// fork keeps what has been evaluated outside of all statements.
+// fork saves the state of evaluation, outside of all statements.
 func (pr *Program) fork() *fork {
 	return &fork{g: pr.b.root.g.Fork(), cells: copies(pr.vars.cells), aligned: maps.Clone(pr.b.aligned)}
 }
 
-// resume goes on from a fork, which stays as it is. What was taken from the budget beside
-// what the former part keeps is given back before the copy takes its own.
+// resume continues from a fork, which stays unchanged. It first gives back the memory that the
+// former part took but does not keep.
 func (pr *Program) resume(f *fork) {
 	pr.free()
 	pr.restart()
@@ -166,7 +166,8 @@ func (pr *Program) resume(f *fork) {
 	pr.free = pr.b.refund()
 }
 
-// copies are cells with the same content, which neither these nor those change in place.
+// copies returns cells with the same content. Neither the cells nor the copies then change it in
+// place.
 func copies(cells []*cell) []*cell {
 	out := slices.Clone(cells)
 	for i, c := range cells {
@@ -188,8 +189,8 @@ func (pr *Program) transformedParameters() {
 	}
 }
 
-// Begin evaluates what all graphs have in common: parameters and transformed parameters. It
-// follows Describe.
+// Begin evaluates the common beginning of all graphs: parameters and transformed parameters. Call
+// it after Describe.
 func (pr *Program) Begin() error {
 	return pr.complaints(func() {
 		pr.beginDensity(pr.opts.Jacobian)
@@ -197,18 +198,18 @@ func (pr *Program) Begin() error {
 	})
 }
 
-// Density is the graph of the log density. It follows Begin.
+// Density returns the graph of the log density. Call it after Begin.
 func (pr *Program) Density() (g *ad.Graph, err error) {
 	err = pr.complaints(func() { g = pr.endDensity() })
 	return g, err
 }
 
-// Constrained is the graph whose outputs are parameters and transformed parameters.
+// Constrained returns the graph whose outputs are parameters and transformed parameters.
 func (pr *Program) Constrained() (*ad.Graph, error) {
 	return pr.rest(func() {}, pr.prog.Parameters, pr.prog.TransformedParameterVars)
 }
 
-// Generated is the graph of generated quantities, and all other quantities.
+// Generated returns the graph of generated quantities and all other quantities.
 func (pr *Program) Generated() (*ad.Graph, error) {
 	return pr.rest(func() {
 		for _, s := range pr.prog.GeneratedQuantities {
@@ -220,7 +221,7 @@ func (pr *Program) Generated() (*ad.Graph, error) {
 	}, pr.prog.Parameters, pr.prog.TransformedParameterVars, pr.prog.GeneratedQuantityVars)
 }
 
-// rest goes on from what is common, and makes variables the outputs.
+// rest continues from the common beginning, and makes variables the outputs.
 func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) {
 	err = pr.complaints(func() {
 		pr.resume(pr.common)
@@ -231,17 +232,17 @@ func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) 
 	return g, err
 }
 
-// Stats is how loops and branches came out so far.
+// Stats returns how loops and branches were evaluated so far.
 func (pr *Program) Stats() Stats { return pr.log.stats }
 
-// Sites are the positions of graph nodes, by ad.Site.
+// Sites returns the source positions of graph nodes, by ad.Site.
 func (pr *Program) Sites() []source.Span { return pr.b.sites }
 
-// nameBytes is what the name and the places of an element of an output take.
+// nameBytes is the memory in bytes of the name and positions of an element of an output.
 const nameBytes = 96
 
-// Describe lists the parameters and names all outputs, the first constrained of them those of the
-// parameters and transformed parameters. Data decide all sizes.
+// Describe lists the parameters and the names of all outputs. The first constrained names are those
+// of parameters and transformed parameters. Data decide all sizes.
 func (pr *Program) Describe() (params []Param, names []string, constrained int, err error) {
 	err = pr.complaints(func() {
 		for _, k := range pr.known {
@@ -311,7 +312,7 @@ func (pr *Program) begin() {
 	pr.restart()
 }
 
-// restart leaves all statements, with nothing evaluated.
+// restart resets the state of evaluation: no statement in progress, nothing evaluated.
 func (pr *Program) restart() {
 	*pr.at = context{lvl: pr.b.root}
 	pr.b.aligned = map[alignKey]ad.Ref{}
@@ -320,10 +321,10 @@ func (pr *Program) restart() {
 	pr.lp.propto, pr.lp.inModel = pr.opts.Propto, false
 }
 
-// The parts of an emission, each with what it stands on. A part uses those above it; what
-// expressions and statements need of one another further down goes through two interfaces.
+// The parts of an emission. Each part uses those above it. Uses of parts further down go through
+// two interfaces, for expressions and statements.
 
-// floor is what every part further up needs: the lowest ones.
+// floor holds the lowest parts, which every other part needs.
 type floor struct {
 	at   *context
 	opts *Options

@@ -10,47 +10,46 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// A recurrence is a group of units that depend on one another across iterations.
-// Its iterations, in all lanes around the loop, are the steps of one scan. What a
-// step reads of what the group wrote so many steps before comes from a register,
-// an input of the scan's body; what the group did not write, from outside: the
-// first steps of each lane around, or those where the program begins anew.
+// A recurrence is a group of units that depend on one another across iterations. Its iterations, in
+// all lanes around the loop, are the steps of one scan. A value that the group wrote a number of
+// steps before comes from a register, an input of the scan's body. Values that the group did not
+// write come from outside. These are read in the first steps of each lane around, or where the
+// program restarts the recurrence.
 //
-// Only what depends on a register goes into the body's graph; everything else is
-// evaluated in lanes, outside. Of the body's graph in turn only what the next
-// values of the registers need stays in the scan; the rest is evaluated in lanes
-// on what the scan keeps. So the recurrence that remains is as small as it can be.
+// Only computations that depend on a register go into the body's graph; all others are evaluated in
+// lanes, outside. Of the body's graph, only computations for the next values of the registers stay
+// in the scan. The rest is evaluated in lanes on the values that the scan keeps. So the remaining
+// recurrence is as small as possible.
 type recurrence struct {
 	n       *nest
 	units   []*unit
 	planned []*plan.Unit
-	dom     *axis // whose lanes are the steps
+	dom     *axis // its lanes are the steps
 	lvl     *level
 
 	chains  map[*write]*chain
 	order   []*chain
 	targets []ad.Ref
 
-	densities []int // in binder.densities, whose arguments are values of the body
+	densities []int // indices of the densities whose arguments are values of the body
 }
 
-// chain is the registers that hold the values of one write of the last steps, the
-// most recent first.
+// chain holds the registers with the values of one write in the last steps, the most recent first.
 type chain struct {
 	w    *write
 	size int
 	reg  []ad.Ref
-	init [][]element // of register k before the scan
+	init [][]element // values of register k before the scan
 }
 
-// element is an element of a flat array; of none if from is nil.
+// element is an element of a flat array; from is nil if there is none.
 type element struct {
 	from *value
 	at   int32
 }
 
-// outOfScan reports whether an expression has nothing to do with the values of the
-// recurrence under way, so that it is evaluated in lanes.
+// outOfScan reports whether an expression does not depend on the values of the current recurrence,
+// so that it can be evaluated in lanes.
 func (vs *variables) outOfScan(e ir.Expr) bool {
 	r := vs.at.scan
 	out := vs.functions.SideEffectsIn(e) == 0
@@ -78,10 +77,10 @@ func (r *recurrence) has(h *history) bool {
 	return slices.ContainsFunc(h.Writes, func(w *plan.Write) bool { return plan.Has(r.planned, w.Unit) })
 }
 
-// readCarried reads elements that the recurrence under way writes.
+// readCarried reads elements that the current recurrence writes.
 func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis, typ types.Type) value {
 	r := vs.at.scan
-	if ax != r.dom && r.dom.Within(ax) { // in a loop within the steps, which all of its iterations read at the same time
+	if ax != r.dom && r.dom.Within(ax) { // in an inner loop, whose lanes read at the same time
 		return vs.readStep(n, h, acc, typ)
 	}
 	if ax != r.dom {
@@ -97,7 +96,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 		return vs.loadBefore(n, h, acc, typ)
 	}
 	at, ok := plan.Pattern(r.planned, from, width)
-	if !ok && !acc.IsWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
+	if !ok && !acc.IsWhole(h.c.size) { // the planner did not know them: carried whole
 		return vs.arr.gather(vs.readCarried(n, h, lanes.WholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
 	if !ok {
@@ -165,8 +164,8 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 	return v
 }
 
-// readStep is readCarried in the lanes of a loop within a step: the step reads, and
-// where these lanes read different elements, they take them out of the variable.
+// readStep is readCarried in the lanes of an inner loop. The step reads. If the lanes read
+// different elements, the step reads the whole variable and they gather from it.
 func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.Type) (v value) {
 	r := vs.at.scan
 	at := vs.at.in(r.dom)
@@ -178,18 +177,18 @@ func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.T
 	return vs.arr.gather(v, acc, typ)
 }
 
-// writes reports whether a read finds what the recurrence wrote.
+// writes reports whether a read sees a value that the recurrence wrote.
 func (r *recurrence) writes(o plan.Origin) bool {
 	return o.Write != nil && plan.Has(r.planned, o.Write.Unit)
 }
 
-// begins gives registers their values before the scan if what a read takes from
-// outside is just that: in the first steps, the values that would have been written
-// in steps before them.
+// begins sets the registers' values before the scan from the reads from outside. This works if
+// these are only in the first steps, in place of values written in earlier steps. Otherwise it
+// returns false.
 func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
 	r, width, most := vs.at.scan, len(at), 0
 	if r.dom.Parent != nil {
-		return false // the lanes around begin anew
+		return false // each lane around starts a new recurrence
 	}
 	for p, x := range at {
 		if !x.Outside || x.Write == nil {
@@ -202,7 +201,7 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 			}
 		}
 	}
-	// What the first steps read.
+	// The values that the first steps read.
 	first := &axis{N: most, Parent: r.dom, Up: make([]int32, most), Level: levelOf(r.dom), Subset: true}
 	for l := range most {
 		first.Up[l] = int32(l)
@@ -250,8 +249,8 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	return true
 }
 
-// maskOutside tells for every step, and every position if they differ, whether a
-// read is from outside.
+// maskOutside returns, for every step, whether a read is from outside; also for every position, if
+// they differ.
 func (vs *variables) maskOutside(r *recurrence, from []plan.Origin, width int) value {
 	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
 	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
@@ -309,9 +308,9 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	body := r.lvl.g
 	inBody := func(w *write) bool { return w.val.ints == nil && w.val.lvl == r.lvl }
 
-	// The next values of the registers, and what they need: the recurrence. What
-	// draws random numbers belongs to it, for a number in every iteration: in
-	// lanes, arguments that are the same in all would give a single one.
+	// Find the recurrence: the next values of the registers and everything they need. Random draws
+	// also belong to it, so that every iteration gets its own number. In lanes, equal arguments
+	// would give a single number.
 	var regs, next []ad.Ref
 	for _, ch := range r.order {
 		val := sn.arr.reshape(sn.b.numeric(ch.w.val), []int{ch.size}, ch.w.val.typ)
@@ -333,7 +332,7 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	inner := body.Live(needed, false)
 	body.MarkResults(inner)
 
-	// What is used outside the recurrence.
+	// Find the values that are used outside the recurrence.
 	isReg := map[ad.Ref]int{}
 	for k, reg := range regs {
 		isReg[reg] = k
@@ -373,7 +372,7 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 			return
 		}
 		if inner[x] {
-			if nd.Op.Row().Class == ad.Region { // it has no value to keep
+			if nd.Op.Row().Class == ad.Region { // it has no value
 				return
 			}
 			keptAt[x] = len(kept)
@@ -465,12 +464,11 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	})
 }
 
-// scanResults are the arrays over the steps of what a scan keeps, and of what it
-// carries before each step.
+// scanResults returns the arrays over the steps of values that a scan keeps, and of carried values
+// before each step.
 type scanResults struct{ kept, history func(k int) ad.Ref }
 
-// scanned adds a scan to the graph, or, where all that it depends on is known, its
-// results.
+// scanned adds a scan to the graph. If all its inputs are known, it adds its results as constants.
 func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 	g := sn.at.lvl.g
 	known := len(s.Body.SideEffects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
@@ -506,12 +504,12 @@ func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 	}
 }
 
-// beforeScan is what register k of a chain holds before the scan.
+// beforeScan returns the content of register k of a chain before the scan.
 func (sn *scans) beforeScan(ch *chain, k int) ad.Ref {
 	var a assembly[*value]
 	t := make([]int32, ch.size)
 	for p, e := range ch.init[k] {
-		if e.from != nil { // else no step reads it: anything will do
+		if e.from != nil { // else no step reads it
 			t[p] = e.at + a.part(e.from, func() value { return *e.from })
 		}
 	}
@@ -522,9 +520,8 @@ func (sn *scans) beforeScan(ch *chain, k int) ad.Ref {
 	return sn.b.use(sn.arr.elementsOf(a.parts, t, types.Real), sn.at.lvl, nil)
 }
 
-// copyNodes adds to g copies of the marked nodes of body; to holds, by node of
-// body, the counterparts, of inputs already, of the others afterwards.
-// Regions with effects keep them.
+// copyNodes adds copies of the marked nodes of body to g. to maps nodes of body to their copies:
+// the caller fills in the inputs, copyNodes the others. Regions with side effects keep them.
 func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
 	w := ad.NewRewriter(body, g)
 	for i, n := range body.Nodes {

@@ -13,23 +13,23 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// reporter reports what is wrong, where, and takes from the budget.
+// reporter reports errors with their place, and takes from the budget.
 type reporter struct {
 	at   *context
 	opts *Options
 
-	span   source.Span // to which what follows belongs
-	calls  []callSite  // under way
-	levels int         // of statements and expressions that are evaluated within one another
+	span   source.Span // position of the nodes and errors that follow
+	calls  []callSite  // calls in progress
+	levels int         // nesting depth of the statements and expressions in evaluation
 }
 
 // Error is what Bind returns when data and program do not fit: diagnostics with
 // positions in the program.
 type Error struct {
 	List  diag.List
-	Fault bool // of the planner, rather than something that no graph can hold
-	// Skippable tells that it stands where parameters may never lead, so that it is
-	// no more than a rejection when they do.
+	Fault bool // a fault of the planner, rather than a program that no graph can represent
+	// Skippable means that the error is in a branch that parameters may never take. It becomes a
+	// rejection if they do.
 	Skippable bool
 }
 
@@ -41,25 +41,23 @@ func (e *Error) Error() string {
 	return "the program cannot be bound to these data"
 }
 
-// Unknown reports whether what is said is about values that only a run tells.
+// Unknown reports whether the diagnostics are about values that only a run determines.
 func Unknown(list diag.List) bool {
 	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
 		return d.Code == diag.NotSupported || d.Code == diag.UnknownInt || d.Code == diag.EndlessRecursion
 	})
 }
 
-// fault is what should not happen: an evaluation that meets what the plan did not
-// foresee. It ends the binding; tests fail, users have their program interpreted. Only
-// the inspector looks at one: where the sizes in a loop differ between iterations, it
-// inspects them by groups.
+// fault is an internal error: the evaluation met a case that the plan did not foresee. It ends the
+// binding. Tests fail; a user's program is interpreted. Only the inspector recovers from one: if
+// sizes in a loop differ between iterations, it inspects the iterations in groups.
 type fault = lanes.Fault
 
-// halt ends the binding, whatever is being looked at: a budget is exhausted, or
-// whoever asked for it wants it no more.
+// halt ends the binding unconditionally: a budget is exhausted, or the caller cancelled it.
 type halt struct{ err error }
 
-// reserve asks for the memory of an array of so many elements in each dimension, of so
-// many bytes each, before it is allocated.
+// Reserve asks for the memory of an array with these sizes before it is allocated. Each element has
+// a size in bytes.
 func (rp *reporter) Reserve(bytes int, sizes ...int) {
 	n := ad.SizeOf(sizes)
 	if n > interp.MaxElements {
@@ -73,23 +71,23 @@ func (rp *reporter) Reserve(bytes int, sizes ...int) {
 // reserveLanes asks for the memory of the numbers and maps of an axis.
 func (rp *reporter) reserveLanes(n ...int) { rp.Reserve(32, n...) }
 
-// Used and Back are of the budget, see [plan.Memory].
+// Used and Back are the budget's methods, see [plan.Memory].
 func (rp *reporter) Used() int64     { return rp.opts.Budget.Used() }
 func (rp *reporter) Back(used int64) { rp.opts.Budget.Back(used) }
 
-// step counts a statement that is bound.
+// step counts a bound statement.
 func (rp *reporter) step() {
 	if err := rp.opts.Budget.Step(statementCost); err != nil {
 		rp.Halt(err)
 	}
 }
 
-// maxLevels bounds the statements and expressions that are evaluated within one another,
-// in all calls that are under way: each takes up to 1.4 kB of the stack, and Go ends a
-// program whose stack grows beyond half a gigabyte.
+// maxLevels bounds the nesting depth of statements and expressions in evaluation, including all
+// calls in progress. Each takes up to 1.4 kB of stack, and Go ends a program whose stack exceeds
+// half a gigabyte.
 const maxLevels = 150_000
 
-// deeper begins a statement or expression within others.
+// deeper counts the beginning of a nested statement or expression.
 func (rp *reporter) deeper(at source.Span) {
 	if rp.levels++; rp.levels > maxLevels {
 		rp.fail(at, diag.EndlessRecursion, "calls stand too deep within one another").
@@ -102,14 +100,14 @@ func (rp *reporter) shallower() { rp.levels-- }
 // Halt ends the binding.
 func (rp *reporter) Halt(err error) { panic(&halt{rp.limited(err, rp.span)}) }
 
-// Ask ends the binding if nobody wants it any more.
+// Ask ends the binding if the caller cancelled it.
 func (rp *reporter) Ask() {
 	if err := rp.opts.Budget.Ask(); err != nil {
 		panic(&halt{err})
 	}
 }
 
-// limited is the error of a budget, at a place.
+// limited returns a budget's error with its place.
 func (rp *reporter) limited(err error, at source.Span) error {
 	var limit *ad.LimitError
 	if !errors.As(err, &limit) {
@@ -119,9 +117,9 @@ func (rp *reporter) limited(err error, at source.Span) error {
 	return &Error{List: diag.List{p.d}, Skippable: p.skippable && limit.What == "memory"}
 }
 
-// Limited is an error that a budget, exhausted after binding by what is made of g, ended
-// with: an *Error, at the place that asked or, if that is not known, at that of the
-// largest value.
+// Limited adds a place to the error of a budget that was exhausted after binding, while g was
+// processed. The result is an *Error at the place that asked for memory or, if unknown, at that of
+// the largest value.
 func (pr *Program) Limited(err error, g *ad.Graph) error {
 	if limit := (*ad.LimitError)(nil); !errors.As(err, &limit) {
 		return err
@@ -141,7 +139,7 @@ func (pr *Program) Limited(err error, g *ad.Graph) error {
 	return pr.rep.limited(err, pr.b.sites[at])
 }
 
-// problem is a diagnostic under construction; throw ends the evaluation.
+// problem is a diagnostic under construction; its method throw ends the evaluation.
 type problem struct {
 	d         diag.Diagnostic
 	skippable bool // see Error
@@ -154,7 +152,7 @@ func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...
 	return rp.complain(diag.Errorf(code, at, format, args...))
 }
 
-// complain is a diagnostic with the calls that are under way.
+// complain returns a problem with the calls in progress.
 func (rp *reporter) complain(d diag.Diagnostic) *problem {
 	const shown = 3 // calls of a deep recursion are all alike
 	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {
@@ -176,14 +174,14 @@ func (p *problem) fix(format string, args ...any) *problem {
 
 func (p *problem) throw() { panic(p) }
 
-// halt is throw where another way to evaluate a loop would end in the same.
+// halt is throw for errors that occur in every way of evaluating a loop.
 func (p *problem) halt() { panic(&halt{&Error{List: diag.List{p.d}, Skippable: p.skippable}}) }
 
-// unknownDetail is why a value must be known.
+// unknownDetail explains why a value must be known.
 const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."
 
-// unsupported reports something that the language has and the engine does not;
-// fix, if not "", is what to write instead.
+// unsupported reports a feature of the language that graphs do not support. fix, if not "", is what
+// to write instead.
 func (rp *reporter) unsupported(at source.Span, what, fix string) {
 	p := rp.fail(at, diag.NotSupported, "%s cannot be evaluated", what).detailf("%s", unknownDetail)
 	p.d.Fix = fix
@@ -193,7 +191,7 @@ func (rp *reporter) unsupported(at source.Span, what, fix string) {
 type callSite struct {
 	name  string
 	at    source.Span
-	param bool // some argument is of parameter level
+	param bool // some argument has parameter level
 }
 
 func plural(n int) string {
@@ -203,14 +201,14 @@ func plural(n int) string {
 	return "s"
 }
 
-// move sets the position to which what follows belongs and returns the former.
+// move sets the current position and returns the former one.
 func (rp *reporter) move(s source.Span) source.Span {
 	old := rp.span
 	rp.span = s
 	return old
 }
 
-// catch turns a declaration's complaint into a diagnostic at the call.
+// catch turns an error of a declaration in the library into a diagnostic at the call.
 func (rp *reporter) catch(f func()) {
 	defer func() {
 		switch r := recover().(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// statements runs them.
+// statements runs statements.
 type statements struct {
 	floor
 	vars  *variables
@@ -157,7 +157,7 @@ func (st *statements) target(s *ir.Target) {
 	st.add(s.Value, false)
 }
 
-// add adds an expression to the log density: a density's addends over lanes one by one. Those of ~
+// add adds an expression to the log density; a density's terms are added one by one. Terms of ~
 // leave out constants.
 func (st *statements) add(e ir.Expr, tilde bool) {
 	c, ok := e.(*ir.Call)
@@ -200,8 +200,8 @@ func (st *statements) reject(s *ir.Reject) {
 	st.b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })
 }
 
-// assignComputed assigns to elements whose indices are computed: the variable
-// becomes one with these elements replaced.
+// assignComputed assigns to elements whose indices are computed at run time: it replaces these
+// elements in the whole variable.
 func (st *statements) assignComputed(c *cell, s *ir.Assign) {
 	pos := st.idx.computedPositions(c.shape, s.Indices)
 	whole := lanes.WholeOf(c.shape)

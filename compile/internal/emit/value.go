@@ -9,31 +9,30 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// axis is a set of iterations ("lanes") over which values vary. Its level is where values with
-// these lanes live.
+// axis is a set of iterations ("lanes") over which values vary. Its level is the graph that has
+// values with these lanes.
 type axis = plan.Axis
 
 func levelOf(ax *axis) *level { return ax.Level.(*level) }
 
-// level is a graph under construction: the program's own, the body of a loop
-// that is one region, or a branch of a conditional. Values of outer levels enter
-// as inputs: captured, or, of those that vary over the loop's iterations, one
-// slice for each.
+// level is a graph under construction: the program's own, the body of a loop that is one region, or
+// a branch of a conditional. Values of outer levels enter as inputs. A value that varies over the
+// loop's iterations enters as a stream, one slice per iteration. Others are captured.
 type level struct {
 	g      *ad.Graph
 	parent *level
 	depth  int
-	outer  *axis // axis in force where the region stands; hidden inside
+	outer  *axis // axis in force around the region; hidden inside
 	loop   *axis // the iterations of a loop's body; nil for a branch
 	steps  int   // iterations of that loop, per lane of outer
 	flat   bool  // the iterations in all lanes around the loop are steps of one scan
 	branch bool  // additions to the log density are results of the region
-	laned  bool  // the graph is put where there are lanes, so that it must have none
+	laned  bool  // the graph will be placed in lanes, so it must have no lanes itself
 
-	captured map[capture]ad.Ref // what has entered
+	captured map[capture]ad.Ref // the values that have entered
 	args     []ad.Ref           // the parent's refs, in order of capture
 	streams  []link
-	captures []link // of a loop's body: the same as args, with their inputs
+	captures []link // for a loop's body: the same as args, with their inputs
 }
 
 // capture names a value of the level around, and how it enters.
@@ -42,8 +41,8 @@ type capture struct {
 	stream bool
 }
 
-// link is a value of the level around and the body's input for it. flat is, for
-// a stream of a flat level, the value in lanes of the loop.
+// link is a value of the level around and the body's input for it. For a stream of a flat level,
+// flat is the value in lanes of the loop.
 type link struct{ outer, in, flat ad.Ref }
 
 func newLevel(parent *level, outer *axis) *level {
@@ -57,13 +56,13 @@ func deeper(a, b *level) *level {
 	return b
 }
 
-// value is a value of the language in the middle of evaluation: either integers
-// that are known (per lane), or a reference into a graph. A value of a composite
-// type is its leaves alone, which have all that is said of it.
+// value is a value of the language during evaluation: either known integers (per lane) or a
+// reference into a graph. A value of a composite type has only leaves; the other fields are set in
+// these.
 type value struct {
 	typ   types.Type
 	shape []int
-	axis  *axis   // lanes; nil if the same in all
+	axis  *axis   // lanes; nil if the value is the same in all
 	ints  []int64 // known integers: size of shape, times lanes
 	lvl   *level
 	ref   ad.Ref
@@ -72,7 +71,7 @@ type value struct {
 	leaves []value
 }
 
-// parts are the leaves of a value, which is itself one if it is simple.
+// parts returns the leaves of a value; a simple value is its own leaf.
 func (v value) parts() []value {
 	if v.leaves != nil {
 		return v.leaves
@@ -80,7 +79,7 @@ func (v value) parts() []value {
 	return []value{v}
 }
 
-// each does the same with every leaf of a value.
+// each applies f to every leaf of a value.
 func (v value) each(f func(k int, leaf value) value) value {
 	if v.leaves == nil {
 		return f(0, v)
@@ -92,7 +91,7 @@ func (v value) each(f func(k int, leaf value) value) value {
 	return out
 }
 
-// composed makes a value of a type from its leaves.
+// composed returns a value of type t with these leaves.
 func composed(t types.Type, leaves []value) value {
 	if !t.Composite() {
 		return leaves[0]
@@ -111,15 +110,15 @@ func (v value) size() int { return ad.SizeOf(v.shape) }
 
 func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}} }
 
-// known are known integers without what else is said of a value.
+// known returns the known integers as a lanes.Value.
 func (v value) known() lanes.Value { return lanes.Value{Shape: v.shape, Axis: v.axis, Ints: v.ints} }
 
-// ofLanes is a value of known integers.
+// ofLanes returns the value of known integers.
 func ofLanes(v lanes.Value) value {
 	return value{typ: types.Type{Kind: types.Int, Dims: len(v.Shape)}, shape: v.Shape, axis: v.Axis, ints: v.Ints}
 }
 
-// mapped are known integers, each made another.
+// mapped applies f to each known integer.
 func (v value) mapped(f func(x int64) int64) value {
 	ints := make([]int64, len(v.ints))
 	for i, x := range v.ints {
@@ -129,7 +128,7 @@ func (v value) mapped(f func(x int64) int64) value {
 	return v
 }
 
-// upTo are the integers from 1 to n.
+// upTo returns the integers from 1 to n.
 func upTo(n int) value {
 	v := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{n}, ints: make([]int64, n)}
 	for i := range v.ints {
@@ -147,16 +146,16 @@ func (v value) scalarInt() (int64, bool) {
 	return 0, false
 }
 
-// context is where evaluation stands. It alone decides where what is emitted goes:
-// into which graph, with which lanes, and what it leaves out. It is a value, changed
-// by with alone.
+// context is the current state of evaluation. It alone decides where emitted nodes go: into which
+// graph, with which lanes, and with which lanes excluded. It is a value that only the method with
+// changes.
 type context struct {
 	lvl      *level       // the graph where effects and conditional work go
-	axis     *axis        // lanes in force, hidden if they are of a level around; nil: the uniform context
-	masks    []lanes.Mask // conditions of the branches under way that are known per lane, where lanes are hidden
+	axis     *axis        // lanes in force, hidden if they belong to a level around; nil: none
+	masks    []lanes.Mask // current conditions known per lane, where lanes are hidden
 	branches []*branch    // under way
 	nest     *nest        // the loop whose units are being evaluated; nil: none
-	scan     *recurrence  // whose steps are being evaluated; nil: none
+	scan     *recurrence  // the recurrence whose steps are being evaluated; nil: none
 }
 
 // with runs fn in another context.
@@ -167,53 +166,50 @@ func (c *context) with(now context, fn func()) {
 	fn()
 }
 
-// in is the context with the lanes of ax in force.
+// in returns the context with the lanes of ax in force.
 func (c context) in(ax *axis) context {
 	c.axis = ax
 	return c
 }
 
-// into is the context within a branch, or the body of a region.
+// into returns the context within a branch, or the body of a region.
 func (c context) into(br *branch) context {
 	c.lvl, c.branches = br.lvl, append(slices.Clip(c.branches), br)
 	return c
 }
 
-// where is the context on one side of a condition that is known per lane.
+// where returns the context on one side of a condition that is known per lane.
 func (c context) where(cond value, side bool) context {
 	c.masks = append(slices.Clip(c.masks), lanes.Mask{Cond: cond.known(), Side: side})
 	return c
 }
 
-// before is the context before the loop of a nest.
+// before returns the context before the loop of a nest.
 func (c context) before(n *nest) context {
 	c.nest, c.scan = n.around, nil
 	return c
 }
 
-// outside is the context of what has nothing to do with the recurrence under way: it
-// is evaluated in lanes.
+// outside returns the context for values that do not depend on the current recurrence: they are
+// evaluated in lanes.
 func (c context) outside() context {
 	c.scan = nil
 	return c
 }
 
-// hidden reports whether the lanes in force belong to a level around the
-// present one.
+// hidden reports whether the lanes in force belong to a level around the current one.
 func (c *context) hidden() bool { return c.axis != nil && levelOf(c.axis) != c.lvl }
 
-// hiddenAxis reports whether lanes of ax cannot be told apart where evaluation
-// stands, because a region hides them.
+// hiddenAxis reports whether the current region hides the lanes of ax.
 func (c *context) hiddenAxis(ax *axis) bool { return ax != nil && levelOf(ax) != c.lvl }
 
-// scanning reports whether evaluation stands in the steps of a recurrence, outside
-// of its regions.
+// scanning reports whether the steps of a recurrence are being evaluated, outside of its regions.
 func (c *context) scanning() bool {
 	return c.scan != nil && c.lvl == levelOf(c.scan.dom)
 }
 
-// inOrder reports whether what is evaluated runs in the order of the program:
-// all loops under way are regions or unrolled.
+// inOrder reports whether the current evaluation runs in program order: all loops around are
+// regions or unrolled.
 func (c *context) inOrder() bool {
 	for ax := c.axis; ax != nil; ax = ax.Parent {
 		l := c.lvl
@@ -227,8 +223,8 @@ func (c *context) inOrder() bool {
 	return true
 }
 
-// mayBeSkipped reports whether what is evaluated may never be reached: it stands
-// in a branch that parameters decide.
+// mayBeSkipped reports whether the current statement may never be reached: it is in a branch that
+// parameters decide.
 func (c *context) mayBeSkipped() bool {
 	for l := c.lvl; l != nil; l = l.parent {
 		if l.branch && l.loop == nil {
@@ -238,12 +234,12 @@ func (c *context) mayBeSkipped() bool {
 	return false
 }
 
-// excluded tells for every lane of an axis whether it is left out where evaluation
-// stands: by branches under way whose conditions are known, or because no lane in force
-// belongs to it (a loop within has no iterations there); nil if none is.
+// excluded returns the lanes of an axis that are excluded in the current context, or nil. A lane is
+// excluded by a current branch with a known condition, or because no lane in force belongs to it
+// (an inner loop without iterations there).
 func (c *context) excluded(ax *axis) []bool { return lanes.Excluded(c.masks, c.axis, ax) }
 
-// regionLevel is the level around a region that begins here.
+// regionLevel returns the level around a region that begins here.
 func (c *context) regionLevel() *level {
 	if c.scanning() {
 		return c.scan.lvl
@@ -251,7 +247,7 @@ func (c *context) regionLevel() *level {
 	return c.lvl
 }
 
-// surroundings are the level and the axis in force where a region is to stand.
+// surroundings returns the level and the axis in force around a region that begins here.
 func (c *context) surroundings() (*level, *axis) {
 	parent := c.regionLevel()
 	if parent == c.lvl && !c.hidden() {
@@ -260,8 +256,8 @@ func (c *context) surroundings() (*level, *axis) {
 	return parent, nil
 }
 
-// narrow leaves of known integers only those of the lanes in force, so that
-// iterations that a condition excludes do not count (n - 1 where n > 1).
+// narrow restricts known integers to the lanes in force, so that iterations that a condition
+// excludes do not count (n - 1 where n > 1).
 func (c *context) narrow(v value) value {
 	if v.ints == nil || c.hidden() {
 		return v

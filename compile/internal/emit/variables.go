@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// variables are those of the frame in force, as the units of nests see them.
+// variables gives access to the variables of the current frame, as the units of nests see them.
 type variables struct {
 	floor
 	functions *static.Functions
@@ -75,20 +75,18 @@ func (vs *variables) accumulate(c *cell, acc lanes.Access, val value, negate boo
 	vs.store(c, acc, sum)
 }
 
-// overlay is a unit's own copy of elements of a variable: of a statement that
-// parameters hold together, or whose elements are not known beforehand. Within
-// the unit it is an ordinary variable; what it holds in the end is what the unit
-// writes.
+// overlay is a unit's own copy of elements of a variable. A unit needs it if parameters hold its
+// statements together or if its elements are not known in advance. Within the unit it is an
+// ordinary variable; its final content is what the unit writes.
 type overlay struct {
 	w     *write
 	whole bool
 	temp  *cell
-	delta bool // of additions alone: what is added
+	delta bool // only additions: the overlay is their sum
 }
 
-// resolve is the variable that an access is to, and the access to it, where units
-// under way work on copies: the unit of a nest on a copy of what the unit around works
-// on.
+// resolve redirects an access to the overlay on which a current unit works, if any. The unit of an
+// inner nest works on a copy of the overlay of the unit around.
 func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, c) {
 		switch {
@@ -103,7 +101,7 @@ func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	return c, acc
 }
 
-// overlayOn is the overlay of the units of n and of the nests around it for a cell.
+// overlayOn returns the overlay for a cell of the units of n and of the nests around it.
 func (vs *variables) overlayOn(n *nest, c *cell) *overlay {
 	for ; n != nil; n = n.around {
 		if n.unit != nil && n.unit.overlays[c] != nil {
@@ -113,8 +111,7 @@ func (vs *variables) overlayOn(n *nest, c *cell) *overlay {
 	return nil
 }
 
-// overlayOf is the innermost overlay of units under way for a variable, nil if there is
-// none.
+// overlayOf returns the innermost overlay of the current units for a variable, or nil.
 func (vs *variables) overlayOf(c *cell) (last *overlay) {
 	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, o.temp) {
 		last = o
@@ -122,8 +119,8 @@ func (vs *variables) overlayOf(c *cell) (last *overlay) {
 	return last
 }
 
-// storage is the cell that holds a variable, or the copy of it or of elements of it
-// on which a unit under way works.
+// storage returns the cell of a variable, or the copy of it or its elements on which a current unit
+// works.
 func (vs *variables) storage(v *ir.Var) *cell {
 	c := vs.cell(v)
 	if o := vs.overlayOf(c); o != nil {
@@ -132,15 +129,15 @@ func (vs *variables) storage(v *ir.Var) *cell {
 	return c
 }
 
-// sameElements reports whether an access by the unit under way, perhaps known for
-// more iterations than execute it, is to the elements of the write.
+// sameElements reports whether an access by the current unit is to the elements of the write. The
+// access may be known for more iterations than execute the unit.
 func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
 	ax := lanes.Innermost(w.u.Domain, acc.Axis)
 	offs, of := acc.Offsets(), w.acc.Offsets()
 	if len(offs) != len(of) {
 		return false
 	}
-	// What is the same in all lanes may stand with the lanes or with the offsets.
+	// A part that is the same in all lanes may be in the bases or in the offsets.
 	apart := int32(0)
 	for p := range offs {
 		if p == 0 {
@@ -153,7 +150,7 @@ func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
 	return slices.EqualFunc(acc.FlatBase(nil, ax, 0), w.acc.FlatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
 }
 
-// record keeps the value that the unit under way writes.
+// record stores the value that the current unit writes.
 func (vs *variables) record(h *history, val value, negate bool) {
 	w := h.ofUnit(vs.at.nest.unit)
 	if w == nil {
@@ -176,15 +173,14 @@ func (vs *variables) readVersions(n *nest, h *history, acc lanes.Access, typ typ
 	return v
 }
 
-// loadBefore reads what a variable of the nest n held before it.
+// loadBefore reads the content of a variable from before the nest n.
 func (vs *variables) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
 	var v value
 	vs.at.with(vs.at.before(n), func() { v = vs.load(h.c, acc, typ) })
 	return v
 }
 
-// valueOf is the value of the elements of acc that have these origins, in the
-// lanes of ax.
+// valueOf returns the elements of acc with these origins, in the lanes of ax.
 func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
 	shape := acc.Index.Shape()
 	if !slices.ContainsFunc(from, func(o plan.Origin) bool { return o.Write != nil }) {
@@ -198,7 +194,7 @@ func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.
 	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
 		return v
 	}
-	// Gather from all lanes of the writes and, where there was none, from before.
+	// Gather from all lanes of the writes and, without a write, from before the nest.
 	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
@@ -213,7 +209,7 @@ func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.
 	return vs.arr.unflatten(vs.arr.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
 }
 
-// at is the place of a position in the flat value.
+// at returns the index of a position in the flat value.
 func (w *write) at(pos int32) int32 {
 	if w.Slot != nil {
 		return w.Slot[pos]
@@ -221,7 +217,7 @@ func (w *write) at(pos int32) int32 {
 	return pos
 }
 
-// flatWrite is the value of a write, all lanes one after another.
+// flatWrite returns the value of a write as a flat array, lane after lane.
 func (vs *variables) flatWrite(w *write) value {
 	if w.Slot != nil {
 		return w.val
@@ -229,8 +225,8 @@ func (vs *variables) flatWrite(w *write) value {
 	return vs.arr.flatten(w.val, w.u.Domain)
 }
 
-// inEveryLane is valueOf where every lane reads the values of its own iteration,
-// of the same writes at the same positions; ok is false if it does not.
+// inEveryLane is valueOf for reads in which every lane reads values of its own iteration, from the
+// same writes at the same positions. ok is false for other reads.
 func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) (v value, ok bool) {
 	width := acc.Index.Size()
 	if width == 0 || len(from) == 0 {
@@ -269,7 +265,7 @@ func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc la
 				first = x.up[0]
 			}
 			if at[p] = from[p].Pos - first*size; at[p] < 0 || at[p] >= size {
-				return v, false // of another iteration
+				return v, false // it reads another iteration
 			}
 		}
 		for l := range len(from) / width {

@@ -275,7 +275,7 @@ func (p *planner) group() (why string) {
 		ready = ready[1:]
 		g := Group{Units: members[k], Kind: kinds[k]}
 		done := []int{k}
-		if g.Kind == Recurrence { // merge with recurrences over the same steps: one scan then takes the time of two
+		if g.Kind == Recurrence { // merge recurrences over the same steps into one scan
 			ready = slices.DeleteFunc(ready, func(j int) bool {
 				if kinds[j] != Recurrence || members[j][0].Domain != g.Units[0].Domain {
 					return false

@@ -67,7 +67,7 @@ func (p *planner) addedTo(units []*Unit) (v *History, among map[*Write]bool) {
 				return nil, nil
 			case t.How == Adds:
 				adds++
-			case !t.Access.equal(access) || t.Axis != u.Domain: // the added value must not depend on the sum
+			case !t.Access.equal(access) || t.Axis != u.Domain: // the term may depend on the sum
 				return nil, nil
 			default:
 				reads++
