@@ -8,20 +8,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Access is a set of elements of a container, per lane: position p of lane l is
-// element Base[l] + Index(p) of the container's flat storage.
+// Access is a set of elements of a container for each lane. Position p of lane l is element Base[l]
+// + Index(p) of the container's flat storage.
 type Access struct {
 	Axis  *plan.Axis
 	Base  []int32 // one per lane of Axis; nil if Axis is nil
 	Index ad.Index
-	Out   []bool // lanes that a condition leaves out, whose index is wrong; nil: none
-	None  bool   // of a container without elements: whoever gets here has been rejected
+	Out   []bool // excluded lanes with an invalid index; nil: none
+	None  bool   // the container has no elements; such an evaluation has been rejected
 }
 
-// WholeOf is the access of everything.
+// WholeOf returns the access to all elements of a container with a shape.
 func WholeOf(shape []int) Access { return Access{Index: Contiguous(shape)} }
 
-// IsWhole reports whether the access is of all elements of a container of that size, in order.
+// IsWhole reports whether the access is to all elements of a container of the given size, in order.
 func (a Access) IsWhole(size int) bool {
 	if a.Axis != nil || a.Index.Offset != 0 {
 		return false
@@ -38,14 +38,15 @@ func (a Access) IsWhole(size int) bool {
 	return n == size
 }
 
-// Offsets are the elements of the uniform part, in order.
+// Offsets returns the offsets of the index, in order. They are the same in all lanes; Base is added
+// to them.
 func (a Access) Offsets() []int32 {
 	out := make([]int32, 0, a.Index.Size())
 	a.Index.Each(func(_, e int) { out = append(out, int32(e)) })
 	return out
 }
 
-// Plain is an access in integers alone.
+// Plain returns the access as a plan.Access, which holds only integers.
 func (a Access) Plain() plan.Access {
 	return plan.Access{Axis: a.Axis, Base: a.Base, Offsets: a.Offsets(), Out: a.Out}
 }
@@ -57,11 +58,11 @@ func (a Access) FlatBase(home, ax *plan.Axis, size int) []int32 {
 	return plan.FlatBase(a.Axis, a.Base, home, ax, size)
 }
 
-// OutIn tells for every lane of ax, that of the access or one within it, whether its
-// index is wrong where conditions leave it out; nil if none is.
+// OutIn returns Out for the lanes of ax, which is the access's axis or within it. It is nil if no
+// lane is out.
 func (a Access) OutIn(ax *plan.Axis) []bool { return plan.OutIn(a.Axis, ax, a.Out) }
 
-// Positions are the elements of an access per lane, counted from 0.
+// Positions returns the positions of the elements of an access for each lane, counted from 0.
 func (a Access) Positions() Value {
 	offs := a.Offsets()
 	v := Value{Shape: a.Index.Shape(), Axis: a.Axis, Ints: []int64{}}
@@ -104,8 +105,8 @@ func (v Value) Gather(a Access) Value {
 	return out
 }
 
-// Put changes ints, which have the lanes of their home: the elements of an access become those of x
-// in the lanes of ax.
+// Put changes ints in place: it replaces the elements of an access by those of x in the lanes of
+// ax. v must have the lanes of its home.
 func (v Value) Put(a Access, x Value, ax *plan.Axis) {
 	offs := a.Offsets()
 	if ax == nil {
@@ -129,26 +130,27 @@ func (v Value) Put(a Access, x Value, ax *plan.Axis) {
 	}
 }
 
-// Evaluator is what indices are evaluated by.
+// Evaluator evaluates indices for Select and Bounds.
 type Evaluator interface {
-	// Ints are known ints; ok is false if they are known only when the program runs.
+	// Ints returns known ints. ok is false if they are known only when the program runs.
 	Ints(e ir.Expr) (v Value, ok bool)
-	// Elements is the number of elements of a value.
+	// Elements returns the number of elements of a value.
 	Elements(e ir.Expr) int
-	// Excluded tells for every lane of an axis whether it is left out; nil if none is.
+	// Excluded returns the excluded lanes of an axis, or nil.
 	Excluded(ax *plan.Axis) []bool
-	// OutOfRange reports indices i that are out of range and not left out: 1 in bad; first is the
-	// first of them. It may return where the place may never be reached: each is replaced by 1.
+	// OutOfRange reports indices i that are out of range in lanes that are not excluded. bad is 1
+	// for these; first is the first of them. In a branch that may never be taken it may return;
+	// each such index is then replaced by 1.
 	OutOfRange(i, bad Value, first int64, size, dimension int, ix ir.Index, what string)
 }
 
-// maxMissing bounds the length of a slice that is out of range where parameters may never lead,
-// beyond that of the dimension: it has its length as far as that takes no memory to speak of, so
-// that it fits what it is used with.
+// maxMissing bounds the excess length of an out-of-range slice in a branch that may never be taken.
+// Up to this bound, the slice keeps its length, so that it fits its use; the memory for it is
+// negligible.
 const maxMissing = 1 << 16
 
-// Select evaluates indices into a container of that shape, checking bounds; ok
-// is false if an index is computed only when the program runs.
+// Select evaluates indices into a container of the given shape, and checks bounds. ok is false if
+// an index is computed only when the program runs.
 func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Access, ok bool) {
 	stride := 1
 	for _, d := range shape {
@@ -179,7 +181,7 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 		}
 	}
 	var outs []outLanes
-	nothing := false // an index selects nothing, after which none is looked at
+	nothing := false // an index selects nothing, so those after it are not checked
 	for k, size := range shape {
 		stride /= max(size, 1)
 		if k >= len(indices) {
@@ -247,13 +249,13 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 			for l, i := range starts.Ints {
 				ends.Ints[l] = i + int64(n) - 1
 			}
-			for l, i := range check(ends).Ints { // where the end was wrong, any other slice will do
+			for l, i := range check(ends).Ints { // if the end was wrong, any slice will do
 				if i != ends.Ints[l] {
 					ends.Ints[l] = int64(n)
 				}
 				starts.Ints[l] = ends.Ints[l] - int64(n) + 1
 			}
-			if n > size+maxMissing { // it is never read, and need not be as long
+			if n > size+maxMissing { // it is never read and may be shorter
 				n, starts = size, Int(1)
 				ax = nil
 			}
@@ -284,8 +286,8 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 	return acc, true
 }
 
-// Bounds are those of a slice of a dimension; ok is false if they are known only when the program
-// runs.
+// Bounds returns the bounds of a slice of a dimension. ok is false if they are known only when the
+// program runs.
 func Bounds(ev Evaluator, ix ir.Index, size int) (from, to Value, ok bool) {
 	from, to, ok = Int(1), Int(int64(size)), true
 	if ix.A != nil {
@@ -298,14 +300,15 @@ func Bounds(ev Evaluator, ix ir.Index, size int) (from, to Value, ok bool) {
 	return from, to, ok
 }
 
-// outLanes are lanes of an axis that a condition leaves out, whose index is wrong.
+// outLanes are excluded lanes of an axis with an invalid index.
 type outLanes struct {
 	axis *plan.Axis
 	out  []bool
 }
 
-// WrongParts are what is wrong of slices that functions take, see [ir.Part.Wrong],
-// and 1 in the iterations whose slices are as they should be; no ints if all are.
+// WrongParts checks slices against the conditions of a part. For each iteration it returns the
+// offending number of [ir.Part.Wrong], or 1 if the slice is valid. It returns no ints if all are
+// valid.
 func WrongParts(part ir.Part, from, to Value, size int) (wrong Value) {
 	if part == ir.NoPart {
 		return wrong
@@ -326,12 +329,12 @@ func WrongParts(part ir.Part, from, to Value, size int) (wrong Value) {
 	return wrong
 }
 
-// SliceAgreed is a slice whose bounds differ between iterations: its length, which
-// must be the same in all that are not left out, and where it starts.
+// SliceAgreed returns the length and the starts of a slice whose bounds differ between iterations.
+// The length must be the same in all iterations that are not excluded.
 func SliceAgreed(ev Evaluator, from, to Value, ax *plan.Axis) (n int, starts Value) {
 	sizes, starts := Slice(from, to, ax)
 	n = int(sizes.MustAgree(ev.Excluded(ax)))
-	if n == 0 { // an empty slice, wherever it lies
+	if n == 0 { // an empty slice may be anywhere
 		for l := range starts.Ints {
 			starts.Ints[l] = 1
 		}
@@ -339,9 +342,9 @@ func SliceAgreed(ev Evaluator, from, to Value, ax *plan.Axis) (n int, starts Val
 	return n, starts
 }
 
-// inRange checks known indices into a dimension. One that is out of range is a mistake, unless no
-// iteration that gets here uses it: out is in which lanes. none: the dimension has no element that
-// could replace the missing one.
+// inRange checks known indices into a dimension. An index out of range is an error, unless its lane
+// is excluded; out marks these lanes. none means that the dimension has no element to replace the
+// missing one.
 func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what string) (in Value, out []bool, none bool) {
 	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
 	if !slices.ContainsFunc(i.Ints, wrong) {
@@ -349,7 +352,7 @@ func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what strin
 	}
 	bad := Value{Shape: i.Shape, Axis: i.Axis, Ints: make([]int64, len(i.Ints))}
 	excluded := ev.Excluded(i.Axis)
-	n, rest := i.Size(), (*int64)(nil) // the first that is wrong
+	n, rest := i.Size(), (*int64)(nil) // the first wrong index
 	ints := slices.Clone(i.Ints)
 	for p, x := range ints {
 		if !wrong(x) {
@@ -377,10 +380,10 @@ func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what strin
 	return in, out, size == 0
 }
 
-// Table is a dimension whose positions are listed.
+// Table returns a dimension with listed positions.
 func Table(t []int32) ad.Dim { return ad.Dim{N: len(t), Table: t} }
 
-// Affine replaces tables that step evenly by strides.
+// Affine replaces evenly spaced tables by strides.
 func Affine(ix ad.Index) ad.Index {
 	for k, d := range ix.Dims {
 		if d.Table == nil || d.N == 0 {
@@ -405,7 +408,7 @@ func Affine(ix ad.Index) ad.Index {
 	return ix
 }
 
-// Contiguous is the index of all elements in row-major order.
+// Contiguous returns the index of all elements in row-major order.
 func Contiguous(shape []int) ad.Index {
 	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
 	stride := 1

@@ -6,14 +6,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// Mask is a condition known per iteration, and the side of it that is being evaluated.
+// Mask is a condition known per iteration, with the side that is being evaluated.
 type Mask struct {
 	Cond Value
 	Side bool
 }
 
-// Excluded tells for every lane of an axis whether it is left out: by conditions, or because none
-// of the lanes in force belongs to it (a loop within has no iterations there); nil if none is.
+// Excluded returns the excluded lanes of an axis, or nil. A lane is excluded by a condition, or
+// because none of the lanes in force belongs to it (an inner loop without iterations there).
 func Excluded(masks []Mask, in, ax *plan.Axis) []bool {
 	out := empty(in, ax)
 	for _, m := range masks {
@@ -51,8 +51,7 @@ func Excluded(masks []Mask, in, ax *plan.Axis) []bool {
 	return out
 }
 
-// empty tells for every lane of an axis whether no lane in force belongs to it; nil if
-// some does to each.
+// empty returns the lanes of an axis to which no lane in force belongs, or nil.
 func empty(in, ax *plan.Axis) []bool {
 	if ax == nil || in == nil || ax == in || !ax.Within(in) {
 		return nil
@@ -71,8 +70,8 @@ func empty(in, ax *plan.Axis) []bool {
 	return out
 }
 
-// Sides are the lanes of ax in which a condition is true, and the others: nil if there are none, ax
-// if that is all of them.
+// Sides splits the lanes of ax by a condition: those where it is true, and the others. A side is
+// nil if it has no lanes, and ax if it has all of them.
 func Sides(cond Value, ax *plan.Axis) (sides [2]*plan.Axis) {
 	var lanes [2][]int32
 	for l, t := range cond.Mask(ax) {
@@ -94,15 +93,15 @@ func Sides(cond Value, ax *plan.Axis) (sides [2]*plan.Axis) {
 	return sides
 }
 
-// Memory asks for the memory of an array of so many elements in each dimension, of so many bytes
-// each, before it is allocated. It may panic.
+// Memory asks for the memory of an array with these sizes before it is allocated. Each element has
+// a size in bytes. It may panic.
 type Memory func(bytes int, sizes ...int)
 
 // Lanes asks for the memory of the numbers and maps of an axis.
 func (m Memory) Lanes(n ...int) { m(32, n...) }
 
-// Iterations is the axis of n iterations in every lane in force, nil: outside of any, and their
-// numbers from 1. level is that of its values outside of any.
+// Iterations returns the axis of n iterations in every lane of in, and their numbers from 1. in is
+// nil outside of all loops; the axis then gets the given level.
 func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Value) {
 	ax := &plan.Axis{N: n, Parent: in, Level: level}
 	if in != nil {
@@ -119,8 +118,8 @@ func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Val
 	return ax, Value{Axis: ax, Ints: ints}
 }
 
-// Ragged is the axis of all iterations of a loop whose bounds differ between the lanes in force,
-// and the values of its variable.
+// Ragged returns the axis of all iterations of a loop whose bounds differ between the lanes in
+// force, and the values of its variable.
 func Ragged(from, to Value, in *plan.Axis, memory Memory) (*plan.Axis, Value) {
 	ax := Innermost(in, Innermost(from.Axis, to.Axis))
 	inner := &plan.Axis{Parent: ax, Level: ax.Level}

@@ -6,23 +6,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// Ragged data: where sizes in a loop's body differ between iterations, which data
-// decide, the iterations of each size run in separate lanes, as if the body
-// stood in conditionals on its sizes. The sizes that matter are those that the
-// inspector comes upon.
+// Ragged data: if data make sizes in a loop's body differ between iterations, the iterations of
+// each size run in separate lanes. This works as if the body were in conditionals on its sizes. The
+// sizes that matter are those that the inspector meets.
 
-// Split is a size in the body of a loop: one number for each lane of an axis,
-// which differ; negative where it does not matter.
+// Split is a size in the body of a loop that differs between the lanes of an axis. A negative size
+// does not matter.
 type Split struct {
 	Axis  *plan.Axis
 	Sizes []int64
 }
 
-// Differ is the reason of what cannot be evaluated once for iterations of several sizes.
+// Differ is the reason why something cannot be evaluated once for iterations of several sizes.
 const Differ = "a size that differs between iterations"
 
-// MustAgree is a size that must be the same in all lanes but those that are left out. The inspector
-// makes sure of it.
+// MustAgree returns a size that must be the same in all lanes that are not excluded. The inspector
+// ensures this.
 func (v Value) MustAgree(excluded []bool) int64 {
 	size, some, agree := int64(0), false, true
 	sizes := slices.Clone(v.Ints)
@@ -40,26 +39,25 @@ func (v Value) MustAgree(excluded []bool) int64 {
 	return size
 }
 
-// Of iterations by groups of equal sizes. Groups are few in number, and there are at least
-// this many times as many iterations as groups; else the loop is better unrolled. The
-// iterations are those of the loop itself if it has as many in each lane of a loop around:
-// unrolled, it stays in these lanes, and spares the gathers of the groups. For two
-// triangular convolutions in 14 lanes these made a gradient take 660 µs instead of 510.
+// These bound the groups of iterations with equal sizes. There are at most maxGroups groups, and at
+// least minLanes times as many iterations as groups; otherwise it is better to unroll the loop.
+// Iterations are counted per lane of the loop around, if their number is the same in each lane.
+// Unrolled, such a loop stays in these lanes and needs no gathers for groups. For two triangular
+// convolutions in 14 lanes, the gathers made a gradient take 660 µs instead of 510.
 const (
 	maxGroups = 128
 	minLanes  = 4
 )
 
-// Groups are the iterations of a loop by their sizes.
+// Groups divides the iterations of a loop into groups with equal sizes.
 type Groups struct {
-	Of []int32 // by lane
+	Of []int32 // the group of each lane
 	N  int
 }
 
-// Refine splits the groups of the lanes of ax by a size; it reports whether there
-// are more of them now, but not too many. The size may be one of some of the
-// iterations, or of iterations of loops within them if it is the same in each of
-// these.
+// Refine splits the groups of the lanes of ax by a size. It reports whether there are now more
+// groups, but not too many. The size may belong to only some of the iterations. It may also belong
+// to inner loops, if it is the same in all their iterations.
 func (g *Groups) Refine(ax *plan.Axis, s *Split) bool {
 	most := min(maxGroups, ax.Iterations()/minLanes)
 	if !ax.Within(s.Axis) {
@@ -107,7 +105,7 @@ func (g *Groups) Refine(ax *plan.Axis, s *Split) bool {
 	return true
 }
 
-// Condition is the truth, in the lanes of ax, of being in group k.
+// Condition returns, in the lanes of ax, whether the lane is in group k.
 func (g *Groups) Condition(ax *plan.Axis, k int) Value {
 	in := Value{Axis: ax, Ints: make([]int64, ax.N)}
 	for l, of := range g.Of {
@@ -116,8 +114,8 @@ func (g *Groups) Condition(ax *plan.Axis, k int) Value {
 	return in
 }
 
-// Slice is a slice whose bounds differ between iterations: its sizes, per lane of ax, and where
-// they start.
+// Slice returns the sizes and starts, per lane of ax, of a slice whose bounds differ between
+// iterations.
 func Slice(from, to Value, ax *plan.Axis) (sizes, starts Value) {
 	sizes = Value{Axis: ax, Ints: make([]int64, plan.Lanes(ax))}
 	starts = Value{Axis: ax, Ints: make([]int64, plan.Lanes(ax))}

@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// Value is numbers that data decide, per lane of an axis: those of a lane one after another, in
-// row-major order. Ints or Reals is nil.
+// Value holds known numbers for each lane of an axis. The lanes are stored one after another, each
+// in row-major order. Either Ints or Reals is nil.
 type Value struct {
 	Shape []int
 	Axis  *plan.Axis // nil: the same in all lanes
@@ -14,13 +14,13 @@ type Value struct {
 	Reals []float64
 }
 
-// Int is one int.
+// Int returns the value of one int.
 func Int(i int64) Value { return Value{Ints: []int64{i}} }
 
 // Size is the number of elements in a lane.
 func (v Value) Size() int { return ad.SizeOf(v.Shape) }
 
-// Scalar is the value of an int that is the same in all lanes.
+// Scalar returns the value of an int that is the same in all lanes.
 func (v Value) Scalar() (i int64, ok bool) {
 	if v.Ints != nil && v.Axis == nil && len(v.Shape) == 0 {
 		return v.Ints[0], true
@@ -28,8 +28,8 @@ func (v Value) Scalar() (i int64, ok bool) {
 	return 0, false
 }
 
-// At is position p of known ints in lane l of an axis; up maps its lanes to those of the value,
-// nil if they are the same.
+// At returns position p of known ints in lane l of an axis. up maps its lanes to those of the
+// value, or is nil if they are the same.
 func (v Value) At(up []int32, l, p int) int64 {
 	if len(v.Shape) == 0 {
 		p = 0
@@ -43,8 +43,8 @@ func (v Value) At(up []int32, l, p int) int64 {
 	return v.Ints[l*v.Size()+p]
 }
 
-// Lane are the known ints of lane l of an axis; up maps its lanes to those of the value, nil if
-// they are the same.
+// Lane returns the known ints of lane l of an axis. up maps its lanes to those of the value, or is
+// nil if they are the same.
 func (v Value) Lane(up []int32, l int) []int64 {
 	switch {
 	case v.Axis == nil:
@@ -56,7 +56,7 @@ func (v Value) Lane(up []int32, l int) []int64 {
 	return v.Ints[l*n : (l+1)*n]
 }
 
-// Wide are known ints in the lanes of ax, an axis within that of the value, or that one.
+// Wide returns known ints in the lanes of ax, which is the value's axis or within it.
 func (v Value) Wide(ax *plan.Axis) Value {
 	if v.Axis == ax {
 		return v
@@ -72,7 +72,7 @@ func (v Value) Wide(ax *plan.Axis) Value {
 	return Value{Shape: v.Shape, Axis: ax, Ints: ints}
 }
 
-// Plus adds to known ints.
+// Plus adds a number to known ints.
 func (v Value) Plus(by int64) Value {
 	if by == 0 {
 		return v
@@ -85,7 +85,7 @@ func (v Value) Plus(by int64) Value {
 	return v
 }
 
-// Mask is the truth of a condition in every lane of ax.
+// Mask returns the truth of a condition in every lane of ax.
 func (v Value) Mask(ax *plan.Axis) []bool {
 	mask := make([]bool, ax.N)
 	up := plan.UpTo(ax, v.Axis)
@@ -95,8 +95,8 @@ func (v Value) Mask(ax *plan.Axis) []bool {
 	return mask
 }
 
-// Narrow leaves of known ints only those of the lanes in force, so that iterations that a condition
-// excludes do not count (n - 1 where n > 1).
+// Narrow restricts known ints to the lanes in force, so that iterations that a condition excludes
+// do not count (n - 1 where n > 1).
 func (v Value) Narrow(in *plan.Axis) Value {
 	if v.Ints == nil || !Leaves(in, v.Axis) {
 		return v
@@ -110,8 +110,8 @@ func (v Value) Narrow(in *plan.Axis) Value {
 	return v
 }
 
-// Leaves reports whether the lanes in force may leave out some of ax, an axis around them: whether
-// a branch lies between.
+// Leaves reports whether the lanes in force may exclude lanes of ax, an axis around them: whether
+// there is a branch in between.
 func Leaves(in, ax *plan.Axis) bool {
 	if ax == nil || in == ax || !ax.Within(in) {
 		return false
@@ -124,7 +124,7 @@ func Leaves(in, ax *plan.Axis) bool {
 	return false
 }
 
-// Innermost is the deeper of two nested axes.
+// Innermost returns the inner one of two nested axes.
 func Innermost(a, b *plan.Axis) *plan.Axis {
 	if a == nil {
 		return b
@@ -138,14 +138,14 @@ func Innermost(a, b *plan.Axis) *plan.Axis {
 	return b
 }
 
-// Fault is why something cannot be evaluated once for all lanes. Functions of this package and of
-// those that use it panic with it.
+// Fault is the reason why something cannot be evaluated once for all lanes. Functions of this
+// package, and of packages that use it, panic with it.
 type Fault struct {
 	Reason string
-	Split  *Split // not nil: groups of iterations by this size may do
+	Split  *Split // not nil: grouping iterations by this size may help
 }
 
-// Truth is 1 or 0.
+// Truth returns 1 for true, 0 for false.
 func Truth(b bool) int64 {
 	if b {
 		return 1
