@@ -6,11 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// exp is the exponential by table and short polynomial, as machine code computes it. On a
-// Zen 3 it takes 3.3 ns against 13 for math.Exp. Errors are below 1.01 units in the last
-// place, half of which are the table's and half the last sum's; of 40 million arguments none erred
-// by more than 1.000. Arguments out of the ordinary go to package math. Every product is rounded by
-// itself: Go may contract x*y + z on other processors.
+// exp computes the exponential with a table and a short polynomial, like the machine code. On a Zen
+// 3 it takes 3.3 ns; math.Exp takes 13. Errors are below 1.01 units in the last place: half from
+// the table, half from the last sum. Of 40 million arguments none had an error above 1.000 units.
+// Large, tiny and non-finite arguments go to package math. Every product is rounded explicitly,
+// because Go may contract x*y + z on other processors.
 func exp(x float64) float64 {
 	if !(x > -708 && x < 709) {
 		return math.Exp(x)

@@ -1,21 +1,19 @@
-// Package ops is the table of elementwise ops as the executor knows them: one row
-// for each tells its name, its arity, how one number of it is computed, a loop over
-// strips if that is worth having, its formula in the primitives of machine code, and
-// what it costs. The interpreter of scalar code, that of strips, the generator of
-// machine code and the estimates of costs read the same row.
+// Package ops is the executor's table of elementwise ops. Each op has a row with its name, its
+// arity, a function for one number, a loop over strips if it pays, its formula in the primitives of
+// machine code, and its cost. Four parts read the same row: the interpreters of scalar code and of
+// strips, the generator of machine code, and the cost estimates.
 //
 // Map of the package:
 //
-//	ops.go        Row, Of, and the ops that only passes make
+//	ops.go        Row, Of, and the ops that only passes create
 //	table.go      the rows
 //	functions.go  the exponential of one number
 //	loops.go      loops over strips
-//	reductions.go the ops that add up to one number
+//	reductions.go the ops that reduce to one number
 //
-// An op without a row here has that of package ad: it is computed number by number,
-// by ad's function, and has no machine code. A row with a formula computes the same bits
-// in machine code as by its function, but for the limits that package native tells
-// of its routines; a test compares them.
+// An op without a row here has the row of package ad: ad's function computes it number by number,
+// without machine code. A row with a formula gives the same bits in machine code as by its
+// function, up to the documented limits of package native's routines. A test compares them.
 package ops
 
 import (
@@ -26,44 +24,43 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Row is what there is to know about an op.
+// Row describes an op.
 type Row struct {
 	Op    ad.OpCode
 	Name  string
 	Arity int
 
-	// The value for one element, by arity.
+	// The functions for one element, by arity.
 	F1 func(x float64) float64
 	F2 func(x, y float64) float64
 	F3 func(x, y, z float64) float64
 
-	// Loop computes dst of as many elements of a, b and c, of which those beyond the
-	// arity are of no matter; dst may be one of them. All rows of elementwise ops
-	// have one: if the table gives none, it calls the function above.
+	// Loop computes dst from as many elements of a, b and c. Operands beyond the arity are ignored;
+	// dst may be one of the operands. All rows of elementwise ops have a loop: if the table has
+	// none, it calls the function above.
 	Loop func(dst, a, b, c []float64)
 
-	// Text is the op in machine code; nil: there is none.
+	// Formula is the op in machine code; nil: none.
 	Formula *native.Formula
 
-	// Reduce is the op as one that adds up to a number; nil: it is none such.
+	// Reduce describes the op as a reduction to one number; nil: it is not a reduction.
 	Reduce *Reduction
 
-	// Cost is the time per number in nanoseconds, beyond that of a pass over a strip
-	// or of an instruction of scalar code.
+	// Cost is the time per number in nanoseconds, beyond the time of a pass over a strip or of an
+	// instruction of scalar code.
 	Cost float64
 }
 
-// Ops of this package's own, made by passes from those of ad; they have no
-// derivatives, because differentiation comes before.
+// These ops belong to this package. Passes make them from ad's ops. They have no derivatives,
+// because differentiation comes before.
 //
-// The first are two ops at the cost of little more than one: a pass over a strip
-// costs 0.35 to 0.5 ns per element, most of it for loading and storing, and an
-// instruction of scalar code 3.4 ns, most of it for the jump and for waiting for
-// the store of the operand.
+// The first ones combine two ops at little more than the cost of one. A pass over a strip costs
+// 0.35 to 0.5 ns per element, mostly for loads and stores. An instruction of scalar code costs 3.4
+// ns, mostly for the jump and for waiting for the store of the operand.
 //
-// The others take the logistic functions apart, so that a value and its
-// derivative share their exponential: with e = exp(-|x|) and l = log1p(e),
-// log1p_exp is max(x, 0) + l and inv_logit 1/(1+e) or e/(1+e).
+// The others split the logistic functions, so that a value and its derivative share their
+// exponential. With e = exp(-|x|) and l = log1p(e), log1p_exp is max(x, 0) + l, and inv_logit is
+// 1/(1+e) or e/(1+e).
 const (
 	MulAdd       ad.OpCode = first + iota // a·b + c
 	MulSub                                // a·b - c
@@ -80,16 +77,15 @@ const (
 	MaxPlus0   // max(a, 0) + b
 	MinMinus0  // min(a, 0) - b
 	MaxPlus    // max(a, b) + c
-	MaxOf      // max(a, b), as these have it
+	MaxOf      // a, or b if a < b
 
 	end
 )
 
-// first is the first of these ops, beyond all of ad's.
+// first is the number of the first of these ops, beyond all of ad's.
 const first = 1 << 12
 
-// Of is the row of an op; one with no more than a name for ops that are not
-// elementwise.
+// Of returns the row of an op. For ops that are not elementwise, the row has only a name.
 func Of(op ad.OpCode) *Row {
 	if op >= first {
 		return &own[op-first]
@@ -97,7 +93,7 @@ func Of(op ad.OpCode) *Row {
 	return &ads[op]
 }
 
-// All are the rows of all ops, ad's before those of this package.
+// All iterates over the rows of all ops, ad's before those of this package.
 func All() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		for _, table := range [][]Row{ads, own[:]} {

@@ -8,19 +8,18 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Reduction is what there is to know about an op of an accumulation to one number.
+// Reduction describes an op that reduces operands to one number.
 type Reduction struct {
-	Title string // in listings
+	Title string // its name in listings
 
-	// Loop is what a strip of operands adds to the number; those beyond the arity are of no
-	// matter.
+	// Loop returns the contribution of a strip of operands. Operands beyond the arity are ignored.
 	Loop func(a, b []float64) float64
 
-	// Add adds operands to an accumulator, in lanes that active makes 0 where they do not count.
-	// nil: there is no machine code.
+	// Add adds operands to an accumulator. active sets lanes that do not count to 0. If Add is nil,
+	// there is no machine code.
 	Add func(b *builder, acc int, x []value, active func(value) value)
 
-	// Last are the routines that the accumulator is given to at the end.
+	// Last lists the routines applied to the accumulator at the end.
 	Last []native.Routine
 }
 
@@ -39,7 +38,7 @@ func reductions() []Row {
 			Loop: func(a, _ []float64) float64 { return sumLog(a) }}},
 		{Op: SumLog1p, Name: "sum_log1p", Arity: 1, Reduce: &Reduction{Title: "sum log1p",
 			Loop: func(a, _ []float64) float64 { return sumLog1p(a) },
-			Add: func(b *builder, acc int, x []value, active func(value) value) { // p as sumLog1p has it
+			Add: func(b *builder, acc int, x []value, active func(value) value) { // as sumLog1p
 				y := active(x[0])
 				b.Compound(acc, b.Add(y, b.Number(1)), y)
 			},
@@ -47,9 +46,9 @@ func reductions() []Row {
 	}
 }
 
-// SumOf is the sum of numbers. Sums are in eight parts, those of the lanes of the widest
-// machine code, which are added up as a tree: of those four apart, two apart, and
-// neighbours. So every processor, and this code, finds the same sum.
+// SumOf returns the sum of numbers. It keeps eight partial sums, like the lanes of the widest
+// machine code. These are added as a tree: those four apart, then two apart, then neighbours. So
+// every processor, and this code, gets the same sum.
 //
 //go:noinline
 func SumOf(a []float64) float64 {
@@ -90,7 +89,7 @@ func SumOf(a []float64) float64 {
 	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
 }
 
-// DotOf is the sum of products.
+// DotOf returns the sum of products.
 //
 //go:noinline
 func DotOf(a, b []float64) float64 {
@@ -132,10 +131,10 @@ func DotOf(a, b []float64) float64 {
 	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
 }
 
-// sumLog is the sum of log a: the logarithm of the product of the mantissas,
-// and the exponents times log 2. Rounding of a product of n factors costs n/2
-// units in the last place of 1, as the sum of the logarithms would. a has fewer
-// than 1000 elements, so that a product of mantissas stays below 2^1000.
+// sumLog returns the sum of log a: the logarithm of the product of the mantissas, plus the
+// exponents times log 2. The product of n factors has a rounding error of n/2 units in the last
+// place of 1, like the sum of the logarithms. a must have fewer than 1000 elements, so that a
+// product of mantissas stays below 2^1000.
 //
 //go:noinline
 func sumLog(a []float64) float64 {
@@ -163,11 +162,10 @@ func sumLog(a []float64) float64 {
 	return float64(float64(exponents)*math.Ln2) + l + odd
 }
 
-// sumLog1p is the sum of log1p a for numbers between 0 and 1: the logarithm of
-// the product of all 1 + a, which is carried less 1, as p. Nothing cancels there, so that p
-// is exact to as many roundings as there are factors however small the numbers are. a has
-// fewer than 8000 elements, so that none of the eight products, those of the lanes of the
-// widest machine code, leaves the range of numbers.
+// sumLog1p returns the sum of log1p a for numbers between 0 and 1. This is the logarithm of the
+// product of all 1 + a, stored as p = product - 1. Nothing cancels in p, so its error is one
+// rounding per factor, however small the numbers are. There are eight products, like the lanes of
+// the widest machine code. a must have fewer than 8000 elements, so that none of them overflows.
 //
 //go:noinline
 func sumLog1p(a []float64) float64 {

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Costs per number in nanoseconds, on a Zen 3, beyond a pass over a strip.
+// Costs per number in nanoseconds on a Zen 3, without the pass over a strip.
 const (
 	unknownCost  = 20
 	divisionCost = 1
@@ -19,10 +19,10 @@ const (
 	normalCost   = 20
 )
 
-// rows are the ops that have more than package ad's table tells.
+// rows returns the rows of ops that need more than package ad's table has.
 func rows() []Row {
 	return []Row{
-		// ad.OpReshape as an instruction copies a number.
+		// As an instruction, ad.OpReshape copies a number.
 		{Op: ad.OpReshape, Name: "copy", Arity: 1, F1: same, Loop: func(d, a, _, _ []float64) { copy(d, a) }, Formula: formula1(itself)},
 		{Op: ad.OpDetach, Formula: formula1(itself)},
 		{Op: ad.OpSlope, Formula: formula2(func(b *builder, _, _ value) value { return b.Number(0) })},
@@ -35,7 +35,7 @@ func rows() []Row {
 		{Op: ad.OpSquare, Loop: func(d, a, _, _ []float64) { mulLoop(d, a, a, nil) }, Formula: formula1(func(b *builder, x value) value { return b.Mul(x, x) })},
 		{Op: ad.OpSqrt, Formula: formula1((*builder).Sqrt), Cost: divisionCost},
 		{Op: ad.OpInv, Loop: invLoop, Formula: formula1(func(b *builder, x value) value { return b.Div(b.Number(1), x) }), Cost: divisionCost},
-		{Op: ad.OpMulGuarded, Formula: formula2(func(b *builder, x, y value) value { // 0 where x is 0, NaN where it is
+		{Op: ad.OpMulGuarded, Formula: formula2(func(b *builder, x, y value) value { // 0 if x is 0
 			return b.Keep(b.Compare(native.NEQ, x, b.Number(0)), b.Mul(x, y))
 		})},
 		{Op: MulAdd, Name: "mul_add", Arity: 3, F3: func(x, y, z float64) float64 { return float64(x*y) + z }, Loop: mulAddLoop,
@@ -53,7 +53,7 @@ func rows() []Row {
 			away := b.Keep(b.Compare(native.GE, b.Abs(b.Sub(x, t)), b.Number(0.5)), b.Number(1))
 			return b.Or(b.Add(t, b.Or(away, sign)), sign)
 		})},
-		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value { // 0 of equal numbers, infinite ones too
+		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value { // 0 if equal, even if infinite
 			return b.Keep(b.Compare(native.NEQ, x, y), b.Sub(x, y))
 		})},
 		{Op: ad.OpMax, Formula: formula2(func(b *builder, x, y value) value { // x if it is the greater one or y is NaN
@@ -118,8 +118,8 @@ func rows() []Row {
 		{Op: ad.OpLog1mExp, Formula: call(native.Log1mExp), Cost: powCost},
 		{Op: ad.OpLogDiffExp, Cost: powCost, Formula: formula2(func(b *builder, x, y value) value {
 			d := b.Add(x, b.Call(native.Log1mExp, b.Sub(y, x)))
-			// Of equal numbers it is -Inf, of those that are infinite only if negative; of
-			// others with x ≤ y none.
+			// For equal numbers it is -Inf, for infinite ones only if they are negative. For others
+			// with x ≤ y it is NaN.
 			none := b.Select(b.Both(b.Compare(native.EQ, x, y), b.Compare(native.LT, x, b.Number(math.Inf(1)))), b.Number(math.Inf(-1)), b.Number(math.NaN()))
 			return b.Select(b.Compare(native.LE, x, y), none, d)
 		})},
@@ -192,7 +192,7 @@ type (
 	value   = native.Value
 )
 
-// Texts of one, two and three operands.
+// Formulas with one, two and three operands.
 
 func formula1(f func(b *builder, x value) value) *native.Formula {
 	return native.NewFormula(1, func(b *builder, x []value) value { return f(b, x[0]) })
@@ -206,7 +206,7 @@ func formula3(f func(b *builder, x, y, z value) value) *native.Formula {
 	return native.NewFormula(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
 }
 
-// itself is x in a separate register: what it was read from may be overwritten.
+// itself returns x in a separate register, since its source may be overwritten.
 func itself(b *builder, x value) value { return b.Or(x, x) }
 
 func rounding(r native.Rounding) *native.Formula {
@@ -227,7 +227,7 @@ func call2(r native.Routine) *native.Formula {
 
 func same(x float64) float64 { return x }
 
-// maxOf is x unless it is less than y.
+// maxOf returns x unless it is less than y.
 func maxOf(x, y float64) float64 {
 	if x < y {
 		return y
@@ -235,8 +235,8 @@ func maxOf(x, y float64) float64 {
 	return x
 }
 
-// timesLog is x·l, 0 where x is 0 unless y is NaN, for the logarithm l of a function
-// of y.
+// timesLog returns x·l, where l is the logarithm of a function of y. It is 0 if x is 0, unless y is
+// NaN.
 func timesLog(x, y, l float64) float64 {
 	if x == 0 && y == y {
 		return 0
@@ -248,7 +248,7 @@ func timesLogFormula(b *builder, x, y, l value) value {
 	return b.Keep(b.Either(b.Compare(native.NEQ, x, b.Number(0)), b.Compare(native.UNORD, y, y)), b.Mul(x, l))
 }
 
-// sigmoid is inv_logit x of e = exp(-|x|).
+// sigmoid returns inv_logit(x), given e = exp(-|x|).
 func sigmoid(x, e float64) float64 {
 	if x < 0 {
 		return e / (1 + e)
