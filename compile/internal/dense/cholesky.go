@@ -2,22 +2,22 @@ package dense
 
 // Cholesky factors and their adjoints.
 
-// From these orders on matrices are factorised, and adjoints found, in blocks of outer rows,
-// of which what other rows contribute is subtracted by panels that are copied to where they
-// follow each other: once matrices leave the second-level cache. Factors of order 512 take
-// 1.15 times as long by that, of order 1000 0.8 times; adjoints of order 400 1.06 times, of
-// order 512 0.67, of order 1000 0.43 (measured with blocks of 128 rows).
+// From these orders on, factors and adjoints use blocks of outer rows. The contributions of other
+// rows to a block are subtracted in panels, which are copied to contiguous memory. This pays once
+// matrices exceed the second-level cache. Measured with blocks of 128 rows, it changes the time by
+// these factors: factors of order 512 by 1.15, of order 1000 by 0.8; adjoints of order 400 by 1.06,
+// of order 512 by 0.67, of order 1000 by 0.43.
 const (
 	blockedFactor  = 768
 	blockedAdjoint = 500
 	outer          = 144
 )
 
-// A team, of which there is one from order InParts on (chosen, not measured), works on inner rows
-// together: columns beside them are parts, so many at once, which do not depend on one another once
-// the square of the block is known. The first part has as many columns as the next square, which it
-// goes on with, so that nobody waits for that. Copied panels serve more columns: there are four
-// parts, or fewer.
+// From order InParts on (chosen, not measured), a team of workers can share the work on a block of
+// inner rows. Once the diagonal square of the block is known, the columns beside it are
+// independent: they are divided into parts. The first part has the columns of the next square and
+// also factorises that square, so that no worker waits for it. With copied panels a part has more
+// columns: there are at most four parts.
 const (
 	InParts       = 128
 	inner         = 48
@@ -25,10 +25,10 @@ const (
 	copiedParts   = 4
 )
 
-// CholeskyWork is the size of the work space of Cholesky and of its adjoint.
+// CholeskyWork returns the size of the work space of Cholesky and of its adjoint.
 func (k *Kernels) CholeskyWork(n int) int { return k.jobWork(n) + k.PartWork(n) }
 
-// PartWork is how many numbers a worker needs for parts of matrices of order n.
+// PartWork returns the number of numbers that a worker needs for parts of matrices of order n.
 func (k *Kernels) PartWork(n int) int {
 	size := k.space()
 	if up(n, k.rows) >= blockedAdjoint {
@@ -44,8 +44,8 @@ func (c *call) takePanels() panels {
 	return panels{c.take(outer * atOnce), c.take(c.wide * c.lanes * atOnce)}
 }
 
-// less subtracts columns left to right of Aᵀ B from C, of no more than outer rows; A and B have a
-// row for every term. With upper, elements more than a tile below the diagonal may be left out.
+// less subtracts columns left to right of Aᵀ B from C, which has at most outer rows. A and B have a
+// row for every term. With upper, elements more than a tile below the diagonal may be skipped.
 func (c *call) less(to []float64, sc int, a []float64, sa int, b []float64, sb int, rows, left, right, terms int, upper bool) {
 	p := c.takePanels()
 	w := c.wide * c.lanes
@@ -70,13 +70,13 @@ func (c *call) less(to []float64, sc int, a []float64, sa int, b []float64, sb i
 	}
 }
 
-// panelWidth is how many columns from left on share copies of panels.
+// panelWidth returns the number of columns that share copied panels, for columns from left on.
 func (j *Job) panelWidth(left int) int {
 	return up(max((j.m-left+copiedParts-1)/copiedParts, columnsAtOnce), columnsAtOnce)
 }
 
-// transpose makes the upper triangle of the job's matrix that of the transpose of the lower
-// triangle of the argument, continued by zeros.
+// transpose fills the upper triangle of the job's matrix with the transposed lower triangle of the
+// argument, padded with zeros.
 func (j *Job) transpose() {
 	j.eachRow(transposeRows)
 	n, m, s := j.n, j.m, j.s
@@ -90,7 +90,7 @@ func (j *Job) transpose() {
 	}
 }
 
-// transposeRows does so for some rows of the argument.
+// transposeRows does the same for some rows of the argument.
 func (j *Job) transposeRows(c *call, from, to int) {
 	a, u, n, s := j.from, j.matrix, j.n, j.s
 	c.word(c.strideFrom, n)
@@ -106,9 +106,10 @@ func (j *Job) transposeRows(c *call, from, to int) {
 	}
 }
 
-// Cholesky computes the lower factor, with zeros above the diagonal, of the lower triangle
-// of the n×n matrix a; false if a pivot is not positive. It factorises Uᵀ U by blocks of
-// rows of U: each is what those above leave of it, solved with its triangle.
+// Cholesky computes the lower Cholesky factor of the n×n matrix a, with zeros above the diagonal.
+// It reads only the lower triangle of a, and returns false if a pivot is not positive. It computes
+// Uᵀ U by blocks of rows of U. For each block, it subtracts the contributions of the rows above,
+// then solves with the block's triangle.
 func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 	j.ready(k, n, blockedFactor, work)
 	j.from, j.to = a, l
@@ -125,7 +126,7 @@ func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 			w := j.panelWidth(i)
 			j.columns(subtractAbove, i, w, w)
 		}
-		if i == j.done { // else the step before has done so
+		if i == j.done { // else the step before has done this
 			c := k.begin(j.own)
 			j.factorSquare(&c, i, j.bottom)
 		}
@@ -140,10 +141,11 @@ func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 	return true
 }
 
-// copies reports whether what rows above i contribute is subtracted by copied panels.
+// copies reports whether the contributions of rows above i are subtracted with copied panels.
 func (j *Job) copies(i int) bool { return j.m >= blockedFactor && i%outer == 0 && i > 0 }
 
-// subtractAbove subtracts from some columns of outer rows what those above contribute.
+// subtractAbove subtracts the contributions of the rows above from some columns of a block of outer
+// rows.
 func (j *Job) subtractAbove(c *call, from, to int) {
 	i, s := j.top, j.s
 	c.less(j.matrix[i*s+i:], s, j.matrix[i:], s, j.matrix[i:], s, min(outer, j.m-i), from-i, to-i, i, true)
@@ -174,14 +176,14 @@ func (j *Job) factorSquare(c *call, top, bottom int) {
 	}
 }
 
-// triangleOf is memory for the coefficients of the triangle at row i.
+// triangleOf returns the memory for the coefficients of the triangle at row i.
 func (j *Job) triangleOf(i int) []float64 {
 	size := j.k.triangleSize()
 	return j.saved[i/j.k.rows*size:][:size]
 }
 
-// eliminate makes some columns, beside its square, of a block of rows; with those of the next
-// square it goes on with that.
+// eliminate computes some columns of a block of rows beside its square. If these are the columns of
+// the next square, it also factorises that square.
 func (j *Job) eliminate(c *call, from, to int) {
 	u, s := j.matrix, j.s
 	c.strides(s, s, s)
@@ -194,7 +196,7 @@ func (j *Job) eliminate(c *call, from, to int) {
 	}
 }
 
-// factorRows makes some rows of the result.
+// factorRows writes some rows of the result.
 func (j *Job) factorRows(c *call, from, to int) {
 	l, u, n, s, r := j.to, j.matrix, j.n, j.s, c.rows
 	c.word(c.strideFrom, s)
@@ -214,10 +216,11 @@ func (j *Job) factorRows(c *call, from, to int) {
 	}
 }
 
-// CholeskyAdjoint is the adjoint of the lower triangle of a matrix, in the lower triangle
-// of dst with zeros above, from the n×n factor l and the lower triangle of its adjoint.
-// See package kernel for the derivation: with U = Lᵀ and Ū the adjoint's, it solves
-// U S = Ū in the upper triangle for a symmetric S, from the last block of rows to the first.
+// CholeskyAdjoint computes the adjoint of the lower triangle of a matrix from its n×n factor l and
+// the lower triangle of the factor's adjoint. It writes the result to the lower triangle of dst,
+// with zeros above. With U = Lᵀ, and Ū the transposed adjoint, it solves U S = Ū in the upper
+// triangle for a symmetric S, from the last block of rows to the first. See package kernel for the
+// derivation.
 func (k *Kernels) CholeskyAdjoint(j *Job, dst, l, adj []float64, n int, work []float64) {
 	j.ready(k, n, blockedAdjoint, work)
 	j.from, j.to, j.lower = adj, dst, l
@@ -228,7 +231,7 @@ func (k *Kernels) CholeskyAdjoint(j *Job, dst, l, adj []float64, n int, work []f
 		if j.bottom == j.m {
 			continue
 		}
-		// The first of these steps begins with the square below.
+		// The first part of these steps begins with the square below.
 		if j.m >= blockedAdjoint && j.bottom%outer == 0 {
 			w := j.panelWidth(j.bottom)
 			j.columns(subtractBelow, j.bottom, w, w)
@@ -241,7 +244,8 @@ func (k *Kernels) CholeskyAdjoint(j *Job, dst, l, adj []float64, n int, work []f
 	j.eachRow(adjointRows)
 }
 
-// subtractBelow subtracts from some columns of outer rows what those below contribute.
+// subtractBelow subtracts the contributions of the rows below from some columns of a block of outer
+// rows.
 func (j *Job) subtractBelow(c *call, from, to int) {
 	s, t, end, n := j.matrix, j.s, j.bottom, j.n
 	if from == end {
@@ -251,7 +255,7 @@ func (j *Job) subtractBelow(c *call, from, to int) {
 	c.less(s[first*t+end:], t, j.lower[end*n+first:], n, s[end*t+end:], t, outer, from-end, to-end, n-end, false)
 }
 
-// substitute makes some columns, beside its square, of a block of rows.
+// substitute computes some columns of a block of rows beside its square.
 func (j *Job) substitute(c *call, from, to int) {
 	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
 	if from == j.bottom && j.done > from {
@@ -273,14 +277,14 @@ func (j *Job) substitute(c *call, from, to int) {
 	}
 }
 
-// mirror makes some columns of a row of tiles rows, too.
+// mirror also stores some columns of a row of tiles as rows.
 func (j *Job) mirror(c *call, i, from, to int) {
 	c.word(c.strideFrom, j.s)
 	c.word(c.strideTo, 8*j.s)
 	c.blocks(j.matrix[from*j.s+i:], j.matrix[i*j.s+from:], (to-from)/c.rows)
 }
 
-// solveSquare makes the square of rows and columns top to bottom.
+// solveSquare solves the square of rows and columns top to bottom.
 func (j *Job) solveSquare(c *call, top, bottom int) {
 	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
 	for i := bottom - r; i >= top; i -= r {
@@ -300,7 +304,7 @@ func (j *Job) solveSquare(c *call, top, bottom int) {
 	}
 }
 
-// adjointRows makes some rows of the result.
+// adjointRows writes some rows of the result.
 func (j *Job) adjointRows(from, to int) {
 	dst, n := j.to, j.n
 	for i := from; i < to; i++ {
@@ -310,9 +314,9 @@ func (j *Job) adjointRows(from, to int) {
 	}
 }
 
-// triangle makes the coefficients those of the square block of a triangular n×n matrix at
-// row and column i, or of its transpose: with transposed, coefficient (i, p) is element
-// (i, p), else element (p, i). Beyond the end they are those of the identity.
+// triangle sets the coefficients from the square block of a triangular n×n matrix at row and column
+// i, or from its transpose. With transposed, coefficient (i, p) is element (i, p), else element (p,
+// i). Beyond the end of the matrix they are those of the identity.
 func (c *call) triangle(a []float64, sa, n, i int, transposed bool) {
 	r := min(c.rows, n-i)
 	cs := c.scratch[c.coefficients:c.inverses]

@@ -7,35 +7,34 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// EigenWork is the size of the work space of EigenSym.
+// EigenWork returns the size of the work space of EigenSym.
 func (k *Kernels) EigenWork(n int) int { return k.space() + 7 + kernel.EigenWork(n) }
 
-// EigenSym is that of package kernel, with its loops over rows in machine code, which compute
-// the same numbers.
+// EigenSym is kernel's EigenSym with its loops over rows in machine code. They compute the same
+// numbers.
 func (k *Kernels) EigenSym(values, vectors, a []float64, n int, work []float64) bool {
 	c := k.begin(work)
 	return kernel.EigenSym(values, vectors, a, n, eigenLoops{c}, c.take(kernel.EigenWork(n)))
 }
 
-// whole is n rounded up to whole vectors of any target.
+// whole returns n rounded up to whole vectors of any target.
 func whole(n int) int { return (n + 7) / 8 * 8 }
 
-// InvertWork is the size of the work space of Invert.
+// InvertWork returns the size of the work space of Invert.
 func (k *Kernels) InvertWork(n int) int { return k.space() + 7 + kernel.InvertWork(n, whole(n)) }
 
-// Invert is that of package kernel, with its loop over rows in machine code, which computes
-// the same numbers.
+// Invert is kernel's Invert with its loop over rows in machine code. It computes the same numbers.
 func (k *Kernels) Invert(dst, a []float64, n int, work []float64) {
 	c := k.begin(work)
 	kernel.Invert(dst, a, n, whole(n), eigenLoops{c}, c.take(kernel.InvertWork(n, whole(n))))
 }
 
-// eigenLoops implements kernel.EigenLoops. What it is given is part of a work space.
+// eigenLoops implements kernel.EigenLoops. Its arguments must be parts of a work space.
 type eigenLoops struct{ call }
 
 func pointer(x []float64) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
-// address is for a function to keep while it runs.
+// address returns an address for a machine-code function to use while it runs.
 func address(x []float64) int { return int(uintptr(pointer(x))) }
 
 // Combine implements kernel.EigenLoops.
@@ -63,11 +62,12 @@ func (l eigenLoops) Turn(z []float64, stride, n int, turns []float64, first, ste
 	l.turn.Run(pointer(z[first*stride:]), pointer(turns), pointer(l.scratch), 8*step*stride, len(turns)/2, n/l.lanes)
 }
 
-// maxAtOnce is how many vectors of a row the loops of eigendecompositions keep in registers.
+// maxAtOnce is the number of vectors of a row that the loops of eigendecompositions keep in
+// registers.
 const maxAtOnce = 4
 
-// columns makes code for as many vectors of columns as the register vectors says, some at a
-// time.
+// columns generates code for the number of vectors of columns in the register eigenVectors, several
+// at a time.
 func (g *generator) columns(code func(f *native.Frame, w int)) {
 	for w := maxAtOnce; w > 0; w-- {
 		again, narrower := g.NewLabel(), g.NewLabel()
@@ -86,19 +86,19 @@ func (g *generator) columns(code func(f *native.Frame, w int)) {
 	}
 }
 
-// Registers of these loops.
+// The registers of these loops.
 const (
 	eigenVectors = native.R2
 	rowsLeft     = native.R3
 	eigenStep    = native.T1
 )
 
-// vector is vector j at an address.
+// vector returns the place of vector j at an address.
 func (g *generator) vector(r native.Reg, j int) native.Place {
 	return native.Place{Base: r, Index: native.NoReg, Disp: int32(8 * g.lanes * j)}
 }
 
-// times makes a loop of as many passes as R1 says.
+// times generates a loop whose number of iterations is in R1.
 func (g *generator) times(code func()) {
 	done, again := g.NewLabel(), g.NewLabel()
 	g.Mov(rowsLeft, native.R1)
@@ -112,7 +112,7 @@ func (g *generator) times(code func()) {
 	g.Place(done)
 }
 
-// kept are registers of a frame with vectors from an address on.
+// kept loads vectors from an address into registers of a frame.
 func (g *generator) kept(f *native.Frame, from native.Reg, w int) []native.Vec {
 	rs := make([]native.Vec, w)
 	b := &native.Builder{}
@@ -124,7 +124,7 @@ func (g *generator) kept(f *native.Frame, from native.Reg, w int) []native.Vec {
 	return rs
 }
 
-// combination makes y = Σ x[k]·(row k of a): Memory is y, Views a, R0 x.
+// combination generates y = Σ x[k]·(row k of a): Memory is y, Views a, R0 x.
 func (g *generator) combination() {
 	g.MovLoad(eigenStep, at(g.strideB))
 	g.columns(func(f *native.Frame, w int) {
@@ -150,7 +150,8 @@ func (g *generator) combination() {
 	})
 }
 
-// subtraction makes row i of a less u[i]·v, and less s[i]·t with both: Memory is a, Views v, R0 u.
+// subtraction generates code that subtracts u[i]·v from row i of a, and also s[i]·t with both.
+// Memory is a, Views v, R0 u.
 func (g *generator) subtraction(both bool) {
 	g.MovLoad(eigenStep, at(g.strideC))
 	if both {
@@ -189,8 +190,8 @@ func (g *generator) subtraction(both bool) {
 	})
 }
 
-// turning makes the turns of rows of z, of which each is finished when the next one is
-// read: Memory is the first row, Views are the turns, R0 is the distance of rows.
+// turning generates the rotations of rows of z. Each row is finished when the next one is read.
+// Memory is the first row, Views are the rotations, R0 is the distance of rows.
 func (g *generator) turning() {
 	g.columns(func(f *native.Frame, w int) {
 		g.Mov(native.T3, native.Memory)

@@ -2,48 +2,47 @@ package dense
 
 import "unsafe"
 
-// Team is workers that share what is to be done.
+// Team is a group of workers that share the parts of a step.
 type Team interface {
-	// Each has p do parts 0 to n-1 and returns when all are done. They do not depend on one
-	// another: whoever of the workers may do any of them, in any order and at the same time, in
-	// separate memory, PartWork numbers.
+	// Each runs parts 0 to n-1 of p and returns when all are done. The parts are independent: any
+	// worker may run any of them, in any order and concurrently. Each worker needs its own memory
+	// of PartWork numbers.
 	Each(n int, p Parts)
 }
 
-// Parts is a step in parts, see [Team].
+// Parts is a step divided into parts, see [Team].
 type Parts interface {
 	Part(k int, own []float64)
 }
 
-// Job is a factorisation, or the adjoint of one, while it is under way: step by step, each in
-// parts. What the parts are depends on the order of the matrix alone, and each number is computed
-// in one of them: results do not depend on who does what. A job can be used again and again, for
-// one matrix at a time. The zero job is one without a team.
+// Job is the state of a factorisation or its adjoint. It proceeds in steps, each divided into
+// parts. Each number is computed in one part, so results do not depend on the assignment of parts
+// to workers. You can reuse a job, for one matrix at a time. The zero Job has no team.
 type Job struct {
-	Team Team // nil: the caller alone does all parts
+	Team Team // nil: the caller runs all parts
 
 	k        *Kernels
 	n, m, s  int       // order, rounded up to whole tiles, and the distance of rows
-	block    int       // of rows that are worked on together
+	block    int       // number of rows in a block
 	matrix   []float64 // m rows
-	saved    []float64 // of a factorisation, by rows of tiles: the coefficients of their triangles
+	saved    []float64 // of a factorisation: the coefficients of triangles, by rows of tiles
 	from, to []float64 // argument and result
 	lower    []float64 // of an adjoint, the factor
-	own      []float64 // of the caller's own
+	own      []float64 // the caller's own work space
 	failed   bool      // a pivot is not positive
 
-	// Of the present step.
-	step         step // what is done to rows or columns
+	// The state of the current step.
+	step         step // the operation on rows or columns
 	left, right  int  // its columns
-	first, width int  // of the first part, and of others
-	byRows       bool // they are rows, and the last ones come first
-	top, bottom  int  // the block of rows that is worked on
-	done         int  // terms before it, or from it on, have been subtracted already
+	first, width int  // widths of the first part and of the others
+	byRows       bool // the parts are rows, and the last ones come first
+	top, bottom  int  // the current block of rows
+	done         int  // terms before it (adjoint: from it on) are already subtracted
 }
 
-// ready readies a job for a matrix of order n: memory for it and for the coefficients of
-// triangles; what is left of the work space is the caller's own. From order copied on panels are
-// copied. Who works alone works on as many rows together as can be: the numbers are the same.
+// ready prepares a job for a matrix of order n. It takes memory for the matrix and the coefficients
+// of triangles from the work space; the rest is the caller's own. From order copied on, panels are
+// copied. Without a team, blocks are as large as possible; the results are the same.
 func (j *Job) ready(k *Kernels, n, copied int, work []float64) {
 	j.k, j.n, j.m, j.failed = k, n, up(n, k.rows), false
 	j.s = stride(j.m)
@@ -61,17 +60,17 @@ func (j *Job) ready(k *Kernels, n, copied int, work []float64) {
 	}
 }
 
-// jobWork is what a work space has for ready.
+// jobWork returns the size of the work space that ready takes.
 func (k *Kernels) jobWork(n int) int {
 	m := up(n, k.rows)
 	return 7 + up(m*stride(m), 8) + up(m/k.rows*k.triangleSize(), 8)
 }
 
-// triangleSize is how many numbers of scratch memory are coefficients of a triangle.
+// triangleSize returns the number of coefficients of a triangle in scratch memory.
 func (k *Kernels) triangleSize() int { return k.inverses + k.rows - k.coefficients }
 
-// columns does a step for columns from left on, so many of them in a part: first in the first one.
-// For who works alone they are one part.
+// columns runs a step for the columns from left on. The first part has first columns, the others
+// width. Without a team there is one part.
 func (j *Job) columns(step step, left, first, width int) {
 	if j.Team == nil {
 		first = j.m - left
@@ -80,7 +79,7 @@ func (j *Job) columns(step step, left, first, width int) {
 	j.all(1 + max(0, (j.right-left-first+width-1)/width))
 }
 
-// eachRow does a step for the rows of the matrix.
+// eachRow runs a step for the rows of the matrix.
 func (j *Job) eachRow(step step) {
 	j.step, j.left, j.right, j.first, j.width, j.byRows = step, 0, j.n, j.block, j.block, true
 	j.all((j.n + j.block - 1) / j.block)
@@ -108,7 +107,7 @@ func (j *Job) Part(k int, own []float64) {
 		to = from + j.width
 	}
 	to = min(to, j.right)
-	switch j.step { // calls of functions that are values would allocate c
+	switch j.step { // calls through function values would allocate c
 	case transposeRows:
 		j.transposeRows(&c, from, to)
 	case subtractAbove:
@@ -126,10 +125,10 @@ func (j *Job) Part(k int, own []float64) {
 	}
 }
 
-// step is what is done to some rows or columns.
+// step is an operation on some rows or columns.
 type step int
 
-// The steps of factorisations, then of adjoints; the first is one of both.
+// The steps of factorisations, then those of adjoints; both use the first.
 const (
 	transposeRows step = iota
 	subtractAbove
@@ -140,7 +139,7 @@ const (
 	adjointRows
 )
 
-// aligned is what is left of a work space from the beginning of a line of the cache on.
+// aligned returns the part of a work space from the beginning of a cache line on.
 func aligned(work []float64) []float64 {
 	return work[int(-uintptr(unsafe.Pointer(unsafe.SliceData(work)))/8)&7:]
 }

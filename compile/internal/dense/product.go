@@ -1,21 +1,21 @@
 package dense
 
-// atOnce is the number of terms that a product adds up at a time, rowsAtOnce that of rows: a
-// panel of B stays in the first-level cache, all of A in the second-level one.
+// A product adds up atOnce terms at a time, for rowsAtOnce rows. So a panel of B stays in the
+// first-level cache, and all of A in the second-level cache.
 const (
 	atOnce     = 192
 	rowsAtOnce = 384
 )
 
-// ProductWork is the size of the work space of Product.
+// ProductWork returns the size of the work space of Product.
 func (k *Kernels) ProductWork(r, terms int) int {
 	n, w := min(terms, atOnce), k.wide*k.lanes
 	return k.space() + up(up(min(r, rowsAtOnce), k.rows)*n, 8) + up(n*w, 8) + up(k.rows*w, 8)
 }
 
-// Product makes rows from to to of dst = op(A) op(B), of r rows and cols columns, summing over so
-// many terms; op is the transpose with transA or transB. Panels of A and B are copied to where they
-// follow each other; each panel of B serves all rows.
+// Product computes rows from up to to of dst = op(A) op(B), which has r rows and cols columns;
+// terms is the inner dimension. op is the transpose with transA or transB, else the identity.
+// Panels of A and B are copied to contiguous memory; each panel of B serves all rows.
 func (k *Kernels) Product(dst, a, b []float64, r, cols, terms, from, to int, transA, transB bool, work []float64) {
 	c := k.begin(work)
 	n, w := min(terms, atOnce), k.wide*k.lanes
@@ -34,11 +34,11 @@ func (k *Kernels) Product(dst, a, b []float64, r, cols, terms, from, to int, tra
 	}
 }
 
-// part is a part of a product.
+// part is a part of a product: ranges of rows, columns and terms.
 type part struct{ row, rows, col, cols, term, terms int }
 
-// panel adds a part to the product; what does not fill a tile is made in a corner. Of a
-// transposed A whole tiles are read where they are, since their terms are rows.
+// panel adds a part to the product. Incomplete tiles are computed in corner. Whole tiles of a
+// transposed A are not copied, since their terms are rows.
 func (c *call) panel(dst []float64, cols int, as, bs, corner []float64, p *part, a []float64, r int, transA bool) {
 	w := c.wide * c.lanes
 	vectors := up(p.cols, c.lanes) / c.lanes
@@ -76,7 +76,7 @@ func (c *call) panel(dst []float64, cols int, as, bs, corner []float64, p *part,
 	}
 }
 
-// packRows copies the part's rows of op(A): of each tile, term by term.
+// packRows copies the part's rows of op(A), tile by tile, and each tile term by term.
 func (c *call) packRows(as, a []float64, r, terms int, p *part, transA bool) {
 	for i := 0; i < p.rows; i += c.rows {
 		panel, rows := as[i*p.terms:(i+c.rows)*p.terms], min(c.rows, p.rows-i)

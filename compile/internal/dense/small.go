@@ -6,23 +6,23 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Matrices of few rows: factors, their adjoints and triangular solves as straight-line code,
-// which whoever makes the code around it includes. An element is a number, or one in each
-// lane. What bounds it is the latency of pivots: tiles of rows would be half empty, and be
-// transposed before and after.
+// Straight-line code for matrices of few rows: factors, their adjoints and triangular solves. Code
+// generators include it in their code. An element is a number, or one in each lane. The latency of
+// pivots limits the speed. Tiles of rows would be half empty, and need transpositions before and
+// after.
 
-// Load is element (i, j) of a matrix, Store is where it goes to; either may be called more
-// than once for an element.
+// Load returns element (i, j) of a matrix, and Store stores one. Both may be called more than once
+// for an element.
 type (
 	Load  func(i, j int) native.Value
 	Store func(i, j int, x native.Value)
 )
 
-// Factor writes the Cholesky factor of the lower triangle of a matrix of n rows, with zeros
-// above the diagonal, and returns the truth that a pivot is not positive; then nothing that it
-// stores counts. A pivot waits for the quotient of the one before, not for its root.
+// Factor writes the Cholesky factor of a matrix of n rows, with zeros above the diagonal; it reads
+// only the lower triangle. It returns a mask that is true if a pivot is not positive; the stored
+// numbers are then invalid. A pivot waits for the quotient of the one before, not for its root.
 func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
-	c, x := square(n), square(n) // the columns before they are divided by the root of the pivot, and by minus the pivot
+	c, x := square(n), square(n) // the columns before division by the root of the pivot, and divided by minus the pivot
 	least, strange := native.Value(0), native.Value(0)
 	for p := range n {
 		for i := p; i < n; i++ {
@@ -32,7 +32,7 @@ func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
 			}
 		}
 		pivot := c[p][p]
-		over := b.Sub(pivot, pivot) // not 0 if it is infinite or no number
+		over := b.Sub(pivot, pivot) // not 0 if it is infinite or NaN
 		if p == 0 {
 			least, strange = pivot, over
 		} else {
@@ -54,8 +54,8 @@ func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
 }
 
 // FactorAdjoint writes the adjoint of the lower triangle of a matrix of n rows, with zeros above
-// the diagonal, from its factor l and the lower triangle of the factor's adjoint; see package
-// kernel.
+// the diagonal. It computes it from the factor l and the lower triangle of the factor's adjoint;
+// see package kernel.
 func FactorAdjoint(b *native.Builder, n int, l, adj Load, dst Store) {
 	inverse := make([]native.Value, n)
 	for j := range inverse {
@@ -79,8 +79,9 @@ func FactorAdjoint(b *native.Builder, n int, l, adj Load, dst Store) {
 	}
 }
 
-// Substitute writes the solution x of a triangular system of n equations, op(A) x = r, of
-// whose matrix that triangle alone is read; op is the transpose with trans.
+// Substitute writes the solution x of a triangular system of n equations, op(A) x = r. It reads
+// only the upper or lower triangle of A, by isUpper. op is the transpose with trans, else the
+// identity.
 func Substitute(b *native.Builder, n int, isUpper, trans bool, a Load, r func(i int) native.Value, x func(i int, v native.Value)) {
 	xs := make([]native.Value, n)
 	inverse := make([]native.Value, n)

@@ -1,19 +1,19 @@
 package dense
 
-// SolveWork is the size of the work space of Solve for so many right sides at a time.
+// SolveWork returns the size of the work space of Solve for cols right sides at a time.
 func (k *Kernels) SolveWork(n, cols int) int {
 	return k.space() + up(n, k.rows)*stride(cols) + up(n*k.rows, 8)
 }
 
-// System is a triangular system of equations, op(A) X = B or, with Right, X op(A) = B, for an N×N
-// matrix A, of which only that triangle is read; op is the transpose with Trans. The other
-// dimension of B and of X is Others.
+// System is a triangular system of equations, op(A) X = B or, with Right, X op(A) = B. A is an N×N
+// matrix; only one triangle of it is read. op is the transpose with Trans, else the identity.
+// Others is the other dimension of B and X.
 type System struct {
 	N, Others           int
 	Upper, Trans, Right bool
 }
 
-// Solve makes columns from to to of the solution X or, with Right, these rows.
+// Solve computes columns from up to to of the solution X or, with Right, these rows.
 func (k *Kernels) Solve(x, a, b []float64, y *System, from, to int, work []float64) {
 	c := k.begin(work)
 	n, cols, trans := y.N, to-from, y.Trans

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// What a function does with the sums of a tile.
+// mode is the operation on the sums of a tile.
 type mode int
 
 const (
@@ -15,12 +15,12 @@ const (
 	add                  // C += Σ
 	subtract             // C -= Σ
 	forward              // C = T⁻¹(C - Σ) for a lower triangular T, whose coefficients are in scratch memory
-	backward             // likewise for an upper triangular T
+	backward             // the same for an upper triangular T
 	modes
 )
 
-// Kernels are the functions in machine code of one target. They are immutable and may be
-// shared; scratch memory is in the work space of each call.
+// Kernels holds the machine-code functions for one target. It is immutable and may be shared:
+// scratch memory is in the work space of each call.
 type Kernels struct {
 	code  *native.Code
 	rows  int // of a tile
@@ -31,22 +31,22 @@ type Kernels struct {
 	transpose native.Func
 	factor    native.Func
 	corner    native.Func
-	// Of symmetric eigendecompositions.
+	// For symmetric eigendecompositions.
 	combine, less1, less2, turn native.Func
 
 	layout
 }
 
-// layout is where scratch memory holds what: strides, coefficients of T with T(i, p) at
-// p·rows + i, and the negative inverses of its diagonal.
+// layout is the layout of scratch memory: strides, coefficients of T with T(i, p) at p·rows + i,
+// and the negative inverses of T's diagonal.
 type layout struct {
-	strideC, strideA, strideB   int // of numbers, of bytes, of bytes
-	strideFrom, strideTo        int // of a transposition: of numbers, of bytes
+	strideC, strideA, strideB   int // units: numbers, bytes, bytes
+	strideFrom, strideTo        int // for transpositions; units: numbers, bytes
 	coefficients, inverses, end int
 	others                      int // two addresses
 }
 
-// New makes the functions; nil where there is no target or no executable memory.
+// New generates the functions. It returns nil without a target or executable memory.
 func New(t *native.Target) *Kernels {
 	if !native.Supported || t == nil {
 		return nil
@@ -92,20 +92,20 @@ func New(t *native.Target) *Kernels {
 	return k
 }
 
-// generator makes the functions.
+// generator generates the functions.
 type generator struct {
 	*native.Asm
 	*Kernels
 }
 
-// at is a number of scratch memory.
+// at returns the place of number k in scratch memory.
 func at(k int) native.Mem { return native.At(native.Scratch, int32(8*k)) }
 
 func scratch(k int) native.Place {
 	return native.Place{Base: native.Scratch, Index: native.NoReg, Disp: int32(8 * k)}
 }
 
-// Registers. Those of the rows of a tile hold every second row.
+// Registers. There is one row register for every second row of a tile.
 const (
 	atC, atB, atA          = native.Memory, native.Views, native.R0
 	terms, vectors         = native.R1, native.R2
@@ -115,7 +115,7 @@ const (
 
 var rowRegs = [4]native.Reg{native.T0, native.T3, native.T4, native.T5}
 
-// rowAddresses makes registers the addresses of the rows of C; stepC is their distance.
+// rowAddresses loads the addresses of the rows of C into registers; stepC is their distance.
 func (g *generator) rowAddresses() {
 	for i := range g.Kernels.rows / 2 {
 		if i == 0 {
@@ -127,7 +127,7 @@ func (g *generator) rowAddresses() {
 	}
 }
 
-// element is element j of row i of C.
+// element returns the place of element j in row i of C.
 func element(i, j int) native.Place {
 	p := native.Place{Base: rowRegs[i/2], Index: native.NoReg, Disp: int32(8 * j)}
 	if i%2 == 1 {
@@ -136,8 +136,8 @@ func element(i, j int) native.Place {
 	return p
 }
 
-// block makes the function of a mode: over columns of C, as many vectors at a time as
-// there are registers for.
+// block generates the function of a mode. It goes over columns of C, as many vectors at a time as
+// registers allow.
 func (g *generator) block(m mode) {
 	g.MovLoad(stepC, at(g.strideC))
 	g.MovLoad(stepA, at(g.strideA))
@@ -158,7 +158,7 @@ func (g *generator) block(m mode) {
 	}
 }
 
-// tile makes a tile of w vectors: the sums stay in registers over all terms.
+// tile generates the code for a tile of w vectors. The sums stay in registers over all terms.
 func (g *generator) tile(m mode, w int) {
 	rows := g.Kernels.rows
 	f := g.Frame(g.lanes)
@@ -215,8 +215,8 @@ func (g *generator) tile(m mode, w int) {
 	f.Emit(b, g.lanes)
 }
 
-// substitute solves for the rows of a tile, one after the other. The sums have the
-// opposite sign, so that multiplication and addition are one instruction.
+// substitute solves for the rows of a tile one after another. The sums have the opposite sign, so
+// that multiplication and addition are one instruction.
 func (g *generator) substitute(b *native.Builder, m mode, w int, ts []native.Value, c func(i, v int) native.Place) {
 	rows := g.Kernels.rows
 	for i := range rows {
@@ -246,9 +246,9 @@ func (g *generator) substitute(b *native.Builder, m mode, w int, ts []native.Val
 	}
 }
 
-// factorisation makes the function that factorises a square block of C, of as many rows
-// as a tile, to Uᵀ U in its upper triangle, and leaves U as coefficients of Uᵀ. A
-// pivot that is not positive becomes NaN, 0 or infinite.
+// factorisation generates the function that factorises a square block of C, with as many rows as a
+// tile, to Uᵀ U in its upper triangle. It also stores U as the coefficients of Uᵀ. A pivot that is
+// not positive becomes NaN, 0 or infinite.
 func (g *generator) factorisation() {
 	rows := g.Kernels.rows
 	g.MovLoad(stepC, at(g.strideC))
@@ -262,7 +262,7 @@ func (g *generator) factorisation() {
 		}
 	}
 	for p := range rows {
-		// The next pivot waits for the quotient alone, not for the root.
+		// The next pivot waits only for the quotient, not for the root.
 		quotient := b.Div(b.Number(-1), a[p][p])
 		for i := p + 1; i < rows; i++ {
 			x := b.Mul(a[p][i], quotient)
@@ -283,9 +283,8 @@ func (g *generator) factorisation() {
 	g.Frame(1).Emit(b, 1)
 }
 
-// cornerSolve makes the function that solves U S = C for a symmetric S in the upper
-// triangle of a square block of C, for the U whose columns are coefficients; S is
-// stored whole.
+// cornerSolve generates the function that solves U S = C for a symmetric S, in the upper triangle
+// of a square block of C. The coefficients are the columns of U. All of S is stored.
 func (g *generator) cornerSolve() {
 	rows := g.Kernels.rows
 	g.MovLoad(stepC, at(g.strideC))
@@ -312,8 +311,8 @@ func (g *generator) cornerSolve() {
 	g.Frame(1).Emit(b, 1)
 }
 
-// transposition makes the function that transposes square blocks, of as many rows as a
-// tile, of rows that lie side by side into blocks below each other.
+// transposition generates the function that transposes adjacent square blocks, with as many rows as
+// a tile, into blocks below each other.
 func (g *generator) transposition() {
 	rows := g.Kernels.rows
 	const to, stepTo = native.R1, native.R3
@@ -347,23 +346,23 @@ func (g *generator) transposition() {
 	g.If(native.NotEqual, loop)
 }
 
-// call is the work space of one call: scratch memory, and what follows it.
+// call is the work space of one call: scratch memory and the rest.
 type call struct {
 	*Kernels
 	scratch []float64
 	rest    []float64
 }
 
-// begin begins a call. What take gives is at the beginning of a line of the cache.
+// begin begins a call. The memory that take returns begins at a cache line.
 func (k *Kernels) begin(work []float64) call {
 	work = aligned(work)
 	return call{k, work[:k.end], work[k.end:]}
 }
 
-// space is what work has for begin, besides what take takes.
+// space returns the size of the work space that begin needs, without the memory for take.
 func (k *Kernels) space() int { return k.end + 7 }
 
-// take takes numbers of the work space, a multiple of eight.
+// take takes memory for n numbers from the work space, rounded up to a multiple of eight.
 func (c *call) take(n int) []float64 {
 	n = up(n, 8)
 	x := c.rest[:n:n]
@@ -374,15 +373,15 @@ func (c *call) take(n int) []float64 {
 // word sets an integer of scratch memory.
 func (c *call) word(k, v int) { c.scratch[k] = math.Float64frombits(uint64(v)) }
 
-// strides sets those of C, A and B.
+// strides sets the strides of C, A and B.
 func (c *call) strides(sc, sa, sb int) {
 	c.word(c.strideC, sc)
 	c.word(c.strideA, 8*sa)
 	c.word(c.strideB, 8*sb)
 }
 
-// tile is C (its mode) Aᵀ B for C of as many rows as a tile and that many vectors: A and
-// B have a row for every term.
+// tile computes C (mode) Aᵀ B for a C with as many rows as a tile and the given number of vectors.
+// A and B have a row for every term.
 func (c *call) tile(m mode, to, a, b []float64, terms, vectors int) {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(a)))
 	c.tiles[m].Run(unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(b)), unsafe.Pointer(unsafe.SliceData(c.scratch)), int(p), terms, vectors)
@@ -393,7 +392,7 @@ func (c *call) onBlock(f native.Func, block []float64) {
 	f.Run(unsafe.Pointer(unsafe.SliceData(block)), nil, unsafe.Pointer(unsafe.SliceData(c.scratch)), 0, 0, 0)
 }
 
-// transposed transposes a matrix: blocks by machine code, the rest here.
+// transposed transposes a matrix: whole blocks with machine code, the rest in Go.
 func (c *call) transposed(to []float64, st int, from []float64, sf, rows, cols int) {
 	r := c.rows
 	c.word(c.strideFrom, sf)
@@ -415,18 +414,18 @@ func (c *call) transposed(to []float64, st int, from []float64, sf, rows, cols i
 	}
 }
 
-// blocks transposes so many square blocks side by side.
+// blocks transposes n adjacent square blocks.
 func (c *call) blocks(to, from []float64, n int) {
 	if n > 0 {
 		c.transpose.Run(unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(c.scratch)), n, 0, 0)
 	}
 }
 
-// up is n rounded up to a multiple of m.
+// up returns n rounded up to a multiple of m.
 func up(n, m int) int { return (n + m - 1) / m * m }
 
-// stride is a distance of rows of n numbers such that rows below each other are in
-// different sets of the cache.
+// stride returns a distance of rows of n numbers for which adjacent rows are in different cache
+// sets.
 func stride(n int) int {
 	n = up(n, 8)
 	if n/8%2 == 0 {
