@@ -1,9 +1,8 @@
-// Package direct is the plain interpreter: it runs a typed program at one
-// point, statement by statement, on Go numbers. There are no graphs that
-// outlive a call, no lanes, no caches, and nothing is decided ahead, so that it
-// is short enough to be checked by reading. It is the oracle of the
-// differential tests, and nothing else uses it: package interp runs what users
-// have interpreted. It has no derivatives.
+// Package direct is a plain interpreter, the oracle of the differential tests. It runs a typed
+// program at one point, statement by statement, on Go numbers. It has no graphs that outlive a
+// call, no lanes, no caches, and no decisions in advance, so it is short enough to check by
+// reading. Only tests use it: package interp runs users' interpreted programs. It has no
+// derivatives.
 //
 // Map of the package:
 //
@@ -12,11 +11,10 @@
 //	expr.go    expressions, calls, autodiff levels
 //	value.go   values, indices
 //
-// What it shares with the partial evaluator (package bind) is what both are
-// given: the typed program, the declarations of the library, which are built on
-// a graph of constants that is thrown away after the call, and the transforms.
-// What it must not share is how loops, branches, variables and levels are
-// treated.
+// It shares only its inputs with the partial evaluator (package bind): the typed program, the
+// declarations of the library, and the transforms. A library call is built on a graph of constants,
+// which is discarded after the call. It must not share the treatment of loops, branches, variables
+// and levels.
 package direct
 
 import (
@@ -38,7 +36,7 @@ type Options struct {
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
 	Print      func(string) // receives what print statements print; nil: dropped
-	Rand       *rand.Rand   // for _rng functions; nil: they fail
+	Rand       *rand.Rand   // source of random numbers; nil: _rng functions fail
 	Transforms transform.Edition
 }
 
@@ -49,24 +47,24 @@ type Model struct {
 	known frame // after transformed data
 }
 
-// Density is a log density with the sum of the absolute values of the numbers
-// that were added up: what rounding errors are relative to.
+// Density is a log density, with the sum of the absolute values of its terms as Magnitude. Rounding
+// errors are relative to Magnitude.
 type Density struct{ Value, Magnitude float64 }
 
-// Error ends an evaluation: a rejection (a failed check of an argument, a
-// reject statement, both found by errors.As) or a mistake of the program.
+// Error is the error of an evaluation: a rejection or a mistake of the program. Rejections are
+// failed checks of arguments and reject statements; find them with errors.As.
 type Error struct {
 	Span source.Span
 	Err  error
 }
 
-// Error is the message with its place.
+// Error returns the message with its place.
 func (e *Error) Error() string {
 	at := e.Span.Begin()
 	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
 }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
 // New reads the data and runs the transformed data.
@@ -86,8 +84,8 @@ func New(prog *ir.Program, set *data.Set, o Options) (m *Model, err error) {
 	return m, nil
 }
 
-// Sizes are the numbers of unconstrained coordinates of the declared parameters.
-// Sizes depend on data only.
+// Sizes returns the number of unconstrained coordinates of each declared parameter. Sizes depend on
+// data only.
 func (m *Model) Sizes() (sizes []int, err error) {
 	r := m.run()
 	defer r.caught(&err)
@@ -101,7 +99,7 @@ func (m *Model) Sizes() (sizes []int, err error) {
 	return sizes, nil
 }
 
-// free is the shape of the unconstrained numbers of a parameter.
+// free returns the shape of the unconstrained numbers of a parameter.
 func (r *run) free(v *ir.Var) []int {
 	shape, tr := r.sizes(v), r.transform(v)
 	if tr.Free == nil {
@@ -111,8 +109,8 @@ func (r *run) free(v *ir.Var) []int {
 	return append(slices.Clone(shape[:d]), tr.Free(shape[d:])...)
 }
 
-// Density evaluates the log density at a point: the unconstrained numbers of
-// each parameter.
+// Density evaluates the log density at a point, given by the unconstrained numbers of each
+// parameter.
 func (m *Model) Density(x [][]float64) (d Density, err error) {
 	r := m.run()
 	r.inModel = true
@@ -124,8 +122,9 @@ func (m *Model) Density(x [][]float64) (d Density, err error) {
 }
 
 // Outputs evaluates the values of parameters and transformed parameters
-// (constrained), and those with the generated quantities (generated), one after
-// another, the first index of a variable fastest.
+// (constrained), and these values together with the generated quantities
+// (generated). Variables follow one another; the first index of each changes
+// fastest.
 func (m *Model) Outputs(x [][]float64) (constrained, generated []float64, err error) {
 	r := m.run()
 	defer r.caught(&err)
@@ -138,7 +137,7 @@ func (m *Model) Outputs(x [][]float64) (constrained, generated []float64, err er
 	return constrained, append(generated, r.numbers(m.prog.GeneratedQuantityVars)...), nil
 }
 
-// numbers are the values of variables, one after another, as outputs have them.
+// numbers returns the values of variables in the order of the outputs.
 func (r *run) numbers(vars []*ir.Var) []float64 {
 	var out []float64
 	for _, leaves := range ir.Declared(vars) {
@@ -157,12 +156,12 @@ func (r *run) numbers(vars []*ir.Var) []float64 {
 type run struct {
 	*Model
 	frame   frame
-	calls   int     // user functions under way
-	target  Density // so far
+	calls   int     // depth of user function calls
+	target  Density // the log density so far
 	inModel bool    // whether the density counts
 	propto  bool    // whether `~` and _lupdf drop terms
-	operand value   // of ir.Operand
-	result  value   // of a return
+	operand value   // the value of ir.Operand
+	result  value   // the value of a return
 	at      source.Span
 }
 
@@ -172,11 +171,11 @@ type frame struct {
 	vals   []value
 	levels []ir.Level
 	inCall bool
-	local  ir.Level // in a call: of the reals that the function declares
+	local  ir.Level // in a call: the level of reals that the function declares
 }
 
-// run begins an evaluation with what is known from the data. Values are never
-// changed in place, so that runs may share them.
+// run begins an evaluation with the values known from the data. Values are never changed in place,
+// so runs may share them.
 func (m *Model) run() *run {
 	f := m.known
 	f.vals, f.levels = slices.Clone(f.vals), slices.Clone(f.levels)
@@ -188,7 +187,7 @@ func (r *run) fail(err error) { panic(&Error{r.at, err}) }
 
 func (r *run) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
 
-// caught stores what fail was given.
+// caught recovers an error thrown by fail.
 func (r *run) caught(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -212,7 +211,7 @@ func (r *run) transformedParameters() {
 	r.checkAll(r.prog.TransformedParameterVars)
 }
 
-// readData takes a variable of the data block from the set.
+// readData reads a variable of the data block from the set.
 func (r *run) readData(v *ir.Var, set *data.Set) {
 	w := value{shape: r.sizes(v)}
 	d, ok := set.Get(v.Name)
@@ -253,13 +252,13 @@ func (r *run) parameters(x [][]float64) {
 	}
 }
 
-// parameter is the value of a parameter for its unconstrained numbers.
+// parameter returns the value of a parameter, given its unconstrained numbers.
 func (r *run) parameter(v *ir.Var, free value) value {
 	shape, tr := r.sizes(v), r.transform(v)
 	if tr.Free == nil {
 		return r.constrain(v, tr, free, shape)
 	}
-	// A constrained type: vectors or matrices, one after another.
+	// A constrained type: transform its vectors or matrices one by one.
 	d := v.Type.Dims
 	all, item, from := value{shape: shape}, shape[d:], free.shape[d:]
 	for k := range count(shape[:d]) {
@@ -301,7 +300,7 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 	y, jacobian := tr.Constrain(g, constant(g, free), shape, bounds)
 	for _, j := range jacobian {
 		if tr.Free == nil {
-			j = g.Broadcast(j, shape) // one number stands for all elements
+			j = g.Broadcast(j, shape) // one number for all elements
 		}
 		if r.opts.Jacobian {
 			r.add(r.computed(g, g.Sum(j)).reals[0])
@@ -334,8 +333,8 @@ func (r *run) checkAll(vars []*ir.Var) {
 	}
 }
 
-// check compares a variable with its declared bounds, which NaN is outside of,
-// or its vectors with what they are declared to be.
+// check compares a variable with its declared bounds, or its vectors and matrices with their
+// constrained type. NaN is out of bounds.
 func (r *run) check(v *ir.Var) {
 	c, x := v.Constraint, r.frame.vals[v.ID]
 	switch c.Kind {

@@ -74,7 +74,7 @@ func (r *run) eval(e ir.Expr) value {
 // int evaluates a scalar int.
 func (r *run) int(e ir.Expr) int64 { return r.eval(e).ints[0] }
 
-// promoted is a value of one type as a value of another.
+// promoted converts a value from one type to another.
 func promoted(v value, from, to types.Type) value {
 	if from.Kind == types.Tuple {
 		var out value
@@ -130,13 +130,13 @@ func (r *run) literal(t types.Type, elems []ir.Expr) value {
 	return value{leaves: leaves}
 }
 
-// level is the autodiff level of an expression of a simple type.
+// level returns the autodiff level of an expression of a simple type.
 func (r *run) level(e ir.Expr) ir.Level { return r.levels(e)[0] }
 
-// levels are the autodiff levels of the leaves of an expression, by declaration:
-// that of its operands, whether or not their values are used, but for ints,
-// which have no derivatives. Within a function the arguments of the call decide,
-// since a function is compiled anew for the levels that it is called with.
+// levels returns the autodiff levels of the leaves of an expression, by declaration. The level is
+// the highest one of the operands, whether or not their values are used. Ints have level Data,
+// since they have no derivatives. Within a function the arguments of the call decide: Stan compiles
+// a function separately for the levels of its arguments.
 func (r *run) levels(e ir.Expr) []ir.Level {
 	t := e.Type()
 	n := t.NumLeaves()
@@ -198,7 +198,7 @@ func (r *run) levels(e ir.Expr) []ir.Level {
 	return out
 }
 
-// promotedLevels are the levels of a promoted value.
+// promotedLevels returns the levels of a promoted value.
 func promotedLevels(levels []ir.Level, from, to types.Type) []ir.Level {
 	switch {
 	case from.Kind == types.Tuple:
@@ -222,8 +222,8 @@ func (r *run) highest(es []ir.Expr) ir.Level {
 	return level
 }
 
-// library calls a function of the library: one of ints or of shapes at once,
-// any other by building it on a graph of constants and evaluating that.
+// library calls a library function. It computes functions of ints or shapes directly. It builds any
+// other function on a graph of constants and evaluates the graph.
 func (r *run) library(e *ir.Call) value {
 	f := e.Overload.(*stdlib.Func)
 	var args []value
@@ -285,7 +285,7 @@ func (r *run) library(e *ir.Call) value {
 	return out
 }
 
-// wholes is a value of ints that was computed as reals.
+// wholes converts a value of ints that was computed as reals.
 func (r *run) wholes(v value) value {
 	v.ints = make([]int64, len(v.reals))
 	for i, x := range v.reals {
@@ -313,7 +313,7 @@ func (r *run) build(f *stdlib.Func, b *stdlib.Builder, args []stdlib.Arg) ad.Ref
 	})[0]
 }
 
-// catch turns a declaration's complaint into an error at the call.
+// catch turns an error of a library declaration into an error at the call.
 func (r *run) catch(f func() []ad.Ref) []ad.Ref {
 	defer func() {
 		switch p := recover().(type) {
@@ -376,8 +376,8 @@ func (r *run) call(e *ir.UserCall) (v value, ok bool) {
 		return r.jacobian(e.Func, args, levels), true
 	}
 	propto := r.propto
-	// A density drops terms if it is called with ~ or as _lupdf; a function that
-	// adds to the density itself goes by the statement that calls it.
+	// A density drops terms if it is called with ~ or as _lupdf. For a function that adds to the
+	// target itself (_lp), the calling statement decides.
 	if !strings.HasSuffix(e.Func.Name, "_lp") {
 		r.propto = propto && e.Propto
 	}
@@ -386,7 +386,7 @@ func (r *run) call(e *ir.UserCall) (v value, ok bool) {
 	return v, ok
 }
 
-// callWith runs a function for arguments.
+// callWith runs a function with arguments.
 func (r *run) callWith(fn *ir.Function, args []value, levels []ir.Level) (v value, ok bool) {
 	if r.calls++; r.calls > maxCalls {
 		r.failf("%s calls itself without end", fn.Name)
@@ -404,8 +404,8 @@ func (r *run) callWith(fn *ir.Function, args []value, levels []ir.Level) (v valu
 	return r.result, sig == returns
 }
 
-// jacobian is the matrix of derivatives of a function by one of its arguments,
-// by differences of second order, extrapolated once.
+// jacobian returns the matrix of derivatives of a function with respect to one of its arguments. It
+// uses central differences, extrapolated once.
 func (r *run) jacobian(fn *ir.Function, args []value, levels []ir.Level) value {
 	at := args[fn.Arg].floats()
 	n := len(at)

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// signal is how a statement ends.
+// signal is the way in which a statement ends.
 type signal uint8
 
 const (
@@ -110,7 +110,7 @@ func (r *run) exec(s ir.Stmt) signal {
 	return goesOn
 }
 
-// body runs the body of a loop once; left tells that the loop ends with it.
+// body runs the body of a loop once. left means that the loop ends.
 func (r *run) body(s ir.Stmt) (left bool, sig signal) {
 	switch sig := r.exec(s); sig {
 	case breaks:
@@ -121,7 +121,7 @@ func (r *run) body(s ir.Stmt) (left bool, sig signal) {
 	return false, goesOn
 }
 
-// elements are what a foreach loop runs over: the elements of an array or a vector.
+// elements returns the elements of an array or a vector, for a foreach loop.
 func elements(v value) []value {
 	var out []value
 	n := count(v.shape[1:])
@@ -135,8 +135,8 @@ func elements(v value) []value {
 	return out
 }
 
-// declare brings a variable into being. A real is of level Param where it is
-// declared so; in a function, where any argument of the call is.
+// declare creates a variable. A real has level Param if it is declared so. In a function it has
+// level Param if any argument of the call has.
 func (r *run) declare(v *ir.Var, x value) {
 	level := v.Level
 	if r.frame.inCall && v.Type.Kind != types.Int {
@@ -150,7 +150,7 @@ func (r *run) bind(v *ir.Var, x value, level ir.Level) {
 	r.frame.vals[v.ID], r.frame.levels[v.ID] = x, level
 }
 
-// unset is the content of a variable that has been assigned nothing.
+// unset returns the content of a variable before its first assignment.
 func unset(t types.Type, shape []int) value {
 	v := value{shape: shape}
 	n := count(shape)
@@ -168,14 +168,14 @@ func unset(t types.Type, shape []int) value {
 	return v
 }
 
-// fits fails unless v has the shape of the place to which it is assigned.
+// fits fails unless v has the shape of the assigned variable or elements.
 func (r *run) fits(shape []int, v value) {
 	if !slices.Equal(shape, v.shape) {
 		r.failf("a value of shape %v is assigned to shape %v", v.shape, shape)
 	}
 }
 
-// assign stores a value in a variable or in elements of it.
+// assign stores a value in a variable or in its elements.
 func (r *run) assign(s *ir.Assign) {
 	old := r.frame.vals[s.Var.ID]
 	places, shape := all(count(old.shape)), old.shape
@@ -196,7 +196,7 @@ func (r *run) assign(s *ir.Assign) {
 	r.frame.vals[s.Var.ID] = old.with(places, v)
 }
 
-// effect prints or rejects.
+// effect runs a print or reject.
 func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
 	m := &ad.Message{Fatal: fatal}
 	var shapes []ad.Type

@@ -7,10 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// value is a value of the language: an array of numbers of that shape, the last
-// index fastest. ints is not nil exactly for values whose type is of ints. A
-// value of a composite type is its leaves alone. Values are never changed in
-// place.
+// value is a value of the language: an array of numbers of the given shape, in row-major order.
+// ints is not nil exactly for values of int types. A value of a composite type has only leaves.
+// Values are never changed in place.
 type value struct {
 	shape  []int
 	ints   []int64
@@ -28,7 +27,7 @@ func truth(b bool) value {
 	return intOf(0)
 }
 
-// parts are the leaves of a value, which is itself one if it is simple.
+// parts returns the leaves of a value; a simple value is its own leaf.
 func (v value) parts() []value {
 	if v.leaves != nil {
 		return v.leaves
@@ -36,7 +35,7 @@ func (v value) parts() []value {
 	return []value{v}
 }
 
-// each does the same with every leaf.
+// each applies f to every leaf.
 func (v value) each(f func(value) value) value {
 	if v.leaves == nil {
 		return f(v)
@@ -51,7 +50,7 @@ func (v value) each(f func(value) value) value {
 func (v value) isInt() bool  { return v.ints != nil }
 func (v value) isTrue() bool { return v.ints[0] != 0 }
 
-// count is the number of elements of a shape.
+// count returns the number of elements of a shape.
 func count(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -60,7 +59,7 @@ func count(shape []int) int {
 	return n
 }
 
-// floats are the numbers as reals.
+// floats returns the numbers as reals.
 func (v value) floats() []float64 {
 	if !v.isInt() {
 		return v.reals
@@ -89,8 +88,8 @@ func (v value) at(places, shape []int) value {
 	return out
 }
 
-// with is v with the elements at the given positions replaced, in order: where
-// a position occurs twice, the last stays.
+// with returns v with the elements at the given positions replaced, in order. If a position occurs
+// twice, the last one wins.
 func (v value) with(places []int, w value) value {
 	out := v.at(all(count(v.shape)), v.shape)
 	for k, p := range places {
@@ -103,7 +102,7 @@ func (v value) with(places []int, w value) value {
 	return out
 }
 
-// all is 0, 1, … n-1.
+// all returns 0, 1, … n-1.
 func all(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -112,11 +111,11 @@ func all(n int) []int {
 	return out
 }
 
-// places are the positions of the elements that indices select from a value of
-// that shape, in order, and the shape of the selection.
+// places returns the positions of the elements that indices select from a value of the given shape,
+// in order, and the shape of the selection.
 func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	at = []int{0}
-	nothing := false // an index selects nothing, after which none is looked at
+	nothing := false // an index selects nothing, so those after it are not checked
 	for k, size := range shape {
 		picked, single := all(size), false
 		if k < len(indices) {
@@ -138,8 +137,8 @@ func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	return at, selected
 }
 
-// picked are the elements of one dimension, counted from 0, that an index
-// selects; look tells whether these must exist.
+// picked returns the elements of one dimension, counted from 0, that an index selects. look means
+// that these must exist.
 func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single bool) {
 	r.at = ix.At
 	var numbers []int64
@@ -159,7 +158,7 @@ func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single boo
 		if wrong, is := ix.Part.Wrong(lo, hi, size); is && look {
 			r.failf("%d is out of range: there are %d elements", wrong, size)
 		}
-		for i := lo; i <= hi; i++ { // empty if hi < lo, wherever that lies
+		for i := lo; i <= hi; i++ { // empty if hi < lo, at any position
 			numbers = append(numbers, i)
 		}
 	}
@@ -177,7 +176,7 @@ func constant(g *ad.Graph, v value) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: v.shape}, v.floats())
 }
 
-// computed evaluates a node of a graph that has no inputs, effects included.
+// computed evaluates a node of a graph without inputs, including side effects.
 func (r *run) computed(g *ad.Graph, node ad.Ref) value {
 	h := *g
 	h.Outputs = []ad.Ref{node}
