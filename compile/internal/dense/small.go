@@ -22,7 +22,7 @@ type (
 // only the lower triangle. It returns a mask that is true if a pivot is not positive; the stored
 // numbers are then invalid. A pivot waits for the quotient of the one before, not for its root.
 func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
-	c, x := square(n), square(n) // the columns before division by the root of the pivot, and divided by minus the pivot
+	c, x := square(n), square(n) // columns: undivided, and divided by minus the pivot
 	least, strange := native.Value(0), native.Value(0)
 	for p := range n {
 		for i := p; i < n; i++ {

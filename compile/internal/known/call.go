@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Call applies a function of ints to known arguments, element by element and lane by lane. Where it
-// has no value, fault is called and elements are 0.
+// Call applies a function of ints to known arguments, element by element and lane by lane. If the
+// function has no value, Call calls fault and the element is 0.
 func Call(fn *stdlib.Func, args []lanes.Value, memory lanes.Memory, fault func(lane int, err error)) lanes.Value {
 	out := lanes.Value{}
 	for _, a := range args {

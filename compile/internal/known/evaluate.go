@@ -13,39 +13,39 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// maxEvaluated bounds the statements, calls and iterations alike, of one evaluation of an
-// expression: a function of the program may not end. It takes up to half a second.
+// maxEvaluated bounds the statements of one evaluation of an expression, including all calls and
+// iterations, because a user function may not terminate. This takes up to half a second.
 const maxEvaluated = 5_000_000
 
-// Scope is the variables that an expression may read.
+// Scope gives access to the variables that an expression may read.
 type Scope interface {
-	// Shape is that of a variable; ok is false if it is not known.
+	// Shape returns the shape of a variable; ok is false if it is not known.
 	Shape(v *ir.Var) (shape []int, ok bool)
-	// Value is what data decide a variable to be; ok is false if they do not.
+	// Value returns the value of a variable; ok is false if data do not decide it.
 	Value(v *ir.Var) (x lanes.Value, ok bool)
-	// Excluded reports for each lane of an axis whether it is left out; nil if none is.
+	// Excluded returns the excluded lanes of an axis, or nil.
 	Excluded(ax *plan.Axis) []bool
 }
 
-// Binding is what evaluation belongs to.
+// Binding is the binding to which an evaluation belongs.
 type Binding interface {
 	// Reserve asks for memory, see [lanes.Memory].
 	Reserve(bytes int, sizes ...int)
 	// Halt ends the binding.
 	Halt(err error)
-	// Ask ends the binding if nobody wants it any more.
+	// Ask ends the binding if the caller cancelled it.
 	Ask()
 }
 
-// Place is where an expression is evaluated.
+// Place is the context in which an expression is evaluated.
 type Place struct {
 	Scope
 	Binding
-	Axis    *plan.Axis   // whose lanes are in force
-	Operand *lanes.Value // of ir.Operand
+	Axis    *plan.Axis   // the lanes in force
+	Operand *lanes.Value // the value of ir.Operand
 }
 
-// Evaluators are those of a program, one for its blocks and one for each of its functions.
+// Evaluators holds the evaluators of a program: one for its blocks and one for each function.
 type Evaluators struct {
 	prog      *ir.Program
 	functions *static.Functions
@@ -56,30 +56,31 @@ type Evaluators struct {
 
 // Evaluator evaluates expressions of the program's blocks, or of one function.
 type Evaluator struct {
-	Variables int // by ir.Var.ID
+	Variables int // number of variables: ir.Var.ID is less than this
 
 	all      *Evaluators
 	numbers  *interp.Evaluator
 	prepared map[ir.Expr]*expression
 }
 
-// expression is an expression that is ready to be evaluated.
+// expression is an expression prepared for evaluation.
 type expression struct {
 	*interp.Expression
-	pure bool      // if not, data do not decide it
-	long bool      // it takes more than maxEvaluated statements, and counts as one that data do not decide
-	call bool      // it calls a function of the program
-	vars []*ir.Var // it needs their values
-	only []*ir.Var // it needs their sizes alone
+	pure bool      // data can decide it
+	long bool      // it takes more than maxEvaluated statements, so it counts as not known
+	call bool      // it calls a user function
+	vars []*ir.Var // variables whose values it needs
+	only []*ir.Var // variables of which it needs only the sizes
 }
 
-// NewEvaluators are the evaluators of a program. What they take counts against the budget.
+// NewEvaluators returns the evaluators of a program. Their memory and statements count against the
+// budget.
 func NewEvaluators(prog *ir.Program, fs *static.Functions, o interp.Options, budget *ad.Budget) *Evaluators {
 	o.Statements = maxEvaluated
 	return &Evaluators{prog: prog, functions: fs, options: o, budget: budget, of: map[*ir.Function]*Evaluator{}}
 }
 
-// Of is the evaluator of a function; nil: of the program's blocks.
+// Of returns the evaluator of a function, or of the program's blocks if fn is nil.
 func (all *Evaluators) Of(fn *ir.Function) *Evaluator {
 	v := all.of[fn]
 	if v == nil {
@@ -94,10 +95,10 @@ func (all *Evaluators) Of(fn *ir.Function) *Evaluator {
 	return v
 }
 
-// Functions are the functions of the program.
+// Functions returns the functions of the program.
 func (v *Evaluator) Functions() *static.Functions { return v.all.functions }
 
-// prepare looks at an expression, once.
+// prepare analyses an expression, once.
 func (v *Evaluator) prepare(e ir.Expr) *expression {
 	if x, ok := v.prepared[e]; ok {
 		return x
@@ -127,13 +128,13 @@ func (v *Evaluator) prepare(e ir.Expr) *expression {
 	return x
 }
 
-// lasts reports whether an evaluation was too long, and remembers that.
+// lasts reports whether an evaluation was too long, and records this.
 func (x *expression) lasts(err error) bool {
 	x.long = x.long || errors.Is(err, interp.ErrLong)
 	return x.long
 }
 
-// mistake is the mistake of the user that ended an evaluation. Any other error ends the binding.
+// mistake returns the user's mistake that ended an evaluation. Any other error ends the binding.
 func mistake(b Binding, err error) *interp.Error {
 	e := (*interp.Error)(nil)
 	if limit := (*ad.LimitError)(nil); !errors.As(err, &e) || errors.As(err, &limit) {
@@ -153,15 +154,15 @@ func (v *Evaluator) Knows(e ir.Expr, s Scope) bool {
 		!slices.ContainsFunc(x.only, func(u *ir.Var) bool { _, ok := s.Shape(u); return !ok })
 }
 
-// input is a variable, nil: an operand, that an expression is evaluated for, lane by lane.
+// input is a variable that an expression reads lane by lane. If v is nil, it is the operand.
 type input struct {
 	v *ir.Var
 	lanes.Value
-	up   []int32 // from the lanes of the evaluation to those of the value, nil: they are the same
+	up   []int32 // maps the lanes of the evaluation to those of the value; nil: the same
 	size int
 }
 
-// load gives the variable its value in a lane.
+// load sets the variable to its value in a lane.
 func (u *input) load(to *interp.Evaluator, lane int) {
 	switch {
 	case u.Axis == nil:
@@ -182,9 +183,10 @@ func (u *input) load(to *interp.Evaluator, lane int) {
 	}
 }
 
-// Eval evaluates an expression that is known, in the lanes that its variables have, or in those in
-// force where a branch leaves out some of them. The error is an [*interp.Error] if the user made a
-// mistake in a lane that counts, or interp.ErrLong: the expression is not known any more.
+// Eval evaluates a known expression in the lanes of its variables. If a branch excludes some of
+// these lanes, it evaluates in the lanes in force. The error is an [*interp.Error] if the user made
+// a mistake in a lane that is not excluded. It is interp.ErrLong if the evaluation is too long; the
+// expression is then no longer known.
 func (v *Evaluator) Eval(e ir.Expr, at *Place) (out lanes.Value, err error) {
 	switch e := e.(type) {
 	case *ir.IntLit:
@@ -194,7 +196,7 @@ func (v *Evaluator) Eval(e ir.Expr, at *Place) (out lanes.Value, err error) {
 		return x.Narrow(at.Axis), nil
 	case *ir.Operand:
 		return *at.Operand, nil
-	case *ir.Cond: // where all lanes agree, the value has the lanes of that side alone
+	case *ir.Cond: // if all lanes agree, the value has only the lanes of that side
 		c, err := v.Eval(e.Cond, at)
 		if err != nil {
 			return out, err
@@ -245,7 +247,7 @@ func (v *Evaluator) inLanes(x *expression, at *Place) (out lanes.Value, err erro
 		at.Reserve(8, n)
 		out.Ints = make([]int64, 0, n)
 	}
-	var sizes []int64 // of other values
+	var sizes []int64 // sizes of values that are not ints
 	var excluded []bool
 	looked := false
 	for l := range n {
@@ -262,7 +264,7 @@ func (v *Evaluator) inLanes(x *expression, at *Place) (out lanes.Value, err erro
 		if x.lasts(err) {
 			return out, interp.ErrLong
 		}
-		if err != nil { // in lanes that are left out it does not matter
+		if err != nil { // an error in an excluded lane does not matter
 			wrong := mistake(at, err)
 			if !looked {
 				excluded, looked = at.Excluded(ax), true
@@ -292,15 +294,16 @@ func (v *Evaluator) inLanes(x *expression, at *Place) (out lanes.Value, err erro
 	if out.Ints == nil && out.Reals == nil {
 		out.Ints = []int64{}
 	}
-	// What a function decides is often the same in all lanes, where the branch that it takes is.
+	// The value of a user function is often the same in all lanes, because it takes the same
+	// branch.
 	if x.call && x.IsInt() && n > 0 && !slices.ContainsFunc(out.Ints, func(i int64) bool { return i != out.Ints[0] }) {
 		return lanes.Int(out.Ints[0]), nil
 	}
 	return out, nil
 }
 
-// Diagnostic is the mistake of the user that an error of an evaluation is; ok is false if it is
-// none.
+// Diagnostic returns the diagnostic of an evaluation error that is a user's mistake; ok is false
+// for other errors.
 func Diagnostic(err error) (d diag.Diagnostic, ok bool) {
 	if e := (*interp.Error)(nil); errors.As(err, &e) {
 		return e.Diagnostic, true

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxTracked is the greatest size of an array of integers whose content before each
-	// iteration is kept.
+	// maxTracked is the maximum size of an array of integers whose content before each iteration is
+	// recorded.
 	maxTracked = 16
 
-	// maxFollowed bounds the statements that are followed for one loop or one call.
+	// maxFollowed bounds the statements executed to follow one loop or one call.
 	maxFollowed = 20_000_000
 )
 
-// Tracked is an integer that a loop hands from iteration to iteration, as in `pos += n[i]`. If data
-// decide it, it is followed through all iterations before the loop is evaluated; in the evaluation
-// each iteration then has its own variable, which begins with what is known.
+// Tracked is an integer that a loop passes from iteration to iteration, as in `pos += n[i]`. If
+// data decide it, it is computed for all iterations before the loop is evaluated. In the evaluation
+// each iteration then has its own variable, which begins with the known value.
 type Tracked struct {
 	Var   *ir.Var
 	Start lanes.Value // before each iteration, in lanes of the loop
@@ -34,33 +34,33 @@ type Tracked struct {
 type Loop struct {
 	Body   ir.Stmt
 	Var    *ir.Var
-	Axis   *plan.Axis   // of its iterations
-	Counts lanes.Value  // the variable in each; no numbers: data do not decide it
-	Active *lanes.Value // 1 in iterations that there are; nil: in all
+	Axis   *plan.Axis   // its iterations
+	Counts lanes.Value  // the loop variable in each; no numbers: not known
+	Active *lanes.Value // 1 in iterations that run; nil: all run
 }
 
-// follower runs statements on integers alone: those of a loop, or of a function.
+// follower runs the statements of a loop or of a function on integers only.
 type follower struct {
 	ev *Evaluator
 	Binding
-	scope Scope // of variables outside; nil: the statements are those of a function
+	scope Scope // scope of outside variables; nil: the statements are those of a function
 
 	ax      *plan.Axis
 	lane    int
 	inside  map[*ir.Var]bool    // variables that the body declares or assigns, and loop variables
-	env     map[*ir.Var][]int64 // of these, what is known in the present lane
-	outside map[*ir.Var]*input  // variables of outside; nil: of those that are not known
+	env     map[*ir.Var][]int64 // their known values in the current lane
+	outside map[*ir.Var]*input  // outside variables; nil for those that are not known
 	varying []*input
 	steps   int
 	lost    *ir.Var // a tracked variable that was assigned something unknown
 	follow  map[*ir.Var]bool
-	shapes  map[*ir.Var][]int // of the variables of a function, and of tracked ones
+	shapes  map[*ir.Var][]int // shapes of a function's variables, and of tracked ones
 
-	returned ir.Expr // what a function returns, when it has ended
-	calls    int     // that are under way
+	returned ir.Expr // the returned expression, after a function has ended
+	calls    int     // depth of calls
 }
 
-// Follow finds the known values of the integers that a loop hands from iteration to iteration.
+// Follow finds the known values of the integers that a loop passes from iteration to iteration.
 func (v *Evaluator) Follow(lp Loop, s Scope, b Binding) (list []Tracked) {
 	vars := slices.DeleteFunc(static.CarriedInts(lp.Body), func(v *ir.Var) bool {
 		shape, ok := s.Shape(v)
@@ -80,7 +80,7 @@ func (v *Evaluator) Follow(lp Loop, s Scope, b Binding) (list []Tracked) {
 	return list
 }
 
-// run follows the variables through all iterations; nil if that cannot be done.
+// run follows the variables through all iterations. It returns nil if that is not possible.
 func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
 	inside := static.VariablesOf(lp.Body)
 	f.inside = map[*ir.Var]bool{lp.Var: true}
@@ -146,13 +146,13 @@ func (f *follower) enter(lane int) {
 	}
 }
 
-// set gives a variable of the loop its value.
+// set sets the value of a variable of the loop.
 func (f *follower) set(v *ir.Var, shape []int, ints []int64) {
 	f.env[v] = ints
 	f.ev.numbers.Set(v, interp.Number{Shape: shape, Ints: ints})
 }
 
-// forget makes what a statement assigns unknown.
+// forget marks all variables that a statement assigns as unknown.
 func (f *follower) forget(s ir.Stmt) {
 	for _, v := range static.VariablesOf(s).Assigned {
 		f.unknown(v)
@@ -172,7 +172,7 @@ func (f *follower) matters(s ir.Stmt) bool {
 	return static.Has(s, static.IsReturn) || slices.ContainsFunc(static.VariablesOf(s).Assigned, func(v *ir.Var) bool { return v.Type.Kind == types.Int })
 }
 
-// exec runs a statement; ok is false where it is not known what is run next.
+// exec runs a statement. ok is false if the next statement to run is not known.
 func (f *follower) exec(s ir.Stmt) (sig static.Signal, ok bool) {
 	if f.steps++; f.steps > maxFollowed {
 		return static.GoesOn, false
@@ -258,9 +258,9 @@ func (f *follower) while(s *ir.While) (static.Signal, bool) {
 	}
 }
 
-// either runs a statement of which it is not known which of its parts are run: what it assigns is
-// unknown. Of a function whose sizes are asked for, the first part that returns is as good as any,
-// since all returned values have one size.
+// either handles a statement if it is not known which of its parts run: the variables that it
+// assigns become unknown. In a function whose result sizes are computed, it takes the first part
+// that returns, since all returned values have the same size.
 func (f *follower) either(s ir.Stmt, parts ...ir.Stmt) (static.Signal, bool) {
 	f.forget(s)
 	if !static.MayJump(s) {
@@ -357,8 +357,8 @@ func (f *follower) assign(s *ir.Assign) {
 	}
 }
 
-// number is the value of an expression that is one int; ok is false if it is not known. Of && , ||
-// and ?: what is not asked for need not be known.
+// number returns the value of a scalar int expression; ok is false if it is not known. Operands of
+// && , || and ?: that are not evaluated need not be known.
 func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 	switch e := e.(type) {
 	case *ir.And:
@@ -389,12 +389,12 @@ func (f *follower) number(e ir.Expr) (i int64, ok bool) {
 	}
 	i, err := f.ev.numbers.Int(x.Expression)
 	if err != nil && !x.lasts(err) {
-		mistake(f, err) // ends the binding where a budget is exhausted
+		mistake(f, err) // ends the binding if a budget is exhausted
 	}
 	return i, err == nil
 }
 
-// ready gives the variables of an expression their values; false if one is not known.
+// ready sets the variables of an expression to their values. It returns false if one is not known.
 func (f *follower) ready(x *expression) bool {
 	for _, v := range x.only {
 		shape, ok := f.shape(v)
@@ -413,7 +413,7 @@ func (f *follower) ready(x *expression) bool {
 
 func (f *follower) isInside(v *ir.Var) bool { return f.scope == nil || f.inside[v] }
 
-// shape is that of a variable. A loop's own have none here.
+// shape returns the shape of a variable. A loop's own variables have none here.
 func (f *follower) shape(v *ir.Var) (shape []int, ok bool) {
 	if f.scope == nil {
 		shape, ok = f.shapes[v]
@@ -425,7 +425,7 @@ func (f *follower) shape(v *ir.Var) (shape []int, ok bool) {
 	return f.scope.Shape(v)
 }
 
-// knows reports whether a variable of outside has a known value.
+// knows reports whether an outside variable has a known value.
 func (f *follower) knows(v *ir.Var) bool {
 	u, ok := f.outside[v]
 	if ok {

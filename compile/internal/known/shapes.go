@@ -13,24 +13,25 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// maxCalls bounds the calls under way when sizes are asked for: parameters may end a recursion.
+// maxCalls bounds the depth of calls while sizes are computed, because parameters may end a
+// recursion.
 const maxCalls = 100
 
-// sizer finds the sizes of values, at a place or in a function that is followed.
+// sizer finds the sizes of values, at a place or in a followed function.
 type sizer struct {
 	ev *Evaluator
 	Binding
 	place *Place    // nil: in a function
 	in    *follower // the function
-	calls int       // under way
+	calls int       // depth of calls
 }
 
-// Shapes are those of the leaves of an expression; ok is false if data do not decide them.
+// Shapes returns the shapes of the leaves of an expression; ok is false if data do not decide them.
 func (v *Evaluator) Shapes(e ir.Expr, at *Place) (shapes [][]int, ok bool) {
 	return (&sizer{ev: v, Binding: at.Binding, place: at}).of(e)
 }
 
-// shape is that of a variable.
+// shape returns the shape of a variable.
 func (z *sizer) shape(v *ir.Var) (shape []int, ok bool) {
 	if z.place != nil {
 		return z.place.Shape(v)
@@ -38,7 +39,7 @@ func (z *sizer) shape(v *ir.Var) (shape []int, ok bool) {
 	return z.in.shape(v)
 }
 
-// ints are known ints; ok is false if they are not known.
+// ints evaluates a known int expression; ok is false if it is not known.
 func (z *sizer) ints(e ir.Expr) (x lanes.Value, ok bool) {
 	if e.Type().Kind != types.Int {
 		return x, false
@@ -53,7 +54,7 @@ func (z *sizer) ints(e ir.Expr) (x lanes.Value, ok bool) {
 	return x, err == nil && x.Ints != nil
 }
 
-// ints are known ints of one number or several.
+// ints evaluates a known int expression, a scalar or an array.
 func (f *follower) ints(e ir.Expr) (x lanes.Value, ok bool) {
 	if e.Type().Equal(types.IntType) {
 		i, ok := f.number(e)
@@ -70,7 +71,7 @@ func (f *follower) ints(e ir.Expr) (x lanes.Value, ok bool) {
 	return lanes.Value{Shape: slices.Clone(n.Shape), Ints: slices.Clone(n.Ints)}, err == nil && n.Ints != nil
 }
 
-// of are the shapes of the leaves of an expression.
+// of returns the shapes of the leaves of an expression.
 func (z *sizer) of(e ir.Expr) (shapes [][]int, ok bool) {
 	if e.Type().IsScalar() && !e.Type().Composite() {
 		return [][]int{nil}, true
@@ -117,7 +118,7 @@ func (z *sizer) of(e ir.Expr) (shapes [][]int, ok bool) {
 	return nil, false
 }
 
-// list are the shapes of the leaves of expressions.
+// list returns the shapes of the leaves of expressions.
 func (z *sizer) list(es []ir.Expr) (shapes [][]int, ok bool) {
 	for _, e := range es {
 		leaves, ok := z.of(e)
@@ -129,7 +130,7 @@ func (z *sizer) list(es []ir.Expr) (shapes [][]int, ok bool) {
 	return shapes, true
 }
 
-// promoted are the shapes of a value of one type as one of another: a complex number has two
+// promoted converts the shapes of a value from one type to another. A complex number has two
 // leaves.
 func promoted(shapes [][]int, from, to types.Type) (out [][]int) {
 	switch {
@@ -165,7 +166,7 @@ func (z *sizer) literal(t types.Type, elems []ir.Expr) (shapes [][]int, ok bool)
 	return shapes, true
 }
 
-// index are the shapes of elements that indices select.
+// index returns the shapes of the elements that indices select.
 func (z *sizer) index(e *ir.IndexExpr) (shapes [][]int, ok bool) {
 	whole, ok := z.of(e.X)
 	if !ok {
@@ -201,12 +202,12 @@ func (z *sizer) index(e *ir.IndexExpr) (shapes [][]int, ok bool) {
 	return shapes, true
 }
 
-// Ints, Elements, Excluded and OutOfRange are what slices are evaluated by, see [lanes.Evaluator].
+// Ints, Elements, Excluded and OutOfRange implement [lanes.Evaluator], to evaluate slices.
 
-// Ints are known ints.
+// Ints returns known ints.
 func (z *sizer) Ints(e ir.Expr) (lanes.Value, bool) { return z.ints(e) }
 
-// Elements is the number of elements of a value; 0 if data do not decide it.
+// Elements returns the number of elements of a value, or 0 if data do not decide it.
 func (z *sizer) Elements(e ir.Expr) (n int) {
 	if shapes, ok := z.of(e); ok {
 		n = ad.SizeOf(shapes[0])
@@ -214,7 +215,7 @@ func (z *sizer) Elements(e ir.Expr) (n int) {
 	return n
 }
 
-// Excluded reports for each lane of an axis whether it is left out.
+// Excluded returns the excluded lanes of an axis.
 func (z *sizer) Excluded(ax *plan.Axis) []bool {
 	if z.place == nil {
 		return nil
@@ -222,11 +223,11 @@ func (z *sizer) Excluded(ax *plan.Axis) []bool {
 	return z.place.Excluded(ax)
 }
 
-// OutOfRange does nothing: what is wrong is reported when the elements are evaluated.
+// OutOfRange does nothing: the error is reported when the elements are evaluated.
 func (z *sizer) OutOfRange(_, _ lanes.Value, _ int64, _, _ int, _ ir.Index, _ string) {}
 
-// library are the shapes of a call of the library. A declaration says by the graph that it builds
-// what shape its value has: it builds one of unknown arguments, which nobody else sees.
+// library returns the shapes of a library call. It builds the declaration's graph for unknown
+// arguments, reads the shapes, and discards the graph.
 func (z *sizer) library(e *ir.Call) (shapes [][]int, ok bool) {
 	f := static.FuncOf(e)
 	args, ok := z.list(e.Args)
@@ -284,7 +285,7 @@ func (z *sizer) library(e *ir.Call) (shapes [][]int, ok bool) {
 	return shapes, true
 }
 
-// function are the shapes of what a function of the program returns.
+// function returns the shapes of the value of a user function call.
 func (z *sizer) function(e *ir.UserCall) (shapes [][]int, ok bool) {
 	fn := e.Func
 	args, ok := z.list(e.Args)
@@ -304,8 +305,8 @@ func (z *sizer) function(e *ir.UserCall) (shapes [][]int, ok bool) {
 	return z.called(fn, e.Args, args)
 }
 
-// called are the shapes of what a function returns for arguments of these shapes: its statements
-// are followed to a return, in each lane in which known arguments differ.
+// called returns the shapes of the value that a function returns for arguments of these shapes. It
+// follows the statements to a return, in each lane in which known arguments differ.
 func (z *sizer) called(fn *ir.Function, args []ir.Expr, shapes [][]int) (out [][]int, ok bool) {
 	known := map[*ir.Var]lanes.Value{}
 	var ax *plan.Axis
@@ -318,7 +319,7 @@ func (z *sizer) called(fn *ir.Function, args []ir.Expr, shapes [][]int) (out [][
 		k += a.Type().NumLeaves()
 	}
 	n, excluded := plan.Lanes(ax), z.Excluded(ax)
-	var sizes []lanes.Value // of each leaf and dimension, per lane
+	var sizes []lanes.Value // by leaf and dimension, per lane
 	for l := range n {
 		if excluded != nil && excluded[l] {
 			continue
@@ -351,7 +352,7 @@ func (z *sizer) called(fn *ir.Function, args []ir.Expr, shapes [][]int) (out [][
 	for _, s := range sizes {
 		s.MustAgree(excluded)
 	}
-	if z.in != nil { // the call may have been of the same function, whose variables are its own again
+	if z.in != nil { // restore the variables: the call may have been recursive
 		for v, ints := range z.in.env {
 			z.in.ev.numbers.Set(v, interp.Number{Shape: z.in.shapes[v], Ints: ints})
 		}
@@ -359,7 +360,7 @@ func (z *sizer) called(fn *ir.Function, args []ir.Expr, shapes [][]int) (out [][
 	return out, out != nil
 }
 
-// declareSized makes a variable of a function that is followed, with its shape if that is known.
+// declareSized declares a variable of a followed function, with its shape if known.
 func (f *follower) declareSized(v *ir.Var) {
 	shape := make([]int, len(v.Sizes))
 	for k, e := range v.Sizes {

@@ -53,7 +53,7 @@ func rows() []Row {
 			away := b.Keep(b.Compare(native.GE, b.Abs(b.Sub(x, t)), b.Number(0.5)), b.Number(1))
 			return b.Or(b.Add(t, b.Or(away, sign)), sign)
 		})},
-		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value { // 0 if equal, even if infinite
+		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value { // 0 if equal
 			return b.Keep(b.Compare(native.NEQ, x, y), b.Sub(x, y))
 		})},
 		{Op: ad.OpMax, Formula: formula2(func(b *builder, x, y value) value { // x if it is the greater one or y is NaN
