@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestAdvice: common mistakes give one message, which says what to do.
+// TestAdvice checks that each common mistake gives one message, which says what to do.
 func TestAdvice(t *testing.T) {
 	const head = "data { int N; vector[N] y; real r; array[N] real z; matrix[N, N] X; }\nparameters { real mu; vector[N] b; cholesky_factor_corr[3] L; corr_matrix[3] R; }\n"
 	for _, c := range []struct{ program, place, summary, fix string }{

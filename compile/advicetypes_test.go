@@ -16,7 +16,7 @@ var operandTypes = []string{
 	"array[2, 2] int", "array[2, 2] real", "array[2, 2, 2] real", "tuple(real, real)", "array[2] tuple(real, real)",
 }
 
-// TestAdviceWorks: where types do not fit, what a message advises does fit.
+// TestAdviceWorks checks that the advice of messages about wrong types compiles.
 func TestAdviceWorks(t *testing.T) {
 	check := func(program string) diag.List {
 		var errors diag.List

@@ -125,7 +125,7 @@ var (
 	errInterrupted = errors.New("the comparison was interrupted")
 )
 
-// agreeing is a comparison under way.
+// agreeing is the state of a comparison.
 type agreeing struct {
 	m       *Model
 	plain   *interp.Model
@@ -151,7 +151,7 @@ type Comparer struct {
 	m     *Model
 	quiet *Model // the clone
 	plain *interp.Model
-	now   *agreeing // the comparison under way
+	now   *agreeing // the current comparison
 
 	// Stop, if not nil, is called during evaluations. If it returns an error, they end, as with
 	// SetStop.

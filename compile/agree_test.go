@@ -23,11 +23,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// radii are those of the points of comparisons: chains of posteriors without priors go far.
+// radii are the radii of the points compared: chains of posteriors without priors go far.
 var radii = []float64{1.2, 8, 300, 1e12}
 
-// agree compares a model with the reference at a few points, of growing radii, and returns what
-// disagrees, or else the comparison nearest to the origin.
+// agree compares a model with the reference at a few points of growing radii. It returns the first
+// disagreement, or else the comparison nearest to the origin.
 func agree(t *testing.T, m *compile.Model, seed uint64, points int) *compile.Agreement {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 5))
@@ -78,8 +78,8 @@ func agreeOutputs(t *testing.T, m *compile.Model, seed uint64) (a *compile.Agree
 	return a
 }
 
-// TestAgreesWithReference: there is no false alarm for the programs of the tests and random ones;
-// more of these where PPL_RANDOM_PROGRAMS_TO is the last seed.
+// TestAgreesWithReference checks that there is no false alarm for the programs of the tests and for
+// random programs. PPL_RANDOM_PROGRAMS_TO may set the last seed, for more random programs.
 func TestAgreesWithReference(t *testing.T) {
 	verdicts := map[compile.Verdict]int{}
 	sloped, outputs := 0, 0
@@ -136,8 +136,9 @@ func TestAgreesWithReference(t *testing.T) {
 	}
 }
 
-// TestInfiniteNumbersAreExact: a fault is found where the model computes with infinite numbers,
-// such as the outer cut points of ordered outcomes. They are not taken for rounding that hides it.
+// TestInfiniteNumbersAreExact checks that a fault is found if the model computes with infinite
+// numbers, such as the outer cut points of ordered outcomes. These must not count as rounding that
+// hides the fault.
 func TestInfiniteNumbersAreExact(t *testing.T) {
 	fault := &planted.Fault{Pass: "deduplicate", Change: func(made any) any {
 		g := made.(*ad.Graph).Fork()
@@ -169,8 +170,8 @@ func TestInfiniteNumbersAreExact(t *testing.T) {
 	}
 }
 
-// TestCancellation: where the reference itself has lost its digits, nothing is called wrong: by
-// large coordinates that cancel, or probabilities that round to 0 or 1.
+// TestCancellation checks that nothing is called wrong if the reference itself has lost its digits.
+// Causes are large coordinates that cancel, and probabilities that round to 0 or 1.
 func TestCancellation(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -219,8 +220,8 @@ model {
 }
 `
 
-// TestFaultIsNoticed: a fault in a pass or in the binder is noticed, and is gone without the
-// pass, or in the reference.
+// TestFaultIsNoticed checks that a fault in a pass or in the binder is noticed, and that it is gone
+// without the pass or in the reference.
 func TestFaultIsNoticed(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
 	set := parsed(t, `{"N": 4, "x": [1, 2, 3, 4], "y": [1.1, 2.3, 2.9, 4.2]}`)
@@ -286,8 +287,8 @@ func TestFaultIsNoticed(t *testing.T) {
 	}
 }
 
-// TestAgreeEndsInTime: a comparison ends when its time is over, and then says so; one of a short
-// program has a value in any case.
+// TestAgreeEndsInTime checks that a comparison ends when its time is over, and reports this. A
+// short program is compared in any case.
 func TestAgreeEndsInTime(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
 	for _, c := range []struct {
@@ -308,7 +309,8 @@ func TestAgreeEndsInTime(t *testing.T) {
 	}
 }
 
-// TestSuspicionIsFollowed: what looks wrong is looked at to the end, also where the time is over.
+// TestSuspicionIsFollowed checks that a suspicious comparison continues to the end even if the time
+// is over.
 func TestSuspicionIsFollowed(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
 	set := parsed(t, fmt.Sprintf(`{"N": 3000, "x": [%s1], "y": [%[1]s1.5]}`, strings.Repeat("1,", 2999)))
@@ -364,8 +366,8 @@ func TestComparisonStopsAnywhere(t *testing.T) {
 	}
 }
 
-// TestIteratedMap: where the log density oscillates within the steps of differences, no slope is
-// called wrong.
+// TestIteratedMap checks that no slope is called wrong if the log density oscillates within the
+// steps of differences.
 func TestIteratedMap(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("map.stan", "data { int N; } parameters { real a; } model { real m = a; for (n in 1:N) m = log(0.1 + square(m)); target += m; }"))
 	for n := 8; n < 40; n += 4 {

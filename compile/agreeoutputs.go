@@ -48,7 +48,7 @@ func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (
 	})
 }
 
-// outputs is a comparison of outputs under way.
+// outputs is the state of a comparison of outputs.
 type outputs struct {
 	*agreeing
 	drawn map[*ir.Var]bool

@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestChainOfFunctions binds a program whose functions each name the one before, in a
-// process of its own whose stacks may not grow much: they are resolved one after
-// another, not one within another.
+// TestChainOfFunctions binds a program whose functions each name the one before. It runs in a
+// separate process with a small limit on stacks, since functions must be resolved one after
+// another, without recursion.
 func TestChainOfFunctions(t *testing.T) {
 	const variable, stack = "PPL_TEST_CHAIN", 1 << 20
 	if os.Getenv(variable) == "" {
@@ -42,8 +42,8 @@ func TestChainOfFunctions(t *testing.T) {
 	}
 }
 
-// TestChainTooLong: functions that call one another, none of them twice, are not said to
-// call themselves.
+// TestChainTooLong checks that a long chain of calls, without any function twice, is not reported
+// as a recursion.
 func TestChainTooLong(t *testing.T) {
 	const n = 10_100
 	var b strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestCodeExamples binds the examples of the codes that binding reports: the
-// example must be refused with that very code, its fixed form must pass.
+// TestCodeExamples binds the examples of the codes that binding reports. The example must be
+// refused with exactly that code, and its fixed form must pass.
 func TestCodeExamples(t *testing.T) {
 	for _, e := range diag.Explanations() {
 		if e.File != "codes_bind.go" || e.Example == "" {

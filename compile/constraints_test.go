@@ -136,7 +136,7 @@ func modelOf(t *testing.T, text string, o BindOptions) *Model {
 	return m
 }
 
-// TestConstraintErrors: what is wrong with the arguments is said.
+// TestConstraintErrors checks the messages about wrong arguments.
 func TestConstraintErrors(t *testing.T) {
 	for _, c := range []struct{ statement, want string }{
 		{"vector[3] x = simplex_unconstrain([0.5 + 0 * u, 0.2, 0.2, 0.2]');", "simplex_unconstrain: the argument must be a valid simplex, but its elements sum to 1.1"},

@@ -15,7 +15,7 @@ import (
 type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
-	fisher, fisherTrace         *vm.Program       // of fisher.go, as what follows
+	fisher, fisherTrace         *vm.Program       // the metrics of fisher.go
 	elements                    [2]elements       // of fishersparse.go; the second: the diagonal
 	along                       [2][2]*vm.Program // see fisherAlong
 	reached                     bool              // singular is known

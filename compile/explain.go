@@ -31,7 +31,7 @@ type Explanation struct {
 // a block is split among its ops by their estimated costs.
 type LineCost struct {
 	File  string
-	Line  int    // 0 for what comes from no line
+	Line  int    // 0 if the cost belongs to no line
 	Text  string // the text of the line
 	NS    float64
 	Share float64

@@ -260,8 +260,8 @@ data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } model { y ~
 	}
 }
 
-// TestFisherModels: positive definite at points near and far, the trace's
-// gradient by differences, and what is left out.
+// TestFisherModels checks that metrics are positive definite at points near and far, the gradient
+// of the trace by differences, and the parts left out.
 func TestFisherModels(t *testing.T) {
 	for _, c := range fisherCases() {
 		m := boundText(t, c.text, c.data)
@@ -352,8 +352,8 @@ func TestFisherOfLeaves(t *testing.T) {
 	}
 }
 
-// TestFisherAlong: products with a vector are those of the matrix, and the gradient of a square
-// is that of the trace of its outer product.
+// TestFisherAlong checks products with a vector against the matrix, and the gradient of uᵀGu
+// against the gradient of the trace with the outer product of u.
 func TestFisherAlong(t *testing.T) {
 	for _, c := range fisherCases() {
 		m := boundText(t, c.text, c.data)
@@ -440,8 +440,8 @@ model { `
 	}
 }
 
-// TestUserMetric: a function of the program with variables of the model, and
-// what is said where it does not fit.
+// TestUserMetric checks the metric of a program's function of the model's variables, and the
+// messages about wrong functions.
 func TestUserMetric(t *testing.T) {
 	const rest = `data { int N; vector[N] x; } parameters { vector[2] b; real<lower=0> s; } transformed parameters { real v = square(s); }
 model { b ~ normal(0, s); }`

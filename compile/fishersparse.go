@@ -74,7 +74,7 @@ func (m *Model) planElements(diagonal bool) (*elements, error) {
 	err := m.planOnce(&e.value, func() (*ad.Graph, ad.Ref, error) {
 		g, x := m.point()
 		pattern, out, ok := g.FisherSparse(x, m.statements(g, x, m.curvature.information), diagonal)
-		if !ok { // what is planned is read by nobody
+		if !ok { // an unused placeholder
 			return g, g.Const(0), nil
 		}
 		e.pattern = &pattern

@@ -130,8 +130,8 @@ func FuzzBind(f *testing.F) {
 	})
 }
 
-// watch ends the process if what comes does not end until the function that it gives is
-// called: fuzzing would wait for ever.
+// watch ends the process unless the function that it returns is called in time. Otherwise fuzzing
+// would wait for ever.
 func watch(text, values string) (ended func()) {
 	begin, done := contest.ProcessorTime(), make(chan bool)
 	go func() {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCarriedArraysGrow keeps the cost of loops that carry arrays at that of their iterations: from
-// one length of the loop to twice that, the work of a gradient grows as the iterations of
-// the program do, innermost ones counted. Lengths are beyond those that are unrolled.
+// TestCarriedArraysGrow checks that the cost of loops that carry arrays is proportional to their
+// iterations. If the length of the loop doubles, the work of a gradient grows like the number of
+// iterations, counting the innermost ones. The lengths are too large for unrolling.
 func TestCarriedArraysGrow(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestWrongInitialValues: each is reported like data, with value, bound, name and place.
+// TestWrongInitialValues checks that wrong initial values are reported like data, with value,
+// bound, name and place.
 func TestWrongInitialValues(t *testing.T) {
 	prog, list := Compile(source.NewFile("initial.model", `parameters {
   real mu;

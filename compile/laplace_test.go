@@ -70,8 +70,8 @@ func laplaceValue(t *testing.T, expr string, at []float64) float64 {
 	return v
 }
 
-// TestLaplace: with a normal likelihood the approximation is exact; forms of the
-// same meaning give the same; derivatives are those of differences.
+// TestLaplace checks that the approximation is exact with a normal likelihood, that equivalent
+// forms give the same value, and that derivatives agree with differences.
 func TestLaplace(t *testing.T) {
 	const k, m = "covariance, (x, a, r)", "rep_vector(b, N)"
 	for _, c := range []struct{ got, want string }{
@@ -169,7 +169,7 @@ func TestLaplaceValue(t *testing.T) {
 	}
 }
 
-// TestLaplaceErrors: what is wrong with a call is said.
+// TestLaplaceErrors checks the messages about wrong calls.
 func TestLaplaceErrors(t *testing.T) {
 	const k = "covariance, (x, a, r)"
 	for call, want := range map[string]string{

@@ -15,8 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// greedy are statements that ask for more than they get: each is refused with its line,
-// before the memory is taken, wherever it stands.
+// greedy lists statements that ask for too much memory. Each must be refused with its line before
+// the memory is taken, wherever it is.
 var greedy = []string{
 	"real s = sum(linspaced_vector(2147483647, 0, 1));",
 	"real s = sum(identity_matrix(2147483647));",
@@ -98,8 +98,8 @@ func TestInterruptedBind(t *testing.T) {
 	}
 }
 
-// TestGreedyEvaluation: an evaluation that needs too much memory is refused when the
-// model is bound, at the line of its largest value.
+// TestGreedyEvaluation checks that a model whose evaluation needs too much memory is refused when
+// it is bound, at the line of its largest value.
 func TestGreedyEvaluation(t *testing.T) {
 	text := `parameters {
   vector[6000] x;
@@ -121,8 +121,8 @@ model {
 	}
 }
 
-// TestStop: an evaluation ends soon after it is asked to, also one without loops, and
-// the next one is right.
+// TestStop checks that an evaluation, even one without loops, ends soon after it is asked to, and
+// that the next one is right.
 func TestStop(t *testing.T) {
 	text := `parameters {
   vector[1500] x;
@@ -248,8 +248,8 @@ func TestLiveValues(t *testing.T) {
 	}
 }
 
-// TestDeepRecursion: a recursion ends before the stack does, however deep the calls stand
-// in expressions and statements, and ends the run.
+// TestDeepRecursion checks that a recursion ends before the stack overflows, however deep its calls
+// are nested in expressions and statements, and that it ends the run.
 func TestDeepRecursion(t *testing.T) {
 	for name, f := range map[string]string{
 		"plain":      "return f(x + 1);",
@@ -349,7 +349,8 @@ func TestSizeOfWhatIsFilled(t *testing.T) {
 	}
 }
 
-// TestNestedLoops: what is made of loops in one another does not grow by a factor with each.
+// TestNestedLoops checks that the size of the program does not grow by a factor with each level of
+// nested loops.
 func TestNestedLoops(t *testing.T) {
 	var open, closed strings.Builder
 	for i := range 40 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// What cannot be evaluated is reported with its place, whatever stage finds it, and
-// what is too large is not told as sizes that do not match.
+// Programs that cannot be evaluated are reported with their place, whatever stage finds the error.
+// Values that are too large are not reported as sizes that do not match.
 func TestErrorsHavePlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"parameters { real x; }\nmodel {\n  target += sum(rep_matrix(x, 2000000000, 2000000000));\n}": "t:3:17: error: this needs more than any computer's memory",

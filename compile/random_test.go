@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Every trip of a loop draws its own random numbers, also where nothing that
-// the generator is given differs between them, in transformed data and in
-// generated quantities. Loops of few trips are unrolled, longer ones are lanes.
+// Every iteration of a loop draws its own random numbers, even if all iterations have the same
+// arguments, in transformed data and in generated quantities. Loops with few iterations are
+// unrolled; longer ones run in lanes.
 func TestDrawsDifferBetweenTrips(t *testing.T) {
 	calls := []struct{ declaration, call string }{
 		{"real %s", "normal_rng(0, 1)"},

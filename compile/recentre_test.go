@@ -80,8 +80,8 @@ func recentredModel(t *testing.T, text string, values map[string]any) *Model {
 	return m
 }
 
-// The map is one to one, its Jacobian is the determinant of its derivative, and it is
-// nothing at all where the evidence is as written, for whatever evidence.
+// The map is one to one and its Jacobian is the determinant of its derivative, for any evidence.
+// With the evidence as written it is the identity.
 func TestRecentring(t *testing.T) {
 	for _, c := range hierarchies {
 		t.Run(c.name, func(t *testing.T) {

@@ -556,10 +556,10 @@ func shortValue(f string) (x float64, isInteger, ok bool) {
 	return x, isInteger, true
 }
 
-// powersOf10 are those of fractions of up to 15 digits.
+// powersOf10 lists the powers for fractions of up to 15 digits.
 var powersOf10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// specialField reads what is no number with digits.
+// specialField reads a field that is not a number written in digits.
 func specialField(f string) (float64, bool) {
 	if f == "" || strings.IndexByte("nNiI+-", f[0]) < 0 {
 		return 0, false
@@ -581,7 +581,7 @@ func isNumber(f string) bool {
 	return is
 }
 
-// ReadCounts reads what is to be counted in a table, N or J=column.
+// ReadCounts parses the variables to count in a table: N or J=column.
 func ReadCounts(list []string) []Count {
 	var out []Count
 	for _, c := range list {

@@ -28,7 +28,7 @@ type nest struct {
 
 	plan    *plan.Plan
 	summing *history // the variable that the current group only adds to
-	unit    *unit    // under way
+	unit    *unit    // the current unit
 }
 
 // unit is a unit with the cells of its variables.

@@ -153,7 +153,7 @@ type context struct {
 	lvl      *level       // the graph where effects and conditional work go
 	axis     *axis        // lanes in force, hidden if they belong to a level around; nil: none
 	masks    []lanes.Mask // current conditions known per lane, where lanes are hidden
-	branches []*branch    // under way
+	branches []*branch    // the current branches
 	nest     *nest        // the loop whose units are being evaluated; nil: none
 	scan     *recurrence  // the recurrence whose steps are being evaluated; nil: none
 }
