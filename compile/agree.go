@@ -99,7 +99,7 @@ type Agreement struct {
 	Direction                                     []float64
 	Reason                                        string // of a rejection, or why nothing was compared
 	Name                                          string // of the output that differs
-	Outputs, Drawn                                int    // numbers of outputs: compared; left out as random
+	Outputs, Drawn                                int    // outputs compared; left out (random)
 	Evaluations                                   int    // of the reference
 	Elapsed                                       time.Duration
 }

@@ -11,7 +11,7 @@
 //	product.go    products
 //	eigen.go      the loops over rows of symmetric eigendecompositions and of inverses; the rest is
 //	              in package kernel
-//	small.go      factors, adjoints and solves for few rows: code to include in other code, for one
+//	small.go      factors, adjoints and solves for few rows: code for others to include, for one
 //	              matrix or one in each lane
 //
 // # One tile

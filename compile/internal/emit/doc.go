@@ -14,7 +14,7 @@
 //	tuning.go      the tuning constants of binding, with their measurements
 //	value.go       values, axes, levels (graphs within graphs); context: where results go
 //	report.go      reporter: diagnostics, faults, budgets
-//	graph.go       builder: adds nodes, in the level and lanes that they need; arrays: moves elements
+//	graph.go       builder: adds nodes in their level and lanes; arrays: moves elements
 //	contents.go    contents: the values of variables, whole or scattered
 //	variables.go   variables: reading and writing, as the units of nests see them
 //	recurrence.go  … reads of steps from registers; scans: evaluates only the recurrence in order
