@@ -2,20 +2,20 @@ package ad
 
 import "slices"
 
-// This file: what derivatives of regions do about arrays that steps read and write element by
-// element. A step then costs its elements, not the array: what was read is kept, in place of
-// copies of the array (Checkpointable), and the array's adjoint is carried from step to step, which
-// adds elements to it (readInParts).
+// This file: derivatives of regions whose steps read and write arrays element by element. A step of
+// such a derivative costs only its elements, not the whole array. Elements that were read are kept
+// instead of copies of the array (Checkpointable). The array's adjoint is carried from step to
+// step, and each step adds elements to it (readInParts).
 
-// goesOn reports whether the adjoint of argument i of the region n may begin with that of what
-// reads the argument later.
+// goesOn reports whether the adjoint of argument i of the region n may start from the adjoint that
+// later readers of the argument have accumulated.
 func (c *accrued) goesOn(g *Graph, n *Node, i int) bool {
 	a := n.Args[i]
 	return c.refs[i] != None && g.Type(c.refs[i]).Equal(g.Type(a)) && n.Type.Lanes == g.Type(a).Lanes
 }
 
-// readInParts reports whether all that the graph does with an array, an input, is to read
-// elements of it, here or in regions.
+// readInParts reports whether the graph uses the input array in only to read elements of it,
+// directly or in regions.
 func (g *Graph) readInParts(in Ref) bool {
 	size := g.Type(in).Size()
 	if size < minSparse {
@@ -54,7 +54,8 @@ func (g *Graph) readInParts(in Ref) bool {
 	return reads
 }
 
-// readInParts is readInParts of both branches, of which one may not read the array.
+// readInParts reports the same of the branches of a conditional, some of which may not use the
+// array at all.
 func readInParts(branches []*Graph, k int) bool {
 	reads := false
 	for _, b := range branches {
@@ -69,8 +70,8 @@ func readInParts(branches []*Graph, k int) bool {
 	return reads
 }
 
-// readAsKept reports whether steps do nothing with carried array k but replace elements, and
-// read elements that are kept.
+// readAsKept reports whether steps use carried array k only to replace elements and to read
+// elements that are kept.
 func (s *Scan) readAsKept(k int) bool {
 	in := make([]bool, len(s.Body.Inputs))
 	in[k] = true
@@ -81,9 +82,9 @@ func (s *Scan) readAsKept(k int) bool {
 	return ok
 }
 
-// follow finds which outputs are arrays that some inputs are, perhaps with other elements; ok is
-// false if the graph does anything else with them than to read elements that are kept, here or,
-// where a region within reads them, as results of it.
+// follow finds the outputs that are arrays from the inputs marked in in, perhaps with some elements
+// replaced. ok is false if the graph uses these arrays in any other way than to read elements that
+// are kept: in keptHere or, for a region within, as results of it.
 func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	array := map[Ref]bool{}
 	for k, r := range g.Inputs {
@@ -98,7 +99,7 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 			kept[n.Args[0]] = true
 		}
 	}
-	// handed are the outputs of a region's graph that are kept as its results.
+	// handed returns the outputs of a region's body that are kept as results of the region.
 	handed := func(region Ref, l *Layout, body *Graph) (list []Ref) {
 		parts := l.Parts()
 		for r := range kept {
@@ -165,7 +166,7 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	return outputs, true
 }
 
-// follow finds which results of a region that is Counted are arrays that some arguments are.
+// follow finds the results of a Counted region that are arrays from the arguments marked in in.
 func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	in = slices.Clone(in)
 	for grown := true; grown; {
@@ -186,9 +187,10 @@ func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	return results, true
 }
 
-// Checkpointable reports whether a derivative that needs r's value takes it from where a scan has
-// kept it, rather than computing it again: what a while loop leaves, which may take many trips, and
-// elements of arrays, of which there would have to be a copy for each step.
+// Checkpointable reports whether a derivative that needs the value of r should read a copy kept by
+// the scan instead of recomputing it. This holds for results of while loops, which may take many
+// trips, and for elements of arrays, since recomputing these needs a copy of the array for each
+// step.
 func (g *Graph) Checkpointable(r Ref) bool {
 	n := &g.Nodes[r]
 	if n.Op == OpUnlane {
@@ -197,12 +199,13 @@ func (g *Graph) Checkpointable(r Ref) bool {
 	return g.leftByLoop(n) || g.readsElements(r)
 }
 
-// leftByLoop reports whether a node is a result of a loop whose trips only a run knows.
+// leftByLoop reports whether a node is a result of a loop whose number of trips is known only at
+// run time.
 func (g *Graph) leftByLoop(n *Node) bool {
 	return n.Op == OpResult && g.Nodes[n.Args[0]].Layout().Control == Tested
 }
 
-// readsElements reports whether r is elements of an array, as a step or branch has read them.
+// readsElements reports whether r holds elements of an array that a step or branch has read.
 func (g *Graph) readsElements(r Ref) bool {
 	switch n := &g.Nodes[r]; n.Op {
 	case OpTake:
@@ -221,8 +224,8 @@ func (g *Graph) readsElements(r Ref) bool {
 	return false
 }
 
-// readsElements reports it of output k of one of two branches, where the other one has nothing to
-// compute.
+// readsElements reports it of output k of two branches: at least one reads elements, and the other
+// reads elements or has a constant.
 func readsElements(a, b *Graph, k int) bool {
 	t, e := a.Outputs[k], b.Outputs[k]
 	_, then := a.Value(t)
@@ -230,17 +233,17 @@ func readsElements(a, b *Graph, k int) bool {
 	return a.readsElements(t) && (otherwise || b.readsElements(e)) || then && b.readsElements(e)
 }
 
-// recall is a node that is not computed again, because an input has its value.
+// checkpoint is a node (of) that is not recomputed, because an input (in) has its value.
 type checkpoint struct{ of, in Ref }
 
-// checkpointingAll is checkpointing where all inputs stay.
+// checkpointingAll is like checkpointing but keeps all inputs.
 func (g *Graph) checkpointingAll(recalled []checkpoint) *Graph {
 	to, _ := g.checkpointed(recalled, true)
 	return to
 }
 
-// checkpointing returns the graph with inputs in place of some nodes. Inputs that nobody reads are
-// left out; their indices are returned, in order. Of several inputs for one node the first one is
+// checkpointing returns the graph with inputs in place of some nodes. Unread inputs are left out;
+// their indices are returned, in order. If several inputs have the value of one node, the first is
 // used, so that equal programs give equal graphs.
 func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
 	return g.checkpointed(recalled, false)
@@ -248,8 +251,8 @@ func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
 
 func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread []int) {
 	instead := make(map[Ref]Ref, len(recalled))
-	lanes := map[Ref]bool{}          // what is in the input without lanes
-	within := map[Ref][]checkpoint{} // of regions that stay: their results that inputs have
+	lanes := map[Ref]bool{}          // nodes with lanes whose input has none
+	within := map[Ref][]checkpoint{} // by region that stays: its results that inputs provide
 	for _, c := range recalled {
 		n := &g.Nodes[c.of]
 		if n.Op == OpUnlane {
@@ -325,12 +328,12 @@ func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread
 	return to, unread
 }
 
-// checkpointWithin is a region that is given, as more arguments, results of it that are known, and
-// takes from them what it computed for these.
+// checkpointWithin returns a region that gets some of its own results, which are known, as
+// additional arguments and does not recompute them.
 func checkpointWithin(attr RegionAttr, args []Ref, known []checkpoint, w *Rewriter) (any, []Ref) {
 	l := attr.Layout()
 	at := len(l.Bodies[0].Inputs)
-	if l.Control == Counted { // what is known of each step
+	if l.Control == Counted { // one value known for each step
 		at = l.Carries + l.Streams
 		l.Streams += len(known)
 	}
@@ -354,8 +357,8 @@ func insert(list []Ref, at int, more []Ref) []Ref {
 	return append(append(out, more...), list[at:]...)
 }
 
-// withKnown is the graph with an input, from input at on, for each of some nodes, which it takes
-// from there.
+// withKnown returns the graph with an additional input for each of the nodes, whose values it then
+// reads there; the new inputs begin at position at.
 func (g *Graph) withKnown(nodes []Ref, at int) *Graph {
 	h := g.clone()
 	old := h.Inputs

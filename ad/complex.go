@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// Ops on complex matrices, which are given as [2, n, n]: real, then imaginary
-// parts.
+// Ops on complex matrices, which have shape [2, n, n]: the real parts, then the imaginary parts.
 
 func complexOps() map[OpCode]Op {
 	return map[OpCode]Op{OpFourier: fourierOp(), OpEigen: eigenOp(), OpOrthonormal: orthonormalOp(), OpSchur: schurOp(), OpSchurAdjoint: schurAdjoint(), OpSchurTangent: schurTangent()}
@@ -16,24 +15,24 @@ func complexOps() map[OpCode]Op {
 
 var errNoSchur = errors.New("the QR algorithm does not converge")
 
-// pairs is a complex matrix of a graph.
+// pairs is a complex matrix as two nodes of a graph.
 type pairs struct{ re, im Ref }
 
-// parts takes n numbers apart that begin at place i of x, in the given shape; the
-// imaginary parts follow the real ones.
+// parts returns the complex array of the given shape at position i of x, where the imaginary parts
+// follow the real ones.
 func (g *Graph) parts(x Ref, i int, shape ...int) pairs {
 	n := Type{Shape: shape}.Size()
 	return pairs{g.Slice(x, i, shape), g.Slice(x, i+n, shape)}
 }
 
-// together is the inverse of parts, of matrices.
+// together is the inverse of parts, for matrices.
 func (g *Graph) together(x pairs) Ref {
 	s := g.Type(x.re).Shape
 	n := s[0] * s[1]
 	return g.Reshape(g.Concat(g.Reshape(x.re, []int{n}), g.Reshape(x.im, []int{n})), []int{2, s[0], s[1]})
 }
 
-// mulH is x yᴴ, hMul xᴴ y.
+// mulH returns x yᴴ; hMul returns xᴴ y.
 func (g *Graph) mulH(x, y pairs) pairs {
 	return pairs{
 		g.Add(g.matMul(x.re, y.re, false, true), g.matMul(x.im, y.im, false, true)),
@@ -48,9 +47,8 @@ func (g *Graph) hMul(x, y pairs) pairs {
 	}
 }
 
-// Eigen returns the eigenvalues of a complex matrix, in no particular order, and
-// its eigenvectors, in columns, of norm 1 and with a real positive largest
-// element.
+// Eigen returns the eigenvalues of a complex matrix, in no particular order, and its eigenvectors
+// in columns. Each eigenvector has norm 1 and a real positive largest element.
 func (g *Graph) Eigen(re, im Ref) (valuesRe, valuesIm, vectorsRe, vectorsIm Ref) {
 	n := g.Type(re).Shape[0]
 	r := g.Do(OpEigen, newSchur(n), g.together(pairs{re, im}))
@@ -58,8 +56,8 @@ func (g *Graph) Eigen(re, im Ref) (valuesRe, valuesIm, vectorsRe, vectorsIm Ref)
 	return values.re, values.im, vectors.re, vectors.im
 }
 
-// EigenHermitian returns the real eigenvalues of a Hermitian matrix, in ascending
-// order, and the eigenvectors as Eigen does.
+// EigenHermitian returns the real eigenvalues of a Hermitian matrix, in ascending order, and the
+// eigenvectors as Eigen does.
 func (g *Graph) EigenHermitian(re, im Ref) (values, vectorsRe, vectorsIm Ref) {
 	n := g.Type(re).Shape[0]
 	attr := newSchur(n)
@@ -69,9 +67,8 @@ func (g *Graph) EigenHermitian(re, im Ref) (values, vectorsRe, vectorsIm Ref) {
 	return g.Slice(r, 0, []int{n}), vectors.re, vectors.im
 }
 
-// Schur returns T and U of the Schur decomposition U T Uᴴ of a complex matrix.
-// The columns of U are determined up to their phases; derivatives are those
-// without change of phase.
+// Schur returns T and U of the Schur decomposition U T Uᴴ of a complex matrix. The columns of U are
+// determined up to their phases; derivatives are those for constant phases.
 func (g *Graph) Schur(re, im Ref) (tRe, tIm, uRe, uIm Ref) {
 	n := g.Type(re).Shape[0]
 	r := g.Do(OpSchur, newSchur(n), g.together(pairs{re, im}))
@@ -79,19 +76,19 @@ func (g *Graph) Schur(re, im Ref) (tRe, tIm, uRe, uIm Ref) {
 	return t.re, t.im, u.re, u.im
 }
 
-// schurAttr keeps the memory of decompositions for the next evaluation.
+// schurAttr keeps the work memory of decompositions for the next evaluation.
 type schurAttr struct {
 	work      *sync.Pool
-	hermitian bool // the matrix is; of OpEigen
+	hermitian bool // the matrix is Hermitian; for OpEigen
 }
 
-// Key makes decompositions of one matrix one op.
+// AppendKey implements Keyed: decompositions of one matrix are shared.
 func (s schurAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, s.hermitian) }
 
 type schurWork struct {
 	t, u, v, x []complex128
 	largest    []int
-	more       [4][]complex128 // of the adjoint
+	more       [4][]complex128 // for the adjoint
 }
 
 func newSchur(n int) schurAttr {
@@ -106,11 +103,11 @@ func newSchur(n int) schurAttr {
 	}}}
 }
 
-// decompose is the Schur decomposition of a.
+// decompose computes the Schur decomposition of a.
 func (w *schurWork) decompose(a []float64, n int) error {
 	load(w.t, a)
-	// Products of numbers that are very large or small are none: by a power of two nothing
-	// is lost.
+	// Products of very large or very small numbers overflow or underflow, so the matrix is scaled,
+	// by a power of two, which is exact.
 	whole, scale := 0.0, 1.0
 	for _, x := range a {
 		whole = max(whole, math.Abs(x))
@@ -131,7 +128,7 @@ func (w *schurWork) decompose(a []float64, n int) error {
 	return nil
 }
 
-// load puts real and imaginary parts together, store takes them apart.
+// load interleaves real and imaginary parts; store separates them.
 func load(z []complex128, x []float64) {
 	for i := range z {
 		z[i] = complex(x[i], x[len(z)+i])
@@ -152,8 +149,8 @@ func complexSquare(args []Type) (int, error) {
 	return s[1], nil
 }
 
-// eigenOp gives the eigenvalues, the eigenvectors and, for derivatives, a matrix
-// with a 1 at the largest element of each.
+// eigenOp computes the eigenvalues, the eigenvectors and, for derivatives, a matrix with a 1 at the
+// largest element of each eigenvector.
 func eigenOp() Op {
 	return Op{Name: "eigen", Class: Array, Arity: 1,
 		Shape: func(args []Type, _ any) (Type, error) {
@@ -183,9 +180,9 @@ func eigenOp() Op {
 			}
 			return nil
 		},
-		// With M = V⁻¹ dA V and F(i,j) = 1/(λj - λi), 0 on the diagonal: dλ is the
-		// diagonal of M, and dV is W = V (F∘M) less what changes norms and phases,
-		// V diag(Re vᴴw + i Im w_p/v_p) with p the largest element.
+		// Let M = V⁻¹ dA V and F(i,j) = 1/(λj - λi), 0 on the diagonal. Then dλ is the diagonal of
+		// M. dV is W = V (F∘M) minus the part that changes norms and phases, V diag(Re vᴴw + i Im
+		// w_p/v_p), where p is the index of the largest element.
 		VJP: func(g *Graph, node *Node, out, adj Ref, need []bool) []Ref {
 			n := g.Type(node.Args[0]).Shape[1]
 			values, v, mask := g.parts(out, 0, n), g.parts(out, 2*n, n, n), g.Slice(out, 2*n+2*n*n, []int{n, n})
@@ -221,7 +218,7 @@ func eigenOp() Op {
 		}}
 }
 
-// solveH is the solution Y of Vᴴ Y = M, as a system of reals of twice the size.
+// solveH returns the solution Y of Vᴴ Y = M, from a real system of twice the size.
 func (g *Graph) solveH(v, m pairs) pairs {
 	n := g.Type(v.re).Shape[0]
 	below := func(a, b Ref) Ref {
@@ -234,7 +231,7 @@ func (g *Graph) solveH(v, m pairs) pairs {
 	return g.parts(g.Reshape(y, []int{2 * n * n}), 0, n, n)
 }
 
-// schurOp gives T, then U.
+// schurOp computes T, then U.
 func schurOp() Op {
 	return Op{Name: "schur", Class: Array, Arity: 1,
 		Shape: func(args []Type, _ any) (Type, error) {
@@ -258,10 +255,9 @@ func schurOp() Op {
 		}}
 }
 
-// schurAdjoint is the adjoint of the matrix from the decomposition and its
-// adjoint. With dU = U (L - Lᴴ), L strictly lower triangular, and N = Uᴴ dA U:
-// the lower triangle of L T - T L is that of N, and dT = N - (X T - T X) above
-// it, where X = L - Lᴴ.
+// schurAdjoint computes the adjoint of the matrix from the decomposition and its adjoint. Let dU =
+// U (L - Lᴴ), with L strictly lower triangular, and N = Uᴴ dA U. The lower triangle of L T - T L
+// equals that of N, and dT = N - (X T - T X) above it, where X = L - Lᴴ.
 func schurAdjoint() Op {
 	return Op{Name: "schur adjoint", Class: Array, Arity: 2,
 		Shape: func(args []Type, _ any) (Type, error) {
@@ -281,7 +277,7 @@ func schurAdjoint() Op {
 		}}
 }
 
-// schurTangent is the change of T and U with that of the matrix: the transpose of
+// schurTangent computes the tangents of T and U from that of the matrix: the transpose of
 // schurAdjoint.
 func schurTangent() Op {
 	return Op{Name: "schur tangent", Class: Array, Arity: 2,
@@ -298,8 +294,8 @@ func schurTangent() Op {
 		}}
 }
 
-// schurTwice is the adjoint of an op that is linear in its second argument, by
-// the op that is its transpose.
+// schurTwice returns the adjoints of an op that is linear in its second argument, using the op that
+// is its transpose.
 func schurTwice(g *Graph, op, transpose OpCode, node *Node, adj Ref, need []bool) []Ref {
 	if need[0] {
 		g.fail(op, "Schur decompositions have no second derivative")

@@ -2,9 +2,9 @@ package ad
 
 import "slices"
 
-// This file: dependence in nested regions. A body that carries values is visited until no more of
-// them are found to depend. What was found for its inner regions is kept meanwhile, since it only
-// grows, so that the cost does not multiply with the depth of nesting.
+// This file: dependence in nested regions. A body that carries values is visited until no further
+// values become dependent. Results for its inner regions are kept between visits, since they only
+// grow. So the cost does not multiply with the depth of nesting.
 
 // dependents marks the nodes before end that depend on wrt through ops with derivatives. A region
 // is marked if it reads a marked node, its results only if they depend on it within its bodies: a
@@ -19,11 +19,10 @@ func (g *Graph) dependents(wrt []Ref, end int) []bool {
 type reach struct {
 	g       *Graph
 	dep     []bool
-	regions map[Ref]*regionReach // of those that are marked
+	regions map[Ref]*regionReach // of marked regions
 }
 
-// regionReach is what is known of a region: given the marked arguments, which results depend on
-// them.
+// regionReach holds, for a region, which results depend on the marked arguments.
 type regionReach struct {
 	need, results []bool
 	bodies        []reach // in their order
@@ -126,8 +125,8 @@ func (u *regionReach) spread(n *Node, need []bool) {
 	}
 }
 
-// loop marks the outputs of a body that depend on the marked inputs, of which the first are
-// carried.
+// loop marks the outputs of a body that depend on the marked inputs. The first carries inputs are
+// carried values.
 func (u *regionReach) loop(carries int, need []bool) []bool {
 	need = slices.Clone(need)
 	for {
@@ -144,8 +143,8 @@ func (u *regionReach) loop(carries int, need []bool) []bool {
 	}
 }
 
-// activeCarries marks, among the first arguments of a region, which it carries, those that are
-// marked or come to depend on marked ones.
+// activeCarries marks the carried values of a region that are marked or come to depend on marked
+// ones.
 func activeCarries(body *Graph, carries int, need []bool) []bool {
 	u := regionReach{bodies: reaches(body)}
 	u.loop(carries, need)

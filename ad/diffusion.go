@@ -6,14 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// diffusionOps are the rows of the von Mises and the Wiener distribution. The
-// derivatives of each are further orders of an op of moments or derivatives, so
-// that all orders exist.
+// diffusionOps returns the rows of the von Mises and the Wiener distribution. Their derivatives are
+// higher orders of an op of moments or derivatives, so derivatives of all orders exist.
 func diffusionOps() map[OpCode]Op {
 	angle := func(z float64) float64 { return 3 * math.Tanh(0.7*z) }
-	// below1 is cos x - 1.
+	// below1 returns cos x - 1.
 	below1 := func(g *Graph, x Ref) Ref { return g.Scale(-2, g.Square(g.Do(OpSin, nil, g.Scale(0.5, x)))) }
-	// density is that of the von Mises distribution over the probability below.
+	// density returns the von Mises density divided by the probability below x.
 	density := func(g *Graph, x, kappa Ref) Ref {
 		l := g.Mul(kappa, below1(g, x))
 		l = g.Sub(l, g.Do(OpLogBesselI, nil, g.Const(0), kappa))
@@ -40,7 +39,7 @@ func diffusionOps() map[OpCode]Op {
 			},
 			Points: [][]float64{{-2, 30}, {-0.1, 3}, {0.1, 3}, {2, 30}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// The mean of cos t below x, less that of all.
+				// The mean of cos t for t ≤ x, minus the mean over all t.
 				dk := g.Sub(moment(g, 1, a[0], a[1]), moment(g, 1, g.Const(math.Pi), a[1]))
 				return []Ref{density(g, a[0], a[1]), dk}
 			}},

@@ -64,9 +64,9 @@
 //
 // # Kinds of regions
 //
-// What a region's bodies, arguments and results are to one another is its Layout. All that reads
-// regions reads it; code that asks for one kind improves that kind alone. See
-// doc/contributing/add-a-region.md.
+// The Layout of a region describes its bodies, arguments and results, and how these correspond. All
+// code that reads regions reads the Layout. Code that asks for one kind only makes that kind
+// faster. See doc/contributing/add-a-region.md.
 //
 // # Adding an op
 //

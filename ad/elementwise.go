@@ -9,52 +9,52 @@ import (
 
 // Convenience constructors for the ops that rules and definitions use most.
 
-// Neg is -x.
+// Neg returns -x.
 func (g *Graph) Neg(x Ref) Ref { return g.Do(OpNeg, nil, x) }
 
-// Add is x + y.
+// Add returns x + y.
 func (g *Graph) Add(x, y Ref) Ref { return g.Do(OpAdd, nil, x, y) }
 
-// Sub is x - y.
+// Sub returns x - y.
 func (g *Graph) Sub(x, y Ref) Ref { return g.Do(OpSub, nil, x, y) }
 
-// Mul is x·y, element by element.
+// Mul returns x·y, element by element.
 func (g *Graph) Mul(x, y Ref) Ref { return g.Do(OpMul, nil, x, y) }
 
-// Div is x/y, element by element.
+// Div returns x/y, element by element.
 func (g *Graph) Div(x, y Ref) Ref { return g.Do(OpDiv, nil, x, y) }
 
-// Scale is c·x for a number c.
+// Scale returns c·x for a number c.
 func (g *Graph) Scale(c float64, x Ref) Ref { return g.Mul(g.Const(c), x) }
 
-// Square is x².
+// Square returns x².
 func (g *Graph) Square(x Ref) Ref { return g.Do(OpSquare, nil, x) }
 
-// Sqrt is √x.
+// Sqrt returns √x.
 func (g *Graph) Sqrt(x Ref) Ref { return g.Do(OpSqrt, nil, x) }
 
-// Inv is 1/x.
+// Inv returns 1/x.
 func (g *Graph) Inv(x Ref) Ref { return g.Do(OpInv, nil, x) }
 
-// Exp is eˣ.
+// Exp returns eˣ.
 func (g *Graph) Exp(x Ref) Ref { return g.Do(OpExp, nil, x) }
 
-// Log is the natural logarithm.
+// Log returns the natural logarithm of x.
 func (g *Graph) Log(x Ref) Ref { return g.Do(OpLog, nil, x) }
 
-// Detach is x, taken as constant by derivatives.
+// Detach returns x, which derivatives then treat as a constant.
 func (g *Graph) Detach(x Ref) Ref { return g.Do(OpDetach, nil, x) }
 
-// Slope is 0, with the derivative d by x.
+// Slope returns 0, with derivative d with respect to x.
 func (g *Graph) Slope(x, d Ref) Ref { return g.Do(OpSlope, nil, x, d) }
 
-// Less is x < y.
+// Less returns 1 where x < y, otherwise 0.
 func (g *Graph) Less(x, y Ref) Ref { return g.Do(OpLess, nil, x, y) }
 
-// Equal is x == y.
+// Equal returns 1 where x == y, otherwise 0.
 func (g *Graph) Equal(x, y Ref) Ref { return g.Do(OpEqual, nil, x, y) }
 
-// Select is a where c is not 0, else b.
+// Select returns a where c is not 0, otherwise b.
 func (g *Graph) Select(c, a, b Ref) Ref { return g.Do(OpSelect, nil, c, a, b) }
 
 func truth(b bool) float64 {
@@ -69,7 +69,7 @@ func anyReal(_ int, z float64) float64  { return 2 * z }
 func positive(_ int, z float64) float64 { return math.Exp(z) }
 func unit(_ int, z float64) float64     { return 0.5 + 0.49*math.Tanh(z) }
 
-// un and bin shorten rows with one and two arguments.
+// un and bin build rows of ops with one and two arguments.
 func un(name string, f func(float64) float64, d func(g *Graph, x, y Ref) Ref, dom func(int, float64) float64) Op {
 	return Op{Name: name, Class: Elementwise, Arity: 1, F1: f, Domain: dom,
 		Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{d(g, a[0], out)} }}
@@ -87,9 +87,9 @@ func flat2(name string, f func(x, y float64) float64) Op {
 	return o
 }
 
-// elementwiseOps are the rows of arithmetic, comparison, exponentials and
-// trigonometry. Partials are in terms of the argument x and the value y,
-// whichever is cheaper and stays finite where the derivative does.
+// elementwiseOps returns the rows of arithmetic, comparison, exponentials and trigonometry.
+// Partials use the argument x or the value y, whichever is cheaper and stays finite where the
+// derivative does.
 func elementwiseOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpConst: {Name: "const", Class: Leaf, Arity: 0},
@@ -115,8 +115,8 @@ func elementwiseOps() map[OpCode]Op {
 				}
 				return x * y
 			},
-			// Where x is 0 because a branch was not taken, y's adjoint is 0 whatever
-			// adj is; x's, though spoilt, ends at the select that made x 0.
+			// Where x is 0 because a branch was not taken, y's adjoint is 0 whatever adj is. The
+			// adjoint of x may be wrong there, but it ends at the select that made x 0.
 			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
 				x, y := n.Args[0], n.Args[1]
 				return []Ref{g.Mul(adj, y), g.Do(OpMulGuarded, nil, x, adj)}
@@ -134,8 +134,8 @@ func elementwiseOps() map[OpCode]Op {
 		OpInv: {Name: "inv", Class: Elementwise, Arity: 1, F1: func(x float64) float64 { return 1 / x }, Domain: positive,
 			Factors: func(g *Graph, y Ref, _ []Ref) [][]Ref { return [][]Ref{{y, g.Neg(y)}} }},
 		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: kernel.Pow, Domain: positive,
-			// ∂x = p x^p/x, ∂p = x^p log x. Where x is 0 both are 0, as in Stan, but for
-			// x itself and its root.
+			// ∂x = p x^p/x, ∂p = x^p log x. Where x is 0 both are 0, as in Stan, except for x
+			// itself and its root.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				x, p := a[0], a[1]
 				is := func(v float64) Ref { return g.Equal(p, g.Const(v)) }
@@ -147,7 +147,7 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// A whole number but for rounding; x/y may round to the next one.
+				// (x - out)/y is a whole number except for rounding; x/y may round to the next one.
 				return []Ref{g.Const(1), g.Neg(g.Do(OpRound, nil, g.Div(g.Sub(a[0], out), a[1])))}
 			}},
 		OpFloor:  flat1("floor", math.Floor),
@@ -165,7 +165,7 @@ func elementwiseOps() map[OpCode]Op {
 				return y
 			},
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // the second may be no number
+				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // the second may be NaN
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
 		OpMax: {Name: "fmax", Class: Elementwise, Arity: 2, Domain: anyReal,
@@ -248,9 +248,9 @@ func elementwiseOps() map[OpCode]Op {
 				return x - y
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(-1)} }},
-		// The derivative is by the rounded value: a program that goes on with 1 - y
-		// divides by it, and inv_logit(-x) in its place is another number where y is
-		// nearly 1. (The derivative of log(1 - y) is -y, but would be -y/2 or -2y.)
+		// The derivative uses the rounded value y. A program that goes on with 1 - y divides by it,
+		// and inv_logit(-x) in its place differs where y is nearly 1. (The derivative of log(1 - y)
+		// is -y, but would be -y/2 or -2y.)
 		OpInvLogit: un("inv_logit", kernel.InvLogit,
 			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Sub(g.Const(1), y)) }, anyReal),
 		OpLogInvLogit: un("log_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(-x) },

@@ -5,27 +5,27 @@ import (
 	"math/rand/v2"
 )
 
-// RandomDraw is the attribute of OpRandom: Draw returns a number from the
-// distribution Name with the arguments of one element.
+// RandomDraw is the attribute of OpRandom. Draw returns a random number from the distribution Name,
+// given the arguments of one element.
 type RandomDraw struct {
 	Name string
 	Draw func(rng *rand.Rand, args []float64) float64
 }
 
-// Env is what an evaluation may use of the world besides its inputs.
+// Env holds what an evaluation may use besides its inputs.
 type Env struct {
-	Rand  *rand.Rand   // for OpRandom; its absence is an error there
+	Rand  *rand.Rand   // for OpRandom, which fails if it is nil
 	Print func(string) // receives prints; nil drops them
 
-	// Stop, if not nil, is asked now and then, at least every few thousand trips of a
-	// While, whether to go on: an error ends the evaluation with that error.
+	// Stop, if not nil, is called from time to time, at least every few thousand trips of a While.
+	// If it returns an error, the evaluation ends with that error.
 	Stop func() error
 }
 
-// Eval is the reference evaluator: it computes the outputs of g at the inputs,
-// node after node, allocating as it goes, and carries out the effects. Inputs
-// and outputs are flat arrays of the inputs' and outputs' types. An error is a
-// rejection: *CheckError, *RejectError, *OpError; or what Env's functions return.
+// Eval is the reference evaluator: it computes the outputs of g at the inputs, node after node,
+// allocating as it goes, and carries out the side effects. Inputs and outputs are flat arrays of
+// the inputs' and outputs' types. An error is a rejection (*CheckError, *RejectError, *OpError) or
+// comes from one of Env's functions.
 func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(inputs), len(g.Inputs))
@@ -100,8 +100,8 @@ func evalRandom(n *Node, types []Type, args [][]float64, dst []float64, env *Env
 	return nil
 }
 
-// at is the position of an element in a value of type t that is broadcast over
-// lanes and elements.
+// at returns the position of an element in a value of type t that is broadcast over lanes and
+// elements.
 func (t Type) at(lane, elem int) int {
 	k := 0
 	if t.Lanes > 0 {

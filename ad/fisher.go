@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Information declares the joint expected information of a distribution's
-// variate and arguments, element by element: for args, of which the first is the
-// variate, it returns the matrix of E[-∂² log p/∂a∂b] as graph expressions, the
-// expectation over the variate. None stands for 0; only entries on and below the
-// diagonal are read. The matrix must be positive semidefinite for all values of
-// the arguments, and its entries are scalar or of the type of an element's place
-// (the arguments' common shape and lanes).
+// Information declares the joint expected information of a distribution's variate and arguments,
+// element by element. Given args, of which the first is the variate, it returns the matrix of E[-∂²
+// log p/∂a∂b] as graph expressions, where the expectation is over the variate. None counts as 0;
+// only entries on and below the diagonal are read. The matrix must be positive semidefinite for all
+// values of the arguments. Its entries are scalars, or have the type over which the statement's
+// elements range: the arguments' common shape and lanes.
 type Information func(g *Graph, args []Ref) [][]Ref
 
-// Weighted is the information about all arguments but the last, times the last.
+// Weighted returns the information about all arguments but the last, multiplied by the last.
 func (f Information) Weighted() Information {
 	return func(g *Graph, args []Ref) [][]Ref {
 		n := len(args) - 1
@@ -32,28 +31,26 @@ func (f Information) Weighted() Information {
 	}
 }
 
-// Statement is a sampling statement as Fisher sees it, with the variate as the
-// first of Args. Either Info or Whiten is there.
+// Statement is a sampling statement for Fisher. The first of Args is the variate. Exactly one of
+// Info and Whiten is set.
 type Statement struct {
-	// Args are scalars or arrays of one shape, with or without lanes; with
-	// Whiten, of any type.
+	// Args are scalars or arrays of one shape, with or without lanes; with Whiten, values of any
+	// type.
 	Args []Ref
 	Info Information
 
-	// Whiten is for what is not element by element. Given the tangents t of the
-	// arguments, None where 0, it returns arrays, linear in t, whose squares add
-	// up to tᵀIt.
+	// Whiten is for distributions that are not elementwise. Given the tangents t of the arguments,
+	// None where 0, it returns arrays, linear in t, whose squares add up to tᵀIt.
 	Whiten func(g *Graph, args, t []Ref) []Ref
 }
 
-// Fisher returns the n×n expected Fisher information about wrt (n elements, no
-// lanes) of all statements: Σ JᵀIJ over statements and their elements, I the
-// declared information and J the derivative of the variate and arguments by wrt.
-// Where each I is positive semidefinite, so is the sum. What is data has no
-// derivative and drops out.
+// Fisher returns the n×n expected Fisher information about wrt (n elements, no lanes) of all
+// statements. It is Σ JᵀIJ over statements and their elements, with I the declared information and
+// J the derivative of the variate and arguments with respect to wrt. If each I is positive
+// semidefinite, so is the sum. Data have derivative 0 and drop out.
 //
-// Statements whose elements depend on a few elements of wrt each are summed as
-// sparse matrices: columns of J without elements in common share a direction.
+// If each element of a statement depends on few elements of wrt, the statement is summed as a
+// sparse matrix: columns of J without elements in common share a direction.
 func (g *Graph) Fisher(wrt Ref, statements []Statement) Ref {
 	f := newFisher(g, wrt)
 	for _, s := range statements {
@@ -65,8 +62,8 @@ func (g *Graph) Fisher(wrt Ref, statements []Statement) Ref {
 	return f.total
 }
 
-// FisherTrace returns tr(A·G) of a symmetric n×n matrix A, with G as of Fisher,
-// in a form whose gradient by wrt costs little more than G.
+// FisherTrace returns tr(A·G) for a symmetric n×n matrix A, where G is the result of Fisher, in a
+// form whose gradient with respect to wrt costs little more than G.
 func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
 	f := newFisher(g, wrt)
 	for _, s := range statements {
@@ -78,10 +75,10 @@ func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
 	return f.total
 }
 
-// FisherSquare returns uᵀGu of a vector u of the n elements of wrt, with G as of Fisher: the
-// information about one direction, from one tangent of the arguments. Half its gradient by u is
-// G·u, and that by wrt is the gradient of tr(uuᵀ·G); either takes a few times the work of the
-// statements, however many elements wrt has.
+// FisherSquare returns uᵀGu, where G is the result of Fisher and u has an element for each of the n
+// elements of wrt. It is the information about one direction, and needs one tangent of the
+// arguments. Half its gradient with respect to u is G·u. Its gradient with respect to wrt is that
+// of tr(uuᵀ·G). Either costs a few times the work of the statements, whatever n is.
 func (g *Graph) FisherSquare(wrt, u Ref, statements []Statement) Ref {
 	var all []Ref
 	for _, s := range statements {
@@ -125,8 +122,8 @@ func (g *Graph) FisherSquare(wrt, u Ref, statements []Statement) Ref {
 	return total
 }
 
-// FisherReaches tells for each of the n elements of wrt whether any argument of
-// the statements may depend on it; without, the Fisher information is singular.
+// FisherReaches reports, for each of the n elements of wrt, whether any argument of the statements
+// may depend on it. If an element is not reached, the Fisher information is singular.
 func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
 	reached := make([]bool, g.Type(wrt).Size())
 	d := g.dependence(wrt)
@@ -141,14 +138,14 @@ func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
 	return reached
 }
 
-// fisher is a sum under way.
+// fisher builds the sum over statements.
 type fisher struct {
 	g               *Graph
 	wrt             Ref
 	n               int
 	total           Ref
-	at              func(p, q int32) int32 // where element p, q of the matrix A of a trace is
-	maxPerStatement int                    // derivatives that a statement may have if its matrix is not sparse; 0: any number
+	at              func(p, q int32) int32 // position of element p, q of the matrix A of a trace
+	maxPerStatement int                    // limit for a statement without sparse form; 0: none
 
 	depends *dependence
 }
@@ -170,16 +167,16 @@ func (f *fisher) add(t Ref) {
 // part is a statement with its derivatives.
 type part struct {
 	place   Type
-	cols    []int    // on which its arguments depend, in order
-	tangent []Ref    // of the arguments, None where 0: directions × elements (or 1); or what Whiten made of them
-	info    [][]Ref  // None where 0; nil with Whiten
-	sparse  *entries // nil: a direction for every column
-	left    bool     // out, as its derivatives are too many
+	cols    []int    // elements of wrt on which its arguments depend, in order
+	tangent []Ref    // of the arguments (None: 0), directions × elements or 1; or from Whiten
+	info    [][]Ref  // None: 0; nil with Whiten
+	sparse  *entries // nil: one direction for each column
+	left    bool     // left out because it has too many derivatives
 }
 
-// entries are the products that make the matrix of a sparse statement: column
-// p of element e of the arguments, which is in direction of[p], times column q,
-// for p ≥ q.
+// entries lists the products that make up the matrix of a sparse statement: at element e of the
+// arguments, the derivative by column p times that by column q, for p ≥ q. The derivative by column
+// p is in direction of[p].
 type entries struct {
 	element, p, q []int32
 	of            []int32
@@ -238,8 +235,9 @@ func (f *fisher) part(s Statement) *part {
 	return p
 }
 
-// back is the derivatives of an argument by the columns, of few elements by many columns: a sweep
-// back for each element, in place of one forward for each column.
+// back returns the derivatives of an argument with respect to the columns, by one reverse sweep for
+// each element. It takes less work than a forward sweep for each column if elements are few and
+// columns many.
 func (f *fisher) back(a Ref, cols []int) Ref {
 	if _, ok := f.depends.of(a); !ok {
 		return None
@@ -257,8 +255,8 @@ func (f *fisher) back(a Ref, cols []int) Ref {
 	return g.Gather(j, Index{Dims: []Dim{{N: len(table), Table: table}, {N: m, Stride: f.n}}})
 }
 
-// entries are those of a statement whose elements are the lanes, or the elements of its
-// place; nil where a dense matrix is less work.
+// entries returns the entries of a statement whose elements are the lanes, or the elements of its
+// place; nil if a dense matrix takes less work.
 func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entries {
 	b, ok := f.depends.newBuilder(elements)
 	if !ok {
@@ -287,8 +285,8 @@ func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entr
 	return nil
 }
 
-// entriesOf chooses the directions of a statement whose elements depend on these
-// columns; nil where a dense matrix is less work.
+// entriesOf chooses the directions of a statement whose elements depend on the given columns. It
+// returns nil if a dense matrix takes less work.
 func entriesOf(rows pattern, cols []int, n int) *entries {
 	elements := len(rows)
 	products := 0
@@ -305,7 +303,7 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 	for e := range elements {
 		rows[e].each(func(q int) { members[q] = append(members[q], int32(e)) })
 	}
-	// Greedy colouring: no element may have two columns in one direction.
+	// Greedy colouring: no element may depend on two columns that share a direction.
 	taken := make([][]bool, elements) // by element: its directions
 	for _, q := range cols {
 		d := 0
@@ -338,7 +336,7 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 	return s
 }
 
-// seeds are the directions of a part, one per row.
+// seeds returns the directions of a part, one per row.
 func (f *fisher) seeds(p *part) Ref {
 	c := len(p.cols)
 	if p.sparse != nil {
@@ -374,7 +372,7 @@ func (f *fisher) matrix(p *part) {
 	f.add(sum)
 }
 
-// plus adds to a sum of which there may be nothing yet, None.
+// plus adds t to sum, which is None as long as nothing was added.
 func (g *Graph) plus(sum, t Ref) Ref {
 	if sum == None {
 		return t
@@ -382,7 +380,7 @@ func (g *Graph) plus(sum, t Ref) Ref {
 	return g.Add(sum, t)
 }
 
-// square is the matrix of the columns of a part that is not sparse; None where 0.
+// square returns the matrix over the columns of a part that is not sparse; None if it is 0.
 func (f *fisher) square(p *part) Ref {
 	g := f.g
 	sum := None
@@ -405,7 +403,7 @@ func (f *fisher) square(p *part) Ref {
 	return sum
 }
 
-// squareOf are the elements of a, as in trace, at the columns of a part.
+// squareOf returns the elements of a, whose layout f.at describes, at the columns of a part.
 func (f *fisher) squareOf(a Ref, p *part) Ref {
 	c := len(p.cols)
 	if len(f.g.Type(a).Shape) == 2 && c == f.n {
@@ -420,7 +418,7 @@ func (f *fisher) squareOf(a Ref, p *part) Ref {
 	return f.g.Reshape(f.g.Gather(a, Index{Dims: []Dim{{N: len(table), Table: table}}}), []int{c, c})
 }
 
-// pairs calls do for every pair of arguments with information w, i ≥ k.
+// pairs calls do for every pair i ≥ k of arguments whose joint information w is not 0.
 func (p *part) pairs(do func(i, k int, w Ref)) {
 	for i, row := range p.info {
 		for k, w := range row[:min(len(row), i+1)] {
@@ -431,7 +429,7 @@ func (p *part) pairs(do func(i, k int, w Ref)) {
 	}
 }
 
-// trace adds the trace of the product with a, whose elements are where f.at says, to the sum.
+// trace adds the trace of the product of a part and a to the sum; f.at describes the layout of a.
 func (f *fisher) trace(p *part, a Ref) {
 	g, c := f.g, len(p.cols)
 	switch {
@@ -482,7 +480,7 @@ func (f *fisher) trace(p *part, a Ref) {
 	})
 }
 
-// products are those of a sparse part, weighted and added up over arguments.
+// products returns the products of a sparse part, weighted and added up over arguments.
 func (f *fisher) products(p *part) Ref {
 	g, s := f.g, p.sparse
 	n := len(s.element)
@@ -528,8 +526,8 @@ func (f *fisher) products(p *part) Ref {
 	return sum
 }
 
-// squares are the products of an array of a whitened statement, of which each lane has as
-// many elements.
+// squares returns the products of an array z from Whiten, which has the same number of elements in
+// each lane.
 func (f *fisher) squares(p *part, z Ref) Ref {
 	g, s := f.g, p.sparse
 	m := g.Type(z).Shape[1]
@@ -580,7 +578,7 @@ func (f *fisher) sparseTrace(p *part, a Ref) {
 	f.add(g.Sum(g.Mul(w, values)))
 }
 
-// place is the type over which a statement's elements range.
+// place returns the type over which a statement's elements range.
 func (g *Graph) place(args []Ref) Type {
 	var p Type
 	for _, a := range args {
@@ -593,8 +591,8 @@ func (g *Graph) place(args []Ref) Type {
 	return p
 }
 
-// weighted is Σ_e A(i,e)·w(e)·B(j,e), a square matrix, where derivatives of one
-// column are the same for all elements.
+// weighted returns the square matrix Σ_e A(i,e)·w(e)·B(j,e). If A or B has one column, that column
+// counts for all elements.
 func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	n := g.Type(a).Shape[0]
 	m := place.Total()
@@ -614,12 +612,12 @@ func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	return g.matMul(aw, b, false, true)
 }
 
-// guarded is a·w, 0 where a is: an element that no parameter moves contributes
+// guarded returns a·w, and 0 where a is 0: an element that depends on no parameter contributes
 // nothing, even where its information is infinite (a probability of 1).
 func (g *Graph) guarded(a, w Ref) Ref { return g.Do(OpMulGuarded, nil, a, w) }
 
-// informing is w, but 0 where it is not finite and a is 0: guarded has the adjoint w of a,
-// which the derivative of a would not make 0 again.
+// informing returns w, but 0 where w is not finite and a is 0. In guarded, the adjoint of a is w,
+// and the derivative of a would not make an infinite w 0 again.
 func (g *Graph) informing(a, w Ref) Ref {
 	if g.finiteConst(w) {
 		return w

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A row is the elements of a vector, of n, that something may depend on: in ascending order
-// while they are few, as n bits where that takes less memory. Rows are shared, and not
-// modified once they are made.
+// A row is the set of elements, of a vector of n, that a value may depend on. It is a list in
+// ascending order while they are few, and n bits if these take less memory. Rows are shared, so
+// they are not modified once they are built.
 type row struct {
 	few  []int32
 	bits []uint64
@@ -15,7 +15,7 @@ type row struct {
 
 func (r row) empty() bool { return len(r.few) == 0 && r.bits == nil }
 
-// each calls f with the numbers of the elements.
+// each calls f with the index of each element.
 func (r row) each(f func(int)) {
 	for _, i := range r.few {
 		f(int(i))
@@ -27,7 +27,8 @@ func (r row) each(f func(int)) {
 	}
 }
 
-// has reports whether all elements of o are among those of r, where that is quick to tell.
+// has reports whether r is known to contain all elements of o. It returns false where the answer
+// would take long.
 func (r row) has(o row) bool {
 	if r.bits != nil {
 		return o.bits == nil && !slices.ContainsFunc(o.few, func(i int32) bool { return r.bits[i/64]>>(i%64)&1 == 0 })
@@ -43,14 +44,14 @@ func (r row) has(o row) bool {
 	return true
 }
 
-// growing is a row that is being made.
+// growing is a row under construction.
 type growing struct {
 	row
 	own   bool // whether row is not shared
-	clean int  // length of few when it was last in order; what follows is not
+	clean int  // length of few when it was last sorted; later elements are unsorted
 }
 
-// add adds the elements of o. It returns the words of memory that took.
+// add adds the elements of o. It returns the number of words of memory that this took.
 func (r *growing) add(o row, words int) (took int) {
 	switch {
 	case o.empty():
@@ -87,7 +88,7 @@ func (r *growing) add(o row, words int) (took int) {
 	return took
 }
 
-// order puts the elements in order, each once.
+// order sorts the elements and drops duplicates.
 func (r *growing) order() {
 	if r.own && r.bits == nil && len(r.few) > r.clean {
 		slices.Sort(r.few)
@@ -96,7 +97,7 @@ func (r *growing) order() {
 	}
 }
 
-// spread makes the row one of bits.
+// spread turns the list into bits.
 func (r *growing) spread(words int) int {
 	r.bits = make([]uint64, words)
 	for _, i := range r.few {
@@ -106,11 +107,11 @@ func (r *growing) spread(words int) int {
 	return words
 }
 
-// A pattern has for every element of a value, over all lanes, the elements of a vector that
-// it may depend on. A single row stands for all elements.
+// A pattern has, for every element of a value, over all lanes, the set of elements of a vector that
+// it may depend on. A single row holds for all elements.
 type pattern []row
 
-// row is that of element e.
+// row returns the row of element e.
 func (p pattern) row(e int) row {
 	if len(p) == 1 {
 		return p[0]
@@ -118,17 +119,18 @@ func (p pattern) row(e int) row {
 	return p[e]
 }
 
-// builder is a pattern that is being made.
+// builder is a pattern under construction.
 type builder struct {
 	rows  []growing
 	words int // of a row as bits
-	left  int // words of memory that it may still take
+	left  int // words of memory that it may still use
 }
 
-// rowWords is the memory of a row that is being made, beside its elements, in words.
+// rowWords is the memory, in words, of a row under construction without its elements.
 const rowWords = 8
 
-// newBuilder makes the pattern of so many elements; ok is false if that takes too much.
+// newBuilder begins a pattern for the given number of elements. ok is false if it takes too much
+// memory.
 func (d *dependence) newBuilder(elements int) (b *builder, ok bool) {
 	if elements == 0 || elements > maxPattern/rowWords {
 		return nil, false
@@ -142,7 +144,7 @@ func (b *builder) add(e int, r row) {
 	}
 }
 
-// done is the pattern; ok is false if it took too much.
+// done returns the pattern; ok is false if it took too much memory.
 func (b *builder) done() (p pattern, ok bool) {
 	if b.left < 0 {
 		return nil, false
@@ -155,8 +157,8 @@ func (b *builder) done() (p pattern, ok bool) {
 	return p, true
 }
 
-// dependence finds how nodes depend on the n elements of wrt, as far as their ops tell; what
-// they do not tell counts as dependence. Each node is looked at once.
+// dependence finds how nodes depend on the n elements of wrt, as far as their ops show. Where an op
+// does not show it, dependence is assumed. Each node is visited once.
 type dependence struct {
 	g     *Graph
 	wrt   Ref
@@ -174,9 +176,9 @@ func (g *Graph) dependence(wrt Ref) *dependence {
 	return &dependence{g, wrt, (n + 63) / 64, map[Ref]pattern{wrt: eye}}
 }
 
-// of is the pattern of a node; ok is false if it does not depend on wrt.
+// of returns the pattern of a node; ok is false if it does not depend on wrt.
 func (d *dependence) of(r Ref) (p pattern, ok bool) {
-	// Not by recursion: graphs are deep.
+	// This is not recursive, because graphs are deep.
 	waiting := []Ref{r}
 	for len(waiting) > 0 {
 		r := waiting[len(waiting)-1]
@@ -204,7 +206,7 @@ func (d *dependence) of(r Ref) (p pattern, ok bool) {
 	return p, p != nil
 }
 
-// all adds what any element of a value depends on.
+// all adds the elements that any element of a value depends on.
 func (d *dependence) all(to *growing, r Ref) {
 	if p, ok := d.of(r); ok {
 		for _, o := range p {
@@ -213,8 +215,8 @@ func (d *dependence) all(to *growing, r Ref) {
 	}
 }
 
-// union is the pattern of a node all of whose elements depend on what any argument depends
-// on.
+// union returns the pattern of a node each of whose elements may depend on everything that any
+// argument depends on.
 func (d *dependence) union(args []Ref) pattern {
 	var u growing
 	for _, a := range args {
@@ -224,7 +226,7 @@ func (d *dependence) union(args []Ref) pattern {
 	return pattern{u.row}
 }
 
-// look is the pattern of a node, from those of its arguments.
+// look derives the pattern of a node from those of its arguments.
 func (d *dependence) look(n *Node) pattern {
 	g, found := d.g, d.found
 	out, ok := d.newBuilder(n.Type.Total())
@@ -302,7 +304,8 @@ func (d *dependence) look(n *Node) pattern {
 	return d.union(n.Args)
 }
 
-// lane adds what the elements of a lane depend on: all of that lane of the arguments.
+// lane adds the dependences of ops on whole lanes: each element of a lane depends on all elements
+// of the same lane of the arguments.
 func (d *dependence) lane(args []Ref, size int, out *builder, from func(a Ref, f func(lane, first int))) {
 	for _, a := range args {
 		p := d.found[a]
@@ -323,8 +326,8 @@ func (d *dependence) lane(args []Ref, size int, out *builder, from func(a Ref, f
 	}
 }
 
-// product adds what the elements of a matrix product depend on; factors that are known to
-// be 0 do not count.
+// product adds the dependences of a matrix product. Products with a factor known to be 0 do not
+// count.
 func (d *dependence) product(n *Node, out *builder, from func(a Ref, f func(lane, first int))) {
 	g, found := d.g, d.found
 	m := n.Attr.(MatMulAttr)
@@ -337,7 +340,7 @@ func (d *dependence) product(n *Node, out *builder, from func(a Ref, f func(lane
 		}
 		return i*shape[1] + j
 	}
-	// factor takes one argument's rows along the products with the other.
+	// factor adds the rows of one argument to the products with the other.
 	factor := func(r, other Ref, element, otherElement func(i, j, k int) int) {
 		p := found[r]
 		if p == nil {

@@ -4,27 +4,27 @@ import (
 	"slices"
 )
 
-// SparsePattern tells which elements of the Fisher information may differ from 0, as a sparse
-// matrix S and matrices of low rank beside it: G = S + Σ w·u·uᵀ.
+// SparsePattern describes which elements of the Fisher information may differ from 0. The
+// information is a sparse matrix S plus outer products of few vectors: G = S + Σ w·u·uᵀ.
 type SparsePattern struct {
-	Rows, Cols []int32 // places in the lower triangle of S, row by row, the diagonal among them
+	Rows, Cols []int32 // positions in the lower triangle of S, row by row, with the diagonal
 	Wide       []WideVectors
-	Left       []int // statements that are left out, as their derivatives are too many
+	Left       []int // statements that are left out because they have too many derivatives
 }
 
-// WideVectors are the vectors u of a statement.
+// WideVectors describes the vectors u of a statement.
 type WideVectors struct {
 	Columns []int32 // where they may differ from 0
-	Rank    int     // how many there are
+	Rank    int     // number of vectors
 }
 
-// wideFrom is the number of columns from which a statement is a sum of outer products of few
-// vectors, rather than places for all products of its columns; wideCost is how many times as
-// many products it must have as these vectors have elements.
+// wideFrom is the least number of columns for which a statement is stored as a sum of outer
+// products of few vectors rather than as positions for all products of its columns. wideCost is the
+// least ratio of the number of these products to the number of elements of the vectors.
 //
-// maxPlaces bounds the places: matrices with more are not sparse. maxDerivatives bounds the
-// derivatives of a statement that has no sparse form: each takes the work of at least one
-// operation, several times in each step.
+// maxPlaces is the maximum number of positions; matrices with more do not count as sparse.
+// maxDerivatives is the maximum number of derivatives of a statement that has no sparse form: each
+// costs at least one operation, several times in each step.
 const (
 	wideFrom  = 64
 	wideCost  = 4
@@ -33,29 +33,29 @@ const (
 	maxDerivatives = 1 << 21
 )
 
-// sparseFisher is the sum of statements by the elements that may differ from 0.
+// sparseFisher builds the sum over statements at the elements that may differ from 0.
 type sparseFisher struct {
 	*fisher
-	diagonal bool // only that
+	diagonal bool // only the diagonal is built
 	parts    []*part
 	pattern  SparsePattern
-	slots    map[int64]int32 // number of a place
-	wide     []wide          // of pattern.Wide
-	values   []Ref           // of the places, with to
+	slots    map[int64]int32 // index of a position
+	wide     []wide          // parallel to pattern.Wide
+	values   []Ref           // values to add at the positions in to
 	to       []int32
 }
 
-// wide is how a part is given by vectors.
+// wide is a part as vectors and weights.
 type wide struct {
-	vectors []Ref // columns × some
-	weights []Ref // of as many, None: 1
+	vectors []Ref // each columns × number of vectors
+	weights []Ref // one weight for each vector; None: 1
 	cols    []int32
 }
 
-// FisherSparse is Fisher as a sum of a sparse matrix and others of low rank: out has the
-// elements at the places of the pattern, then, for each statement that is a sum of vectors,
-// these, all of one column together, and their weights. ok is false if too many elements may
-// differ from 0. With diagonal it is only the diagonal of that.
+// FisherSparse returns Fisher as a sum of a sparse matrix and matrices of low rank. out has the
+// elements at the positions of the pattern. Then, for each statement that is a sum of outer
+// products, follow its vectors, column by column, and their weights. ok is false if too many
+// elements may differ from 0. With diagonal, only the diagonal is computed.
 func (g *Graph) FisherSparse(wrt Ref, statements []Statement, diagonal bool) (pattern SparsePattern, out Ref, ok bool) {
 	f, ok := g.newSparseFisher(wrt, statements, diagonal)
 	if !ok {
@@ -77,10 +77,10 @@ func (g *Graph) FisherSparse(wrt Ref, statements []Statement, diagonal bool) (pa
 	return f.pattern, g.Concat(all...), true
 }
 
-// FisherSparseTrace is tr(A·G) of a symmetric matrix A, of which a, in the layout of
-// FisherSparse, has the elements at the places, and in place of the vectors and weights
-// A·u at their columns and uᵀA·u. Its gradient, with a held fixed, is that of tr(A·G). It is
-// for statements that have a FisherSparse.
+// FisherSparseTrace returns an expression whose gradient, with a held fixed, is that of tr(A·G),
+// for a symmetric matrix A. a has the layout of FisherSparse: the elements of A at the positions,
+// then A·u in place of the vectors u and uᵀA·u in place of the weights. It requires statements for
+// which FisherSparse returns ok.
 func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement, diagonal bool) Ref {
 	f, ok := g.newSparseFisher(wrt, statements, diagonal)
 	if !ok {
@@ -149,10 +149,10 @@ func (g *Graph) newSparseFisher(wrt Ref, statements []Statement, diagonal bool) 
 	return f, true
 }
 
-// key numbers the places of the lower triangle.
+// key numbers the positions of the lower triangle.
 func (f *sparseFisher) key(p, q int32) int64 { return int64(max(p, q))*int64(f.n) + int64(min(p, q)) }
 
-// places calls do with every place of the lower triangle to which a part contributes.
+// places calls do with every position of the lower triangle to which a part contributes.
 func (p *part) places(do func(row, col int32)) {
 	if p.sparse != nil {
 		for i := range p.sparse.element {
@@ -172,8 +172,8 @@ func (f *sparseFisher) isWide(p *part) bool {
 	return ok
 }
 
-// asWide tells a part by vectors, if it is one without sparse form that depends on many columns by
-// few of them, and none of whose arguments' information is joint.
+// asWide returns a part as vectors and weights. ok is true if the part has no sparse form, depends
+// on many columns through few vectors, and no two of its arguments have joint information.
 func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
 	g, c := f.g, len(p.cols)
 	if f.diagonal || c < wideFrom || p.sparse != nil {
@@ -214,7 +214,7 @@ func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
 	return w, rank, true
 }
 
-// vectors are those of a part, columns × rank, and their weights.
+// vectors returns the vectors of a part, columns × rank, and their weights.
 func (f *sparseFisher) vectors(w wide) (u, weights Ref) {
 	g := f.g
 	var rows, all []Ref
@@ -240,7 +240,7 @@ func (f *sparseFisher) vectors(w wide) (u, weights Ref) {
 	return g.Transpose(g.Reshape(g.Concat(flat...), []int{rank, len(w.cols)})), g.Concat(all...)
 }
 
-// elements adds the values of a part, and where they go.
+// elements adds the values of a part and their positions.
 func (f *sparseFisher) elements(p *part) {
 	g, c := f.g, len(p.cols)
 	if c == 0 || f.isWide(p) {
@@ -275,7 +275,7 @@ func (f *sparseFisher) elements(p *part) {
 	p.places(func(row, col int32) { f.to = append(f.to, f.slots[f.key(row, col)]) })
 }
 
-// squared is the diagonal of a part at its columns; None where 0.
+// squared returns the diagonal of a part at its columns; None if it is 0.
 func (f *sparseFisher) squared(p *part) Ref {
 	g, c := f.g, len(p.cols)
 	if p.sparse != nil {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// fourierAttr is the attribute of OpFourier. Plans of transforms are kept for
-// the next evaluation; several may run at once.
+// fourierAttr is the attribute of OpFourier. It keeps plans of transforms for the next evaluation;
+// several may run at once.
 type fourierAttr struct {
 	inverse bool
 	plans   *sync.Pool
@@ -20,12 +20,12 @@ type fourierPlan struct {
 	x   []complex128
 }
 
-// Key makes transforms of one direction one op.
+// AppendKey implements Keyed: transforms of one value in the same direction are shared.
 func (f fourierAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, f.inverse) }
 
-// Fourier returns the discrete Fourier transforms of the rows of two k×n
-// matrices, the real and imaginary parts of complex numbers x: the sums of
-// x_j exp(-2πi jk/n), or, with inverse, of x_j exp(2πi jk/n).
+// Fourier returns the discrete Fourier transforms of the rows of a complex k×n matrix, given and
+// returned as its real and imaginary parts: the sums of x_j exp(-2πi jk/n) or, with inverse, of x_j
+// exp(2πi jk/n).
 func (g *Graph) Fourier(re, im Ref, inverse bool) (outRe, outIm Ref) {
 	s := g.Type(re).Shape
 	k, n := s[0], s[1]
@@ -72,7 +72,7 @@ func fourierOp() Op {
 			}
 			return nil
 		},
-		// Linear, with the transform in the other direction as its adjoint.
+		// The op is linear; its adjoint is the transform in the other direction.
 		VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
 			f := n.Attr.(fourierAttr)
 			return []Ref{g.reduceLanes(g.Do(OpFourier, newFourier(!f.inverse, g.Type(n.Args[0]).Shape[2]), adj), n.Args[0])}

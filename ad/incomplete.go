@@ -6,12 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// incompleteOps are the rows of the incomplete gamma and beta functions, of
-// Student's distribution function and of Bessel functions, as logarithms, so that tails do not
-// underflow. The derivative by the argument is the density over the function.
-// Derivatives by shape parameters have no closed form: those of the gamma
-// functions are further orders of the same op, up to the third; those of the
-// others are separate ops, which can be differentiated by the argument only.
+// incompleteOps returns the rows of the incomplete gamma and beta functions, of Student's
+// distribution function and of Bessel functions. They are logarithms, so that tails do not
+// underflow. The derivative with respect to the argument is the density divided by the function.
+//
+// Derivatives with respect to shape parameters have no closed form. Those of the gamma functions
+// are higher orders of the same op, up to the third. Those of the others are separate ops, which
+// can be differentiated only with respect to the argument.
 func incompleteOps() map[OpCode]Op {
 	domain := func(arg int, z float64) float64 {
 		if arg == 0 {
@@ -36,8 +37,8 @@ func incompleteOps() map[OpCode]Op {
 		}
 		return math.Exp(0.7 * z)
 	}
-	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b) or, for the other tail, over 1 less
-	// that.
+	// density returns x^(a-1) (1-x)^(b-1)/B(a, b) divided by I_x(a, b) or, for the other tail, by 1
+	// - I_x(a, b).
 	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
 		log, zero := g.Do(tail, nil, x, a, b), g.Const(0)
 		inside := g.Mul(g.Less(g.Const(math.Inf(-1)), log), g.Less(x, g.Const(1)))
@@ -47,7 +48,7 @@ func incompleteOps() map[OpCode]Op {
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
 	rise := func(g *Graph, x, d Ref) Ref { return g.Do(OpDigammaRise, nil, x, d) }
-	// byA and byB are the derivatives of the log density by a and b.
+	// byA and byB return the derivatives of the log density with respect to a and b.
 	byA := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Log(x), rise(g, a, b)) }
 	byB := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a)) }
 	// betaTail is log I (sign 1) or its complement (sign -1), with the ops that
@@ -72,9 +73,10 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(density(g, tail, x, a, b), d)), None, None}
 			}}
 	}
-	// failures is the row of the derivative by φ of a tail at x = φ/(φ+μ). By μ, that is the
-	// density of μ over the tail times the score of φ at μ less the derivative itself; the
-	// density is the term of the incomplete beta function over μ.
+	// failures returns the row of the derivative with respect to φ of a tail at x = φ/(φ+μ). Its
+	// derivative with respect to μ is the density of μ over the tail, times the difference of the
+	// score of φ at μ and the derivative itself. The density is the term of the incomplete beta
+	// function over μ.
 	failures := func(name string, op, tail OpCode, f func(mu, phi, n float64) float64, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: func(_ int, z float64) float64 { return math.Exp(1 + z) },
 			Points: [][]float64{{300, 120, 40}, {2, 300, 7}},
@@ -140,7 +142,7 @@ func incompleteOps() map[OpCode]Op {
 					byV = g.Mul(adj, g.Do(OpLogBesselIv, nil, v, x))
 				}
 				slope := besselRatio(g, v, x, out)
-				if !g.isConst(v, 0) { // of order 0 it exists where x is 0
+				if !g.isConst(v, 0) { // for order 0 it exists at x = 0
 					slope = g.Add(slope, g.Div(v, x))
 				}
 				slope = g.Sub(slope, g.Const(1))
@@ -182,17 +184,17 @@ func incompleteOps() map[OpCode]Op {
 	}
 }
 
-// besselRatio is I_{v+1}(x)/I_v(x), given the logarithm of the denominator.
+// besselRatio returns I_{v+1}(x)/I_v(x), given the logarithm of the denominator.
 func besselRatio(g *Graph, v, x, below Ref) Ref {
 	return g.Exp(g.Sub(g.Do(OpLogBesselI, nil, g.Add(v, g.Const(1)), x), below))
 }
 
-// studentDensity is the density of Student's distribution over its distribution
+// studentDensity returns the density of Student's distribution divided by its distribution
 // function.
 func studentDensity(g *Graph, t, nu Ref) Ref {
 	const most = 1e150
 	half, one := g.Scale(0.5, nu), g.Const(1)
-	// log(1 + q²) for q = |t|/√ν, of which the square may be beyond the doubles.
+	// log(1 + q²) for q = |t|/√ν, where q² may overflow.
 	q := g.Div(g.Do(OpAbs, nil, t), g.Sqrt(nu))
 	far := g.Less(g.Const(most), q)
 	l := g.Select(far, g.Scale(2, g.Log(g.Select(far, q, one))), g.Do(OpLog1p, nil, g.Square(g.Select(far, one, q))))
@@ -203,21 +205,21 @@ func studentDensity(g *Graph, t, nu Ref) Ref {
 
 const noSecond = "has no second derivative with respect to its shape parameters"
 
-// gammaByX is the derivative by x of the n-th derivative by a of log P (sign 1)
-// or log Q (sign -1): that of sign·h, where h is the density over the function,
-// by h′ = hq, with q = log x - ψ(a) - (log P)′.
+// gammaByX returns the derivative with respect to x of the n-th derivative with respect to a of log
+// P (sign 1) or log Q (sign -1). It differentiates sign·h, where h is the density over the
+// function, by h′ = hq, with q = log x - ψ(a) - (log P)′.
 func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	order := func(k int) Ref { return g.Do(op, nil, g.Const(float64(k)), a, x) }
 	logX := g.Log(x)
-	// At x = 0 its limit where that is finite, and 0 where the function is 0.
+	// At x = 0 the value is the limit if that is finite, and 0 if the function is 0.
 	log, zero := order(0), g.Const(0)
 	inside := g.Less(g.Const(math.Inf(-1)), log)
 	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(3e-308)), g.Const(1e300))
 	mass := g.Do(OpLogPoisson, nil, a, safe)
 	l := g.Sub(mass, g.Select(inside, log, zero))
 	h := g.Exp(g.Add(l, g.Sub(g.Log(a), g.Log(safe))))
-	// Far out both logarithms are so large that their difference has no digits; there, three
-	// terms of the continued fractions of the kernels have all.
+	// Far out, both logarithms are so large that their difference has no digits. There, three terms
+	// of the kernels' continued fractions are exact to the last digit.
 	one := g.Const(1)
 	beyond := g.Scale(sign, g.Sub(x, a)) // negative in the small tail
 	far := g.Mul(g.Less(mass, g.Const(-1e6)), g.Mul(g.Less(beyond, zero), g.Less(zero, x)))

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// order is the constant whole number that an op has as its first argument.
+// order returns the constant integer that is the first argument of an op.
 func (g *Graph) order(op OpCode, r Ref) float64 {
 	n, ok := g.Value(r)
 	if !ok || len(n) != 1 {
@@ -15,9 +15,9 @@ func (g *Graph) order(op OpCode, r Ref) float64 {
 	return n[0]
 }
 
-// inverseOps are the rows of functions defined as inverses (quantiles, Lambert's
-// W), of Owen's T and of Bessel functions. The derivative of an inverse is one
-// over that of the function.
+// inverseOps returns the rows of functions defined as inverses (quantiles, Lambert's W), of Owen's
+// T and of Bessel functions. The derivative of an inverse is the reciprocal of that of the
+// function.
 func inverseOps() map[OpCode]Op {
 	log := func(arg int, z float64) float64 { return -math.Exp(z) }
 	// ∂W = e^-W/(1+W).
@@ -70,7 +70,7 @@ func inverseOps() map[OpCode]Op {
 		OpLogSkewNormal: {Name: "log_skew_normal", Class: Elementwise, Arity: 2, F2: kernel.LogSkewNormalCDF, Domain: anyReal,
 			Points: [][]float64{{-3, 2}, {-1, -2}, {2, 3}, {0, 1}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// The density 2φ(z)Φ(az) over the distribution function.
+				// The density 2φ(z)Φ(az) divided by the distribution function.
 				l := g.Add(g.Scale(-0.5, g.Square(a[0])), g.Do(OpLogPhi, nil, g.Mul(a[0], a[1])))
 				l = g.Sub(g.Add(l, g.Const(0.5*math.Log(2/math.Pi))), out)
 				e := g.Add(g.Scale(-0.5, g.Square(a[0])), g.Scale(-0.5, g.Square(g.Mul(a[0], a[1]))))
@@ -111,7 +111,7 @@ func inverseOps() map[OpCode]Op {
 	}
 }
 
-// owensByA is the derivative of Owen's T function by its second argument.
+// owensByA returns the derivative of Owen's T function with respect to its second argument.
 func owensByA(g *Graph, h, a Ref) Ref {
 	q := g.Add(g.Const(1), g.Square(a))
 	return g.Div(g.Exp(g.Scale(-0.5, g.Mul(g.Square(h), q))), g.Scale(2*math.Pi, q))

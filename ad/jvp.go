@@ -2,19 +2,18 @@ package ad
 
 import "slices"
 
-// JVP appends to g the tangents of outs: for each, Σ_k ∂outs/∂wrt[k]·tangents[k],
-// of its type, or None where no output depends on wrt. The result is part of the
-// same graph, in the same ops, and can be differentiated again, in either mode.
-// tangents[k] has the type of wrt[k]; None stands for 0. Values that wrt depends
-// on are taken as fixed.
+// JVP appends to g the tangents of outs: for each, Σ_k ∂outs/∂wrt[k]·tangents[k], of its type, or
+// None if it does not depend on wrt. The result is part of the same graph, in the same ops, and can
+// be differentiated again, in either mode. tangents[k] has the type of wrt[k]; None counts as 0.
+// Values that wrt depends on are held fixed.
 //
-// Where a graph has no lanes, tangents may have them, one direction in each; so
-// have the results.
+// If the graph has no lanes, tangents may have lanes, with one direction in each; the results then
+// have the same lanes.
 //
-// Forward accumulation in one sweep over the nodes. Elementwise ops give their
-// row's Partials or Factors, linear ops are their own derivative, and the tangent of other
-// array ops is the transpose of their VJP, which is linear in the adjoint. A
-// region's tangent is a region of the same kind, which runs the values along.
+// It is forward accumulation in one sweep over the nodes. Elementwise ops use their row's Partials
+// or Factors. Linear ops are their own derivative. The tangent of other array ops is the transpose
+// of their VJP, which is linear in the adjoint. The tangent of a region is a region of the same
+// kind, which computes the values as well.
 func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 	f := &forward{g: g, tan: map[Ref]Ref{}, parts: map[Ref][]Ref{}}
 	last := Ref(-1)
@@ -48,8 +47,8 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 	return res
 }
 
-// moving are the nodes before end whose tangents outs are made of: not those of slopes, whose
-// values alone are used, and which may be ops that have no derivative.
+// moving marks the nodes before end whose tangents contribute to those of outs. The second argument
+// of OpSlope does not: only its value is used, and it may come from ops that have no derivative.
 func (g *Graph) moving(outs []Ref, end int) []bool {
 	moving := make([]bool, end)
 	for _, r := range outs {
@@ -74,10 +73,10 @@ func (g *Graph) moving(outs []Ref, end int) []bool {
 type forward struct {
 	g     *Graph
 	tan   map[Ref]Ref   // tangents that are not 0
-	parts map[Ref][]Ref // of regions: the tangents of their results, None where 0
+	parts map[Ref][]Ref // by region: the tangents of its results, None where 0
 }
 
-// of is the tangent of r.
+// of returns the tangent of r.
 func (f *forward) of(r Ref) Ref {
 	if t, ok := f.tan[r]; ok {
 		return t
@@ -85,7 +84,7 @@ func (f *forward) of(r Ref) Ref {
 	return None
 }
 
-// orZero is t, or zeros of type of.
+// orZero returns t, or zeros of type of if t is None.
 func (f *forward) orZero(t Ref, of Type) Ref {
 	if t == None {
 		return f.g.Expand(f.g.Const(0), of)
@@ -123,7 +122,7 @@ func (f *forward) node(r Ref, n *Node) {
 		if tans[1] != None || tans[2] != None {
 			t = g.Select(n.Args[0], f.orZero(tans[1], Scalar), f.orZero(tans[2], Scalar))
 		}
-	case n.Op == OpMulGuarded: // what is not taken has no tangent either
+	case n.Op == OpMulGuarded: // a side not taken has no tangent either
 		if tans[0] != None {
 			t = f.plus(t, g.Do(OpMulGuarded, nil, tans[0], n.Args[1]))
 		}
@@ -137,8 +136,8 @@ func (f *forward) node(r Ref, n *Node) {
 				continue
 			}
 			for _, p := range factors {
-				// An element that does not move in this direction contributes 0 even
-				// where its slope is infinite, as the root of 0.
+				// An element that does not change in this direction contributes 0 even where its
+				// slope is infinite, as for the square root at 0.
 				op := OpMulGuarded
 				if n.Op == OpMul || n.Op == OpSquare || g.finiteConst(p) {
 					op = OpMul
@@ -190,7 +189,7 @@ func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	var outs, given []Ref
 	for k, v := range row.VJP(sub, &m, out, w, need) {
 		if need[k] && v != None {
-			t := sub.Type(m.Args[k]) // an elementwise op's argument may have been repeated
+			t := sub.Type(m.Args[k]) // an elementwise op may have broadcast its argument
 			outs, given = append(outs, sub.Expand(sub.ReduceTo(v, t), t)), append(given, seeds[k])
 		}
 	}
@@ -204,14 +203,13 @@ func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	return g.inline(sub, args, []Ref{t}, false)[0]
 }
 
-// twin builds the body of a region that carries tangents along: it has the
-// inputs of body and, after each group of them, the tangents of those that have
-// one. groups are the numbers of inputs in each group; the number of inputs of
-// each new group is returned beside, and which of the new inputs are tangents of
-// which old one (else -1).
+// twin builds the body of a region that also carries tangents. Its inputs are the inputs of the old
+// body and, after each group of them, the tangents of those that have one. groups has the number of
+// inputs of each new group. tangentOf has, for each new input, the index of the old input whose
+// tangent it is, or -1.
 type twin struct {
 	b         *Graph
-	old       []Ref // inputs of b that stand for inputs of body
+	old       []Ref // inputs of b that correspond to inputs of the old body
 	tan       []Ref // their tangents, None where 0
 	groups    []int
 	tangentOf []int
@@ -238,7 +236,7 @@ func newTwin(g, body *Graph, has []bool, groups ...int) *twin {
 	return w
 }
 
-// tangents are those of body's outputs, zeros put in where want says so.
+// tangents returns the tangents of outs; where there is none but want is set, zeros.
 func (w *twin) tangents(outs []Ref, want []bool) []Ref {
 	tans := w.b.JVP(outs, w.old, w.tan)
 	for i, t := range tans {
@@ -249,7 +247,7 @@ func (w *twin) tangents(outs []Ref, want []bool) []Ref {
 	return tans
 }
 
-// args are the arguments of the new region.
+// args returns the arguments of the new region.
 func (w *twin) args(f *forward, old, tans []Ref) []Ref {
 	var res []Ref
 	k := 0
@@ -264,9 +262,8 @@ func (w *twin) args(f *forward, old, tans []Ref) []Ref {
 	return res
 }
 
-// carried is the body of a loop with the tangents of what it carries: outputs
-// are the next carried values, their tangents, and the tangents of other outputs
-// as far as there are any (extra).
+// carried builds the body of a loop that also carries tangents. Its outputs are the next carried
+// values, their tangents, and the tangents of the other outputs that have one (marked in extra).
 func (f *forward) carried(body *Graph, carries, streams int, tans []Ref) (w *twin, extra []bool) {
 	has := make([]bool, len(tans))
 	for i, t := range tans {
@@ -295,8 +292,8 @@ func (f *forward) carried(body *Graph, carries, streams int, tans []Ref) (w *twi
 	return w, extra
 }
 
-// region adds the region of the tangents of those that n has, which are of its kind, and returns
-// the tangents of its results.
+// region adds the region, of the same kind as n, that computes the tangents of n's results, and
+// returns these tangents.
 func (f *forward) region(n *Node, tans []Ref) []Ref {
 	l := n.Layout()
 	if l.Control == Chosen {
@@ -353,7 +350,7 @@ func (f *forward) region(n *Node, tans []Ref) []Ref {
 	return res
 }
 
-// none are no tangents of a region's results.
+// none returns None for each result of a region.
 func (f *forward) none(n *Node) []Ref {
 	res := make([]Ref, len(n.Results()))
 	for i := range res {

@@ -9,11 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// The kernels of matrix ops, on row-major storage, without allocation. Those of
-// BLAS and LAPACK that skip zeros, and so lose 0·NaN, or start goroutines are
-// not used.
+// Kernels of matrix ops, on row-major storage, without allocation. Routines of BLAS and LAPACK are
+// not used where they skip zeros, and so lose 0·NaN, or start goroutines.
 
-// finite reports whether there is no infinity and no NaN in x.
+// finite reports whether x has no infinity and no NaN.
 func finite(x []float64) bool {
 	s, t := 0.0, 0.0 // x - x is 0 or NaN
 	for len(x) >= 2 {
@@ -39,8 +38,8 @@ func dot(x, y []float64) float64 {
 	return s
 }
 
-// triSolveRight replaces b by the solution X of X op(A) = B: op(A)ᵀ Xᵀ = Bᵀ,
-// transposed in work (as large as b), where one pass over A serves all rows.
+// triSolveRight replaces b by the solution X of X op(A) = B. It solves op(A)ᵀ Xᵀ = Bᵀ, transposed
+// in work (as large as b), where one pass over A serves all rows.
 func triSolveRight(b, a []float64, n int, t TriAttr, work []float64) {
 	t.Trans = !t.Trans
 	if n == 0 || len(b) == n {
@@ -62,8 +61,8 @@ func transpose(dst, a []float64, rows, cols int) {
 	}
 }
 
-// triSolve replaces b, which has cols columns, by the solution of a triangular
-// system on the left; with unit the diagonal of a is taken to be 1.
+// triSolve replaces b, which has cols columns, by the solution of a triangular system with the
+// matrix on the left. With unit, the diagonal of a counts as 1.
 func triSolve(b, a []float64, n, cols int, t TriAttr, unit bool) {
 	switch {
 	case n == 0 || cols == 0:
@@ -124,8 +123,8 @@ func triSolveVec(x, a []float64, n int, upper, trans, unit bool) {
 	}
 }
 
-// factorLU replaces a by its factors L (below the diagonal, unit) and U, with
-// rows swapped: row i with pivots[i]. It returns the sign of the permutation.
+// factorLU replaces a by its factors L (below the diagonal, which is 1) and U. It swaps row i with
+// row pivots[i], and returns the sign of the permutation.
 func factorLU(a, pivots []float64, n int) float64 {
 	sign := 1.0
 	for k := range n {
@@ -144,7 +143,7 @@ func factorLU(a, pivots []float64, n int) float64 {
 			break
 		}
 		row := a[k*n : (k+1)*n]
-		if row[k] == 0 { // so are all below: the matrix is singular, its determinant is 0 and no NaN
+		if row[k] == 0 { // all below are 0 too: the matrix is singular, the determinant 0, not NaN
 			continue
 		}
 		for i := k + 1; i < n; i++ {
@@ -171,7 +170,7 @@ func swapRows(a []float64, i, j, n int) {
 	}
 }
 
-// solveLU replaces b by A⁻¹b, with trans A⁻ᵀb, given A's factors.
+// solveLU replaces b by A⁻¹b or, with trans, A⁻ᵀb, given A's factors.
 func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 	if !trans {
 		for i := range n {
@@ -192,7 +191,7 @@ func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 	}
 }
 
-// byBLAS is kernel.RowLoops by BLAS, where rows are long enough; the numbers are the same.
+// byBLAS implements kernel.RowLoops by BLAS where rows are long enough, with the same results.
 type byBLAS struct{ kernel.PortableEigenLoops }
 
 // Less implements kernel.RowLoops.
@@ -204,8 +203,8 @@ func (l byBLAS) Less(a []float64, stride int, u, v []float64) {
 	l.PortableEigenLoops.Less(a, stride, u, v)
 }
 
-// product is the matrix product by definition: for operands that are not
-// finite, where BLAS loses 0·NaN.
+// product computes the matrix product by definition, for operands that are not finite, for which
+// BLAS loses 0·NaN.
 func product(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 	r, c, k, _ := m.dims(sa, sb)
 	ra, ca := sa[1], 1

@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// TriAttr says what a triangular solve solves: op(A) X = B, or with Right
-// X op(A) = B, where op(A) is A or, with Trans, its transpose. Only one
-// triangle of A is read: the lower one or, with Upper, the upper one.
+// TriAttr selects the system of a triangular solve: op(A) X = B or, with Right, X op(A) = B. op(A)
+// is A or, with Trans, its transpose. Only one triangle of A is read: the lower one or, with Upper,
+// the upper one.
 type TriAttr struct{ Upper, Trans, Right bool }
 
 // Key implements Keyed.
@@ -30,17 +30,17 @@ type SolveAttr struct{ Trans bool }
 // Key implements Keyed.
 func (a SolveAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, a.Trans) }
 
-// CholeskyAttr names the matrix of a factorisation in messages, as Check does; both
-// are empty if it is none of the user's.
+// CholeskyAttr names the matrix of a factorisation in messages, as Check does. Both fields are
+// empty if the matrix does not come from the user's program.
 type CholeskyAttr struct{ Function, Name string }
 
-// Key implements Keyed: a factorisation is shared whatever it is called.
+// AppendKey implements Keyed: factorisations of one matrix are shared, whatever their names.
 func (CholeskyAttr) AppendKey(b []byte) []byte { return b }
 
-// NotPositiveError rejects a matrix without Cholesky factor.
+// NotPositiveError rejects a matrix that has no Cholesky factor.
 type NotPositiveError struct {
 	CholeskyAttr
-	Pivot int     // the first that is not positive, from 1
+	Pivot int     // the first pivot that is not positive, counted from 1
 	Value float64 // its square
 }
 
@@ -79,20 +79,19 @@ func notPositive(a []float64, n int, attr any) error {
 	return e
 }
 
-// Cholesky is the lower triangular L with L Lᵀ = A, of A's lower triangle. A
-// matrix that is not positive definite rejects the evaluation.
+// Cholesky returns the lower triangular L with L Lᵀ = A. It reads A's lower triangle. A matrix that
+// is not positive definite rejects the evaluation.
 func (g *Graph) Cholesky(a Ref) Ref { return g.CholeskyOf(a, CholeskyAttr{}) }
 
-// CholeskyOf is Cholesky of a matrix that messages name.
+// CholeskyOf is Cholesky with a name for the matrix in messages.
 func (g *Graph) CholeskyOf(a Ref, name CholeskyAttr) Ref { return g.Do(OpCholesky, name, a) }
 
-// TriSolve solves a triangular system for the matrix B; see TriAttr. A zero on
-// the diagonal gives infinities and NaN.
+// TriSolve solves a triangular system with right-hand side B; see TriAttr. A zero on the diagonal
+// gives infinities and NaN.
 func (g *Graph) TriSolve(a, b Ref, attr TriAttr) Ref { return g.Do(OpTriSolve, attr, a, b) }
 
-// Solve is A⁻¹B for a square A and a matrix B. A singular A gives infinities
-// and NaN. Systems of one or two equations are written out: a separate op costs
-// more than their arithmetic.
+// Solve returns A⁻¹B for a square A and a matrix B. A singular A gives infinities and NaN. Systems
+// of one or two equations are written out, because a separate op costs more than their arithmetic.
 func (g *Graph) Solve(a, b Ref) Ref {
 	ta, tb := g.Type(a), g.Type(b)
 	if len(ta.Shape) != 2 || len(tb.Shape) != 2 || ta.Shape[0] != ta.Shape[1] || ta.Shape[0] != tb.Shape[0] {
@@ -107,7 +106,7 @@ func (g *Graph) Solve(a, b Ref) Ref {
 	return g.Do(OpSolve, SolveAttr{}, a, b)
 }
 
-// solve2 is Solve for two equations, by elimination with the greater pivot.
+// solve2 is Solve for two equations, by elimination with partial pivoting.
 func (g *Graph) solve2(a, b Ref, cols int) Ref {
 	at := func(k int) Ref { return g.Slice(a, k, nil) }
 	row := func(k int) Ref { return g.Slice(b, k*cols, []int{cols}) }
@@ -122,21 +121,21 @@ func (g *Graph) solve2(a, b Ref, cols int) Ref {
 	return g.Reshape(g.Concat(x, y), []int{2, cols})
 }
 
-// Inverse is A⁻¹; infinities and NaN where A is singular.
+// Inverse returns A⁻¹; infinities and NaN if A is singular.
 func (g *Graph) Inverse(a Ref) Ref { return g.Do(OpInverse, nil, a) }
 
-// LogAbsDet is log |det A|.
+// LogAbsDet returns log |det A|.
 func (g *Graph) LogAbsDet(a Ref) Ref { return g.Do(OpLogAbsDet, nil, a) }
 
-// Det is det A.
+// Det returns det A.
 func (g *Graph) Det(a Ref) Ref { return g.Do(OpDet, nil, a) }
 
-// LogDetSPD is log det A of a positive definite A, of its lower triangle.
+// LogDetSPD returns log det A of a positive definite A. It reads the lower triangle.
 func (g *Graph) LogDetSPD(a Ref) Ref {
 	return g.Scale(2, g.Sum(g.Log(g.Diagonal(g.Cholesky(a)))))
 }
 
-// Diagonal is the diagonal of a square matrix.
+// Diagonal returns the diagonal of a square matrix.
 func (g *Graph) Diagonal(a Ref) Ref {
 	n := g.Type(a).Shape[0]
 	return g.Gather(a, Index{Dims: []Dim{{N: n, Stride: n + 1}}})
@@ -180,8 +179,8 @@ func (g *Graph) lowerIndex(n int) Index {
 	return ix
 }
 
-// halfDiagonal weighs the elements that lowerIndex(n) visits: 1/2 on the
-// diagonal, else 1.
+// halfDiagonal returns weights for the elements that lowerIndex(n) visits: 1/2 on the diagonal, 1
+// elsewhere.
 func (g *Graph) halfDiagonal(n int) Ref {
 	ix := g.lowerIndex(n)
 	w := g.Array(ix.Size())
@@ -194,15 +193,15 @@ func (g *Graph) halfDiagonal(n int) Ref {
 	return g.ConstArray(Type{Shape: []int{len(w)}}, w)
 }
 
-// halfLower is the lower triangle of a square matrix, its diagonal halved.
+// halfLower returns the lower triangle of a square matrix, with its diagonal halved.
 func (g *Graph) halfLower(a Ref) Ref {
 	shape := g.Type(a).Shape
 	ix := g.lowerIndex(shape[0])
 	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), g.Gather(a, ix)), ix, shape)
 }
 
-// onLower is the adjoint of the lower triangle of a matrix that is symmetric,
-// from the adjoint s of the whole matrix.
+// onLower returns the adjoint of the lower triangle of a symmetric matrix, given the adjoint s of
+// the whole matrix.
 func (g *Graph) onLower(s Ref) Ref {
 	shape := g.Type(s).Shape
 	ix := g.lowerIndex(shape[0])
@@ -210,7 +209,7 @@ func (g *Graph) onLower(s Ref) Ref {
 	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), both), ix, shape)
 }
 
-// Converged is the error of a symmetric eigendecomposition that has not come to an end.
+// Converged returns an error if a symmetric eigendecomposition did not converge.
 func Converged(ok bool) error {
 	if !ok {
 		return errors.New("the eigenvalues of the matrix do not converge")
@@ -218,8 +217,8 @@ func Converged(ok bool) error {
 	return nil
 }
 
-// unclear is a matrix with the lower triangle of x, without the steps that do nothing but make
-// the upper one 0: adjoints of factors are sums of such.
+// unclear returns a matrix with the lower triangle of x and an arbitrary upper triangle. It skips
+// nodes that only set the upper triangle to 0; adjoints of factors are sums of such nodes.
 func (g *Graph) unclear(x Ref) Ref {
 	n := &g.Nodes[x]
 	switch args := n.Args; n.Op {
@@ -257,11 +256,11 @@ func sameSquare(args []Type, _ any) (Type, error) {
 
 func squareToScalar(args []Type, _ any) (Type, error) { return Type{}, square(args) }
 
-// choleskyAdjoint is the row of A's adjoint from the factor L and the lower
-// triangle of its adjoint L̄: the lower triangle of S = L⁻ᵀ (P + Pᵀ) L⁻¹, its
-// diagonal halved, where P is the lower triangle of Lᵀ L̄, its diagonal halved
-// (Murray 2016, Differentiation of the Cholesky decomposition). The kernel finds
-// it otherwise; the derivative is that of this formula, in plain ops.
+// choleskyAdjoint returns the row of the op that computes A's adjoint from the factor L and the
+// lower triangle of its adjoint L̄. The result is the lower triangle of S = L⁻ᵀ (P + Pᵀ) L⁻¹, with
+// its diagonal halved, where P is the lower triangle of Lᵀ L̄, with its diagonal halved (Murray
+// 2016, Differentiation of the Cholesky decomposition). The kernel uses another algorithm; the
+// derivative is that of this formula, in plain ops.
 func choleskyAdjoint() Op {
 	return Op{Name: "adjoint of cholesky", Class: Array, Arity: 2,
 		Shape: func(args []Type, _ any) (Type, error) {
@@ -275,8 +274,8 @@ func choleskyAdjoint() Op {
 			return nil
 		},
 		Work: func(args []Type, _ any) int { n := args[0].Shape[0]; return n * n },
-		// With H, symmetric, the adjoint of P's place in S: P's adjoint is L⁻¹ H L⁻ᵀ,
-		// L's through the inverses is -S H L⁻ᵀ.
+		// With H, symmetric, the adjoint of S: the adjoint of P is L⁻¹ H L⁻ᵀ, and that of L through
+		// the inverses is -S H L⁻ᵀ.
 		VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 			l, lbar := n.Args[0], n.Args[1]
 			half := g.halfLower(adj)
@@ -295,7 +294,7 @@ func choleskyAdjoint() Op {
 		}}
 }
 
-// matrixOps are the ops that factorise and solve.
+// matrixOps returns the rows of the ops that factorise and solve.
 func matrixOps() map[OpCode]Op {
 	system := func(args []Type, rows int) (Type, error) {
 		if err := square(args); err != nil {
@@ -438,7 +437,7 @@ func matrixOps() map[OpCode]Op {
 				return nil
 			},
 			Work: luWork,
-			// Of a singular matrix it is NaN, though it exists.
+			// For a singular matrix this is NaN, although the derivative exists.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				return []Ref{g.Mul(g.Mul(adj, out), g.Transpose(g.Inverse(n.Args[0])))}
 			}},

@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// matrixExp is the exponential of an n×n matrix: the Padé approximant to A/2ˢ, squared s times
-// (Higham 2005, The scaling and squaring method for the matrix exponential revisited), and, with e,
-// its derivative in the direction e, which is that of the same steps (Al-Mohy and Higham 2009,
-// Computing the Fréchet derivative of the matrix exponential). work has matrixExpWork(n) elements,
-// twice as many with e.
+// matrixExp computes the exponential of an n×n matrix: the Padé approximant at A/2ˢ, squared s
+// times (Higham 2005, The scaling and squaring method for the matrix exponential revisited). With
+// e, it also computes the derivative in the direction e, by differentiating the same steps (Al-Mohy
+// and Higham 2009, Computing the Fréchet derivative of the matrix exponential). work has
+// matrixExpWork(n) elements, twice as many with e.
 //
-// The exponential of [A E; 0 A], whose upper right block the derivative is, would take 8 products
-// of n×n where this takes 3, and more squarings where E is large, of which the derivative is
-// linear.
+// The derivative is also the upper right block of the exponential of [A E; 0 A]. That would take 8
+// products of n×n matrices instead of 3, and more squarings if E is large, although the derivative
+// is linear in E.
 func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	x := expMatrix{n: n, work: work, tangent: e != nil}
 	norm := 0.0
@@ -29,7 +29,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 	p := &approximants[len(approximants)-1]
 	for k := range approximants {
-		if norm <= approximants[k].most[x.kind()] { // not a number: none
+		if norm <= approximants[k].most[x.kind()] { // no order fits if the norm is NaN
 			p = &approximants[k]
 			break
 		}
@@ -56,7 +56,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 			x.mul(powers[k], powers[0], powers[k-1])
 		}
 	}
-	// sum is c₀I + c₁A² + … of every second one of the coefficients from the one at from.
+	// sum computes c₀I + c₁A² + …, with every second coefficient, starting at index from.
 	sum := func(to dual, from int, high bool) {
 		c := [5]float64{}
 		for k := range evens + 1 {
@@ -84,7 +84,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 		x.mul(u, of, t)
 		sum(v, 0, false)
 	}
-	// (V - U) times the exponential is V + U.
+	// The exponential X solves (V - U) X = V + U.
 	r := dual{v: dst, d: dstE}
 	x.halves(r, v, u)
 	x.solve(r, v)
@@ -94,10 +94,10 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 }
 
-// approximants are those of Padé of orders 3, 5, 7, 9 and 13: up to what norm of A the error of the
-// exponential, and that of its derivative, is one of rounding (Higham 2005; Al-Mohy and Higham
-// 2009), how many even powers of A are computed, and the coefficients. Of order 13 those of A⁸ and
-// more are products of others.
+// approximants are the Padé approximants of orders 3, 5, 7, 9 and 13. Each has the largest norm of
+// A for which the error of the exponential, and that of its derivative, is one of rounding (Higham
+// 2005; Al-Mohy and Higham 2009), the number of even powers of A that are computed, and the
+// coefficients. For order 13, A⁸ and higher powers come from products of others.
 var approximants = []struct {
 	most  [2]float64
 	evens int
@@ -111,17 +111,17 @@ var approximants = []struct {
 		10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}},
 }
 
-// dual is a matrix, and its derivative where that is asked for.
+// dual is a matrix v and, if requested, its derivative d.
 type dual struct{ v, d []float64 }
 
-// expMatrix computes with matrices of n rows in work.
+// expMatrix does arithmetic on n×n matrices in work.
 type expMatrix struct {
 	n       int
 	work    []float64
 	tangent bool
 }
 
-// matrixExpWork is how much work takes without derivatives: of, u, v, t, four powers and pivots.
+// matrixExpWork returns the length of work without derivatives.
 func matrixExpWork(n int) int { return 8*n*n + n }
 
 func (x *expMatrix) kind() int {
@@ -159,7 +159,7 @@ func (x *expMatrix) add(to, y dual) {
 	}
 }
 
-// combine is c[0] I + c[1] powers[0] + …
+// combine computes to = c[0] I + c[1] powers[0] + …
 func (x *expMatrix) combine(to dual, c [5]float64, powers []dual) {
 	clear(to.v)
 	clear(to.d)
@@ -177,7 +177,7 @@ func (x *expMatrix) combine(to dual, c [5]float64, powers []dual) {
 	}
 }
 
-// halves makes r = v + u and v = v - u.
+// halves computes r = v + u and v = v - u.
 func (x *expMatrix) halves(r, v, u dual) {
 	for i, y := range u.v {
 		r.v[i] = v.v[i] + y
@@ -189,7 +189,7 @@ func (x *expMatrix) halves(r, v, u dual) {
 	}
 }
 
-// mul is to = y z, with none of them the same memory as to.
+// mul computes to = y z. Neither operand may share memory with to.
 func (x *expMatrix) mul(to, y, z dual) {
 	if x.tangent {
 		x.product(to.d, y.v, z.d, false)
@@ -198,10 +198,10 @@ func (x *expMatrix) mul(to, y, z dual) {
 	x.product(to.v, y.v, z.v, false)
 }
 
-// product is to = a b, or to += a b.
+// product computes to = a b or, with add, to += a b.
 func (x *expMatrix) product(to, a, b []float64, add bool) {
 	n := x.n
-	if n >= fromBLAS && finite(a) && finite(b) { // it loses 0·NaN
+	if n >= fromBLAS && finite(a) && finite(b) { // BLAS loses 0·NaN
 		beta := 0.0
 		if add {
 			beta = 1
@@ -272,12 +272,12 @@ func (x *expMatrix) substitute(b, lu, pivots []float64) {
 	}
 }
 
-// fromBLAS is the order from which calls of BLAS take less time than loops.
+// fromBLAS is the least order of a matrix for which BLAS takes less time than loops.
 const fromBLAS = 16
 
-// matrixExpTangent is the row of the derivative of the exponential. It is
-// linear in E; its transpose is that of Aᵀ. Its own derivative by A comes from
-// that of the exponential of [A E; 0 A], whose upper right block it is (Najfeld & Havel 1995).
+// matrixExpTangent returns the row of the derivative of the exponential. The op is linear in E; its
+// transpose is the same op at Aᵀ. Its derivative with respect to A comes from the exponential of [A
+// E; 0 A], whose upper right block it is (Najfeld & Havel 1995).
 func matrixExpTangent() Op {
 	return Op{Name: "matrix exp tangent", Class: Array, Arity: 2,
 		Shape: func(args []Type, _ any) (Type, error) {

@@ -140,7 +140,7 @@ const (
 	OpFmod
 	OpFloor
 	OpDetach // the argument, taken as constant by derivatives
-	OpSlope  // (x, d): 0, with the derivative d with respect to x, for values that are detached
+	OpSlope  // (x, d): 0, with derivative d with respect to x, for detached values
 	OpCeil
 	OpRound
 	OpTrunc
@@ -220,7 +220,7 @@ const (
 	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
 	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
-	OpLogGammaQ       // likewise of log Q(a, x)
+	OpLogGammaQ       // the same of log Q(a, x)
 	OpLogPoisson      // (a, x): log of xᵃ exp(-x)/Γ(a+1)
 	OpLogBetaTerm     // (x, a, b): log of xᵃ (1-x)ᵇ/B(a, b)
 	OpLogBetaI        // (x, a, b): log I_x(a, b), the incomplete beta function

@@ -13,7 +13,7 @@ type OrderAttr struct{ Descending bool }
 // Key implements Keyed.
 func (o OrderAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, o.Descending) }
 
-// orderOps are the rows of ops that find positions by comparing elements.
+// orderOps returns the rows of ops that find positions by comparing elements.
 func orderOps() map[OpCode]Op {
 	none := func(*Graph, *Node, Ref, Ref, []bool) []Ref { return []Ref{None} }
 	return map[OpCode]Op{

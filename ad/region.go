@@ -5,26 +5,28 @@ import (
 	"strconv"
 )
 
-// Scan runs Body Steps times in order (Reverse: from the last step to the
-// first) and carries values from one step to the next. The arguments of an
-// OpScan node are, in this order, Carries initial values, Streams arrays whose
-// first dimension is the step, and any number of captured values. Body's inputs
-// are the carried values, one slice of each stream and the captured values,
-// all without lanes; its outputs are the next carried values, Outs values that
-// are kept for every step, and Sums values that are added up over the steps.
+// Scan runs Body Steps times in order (with Reverse, from the last step to the first) and carries
+// values from one step to the next. The arguments of an OpScan node are, in this order, Carries
+// initial values, Streams arrays whose first dimension is the step, and any number of captured
+// values.
 //
-// The node's results are the final carried values, the carried values before every
-// step (the history that the derivative needs; position t is step t also in reverse),
-// the kept values per step, the sums. With lanes, the whole scan runs once per lane.
+// Body's inputs are the carried values, one slice of each stream and the captured values, all
+// without lanes. Its outputs are the next carried values, then Outs values that are kept for every
+// step, then Sums values that are added up over the steps.
+//
+// The node's results are the final carried values, the carried values before every step, the kept
+// values per step, and the sums. The carried values before every step are the history, which the
+// derivative needs; its row t belongs to step t, also in reverse. With lanes, the whole scan runs
+// once per lane.
 type Scan struct {
 	Body                         *Graph
 	Carries, Streams, Outs, Sums int
 	Steps                        int
 	Reverse                      bool
 
-	// Limit is the number of elements of history, over all lanes, above which
-	// the derivative keeps the carried values only now and then and computes the
-	// others again; 0 means DefaultHistory.
+	// Limit is the maximum number of elements of history, over all lanes, for which the derivative
+	// stores the whole history. Above it, the derivative stores the carried values only at some
+	// steps and recomputes the others. 0 means DefaultHistory.
 	Limit int
 }
 
@@ -40,7 +42,7 @@ func (s *Scan) With(l Layout) RegionAttr {
 		Steps: l.Steps, Reverse: l.Reverse, Limit: s.Limit}
 }
 
-// Results are the types of the results, in order.
+// Results returns the types of the results, in order.
 func (s *Scan) Results() []Type { return resultTypes(s) }
 
 func scanExample(g *Graph, x Ref) Ref {
@@ -54,15 +56,15 @@ func scanExample(g *Graph, x Ref) Ref {
 	return g.Kept(scan, 0)
 }
 
-// Positions of the groups of results in Results.
+// These functions return the position of a result in Results.
 func (s *Scan) finalAt(i int) int   { return i }
 func (s *Scan) historyAt(i int) int { return s.Carries + i }
 func (s *Scan) outAt(i int) int     { return 2*s.Carries + i }
 func (s *Scan) sumAt(i int) int     { return 2*s.Carries + s.Outs + i }
 
-// If runs Then where the first argument is not 0, else Else; both take the
-// other arguments as inputs and have outputs of the same types, the node's results.
-// With lanes, each lane goes its way.
+// If runs Then if the first argument is not 0, otherwise Else. Both take the other arguments as
+// inputs, and their outputs, which have the same types, are the node's results. With lanes, each
+// lane chooses separately.
 type If struct{ Then, Else *Graph }
 
 // Layout describes the conditional.
@@ -72,7 +74,7 @@ func (f *If) Layout() Layout {
 
 func (f *If) With(l Layout) RegionAttr { return &If{Then: l.Bodies[0], Else: l.Bodies[1]} }
 
-// Results are the types of the results, in order.
+// Results returns the types of the results, in order.
 func (f *If) Results() []Type { return resultTypes(f) }
 
 func ifExample(g *Graph, x Ref) Ref {
@@ -83,8 +85,7 @@ func ifExample(g *Graph, x Ref) Ref {
 	return g.Unlane(g.Result(g.Do(OpIf, &If{Then: then, Else: els}, g.Less(g.Const(0), l), l), 0))
 }
 
-// Draws reports whether the node draws random numbers, itself or in a
-// sub-graph.
+// Draws reports whether the node or one of its sub-graphs draws random numbers.
 func (n *Node) Draws() bool {
 	return table[n.Op].Class == Random || slices.ContainsFunc(n.Bodies(), func(g *Graph) bool {
 		for i := range g.Nodes {
@@ -96,8 +97,8 @@ func (n *Node) Draws() bool {
 	})
 }
 
-// Results are the types of a region's results, without lanes; the node's lanes are
-// theirs. Other nodes have none.
+// Results returns the types of a region's results, without lanes; the results have the lanes of the
+// node. It returns nil for other nodes.
 func (n *Node) Results() []Type {
 	if a, ok := n.Attr.(RegionAttr); ok {
 		return resultTypes(a)
@@ -110,16 +111,17 @@ func resultTypes(r RegionAttr) []Type {
 	return l.types()
 }
 
-// resultAttr is the attribute of OpResult: which one.
+// resultAttr is the attribute of OpResult: the index of the result.
 type resultAttr int
 
 // Key implements Keyed.
 func (k resultAttr) AppendKey(b []byte) []byte { return strconv.AppendInt(b, int64(k), 10) }
 
-// ResultIndex is which result of its region an OpResult node is.
+// ResultIndex returns the index, in its region, of the result that an OpResult node reads.
 func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }
 
-// regionOps are the ops that have sub-graphs, and the op that takes their results.
+// regionOps returns the rows of the ops that have sub-graphs, and of the op that reads their
+// results.
 func regionOps() map[OpCode]Op {
 	rows := map[OpCode]Op{OpResult: {Name: "result", Class: Projection, Arity: 1}}
 	for _, k := range regionKinds() {
@@ -132,27 +134,27 @@ func regionOps() map[OpCode]Op {
 	return rows
 }
 
-// Result is result i of the region r.
+// Result returns result i of the region r.
 func (g *Graph) Result(r Ref, i int) Ref { return g.Do(OpResult, resultAttr(i), r) }
 
 // DoScan adds a scan; see Scan for the arguments and Final, Kept and Sum for
 // its results.
 func (g *Graph) DoScan(s *Scan, args []Ref) Ref { return g.Do(OpScan, s, args...) }
 
-// Final is carried value i of a Scan or While after the last step.
+// Final returns carried value i of a Scan or While after the last step.
 func (g *Graph) Final(scan Ref, i int) Ref { return g.Result(scan, i) }
 
-// Kept is the array over steps of kept value i.
+// Kept returns the array over steps of the i-th value that a Scan keeps.
 func (g *Graph) Kept(scan Ref, i int) Ref {
 	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).outAt(i))
 }
 
-// History is the array over steps of carried value i before each step.
+// History returns the array over steps of carried value i before each step.
 func (g *Graph) History(scan Ref, i int) Ref {
 	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).historyAt(i))
 }
 
-// SumOf is the total of sum i of a Scan or While.
+// SumOf returns the total of sum i of a Scan or While.
 func (g *Graph) SumOf(loop Ref, i int) Ref {
 	return g.Result(loop, g.Nodes[loop].Attr.(interface{ sumAt(int) int }).sumAt(i))
 }
@@ -179,8 +181,8 @@ func (g *Graph) Live(outputs []Ref, effects bool) []bool {
 	return live
 }
 
-// MarkResults marks all results of marked regions: who moves or repeats a region moves
-// its results with it, because it has no other value that could be kept.
+// MarkResults marks all results of marked regions. Code that moves or repeats a region must move
+// its results too, because a region has no other value that could be kept.
 func (g *Graph) MarkResults(marked []bool) {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Op == OpResult {
@@ -189,16 +191,17 @@ func (g *Graph) MarkResults(marked []bool) {
 	}
 }
 
-// core is the type of one lane.
+// core returns the type of one lane.
 func core(t Type) Type { return Type{Shape: t.Shape} }
 
-// adjoint: the adjoint of a scan is a scan in the opposite order. It carries
-// the adjoints of the carried values; each step recomputes the forward body
-// from the history of the carried values (storing every intermediate instead
-// costs memory traffic for what is mostly a few multiplications), but for what while
-// loops in it leave, where the scan keeps that (Checkpointable), and pulls the
-// adjoints back through it. Adjoints of captured values are summed over steps.
-// Carried values that depend on nothing that has a derivative carry no adjoint.
+// adjoint builds the adjoint of a scan: a scan in the opposite order that carries the adjoints of
+// the carried values. Each step recomputes the forward body from the history and pulls the adjoints
+// back through it. Storing every intermediate value instead would cost memory traffic to save,
+// mostly, a few multiplications. Exceptions are the results of while loops in the body and elements
+// read from arrays: where the scan keeps these, they are not recomputed (Checkpointable).
+//
+// Adjoints of captured values are summed over steps. Carried values that depend on nothing
+// differentiable carry no adjoint.
 func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
@@ -213,9 +216,9 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	// Inputs of the backward body, in the order carried, streams, captured.
 	seeds := make([]Ref, len(s.Body.Outputs))
 	histAdj := make([]Ref, s.Carries)
-	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
+	inputs := make([]Ref, len(n.Args)) // of the forward body, as values of the backward body
 	start := make([]Ref, len(n.Args))  // adjoints that steps add elements to
-	unread := make([]bool, s.Carries)  // arrays of which only elements are read, which are kept
+	unread := make([]bool, s.Carries)  // arrays of which only kept elements are read
 	for i := range seeds {
 		seeds[i] = None
 	}
@@ -263,7 +266,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
-	var recalled []checkpoint // of kept values: their numbers among the outputs, and the streams of them
+	var recalled []checkpoint // kept values: the index among the outputs, and the stream
 	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
 		if s.Body.Checkpointable(r2) {
 			recalled = append(recalled, checkpoint{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
@@ -284,7 +287,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	for i, a := range n.Args {
 		switch {
-		case i < s.Carries && unread[i]: // whatever has its type
+		case i < s.Carries && unread[i]: // unread: any value of this type serves
 			inputs[i] = capture(a)
 		case i >= s.Carries+s.Streams:
 			inputs[i] = capture(a)
@@ -302,7 +305,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	k := 0
 	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left), starts)
-	var next, kept, sums []int // arguments, by what the backward body has for them
+	var next, kept, sums []int // arguments, by the kind of output that holds their adjoint
 	res := make([]Ref, len(n.Args))
 	for i := range n.Args {
 		res[i] = None
@@ -369,8 +372,8 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	return res
 }
 
-// adjoint: the adjoint of a conditional is the conditional of the adjoints; a
-// branch that was not taken is not looked at, so it cannot spoil them.
+// adjoint builds the adjoint of a conditional: the conditional of the branches' adjoints. It does
+// not evaluate a branch that was not taken, so infinities and NaN there have no effect.
 func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	args := append([]Ref(nil), n.Args...)
 	for _, a := range adjs {
@@ -378,14 +381,14 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 			args = append(args, a)
 		}
 	}
-	var recalled []int // results that take the place of what the branches would compute again
+	var recalled []int // results passed in, so that the branches need not recompute them
 	for k := range f.Then.Outputs {
 		if readsElements(f.Then, f.Else, k) {
 			recalled = append(recalled, k)
 			args = append(args, g.Result(r, k))
 		}
 	}
-	var goesOn []int // arguments to whose adjoints the branches add
+	var goesOn []int // arguments whose accumulated adjoints the branches add to
 	for i := range n.Args {
 		if i > 0 && need[i] && sofar.goesOn(g, n, i) && readInParts([]*Graph{f.Then, f.Else}, i-1) {
 			goesOn = append(goesOn, i)
@@ -431,7 +434,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 	then, wrtThen, pulledThen, recallsThen := pull(f.Then)
 	otherwise, wrtElse, pulledElse, recallsElse := pull(f.Else)
 	res := make([]Ref, len(n.Args))
-	var moved []int // arguments that have an adjoint on either side
+	var moved []int // arguments that have an adjoint in at least one branch
 	k := 0
 	for i := range n.Args {
 		res[i] = None
@@ -461,7 +464,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 	return res
 }
 
-// outputOrZero makes r an output of type t; None is 0.
+// outputOrZero makes r an output of type t; None counts as 0.
 func (g *Graph) outputOrZero(r Ref, t Type) {
 	if r == None {
 		r = g.Const(0)

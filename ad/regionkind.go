@@ -6,35 +6,36 @@ import (
 	"slices"
 )
 
-// This file: what the rest of the compiler knows of a kind of region. A kind is an implementation
-// of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence, dead code,
-// rewriting, checkpointing and the lowering read its Layout, and make regions of the kind by With.
+// This file: the interface between kinds of regions and the rest of the compiler. A kind is an
+// implementation of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence
+// analysis, dead-code elimination, rewriting, checkpointing and the lowering read its Layout, and
+// make regions of the kind by With.
 
 // RegionAttr is the attribute of an op of class Region.
 type RegionAttr interface {
 	// Layout describes the region.
 	Layout() Layout
 
-	// With is a region of the same kind that is laid out otherwise: with other bodies, or more or
-	// fewer values that are carried, read, kept or added up.
+	// With returns a region of the same kind with layout l: other bodies, or another number of
+	// values that are carried, read, kept or added up.
 	With(l Layout) RegionAttr
 
-	// adjoint is the rule of reverse mode; see Op.Adjoint.
+	// adjoint implements the rule of reverse mode; see Op.Adjoint.
 	adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref
 }
 
-// regionKind is what declares a kind of region.
+// regionKind declares a kind of region.
 type regionKind struct {
 	op   OpCode
 	name string
 
-	// example is an expression of a vector of size numbers for the tests of values, derivatives
-	// and compiled code.
+	// example builds an expression of a vector of size numbers. Tests of values, derivatives and
+	// compiled code use it.
 	size    int
 	example func(g *Graph, x Ref) Ref
 }
 
-// regionKinds are the kinds of regions.
+// regionKinds lists the kinds of regions.
 func regionKinds() []regionKind {
 	return []regionKind{
 		{OpScan, "scan", 5, scanExample},
@@ -43,10 +44,11 @@ func regionKinds() []regionKind {
 	}
 }
 
-// Control says which bodies of a region run, and how often.
+// Control says which bodies of a region run, and the number of times that they run.
 type Control uint8
 
-// The ways. The machine has code for these; a kind of region is laid out in one of them.
+// The kinds of control flow. Each kind of region uses one of them; the compiler has code for these
+// only.
 const (
 	NoRegion Control = iota
 	Chosen           // one body: the first if the first argument is not 0, else the second
@@ -54,11 +56,11 @@ const (
 	Tested           // the second body, as long as the first, its condition, is not 0
 )
 
-// Layout is what the arguments, bodies and results of a region are to one another.
+// Layout describes the arguments, bodies and results of a region, and how these correspond.
 //
-// The bodies have the same inputs: the arguments, of Chosen those after the condition. Inputs of
-// bodies that repeat are Carries carried values, Streams slices of arrays whose first dimension is
-// the step, and captured values. Their outputs are the next carried values, Outs values that are
+// The bodies have the same inputs: the arguments (with Chosen, without the condition). The inputs
+// of bodies that repeat are Carries carried values, Streams slices of arrays whose first dimension
+// is the step, and captured values. Their outputs are the next carried values, Outs values that are
 // kept for each step, and Sums values that are added up over the steps.
 type Layout struct {
 	Control Control
@@ -74,33 +76,35 @@ type Layout struct {
 	Results []Run
 }
 
-// Run is results, one after the other, from N outputs of the body, the first of them First.
+// Run is a group of consecutive results that come from N consecutive outputs of the body, starting
+// with output First.
 type Run struct {
 	From     Source
 	First, N int
 }
 
-// Part is where a result comes from: an output of the body and what becomes of it.
+// Part describes the origin of one result: an output of the body, and how the result is made from
+// it.
 type Part struct {
 	From   Source
-	Output int // of the body; 0 if the result is none
+	Output int // of the body; 0 if the result comes from no output
 }
 
-// Source says what becomes of an output of the body.
+// Source says how a result is made from an output of the body.
 type Source uint8
 
 // The sources.
 const (
 	Taken   Source = iota // Chosen: the output of the body that ran
 	Final                 // a carried value after the last step
-	History               // a carried value before each step, or of Tested at snapshots
+	History               // a carried value before each step; with Tested, at snapshots
 	Kept                  // an output at each step
 	Sum                   // an output added up over the steps
 	Trips                 // Tested: the number of steps
 	Stride                // Tested: the number of steps between two snapshots
 )
 
-// Layout describes a region; of another node, Control is NoRegion.
+// Layout returns the layout of a region. For other nodes, Control is NoRegion.
 func (n *Node) Layout() Layout {
 	if a, ok := n.Attr.(RegionAttr); ok && table[n.Op].Class == Region {
 		return a.Layout()
@@ -108,7 +112,7 @@ func (n *Node) Layout() Layout {
 	return Layout{}
 }
 
-// Repeated is the body that runs more than once, on what it has made; nil if none does.
+// Repeated returns the body that runs repeatedly, on its own outputs; nil if there is none.
 func (l *Layout) Repeated() *Graph {
 	if l.Control == Chosen {
 		return nil
@@ -116,13 +120,13 @@ func (l *Layout) Repeated() *Graph {
 	return l.Bodies[len(l.Bodies)-1]
 }
 
-// WithRepeated puts another graph in the place of the body that repeats.
+// WithRepeated replaces the body that repeats by b.
 func (l *Layout) WithRepeated(b *Graph) {
 	l.Bodies = slices.Clone(l.Bodies)
 	l.Bodies[len(l.Bodies)-1] = b
 }
 
-// First is the number of arguments before those that the bodies have as inputs.
+// First returns the number of leading arguments that are not inputs of the bodies.
 func (l *Layout) First() int {
 	if l.Control == Chosen {
 		return 1
@@ -130,7 +134,7 @@ func (l *Layout) First() int {
 	return 0
 }
 
-// Rows is the number of rows of a history.
+// Rows returns the number of rows of a history.
 func (l *Layout) Rows() int {
 	if l.Control == Tested {
 		return l.Snapshots
@@ -138,7 +142,8 @@ func (l *Layout) Rows() int {
 	return l.Steps
 }
 
-// At is the number of the result that comes from there; -1 if there is none.
+// At returns the index of the result that comes from the given output in the given way; -1 if there
+// is none.
 func (l *Layout) At(from Source, output int) int {
 	at := 0
 	for _, r := range l.Results {
@@ -150,7 +155,7 @@ func (l *Layout) At(from Source, output int) int {
 	return -1
 }
 
-// Parts are where the results come from, in order.
+// Parts returns the origins of the results, in order.
 func (l *Layout) Parts() []Part {
 	n := 0
 	for _, r := range l.Results {
@@ -165,7 +170,7 @@ func (l *Layout) Parts() []Part {
 	return out
 }
 
-// types are the types of the results, in order.
+// types returns the types of the results, in order.
 func (l *Layout) types() []Type {
 	body := l.Bodies[len(l.Bodies)-1]
 	list := l.Parts()
@@ -183,7 +188,7 @@ func (l *Layout) types() []Type {
 	return ts
 }
 
-// regionShape is the type rule of all kinds.
+// regionShape is the type rule of all kinds of regions.
 func regionShape(args []Type, attr any) (Type, error) {
 	l := attr.(RegionAttr).Layout()
 	first := l.First()
@@ -272,7 +277,7 @@ func (l *Layout) evalLane(args, res [][]float64, env *Env) error {
 	row := func(a []float64, t int) []float64 { k := len(a) / l.Rows(); return a[t*k : (t+1)*k] }
 	trips, stride := 0, 1
 	for ; l.Control == Tested || trips < l.Steps; trips++ {
-		at, keeps := trips, true // the row of this step
+		at, keeps := trips, true // the history's row of this step, and whether it is stored
 		if l.Control == Tested {
 			if again, err := l.goesOn(trips, in, env); !again {
 				if err != nil {
@@ -325,7 +330,7 @@ func (l *Layout) evalLane(args, res [][]float64, env *Env) error {
 	return nil
 }
 
-// goesOn reports whether a loop that is Tested makes another trip.
+// goesOn reports whether a loop whose control is Tested makes another trip.
 func (l *Layout) goesOn(trips int, in [][]float64, env *Env) (bool, error) {
 	if trips%StopEvery == StopEvery-1 && env.Stop != nil {
 		if err := env.Stop(); err != nil {

@@ -76,7 +76,7 @@ func (w *Rewriter) At(r Ref) Ref {
 	return w.to[r]
 }
 
-// All are the counterparts of rs.
+// All returns the counterparts of rs.
 func (w *Rewriter) All(rs []Ref) []Ref {
 	out := make([]Ref, len(rs))
 	for k, r := range rs {
@@ -96,7 +96,8 @@ func (w *Rewriter) Run(marked []bool) {
 	}
 }
 
-// Reach is the counterpart of r; it copies what of r and its arguments has none yet.
+// Reach returns the counterpart of r. It first copies r and its arguments, direct and indirect,
+// that have no counterpart yet.
 func (w *Rewriter) Reach(r Ref) Ref {
 	if w.to[r] != None {
 		return w.to[r]
@@ -162,7 +163,7 @@ func (w *Rewriter) keeps(r Ref, n *Node) bool {
 	return w.acts[r]
 }
 
-// Same adds a node that stays as it is.
+// Same adds an unchanged copy of node n.
 func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	if len(w.to) <= largeGraph {
 		return w.To.Do(n.Op, attr, args...)
@@ -174,7 +175,7 @@ func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	return r
 }
 
-// Bodies are the sub-graphs of a region.
+// Bodies returns the sub-graphs of a region.
 func (n *Node) Bodies() []*Graph {
 	if a, ok := n.Attr.(RegionAttr); ok {
 		return a.Layout().Bodies
@@ -182,8 +183,8 @@ func (n *Node) Bodies() []*Graph {
 	return nil
 }
 
-// withBodies is a region's attribute with other sub-graphs; attr itself if f changes
-// none, or if it is another node's.
+// withBodies returns a region's attribute with each sub-graph replaced by f of it. It returns attr
+// itself if f changes none, or for other nodes.
 func withBodies(attr any, f func(*Graph) *Graph) any {
 	a, ok := attr.(RegionAttr)
 	if !ok {
@@ -201,8 +202,8 @@ func withBodies(attr any, f func(*Graph) *Graph) any {
 	return a.With(l)
 }
 
-// Fork is a copy that grows on its own, with its own memory from the budget; nodes keep
-// their names.
+// Fork returns a copy that can grow independently, with its own memory from the budget. Nodes keep
+// their Refs.
 func (g *Graph) Fork() *Graph {
 	h := g.clone()
 	if h.budget != nil {
@@ -214,7 +215,7 @@ func (g *Graph) Fork() *Graph {
 	return h
 }
 
-// clone is a copy that grows on its own; nodes keep their names.
+// clone returns a copy that can grow independently. Nodes keep their Refs.
 func (g *Graph) clone() *Graph {
 	h := *g
 	h.Nodes = append([]Node(nil), g.Nodes...)
@@ -227,10 +228,9 @@ func (g *Graph) clone() *Graph {
 	return &h
 }
 
-// Inline adds a copy of body to g with its inputs replaced, and returns the
-// counterparts of its outputs. Because every op maps over lanes, inputs may
-// have lanes though body's do not. Effects are copied only with effects, those
-// of regions in it included.
+// Inline adds a copy of body to g with its inputs replaced, and returns the counterparts of its
+// outputs. Because every op maps over lanes, inputs may have lanes even if body's do not. Side
+// effects, including those of regions within, are copied only if effects is set.
 func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
 	return g.inline(body, inputs, body.Outputs, effects)
 }
@@ -241,7 +241,7 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	w.Node = func(_ Ref, n *Node, attr any, args []Ref) Ref {
 		if n.Op == OpMatMul {
 			m := attr.(MatMulAttr)
-			return g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes that come with the inputs become rows
+			return g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes of the inputs become rows
 		}
 		return g.Do(n.Op, attr, args...)
 	}
@@ -253,8 +253,8 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	return w.All(outputs)
 }
 
-// withoutSideEffects is the graph for a repetition of it whose effects have been
-// carried out already.
+// withoutSideEffects returns the graph for a second run of it, when its side effects have already
+// been carried out.
 func (g *Graph) withoutSideEffects() *Graph {
 	changed := len(g.SideEffects) > 0
 	var nodes []Node

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// structuralOps are the ops that move and sum elements.
+// structuralOps returns the rows of the ops that move and sum elements.
 func structuralOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpGather: {Name: "gather", Class: Linear, Arity: 1,
@@ -147,7 +147,7 @@ func (m MatMulAttr) dims(a, b []int) (r, c, k int, err error) {
 	return r, c, k, nil
 }
 
-// arrayOps are the ops on whole arrays that are not matrix decompositions.
+// arrayOps returns the rows of the ops on whole arrays, except matrix decompositions.
 func arrayOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpMatMul: {Name: "matmul", Class: Array, Arity: 2, Total: true,
@@ -189,8 +189,8 @@ func arrayOps() map[OpCode]Op {
 				}
 				return nil
 			},
-			// softmax(x), as exp(x - y); where y is infinite (all x -Inf, or some
-			// +Inf) the derivative is defined as 0.
+			// The derivative is softmax(x) = exp(x - y). Where y is infinite (all x -Inf, or some
+			// +Inf), the derivative is defined as 0.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x := n.Args[0]
 				shape := g.Type(x).Shape
@@ -213,7 +213,7 @@ func arrayOps() map[OpCode]Op {
 				}
 				return nil
 			},
-			// Of ties the first one has the adjoint, as in Stan.
+			// Of equal elements, the first gets the adjoint, as in Stan.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x := n.Args[0]
 				shape := g.Type(x).Shape
@@ -235,18 +235,17 @@ type PutAttr struct{ Shape []int }
 // Key implements Keyed.
 func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
 
-// Take returns the elements of x, taken as flat, at the positions i, which are
-// computed numbers counted from 0, in i's shape. A position outside x rejects
-// the evaluation.
+// Take returns the elements of x, as a flat array, at the positions i, in the shape of i. Positions
+// are computed numbers, counted from 0. A position outside x rejects the evaluation.
 func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
 
-// Replace returns x with the elements of v at the positions i, computed numbers
-// counted from 0 in x taken as flat; v and i have the same shape. Of several elements
-// at one position the last one stays. A position outside x is ignored: who builds the
-// graph checks.
+// Replace returns x with the elements of v at the positions i, which are computed numbers, counted
+// from 0 in x as a flat array. v and i have the same shape. Of several elements at one position,
+// the last one remains. A position outside x is ignored, so whoever builds the graph must check
+// positions.
 func (g *Graph) Replace(x, v, i Ref) Ref { return g.Do(OpReplace, nil, x, v, i) }
 
-// takeOps are the ops on computed positions.
+// takeOps returns the rows of the ops on computed positions.
 func takeOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpTake: {Name: "take", Class: Array, Arity: 2,
@@ -296,9 +295,9 @@ func takeOps() map[OpCode]Op {
 			},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				adjs := []Ref{None, None, None}
-				if need[1] { // first: what is read before it is written can be written in place
+				if need[1] { // first: arrays read before written can be written in place
 					d := g.Take(adj, n.Args[2])
-					if v := g.Type(n.Args[1]); v.Size() > 1 { // of several at one position the last one counts
+					if v := g.Type(n.Args[1]); v.Size() > 1 { // at one position, the last counts
 						k := make([]float64, v.Size())
 						for i := range k {
 							k[i] = float64(i)
@@ -336,16 +335,16 @@ func takeOps() map[OpCode]Op {
 	}
 }
 
-// copyTo is copy, which is nothing where the op's value takes the place of its argument.
+// copyTo is copy; it does nothing if the op writes its value in place of its argument.
 func copyTo(dst, src []float64) {
 	if len(dst) > 0 && &dst[0] != &src[0] {
 		copy(dst, src)
 	}
 }
 
-// putBack is the adjoint of the array of, of which elements at positions i have the adjoints adj.
-// Those of several lanes of one array are put there one after the other: a copy of the array for
-// each lane would take lanes times its size.
+// putBack returns the adjoint of the array of, whose elements at positions i have the adjoints adj.
+// Adjoints from several lanes of one array are added one lane after another: a copy of the array
+// for each lane would take lanes times its size.
 func (g *Graph) putBack(adj, i, of Ref) Ref {
 	t := g.Type(of)
 	if lanes := max(g.Type(adj).Lanes, g.Type(i).Lanes); t.Lanes == 0 && lanes > 0 {
@@ -354,8 +353,8 @@ func (g *Graph) putBack(adj, i, of Ref) Ref {
 	return g.Do(OpPut, PutAttr{t.Shape}, adj, i)
 }
 
-// addTo is the sum of an adjoint and a term of the same type: elements are added where the
-// term has some, so that it costs these and not the whole array.
+// addTo returns the sum of an adjoint and a term of the same type. If the term only adds elements
+// at some positions, the sum costs these elements, not the whole array.
 func (g *Graph) addTo(adj, term Ref) Ref {
 	for _, p := range [][2]Ref{{adj, term}, {term, adj}} {
 		if n := &g.Nodes[p[1]]; n.Op == OpPut && n.Type.Equal(g.Type(p[0])) && n.Type.Size() >= minSparse {
@@ -369,15 +368,14 @@ func (g *Graph) addTo(adj, term Ref) Ref {
 	return g.Add(adj, term)
 }
 
-// positions are the elements that an index maps to, as a constant of one dimension.
+// positions returns the elements that an index maps to, as a constant vector.
 func (g *Graph) positions(x Index) Ref {
 	at := make([]float64, x.Size())
 	x.Each(func(pos, elem int) { at[pos] = float64(elem) })
 	return g.ConstArray(Type{Shape: []int{len(at)}}, at)
 }
 
-// updated reports whether an array is what a body is given, perhaps with other elements here and
-// there.
+// updated reports whether r is an input array of a body, perhaps with some elements replaced.
 func (g *Graph) updated(r Ref) bool {
 	for {
 		switch n := &g.Nodes[r]; n.Op {
@@ -397,15 +395,15 @@ func lastDimReduced(args []Type, _ any) (Type, error) {
 	return Type{Shape: s[:len(s)-1]}, nil
 }
 
-// lastMap maps positions of an array of that shape to those of the array
-// without its last dimension.
+// lastMap maps positions of an array of the given shape to positions of the array without its last
+// dimension.
 func lastMap(shape []int) Index {
 	ix := contiguous(shape[:len(shape)-1], 0)
 	ix.Dims = append(ix.Dims, Dim{N: shape[len(shape)-1]})
 	return ix
 }
 
-// lastOf maps positions of an array of that shape to those of its last dimension.
+// lastOf maps positions of an array of the given shape to positions along its last dimension.
 func lastOf(shape []int) Index {
 	ix := Index{}
 	for i, n := range shape {
@@ -418,7 +416,7 @@ func lastOf(shape []int) Index {
 	return ix
 }
 
-// alongLast repeats y, without the last dimension of shape, along it.
+// alongLast repeats y, which has shape without its last dimension, along that dimension.
 func (g *Graph) alongLast(y Ref, shape []int) Ref { return g.Gather(y, lastMap(shape)) }
 
 // sumLast adds x along its last dimension.
@@ -435,27 +433,27 @@ func (g *Graph) reduceLanes(adj, of Ref) Ref {
 	return adj
 }
 
-// LogSumExp is log Σ exp over the last dimension.
+// LogSumExp returns log Σ exp over the last dimension.
 func (g *Graph) LogSumExp(x Ref) Ref { return g.Do(OpLogSumExp, nil, x) }
 
-// MatMul is the matrix product of values of shapes [r k] and [k c].
+// MatMul returns the matrix product of values of shapes [r k] and [k c].
 func (g *Graph) MatMul(a, b Ref) Ref { return g.matMul(a, b, false, false) }
 
-// MatVec is the product of a matrix [r k] and a vector [k], of shape [r].
+// MatVec returns the product of a matrix [r k] and a vector [k], of shape [r].
 func (g *Graph) MatVec(a, v Ref) Ref {
 	n := g.Type(v).Size()
 	p := g.matMul(a, g.Reshape(v, []int{n, 1}), false, false)
 	return g.Reshape(p, []int{g.Type(p).Shape[0]})
 }
 
-// VecMat is the product of a vector [k] and a matrix [k c], of shape [c].
+// VecMat returns the product of a vector [k] and a matrix [k c], of shape [c].
 func (g *Graph) VecMat(v, a Ref) Ref {
 	n := g.Type(v).Size()
 	p := g.matMul(g.Reshape(v, []int{1, n}), a, false, false)
 	return g.Reshape(p, []int{g.Type(p).Shape[1]})
 }
 
-// Dot is the inner product of two vectors.
+// Dot returns the inner product of two vectors.
 func (g *Graph) Dot(a, b Ref) Ref {
 	if la, lb := g.Type(a).Lanes, g.Type(b).Lanes; (la > 0) != (lb > 0) {
 		// One row per lane against one vector is a matrix times a vector.
@@ -467,8 +465,8 @@ func (g *Graph) Dot(a, b Ref) Ref {
 	return g.Sum(g.Mul(a, b))
 }
 
-// matMul is op(a) op(b). Lanes on one side only are folded into rows, so that
-// one large product takes the place of many small ones.
+// matMul returns op(a) op(b). If only one side has lanes, these become rows, so that one large
+// product replaces many small ones.
 func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
 	a, ta = g.untransposed(a, ta)
 	b, tb = g.untransposed(b, tb)
@@ -490,8 +488,8 @@ func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
 			return g.Lane(g.Reshape(p, []int{B.Lanes, g.Type(p).Shape[1], 1}))
 		}
 	}
-	// A symmetric constant is its own transpose, so that the product in a quadratic
-	// form and the one in its derivative are the same.
+	// A symmetric constant is its own transpose. So the product in a quadratic form and the one in
+	// its derivative become the same node.
 	ta, tb = ta && !g.symmetric(a), tb && !g.symmetric(b)
 	return g.Do(OpMatMul, MatMulAttr{ta, tb}, a, b)
 }
@@ -517,8 +515,8 @@ func (g *Graph) symmetric(x Ref) bool {
 	return true
 }
 
-// untransposed is the source of a transposition and the other flag, or the
-// same; with lanes, transposing first lets lanes become rows.
+// untransposed returns the source of a transposition and the inverted flag; other values are
+// returned unchanged. With lanes, transposing first lets lanes become rows.
 func (g *Graph) untransposed(a Ref, trans bool) (Ref, bool) {
 	n := &g.Nodes[a]
 	if n.Op != OpGather || n.Type.Lanes > 0 {
@@ -532,7 +530,7 @@ func (g *Graph) untransposed(a Ref, trans bool) (Ref, bool) {
 	return a, trans
 }
 
-// writtenShape is the shape of an array after values are written at positions.
+// writtenShape is the type rule of ops that write values at positions of an array.
 func writtenShape(args []Type, _ any) (Type, error) {
 	if !shapeEqual(args[1].Shape, args[2].Shape) {
 		return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)

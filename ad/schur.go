@@ -5,11 +5,10 @@ import (
 	"math/cmplx"
 )
 
-// schur replaces the complex n×n matrix t by the triangular T of its Schur
-// decomposition U T Uᴴ, and writes U. It reduces the matrix to Hessenberg form
-// by reflections and then applies the QR algorithm with Wilkinson's shifts (Golub
-// & Van Loan, section 7.5). v has n elements. It reports whether the algorithm has
-// come to its end.
+// schur replaces the complex n×n matrix t by the triangular T of its Schur decomposition U T Uᴴ,
+// and writes U. It reduces the matrix to Hessenberg form by reflections and then applies the QR
+// algorithm with Wilkinson's shifts (Golub & Van Loan, section 7.5). v has n elements. The result
+// reports whether the algorithm converged.
 func schur(t, u []complex128, n int, v []complex128) bool {
 	clear(u)
 	for i := range n {
@@ -95,7 +94,7 @@ func schur(t, u []complex128, n int, v []complex128) bool {
 	return true
 }
 
-// wilkinson is the eigenvalue of [a b; c d] that is nearer to d.
+// wilkinson returns the eigenvalue of [a b; c d] that is nearer to d.
 func wilkinson(a, b, c, d complex128) complex128 {
 	half := (a - d) / 2
 	root := cmplx.Sqrt(half*half + b*c)
@@ -120,7 +119,7 @@ func reflectRows(t []complex128, n int, x []complex128) {
 	}
 }
 
-// reflectColumns applies it to the columns of t from the given one on.
+// reflectColumns applies the same reflection to the columns of t, starting at from.
 func reflectColumns(t []complex128, n, from int, x []complex128) {
 	scale := complex(2/norm2(x), 0)
 	for i := range n {
@@ -144,7 +143,7 @@ func norm2(x []complex128) float64 {
 	return s
 }
 
-// ascending makes T of a Hermitian matrix a real diagonal in ascending order.
+// ascending turns T of a Hermitian matrix into a real diagonal in ascending order.
 func (w *schurWork) ascending(n int) {
 	for i := range n {
 		least := i
@@ -163,8 +162,8 @@ func (w *schurWork) ascending(n int) {
 	}
 }
 
-// eigenvectors writes the eigenvectors of U T Uᴴ into the columns of v, of norm 1
-// and with a real positive largest element, whose rows it notes in largest.
+// eigenvectors writes the eigenvectors of U T Uᴴ into the columns of v. Each has norm 1 and a real
+// positive largest element, whose row is stored in largest.
 func eigenvectors(v, t, u []complex128, n int, x []complex128, largest []int) {
 	whole := 0.0
 	for _, y := range t {
@@ -245,7 +244,7 @@ func (w *schurWork) adjoint(dst, out, adj []float64, n int) {
 	store(dst, x)
 }
 
-// tangent writes the change of T and U with the change dA of the matrix.
+// tangent writes the tangents of T and U, given the tangent dA of the matrix.
 func (w *schurWork) tangent(dst, out, change []float64, n int) {
 	t, u, l := w.t, w.u, w.v
 	load(t, out)
@@ -288,8 +287,8 @@ func (w *schurWork) tangent(dst, out, change []float64, n int) {
 	store(dst[2*n*n:], tmp)
 }
 
-// complexMul is a product of n×n matrices, of which the first or the second may
-// be taken as its conjugate transpose.
+// complexMul computes a product of n×n matrices. With aH or bH, it uses the conjugate transpose of
+// the first or second matrix.
 func complexMul(dst, a, b []complex128, n int, aH, bH bool) {
 	for i := range n {
 		for j := range n {

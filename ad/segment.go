@@ -2,10 +2,10 @@ package ad
 
 import "math"
 
-// This file: scans whose history would be too large. Such a scan is differentiated as an equal scan
-// of scans. The outer one runs over segments of about √Steps steps. Its history has √Steps rows,
-// and so has that of the inner one, which is recomputed for each segment of the reverse pass. The
-// price is running the body twice more. If either history is still too large, the same is done
+// This file: scans whose history would be too large. Such a scan is differentiated as an equivalent
+// scan of scans. The outer scan runs over segments of about √Steps steps. Its history has √Steps
+// rows, and so has that of the inner scan, which is recomputed for each segment of the reverse
+// pass. This costs two more runs of the body. If either history is still too large, it is split
 // again.
 
 // long reports whether the derivative must not store the history. Arrays of which only the elements

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Lgamma is log |Γ(x)|.
+// Lgamma returns log |Γ(x)|.
 func (g *Graph) Lgamma(x Ref) Ref { return g.Do(OpLgamma, nil, x) }
 
-// specialOps are the rows of the special functions.
+// specialOps returns the rows of the special functions.
 func specialOps() map[OpCode]Op {
 	const twoOverSqrtPi = 2 / math.SqrtPi
 	sqrt2Pi := math.Sqrt(2 * math.Pi)
-	// gauss is exp(-c x²)·f.
+	// gauss returns exp(-c x²)·f.
 	gauss := func(g *Graph, f, c float64, x Ref) Ref {
 		return g.Scale(f, g.Exp(g.Scale(-c, g.Square(x))))
 	}
@@ -42,16 +42,16 @@ func specialOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
 		OpLogPhi: points(un("log_Phi", routines.LogPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPhiRatio, nil, x) }, anyReal), -60, -21, -19, -1, 8),
-		// h = φ/Φ: h' = -h(x + h), where the sum must not be made of its addends,
-		// which cancel in the left tail.
+		// For h = φ/Φ, h' = -h(x + h). The sum must not be computed from x and h, which cancel in
+		// the left tail.
 		OpPhiRatio: points(un("Phi_ratio", routines.PhiRatio,
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Do(OpPhiExcess, nil, x))) }, anyReal), -30, -15, 6),
 		OpPhiExcess: points(un("Phi_excess", routines.PhiExcess,
 			func(g *Graph, x, y Ref) Ref { return g.Sub(one(g), g.Mul(g.Do(OpPhiRatio, nil, x), y)) }, anyReal), -30, -15, 6),
 		OpLogExpModTail: {Name: "log_exp_mod_tail", Class: Elementwise, Arity: 2, F2: routines.LogExpModTail, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
-			// ∂z = h(t) - v = x(t) - z for t = z-v, h = φ/Φ, x(t) = t + h(t): neither is
-			// good on both sides.
+			// ∂z = h(t) - v = x(t) - z for t = z-v, h = φ/Φ, x(t) = t + h(t). Neither form is
+			// accurate on both sides.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				t := g.Sub(a[0], a[1])
 				left, slope := g.Less(t, g.Const(0)), g.Do(OpExpModSlope, nil, a...)
@@ -131,7 +131,8 @@ func specialOps() map[OpCode]Op {
 			}},
 		OpLogGap: {Name: "log_gap", Class: Elementwise, Arity: 2, F2: kernel.LogGap, Domain: unit,
 			Points: [][]float64{{1e-3, 0}, {1e-5, 0}},
-			// By t while that is far from 1, where l has the derivative instead.
+			// The derivative is with respect to t while t is far from 1; elsewhere it is with
+			// respect to l.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				near := g.Less(a[0], g.Const(0.5))
 				t := g.Select(near, a[0], g.Const(0))
@@ -192,9 +193,9 @@ func specialOps() map[OpCode]Op {
 	return rows
 }
 
-// expModRatio is exp(LogExpModTail(z, v)) over the distribution function, of which out is the
-// logarithm. Far to the left, where both logarithms are so large that their difference has few
-// digits, it is h(z)/(h(z-v) - h(z)), h = φ/Φ, by three terms of its expansion for large -z.
+// expModRatio returns exp(LogExpModTail(z, v)) divided by the distribution function, whose
+// logarithm is out. Far to the left, both logarithms are so large that their difference has few
+// digits. There it is h(z)/(h(z-v) - h(z)), h = φ/Φ, by three terms of its expansion for large -z.
 func expModRatio(g *Graph, out, z, v Ref) Ref {
 	const far = -1000
 	left := g.Less(z, g.Const(far))
@@ -207,7 +208,7 @@ func expModRatio(g *Graph, out, z, v Ref) Ref {
 	return g.Select(left, g.Div(g.Do(OpPhiRatio, nil, g.Neg(s)), difference), near)
 }
 
-// points adds arguments for the tests to the row of a function of one number.
+// points adds arguments for the tests to the row of a function of one argument.
 func points(o Op, xs ...float64) Op {
 	for _, x := range xs {
 		o.Points = append(o.Points, []float64{x})

@@ -21,15 +21,14 @@ type Index struct {
 	Dims   []Dim
 }
 
-// Dim is one dimension of an Index. A Table holds element offsets (already
-// multiplied by the stride) and must not change afterwards. In a graph, equal tables
-// are one.
+// Dim is one dimension of an Index. A Table holds element offsets (already multiplied by the
+// stride) and must not change afterwards. A graph stores equal tables once.
 type Dim struct {
 	N, Stride int
 	Table     []int32
 }
 
-// Shape is the shape of the result.
+// Shape returns the shape of the result.
 func (x Index) Shape() []int {
 	s := make([]int, len(x.Dims))
 	for i, d := range x.Dims {
@@ -38,7 +37,7 @@ func (x Index) Shape() []int {
 	return s
 }
 
-// Size is the number of elements of the result.
+// Size returns the number of elements of the result.
 func (x Index) Size() int {
 	n := 1
 	for _, d := range x.Dims {
@@ -50,8 +49,8 @@ func (x Index) Size() int {
 	return n
 }
 
-// Key implements Keyed: affine maps by content, tables by identity, which in a graph
-// is the same.
+// AppendKey implements Keyed: affine maps by content, tables by address, which in a graph is
+// equivalent.
 func (x Index) AppendKey(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(x.Offset), 36)
 	for _, d := range x.Dims {
@@ -65,11 +64,11 @@ func (x Index) AppendKey(b []byte) []byte {
 	return b
 }
 
-// tables holds index tables, each content once, so that what is gathered twice by equal
-// tables is one node, and passes tell tables apart by their address.
+// tables holds index tables, each content once. So gathers with equal tables are one node, and
+// passes can compare tables by their address.
 type tables struct {
 	byContent map[tableKey][]int32
-	known     map[*int32]int // lengths of those that are there
+	known     map[*int32]int // lengths of the known tables
 }
 
 type tableKey struct {
@@ -79,8 +78,8 @@ type tableKey struct {
 
 func (ts *tables) clone() tables { return tables{maps.Clone(ts.byContent), maps.Clone(ts.known)} }
 
-// index is x with its tables replaced by equal ones that were there before; ok is false
-// if it has none such.
+// index returns x with its tables replaced by equal ones that are known; ok is false if there are
+// none.
 func (ts *tables) index(x Index) (_ Index, ok bool) {
 	for k, d := range x.Dims {
 		if d.Table == nil || d.N == 0 {
@@ -115,7 +114,7 @@ func (ts *tables) table(t []int32) []int32 {
 	case slices.Equal(old, t):
 		return old
 	}
-	return t // new, or one of two with the same hash, which stays apart
+	return t // new, or different from a known one with the same hash
 }
 
 // Each calls f(position, element) for every position, in order.
@@ -159,11 +158,11 @@ func (x Index) isIdentity(size int) bool {
 	return true
 }
 
-// compose returns the map x∘src where that has a form: when x visits src's
-// result along whole dimensions.
+// compose returns the map x∘src if it can be written as an Index: when x visits src's result along
+// whole dimensions.
 func (x Index) compose(src Index) (Index, bool) {
-	// Only the case of a scalar or affine one-dimensional source map: deeper
-	// compositions are the lowering's business.
+	// Only a scalar or affine one-dimensional source map is handled; the lowering does deeper
+	// compositions.
 	if len(src.Dims) == 1 && src.Dims[0].Table == nil {
 		s := src.Dims[0].Stride
 		out := Index{Offset: src.Offset + x.Offset*s, Dims: make([]Dim, len(x.Dims))}
@@ -182,7 +181,7 @@ func (x Index) compose(src Index) (Index, bool) {
 	return Index{}, false
 }
 
-// bounds is the least and greatest element visited; ok is false if none is.
+// bounds returns the least and greatest element visited; ok is false if none is.
 func (x Index) bounds() (lo, hi int, ok bool) {
 	lo, hi = x.Offset, x.Offset
 	for _, d := range x.Dims {
@@ -215,7 +214,7 @@ type scatterAttr struct {
 // Key implements Keyed.
 func (s scatterAttr) AppendKey(b []byte) []byte { return appendSizes(s.Index.AppendKey(b), s.to) }
 
-// Index is the map of a gather or scatter node, for executors.
+// Index returns the map of a gather or scatter node, for executors.
 func (n *Node) Index() Index {
 	switch a := n.Attr.(type) {
 	case Index:
@@ -241,8 +240,8 @@ func appendSizes(b []byte, sizes []int) []byte {
 // Gather returns the elements of x that ix selects, per lane.
 func (g *Graph) Gather(x Ref, ix Index) Ref { return g.Do(OpGather, ix, x) }
 
-// Scatter returns an array of shape to in which every element is the sum of the
-// elements of x that ix maps to it; elements without any are 0.
+// Scatter returns an array of shape to in which every element is the sum of the elements of x that
+// ix maps to it; elements to which nothing is mapped are 0.
 func (g *Graph) Scatter(x Ref, ix Index, to []int) Ref {
 	return g.Do(OpScatter, scatterAttr{ix, to}, x)
 }
@@ -261,11 +260,11 @@ func (g *Graph) Stack(xs ...Ref) Ref {
 	return g.Reshape(g.Concat(xs...), shape)
 }
 
-// Lane turns the first dimension of x, of any number N of elements, into N
-// lanes; Unlane is its inverse. Neither moves data.
+// Lane turns the first dimension of x, of size N, into N lanes; Unlane is its inverse. Neither
+// moves data.
 func (g *Graph) Lane(x Ref) Ref { return g.Do(OpLane, nil, x) }
 
-// Unlane turns lanes into a first dimension; x without lanes stays as it is.
+// Unlane turns lanes into a first dimension. It returns x unchanged if it has no lanes.
 func (g *Graph) Unlane(x Ref) Ref {
 	if g.Type(x).Lanes == 0 {
 		return x
@@ -285,7 +284,7 @@ func (g *Graph) Broadcast(x Ref, shape []int) Ref {
 	return g.Gather(x, ix)
 }
 
-// Spread repeats x in every one of n lanes; a value with lanes stays as it is.
+// Spread repeats x in each of n lanes. It returns a value with lanes unchanged.
 func (g *Graph) Spread(x Ref, n int) Ref {
 	t := g.Type(x)
 	if t.Lanes > 0 {
@@ -296,7 +295,7 @@ func (g *Graph) Spread(x Ref, n int) Ref {
 	return g.Lane(g.Gather(x, ix))
 }
 
-// contiguous is the map of the elements offset, offset+1, … with that shape.
+// contiguous returns the map of the elements offset, offset+1, … in the given shape.
 func contiguous(shape []int, offset int) Index {
 	ix := Index{Offset: offset, Dims: make([]Dim, len(shape))}
 	stride := 1
@@ -307,7 +306,7 @@ func contiguous(shape []int, offset int) Index {
 	return ix
 }
 
-// Slice returns the elements of x from offset on, with that shape.
+// Slice returns the elements of x from offset on, in the given shape.
 func (g *Graph) Slice(x Ref, offset int, shape []int) Ref {
 	return g.Gather(x, contiguous(shape, offset))
 }

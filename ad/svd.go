@@ -10,20 +10,21 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// SVD returns the thin singular value decomposition A = U diag(σ) Vᵀ of a matrix: σ in
-// descending order, U and V with orthonormal columns, as many as A has rows or columns,
-// whichever is less, also where singular values are 0. Singular vectors are determined up
-// to signs, and those of equal singular values up to rotations of their space: the
-// derivatives within that space, which do not exist, are taken to be 0. Nor do those of
-// vectors whose singular values are 0; as rounding mostly makes these values about 1e-16
-// of the greatest, what is found there is 0 or a number without meaning.
+// SVD returns the thin singular value decomposition A = U diag(σ) Vᵀ of a matrix. σ is in
+// descending order. U and V have orthonormal columns, also where singular values are 0; their
+// number is the smaller dimension of A.
+//
+// Singular vectors are determined up to signs, and those of equal singular values up to rotations
+// of their space. Derivatives within that space do not exist and are taken to be 0. Derivatives of
+// vectors whose singular values are 0 do not exist either. Rounding mostly makes such values about
+// 1e-16 of the greatest, so the derivative computed there is 0 or meaningless.
 func (g *Graph) SVD(a Ref) (values, u, v Ref) {
 	r := g.Do(OpSVD, nil, a)
 	values, u, vt := g.singular(r, g.Type(a).Shape)
 	return values, u, g.Transpose(vt)
 }
 
-// singular takes apart the results of OpSVD of a matrix of that shape: σ, U and Vᵀ.
+// singular splits the result of OpSVD, for a matrix of the given shape, into σ, U and Vᵀ.
 func (g *Graph) singular(x Ref, shape []int) (values, u, vt Ref) {
 	r, c := shape[0], shape[1]
 	k := min(r, c)
@@ -48,19 +49,19 @@ func svdOp() Op {
 	}
 }
 
-// general is an r×c matrix as package blas64 has it.
+// general returns an r×c matrix in the form of package blas64.
 func general(x []float64, r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(c, 1), Data: x}
 }
 
-// svdWork is the size of the work space of decompose: of a copy of the matrix, of a square
-// one and of blocks of 32 rows or columns, as package lapack64 does best with.
+// svdWork returns the size of the work space of decompose: a copy of the matrix, a square matrix,
+// and blocks of 32 rows or columns, which suit package lapack64 best.
 func svdWork(r, c int) int {
 	k := min(r, c)
 	return r*c + k*(k+4) + 32*(r+c)
 }
 
-// decompose makes σ, U and Vᵀ of an r×c matrix: NaN where a number is not finite.
+// decompose computes σ, U and Vᵀ of an r×c matrix; all are NaN if a number is not finite.
 func decompose(dst, a []float64, r, c int, work []float64) error {
 	k := min(r, c)
 	if k == 0 {
@@ -83,13 +84,14 @@ func decompose(dst, a []float64, r, c int, work []float64) error {
 	return nil
 }
 
-// svdAdjoint: a change of A turns U by Ω and V by Φ within their spaces, both
-// antisymmetric, with P = Uᵀ dA V
+// svdAdjoint returns the adjoint of A. A change of A rotates U by Ω and V by Φ within their spaces.
+// Both are antisymmetric; with P = Uᵀ dA V they are
 //
 //	Ω, Φ = ½ F∘(P + Pᵀ) ± ½ H∘(P - Pᵀ), F(i,j) = 1/(σj - σi), H(i,j) = 1/(σi + σj),
 //
-// where F is 0 between equal singular values, and adds (I - UUᵀ) dA V diag(σ)⁻¹ to U, which
-// is 0 if A has no more rows than columns, and likewise to V. This is the adjoint of that.
+// where F is 0 between equal singular values. The change also adds (I - UUᵀ) dA V diag(σ)⁻¹ to U,
+// which is 0 if A has no more rows than columns, and the corresponding term to V. The rule is the
+// transpose of these formulas.
 func svdAdjoint(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	shape := g.Type(n.Args[0]).Shape
 	r, c := shape[0], shape[1]
@@ -118,11 +120,10 @@ func svdAdjoint(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	return []Ref{sum}
 }
 
-// Orthonormal makes the columns of a complex matrix, no more than it has rows, orthonormal:
-// each in turn is taken less what lies along those before it, and where little is left
-// replaced by one at right angles to them. It is for columns that are orthonormal but for
-// rounding, or where rounding alone tells what they are: derivatives are those of the
-// columns as they were.
+// Orthonormal makes the columns of a complex matrix, which has at least as many rows, orthonormal.
+// It subtracts from each column its components along the columns before it. Where little is left,
+// it takes a vector orthogonal to them instead. Use it for columns that are orthonormal except for
+// rounding, or that rounding alone determines: derivatives are those of the columns as given.
 func (g *Graph) Orthonormal(re, im Ref) (outRe, outIm Ref) {
 	s := g.Type(re).Shape
 	x := g.parts(g.Do(OpOrthonormal, nil, g.together(pairs{re, im})), 0, s...)
@@ -153,10 +154,11 @@ func orthonormalOp() Op {
 }
 
 // orthonormalise makes k columns of m complex numbers orthonormal, by the method of Gram and
-// Schmidt, each column twice.
+// Schmidt, applied twice to each column.
 func orthonormalise(x []float64, m, k int) {
 	re, im := x[:m*k], x[m*k:]
-	// reduce takes from column j what lies along those before it, and returns its norm.
+	// reduce subtracts from column j its components along the columns before it, and returns its
+	// norm.
 	reduce := func(j int) float64 {
 		for l := range 2 * j {
 			l %= j
@@ -181,8 +183,8 @@ func orthonormalise(x []float64, m, k int) {
 	for j := range k {
 		norm := reduce(j)
 		if norm < 0.1 {
-			// The unit vector that lies least along the columns before: of all of them
-			// at least 1 - j/m is left on average.
+			// Take the unit vector with the smallest components along the columns before. Averaged
+			// over all unit vectors, at least 1 - j/m of the square remains.
 			best, least := 0, math.Inf(1)
 			for i := range m {
 				along := 0.0

@@ -1,30 +1,27 @@
 package ad
 
-// While runs Body as long as Cond's output is not 0, so its number of trips is
-// known only when it runs. The arguments of an OpWhile node are Carries initial
-// values and any number of captured values; Cond and Body take the carried and
-// the captured values as inputs, without lanes. Cond has one scalar output;
-// Body's outputs are the next carried values and Sums values that are added up
-// over the trips. Effects of both are carried out in order. With lanes, every
-// lane makes its own trips.
+// While runs Body as long as Cond's output is not 0; the number of trips is known only at run time.
+// The arguments of an OpWhile node are Carries initial values and any number of captured values.
+// Cond and Body take the carried and the captured values as inputs, without lanes. Cond has one
+// scalar output. Body's outputs are the next carried values and Sums values that are added up over
+// the trips. Side effects of both are carried out in order. With lanes, every lane makes its own
+// trips.
 //
-// All shapes are static, whatever the number of trips. What the derivative
-// needs of the past is kept as snapshots of the carried values, of which there
-// is room for Snapshots (even, at least 2): row j of the history holds the
-// carried values before trip j·stride, where stride starts at 1; whenever there
-// is no room, every other row is dropped and stride doubles. Rows that are not
-// in use hold 0. The first row's value is the initial one, so after at least
-// one trip ⌈trips/stride⌉ rows are in use, always the first ones.
+// All shapes are static, whatever the number of trips. For the derivative, the loop stores up to
+// Snapshots (even, at least 2) snapshots of the carried values. Row j of the history holds the
+// carried values before trip j·stride, where stride starts at 1. When the history is full, every
+// other row is dropped and stride doubles. Unused rows hold 0. The first row holds the initial
+// values, so after at least one trip the first ⌈trips/stride⌉ rows are in use.
 //
-// The node's results are the final carried values, the number of trips, the histories
-// of the carried values (first dimension Snapshots), stride, the sums.
+// The node's results are the final carried values, the number of trips, the histories of the
+// carried values (first dimension Snapshots), stride, and the sums.
 type While struct {
 	Cond, Body    *Graph
 	Carries, Sums int
 	Snapshots     int
 
-	// derived marks a loop that comes from a derivative: its trips are few
-	// enough for its own, simpler derivative.
+	// derived marks a loop that was built by a derivative. Its trips are few enough for a simpler
+	// derivative, one trip at a time.
 	derived bool
 }
 
@@ -38,7 +35,7 @@ func (w *While) With(l Layout) RegionAttr {
 	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Sums: l.Sums, Snapshots: l.Snapshots, derived: w.derived}
 }
 
-// Results are the types of the results, in order.
+// Results returns the types of the results, in order.
 func (w *While) Results() []Type { return resultTypes(w) }
 
 func whileExample(g *Graph, x Ref) Ref {
@@ -54,7 +51,7 @@ func whileExample(g *Graph, x Ref) Ref {
 	return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
 }
 
-// Positions of the groups of results in Results.
+// These functions return the position of a result in Results.
 func (w *While) finalAt(i int) int   { return i }
 func (w *While) tripsAt() int        { return w.Carries }
 func (w *While) historyAt(i int) int { return w.Carries + 1 + i }
@@ -65,7 +62,7 @@ func (w *While) sumAt(i int) int     { return 2*w.Carries + 2 + i }
 // SumOf for its results.
 func (g *Graph) DoWhile(w *While, args []Ref) Ref { return g.Do(OpWhile, w, args...) }
 
-// Trips is how often the body of a While ran.
+// Trips returns the number of times that the body of a While ran.
 func (g *Graph) Trips(while Ref) Ref {
 	return g.Result(while, g.Nodes[while].Attr.(*While).tripsAt())
 }
@@ -95,14 +92,13 @@ func (g *Graph) loop(carried, captured []Ref, sums int,
 	return g.DoWhile(w, args)
 }
 
-// active marks which carried values depend on the needed arguments, in any
-// trip: the others have no derivative.
+// active marks the carried values that depend on the needed arguments in any trip; the others have
+// no derivative.
 func (w *While) active(need []bool) []bool {
 	return activeCarries(w.Body, w.Carries, need)
 }
 
-// nested is how many loops lie in one another, w among them; those of derivatives do not
-// count.
+// nested returns the depth of nested loops, including w. Loops built by derivatives do not count.
 func (w *While) nested() int {
 	var deepest func(g *Graph) int
 	deepest = func(g *Graph) int {
@@ -122,13 +118,13 @@ func (w *While) nested() int {
 	return 1 + deepest(w.Body)
 }
 
-// puller holds what the derivative of a loop needs, as values of the graph in
-// which the derivative is built.
+// puller holds the values that the derivative of a loop needs, in the graph in which the derivative
+// is built.
 type puller struct {
 	w             *While
 	need          []bool // by argument
 	active        []bool // by carried value
-	left          []bool // by output of the body: whether it may be of a side not taken
+	left          []bool // by output of the body: whether it may belong to a side not taken
 	trips, stride Ref
 	hist          []Ref
 	captured      []Ref
@@ -137,7 +133,7 @@ type puller struct {
 	sums          []Ref // of the sums (None where 0)
 }
 
-// each calls f on all values, to be replaced.
+// each returns a puller in which every value is replaced by f of it.
 func (p *puller) each(f func(r Ref) Ref) *puller {
 	q := &puller{w: p.w, need: p.need, active: p.active, left: p.left, trips: f(p.trips), stride: f(p.stride)}
 	all := func(rs []Ref) []Ref {
@@ -155,20 +151,20 @@ func (p *puller) each(f func(r Ref) Ref) *puller {
 	return q
 }
 
-// refs are all values, in the order in which each visits them.
+// refs returns all values, in the order in which each visits them.
 func (p *puller) refs() []Ref {
 	var rs []Ref
 	p.each(func(r Ref) Ref { rs = append(rs, r); return r })
 	return rs
 }
 
-// at is the same in a sub-graph that takes the values as the inputs v.
+// at returns the puller for a sub-graph that takes the values as its inputs v.
 func (p *puller) at(v []Ref) *puller {
 	k := -1
 	return p.each(func(Ref) Ref { k++; return v[k] })
 }
 
-// row takes row r of the histories xs; None stays None.
+// row returns row r of the histories xs; None stays None.
 func (p *puller) row(b *Graph, xs []Ref, r Ref) []Ref {
 	out := make([]Ref, len(xs))
 	for i, x := range xs {
@@ -180,7 +176,7 @@ func (p *puller) row(b *Graph, xs []Ref, r Ref) []Ref {
 	return out
 }
 
-// takeRow is the part of x at the computed position r of its first dimension.
+// takeRow returns the part of x at the computed position r of its first dimension.
 func (g *Graph) takeRow(x, r Ref) Ref {
 	t := core(g.Type(x))
 	t.Shape = t.Shape[1:]
@@ -191,19 +187,16 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 	return g.Take(x, g.Add(g.ConstArray(t, at), g.Scale(float64(t.Size()), r)))
 }
 
-// adjoint: the adjoint of a loop is a loop over its trips from the last to the
-// first, which carries the adjoints of the carried values. As long as at most
-// two trips lie between snapshots, every step rebuilds the carried values from
-// the last snapshot. Beyond that the loop is over snapshots: each step runs the
-// trips from one snapshot to the next again, taking its own snapshots, and
-// pulls back through this shorter loop, so that up to Snapshots² trips are
-// repeated once rather than many times. Adjoints of the history enter where its
-// values come from.
+// adjoint builds the adjoint of a loop: a loop over its trips from the last to the first, which
+// carries the adjoints of the carried values. If at most two trips lie between snapshots, every
+// step rebuilds the carried values from the last snapshot. Otherwise the backward loop is over
+// snapshots: each step reruns the trips from one snapshot to the next, with new snapshots, and
+// pulls back through this shorter loop. So up to Snapshots² trips are rerun once rather than many
+// times. Adjoints of the history are added at the trips that its values come from.
 //
-// Both are built, for the trips are not known yet, and both hold the derivatives of the
-// loops within: where these are many in one another it is the loop over snapshots
-// alone, which is right for any number of trips, so that derivatives do not double with
-// each of them.
+// Both variants are built, because the number of trips is not known yet, and both contain the
+// derivatives of inner loops. To keep derivatives from doubling with each level, deeply nested
+// loops get only the loop over snapshots, which is right for any number of trips.
 func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _ *accrued) []Ref {
 	ts := w.Results()
 	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
