@@ -165,7 +165,7 @@ func elementwiseOps() map[OpCode]Op {
 				return y
 			},
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // the second may be NaN
+				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // a[1] may be NaN
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
 		OpMax: {Name: "fmax", Class: Elementwise, Arity: 2, Domain: anyReal,

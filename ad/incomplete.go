@@ -51,10 +51,10 @@ func incompleteOps() map[OpCode]Op {
 	// byA and byB return the derivatives of the log density with respect to a and b.
 	byA := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Log(x), rise(g, a, b)) }
 	byB := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a)) }
-	// betaTail is log I (sign 1) or its complement (sign -1), with the ops that
-	// are its derivatives by a and b; shapePart is the row of one of those. Its
-	// derivative by x is the density times that of its own derivative by the shape
-	// less that of the log tail.
+	// betaTail returns the row of log I (sign 1) or its complement (sign -1); opA and opB are its
+	// derivatives with respect to a and b. shapePart returns the row of one of these. The
+	// derivative of such a row with respect to x is the density times the difference of two
+	// derivatives with respect to the shape: that of the log density and that of the log tail.
 	betaTail := func(name string, f func(x, a, b float64) float64, op, opA, opB OpCode, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: unitFirst,
 			Points: [][]float64{{0.3, 2, 3}, {0.9, 30, 2}},

@@ -131,8 +131,8 @@ func specialOps() map[OpCode]Op {
 			}},
 		OpLogGap: {Name: "log_gap", Class: Elementwise, Arity: 2, F2: kernel.LogGap, Domain: unit,
 			Points: [][]float64{{1e-3, 0}, {1e-5, 0}},
-			// The derivative is with respect to t while t is far from 1; elsewhere it is with
-			// respect to l.
+			// Where t is far from 1, the derivative is with respect to t; elsewhere, with respect
+			// to l.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				near := g.Less(a[0], g.Const(0.5))
 				t := g.Select(near, a[0], g.Const(0))

@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LogBesselI is log(e⁻ˣ I_v(x)), I the modified Bessel function of the first
-// kind, for v ≥ 0 and x ≥ 0. The factor keeps the value small, so that ratios of
-// Bessel functions can be taken from it.
+// LogBesselI returns log(e⁻ˣ I_v(x)), for v ≥ 0 and x ≥ 0, where I is the modified Bessel function
+// of the first kind. The factor keeps the value small, so that ratios of Bessel functions can be
+// computed from it.
 //
-// Where v or x is large it is a uniform expansion, otherwise the power series
-// Σ (x/2)^(2k+v)/(k! Γ(k+v+1)), summed from its greatest term in both directions.
+// It uses a uniform expansion where v or x is large. Elsewhere it uses the power series Σ
+// (x/2)^(2k+v)/(k! Γ(k+v+1)), summed from its greatest term in both directions.
 func LogBesselI(v, x float64) float64 {
 	switch {
 	case !(v >= 0) || !(x >= 0):
@@ -47,9 +47,9 @@ func LogBesselI(v, x float64) float64 {
 	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + routines.Log(sum)
 }
 
-// LogBesselIv is the derivative of log I_v(x) by v, for v ≥ 0 and x ≥ 0, by the same formulas. That
-// of the power series is log(x/2) less the mean of ψ(k+v+1) over its terms, of which only the
-// differences are summed.
+// LogBesselIv returns the derivative of log I_v(x) with respect to v, for v ≥ 0 and x ≥ 0, by the
+// same formulas. The derivative of the power series is log(x/2) minus the mean of ψ(k+v+1) over its
+// terms; only differences of ψ are summed.
 func LogBesselIv(v, x float64) float64 {
 	switch {
 	case !(v >= 0) || !(x >= 0):
@@ -84,10 +84,10 @@ func LogBesselIv(v, x float64) float64 {
 	return routines.Log(x/2) - routines.Digamma(peak+v+1) - slope/sum
 }
 
-// LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second kind, for whole v and
-// x > 0: by the trapezoidal rule for ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt, which converges
-// exponentially. Of order 0, the integrand is a plateau as long as log 1/x; below 1 a series takes
-// its place.
+// LogBesselK returns log(eˣ K_v(x)), for whole v and x > 0, where K is the modified Bessel function
+// of the second kind. It applies the trapezoidal rule to ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt,
+// which converges exponentially. For order 0 the integrand is a plateau of length log 1/x, so for x
+// < 1 a series is used.
 func LogBesselK(v, x float64) float64 {
 	v = math.Abs(v)
 	switch {
@@ -127,8 +127,8 @@ func LogBesselK(v, x float64) float64 {
 	return peak + routines.Log(sum*step)
 }
 
-// besselK0 is K_0(x) for x < 1, by Σ (x²/4)ᵏ/k!² (1 + ½ + … + 1/k - γ - log(x/2))
-// (DLMF 10.31.2).
+// besselK0 returns K_0(x) for x < 1, by Σ (x²/4)ᵏ/k!² (1 + ½ + … + 1/k - γ - log(x/2)) (DLMF
+// 10.31.2).
 func besselK0(x float64) float64 {
 	q, factor := x*x/4, -routines.Log(x/2)-eulerGamma
 	sum := factor
@@ -140,10 +140,10 @@ func besselK0(x float64) float64 {
 	return sum
 }
 
-// BesselJ is the Bessel function of the first kind of whole order n, BesselY that of the second
-// kind, NaN for x < 0. They are those of package math, whose recurrences take n steps.
+// BesselJ returns the Bessel function of the first kind of whole order n; NaN for x < 0. It uses
+// package math, whose recurrence takes n steps.
 func BesselJ(n, x float64) float64 {
-	// |J_n(x)| ≤ (|x|/2)^n/n!. Recurrences take n steps to find out that this is 0.
+	// |J_n(x)| ≤ (|x|/2)^n/n!. The recurrence would take n steps to find that this is 0.
 	if m := math.Abs(n); m > 100 && m > math.Abs(x) {
 		if factorial, _ := math.Lgamma(m + 1); m*routines.Log(math.Abs(x)/2)-factorial < -750 {
 			return 0
@@ -152,7 +152,7 @@ func BesselJ(n, x float64) float64 {
 	return math.Jn(int(n), x)
 }
 
-// BesselY is described at BesselJ.
+// BesselY returns the Bessel function of the second kind of whole order n; see BesselJ.
 func BesselY(n, x float64) float64 {
 	if n != math.Trunc(n) {
 		return math.NaN()

@@ -1,26 +1,27 @@
 package kernel
 
-// Eigenvalues and eigenvectors of symmetric matrices: reflections to a tridiagonal matrix, then
-// implicit QL steps, whose turns are written down for a whole sweep before rows are turned.
+// Eigenvalues and eigenvectors of symmetric matrices. Reflections reduce the matrix to a
+// tridiagonal one; implicit QL steps then make it diagonal. The rotations of a whole sweep are
+// recorded before they are applied to rows.
 
 import "math"
 
-// EigenLoops are the loops over rows that a symmetric eigendecomposition spends its time in, of
-// multiples of eight numbers. Whoever runs them, each number that they compute is made by the
-// same products, sums and differences in the same order, each rounded by itself: so
-// eigenvectors are the same everywhere, signs included.
+// EigenLoops are the loops over rows, of multiples of eight numbers, in which a symmetric
+// eigendecomposition spends its time. All implementations compute each number by the same products,
+// sums and differences in the same order, each rounded separately. So eigenvectors are the same
+// everywhere, including signs.
 type EigenLoops interface {
-	// Combine is y = Σ x[k]·(row k of a).
+	// Combine computes y = Σ x[k]·(row k of a).
 	Combine(y, x, a []float64, stride int)
 	RowLoops
 	// LessBoth subtracts u[i]·v + s[i]·t from row i of a.
 	LessBoth(a []float64, stride int, u, v, s, t []float64)
-	// Turn turns row first + k·step of z, of n numbers, with the next one by the k-th (c, s) of
-	// turns: they become c·first + s·second and c·second - s·first.
+	// Turn rotates pairs of rows of z, each of n numbers: row first + k·step and the next one, by
+	// the k-th pair (c, s) of turns. They become c·first + s·second and c·second - s·first.
 	Turn(z []float64, stride, n int, turns []float64, first, step int)
 }
 
-// PortableEigenLoops are those in Go.
+// PortableEigenLoops implements EigenLoops in Go.
 type PortableEigenLoops struct{}
 
 // Combine implements EigenLoops.
@@ -70,8 +71,8 @@ func (PortableEigenLoops) Turn(z []float64, stride, n int, turns []float64, firs
 	}
 }
 
-// eigenStride is the number of elements of a row: a multiple of eight, of which no power of
-// two makes rows fall into the same sets of the cache.
+// eigenStride returns the number of elements of a stored row. It is a multiple of eight but not of
+// 64, so that rows do not fall into the same sets of the cache.
 func eigenStride(n int) int {
 	n = (n + 7) / 8 * 8
 	if n%64 == 0 {
@@ -80,15 +81,15 @@ func eigenStride(n int) int {
 	return n
 }
 
-// EigenWork is the size of the work space of EigenSym.
+// EigenWork returns the size of the work space of EigenSym.
 func EigenWork(n int) int { s := eigenStride(n); return 2*n*s + 6*s }
 
-// maxSweeps is how many sweeps an eigenvalue may take on average.
+// maxSweeps is the maximum average number of sweeps for an eigenvalue.
 const maxSweeps = 30
 
-// EigenSym computes eigenvalues, in ascending order, and eigenvectors, in columns, of the lower
-// triangle of the symmetric n×n matrix a: NaN where a number is not finite. It is false if they
-// do not converge, which is not known to happen.
+// EigenSym computes eigenvalues, in ascending order, and eigenvectors, in columns, of the symmetric
+// n×n matrix a, whose lower triangle it reads. All are NaN if a number is not finite. It returns
+// false if they do not converge; no such matrix is known.
 func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work []float64) bool {
 	s := eigenStride(n)
 	take := func(n int) []float64 {
@@ -110,7 +111,7 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 	}
 	tridiagonal(m, values, e, tau, w, n, s, loops)
 	reflections(q, m, tau, w, n, s, loops)
-	for i := range n { // rows are turned
+	for i := range n { // rotations apply to rows
 		for j, x := range q[i*s : i*s+n] {
 			m[j*s+i] = x
 		}
@@ -120,7 +121,7 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 		return false
 	}
 	order := tau
-	for i := range n { // what converges is mostly in order
+	for i := range n { // eigenvalues converge mostly in order
 		x, j := values[i], i
 		for ; j > 0 && values[j-1] > x; j-- {
 			values[j], order[j] = values[j-1], order[j-1]
@@ -136,8 +137,9 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 	return true
 }
 
-// symmetric makes m the whole of the lower triangle of a divided by a power of two, which it
-// returns, such that the greatest number is about 1; false if a number is not finite.
+// symmetric fills m with the symmetric matrix whose lower triangle is in a, divided by a power of
+// two such that the greatest number is about 1. It returns this scale; ok is false if a number is
+// not finite.
 func symmetric(m, a []float64, n, s int) (scale float64, ok bool) {
 	greatest := 0.0
 	for i := range n {
@@ -164,8 +166,8 @@ func symmetric(m, a []float64, n, s int) (scale float64, ok bool) {
 	return scale, true
 }
 
-// tridiagonal reduces m by reflections I - τ v vᵀ to a diagonal d and what is beside it, e.
-// The k-th v, which is 0 up to the diagonal and then 1, is left in row k of m.
+// tridiagonal reduces m by reflections I - τ v vᵀ to a diagonal d and an off-diagonal e. The k-th
+// v, which is 0 up to the diagonal and then 1, is stored in row k of m.
 func tridiagonal[L EigenLoops](m, d, e, tau, w []float64, n, s int, loops L) {
 	for k := range n {
 		d[k] = m[k*s+k]
@@ -190,7 +192,7 @@ func tridiagonal[L EigenLoops](m, d, e, tau, w []float64, n, s int, loops L) {
 			row[i] *= over
 		}
 		e[k], tau[k] = beta, t
-		// A - τ (v wᵀ + w vᵀ) for w = Av - ½ τ (vᵀAv) v, in whole eights of columns.
+		// Compute A - τ (v wᵀ + w vᵀ) for w = Av - ½ τ (vᵀAv) v, in whole groups of eight columns.
 		at := (k + 1) &^ 7
 		v, w, part := row[at:], w[at:], m[(k+1)*s+at:]
 		below := k + 1 - at
@@ -208,7 +210,7 @@ func tridiagonal[L EigenLoops](m, d, e, tau, w []float64, n, s int, loops L) {
 	}
 }
 
-// reflections makes q the product of the reflections that tridiagonal has left.
+// reflections sets q to the product of the reflections that tridiagonal stored.
 func reflections[L EigenLoops](q, m, tau, w []float64, n, s int, loops L) {
 	clear(q)
 	for i := range n {
@@ -228,9 +230,10 @@ func reflections[L EigenLoops](q, m, tau, w []float64, n, s int, loops L) {
 	}
 }
 
-// diagonalise makes the diagonal d and what is beside it, e, a diagonal matrix by implicit QL
-// steps with Wilkinson's shifts, from that end of each block that is smaller, and turns the
-// rows of z along. It reports whether it has come to an end.
+// diagonalise turns the tridiagonal matrix with diagonal d and off-diagonal e into a diagonal one,
+// by implicit QL steps with Wilkinson's shifts. It starts from the end of each block where the
+// elements are smaller, and applies the rotations to the rows of z. It reports whether it
+// converged.
 func diagonalise[L EigenLoops](d, e, z []float64, n, s int, turns []float64, loops L) bool {
 	const eps, tiny = 0x1p-52, 0x1p-1000
 	small := func(i int) bool {
@@ -272,8 +275,8 @@ func diagonalise[L EigenLoops](d, e, z []float64, n, s int, turns []float64, loo
 	return true
 }
 
-// sweep is one QL step on positions 0 to last of a block; it writes down the turns from the
-// last pair of positions to the first.
+// sweep does one QL step on positions 0 to last of a block. It records the rotations from the last
+// pair of positions to the first.
 func sweep(d, e []float64, at, step, beside, last int, turns []float64) {
 	first := at + beside
 	g := (d[at+step] - d[at]) / (2 * e[first])

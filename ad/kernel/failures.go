@@ -6,18 +6,20 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// The distribution function of the negative binomial distribution with mean μ and precision φ, at
-// n-1, is I_x(φ, n) with x = φ/(φ+μ): the probability that a variable λ, of which φ/(φ+λ) has the
-// distribution Beta(φ, n), is more than μ. Its derivative by φ is far smaller, for large φ, than
-// those by the shape and by x, which cancel: by φ², not φ. As a mean of the score of φ over the
-// tail, nothing cancels.
+// The derivative of the negative binomial distribution function with respect to the precision. With
+// mean μ and precision φ, the function at n-1 is I_x(φ, n) with x = φ/(φ+μ). This is the
+// probability that λ exceeds μ, if φ/(φ+λ) has the distribution Beta(φ, n).
+//
+// For large φ, the derivative with respect to φ falls as 1/φ². Those with respect to the shape and
+// to x fall as 1/φ, and cancel. So it is computed as a mean of the score of φ over the tail, in
+// which nothing cancels.
 
-// The derivative of the log density of λ by φ is, with w = (λ-n)/(φ+λ),
+// digammaRest returns the part that does not depend on λ of the derivative of the log density of λ
+// with respect to φ. With w = (λ-n)/(φ+λ), that derivative is
 //
-//	log(1-w) + w + ψ(φ+n) - log(φ+n) - ψ(φ) + log φ,
+//	log(1-w) + w + ψ(φ+n) - log(φ+n) - ψ(φ) + log φ.
 //
-// of which digammaRest is the part that does not depend on λ, by the asymptotic expansion for
-// φ ≥ 100.
+// It uses the asymptotic expansion for φ ≥ 100.
 func digammaRest(phi, n float64) float64 {
 	i, j := 1/phi, 1/(phi+n)
 	ii, jj := i*i, j*j
@@ -25,14 +27,15 @@ func digammaRest(phi, n float64) float64 {
 	return n * i * j * s
 }
 
-// failuresPhi is the derivative by φ of log I_x(φ, n), or with upper of log(1 - I_x(φ, n)).
+// failuresPhi returns the derivative with respect to φ of log I_x(φ, n) or, with upper, of log(1 -
+// I_x(φ, n)).
 func failuresPhi(mu, phi, n float64, upper bool) float64 {
 	if !(mu > 0 && phi > 0 && n > 0) || math.IsInf(mu+phi, 1) || math.IsInf(n, 1) {
 		return math.NaN()
 	}
 	x, y := phi/(mu+phi), mu/(mu+phi)
 	if phi < largeBeta {
-		// By the shape and by x, whose derivative is xy/φ.
+		// Add the derivatives through the shape and through x; that of x with respect to φ is xy/φ.
 		l := incompleteBeta(x, y, phi, n, true)
 		if upper {
 			l = incompleteBeta(y, x, n, phi, true).swap()
@@ -43,7 +46,7 @@ func failuresPhi(mu, phi, n float64, upper bool) float64 {
 		}
 		return l[1] + term
 	}
-	// The mean over the lesser tail, of which logit x = log φ/λ goes away from the mean by v.
+	// Take the mean over the smaller tail, where logit x = log φ/λ moves away from the mean by v.
 	d := fromMean(x, y, phi, n)
 	away := 1.0
 	tail := logitTail{x: x, y: y, a: phi, b: n, n: phi + n, slope: -d}
@@ -74,8 +77,10 @@ func failuresPhi(mu, phi, n float64, upper bool) float64 {
 	return -mean / math.Expm1(-l)
 }
 
-// LogFailuresPhi is the derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed.
+// LogFailuresPhi returns the derivative with respect to φ of log I_x(φ, n) for x = φ/(φ+μ), with μ
+// and n fixed.
 func LogFailuresPhi(mu, phi, n float64) float64 { return failuresPhi(mu, phi, n, false) }
 
-// LogFailuresPhic is that of log(1 - I_x(φ, n)).
+// LogFailuresPhic returns the derivative with respect to φ of log(1 - I_x(φ, n)) for x = φ/(φ+μ),
+// with μ and n fixed.
 func LogFailuresPhic(mu, phi, n float64) float64 { return failuresPhi(mu, phi, n, true) }

@@ -9,11 +9,10 @@ import (
 // bernoulli holds the Bernoulli numbers B₂, B₄, ….
 var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330}
 
-// Polygamma is the n-th derivative of Digamma: (-1)ⁿ⁺¹ n! Σ 1/(x+k)ⁿ⁺¹. The
-// sum is carried to x+k ≥ 10+n and completed by its asymptotic expansion (DLMF
-// 5.15.9); for x > 0 all terms have one sign. Left of -100 it is that of 1-x, by the
-// reflection formula (DLMF 5.15.6). n must be an integer in [0, 100], otherwise the value is
-// NaN.
+// Polygamma returns the n-th derivative of Digamma: (-1)ⁿ⁺¹ n! Σ 1/(x+k)ⁿ⁺¹. n must be an integer
+// in [0, 100]; otherwise the value is NaN. The sum is computed for x+k < 10+n and completed by its
+// asymptotic expansion (DLMF 5.15.9); for x > 0 all terms have one sign. For x < -100 the
+// reflection formula gives it from the value at 1-x (DLMF 5.15.6).
 func Polygamma(n, x float64) float64 {
 	switch {
 	case n == 0:
@@ -28,7 +27,7 @@ func Polygamma(n, x float64) float64 {
 		sign = -1
 	}
 	if x <= 0 && x == math.Floor(x) {
-		return math.Inf(1) // as 1/(x-pole)ⁿ⁺¹ has for odd n; for even n the two sides differ
+		return math.Inf(1) // the limit of 1/(x-pole)ⁿ⁺¹ for odd n; for even n the two sides differ
 	}
 	if x < -100 {
 		return reflectedPolygamma(n, x)
@@ -56,9 +55,9 @@ func Polygamma(n, x float64) float64 {
 	return sign * fact * (n*sum + powInt(i, m)*s)
 }
 
-// reflectedPolygamma is Polygamma for negative x that are not whole:
-// (-1)ⁿ ψ⁽ⁿ⁾(1-x) - ψ⁽ⁿ⁾(x) is π times the n-th derivative of cot πx, a polynomial in the
-// cotangent c, as the derivative of c is -π(1+c²).
+// reflectedPolygamma returns Polygamma for negative x that are not integers. (-1)ⁿ ψ⁽ⁿ⁾(1-x) -
+// ψ⁽ⁿ⁾(x) is π times the n-th derivative of cot πx. That is a polynomial in the cotangent c, since
+// the derivative of c is -π(1+c²).
 func reflectedPolygamma(n, x float64) float64 {
 	p := []float64{0, 1}
 	for range int(n) {
@@ -86,9 +85,8 @@ func reflectedPolygamma(n, x float64) float64 {
 	return rest - math.Pi*v
 }
 
-// PolygammaRise is Polygamma(n, x+d) - Polygamma(n, x), for n = 0 that of
-// Digamma, without the cancellation of the difference where d is small beside
-// x.
+// PolygammaRise returns Polygamma(n, x+d) - Polygamma(n, x), without the cancellation of the
+// difference where d is small compared with x. For n = 0 it is the difference of Digamma.
 func PolygammaRise(n, x, d float64) float64 {
 	if n == 0 {
 		return routines.DigammaRise(x, d)
@@ -135,7 +133,7 @@ func powInt(x float64, n int) float64 {
 	return p
 }
 
-// LogRising is log |Γ(x+n)/Γ(x)|, with relative accuracy where n is small.
+// LogRising returns log |Γ(x+n)/Γ(x)|, with relative accuracy also where n is small.
 func LogRising(x, n float64) float64 {
 	switch end := x + n; {
 	case !(x > 0) || !(end > 0) || math.IsInf(end, 1):
@@ -150,8 +148,8 @@ func LogRising(x, n float64) float64 {
 	return routines.Lmultichoose(x, n) + routines.Lgamma(n+1)
 }
 
-// stirlingRest is log Γ(x) - ((x-½) log x - x + ½ log 2π) for x ≥ 10: the
-// rest Σ B₂ₖ/(2k(2k-1) x²ᵏ⁻¹) of Stirling's series (DLMF 5.11.1).
+// stirlingRest returns log Γ(x) - ((x-½) log x - x + ½ log 2π) for x ≥ 10: the remainder Σ
+// B₂ₖ/(2k(2k-1) x²ᵏ⁻¹) of Stirling's series (DLMF 5.11.1).
 func stirlingRest(x float64) float64 {
 	i := 1 / x
 	q, s := i*i, 0.0
@@ -164,7 +162,7 @@ func stirlingRest(x float64) float64 {
 
 const logSqrt2Pi = 0.918938533204672741780329736405617640
 
-// XLogY is x·log y, and 0 where x is 0.
+// XLogY returns x·log y, and 0 if x is 0.
 func XLogY(x, y float64) float64 {
 	if x == 0 && !math.IsNaN(y) {
 		return 0
@@ -172,7 +170,7 @@ func XLogY(x, y float64) float64 {
 	return x * routines.Log(y)
 }
 
-// XLog1mY is x·log(1-y), and 0 where x is 0.
+// XLog1mY returns x·log(1-y), and 0 if x is 0.
 func XLog1mY(x, y float64) float64 {
 	if x == 0 && !math.IsNaN(y) {
 		return 0

@@ -9,7 +9,7 @@ import (
 // dual is a number with its derivatives with respect to two parameters.
 type dual [3]float64
 
-// LogBetaTerm is log xᵃ(1-x)ᵇ/B(a, b).
+// LogBetaTerm returns log xᵃ(1-x)ᵇ/B(a, b).
 func LogBetaTerm(x, a, b float64) float64 {
 	switch {
 	case !(x >= 0 && x <= 1) || !(a >= 0) || !(b >= 0) || !(max(a, b) > 0):
@@ -20,7 +20,7 @@ func LogBetaTerm(x, a, b float64) float64 {
 	return logBetaTerm(x, 1-x, a, b, fromMean(x, 1-x, a, b))
 }
 
-// logs are log x and log y for x + y = 1, of which the lesser is exact.
+// logs returns log x and log y for x + y = 1, where the smaller of x and y is exact.
 func logs(x, y float64) (logX, logY float64) {
 	if x > y {
 		return math.Log1p(-y), routines.Log(y)
@@ -28,8 +28,9 @@ func logs(x, y float64) (logX, logY float64) {
 	return routines.Log(x), math.Log1p(-x)
 }
 
-// fromMean is (a+b)x - a = b - (a+b)y for x + y = 1, of which the lesser is exact, in twice
-// as many digits until the last step: near the mean of the beta distribution it is small.
+// fromMean returns (a+b)x - a = b - (a+b)y for x + y = 1, where the smaller of x and y is exact. It
+// computes in double-double arithmetic until the last step, because the value is small near the
+// mean of the beta distribution.
 func fromMean(x, y, a, b float64) float64 {
 	n := a + b
 	v := n - a
@@ -41,9 +42,8 @@ func fromMean(x, y, a, b float64) float64 {
 	return (p - a) + (math.FMA(n, x, -p) + rest*x)
 }
 
-// logBetaTerm is LogBetaTerm, y being 1-x and d what fromMean is. For large a and b
-// Stirling's series is put together by hand (as in Loader's binomial mass), so that nothing
-// of the size of a log a cancels.
+// logBetaTerm returns LogBetaTerm, given y = 1-x and d from fromMean. For large a and b it combines
+// Stirling's series (as in Loader's binomial mass), so that nothing as large as a log a cancels.
 func logBetaTerm(x, y, a, b, d float64) float64 {
 	if a < 10 || b < 10 {
 		logX, logY := logs(x, y)
@@ -60,10 +60,10 @@ func logBetaTerm(x, y, a, b, d float64) float64 {
 	return part(a, d, x) + part(b, -d, y) + 0.5*routines.Log(a/n*b) - logSqrt2Pi + rest
 }
 
-// incompleteBeta is log I_x(a, b), the regularised incomplete beta function,
-// with its derivatives with respect to a and b; y is 1-x. Between the means of the
-// distribution and its ends, it is the continued fraction DLMF 8.17.22 or, for large shapes,
-// an integral; else the complement of I_y(b, a). Without shapes the derivatives are left out.
+// incompleteBeta returns log I_x(a, b), the logarithm of the regularised incomplete beta function,
+// with its derivatives with respect to a and b; y is 1-x. Without shapes, it leaves out the
+// derivatives. For x up to about the mean of the distribution it uses the continued fraction DLMF
+// 8.17.22 or, for large shapes, an integral; beyond, the complement of I_y(b, a).
 func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 	if nan := x + y + a + b; math.IsNaN(nan) {
 		return dual{nan, nan, nan}
@@ -74,7 +74,7 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 	if x > (a+1)/(a+b+2) {
 		return incompleteBeta(y, x, b, a, shapes).complement().swap()
 	}
-	if a <= 0.2 { // all but a little may be below x
+	if a <= 0.2 { // nearly all of the mass may be below x
 		if _, upper, _ := betaSeries(x, a, b); upper[0] < -math.Ln2 {
 			return upper.complement()
 		}
@@ -93,7 +93,7 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 	}
 }
 
-// complement is log(1 - e^l) for l = log of a probability.
+// complement returns log(1 - e^l), where l is the logarithm of a probability.
 func (l dual) complement() dual {
 	f := -1 / math.Expm1(-l[0]) // the derivative is -l'/(e^-l - 1)
 	return dual{routines.Log1mExp(l[0]), f * l[1], f * l[2]}
@@ -102,9 +102,9 @@ func (l dual) complement() dual {
 // swap exchanges the two parameters.
 func (l dual) swap() dual { return dual{l[0], l[2], l[1]} }
 
-// betaFraction is the continued fraction for x below the mean, as a function of a and b, and
-// the number of its terms, by Steed's method: the reciprocal D of the denominator of a term n/d
-// is d/(d + nD), and the term changes the fraction by D-1 times what the one before did.
+// betaFraction returns the continued fraction for x below the mean, as a function of a and b, and
+// the number of its terms. It uses Steed's method: the reciprocal D of the denominator of a term
+// n/d is d/(d + nD), and the term changes the fraction by D-1 times the change of the term before.
 func betaFraction(x, a, b float64) (dual, int) {
 	n := -(a + b) * x
 	t := 1 / (a + 1 + n)
@@ -164,9 +164,9 @@ func betaFractionValue(x, a, b float64) (float64, int) {
 	return h, int(k)
 }
 
-// betaSeries is log I_x(a, b) and log(1 - I_x(a, b)) where a < 1 and x is below about 1/(a+b),
-// by xᵃ/(aB(a, b)) (1 + a Σ (1-b)ₖxᵏ/(k!(a+k))) (DLMF 8.17.7), the sum from k = 1. The
-// second has all digits where a is tiny. The number of terms is the third result.
+// betaSeries returns log I_x(a, b), log(1 - I_x(a, b)) and the number of terms, for a < 1 and x
+// below about 1/(a+b). The series is xᵃ/(aB(a, b)) (1 + a Σ (1-b)ₖxᵏ/(k!(a+k))), with the sum from
+// k = 1 (DLMF 8.17.7). The second result is accurate to all digits even if a is tiny.
 func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 	sum, term, byB := dual{}, 1.0, 0.0
 	k := 1.0
@@ -181,7 +181,7 @@ func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 			break
 		}
 	}
-	// l is log xᵃ/(aB(a, b)).
+	// l = log xᵃ/(aB(a, b)).
 	l := dual{a*routines.Log(x) + logRise(b, a) - lgammaNear1(a), 0, routines.DigammaRise(b, a)}
 	if b < 100 {
 		l[1] = routines.Log(x) + routines.Digamma(a+b) - routines.Digamma(a+1)
@@ -197,7 +197,7 @@ func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 	return lower, upper, int(k)
 }
 
-// lgammaNear1 is log Γ(1+a) for 0 ≤ a ≤ 1, with relative accuracy near 0.
+// lgammaNear1 returns log Γ(1+a) for 0 ≤ a ≤ 1, with relative accuracy near 0.
 func lgammaNear1(a float64) float64 {
 	if a <= 0.2 {
 		return lgamma1p(a)
@@ -205,7 +205,7 @@ func lgammaNear1(a float64) float64 {
 	return routines.Lgamma(1 + a)
 }
 
-// logRise is log Γ(b+a)/Γ(b) for 0 ≤ a ≤ 1, with relative accuracy where a is small.
+// logRise returns log Γ(b+a)/Γ(b) for 0 ≤ a ≤ 1, with relative accuracy also where a is small.
 func logRise(b, a float64) float64 {
 	p := 0.0 // Π (1 + a/(b+j)) - 1
 	for ; b < 10; b++ {
@@ -214,13 +214,13 @@ func logRise(b, a float64) float64 {
 	return a*routines.Log(b) + logRiseOver(b, a) - math.Log1p(p)
 }
 
-// logRiseOver is log Γ(b+a)/(Γ(b)bᵃ) for 0 ≤ a ≤ 1 and b ≥ 10.
+// logRiseOver returns log Γ(b+a)/(Γ(b)bᵃ) for 0 ≤ a ≤ 1 and b ≥ 10.
 func logRiseOver(b, a float64) float64 {
 	return b*log1pMinus(a/b) + (a-0.5)*math.Log1p(a/b) + stirlingRise(b, a)
 }
 
-// stirlingRise is stirlingRest(b+a) - stirlingRest(b): 1/(a+b) - 1/b times the quotient of
-// differences of a polynomial.
+// stirlingRise returns stirlingRest(b+a) - stirlingRest(b), as 1/(a+b) - 1/b times the difference
+// quotient of a polynomial.
 func stirlingRise(b, a float64) float64 {
 	i, j := 1/b, 1/(a+b)
 	s, quotient := 0.0, 0.0
@@ -234,8 +234,8 @@ func stirlingRise(b, a float64) float64 {
 	return -a * i * j * quotient
 }
 
-// incompleteBetaPart is log I_x(a, b) or, with upper, log(1 - I_x(a, b)), for
-// part 0, and its derivatives with respect to a and b for parts 1 and 2.
+// incompleteBetaPart returns log I_x(a, b) or, with upper, log(1 - I_x(a, b)) if part is 0, and its
+// derivative with respect to a or b if part is 1 or 2.
 func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 	switch {
 	case part == 0 && x >= 0 && x <= 1 && min(a, b) == 0 && max(a, b) > 0: // all mass is at one end
@@ -249,7 +249,7 @@ func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 		return math.Inf(-1)
 	case x == 0 || x == 1:
 		return 0
-	case a == 0 || b == 0: // the derivatives, that by the shape from its other side
+	case a == 0 || b == 0: // derivatives; with respect to the shape that is 0, one-sided
 		const tiny = 1e-300
 		return incompleteBetaPart(part, x, max(a, tiny), max(b, tiny), upper)
 	case upper:
@@ -259,22 +259,21 @@ func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 	return incompleteBeta(x, 1-x, a, b, part > 0)[part]
 }
 
-// LogBetaI is log I_x(a, b), I the regularised incomplete beta function; LogBetaIa
-// and LogBetaIb are its derivatives with respect to a and b.
+// LogBetaI returns log I_x(a, b), where I is the regularised incomplete beta function.
 func LogBetaI(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b, false) }
 
-// LogBetaIa is the derivative of LogBetaI with respect to a.
+// LogBetaIa returns the derivative of LogBetaI with respect to a.
 func LogBetaIa(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b, false) }
 
-// LogBetaIb is the derivative of LogBetaI with respect to b.
+// LogBetaIb returns the derivative of LogBetaI with respect to b.
 func LogBetaIb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b, false) }
 
-// LogBetaIc is log(1 - I_x(a, b)) = log I_{1-x}(b, a), for x whose difference
-// from 1 a float64 does not hold; LogBetaIca and LogBetaIcb are its derivatives.
+// LogBetaIc returns log(1 - I_x(a, b)) = log I_{1-x}(b, a). Use it where a float64 does not hold
+// 1-x.
 func LogBetaIc(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b, true) }
 
-// LogBetaIca is the derivative of LogBetaIc with respect to a.
+// LogBetaIca returns the derivative of LogBetaIc with respect to a.
 func LogBetaIca(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b, true) }
 
-// LogBetaIcb is the derivative of LogBetaIc with respect to b.
+// LogBetaIcb returns the derivative of LogBetaIc with respect to b.
 func LogBetaIcb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b, true) }

@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// series is a function of one variable near a point: the coefficients of its
-// Taylor polynomial, of which the k-th is the k-th derivative over k!.
+// series is a function of one variable near a point, as the coefficients of its Taylor polynomial.
+// The k-th coefficient is the k-th derivative over k!.
 type series [4]float64
 
-// mul is the product up to the n-th coefficient; a value alone does not pay for
-// derivatives, here and below.
+// mul returns the product up to the n-th coefficient. Here and below, n = 0 skips the work for
+// derivatives.
 func (s series) mul(n int, t series) (p series) {
 	for k := range n + 1 {
 		for i := range k + 1 {
@@ -35,7 +35,8 @@ func (s series) scale(c float64) series {
 	return s
 }
 
-// log is log s; the constant coefficient is given, as it may be known better.
+// log returns log s with the given constant coefficient c, which the caller may know more
+// accurately.
 func (s series) log(n int, c float64) (l series) {
 	l[0] = c
 	for k := 1; k <= n; k++ {
@@ -59,11 +60,11 @@ func (s series) exp(n int) (e series) {
 	return e
 }
 
-// variable is x itself.
+// variable returns the series of the variable itself, at x.
 func variable(x float64) series { return series{x, 1} }
 
-// log1pMinus is log(1+x) - x without cancellation near 0, from
-// log(1+x) = 2 artanh r with r = x/(2+x), by which x = 2r/(1-r).
+// log1pMinus returns log(1+x) - x without cancellation near 0. It uses log(1+x) = 2 artanh r with r
+// = x/(2+x), by which x = 2r/(1-r).
 func log1pMinus(x float64) float64 {
 	if x < -0.6 || x > 1 {
 		return math.Log1p(x) - x
@@ -77,7 +78,7 @@ func log1pMinus(x float64) float64 {
 	return r * (s*q - x)
 }
 
-// logPoisson is a log x - x - log Γ(a+1), for large a without cancellation.
+// logPoisson returns a log x - x - log Γ(a+1), without cancellation for large a.
 func logPoisson(a, x float64) float64 {
 	if a < 10 {
 		return a*routines.Log(x) - x - routines.Lgamma(a+1)
@@ -89,8 +90,8 @@ func logPoisson(a, x float64) float64 {
 	return main - 0.5*routines.Log(2*math.Pi*a) - stirlingRest(a)
 }
 
-// LogPoisson is the logarithm of xᵃ e⁻ˣ/Γ(a+1), the mass at a of the Poisson
-// distribution of mean x extended to real a.
+// LogPoisson returns the logarithm of xᵃ e⁻ˣ/Γ(a+1): the probability of a under the Poisson
+// distribution with mean x, extended to real a.
 func LogPoisson(a, x float64) float64 {
 	if !(a >= 0) || !(x >= 0) {
 		return math.NaN()
@@ -98,7 +99,7 @@ func LogPoisson(a, x float64) float64 {
 	return logPoisson(a, x)
 }
 
-// logRatio is log(x/a), for x near a without cancellation.
+// logRatio returns log(x/a), without cancellation for x near a.
 func logRatio(x, a float64) float64 {
 	if d := x - a; math.Abs(d) < 0.5*a {
 		return math.Log1p(d / a)
@@ -109,7 +110,7 @@ func logRatio(x, a float64) float64 {
 	return routines.Log(x) - routines.Log(a)
 }
 
-// digammaMinusLog is ψ(a) - log a for a ≥ 10 (DLMF 5.11.2).
+// digammaMinusLog returns ψ(a) - log a for a ≥ 10 (DLMF 5.11.2).
 func digammaMinusLog(a float64) float64 {
 	i := 1 / a
 	q, s := i*i, 0.0
@@ -119,8 +120,8 @@ func digammaMinusLog(a float64) float64 {
 	return s*q - 0.5*i
 }
 
-// powerOverGamma is log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient and
-// but for the constant one, which is given.
+// powerOverGamma returns log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient. The
+// constant coefficient is given as c.
 func powerOverGamma(n int, a, x, c float64) series {
 	s := series{c}
 	switch {
@@ -135,8 +136,8 @@ func powerOverGamma(n int, a, x, c float64) series {
 	return s
 }
 
-// lgamma1p is log Γ(1+a) for |a| ≤ 0.2, by its Taylor series (DLMF 5.7.3), with
-// the relative accuracy that Lgamma(1+a) lacks.
+// lgamma1p returns log Γ(1+a) for |a| ≤ 0.2, by its Taylor series (DLMF 5.7.3), with the relative
+// accuracy that Lgamma(1+a) lacks.
 func lgamma1p(a float64) float64 {
 	s := 0.0
 	for k := len(zeta) - 1; k >= 0; k-- {
@@ -150,9 +151,9 @@ const eulerGamma = 0.57721566490153286060651209008240243
 // zeta holds ζ(2), ζ(3), ….
 var zeta = [...]float64{1.6449340668482264, 1.2020569031595942, 1.0823232337111381, 1.03692775514337, 1.0173430619844492, 1.008349277381923, 1.0040773561979444, 1.0020083928260821, 1.000994575127818, 1.0004941886041194, 1.000246086553308, 1.0001227133475785, 1.0000612481350588, 1.000030588236307, 1.0000152822594086, 1.0000076371976379, 1.000003817293265, 1.0000019082127165, 1.0000009539620338, 1.0000004769329869, 1.0000002384505027, 1.000000119219926, 1.000000059608189, 1.0000000298035034, 1.0000000149015549, 1.0000000074507118, 1.000000003725334, 1.0000000018626598}
 
-// smallGamma is Q(a, x) for a ≤ 0.2 and x < a+1, where Q is small, as a
-// function of a: Q = -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log
-// Γ(1+a) (DLMF 8.7.1), the sum from k = 1.
+// smallGamma returns Q(a, x) as a function of a, for a ≤ 0.2 and x < a+1, where Q is small: Q =
+// -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log Γ(1+a), the sum from k = 1 (DLMF
+// 8.7.1).
 func smallGamma(n int, a, x float64) series {
 	l := powerOverGamma(n, a, x, a*routines.Log(x)-lgamma1p(a))
 	sum, term := series{}, 1.0
@@ -171,17 +172,17 @@ func smallGamma(n int, a, x float64) series {
 	return q.add(variable(a).mul(n, e).mul(n, sum).scale(-1))
 }
 
-// How a pair of incomplete gamma functions is computed.
+// Methods to compute one of the incomplete gamma functions P and Q.
 const (
 	bySeries        = iota // P: xᵃe⁻ˣ/Γ(a+1) Σ xᵐ/((a+1)…(a+m)) (DLMF 8.7.1)
 	byUpperFraction        // Q: a continued fraction (DLMF 8.9.2)
 	byLowerFraction        // P: a continued fraction
-	byExpansion            // the lesser: the uniform expansion
+	byExpansion            // the smaller one: the uniform expansion
 )
 
-// gammaMethod is how a pair is computed, but for a ≤ 0.2 and x < a+1. Below largeShape, the
-// series is used where Q is not small; it takes fewer terms than the fraction near a+1, and
-// costs its complement at most two digits there.
+// gammaMethod returns the method for P(a, x) and Q(a, x), except for a ≤ 0.2 and x < a+1. Below
+// largeShape, the series is used where Q is not small. Near a+1 it takes fewer terms than the
+// fraction, and its complement loses at most two digits.
 func gammaMethod(a, x float64) int {
 	switch {
 	case a >= largeShape:
@@ -197,9 +198,9 @@ func gammaMethod(a, x float64) int {
 	return byUpperFraction
 }
 
-// incompleteGamma is the n-th coefficient of log P(a, x), the regularised lower
-// incomplete gamma function, or with upper of log Q(a, x), as functions of a. One of the
-// two is computed, the other is its complement.
+// incompleteGamma returns the n-th coefficient of log P(a, x), the regularised lower incomplete
+// gamma function, or with upper of log Q(a, x), as functions of a. It computes one of the two; the
+// other is the complement.
 func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	if a <= 0.2 && x < a+1 {
 		q := smallGamma(n, a, x)
@@ -212,7 +213,7 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 			return p.log(n, math.Log1p(-q[0]))[n]
 		}
 	}
-	// What xᵃe⁻ˣ/Γ(a+1) is multiplied by.
+	// factor multiplies xᵃe⁻ˣ/Γ(a+1).
 	var factor series
 	method := gammaMethod(a, x)
 	switch method {
@@ -226,7 +227,7 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	case byUpperFraction:
 		fraction, _ := upperFraction(n, a, x)
 		factor = variable(a).mul(n, fraction)
-		if upper && n > 0 && factor[0] < 1e-300 { // of which the logarithm has what the product lost
+		if upper && n > 0 && factor[0] < 1e-300 { // the product lost digits that its logarithm has
 			return powerOverGamma(n, a, x, 0)[n] + variable(a).log(n, 0)[n] + fraction.log(n, 0)[n]
 		}
 	}
@@ -245,13 +246,13 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	return rest.log(n, log)[n]
 }
 
-// maxTerms bounds the terms of a series or fraction; a test counts what they take.
+// maxTerms is the maximum number of terms of a series or fraction. A test counts the terms used.
 const maxTerms = 200
 
-// lowerSum is Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has
-// the derivatives -Σ1/(a+i), Σ1/(a+i)², …, so that a term takes one division
-// whatever n, and all terms of a derivative have one sign. The number of terms is the
-// second result, of the fractions below too.
+// lowerSum returns Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has the
+// derivatives -Σ1/(a+i), Σ1/(a+i)², …, so a term takes one division whatever n, and all terms of a
+// derivative have one sign. The second result, here and in the fractions below, is the number of
+// terms.
 func lowerSum(n int, a, x float64) (sum series, terms int) {
 	if n == 0 {
 		s, t, m := 1.0, 1.0, 1.0
@@ -293,15 +294,15 @@ func lowerSum(n int, a, x float64) (sum series, terms int) {
 	return series{s0, -s1, s2 / 2, -s3 / 6}, int(m)
 }
 
-// upperFraction is 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of a.
+// upperFraction returns 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of a.
 func upperFraction(n int, a, x float64) (series, int) {
 	f := fraction{denominator: series{(x - a) + 1, -1}, step: 2, scale: max(1, math.Sqrt(a))}
 	return f.value(n, func(m float64) (t0, t1 float64) { return m * (a - m), m })
 }
 
-// lowerFraction is 1/(a-x + x/(a+1-x + 2x/(a+2-x + …))) as a function of a: the sum of
-// xᵐ/(a(a+1)…(a+m)) where x is less than a by more than a few √a (Jones & Thron 1980,
-// Continued Fractions, 6.1.42).
+// lowerFraction returns 1/(a-x + x/(a+1-x + 2x/(a+2-x + …))) as a function of a. It is the sum of
+// xᵐ/(a(a+1)…(a+m)) if x is less than a by more than a few √a (Jones & Thron 1980, Continued
+// Fractions, 6.1.42).
 func lowerFraction(n int, a, x float64) (series, int) {
 	f := fraction{denominator: series{a - x, 1}, step: 1, scale: max(1, math.Sqrt(a))}
 	return f.value(n, func(m float64) (t0, t1 float64) { return m * x, 0 })
@@ -312,11 +313,11 @@ func lowerFraction(n int, a, x float64) (series, int) {
 type fraction struct {
 	denominator series // b
 	step        float64
-	scale       float64 // a change of the variable that matters
+	scale       float64 // a relevant change of the variable
 }
 
-// value is the fraction, by Steed's method: D = 1/(b + tD) and the change of the fraction
-// by a term, -tD₋₁D times that by the one before. It returns the number of terms as well.
+// value returns the fraction and the number of its terms, by Steed's method. It updates D = 1/(b +
+// tD); each term changes the fraction by -tD₋₁D times the change of the term before.
 func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, int) {
 	if n < 2 {
 		return f.value1(term)
@@ -326,13 +327,13 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 	d1 := -b1 * d0 * d0 // coefficients of D
 	d2 := -b1 * d1 * d0
 	d3 := -b1 * d2 * d0
-	c0, c1, c2, c3 := d0, d1, d2, d3 // of the change
+	c0, c1, c2, c3 := d0, d1, d2, d3 // coefficients of the change
 	h := series{d0, d1, d2, d3}
 	m := 1.0
 	for ; m < maxTerms; m++ {
 		b += f.step
 		t0, t1 := term(m)
-		// Of the term times D, of the next D, and of the factor of the change.
+		// Coefficients of the term times D, of the next D, and of the factor of the change.
 		e0, e1 := t0*d0, t0*d1+t1*d0
 		e2, e3 := t0*d2+t1*d1, t0*d3+t1*d2
 		d0 = 1 / (b + e0)
@@ -355,7 +356,7 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 	return h, int(m)
 }
 
-// value1 is value up to the first coefficient.
+// value1 is value up to the first coefficient only.
 func (f *fraction) value1(term func(m float64) (t0, t1 float64)) (series, int) {
 	b, b1 := f.denominator[0], f.denominator[1]
 	d0 := 1 / b
@@ -394,9 +395,9 @@ func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
 	return incompleteGamma(int(n), a, x, upper) * [...]float64{1, 1, 2, 6}[int(n)]
 }
 
-// LogGammaP is the n-th derivative with respect to a, n ≤ 3, of log P(a, x), P
-// the regularised lower incomplete gamma function.
+// LogGammaP returns the n-th derivative with respect to a, n ≤ 3, of log P(a, x), where P is the
+// regularised lower incomplete gamma function.
 func LogGammaP(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, false) }
 
-// LogGammaQ is LogGammaP of Q(a, x) = 1 - P(a, x).
+// LogGammaQ returns the same of log Q(a, x), where Q(a, x) = 1 - P(a, x).
 func LogGammaQ(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, true) }

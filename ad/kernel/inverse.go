@@ -8,7 +8,7 @@ import (
 
 // Inverses of distribution functions.
 
-// InvLogPhi is the x at which log Φ(x) is l ≤ 0.
+// InvLogPhi returns the x at which log Φ(x) is l ≤ 0.
 func InvLogPhi(l float64) float64 {
 	switch {
 	case !(l <= 0):
@@ -26,7 +26,7 @@ func InvLogPhi(l float64) float64 {
 	} else {
 		x = -math.Sqrt(-2 * l)
 	}
-	// log Φ is concave and smooth: Newton's method from here converges at once.
+	// log Φ is concave and smooth, so Newton's method converges quickly from here.
 	for range 6 {
 		d := (routines.LogPhi(x) - l) / routines.PhiRatio(x)
 		x -= d
@@ -37,10 +37,10 @@ func InvLogPhi(l float64) float64 {
 	return x
 }
 
-// rootOf solves f(y) = 0 for the logarithm y of a number, and increasing f with derivative, from
-// the bracket lo, hi: Newton's method, halving the bracket where it does not help, until the
-// rounding of f, noise, or that of y decides where the next step leads; hi where f is not positive
-// there.
+// rootOf solves f(y) = 0 for the logarithm y of a number, where f increases and returns its
+// derivative too. It starts from the bracket lo, hi and uses Newton's method; where that does not
+// help, it halves the bracket. It stops when the rounding error of f, noise, or that of y
+// determines the next step. It returns hi if f is not positive there.
 func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) float64 {
 	if v, _ := f(hi); v <= 0 {
 		return hi
@@ -73,7 +73,7 @@ func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) flo
 	return y
 }
 
-// InvBetaI is the x at which I_x(a, b) is p.
+// InvBetaI returns the x at which I_x(a, b) is p.
 func InvBetaI(p, a, b float64) float64 {
 	switch {
 	case !(p >= 0 && p <= 1) || !(a > 0) || !(b > 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
@@ -81,7 +81,7 @@ func InvBetaI(p, a, b float64) float64 {
 	case p == 0 || p == 1:
 		return p
 	}
-	// In t = log(x/(1-x)), on the side of the smaller tail.
+	// Solve for t = log(x/(1-x)), on the side of the smaller tail.
 	upper := p > 0.5
 	if upper {
 		p, a, b = 1-p, b, a
@@ -101,8 +101,8 @@ func InvBetaI(p, a, b float64) float64 {
 		}
 		y := math.Exp(logY)
 		l := incompleteBeta(x, y, a, b, false)[0]
-		// Far out large logarithms cancel in the slope, which is between h′(0) and that plus √h″,
-		// of the integrand exp(-h) of the tail, and at most a.
+		// Far out, large logarithms cancel in the slope. It is between h′(0) and h′(0) + √h″, for
+		// the integrand exp(-h) of the tail, and at most a.
 		d := fromMean(x, y, a, b)
 		most := max(-d, 0) + math.Sqrt((a+b)*min(x, 0.5)*max(y, 0.5))
 		return l - logP, min(max(math.Exp(logBetaTerm(x, y, a, b, d)-l), -d), most, a)
@@ -113,8 +113,8 @@ func InvBetaI(p, a, b float64) float64 {
 	return InvLogit(t)
 }
 
-// StudentQuantile is the t at which Student's distribution function with nu
-// degrees of freedom is p.
+// StudentQuantile returns the t at which Student's distribution function with nu degrees of freedom
+// is p.
 func StudentQuantile(p, nu float64) float64 {
 	switch {
 	case !(p >= 0 && p <= 1) || !(nu > 0):
@@ -128,8 +128,8 @@ func StudentQuantile(p, nu float64) float64 {
 	case p > 0.5:
 		return -StudentQuantile(1-p, nu)
 	}
-	// In s = log(-t). Near the centre from 1 - 2p, which is exact there, as
-	// I_y(½, ν/2) with y = t²/(ν+t²).
+	// Solve for s = log(-t). Near the centre, use 1 - 2p, which is exact there and equals I_y(½,
+	// ν/2) with y = t²/(ν+t²).
 	if p > 0.25 {
 		logC := routines.Log(1 - 2*p)
 		s := rootOf(-745, 710, -2e-16*logC, func(s float64) (float64, float64) {
@@ -145,13 +145,13 @@ func StudentQuantile(p, nu float64) float64 {
 			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - routines.Lbeta(nu/2, 0.5) - 0.5*routines.Log(nu) - l)
 			return l - logC, d
 		})
-		if s < 354 { // t² is a number
+		if s < 354 { // t² does not overflow
 			return -math.Exp(s)
 		}
 	}
 	// The tail is ½ I_x(ν/2, ½), x = 1 - y.
 	logP := routines.Log(p)
-	if nu < 1.1 { // even the largest double may leave more than p
+	if nu < 1.1 { // even the largest double may have more than p beyond it
 		if l, _ := studentTail(math.MaxFloat64, nu); l > logP {
 			return math.Inf(-1)
 		}
@@ -159,7 +159,7 @@ func StudentQuantile(p, nu float64) float64 {
 	s := rootOf(-745, 710, -2e-16*logP, func(s float64) (float64, float64) {
 		t := math.Exp(s)
 		l, _ := studentTail(t, nu)
-		// The density of the logarithm over the tail.
+		// The density of the logarithm divided by the tail.
 		log1p := math.Log1p(t * t / nu)
 		if math.IsInf(t*t, 1) {
 			log1p = 2*s - routines.Log(nu)

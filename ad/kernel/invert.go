@@ -4,23 +4,22 @@ package kernel
 
 import "math"
 
-// RowLoops is the loop over rows that an inverse spends its time in. Whoever runs it computes
-// the same numbers: products and differences that are rounded one by one.
+// RowLoops is the loop over rows in which a matrix inversion spends its time. All implementations
+// compute the same numbers: each product and difference is rounded separately.
 type RowLoops interface {
 	// Less subtracts u[i]·v from row i of a.
 	Less(a []float64, stride int, u, v []float64)
 }
 
-// InvertWork is the size of the work space of Invert.
+// InvertWork returns the size of the work space of Invert.
 func InvertWork(n, stride int) int { return n*stride + stride + 2*n }
 
-// Invert makes dst the inverse of the n×n matrix a, by Gauss-Jordan elimination in place with
-// the largest pivot of each column. Rows of the work space are stride numbers apart, at least
-// n; what stands beyond n does not change the result. A singular matrix leaves infinities
-// or NaN.
+// Invert sets dst to the inverse of the n×n matrix a, by Gauss-Jordan elimination in place with
+// partial pivoting. Rows of the work space are stride numbers apart, at least n; numbers beyond n
+// do not change the result. A singular matrix gives infinities or NaN.
 //
-// Factors and triangular solves with n right sides take as many products and three times as
-// many loops, which for few rows is what takes the time.
+// A factorisation followed by triangular solves for n right-hand sides takes as many products but
+// three times as many loops, which dominate the time if n is small.
 func Invert[L RowLoops](dst, a []float64, n, stride int, loops L, work []float64) {
 	m, v := work[:n*stride], work[n*stride:(n+1)*stride]
 	u, pivots := work[(n+1)*stride:][:n], work[(n+1)*stride+n:][:n]
@@ -56,7 +55,7 @@ func Invert[L RowLoops](dst, a []float64, n, stride int, loops L, work []float64
 	for i := range n {
 		copy(dst[i*n:(i+1)*n], m[i*stride:])
 	}
-	for k := n - 1; k >= 0; k-- { // rows were swapped on the way in: columns are on the way back
+	for k := n - 1; k >= 0; k-- { // undo the row swaps as column swaps, in reverse order
 		if p := int(pivots[k]); p != k {
 			for i := range n {
 				row := dst[i*n : (i+1)*n]

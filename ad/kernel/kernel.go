@@ -1,18 +1,28 @@
-// Package kernel holds the numerical functions behind the ops: plain functions
-// of float64, with no knowledge of graphs.
+// Package kernel holds the numerical functions behind the ops: plain functions of float64, which
+// know nothing of graphs.
 //
-// Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
-// relatives of the gamma function; normal.go, of the normal distribution; incomplete_gamma.go
-// and temme.go, the incomplete gamma functions;
-// incomplete_beta.go and large_beta.go, the incomplete beta function; student.go, Student's
-// distribution function; failures.go, the negative binomial's by its precision; bessel.go,
-// Bessel functions; lambert.go, owens.go, inverse.go,
-// Lambert's W, Owen's T, quantiles; vonmises.go and wiener.go, these distributions; pow.go,
-// powers; quadrature.go and legendre.go, the rules that these use; dense.go, products and
-// Cholesky factors of dense matrices.
+// Files:
 //
-// Functions that compiled programs also compute in vector lanes are in package routines: log Γ,
-// the normal distribution function, sines and others. They are generated.
+//	kernel.go           exponentials that avoid overflow and cancellation
+//	gamma.go            relatives of the gamma function
+//	normal.go           relatives of the normal distribution
+//	incomplete_gamma.go the incomplete gamma functions; temme.go: for large shapes
+//	incomplete_beta.go  the incomplete beta function; large_beta.go: for large shapes
+//	student.go          Student's distribution function
+//	failures.go         derivatives of the negative binomial's with respect to its precision
+//	bessel.go           Bessel functions; bessel_uniform.go: for large orders or arguments
+//	lambert.go          Lambert's W
+//	owens.go            Owen's T
+//	inverse.go          quantiles
+//	vonmises.go         the von Mises distribution
+//	wiener.go           the Wiener distribution
+//	pow.go              powers
+//	quadrature.go       quadrature; legendre.go: Gauss-Legendre rules
+//	dense.go            products and Cholesky factors of dense matrices
+//	eigen.go, invert.go eigenvectors of symmetric matrices; inverses
+//
+// Functions that compiled programs also compute in vector lanes are in package routines: log Γ, the
+// normal distribution function, sines and others. They are generated.
 package kernel
 
 import (
@@ -21,8 +31,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LogGap is l - t for l = -log(1-t), 0 ≤ t < 1: near 0, where these cancel, by four terms of the
-// series.
+// LogGap returns l - t for l = -log(1-t), 0 ≤ t < 1. Near 0, where these cancel, it sums four terms
+// of the series.
 func LogGap(t, l float64) float64 {
 	if !(t <= 1e-4) {
 		return l - t
@@ -33,7 +43,7 @@ func LogGap(t, l float64) float64 {
 	return float64(float64(t*t) * r)
 }
 
-// Log1pExp is log(1 + eˣ) without overflow.
+// Log1pExp returns log(1 + eˣ) without overflow.
 func Log1pExp(x float64) float64 {
 	if x > 0 {
 		return x + math.Log1p(math.Exp(-x))
@@ -41,7 +51,7 @@ func Log1pExp(x float64) float64 {
 	return math.Log1p(math.Exp(x))
 }
 
-// LogDiffExp is log(eˣ - eʸ), NaN for x < y.
+// LogDiffExp returns log(eˣ - eʸ); NaN for x < y.
 func LogDiffExp(x, y float64) float64 {
 	if x <= y {
 		if x == y && x < math.Inf(1) {
@@ -52,7 +62,7 @@ func LogDiffExp(x, y float64) float64 {
 	return x + routines.Log1mExp(y-x)
 }
 
-// LogAddExp is log(eˣ + eʸ) without overflow.
+// LogAddExp returns log(eˣ + eʸ) without overflow.
 func LogAddExp(x, y float64) float64 {
 	if x == math.Inf(-1) {
 		return y
@@ -66,7 +76,7 @@ func LogAddExp(x, y float64) float64 {
 	return y + Log1pExp(x-y)
 }
 
-// InvLogit is 1/(1 + e⁻ˣ), accurate in both tails.
+// InvLogit returns 1/(1 + e⁻ˣ), accurate in both tails.
 func InvLogit(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)

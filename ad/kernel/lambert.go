@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LambertW0 is the principal branch of the inverse of w eʷ: w ≥ -1 for
-// x ≥ -1/e, NaN for other x.
+// LambertW0 returns the principal branch of the inverse of w eʷ: w ≥ -1 for x ≥ -1/e, NaN for other
+// x.
 func LambertW0(x float64) float64 {
 	p2 := branchDistance(x)
 	switch {
@@ -32,8 +32,8 @@ func LambertW0(x float64) float64 {
 	return lambertRefine(x, w)
 }
 
-// LambertWm1 is the other real branch: w ≤ -1 for -1/e ≤ x < 0, NaN for other
-// x and -Inf at 0.
+// LambertWm1 returns the other real branch of the inverse of w eʷ: w ≤ -1 for -1/e ≤ x < 0, -Inf at
+// 0, NaN for other x.
 func LambertWm1(x float64) float64 {
 	p2 := branchDistance(x)
 	switch {
@@ -54,9 +54,9 @@ func LambertWm1(x float64) float64 {
 	return lambertRefine(x, w)
 }
 
-// branchDistance is 2(ex + 1), in which both signs of the square root are the
-// branches' expansion variable; e to twice the precision. The double next to -1/e is a little
-// less than -1/e, and stands for it.
+// branchDistance returns 2(ex + 1), with e in double-double precision. The square root of it, with
+// either sign, is the expansion variable of the two branches. The double nearest to -1/e is a
+// little less than -1/e, and counts as -1/e.
 func branchDistance(x float64) float64 {
 	const low = 1.4456468917292502e-16
 	if x == -1/math.E {
@@ -65,8 +65,7 @@ func branchDistance(x float64) float64 {
 	return 2 * (math.FMA(math.E, x, 1) + low*x)
 }
 
-// lambertSeries is the expansion at the branch point (Corless et al. 1996,
-// equation 4.22).
+// lambertSeries returns the expansion at the branch point (Corless et al. 1996, equation 4.22).
 func lambertSeries(p float64) float64 {
 	c := [...]float64{-1, 1, -1. / 3, 11. / 72, -43. / 540, 769. / 17280, -221. / 8505, 680863. / 43545600, -1963. / 204120, 226287557. / 37623398400}
 	w := 0.0
@@ -76,7 +75,7 @@ func lambertSeries(p float64) float64 {
 	return w
 }
 
-// lambertRefine is the iteration of Fritsch, Shafer & Crowley (1973), of order 4.
+// lambertRefine applies the iteration of Fritsch, Shafer & Crowley (1973), of order 4.
 func lambertRefine(x, w float64) float64 {
 	for range 4 {
 		if w == 0 {

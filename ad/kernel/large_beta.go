@@ -6,17 +6,16 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Incomplete beta functions of which a shape is large, as integrals by the logit of the
-// variable. Seen from x away from the mean, the integrand is exp(-h(v)) for v ≥ 0, h convex
-// with h(0) = 0 and h′(0) ≥ 0: without a second peak or a plateau, so that one Gauss-Legendre
-// rule on the range where h ≤ 40 has all digits, whatever the shapes. Derivatives by the
-// shapes are the mean values of the logarithms by which they multiply, in which nothing
-// cancels that the result does not.
+// Incomplete beta functions with a large shape, as integrals over the logit of the variable. From x
+// away from the mean, the integrand is exp(-h(v)) for v ≥ 0, where h is convex with h(0) = 0 and
+// h′(0) ≥ 0. It has no second peak and no plateau. So one Gauss-Legendre rule on the range where h
+// ≤ 40 gives all digits, whatever the shapes. Derivatives with respect to the shapes are means of
+// the logarithms of x and 1-x, in which no more cancels than in the result.
 
-// largeBeta is the shape from which on the continued fraction is not used.
+// largeBeta is the shape from which these integrals replace the continued fraction.
 const largeBeta = 100
 
-// largeIncompleteBeta is incompleteBeta for such shapes.
+// largeIncompleteBeta is incompleteBeta for a shape of at least largeBeta.
 func largeIncompleteBeta(x, y, a, b float64, shapes bool) dual {
 	n, d := a+b, fromMean(x, y, a, b)
 	switch {
@@ -43,7 +42,7 @@ type logitTail struct {
 	x, y, a, b, n, slope float64 // slope is h′(0) = a - (a+b)x
 }
 
-// logs are h(v), log(x/t) and log((1-t)/y) at v, the larger of which is v less the other.
+// logs returns h(v), log(x/t) and log((1-t)/y) at v. The last two add up to v.
 func (l *logitTail) logs(v float64) (h, down, up float64) {
 	if l.x <= l.y {
 		e := math.Expm1(-v)
@@ -58,7 +57,7 @@ func (l *logitTail) logs(v float64) (h, down, up float64) {
 	return l.slope*v + l.n*(l.y*expMinus(v, e)+log1pMinus(l.y*e)), down, v - down
 }
 
-// expMinus is exp(v) - 1 - v, given e = exp(v) - 1.
+// expMinus returns exp(v) - 1 - v, given e = exp(v) - 1.
 func expMinus(v, e float64) float64 {
 	if math.Abs(v) > 0.5 {
 		return e - v
@@ -70,11 +69,11 @@ func expMinus(v, e float64) float64 {
 	return 0.5 * v * v * (1 + s)
 }
 
-// end is a v at which h is between 38 and 44: so much less is the integrand at the end.
+// end returns a v at which h is between 38 and 44, so the integrand has fallen to e⁻³⁸ or less.
 func (l *logitTail) end() float64 {
 	const want, most = 40, 44
 	spread := l.n * l.x * l.y
-	// A parabola of which h has the slope and the bend at 0.
+	// Start from the parabola with the slope and curvature of h at 0.
 	v := want * 2 / (l.slope + math.Sqrt(l.slope*l.slope+2*want*spread))
 	for range 100 {
 		v = min(v, 700)
@@ -92,7 +91,7 @@ func (l *logitTail) end() float64 {
 	return v
 }
 
-// lowerBeta is log I_x(a, b) for x at most at the mean, d = (a+b)x - a ≤ 0.
+// lowerBeta returns log I_x(a, b) for x up to the mean; d = (a+b)x - a ≤ 0.
 func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 	l := logitTail{x: x, y: y, a: a, b: b, n: a + b, slope: -d}
 	end := l.end()
@@ -119,7 +118,7 @@ func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 	}
 }
 
-// logOverMean is log x + ψ(n) - ψ(a), d being nx - a.
+// logOverMean returns log x + ψ(n) - ψ(a), given d = nx - a.
 func logOverMean(x, a, n, d float64) float64 {
 	if a < 10 {
 		return routines.Log(x*n) + digammaMinusLog(n) - routines.Digamma(a)

@@ -1,6 +1,6 @@
 package kernel
 
-// Gauss-Legendre rules on (0, 1): nodes and weights, written by testdata/legendre.py.
+// Gauss-Legendre rules on (0, 1): nodes and weights. testdata/legendre.py wrote them.
 
 // Legendre28 is the rule of 28 nodes.
 var Legendre28 = [...][2]float64{

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LogExpModCDF is the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. That
-// is φ(z) (m(z) - m(z-v)), and for small v, where this cancels, φ(z) times the
-// integral of m' = 1 + t m, by Gauss's rule. On the right it is the complement.
+// LogExpModCDF returns the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. The difference is
+// φ(z) (m(z) - m(z-v)). For small v, where this cancels, it is φ(z) times the integral of m' = 1 +
+// t m, by Gauss's rule. On the right it is computed from the complement.
 func LogExpModCDF(z, v float64) float64 {
 	switch {
 	case math.IsNaN(z) || !(v > 0):
@@ -45,9 +45,9 @@ var (
 	gauss10Weights = [5]float64{0.29552422471475287, 0.26926671930999635, 0.21908636251598204, 0.1494513491505806, 0.06667134430868814}
 )
 
-// PhiApprox is the logistic approximation of Phi that Stan offers,
-// inv_logit(0.07056 x³ + 1.5976 x), with an error below 1.5e-4.
+// PhiApprox returns Stan's logistic approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x), with an
+// error below 1.5e-4.
 func PhiApprox(x float64) float64 { return InvLogit(PhiApproxArg(x)) }
 
-// PhiApproxArg is the argument of the logistic function in PhiApprox.
+// PhiApproxArg returns the argument of the logistic function in PhiApprox.
 func PhiApproxArg(x float64) float64 { return x * (0.07056*x*x + 1.5976) }

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// owensRest is log ((1/π) ∫_a^∞ exp(-½h²(1+x²))/(1+x²) dx), a ≥ 0: twice what
-// Owen's T misses of its value at a = ∞. The integrand is positive, and the
-// exponential at a is taken out of it, so that nothing underflows.
+// owensRest returns log ((1/π) ∫_a^∞ exp(-½h²(1+x²))/(1+x²) dx), a ≥ 0: the logarithm of twice the
+// difference between Owen's T at a = ∞ and at a. The integrand is positive, and its exponential at
+// a is factored out, so that nothing underflows.
 func owensRest(h, a float64) float64 {
 	if h == 0 {
 		return routines.Log(math.Atan2(1, a) / math.Pi)
@@ -16,7 +16,7 @@ func owensRest(h, a float64) float64 {
 	if math.IsInf(a, 1) {
 		return math.Inf(-1)
 	}
-	if h*max(1, a) <= 0.5 { // where the integrand falls off on two scales
+	if h*max(1, a) <= 0.5 { // where the integrand decays on two scales
 		if a <= 1 {
 			return routines.Log(routines.Phi(-h) - 2*owensIntegral(h, a))
 		}
@@ -24,7 +24,7 @@ func owensRest(h, a float64) float64 {
 		return routines.Log(2*owensIntegral(a*h, 1/a) - 0.5*routines.Erf(h/math.Sqrt2)*routines.Erfc(a*h/math.Sqrt2))
 	}
 	h2 := h * h
-	// The scale on which the integrand falls off.
+	// scale is the distance over which the integrand decays.
 	scale := 1 / (h2*a/(1+a) + h + 1/(1+a))
 	if s := 1 / (h2 * a); s < scale {
 		scale = s
@@ -38,7 +38,7 @@ func owensRest(h, a float64) float64 {
 	return -0.5*h2*(1+a*a) + routines.Log(i/math.Pi)
 }
 
-// owensIntegral is T(h, a) for h and a that are at most 1.
+// owensIntegral returns T(h, a) for h and a of at most 1.
 func owensIntegral(h, a float64) float64 {
 	sum := 0.0
 	for _, node := range Legendre28 {
@@ -48,7 +48,7 @@ func owensIntegral(h, a float64) float64 {
 	return a * sum / (2 * math.Pi)
 }
 
-// OwensT is Owen's function T(h, a) = 1/(2π) ∫_0^a exp(-½h²(1+x²))/(1+x²) dx.
+// OwensT returns Owen's function T(h, a) = 1/(2π) ∫_0^a exp(-½h²(1+x²))/(1+x²) dx.
 func OwensT(h, a float64) float64 {
 	switch {
 	case math.IsNaN(h) || math.IsNaN(a):
@@ -67,9 +67,9 @@ func OwensT(h, a float64) float64 {
 	return math.Exp(-0.5*h*h) * sum / (2 * math.Pi)
 }
 
-// LogSkewNormalCDF is the logarithm of the distribution function
-// Φ(z) - 2T(z, a) of the standard skew normal distribution. Where both parts
-// are nearly equal, it is their difference as an integral.
+// LogSkewNormalCDF returns the logarithm of the distribution function Φ(z) - 2T(z, a) of the
+// standard skew normal distribution. Where both terms are nearly equal, it computes their
+// difference as an integral.
 func LogSkewNormalCDF(z, a float64) float64 {
 	switch {
 	case math.IsNaN(z) || math.IsNaN(a):

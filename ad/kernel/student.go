@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// studentTail is the logarithm of the probability of more than t > 0 under Student's
-// distribution, ½ I_x(ν/2, ½) with x = ν/(ν+t²), and its derivative by ν.
+// studentTail returns the logarithm of the probability of exceeding t > 0 under Student's
+// distribution, ½ I_x(ν/2, ½) with x = ν/(ν+t²), and its derivative with respect to ν.
 func studentTail(t, nu float64) (l, dnu float64) {
 	s := nu + t*t
 	switch {
@@ -27,9 +27,9 @@ func studentTail(t, nu float64) (l, dnu float64) {
 	return i[0] - math.Ln2, 0.5*i[1] + dx
 }
 
-// largeStudentTail is studentTail for many degrees of freedom, by integrals of the density
-// and of the density times the score of ν: the derivative is far smaller than those of the
-// incomplete beta function of which it is the difference.
+// largeStudentTail is studentTail for many degrees of freedom. It integrates the density, and the
+// density times the score of ν. The derivative is far smaller than the derivatives of the
+// incomplete beta function whose difference it is.
 func largeStudentTail(t, nu float64) (l, dnu float64) {
 	// The score of ν at the square w = t²: half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν - log(1+u) +
 	// (1+1/ν)u/(1+u) with u = w/ν. The first three are asymptotic to ψ(x+½) - ψ(x) - 1/(2x) at x =
@@ -40,7 +40,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 		return 0.5 * (constant - log1pMinus(u) - u*(u-1/nu)/(1+u))
 	}
 	if t < 1.5 {
-		// From ½, what lies between 0 and t.
+		// Subtract the probability between 0 and t from ½.
 		var whole, scored float64
 		for _, node := range Legendre28 {
 			v := t * node[0]
@@ -70,8 +70,8 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 	return logBetaTerm(x, y, a, b, d) + routines.Log(end*whole) - math.Ln2, scored / whole
 }
 
-// LogStudentCDF is the logarithm of the distribution function of Student's
-// distribution with nu degrees of freedom.
+// LogStudentCDF returns the logarithm of the distribution function of Student's distribution with
+// nu degrees of freedom.
 func LogStudentCDF(t, nu float64) float64 {
 	switch {
 	case math.IsNaN(t) || !(nu > 0):
@@ -88,7 +88,7 @@ func LogStudentCDF(t, nu float64) float64 {
 	return math.Log1p(-math.Exp(l))
 }
 
-// LogStudentCDFNu is the derivative of LogStudentCDF with respect to nu.
+// LogStudentCDFNu returns the derivative of LogStudentCDF with respect to nu.
 func LogStudentCDFNu(t, nu float64) float64 {
 	switch {
 	case math.IsNaN(t) || !(nu > 0):

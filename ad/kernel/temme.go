@@ -15,13 +15,13 @@ import (
 // that nothing cancels near η = 0.
 
 const (
-	// largeShape is the least a for which the expansion is used, temmeWidth the greatest
-	// |η|√a. Beyond it the continued fractions take 30 terms at most.
+	// largeShape is the least a for which the expansion is used, and temmeWidth the greatest |η|√a.
+	// Beyond it the continued fractions take at most 30 terms.
 	largeShape = 50
 	temmeWidth = 3.5
 )
 
-// temmeRatio holds the coefficients of r by powers of η, written by testdata/temme.py.
+// temmeRatio holds the coefficients of r in powers of η. testdata/temme.py wrote it.
 var temmeRatio = [...]float64{
 	1.0, 0.3333333333333333, 0.027777777777777776, -0.003703703703703704, 0.0002314814814814815,
 	5.878894767783657e-05, -2.553644914756026e-05, 4.899078973153047e-06, -2.428276122977769e-07,
@@ -30,7 +30,7 @@ var temmeRatio = [...]float64{
 	-3.239317851416903e-12, 1.2822077905614429e-12, -2.513834640057088e-13,
 }
 
-// temmeTerms holds those of the cₖ, written by testdata/temme.py.
+// temmeTerms holds the coefficients of the cₖ. testdata/temme.py wrote it.
 var temmeTerms = [...][]float64{
 	{
 		-0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073,
@@ -103,13 +103,13 @@ var temmeTerms = [...][]float64{
 	{-0.0005967612901927463, -7.204895416020011e-05, 0.0006782308837667328, -0.0006401475260262758},
 }
 
-// temmeEta is η.
+// temmeEta returns η.
 func temmeEta(a, x float64) float64 {
 	mu := (x - a) / a
 	return math.Copysign(math.Sqrt(-2*log1pMinus(mu)), mu)
 }
 
-// polynomial is the Taylor series at x, up to the n-th coefficient, of a polynomial with
+// polynomial returns the Taylor series at x, up to the n-th coefficient, of the polynomial with
 // coefficients c.
 func polynomial(n int, c []float64, x float64) (p series) {
 	for i := len(c) - 1; i >= 0; i-- {
@@ -121,7 +121,8 @@ func polynomial(n int, c []float64, x float64) (p series) {
 	return p
 }
 
-// compose is the series p, a function of what x is, as one of the variable of x.
+// compose returns the composition of s and x: s is a series in the value of x, and the result is a
+// series in the variable of x.
 func (s series) compose(n int, x series) series {
 	x[0] = 0
 	out := series{s[n]}
@@ -132,7 +133,7 @@ func (s series) compose(n int, x series) series {
 	return out
 }
 
-// temmeGamma is incompleteGamma by the expansion.
+// temmeGamma computes incompleteGamma by the expansion.
 func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	rows := 1
 	for p := 1 / a; rows < len(temmeTerms) && p > 1e-16; p /= a {
@@ -141,7 +142,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	if n <= 1 {
 		return temmeFirst(n, a, eta, temmeTerms[:rows], upper)
 	}
-	// Series are by t, for the shape a(1+t).
+	// Series are in t, for the shape a(1+t).
 	h := series{eta}
 	r := polynomial(n-1, temmeRatio[:], eta)
 	h[1] = -r[0]
@@ -159,7 +160,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	density[0] -= logSqrt2Pi
 	density = density.exp(n)
 	sum = sum.mul(n, density).mul(n, series{1 / root, -0.5 / root, 0.375 / root, -0.3125 / root})
-	// What there is of the lesser of Q and P, and its sign.
+	// The smaller of Q and P, and its sign.
 	sign := 1.0
 	if z[0] < 0 {
 		sign = -1
@@ -185,10 +186,10 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	return v
 }
 
-// temmeFirst is temmeGamma for n ≤ 1, without series, from the rows of coefficients.
+// temmeFirst is temmeGamma for n ≤ 1, directly from the rows of coefficients.
 func temmeFirst(n int, a, eta float64, rows [][]float64, upper bool) float64 {
 	inverse, root := 1/a, math.Sqrt(a)
-	slope := 0.0 // of η by log a
+	slope := 0.0 // of η with respect to log a
 	if n > 0 {
 		for i := len(temmeRatio) - 1; i >= 0; i-- {
 			slope = slope*eta - temmeRatio[i]

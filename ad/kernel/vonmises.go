@@ -6,11 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// vonMisesMoment is ∫_{-π}^{x} (cos t - 1)ⁿ exp(κ(cos t - cos x)) dt for x ≤ 0: with t = x-d, over
-// the d at which the exponent -2κ sin(d/2) sin(d/2-x) is above -40, by a Gauss-Legendre rule.
+// vonMisesMoment returns ∫_{-π}^{x} (cos t - 1)ⁿ exp(κ(cos t - cos x)) dt for x ≤ 0. With t = x-d,
+// it applies a Gauss-Legendre rule to the range of d where the exponent -2κ sin(d/2) sin(d/2-x) is
+// above -40.
 func vonMisesMoment(n, x, kappa float64) float64 {
 	end := math.Pi + x
-	// sin²(½(d-x)) - sin²(½x) is 20/κ there.
+	// At its end, sin²(½(d-x)) - sin²(½x) = 20/κ.
 	s := math.Sin(x / 2)
 	if p := s*s + 20/kappa; p < 1 {
 		d := 2*math.Asin(math.Sqrt(p)) + x
@@ -34,9 +35,8 @@ func vonMisesMoment(n, x, kappa float64) float64 {
 	return end * sum
 }
 
-// LogVonMisesCDF is the logarithm of the probability of angles between -π and
-// x under the von Mises distribution around 0 with concentration kappa, for x
-// between -π and π.
+// LogVonMisesCDF returns the logarithm of the probability of angles between -π and x under the von
+// Mises distribution around 0 with concentration kappa, for x between -π and π.
 func LogVonMisesCDF(x, kappa float64) float64 {
 	switch {
 	case math.IsNaN(x) || !(kappa >= 0) || math.IsInf(kappa, 1):
@@ -52,8 +52,8 @@ func LogVonMisesCDF(x, kappa float64) float64 {
 	return routines.Log(vonMisesMoment(0, x, kappa)) - 2*kappa*s*s - routines.Log(2*math.Pi) - LogBesselI(0, kappa)
 }
 
-// VonMisesMoment is the mean of (cos t - 1)ⁿ for an angle t of that distribution
-// that is at most x. Moments of the cosine itself would cancel for large κ.
+// VonMisesMoment returns the mean of (cos t - 1)ⁿ over angles t ≤ x under the von Mises
+// distribution. Moments of the cosine itself would cancel for large κ.
 func VonMisesMoment(n, x, kappa float64) float64 {
 	switch {
 	case math.IsNaN(x) || !(kappa >= 0) || math.IsInf(kappa, 1):
@@ -63,7 +63,7 @@ func VonMisesMoment(n, x, kappa float64) float64 {
 	case x <= 0:
 		return vonMisesMoment(n, x, kappa) / vonMisesMoment(0, x, kappa)
 	}
-	all := VonMisesMoment(n, 0, kappa) // by symmetry, that of all angles
+	all := VonMisesMoment(n, 0, kappa) // by symmetry, the mean over all angles
 	if x >= math.Pi {
 		return all
 	}

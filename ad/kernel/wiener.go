@@ -6,18 +6,17 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// wiener is the n-th derivative with respect to b, 0 < b < 1, of the density at
-// u > 0 of the time at which a Wiener process without drift that starts at b
-// leaves the interval (0, 1) at 1, the density itself, and the logarithm of a factor
-// that has been taken out of both. The density is, with w = 1-b, by images and by eigenfunctions
-// (Navarro & Fuss 2009, equations 5 and 6),
+// wiener returns the density of an exit time, its n-th derivative with respect to b, and the
+// logarithm of a factor that has been taken out of both. The time, at u > 0, is when a Wiener
+// process without drift that starts at b, 0 < b < 1, leaves the interval (0, 1) at 1. With w = 1-b,
+// the density is, by images and by eigenfunctions (Navarro & Fuss 2009, equations 5 and 6),
 //
 //	(2πu³)^(-½) Σ_k (w+2k) exp(-(w+2k)²/2u) = π Σ_{k≥1} k sin(kπw) exp(-k²π²u/2);
 //
-// the first form converges fast for small, the second for large u.
+// The first form converges fast for small u, the second for large u.
 func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
 	w := 1 - b
-	if u > 0.4 || w < 1e-2 && u > 0.05 { // images of a start near the end cancel, too
+	if u > 0.4 || w < 1e-2 && u > 0.05 { // images of a start near the end cancel too
 		derivative, density = wienerByFunctions(n, u, b)
 		logFactor = -math.Pi * math.Pi * u / 2
 	} else {
@@ -30,14 +29,14 @@ func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
 		}
 		logFactor = -w*w/(2*u) - routines.Log(u) - logSqrt2Pi
 	}
-	if n%2 == 1 { // by w so far
+	if n%2 == 1 { // so far with respect to w
 		derivative = -derivative
 	}
 	return derivative, density, logFactor
 }
 
-// wienerByFunctions is the second form, with derivatives by w; the exponentials of the terms are
-// products of one, the sines and cosines follow from the first ones.
+// wienerByFunctions computes the second form, with derivatives with respect to w. The exponentials
+// of the terms are powers of one; the sines and cosines follow from the first ones.
 func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
 	v, sign := 1-b, 1.0 // near w = 1 sin kπw = ∓sin kπ(1-w), and cos kπw = ±cos kπ(1-w)
 	if b < 0.5 {
@@ -47,7 +46,7 @@ func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
 	s0, s, c0, c := 0.0, s1, 1.0, c1
 	r := math.Exp(-math.Pi * math.Pi * u / 2)
 	f, ratio := 1.0, r*r*r // exp(-(k²-1)π²u/2), and the next of these to it
-	flip := 1.0            // of the sine; that of the cosine is flip·sign
+	flip := 1.0            // sign of the sine; that of the cosine is flip·sign
 	scale := 1.0           // πⁿ
 	for range n {
 		scale *= math.Pi
@@ -81,8 +80,8 @@ func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
 	return derivative, density
 }
 
-// wienerByImages is the first form, whose exponentials are products of three. x φ = -u φ'
-// for φ(x) = exp(-x²/2u), whose derivatives are Hermite polynomials.
+// wienerByImages computes the first form, whose exponentials are products of three. For φ(x) =
+// exp(-x²/2u), x φ = -u φ', and derivatives of φ are Hermite polynomials times φ.
 func wienerByImages(n int, u, w float64) (derivative, density float64) {
 	inverse := 1 / math.Sqrt(u)
 	add := func(x, f float64) float64 {
@@ -114,9 +113,9 @@ func wienerByImages(n int, u, w float64) (derivative, density float64) {
 	return derivative, density
 }
 
-// wienerByPairs is that form, or a derivative of even order, for a b that is small beside u: the
-// images at m-b and m+b, for odd m, cancel but for the odd terms of their series in b, which are
-// Hermite polynomials too.
+// wienerByPairs computes the first form, or a derivative of even order, for b much smaller than u.
+// The images at m-b and m+b, for odd m, cancel except for the odd terms of their series in b, which
+// are Hermite polynomials too.
 func wienerByPairs(n int, u, b float64) float64 {
 	inverse := 1 / math.Sqrt(u)
 	h := b * inverse
@@ -127,7 +126,7 @@ func wienerByPairs(n int, u, b float64) float64 {
 		for k := range n + 1 {
 			before, at = at, z*at-float64(k)*before
 		}
-		// at is He_{n+1}(z); the terms are those of further orders times powers of h.
+		// at is He_{n+1}(z). The terms are those of higher orders times powers of h.
 		order := float64(n + 1)
 		last, term := at, h*(z*at-order*before)
 		sum, factorial := 0.0, 1.0
@@ -155,7 +154,8 @@ func wienerByPairs(n int, u, b float64) float64 {
 
 func wienerDomain(u, b float64) bool { return u > 0 && b > 0 && b < 1 && !math.IsInf(u, 1) }
 
-// LogWiener is the logarithm of the density of that time.
+// LogWiener returns the logarithm of the density at u of the time at which a Wiener process that
+// starts at b leaves the interval (0, 1) at 1.
 func LogWiener(u, b float64) float64 {
 	if math.IsInf(u, 1) && b > 0 && b < 1 {
 		return math.Inf(-1)
@@ -167,7 +167,7 @@ func LogWiener(u, b float64) float64 {
 	return routines.Log(v) + l
 }
 
-// WienerRatio is the n-th derivative with respect to b of that density, over
+// WienerRatio returns the n-th derivative with respect to b of the density of LogWiener, divided by
 // the density.
 func WienerRatio(n, u, b float64) float64 {
 	if !wienerDomain(u, b) || n < 0 || n != math.Trunc(n) {
