@@ -1,6 +1,6 @@
-// Package contest compares the ways to evaluate a program with one another: the
-// plain interpreter (package direct), which is the oracle, and what package
-// compile makes of it. It is for tests and developers' commands.
+// Package contest compares the ways to evaluate a program: the plain interpreter (package direct),
+// which is the reference, and the evaluators that package compile builds. It is for tests and
+// developers' commands.
 //
 // Map of the package:
 //
@@ -36,24 +36,23 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// One meaning, several ways to compute it. The plain interpreter (package
-// direct) is the oracle; compared with it are
+// The plain interpreter (package direct) is the reference. It is compared with
 //
-//   - usual: Bind, by the reference evaluator of its graphs;
-//   - unrolled: Bind with every loop unrolled, likewise;
-//   - interpreted: package interp, with the gradient of what it records;
-//   - model: what users run, the graph with its gradient on the vm; and the
-//     same with one pass left out, another for each program.
+//   - usual: Bind, with the reference evaluator of its graphs;
+//   - unrolled: Bind with every loop unrolled, with the same evaluator;
+//   - interpreted: package interp, with the gradient of the operations that it records;
+//   - model: what users run, the graph with its gradient on the vm; and the same with one pass left
+//     out, a different one for each program.
 const (
 	tolerance         = 1e-12 // of values, relative to the numbers added up, at least 1
 	gradientTolerance = 1e-10 // between gradients, whose sums are not known
 )
 
-// Disagreement is a difference between two ways, or a failure of one. Kind is
-// the same for a shrunk program.
+// Disagreement is a difference between two ways of evaluation, or a failure of one. Kind stays the
+// same when a program is shrunk.
 type Disagreement struct{ Kind, Text string }
 
-// Report is what came of one program.
+// Report is the outcome of the comparison of one program, or of several.
 type Report struct {
 	Wrong       *Disagreement
 	Unsupported string // the reason, if Bind says so
@@ -62,8 +61,8 @@ type Report struct {
 	Vague       int // points where rounding errors are too large to compare, or Stan has no derivative
 	Stats       bind.Stats
 
-	// Bind is the processor time that Bind took for what users run, Evaluate that of
-	// an evaluation with its gradient.
+	// Bind is the processor time that Bind took for what users run; Evaluate is that of one
+	// evaluation with its gradient.
 	Bind, Evaluate time.Duration
 }
 
@@ -71,7 +70,7 @@ func differ(kind, format string, args ...any) *Disagreement {
 	return &Disagreement{kind, fmt.Sprintf(format, args...)}
 }
 
-// Contend compares all ways at a few points.
+// Contend compares all ways of evaluation at a few points.
 func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Report) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -121,7 +120,7 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
 		return rep
 	}
-	if usual.Density == nil || unrolled.Density == nil { // no graph can hold it
+	if usual.Density == nil || unrolled.Density == nil { // too large for a graph
 		quick := Quick(text, name, set, seed, points)
 		quick.Unsupported = "no graph can hold it"
 		return quick
@@ -153,9 +152,9 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 	return rep
 }
 
-// refused records an error of Bind, or its absence, where the data or the
-// transformed data should be refused for plain. It reports whether the program
-// cannot be run. Bind may say early what rejects every point.
+// refused records an error of Bind, or a missing error if plain refuses the data or the transformed
+// data. It reports whether the program cannot be run. Bind may report early that every point is
+// rejected.
 func (rep *Report) refused(way string, err error, plain *direct.Model, errPlain error, rng *rand.Rand) bool {
 	var e *bind.Error
 	switch {
@@ -171,8 +170,8 @@ func (rep *Report) refused(way string, err error, plain *direct.Model, errPlain 
 	return err != nil || rep.Wrong != nil
 }
 
-// hopeless reports that the density or the generated quantities are rejected at
-// all of some points.
+// hopeless reports whether the density or the generated quantities are rejected at every one of
+// several points.
 func hopeless(m *direct.Model, rng *rand.Rand) bool {
 	sizes, err := m.Sizes()
 	if err != nil {
@@ -199,24 +198,24 @@ func point(sizes []int, rng *rand.Rand) [][]float64 {
 	return x
 }
 
-// contest is one program bound in all ways.
+// contest is one program, bound for all ways of evaluation.
 type contest struct {
 	rep         *Report
 	prints      *[2]strings.Builder // of plain and model
 	plain       *direct.Model
-	interpreted *interp.Model // what users run where nothing else can: of another make than plain, and with derivatives
+	interpreted *interp.Model // an implementation independent of plain, with derivatives
 	model       *compile.Model
-	less        *compile.Model // a pass left out
+	less        *compile.Model // the model with one pass left out
 	without     string
 	usual       *bind.Bound
 	unrolled    *bind.Bound
 	rng         *rand.Rand
-	// differenced is by how much plain may be off where second derivatives are part
-	// of a value: it takes them by differences of differences.
+	// differenced is the possible error of plain if a value includes second derivatives: plain
+	// computes these as differences of differences.
 	differenced float64
 }
 
-// at compares at one point.
+// at compares all ways of evaluation at one point.
 func (c *contest) at(x [][]float64) *Disagreement {
 	c.prints[0].Reset()
 	c.prints[1].Reset()
@@ -284,7 +283,7 @@ func (c *contest) at(x [][]float64) *Disagreement {
 	return c.outputs(x, blur)
 }
 
-// gradient evaluates a log density and its derivatives by the inputs.
+// gradient evaluates a log density and its derivatives with respect to the inputs.
 func gradient(density *ad.Graph, x [][]float64) (lp float64, grad []float64, err error) {
 	g := *density
 	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
@@ -297,9 +296,9 @@ func gradient(density *ad.Graph, x [][]float64) (lp float64, grad []float64, err
 	return out[0][0], slices.Concat(out[1:]...), nil
 }
 
-// blur is by how much the log density may change by rounding at x: an
-// amplification of 1e16 times that of a step of a relative size of 1e-10 is
-// measured; vague reports that nothing can be compared.
+// blur returns the change of the log density at x that rounding may cause. It measures the change
+// for a random step of up to 1e-9 and scales it to one of 1e-15. vague reports that nothing can be
+// compared.
 func (c *contest) blur(x [][]float64, at direct.Density) (blur float64, vague bool) {
 	if math.IsNaN(at.Value) || math.IsInf(at.Value, 0) || at.Magnitude > 1e8 {
 		return 0, true
@@ -319,8 +318,8 @@ func (c *contest) blur(x [][]float64, at direct.Density) (blur float64, vague bo
 	return change*1e-15 + c.differenced, change > 1e6*max(1, at.Magnitude)
 }
 
-// gradients compares the gradients with one another and, at a few coordinates,
-// with differences of the plain interpreter.
+// gradients compares the gradients with each other and, at a few coordinates, with differences of
+// the plain interpreter.
 func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled [][]float64, way string, model []float64) *Disagreement {
 	a, b := slices.Concat(usual...), slices.Concat(unrolled...)
 	scale := max(1, at.Magnitude)
@@ -353,9 +352,10 @@ func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled []
 	return nil
 }
 
-// differs reports whether the derivative along a direction is not the slope, and what it is by
-// differences. Where the density is not smooth enough to tell, it does not: that is only looked at
-// where the two are not near, as each density of the plain interpreter takes long.
+// differs reports whether the derivative along a direction differs from slope; d is the derivative
+// by differences. It reports false where the density is not smooth enough to decide. It checks
+// smoothness only if the two values are not close, because each density of the plain interpreter
+// takes long.
 func (c *contest) differs(x [][]float64, direction []float64, slope, tolerance float64) (d float64, wrong bool) {
 	at := func(h float64) float64 {
 		moved, k := make([][]float64, len(x)), 0
@@ -438,7 +438,7 @@ func near(a, b, tolerance float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance
 }
 
-// Add adds the counts of another program.
+// Add adds the counts of the report of another program.
 func (rep *Report) Add(r Report) {
 	rep.Compared += r.Compared
 	rep.Rejected += r.Rejected

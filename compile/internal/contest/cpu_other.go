@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// ProcessorTime is the time since the process began.
+// ProcessorTime returns the time since the process began.
 func ProcessorTime() time.Duration { return time.Since(begun) }

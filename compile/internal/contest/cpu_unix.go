@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ProcessorTime is the time that processors spent on this process: clocks on the
-// wall say little on a busy machine.
+// ProcessorTime returns the processor time of this process. Wall-clock time says little on a busy
+// machine.
 func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// EverydayModel is a model of everyday use, by which passes of the compiler are judged: NAME of
-// the folder examples or of compile/testdata/everyday.
+// EverydayModel is a model of everyday use, on which passes of the compiler are measured: a file in
+// the folder examples or compile/testdata/everyday.
 type EverydayModel struct {
 	Name string // with its folder, such as examples/garch
-	Rows string // the variable of the data that is the number of rows; "": there is none
+	Rows string // the data variable with the number of rows; "": none
 }
 
-// EverydayModels are all of them.
+// EverydayModels returns all of them.
 func EverydayModels() []EverydayModel {
 	return []EverydayModel{
 		{"examples/garch", "T"}, {"examples/hierarchical_regression", "N"}, {"examples/logistic_regression", "N"}, {"examples/normal_mixture", "N"},
@@ -27,7 +27,7 @@ func EverydayModels() []EverydayModel {
 	}
 }
 
-// EverydayRows is the number of rows with which programs of these models are compared.
+// EverydayRows is the number of rows for comparisons of these models.
 const EverydayRows = 1001
 
 // Read reads a model and its data, as JSON. root is the folder of the repository.
@@ -44,9 +44,9 @@ func (m EverydayModel) Read(root string) (text, values string, err error) {
 	return string(model), strings.TrimPrefix(first, "// DATA "), err
 }
 
-// Sized is the data with n rows: the existing ones again and again, with other numbers where
-// they are no integers, so that not all of them are alike. Without a variable for the number of
-// rows the data are as they were.
+// Sized returns the data with n rows. It repeats the existing rows, and changes numbers that are
+// not integers, so that not all rows are alike. If the model has no variable for the number of
+// rows, the data stay unchanged.
 func (m EverydayModel) Sized(values string, n int) (string, error) {
 	if m.Rows == "" {
 		return values, nil
@@ -72,7 +72,7 @@ func (m EverydayModel) Sized(values string, n int) (string, error) {
 	return string(b), err
 }
 
-// moved adds a number to those that are no integers.
+// moved adds by to the numbers that are not integers.
 func moved(v any, by float64) any {
 	switch v := v.(type) {
 	case float64:

@@ -16,9 +16,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Fast compares the evaluator that runs check themselves with (package interp) with what users
-// run, at one point: the log density and its slope as a run does, every partial derivative, and the
-// outputs. It takes a fifth of the time of Quick, and package direct has no part in it unless Bind
+// Fast compares what users run with package interp, the evaluator by which runs check themselves.
+// At one point it compares the log density and its slope, every partial derivative, and the
+// outputs. It takes a fifth of the time of Quick. It does not use package direct unless Bind
 // refuses the program.
 func Fast(text, name string, set *data.Set, seed uint64) (rep Report) {
 	defer func() {
@@ -92,7 +92,7 @@ func fast(rep *Report, model *compile.Model, x []float64, rng *rand.Rand) *Disag
 		return nil
 	}
 	rep.Compared++
-	// How much rounding moves each derivative.
+	// Estimate the effect of rounding on each derivative.
 	const step = 1e-9
 	near, moved := slices.Clone(x), make([]float64, len(x))
 	for i := range near {
@@ -111,7 +111,7 @@ func fast(rep *Report, model *compile.Model, x []float64, rng *rand.Rand) *Disag
 	for i, v := range want {
 		blur := math.Abs(moved[i]-grad[i]) / step * 1e-15
 		if math.IsNaN(v) || math.IsInf(v, 0) || math.IsNaN(blur) {
-			continue // Stan's are NaN, too, where parts that nothing uses are
+			continue // Stan gives NaN too, if an unused part is NaN
 		}
 		if !(math.Abs(grad[i]-v) <= scale*gradientTolerance+blur) {
 			return differ("gradient model", "gradient by %s: reference %v, model %v (relative to %.3g)", names[i], v, grad[i], scale)

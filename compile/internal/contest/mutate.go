@@ -12,10 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Mutate changes a program at a few places, drawn by the seed: statements are
-// dropped, repeated, reordered, put under conditions or in loops; bounds and
-// indices are shifted; jumps are put in. ok is false if no change gave a program
-// that compiles.
+// Mutate changes a program at a few random places, determined by the seed. It drops, repeats and
+// reorders statements, puts them under conditions or in loops, shifts bounds and indices, and
+// inserts jumps. ok is false if no change gave a program that compiles.
 func Mutate(text string, seed uint64) (mutant string, ok bool) {
 	rng := rand.New(rand.NewPCG(seed, 0xbf58476d1ce4e5b9))
 	for range 1 + rng.IntN(3) {
@@ -37,8 +36,8 @@ func Mutate(text string, seed uint64) (mutant string, ok bool) {
 	return text, ok
 }
 
-// recursive reports whether a function calls itself, or one that comes later: a
-// mutant of such a program may not end.
+// recursive reports whether a function calls itself or a later function. A mutant of such a program
+// may not end.
 func recursive(text string) bool {
 	tree, _ := lang.Parse(source.NewFile("mutant", text))
 	found := false
@@ -64,17 +63,17 @@ func recursive(text string) bool {
 	return found
 }
 
-// place is a statement with what is around it.
+// located is a statement with its context.
 type located struct {
 	stmt  ast.Stmt
-	list  []ast.Stmt // its brothers
+	list  []ast.Stmt // the list of statements that contains it
 	at    int
 	loops []*ast.For
 	inFor bool // in a for or foreach loop
 	decl  bool
 }
 
-// site is all that mutations can change in a program.
+// mutator holds the parts of a program that mutations can change.
 type mutator struct {
 	rng     *rand.Rand
 	source  string
@@ -93,13 +92,13 @@ func (s *mutator) of(n ast.Node) string {
 	return s.source[sp.Start:sp.End]
 }
 
-// replaced is the text with that of a node replaced.
+// replaced returns the program's text with the text of a node replaced.
 func (s *mutator) replaced(n ast.Node, by string) string {
 	sp := n.Span()
 	return s.source[:sp.Start] + by + s.source[sp.End:]
 }
 
-// mutations are the changes; each returns false where it is not possible.
+// mutations are the kinds of change. Each returns false if it is not possible.
 var mutations = []struct {
 	weight int
 	change func(s *mutator) (string, bool)
@@ -208,7 +207,7 @@ func (s *mutator) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 	}
 }
 
-// exprs collects the parts of expressions.
+// exprs collects the subexpressions of a node.
 func (s *mutator) exprs(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -227,7 +226,7 @@ func (s *mutator) exprs(n ast.Node) {
 
 func draw[T any](s *mutator, list []T) T { return list[s.rng.IntN(len(list))] }
 
-// cond is a condition that can stand within the loops.
+// cond returns a condition that is valid within the loops.
 func (s *mutator) cond(loops []*ast.For) string {
 	if len(loops) > 0 && s.rng.IntN(4) > 0 {
 		f := loops[len(loops)-1]
@@ -246,7 +245,7 @@ func (s *mutator) cond(loops []*ast.For) string {
 	return draw(s, []string{"1", "0"})
 }
 
-// some draws a statement; plain: no declaration.
+// some draws a statement; with plain, one that is not a declaration.
 func (s *mutator) some(plain bool) (located, bool) {
 	for range 10 {
 		if len(s.places) == 0 {
@@ -287,7 +286,7 @@ func (s *mutator) swap() (string, bool) {
 	return s.source[:a.Start] + s.source[b.Start:b.End] + s.source[a.End:b.Start] + s.source[a.Start:a.End] + s.source[b.End:], true
 }
 
-// move puts a copy of a statement after another one.
+// move inserts a copy of a statement after another one.
 func (s *mutator) move() (string, bool) {
 	p, ok := s.some(true)
 	q, ok2 := s.some(false)
@@ -377,7 +376,7 @@ func (s *mutator) operator() (string, bool) {
 	return "", false
 }
 
-// condition makes an expression one of two.
+// condition replaces an expression by a choice between two.
 func (s *mutator) condition() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {
@@ -390,7 +389,7 @@ func (s *mutator) condition() (string, bool) {
 	return s.replaced(e.RHS, fmt.Sprintf("(%s ? %s : %s)", s.cond(p.loops), s.of(e.RHS), draw(s, []string{s.of(e.LHS), "0.5", s.of(e.RHS)}))), true
 }
 
-// unwrap leaves the condition of a conditional out, or negates it.
+// unwrap drops or negates the condition of a conditional.
 func (s *mutator) unwrap() (string, bool) {
 	if len(s.ifs) == 0 {
 		return "", false
@@ -408,8 +407,8 @@ func (s *mutator) unwrap() (string, bool) {
 	return s.replaced(i, "{ }"), true
 }
 
-// keep copies a variable before it is assigned, and adds the copy to the
-// density where a condition holds.
+// keep copies a variable before it is assigned, and adds the copy to the density if a condition
+// holds.
 func (s *mutator) keep() (string, bool) {
 	for range 10 {
 		p, ok := s.some(true)

@@ -14,9 +14,8 @@ import (
 // Posterior is a posterior of posteriordb: a program in Stan and its data, as JSON.
 type Posterior struct{ Name, Model, Text, Data string }
 
-// Posteriors reads the posteriors in folder posterior_database of a checkout of posteriordb, in
-// order of their names. It leaves out those whose program is in another language only, and those
-// whose data the checkout does not hold.
+// Posteriors reads the posteriors in the folder posterior_database of a checkout of posteriordb,
+// sorted by name. It leaves out those without a Stan program and those whose data are missing.
 func Posteriors(folder string) (list []Posterior, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "posteriors", "*.json"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// notFinite is the kind of a gradient that is not finite where the density has a
+// notFinite is the kind of disagreement where a gradient is not finite although the density has a
 // derivative.
 const notFinite = "gradient not finite"
 
@@ -58,7 +58,7 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 	for range points {
 		x := point(sizes, rng)
 		rep.Wrong = c.quick(x)
-		if d := rep.Wrong; d != nil && d.Kind == notFinite { // few are, so that this is bound for them alone
+		if d := rep.Wrong; d != nil && d.Kind == notFinite { // rare, so bound only here
 			var m *interp.Model
 			b, err := bind.Bind(prog.IR(), set, bind.Options{Propto: propto, Jacobian: true, Transforms: transform.Stan239})
 			if err == nil {
@@ -77,7 +77,7 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 	return rep
 }
 
-// quick compares at one point.
+// quick compares the two at one point.
 func (c *contest) quick(x [][]float64) *Disagreement {
 	want, errWant := c.plain.Density(x)
 	flat := slices.Concat(x...)
@@ -149,8 +149,8 @@ func (c *contest) quick(x [][]float64) *Disagreement {
 	return nil
 }
 
-// needsRandom reports whether a program draws random numbers, which it is not
-// given here: numbers that nothing uses are not drawn by what users run.
+// needsRandom reports whether an error means that a program draws random numbers, which are not
+// provided here. What users run does not draw numbers that nothing uses.
 func needsRandom(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "needs a random number generator")
 }

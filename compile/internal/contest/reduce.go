@@ -14,10 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Resized is the data, as JSON, of a program with other values of the ints that
-// the data block declares as sizes: arrays are cut off, and ints that the
-// declaration bounds by such a size stay within it. What the program does not
-// declare is left out.
+// Resized returns the data of a program, as JSON, with new values for ints that the data block uses
+// as sizes. Arrays are cut to size, and ints whose declared bound is such a size are kept within
+// it. Values that the program does not declare are left out.
 func Resized(text, values string, sizes map[string]int) (string, error) {
 	tree, list := lang.Parse(source.NewFile("model", text))
 	if list.HasErrors() {
@@ -80,7 +79,7 @@ func Resized(text, values string, sizes map[string]int) (string, error) {
 	return string(b), err
 }
 
-// cut cuts a value off at the sizes that expressions have.
+// cut truncates a value to the sizes dims.
 func cut(value any, dims []ast.Expr, known map[string]int, most int) (any, error) {
 	if len(dims) == 0 {
 		if n, ok := value.(json.Number); ok && most > 0 {
@@ -110,8 +109,7 @@ func cut(value any, dims []ast.Expr, known map[string]int, most int) (any, error
 	return out, nil
 }
 
-// Sizes are the ints of the data block that are sizes of other data, with their
-// values.
+// Sizes returns the ints of the data block that are sizes of other data, with their values.
 func Sizes(text, values string) map[string]int {
 	tree, list := lang.Parse(source.NewFile("model", text))
 	all := map[string]any{}
@@ -134,8 +132,7 @@ func Sizes(text, values string) map[string]int {
 	return out
 }
 
-// Reduce makes data smaller while fails says that the program still fails with
-// them.
+// Reduce makes data smaller as long as the program still fails with them.
 func Reduce(text, values string, fails func(values string) bool, limit time.Duration) string {
 	end := time.Now().Add(limit)
 	try := func(sizes map[string]int) bool {
@@ -149,7 +146,7 @@ func Reduce(text, values string, fails func(values string) bool, limit time.Dura
 		values = smaller
 		return true
 	}
-	try(nil) // without what is not declared
+	try(nil) // drop what the program does not declare
 	var names []string
 	for name := range Sizes(text, values) {
 		names = append(names, name)
@@ -158,7 +155,7 @@ func Reduce(text, values string, fails func(values string) bool, limit time.Dura
 	for _, name := range names {
 		n := Sizes(text, values)[name]
 		for k := 0; k < n; k++ {
-			if k > 5 && k < n-1 { // few sizes are tried between
+			if k > 5 && k < n-1 { // try only a few of the larger sizes
 				k = min(max(2*k, n/2), n-1)
 			}
 			if try(map[string]int{name: k}) {

@@ -8,12 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 )
 
-// undefined reports whether the derivative at a point is one that Stan gives as
-// NaN too, although the log density is finite: on the path that was executed, an
-// operation's own derivative is not finite (tanh of an infinite density), or a
-// number computed from parameters is NaN and is not used in the end (an element
-// read before it was assigned, of which 0 times NaN comes back). There a gradient
-// that is not finite is no fault, and neither is one that is.
+// undefined reports whether Stan gives NaN too as the derivative at a point, although the log
+// density is finite. Two causes are recognised on the executed path: an operation's own derivative
+// is not finite (tanh of an infinite density), or a number computed from parameters is NaN and not
+// used in the end (an element read before it was assigned, to which 0 times NaN comes back). There,
+// neither a finite nor a non-finite gradient is a fault.
 func undefined(m *interp.Model, x [][]float64) bool {
 	r, err := m.Record(x, &ad.Env{Print: func(string) {}})
 	if err != nil {

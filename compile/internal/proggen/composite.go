@@ -13,7 +13,7 @@ func (g *gen) composite() bool {
 	)
 }
 
-// tupleLocal declares a tuple, whose members are variables from then on.
+// tupleLocal declares a tuple; its members become variables.
 func (g *gen) tupleLocal() bool {
 	if g.off[Tuples] {
 		return false
@@ -61,7 +61,7 @@ func (g *gen) tupleLocal() bool {
 	return true
 }
 
-// unpack assigns to two variables at once, each of which the values may read.
+// unpack assigns to two variables at once; the values may read both.
 func (g *gen) unpack() bool {
 	if g.off[Tuples] {
 		return false
@@ -128,8 +128,7 @@ func (g *gen) tupleArray() bool {
 	return true
 }
 
-// complexState is a recurrence of a complex number, whose parts can be read
-// afterwards.
+// complexState writes a recurrence of a complex number, whose parts can be read afterwards.
 func (g *gen) complexState() bool {
 	s := among(g, g.sizeN(), g.sizeT(), g.sizeK())
 	if g.off[Complex] || !g.fits(s.n) {
@@ -162,8 +161,7 @@ func (g *gen) declareParts(name string) {
 	}
 }
 
-// complexVector fills a vector of complex numbers, element by element, and
-// makes something of it.
+// complexVector fills a vector of complex numbers, element by element, and uses it.
 func (g *gen) complexVector() bool {
 	s := among(g, g.sizeN(), g.sizeT(), g.sizeK())
 	if g.off[Complex] || !g.fits(2*s.n) {
@@ -191,7 +189,7 @@ func (g *gen) complexVector() bool {
 	return true
 }
 
-// complexReal is a real made by way of complex numbers.
+// complexReal makes a real from complex numbers.
 func (g *gen) complexReal(depth int, out *expr) bool {
 	if g.off[Complex] {
 		return false

@@ -2,7 +2,7 @@ package proggen
 
 import "fmt"
 
-// computedInt declares an int between 1 and n whose value parameters decide.
+// computedInt declares an int between 1 and n whose value depends on parameters.
 func (g *gen) computedInt(n int) string {
 	k := g.name("k")
 	g.line("int %s = %d;", k, g.between(1, n))
@@ -46,7 +46,7 @@ func (g *gen) computedIndex() bool {
 	return true
 }
 
-// computedLoop is a for loop whose bound parameters decide.
+// computedLoop writes a for loop whose bound depends on parameters.
 func (g *gen) computedLoop() bool {
 	s := among(g, g.sizeT(), g.sizeN())
 	if s.n == 0 || !g.fits(3*s.n) || !g.intsHere() {
@@ -88,8 +88,8 @@ func (g *gen) toTolerance() bool {
 	return true
 }
 
-// inWhile writes, with a probability, statements of the body of a while loop of
-// about so many trips, whose end it leaves to forEnd.
+// inWhile writes, with probability p, statements into the body of a while loop of about the given
+// number of trips. The caller ends the loop by forEnd.
 func (g *gen) inWhile(trips int, p float64) {
 	g.costs = append(g.costs, g.cost)
 	g.cost *= trips
@@ -103,8 +103,8 @@ func (g *gen) inWhile(trips int, p float64) {
 	g.release(m, false)
 }
 
-// shrinking is a while loop over any statements that runs until a number, which
-// at least halves in every trip, is small.
+// shrinking writes a while loop over arbitrary statements. It runs until a number, which at least
+// halves in every trip, is small.
 func (g *gen) shrinking() bool {
 	const trips = 4
 	if !g.fits(2 * trips) {
@@ -127,7 +127,7 @@ func (g *gen) shrinking() bool {
 	return true
 }
 
-// newton is a function that solves an equation by Newton's method.
+// newton writes a function that solves an equation by Newton's method.
 func (g *gen) newton(f *function) {
 	f.bound = 4
 	x, y, d, n := g.name("x"), g.name("r"), g.name("r"), g.name("n")
@@ -159,7 +159,7 @@ func (g *gen) newton(f *function) {
 	g.close()
 }
 
-// position is an int that iterations move on by what data say.
+// position writes a loop whose iterations advance an int depending on data.
 func (g *gen) position() bool {
 	n := g.sizeN()
 	v := g.some(func(v *variable) bool { return v.is(vectors, 0) && v.dims[0].text == n.text })

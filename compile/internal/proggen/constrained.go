@@ -6,23 +6,22 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// constrainedType is a type that parameters may have, with a limit of the absolute
-// value of an element while unconstrained numbers are within ±1.2 and sizes at
-// most 4.
+// constrainedType is a type that parameters may have. The limit bounds the absolute value of an
+// element, while unconstrained numbers are within ±1.2 and sizes are at most 4.
 type constrainedType struct {
 	keyword string
 	kind    kind
 	bound   float64
 	square  bool
-	high    bool // not wider than high
+	high    bool // a matrix with at least as many rows as columns
 }
 
-// narrower are limits below the usual one of types whose elements have no bounds.
+// narrower has limits below the usual one for types whose elements have no bounds.
 var narrower = map[types.ConstraintKind]float64{
 	types.Ordered: 12, types.PositiveOrdered: 14, types.SumToZeroVector: 2.1, types.SumToZeroMatrix: 3.6, types.CholeskyFactorCov: 3.4,
 }
 
-// constrainedTypes are those of the language.
+// constrainedTypes returns the constrained types of the language.
 func constrainedTypes() []constrainedType {
 	var all []constrainedType
 	for _, k := range types.ConstrainedTypes() {
@@ -67,8 +66,8 @@ func (g *gen) constrainedParameters() {
 	}
 }
 
-// constrainedValue declares a transformed parameter or generated quantity that
-// its declaration checks.
+// constrainedValue declares a transformed parameter or generated quantity with a constrained type,
+// which is checked.
 func (g *gen) constrainedValue() {
 	if !g.on(Constrained) || !g.chance(0.4) {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// someSize is the size of a vector that expressions are made for.
+// someSize chooses the size of a vector for expressions.
 func (g *gen) someSize() size {
 	if g.chance(0.6) {
 		v := g.some(func(v *variable) bool {
@@ -19,7 +19,7 @@ func (g *gen) someSize() size {
 	return among(g, g.sizeN(), g.sizeK(), g.sizeK(), g.sizeT(), g.sizeJ(), lit(3))
 }
 
-// sequence is an expression of type vector, or row_vector if row.
+// sequence makes an expression of type vector or, with row, row_vector.
 func (g *gen) sequence(s size, depth int, row bool) expr {
 	kd, other := vectors, rows
 	if row {
@@ -142,7 +142,7 @@ func kindName(k kind) string {
 	return [...]string{"int", "real", "vector", "row_vector", "matrix"}[k]
 }
 
-// part is a piece of a longer sequence, or elements chosen by an int array.
+// part makes a piece of a longer sequence, or elements selected by an int array.
 func (g *gen) part(s size, kd kind, out *expr) bool {
 	v := g.some(func(v *variable) bool { return v.is(kd, 0) && v.dims[0].n >= s.n })
 	if v == nil {
@@ -172,7 +172,7 @@ func (g *gen) part(s size, kd kind, out *expr) bool {
 	return true
 }
 
-// lineOf is a row or column of a matrix.
+// lineOf makes a row or column of a matrix.
 func (g *gen) lineOf(s size, row bool, out *expr) bool {
 	along := 0
 	if row {
@@ -198,7 +198,7 @@ func (g *gen) lineOf(s size, row bool, out *expr) bool {
 func (g *gen) vector(s size, depth int) expr { return g.sequence(s, depth, false) }
 func (g *gen) row(s size, depth int) expr    { return g.sequence(s, depth, true) }
 
-// matrix is an expression of type matrix.
+// matrix makes an expression of type matrix.
 func (g *gen) matrix(r, c size, depth int) expr {
 	var out expr
 	as := func(bound float64, format string, args ...any) bool {
@@ -229,7 +229,7 @@ func (g *gen) matrix(r, c size, depth int) expr {
 			}
 			return as(v.bound, "%s'", v.name)
 		}},
-		option{2, func() bool { // some rows of a higher matrix
+		option{2, func() bool { // some rows of a matrix with more rows
 			v := g.some(func(v *variable) bool { return v.is(matrices, 0) && v.dims[0].n >= r.n && v.dims[1].n == c.n })
 			if v == nil {
 				return false

@@ -1,6 +1,6 @@
 package proggen
 
-// controlTemplates are loops, jumps, guards and functions as such.
+// controlTemplates are loops, jumps, guards and functions.
 var controlTemplates = []template{
 	{name: "loop", kinds: "s", text: `
 for ($n in @{1|1|2}:@N@{|| - 1}) {
@@ -250,7 +250,7 @@ for ($n in 1:@N) {
 }`},
 }
 
-// templates are all.
+// templates are the templates of all files.
 var templates = joined(seriesTemplates, discreteTemplates, raggedTemplates, controlTemplates, linkTemplates)
 
 func joined(lists ...[]template) (all []template) {

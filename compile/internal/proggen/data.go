@@ -7,16 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// chooseSizes fixes the values of the sizes that data declare. Loops over N are
-// evaluated in lanes wherever they stand, those over T only where they are
-// outermost, those over K and J rarely; L may be 0.
+// chooseSizes fixes the values of the sizes that data declare. Loops over N are evaluated in lanes
+// everywhere, those over T only if they are outermost, those over K and J rarely. L may be 0.
 func (g *gen) chooseSizes() {
 	g.data["N"], g.data["T"] = g.between(17, 21), g.between(4, 8)
 	g.data["K"], g.data["J"] = g.between(2, 3), g.between(2, 5)
 	g.data["L"] = g.between(0, 2)
 }
 
-// global is a size that the data declare; functions do not see its name.
+// global returns a size that the data declare; functions do not see its name.
 func (g *gen) global(name string) size {
 	n := g.data[name].(int)
 	if g.stage == inFunction && g.fn != nil {
@@ -30,7 +29,7 @@ func (g *gen) sizeT() size { return g.global("T") }
 func (g *gen) sizeK() size { return g.global("K") }
 func (g *gen) sizeJ() size { return g.global("J") }
 
-// number is a random real with few digits.
+// number returns a random real with few digits.
 func (g *gen) number(bound float64) float64 {
 	return math.Round((2*g.rng.Float64()-1)*bound*100) / 100
 }
@@ -51,7 +50,7 @@ func (g *gen) whole(n, lo, hi int) []int {
 	return out
 }
 
-// nested gives numbers of a rectangular shape as JSON has them.
+// nested returns random numbers of a rectangular shape, nested as in JSON.
 func (g *gen) nested(shape []int, bound float64) any {
 	if len(shape) == 1 {
 		return g.numbers(shape[0], bound)
@@ -63,7 +62,7 @@ func (g *gen) nested(shape []int, bound float64) any {
 	return out
 }
 
-// dataBlock declares data, most of a fixed choice, with values.
+// dataBlock declares data, mostly from a fixed list, with values.
 func (g *gen) dataBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	for _, name := range []string{"N", "T", "K", "J", "L"} {
@@ -125,8 +124,7 @@ func (g *gen) dataBlock() {
 	numeric("ar2", reals, []size{t, k}, nil)
 }
 
-// declaration is the declared type and name of a variable; constraint is put
-// after the type.
+// declaration returns the declared type and name of a variable, with constraint after the type.
 func declaration(v *variable, constraint string) string {
 	s := ""
 	list := func(sizes []size) string {
@@ -154,8 +152,8 @@ func declaration(v *variable, constraint string) string {
 	return s + " " + v.name
 }
 
-// parameterBlock declares parameters. Unconstrained numbers are within ±1.2
-// when programs are evaluated, which gives the bounds.
+// parameterBlock declares parameters. Programs are evaluated at unconstrained numbers within ±1.2,
+// which gives the bounds.
 func (g *gen) parameterBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	add := func(p float64, name string, kd kind, array, dims []size, constraint string, bound float64) {

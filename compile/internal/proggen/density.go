@@ -72,7 +72,7 @@ type distributed struct {
 	discrete            bool
 }
 
-// distribution draws one.
+// distribution draws a distribution with its variate and arguments.
 func (g *gen) distribution() (d distributed, ok bool) {
 	if g.chance(0.3) {
 		return g.discrete()

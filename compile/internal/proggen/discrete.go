@@ -1,7 +1,7 @@
 package proggen
 
-// discreteTemplates are hidden states, dynamic programming, mixtures, censoring
-// and families with atoms.
+// discreteTemplates are hidden states, dynamic programming, mixtures, censoring, and families with
+// atoms.
 var discreteTemplates = []template{
 	{name: "forward algorithm", text: `
 array[@N] vector[@K] $g;

@@ -10,11 +10,10 @@ import (
 
 // drawing is the state of one NewStatements.
 //
-// Nothing is known of values but that ints stay small, as each assignment takes a
-// remainder, and reals mostly do, as each assignment takes a function of a bounded
-// value. So every place of an index is made valid where it is written
-// (1 + abs(i) % N), which is what lets indices, bounds and numbers of trips be any
-// expression.
+// Values are unknown, except that ints stay small, because each assignment takes a remainder. Reals
+// mostly stay small too, because each assignment applies a function to a bounded value. So every
+// index is made valid where it is written (1 + abs(i) % N). This lets indices, bounds and numbers
+// of trips be arbitrary expressions.
 type drawing struct {
 	counts []int // numbers of rows to choose from; nil: small ones
 	page
@@ -22,26 +21,25 @@ type drawing struct {
 
 	vars     []container // in scope, nearer ones last
 	routines []routine
-	rows     []string   // ints in 1..N: variables of the loops around
-	sink     string     // what terms are added to; "": there is none
+	rows     []string   // variables of the enclosing loops
+	sink     string     // variable that terms are added to; "": none
 	result   *container // of the function being written
-	loops    int        // around, which a jump may leave
-	cost     int        // iterations of the loops around
+	loops    int        // number of enclosing loops that a jump may leave
+	cost     int        // iterations of the enclosing loops
 	depth    int        // of blocks
 	taste
 }
 
-// taste is what a program has more or less of. Programs of a few kinds of
-// statements and variables come to places of the compiler that those with everything
-// do not, as these leave its fast paths.
+// taste says which kinds of statements and variables a program favours. Programs with few kinds
+// take fast paths of the compiler that programs with all kinds leave.
 type taste struct {
 	small   bool     // one loop over rows, with simple statements
-	wild    bool     // values that are no number and rejections occur
+	wild    bool     // NaN, infinities and rejections occur
 	plain   bool     // terms are no densities
 	shapes  []int    // of variables; rows of drawnShapes
 	sizes   []string // of small containers
-	length  int      // most statements of a body
-	deepest int      // operators in one another in an expression
+	length  int      // maximum number of statements of a body
+	deepest int      // maximum depth of operators in an expression
 	often   struct{ branch, short, while, jump, leave, declare, term int }
 }
 
@@ -80,13 +78,13 @@ func (d *drawing) weighed() int {
 	return 0
 }
 
-// place is a variable: an array of scalars, vectors or matrices.
+// container is a variable: an array of scalars, vectors or matrices.
 type container struct {
 	name   string
 	kind   kind
-	arrays int      // how many of the sizes are those of arrays
+	arrays int      // number of sizes that are array dimensions
 	size   []string // N, K or a number
-	fixed  bool     // is not assigned
+	fixed  bool     // must not be assigned
 	known  bool     // does not depend on parameters
 }
 
@@ -107,12 +105,11 @@ const (
 	maxLines = 160
 )
 
-// NewStatements makes the program of a seed out of statements drawn one by one:
-// loops whose bodies compute ints, write elements at computed places, jump and
-// return, in every block.
+// NewStatements makes the program of a seed from statements drawn one by one: loops whose bodies
+// compute ints, write elements at computed places, jump and return, in every block.
 func NewStatements(seed uint64) Program { return newStatements(seed, nil) }
 
-// newStatements is NewStatements with a number of rows among those given; nil: small ones.
+// newStatements is NewStatements with a number of rows drawn from rows; nil: a small number.
 func newStatements(seed uint64, rows []int) Program {
 	d := &drawing{page: newPage(seed, 0xd1342543de82ef95), data: map[string]any{}, cost: 1, counts: rows}
 	d.drawTaste()
@@ -184,7 +181,7 @@ func (d *drawing) values() {
 		to[i] = min(n, from[i]+d.between(-1, 4))
 	}
 	d.data["from"], d.data["to"] = from, to
-	// What map_rect gives to each job.
+	// Arguments that map_rect passes to each job.
 	xr, xi := make([][3]float64, k), make([][3]int, k)
 	for i := range k {
 		xr[i], xi[i] = [3]float64{real(), real(), real()}, [3]int{d.between(0, 4), d.between(-3, 3), d.between(1, 3)}
@@ -192,7 +189,7 @@ func (d *drawing) values() {
 	d.data["xr"], d.data["xi"] = xr, xi
 }
 
-// given are the data, and drawnParameters the parameters.
+// given lists the data, and drawnParameters the parameters.
 var given = []container{
 	{name: "N"}, {name: "K"},
 	{name: "y", kind: vectors, size: []string{"N"}},
@@ -218,7 +215,7 @@ var drawnParameters = []container{
 
 // program writes all blocks.
 func (d *drawing) program() {
-	parts := 1.0 // how likely there are parts beside the model
+	parts := 1.0 // probability of blocks besides the model
 	if d.small {
 		parts = 0.2
 	}
@@ -298,7 +295,7 @@ func (d *drawing) block(head string, real float64) {
 	d.close()
 }
 
-// inScope runs f; what it declares is not in scope afterwards.
+// inScope runs f and then drops its declarations from the scope.
 func (d *drawing) inScope(f func()) {
 	vars, rows := len(d.vars), len(d.rows)
 	f()
@@ -317,14 +314,14 @@ func (d *drawing) close() {
 	d.line("}")
 }
 
-// otherwise goes on with another branch.
+// otherwise continues with another branch.
 func (d *drawing) otherwise(head string) {
 	d.indent--
 	d.line("} %s", head)
 	d.indent++
 }
 
-// number is the value of a size.
+// number returns the value of a size.
 func (d *drawing) number(size string) int {
 	if n, ok := d.data[size].(int); ok {
 		return n
@@ -334,8 +331,8 @@ func (d *drawing) number(size string) int {
 	return n
 }
 
-// region writes variables, loops over rows that change and read them, and terms of
-// what they hold in the end.
+// region writes variables, loops over rows that change and read them, and terms from their final
+// values.
 func (d *drawing) region() {
 	d.open("{")
 	mark := len(d.vars)
@@ -384,8 +381,8 @@ func (d *drawing) rowBody() {
 	d.use(d.vars[mark:])
 }
 
-// use lets variables that go out of scope show: as terms, or in a variable that
-// stays.
+// use makes variables that go out of scope affect the result: as terms, or through a variable that
+// stays in scope.
 func (d *drawing) use(list []container) {
 	for _, p := range list {
 		if p.fixed || d.chance(0.3) {

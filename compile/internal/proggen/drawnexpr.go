@@ -34,7 +34,7 @@ func (d *drawing) has(name string) bool {
 	return false
 }
 
-// element is an element of p at places that are computed.
+// element makes an element of p at computed indices.
 func (d *drawing) element(p *container, depth int) string {
 	if len(p.size) == 0 {
 		return p.name
@@ -48,7 +48,7 @@ func (d *drawing) element(p *container, depth int) string {
 
 // ---- ints ----
 
-// index is an int in 1..size.
+// index makes an int expression in 1..size.
 func (d *drawing) index(size string, depth int) string {
 	if size == "N" && len(d.rows) > 0 && d.chance(0.6) {
 		return one(d, d.rows)
@@ -63,7 +63,7 @@ func (d *drawing) index(size string, depth int) string {
 	return fmt.Sprintf(among(d, "1 + abs(%[1]s) %% %[2]s", "max(1, min(%[2]s, %[1]s))", "1 + (%[1]s + %[2]s * 100) %% %[2]s"), e, size)
 }
 
-// int is an expression of type int.
+// int makes an expression of type int.
 func (d *drawing) int(depth int) string {
 	scalar := func(p *container) bool { return p.kind == ints && len(p.size) == 0 }
 	if depth <= 0 || d.chance(0.25) {
@@ -105,7 +105,7 @@ func (d *drawing) int(depth int) string {
 	return a()
 }
 
-// condition compares ints and data where known says so, and reals otherwise.
+// condition compares ints and data if known is set, otherwise reals.
 func (d *drawing) condition(depth int, known bool) string {
 	if depth > 0 && d.chance(0.2) {
 		return fmt.Sprintf("(%s %s %s)", d.condition(depth-1, known), among(d, "&&", "||"), d.condition(depth-1, known))
@@ -132,7 +132,7 @@ func (d *drawing) anyCondition() string { return d.condition(1, d.chance(0.6)) }
 // Constants have more digits than data, so that comparisons of different numbers that
 // would be equal but for roundings are rare.
 
-// real is an expression of type real.
+// real makes an expression of type real.
 func (d *drawing) real(depth int) string {
 	depth = min(depth, d.deepest)
 	if depth <= 0 || d.chance(0.2) {
@@ -182,7 +182,7 @@ func (d *drawing) real(depth int) string {
 	return fmt.Sprintf("(%s + 0.1339)", a())
 }
 
-// part is a number made of a part of a container.
+// part makes a number from a part of a container.
 func (d *drawing) part(p *container) string {
 	i := d.index(p.size[0], 1)
 	last := p.size[len(p.size)-1]
@@ -216,7 +216,7 @@ func (d *drawing) part(p *container) string {
 	return fmt.Sprintf("%s(%s[1:%s])", of(), p.name, i)
 }
 
-// selection is a list of a few places.
+// selection makes a list of a few indices.
 func (d *drawing) selection(size string) string {
 	if size == "N" && d.has("L") && d.chance(0.3) {
 		return "L[1:min(N, 4)]"
@@ -228,8 +228,9 @@ func (d *drawing) selection(size string) string {
 	return "{" + strings.Join(at, ", ") + "}"
 }
 
-// bounded keeps a number small, by functions that rise: iterated ones that rise and
-// fall are chaotic, and differ by roundings. What is none becomes one in programs that have such.
+// bounded keeps a number small, by increasing functions. Iterated functions that rise and fall are
+// chaotic: they amplify rounding errors. In programs with NaN and infinities, it also replaces
+// these by numbers.
 func (d *drawing) bounded(e string) string {
 	if d.wild && len(e) > 60 { // not thrice
 		return fmt.Sprintf("fmin(1, fmax(-1, %s))", e)
@@ -242,7 +243,7 @@ func (d *drawing) bounded(e string) string {
 
 // ---- containers ----
 
-// vector is an expression of type vector.
+// vector makes an expression of type vector.
 func (d *drawing) vector(size string, depth int) string {
 	depth = min(depth, d.deepest)
 	long := size == "N" || size == "K"
@@ -326,7 +327,7 @@ func (d *drawing) vector(size string, depth int) string {
 	return leaf()
 }
 
-// matrix is an expression of type matrix.
+// matrix makes an expression of type matrix.
 func (d *drawing) matrix(r, c string, depth int) string {
 	if p := d.some(func(p *container) bool {
 		return p.kind == matrices && p.arrays == 0 && p.size[0] == r && p.size[1] == c
@@ -346,7 +347,7 @@ func (d *drawing) matrix(r, c string, depth int) string {
 	return fmt.Sprintf("rep_matrix(%s, %s, %s)", d.real(depth-1), r, c)
 }
 
-// value is an expression of the type of p, with small numbers.
+// value makes an expression of the type of p, with small numbers.
 func (d *drawing) value(p container, depth int) string {
 	if p.arrays > 0 {
 		elem := p
@@ -379,12 +380,12 @@ func (d *drawing) value(p container, depth int) string {
 	return d.boundedAll(d.matrix(p.size[0], p.size[1], depth))
 }
 
-// boundedAll is as bounded, of containers.
+// boundedAll is bounded for containers.
 func (d *drawing) boundedAll(e string) string {
 	return fmt.Sprintf(among(d, "tanh(%s)", "tanh(%s)", "inv_logit(%s)"), e)
 }
 
-// reduced is a number that depends on all of p.
+// reduced makes a number that depends on all of p.
 func (d *drawing) reduced(p container) string {
 	switch {
 	case p.kind == complexes && p.arrays == 0:

@@ -15,7 +15,7 @@ func shape(p container) string {
 	return text + drawnKinds[p.kind]
 }
 
-// style is what a drawn function is given.
+// style says which arguments a drawn function gets.
 type style uint8
 
 const (
@@ -90,7 +90,7 @@ func (d *drawing) writeFunction(r routine) {
 			d.line("int %s = part[%s - first + 1];", l, n)
 			d.vars = append(d.vars, container{name: n, fixed: true, known: true}, container{name: l, fixed: true, known: true})
 			d.rows = []string{n, n, l}
-			d.result = nil // the sum of all rows alone has a value
+			d.result = nil // only the sum over all rows has a value
 			d.inLoop(1, d.rowBody)
 		})
 		d.line("return %s;", d.sink)
@@ -134,7 +134,7 @@ func (d *drawing) isKnown(name string) bool {
 	return slices.ContainsFunc(d.vars, func(p container) bool { return p.name == name && p.known })
 }
 
-// calling is a call of r.
+// calling returns a call of r.
 func (d *drawing) calling(r *routine, depth int) string {
 	var args []string
 	for _, a := range r.args {
@@ -160,7 +160,7 @@ func (d *drawing) calling(r *routine, depth int) string {
 	return fmt.Sprintf("%s(%s)", r.name, strings.Join(args, ", "))
 }
 
-// summed adds what reduce_sum or map_rect makes of a function.
+// summed adds the result of reduce_sum or map_rect with a function.
 func (d *drawing) summed() {
 	for i := range d.routines {
 		switch r := &d.routines[i]; r.style {
@@ -173,7 +173,7 @@ func (d *drawing) summed() {
 	}
 }
 
-// call adds what a function gives for the row.
+// call adds the value of a function for the row.
 func (d *drawing) call() {
 	r := d.callable(func(r *routine) bool { return r.result.kind != ints })
 	if r == nil {

@@ -7,8 +7,7 @@ import (
 
 // ---- declarations ----
 
-// drawnShapes are the types of variables: an f is a small size, an l one that may be N
-// or K.
+// drawnShapes are the types of variables: f is a small size, l a size that may be N or K.
 var drawnShapes = []struct {
 	prefix string
 	kind   kind
@@ -31,7 +30,7 @@ var drawnShapes = []struct {
 	{"C", complexes, 1, "f", 1},
 }
 
-// newPlace draws a type among those of the program.
+// newPlace draws a type from those of the program.
 func (d *drawing) newPlace() container {
 	s := drawnShapes[one(d, d.shapes)]
 	p := container{name: d.name(s.prefix), kind: s.kind, arrays: s.arrays}
@@ -48,7 +47,7 @@ func (d *drawing) newPlace() container {
 	return p
 }
 
-// declared is the declaration of p.
+// declared returns the declaration of p.
 func (d *drawing) declared(p container) string {
 	text := ""
 	if p.arrays > 0 {
@@ -77,7 +76,7 @@ func (d *drawing) statements(n int) {
 	}
 }
 
-// body is a few statements with their own scope.
+// body writes a few statements with their own scope.
 func (d *drawing) body() {
 	d.inScope(func() {
 		mark := len(d.vars)
@@ -138,7 +137,7 @@ func (d *drawing) inLoop(trips int, body func()) {
 	d.close()
 }
 
-// short writes a loop of few iterations, none of them for certain.
+// short writes a loop of few iterations, possibly none.
 func (d *drawing) short() {
 	j := d.name("j")
 	trips := 4
@@ -188,8 +187,8 @@ func (d *drawing) short() {
 	})
 }
 
-// while writes a loop that ends: at last by a count of its trips, by places that go
-// down, or by a number that is halved.
+// while writes a loop that ends: by a count of its trips, by decreasing indices, or by a number
+// that is halved.
 func (d *drawing) while() {
 	d.open("{")
 	d.inScope(func() {
@@ -210,7 +209,8 @@ func (d *drawing) while() {
 	d.close()
 }
 
-// descent writes the head of a loop that follows places in an array as long as they go down.
+// descent writes the head of a loop that follows indices stored in an array as long as they
+// decrease.
 func (d *drawing) descent() {
 	r := d.name("p")
 	links := container{name: "L", size: []string{"N"}}
@@ -281,7 +281,7 @@ func (d *drawing) leave() bool {
 
 // ---- assignments ----
 
-// assign changes a variable or a part of one.
+// assign changes a variable or a part of it.
 func (d *drawing) assign() bool {
 	p := d.some(func(p *container) bool { return !p.fixed })
 	if p == nil {
@@ -435,14 +435,14 @@ func (d *drawing) assignMatrix(p container) bool {
 
 // ---- terms ----
 
-// add adds a number to the log density, or to what stands for it.
+// add adds a number to the log density, or to the variable that replaces it.
 func (d *drawing) add(e string) {
 	if d.sink != "" {
 		d.line("%s += %s;", d.sink, e)
 	}
 }
 
-// scale is a positive number.
+// scale makes a positive number.
 func (d *drawing) scale() string {
 	if d.has("s") && d.chance(0.7) {
 		return among(d, "s", "(0.3 + s)", "(s + 0.1)")

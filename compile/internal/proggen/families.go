@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// family is data or parameters with a name that says of which sizes they are:
-// yN is a vector[N], gNK an array[N] of ints in 1:K. Only those that a program
-// mentions are declared.
+// family is a kind of data or parameters whose name contains their sizes: yN is a vector[N], gNK an
+// array[N] of ints in 1:K. Only those that a program mentions are declared.
 type family struct {
 	prefix string
 	sizes  int    // letters of sizes in the name
@@ -55,10 +54,10 @@ func rowsOf(r int, row func() any) any {
 	return out
 }
 
-// programSizes are what sizes are drawn from, small ones more often.
+// programSizes lists the sizes to draw from; small ones are more frequent.
 var programSizes = []int{0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 5, 5, 5, 5, 5, 8, 8, 8, 8, 8, 17, 17, 17, 17, 40, 40, 100, 300}
 
-// reals are n numbers: of all kinds, the same ones, sorted, or but one of them 0.
+// reals returns n numbers: arbitrary, all equal, sorted, or all 0 except one.
 func (w *writer) reals(n, _ int) any {
 	out := make([]float64, n)
 	kind := w.rng.IntN(8)
@@ -84,8 +83,8 @@ func (w *writer) reals(n, _ int) any {
 	return out
 }
 
-// ints are n numbers in a range: of all kinds, the least, the greatest, but one
-// the least, sorted, in blocks, in turn, few or many the least.
+// ints returns n numbers in a range: arbitrary, all the least, all the greatest, all the least
+// except one, sorted, in blocks, cyclic, or with few or many of the least.
 func (w *writer) ints(n, lo, hi int) any {
 	out := make([]int, n)
 	kind := w.rng.IntN(10)
@@ -131,7 +130,7 @@ func (w *writer) ints(n, lo, hi int) any {
 	return out
 }
 
-// lengths are r numbers, some 0, whose sum is at most n.
+// lengths returns r numbers, some 0, whose sum is at most n.
 func (w *writer) lengths(r, n int) any {
 	out := make([]int, r)
 	left := n
@@ -169,8 +168,7 @@ func familyOf(name string) (f *family, r, c string) {
 	return nil, "", ""
 }
 
-// mentioned are the names of families in a text, sizes first, then in the order
-// of the table.
+// mentioned returns the names of families in a text: sizes first, then in the order of the table.
 func mentioned(text string) []string {
 	seen := map[string]bool{}
 	for _, name := range word.FindAllString(text, -1) {
@@ -203,7 +201,7 @@ func mentioned(text string) []string {
 	return out
 }
 
-// declare is the declaration of a family.
+// declareFamily returns the declaration of a family.
 func declareFamily(name string) string {
 	f, r, c := familyOf(name)
 	head, sizes, _ := strings.Cut(f.text, "[")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// function is a user function. Arguments are within argBound, results within
-// bound; containers have the sizes for which the function was made.
+// function is a user function. Arguments are within argBound, and results within bound. Containers
+// have the sizes for which the function was made.
 type function struct {
 	name   string
 	kind   funcKind
@@ -257,7 +257,7 @@ func (g *gen) density(f *function) {
 
 // ---- calls ----
 
-// arguments are random arguments for f; ok is false where there are none.
+// arguments returns random arguments for f; ok is false if there are none.
 func (g *gen) arguments(f *function, depth int) (text string, ok bool) {
 	var out []string
 	for _, a := range f.args {
@@ -275,7 +275,7 @@ func (g *gen) arguments(f *function, depth int) (text string, ok bool) {
 	return strings.Join(out, ", "), true
 }
 
-// smallInt is an int in a range.
+// smallInt returns an int in a range.
 func (g *gen) smallInt(lo, hi int) string {
 	v := g.some(func(v *variable) bool { return v.is(ints, 0) && v.lo >= lo && v.hi <= hi })
 	if v != nil && g.chance(0.6) {
@@ -284,8 +284,8 @@ func (g *gen) smallInt(lo, hi int) string {
 	return fmt.Sprint(g.between(lo, hi))
 }
 
-// callable draws a function that the function being written may call: an
-// earlier one, so that only the recursions that end are written.
+// callable draws a function that the function being written may call. It is an earlier one, so that
+// every recursion ends.
 func (g *gen) callable(ok func(f *function) bool) *function {
 	var list []*function
 	for _, f := range g.funcs {

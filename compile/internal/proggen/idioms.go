@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// idiomSizes are the numbers of rows of NewIdioms's programs: small ones, and both sides of strips
-// of machine code and of the sizes at which passes begin to act.
+// idiomSizes are the numbers of rows in programs of NewIdioms: small ones, and numbers just below
+// and above strips of machine code and the thresholds of passes.
 var idiomSizes = []int{0, 1, 2, 3, 5, 17, 40, 127, 128, 129, 255, 256, 257, 499, 500, 501, 999, 1000, 1001}
 
 // An idiom is a piece of everyday Stan. Its texts have holes:
@@ -30,10 +30,10 @@ type idiom struct {
 	maxRows int // rows; 0: any number
 }
 
-// idiomWork bounds the rows of all idioms of a program together.
+// idiomWork is the maximum total number of rows of all idioms of a program.
 const idiomWork = 1300
 
-// NewIdioms makes the program of a seed out of one to three pieces of everyday Stan in the model
+// NewIdioms makes the program of a seed from one to three pieces of everyday Stan in the model
 // block, transformed parameters or generated quantities. Data and expressions are those of NewRows.
 func NewIdioms(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0x8a5cd789635d2dff), size: map[string]int{}, used: map[string]bool{}, cost: 1}
@@ -53,9 +53,9 @@ func NewIdioms(seed uint64) Program {
 	return b.program(d, seed)
 }
 
-// NewManyIdioms makes the program of a seed out of so many pieces of those that Stan 2.32 has and
-// that no tolerance ends. What each adds is a transformed parameter where that is possible. It is
-// for a judge that takes long to compile a program.
+// NewManyIdioms makes the program of a seed from count pieces of everyday Stan that Stan 2.32
+// supports and that no tolerance ends. Where possible, the result of each is a transformed
+// parameter. Use it if each program takes long to compile, as with real Stan.
 func NewManyIdioms(seed uint64, count int) Program {
 	d := &rowing{page: newPage(seed, 0x4cf5ad432745937f), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	d.idiomSizes(0)
@@ -69,7 +69,7 @@ func NewManyIdioms(seed uint64, count int) Program {
 	return b.program(d, seed)
 }
 
-// idiomSizes draws sizes; most is that of rows, 0 if there is none.
+// idiomSizes draws sizes; most is the maximum number of rows, 0 for no maximum.
 func (d *rowing) idiomSizes(most int) {
 	fits := len(idiomSizes)
 	if most > 0 {
@@ -79,7 +79,7 @@ func (d *rowing) idiomSizes(most int) {
 	d.size["J"], d.size["P"] = among(d, 1, 2, 5, 9), among(d, 1, 2, 3)
 }
 
-// idiomBlocks are the blocks of a program under way.
+// idiomBlocks are the blocks of a program under construction.
 type idiomBlocks struct{ functions, known, transformed, model, generated []string }
 
 // add adds a piece to transformed parameters (0), generated quantities (1) or the model block (2).
@@ -158,8 +158,7 @@ func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 			return hole
 		})
 	}
-	// Each function is given what its text mentions, and what the functions that it calls are
-	// given.
+	// Each function gets the variables that its text mentions, and those that its callees get.
 	given := map[string]string{}
 	filled := func(text string) string {
 		return calledWith.ReplaceAllStringFunc(text, func(hole string) string {
@@ -186,7 +185,7 @@ func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 	return funcs, lines(filled(fill(m.known))), lines(filled(fill(m.text)))
 }
 
-// chosen is a text with one of the sides of each choice.
+// chosen returns a text with one alternative of each choice.
 func (d *rowing) chosen(text string) string {
 	var out strings.Builder
 	for {
@@ -216,7 +215,7 @@ func (d *rowing) chosen(text string) string {
 	}
 }
 
-// lines are those of a text that are not empty.
+// lines returns the lines of a text that are not empty.
 func lines(text string) (list []string) {
 	for _, l := range strings.Split(text, "\n") {
 		if strings.TrimSpace(l) != "" {

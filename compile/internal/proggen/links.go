@@ -1,8 +1,8 @@
 package proggen
 
-// linkTemplates read and write elements at places that earlier statements or parameters decide:
-// trees, chains of links, rings, arrays in loops without a known number of trips; and carry more
-// than a number. Links are followed while they go down, so that mutants end, too.
+// linkTemplates read and write elements at indices that depend on earlier statements or parameters,
+// and carry more than one number: trees, linked lists, rings, arrays in loops with an unknown
+// number of trips. Links are followed only while they decrease, so that mutants end too.
 var linkTemplates = []template{
 	{name: "tree by parents", text: `
 vector[@N] $v;

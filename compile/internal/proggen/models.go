@@ -11,15 +11,14 @@ import (
 // maxModelWork bounds the statements that a program made by NewModel executes.
 const maxModelWork = 1500
 
-// NewModel makes the program of a seed out of the templates of the table, nested
-// and combined at random.
+// NewModel makes the program of a seed from the templates of the tables, nested and combined at
+// random.
 func NewModel(seed uint64) Program { return newModel(seed, nil) }
 
-// Thresholds are sizes on both sides of those from which on the compiler's passes act, or act
-// otherwise.
+// Thresholds are sizes just below and above the thresholds of the compiler's passes.
 var Thresholds = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 499, 500, 501, 511, 512, 513, 999, 1000, 1001}
 
-// NewLarge makes the program of a seed, as NewModel or NewStatements do, with a size among
+// NewLarge makes the program of a seed, as NewModel or NewStatements do, with one of its sizes from
 // Thresholds.
 func NewLarge(seed uint64) Program {
 	if seed%8 > 0 { // statements of so many rows take ten times as long
@@ -28,7 +27,7 @@ func NewLarge(seed uint64) Program {
 	return newStatements(seed, Thresholds)
 }
 
-// newModel is NewModel with one of its sizes among those given; nil: small ones.
+// newModel is NewModel with one of its sizes drawn from sizes; nil: small ones.
 func newModel(seed uint64, sizes []int) Program {
 	w := newWriter(seed)
 	w.limit = pickOne(w, maxModelWork/5, maxModelWork, maxModelWork, 4*maxModelWork)
@@ -69,9 +68,9 @@ func newModel(seed uint64, sizes []int) Program {
 	return w.program(seed, [][]string{known, transformed, model, generated})
 }
 
-// NewFunctions makes one program with so many random functions, of which
-// tparameters f has the values, each times the data array on; the log density is
-// their sum, so that one gradient is a sum of the gradients of all.
+// NewFunctions makes one program with count random functions. Its transformed parameter f has their
+// values, each times the data array on. The log density is the sum of f, so that one gradient is
+// the sum of the gradients of all functions.
 func NewFunctions(seed uint64, count int) Program {
 	w := newWriter(seed)
 	w.only, w.rejects = true, false
@@ -92,8 +91,8 @@ func NewFunctions(seed uint64, count int) Program {
 	return p
 }
 
-// OtherData are other sizes and values, drawn by the seed, for a program of
-// NewFunctions; without the array on.
+// OtherData returns other sizes and values, determined by the seed, for a program of NewFunctions,
+// without the array on.
 func OtherData(p Program, seed uint64) string {
 	w := newWriter(seed)
 	values := map[string]any{}
@@ -132,8 +131,8 @@ func (w *writer) drawSizes() {
 	}
 }
 
-// region is a block of templates whose terms are added to sink; known: before
-// there are parameters; inner: it is the body of a function.
+// region writes a block of templates whose terms are added to sink. known: there are no parameters
+// yet; inner: it is the body of a function.
 func (w *writer) region(sink string, known, inner bool) []string {
 	outer := *w
 	w.lines, w.scope, w.blocks, w.cost = nil, nil, nil, 1
@@ -153,8 +152,8 @@ func (w *writer) region(sink string, known, inner bool) []string {
 	return lines
 }
 
-// function writes a function that computes a sum of terms, or adds them to the
-// target, and is the call of it.
+// function writes a function that computes a sum of terms, or adds them to the target, and returns
+// a call of it.
 func (w *writer) function(name, sink string) string {
 	body := w.region(sink, false, true)
 	var args, params []string
@@ -181,8 +180,8 @@ func (w *writer) function(name, sink string) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// program puts blocks together: transformed data, transformed parameters, model,
-// generated quantities; and declares what they mention.
+// program combines the blocks transformed data, transformed parameters, model and generated
+// quantities, and declares the variables that they mention.
 func (w *writer) program(seed uint64, blocks [][]string) Program {
 	var all []string
 	for _, b := range blocks {

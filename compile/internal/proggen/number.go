@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// real is an expression of type real (or a container of reals) with a bound of
-// its absolute values.
+// expr is an expression of type real, or a container of reals, with a bound of its absolute values.
 type expr struct {
 	text  string
 	bound float64
@@ -20,7 +19,7 @@ type index struct {
 	lo, hi int
 }
 
-// maxBound is where expressions are scaled down.
+// maxBound is the bound above which expressions are scaled down.
 const maxBound = 12
 
 func literal(x float64) string {
@@ -49,7 +48,7 @@ func (g *gen) scaled(e expr, limit float64) expr {
 
 // ---- indices ----
 
-// index is an int expression in 1..n for n = s.n.
+// index makes an int expression in 1..n for n = s.n.
 func (g *gen) index(s size, depth int) index {
 	var cands []func() index
 	weigh := func(w int, f func() index) {
@@ -120,7 +119,7 @@ func (g *gen) index(s size, depth int) index {
 	return one(g, cands)()
 }
 
-// anyInt is a small int.
+// anyInt makes a small int.
 func (g *gen) anyInt() string {
 	if v := g.some(func(v *variable) bool { return v.is(ints, 0) && v.lo >= 0 && v.lo < v.hi }); v != nil && g.chance(0.8) {
 		return v.name
@@ -131,7 +130,7 @@ func (g *gen) anyInt() string {
 	return fmt.Sprint(g.between(0, 4))
 }
 
-// element is an element of v at random indices, with those in text.
+// element makes an element of v at random indices.
 func (g *gen) element(v *variable, sizes []size) string {
 	var at []string
 	for _, s := range sizes {
@@ -157,7 +156,7 @@ func nonempty(v *variable) bool {
 
 // ---- conditions ----
 
-// dataCond is a condition that data decide.
+// dataCond makes a condition that depends on data only.
 func (g *gen) dataCond() string {
 	var out string
 	g.pick(
@@ -214,7 +213,7 @@ func (g *gen) realCond() string {
 	return out
 }
 
-// cond is a condition of either kind.
+// cond makes a condition of either kind.
 func (g *gen) cond() string {
 	if g.on(ParamBranch) && g.chance(0.5) {
 		return g.realCond()
@@ -224,7 +223,7 @@ func (g *gen) cond() string {
 
 // ---- reals ----
 
-// leaf is a real that is not computed.
+// leaf makes a real that is not computed.
 func (g *gen) leaf() expr {
 	var out expr
 	g.pick(
@@ -261,7 +260,7 @@ func (g *gen) leaf() expr {
 	return out
 }
 
-// real is an expression of type real.
+// real makes an expression of type real.
 func (g *gen) real(depth int) expr {
 	if depth <= 0 {
 		return g.leaf()
@@ -352,7 +351,7 @@ func (g *gen) real(depth int) expr {
 	return g.scaled(out, maxBound)
 }
 
-// reduction is a real made of a container.
+// reduction makes a real from a container.
 func (g *gen) reduction(depth int, out *expr) bool {
 	s := g.someSize()
 	n := float64(s.n)
@@ -388,7 +387,7 @@ func (g *gen) reduction(depth int, out *expr) bool {
 	return true
 }
 
-// positive is a real above about 0.3.
+// positive makes a real above about 0.3.
 func (g *gen) positive(depth int) string {
 	if g.on(Rejections) && g.chance(0.04) {
 		return g.real(1).text // may be rejected

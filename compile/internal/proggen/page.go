@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// page is the text of a program under way, and what decides about it at random.
+// page is the text of a program under construction, with its source of random choices.
 type page struct {
 	rng    *rand.Rand
 	lines  []string
@@ -22,7 +22,7 @@ func (p *page) line(format string, args ...any) {
 	p.lines = append(p.lines, strings.Repeat("  ", p.indent)+fmt.Sprintf(format, args...))
 }
 
-// name is a new name.
+// name returns a new name.
 func (p *page) name(prefix string) string {
 	p.names++
 	return fmt.Sprint(prefix, p.names)
@@ -34,7 +34,7 @@ func (p *page) chance(q float64) bool  { return p.rng.Float64() < q }
 func (p *page) below(n int) int        { return p.rng.IntN(n) }
 func (p *page) between(lo, hi int) int { return lo + p.below(hi-lo+1) }
 
-// chooser decides at random.
+// chooser makes random choices.
 type chooser interface{ below(n int) int }
 
 func one[T any](c chooser, list []T) T    { return list[c.below(len(list))] }
@@ -46,7 +46,7 @@ type option struct {
 	do     func() bool // false: not possible here, nothing was written
 }
 
-// pick runs alternatives, drawn by weight, until one is possible.
+// pick tries alternatives, drawn by weight, until one is possible.
 func (p *page) pick(options ...option) bool {
 	for {
 		total := 0

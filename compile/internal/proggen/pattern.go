@@ -2,8 +2,8 @@ package proggen
 
 import "fmt"
 
-// pattern writes a group of statements of a kind that models have and that
-// evaluators of loops treat in their own ways.
+// pattern writes a group of statements as they occur in models and that evaluators of loops handle
+// specially.
 func (g *gen) pattern() bool {
 	ps := []func() bool{
 		g.fillVector, g.fillVector, g.scalarState, g.vectorRecurrence, g.vectorRecurrence, g.backward, g.privateTemporary, g.privateTemporary,
@@ -44,7 +44,7 @@ func (g *gen) fillVector() bool {
 	return true
 }
 
-// scalarState is a real that each iteration replaces by a function of itself.
+// scalarState writes a real that each iteration replaces by a function of itself.
 func (g *gen) scalarState() bool {
 	s, ok := g.over()
 	if !ok {
@@ -104,7 +104,7 @@ func (g *gen) vectorRecurrence() bool {
 	return true
 }
 
-// backward is a recurrence from the end.
+// backward writes a recurrence that runs from the end.
 func (g *gen) backward() bool {
 	s, ok := g.over()
 	if !ok {
@@ -122,8 +122,8 @@ func (g *gen) backward() bool {
 	return true
 }
 
-// privateTemporary is a variable from outside the loop that every iteration
-// overwrites before it reads it.
+// privateTemporary writes a variable declared outside the loop that every iteration overwrites
+// before it reads it.
 func (g *gen) privateTemporary() bool {
 	s, ok := g.over()
 	if !ok {
@@ -195,7 +195,7 @@ func (g *gen) permuted() bool {
 	return true
 }
 
-// antiDependence reads what later iterations overwrite.
+// antiDependence writes a loop that reads elements which later iterations overwrite.
 func (g *gen) antiDependence() bool {
 	s, ok := g.over()
 	if !ok {
@@ -214,7 +214,7 @@ func (g *gen) antiDependence() bool {
 	return true
 }
 
-// forwardChain reads what an earlier statement wrote in an earlier iteration.
+// forwardChain writes a loop that reads what an earlier statement wrote in an earlier iteration.
 func (g *gen) forwardChain() bool {
 	s, ok := g.over()
 	if !ok {
@@ -235,7 +235,7 @@ func (g *gen) forwardChain() bool {
 	return true
 }
 
-// tableOfSteps is the forward algorithm of a hidden Markov model.
+// tableOfSteps writes the forward algorithm of a hidden Markov model.
 func (g *gen) tableOfSteps() bool {
 	t, k := g.sizeT(), g.sizeK()
 	if !g.fits(t.n * k.n * k.n) {
@@ -264,7 +264,7 @@ func (g *gen) tableOfSteps() bool {
 	return true
 }
 
-// vectorState is a vector that each iteration multiplies by a matrix.
+// vectorState writes a vector that each iteration multiplies by a matrix.
 func (g *gen) vectorState() bool {
 	s, ok := g.over()
 	k := g.sizeK()
@@ -288,7 +288,7 @@ func (g *gen) vectorState() bool {
 	return true
 }
 
-// counter counts in an int what data decide, and uses the count.
+// counter counts, in an int, events that depend on data, and uses the count.
 func (g *gen) counter() bool {
 	s, ok := g.over()
 	if !ok || g.off[IntLocals] || !g.intsHere() {
@@ -303,7 +303,7 @@ func (g *gen) counter() bool {
 	return true
 }
 
-// intTable fills an array of ints that later statements index by.
+// intTable fills an array of ints that later statements use as indices.
 func (g *gen) intTable() bool {
 	s, ok := g.over()
 	if !ok || !g.intsHere() {

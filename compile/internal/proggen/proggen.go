@@ -1,5 +1,5 @@
-// Package proggen makes random programs of the language, with data, for tests
-// that compare ways to evaluate them; and it shrinks programs that fail.
+// Package proggen generates random programs of the language, with data, for tests that compare ways
+// to evaluate them. It also shrinks failing programs.
 //
 // Map of the package:
 //
@@ -17,9 +17,9 @@
 //	function.go     user functions
 //	shrink.go       Shrink
 //
-// Those are New's, whose programs have everything that is well typed. NewModel's
-// look like what statisticians write: they are put together from templates, one
-// row of a table each, nested in one another.
+// These files are for New, whose programs contain everything that is well typed. Programs of
+// NewModel look like what statisticians write. They consist of templates, one row of a table each,
+// nested in one another.
 //
 //	models.go       NewModel, NewFunctions: regions of templates, the functions and blocks around them
 //	template.go     how templates are written; copies of them, scopes
@@ -31,33 +31,34 @@
 //	control.go      templates: loops, jumps, guards, recursion, functions
 //	links.go        templates: trees, sets joined, places walked and found
 //
-// NewStatements's are loops over rows whose statements are drawn one by one: ints that
-// are computed and used as places, bounds and numbers of trips, jumps, early returns,
-// parts of containers. Each program has few kinds of statements and variables, so that many
-// are simple enough for the fast ways to evaluate loops.
+// Programs of NewStatements are loops over rows whose statements are drawn one by one: computed
+// ints, used as indices, bounds and numbers of trips; jumps; early returns; parts of containers.
+// Each program has few kinds of statements and variables, so that many are simple enough for the
+// fast ways to evaluate loops.
 //
 //	drawn.go        NewStatements: taste, data, blocks, loops over rows
 //	drawnexpr.go    expressions
 //	drawnstmt.go    statements
 //	drawnfunc.go    functions, and what reduce_sum and map_rect call
 //
-// NewRows's are several short loops over one set of rows, of sizes on both sides of the compiler's
-// thresholds, which share index arrays and read what earlier loops leave.
+// Programs of NewRows are several short loops over one set of rows, with sizes just below and above
+// the compiler's thresholds. The loops share index arrays and read results of earlier loops.
 //
 //	rows.go         NewRows: sizes, data, blocks
 //	rowstatement.go variables, loops, statements, expressions
 //
-// NewIdioms's are pieces of everyday Stan with choices in them, at sizes up to 1001.
+// Programs of NewIdioms are pieces of everyday Stan with random choices in them, at sizes up to
+// 1001.
 //
 //	idioms.go       NewIdioms, NewManyIdioms: holes, choices, blocks
 //	idiomlist.go    the pieces
 //
-// Programs are well typed and, New's, total: indices are in range for the generated
-// data, variables are assigned before they are read, loops end, and numbers stay
-// small enough that rounding errors do (every expression carries a bound of its
-// absolute value). NewModel's mostly are: some sizes are 0, some data do not fit,
-// and then all ways must reject; NewStatements's are but for those that reject on
-// purpose. A statement or the head of a block takes one line, for the shrinker.
+// All programs are well typed. Programs of New are also total: indices are in range for the
+// generated data, variables are assigned before they are read, loops end, and numbers stay small
+// enough to keep rounding errors small (every expression carries a bound of its absolute value).
+// Programs of NewModel mostly are: some sizes are 0, some data do not fit, and then all ways of
+// evaluation must reject. Programs of NewStatements are, except for those that reject on purpose. A
+// statement or the head of a block takes one line, for the shrinker.
 package proggen
 
 import "encoding/json"
@@ -102,7 +103,7 @@ type Program struct {
 	Patterns []string // templates of NewModel that it was made of, by name
 }
 
-// New makes the program of a seed, without the given features.
+// New makes the program of a seed without the features in off.
 func New(seed uint64, off ...Feature) Program {
 	g := &gen{page: newPage(seed, 0x5851f42d4c957f2d), off: map[Feature]bool{}, data: map[string]any{}}
 	for _, f := range off {
@@ -122,7 +123,7 @@ func New(seed uint64, off ...Feature) Program {
 func (g *gen) chooseFeatures() {
 	for _, f := range []struct {
 		Feature
-		p float64 // of being on
+		p float64 // probability of being on
 	}{
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
@@ -135,8 +136,8 @@ func (g *gen) chooseFeatures() {
 	}
 }
 
-// program writes all blocks. Functions come first in the text, but are made for
-// sizes that the data declare.
+// program writes all blocks. Functions come first in the text, but are made for the sizes that the
+// data declare.
 func (g *gen) program() {
 	g.stage, g.cost = inData, 1
 	g.chooseSizes()

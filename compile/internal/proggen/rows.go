@@ -9,16 +9,16 @@ import (
 	"unicode"
 )
 
-// Sizes are what the sizes of NewRows's programs are drawn from: small ones, and both sides of
-// those at which the compiler's passes begin to act or act otherwise. A test compares them with
-// the constants in the files tuning.go.
+// Sizes lists the sizes that NewRows draws from: small ones, and numbers just below and above the
+// thresholds of the compiler's passes. A test compares them with the constants in the files
+// tuning.go.
 var Sizes = []int{
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 23, 24, 25, 26, 31, 32, 33,
 	49, 50, 51, 63, 64, 65, 95, 96, 97, 99, 100, 101, 127, 128, 129, 199, 200, 201, 255, 256, 257,
 	499, 500, 501, 511, 512, 513, 999, 1000, 1001, 1023, 1024, 1025,
 }
 
-// maxRowWork bounds the statements that a program of NewRows executes.
+// maxRowWork is the maximum number of statements that a program of NewRows executes.
 const maxRowWork = 6000
 
 // rowing is the state of one NewRows.
@@ -27,7 +27,7 @@ type rowing struct {
 	size     map[string]int // N, K, J, P
 	sink     string         // what terms are added to
 	sampling bool           // ~ may be written
-	row      string         // position in 1..N of the loop under way; "": outside
+	row      string         // row in 1..N of the current loop; "": outside loops
 	state    []rowState     // in scope
 	locals   []string       // real variables of the iteration
 	ints     []string       // int variables of the iteration, in 1..N
@@ -44,10 +44,10 @@ type rowState struct {
 	size string // of a vector: N, K, J or 3
 }
 
-// NewRows makes the program of a seed out of several loops over one set of rows: their index
-// arrays are shared, constant, sorted, in blocks or random, and later loops read what earlier ones
-// leave. The statements are few and short, so that the passes on lanes, tables and scans apply.
-// Program.Patterns has the kinds of its statements.
+// NewRows makes the program of a seed from several loops over one set of rows. Their index arrays
+// are shared, constant, sorted, in blocks or random, and later loops read results of earlier ones.
+// The statements are few and short, so that the passes on lanes, tables and scans apply.
+// Program.Patterns lists the kinds of its statements.
 func NewRows(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0xbb67ae8584caa73b), size: map[string]int{}, used: map[string]bool{}}
 	weight := func(limits ...int) int { // of sizes up to one of the limits
@@ -168,12 +168,12 @@ var rowFamilies = []struct {
 	{"pi1", "simplex[3] pi1", "vector", true, nil},
 }
 
-// filled is a text with its arguments, not all of which it must mention.
+// filled returns a text with its arguments, of which it need not mention all.
 func filled(text, first string, more ...any) string {
 	return fmt.Sprintf(text+"%.0[1]s", append([]any{first}, more...)...)
 }
 
-// words are those of a text.
+// words returns the words of a text.
 func words(lines []string) map[string]bool {
 	found := map[string]bool{}
 	for _, l := range lines {
@@ -184,7 +184,7 @@ func words(lines []string) map[string]bool {
 	return found
 }
 
-// program puts the blocks together.
+// program combines the blocks.
 func (d *rowing) program(seed uint64, functions, known, transformed, model, generated []string) Program {
 	mentioned := words(slices.Concat(known, transformed, model, generated, []string{"a"}))
 	for _, f := range slices.Backward(rowFamilies) { // sizes come before what has them
@@ -237,7 +237,8 @@ func (d *rowing) program(seed uint64, functions, known, transformed, model, gene
 
 // ---- values ----
 
-// whole are N ints in a range: constant, sorted, in blocks, in turn, all but one the same, random.
+// whole returns N ints in a range: constant, sorted, in blocks, cyclic, all but one equal, or
+// random.
 func (d *rowing) whole(lo, hi int) []int {
 	n := d.size["N"]
 	out := make([]int, n)
@@ -274,7 +275,7 @@ func (d *rowing) whole(lo, hi int) []int {
 
 func (d *rowing) positions(most int) []int { return d.whole(1, max(1, most)) }
 
-// lengths divide the rows among the groups; the rest belongs to none.
+// lengths divides the rows among the groups; the rest belongs to none.
 func (d *rowing) lengths() []int {
 	out, left := make([]int, d.size["K"]), d.size["N"]
 	each, same := left/len(out), d.chance(0.3)
@@ -287,7 +288,7 @@ func (d *rowing) lengths() []int {
 	return out
 }
 
-// reals are numbers: constant, sorted, in blocks, all 0 but one, random.
+// reals returns n numbers: constant, sorted, in blocks, all 0 except one, or random.
 func (d *rowing) reals(n int) []float64 {
 	out := make([]float64, n)
 	one := func() float64 { return math.Round((2*d.rng.Float64()-1)*200) / 100 }

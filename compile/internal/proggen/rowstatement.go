@@ -50,7 +50,7 @@ func (d *rowing) declare() {
 	d.state = append(d.state, v)
 }
 
-// reduced is a number that depends on all of a variable.
+// reduced makes a number that depends on all of a variable.
 func (d *rowing) reduced(v rowState) string {
 	switch {
 	case v.kind == ints:
@@ -132,14 +132,14 @@ func (d *rowing) body(count, depth int) {
 	d.locals, d.ints = d.locals[:locals], d.ints[:ints]
 }
 
-// rowStatement is a kind of statements; write returns false where it is not possible.
+// rowStatement is a kind of statement; write returns false if it is not possible.
 type rowStatement struct {
 	name   string
 	weight int
 	write  func(d *rowing, depth int) bool
 }
 
-// rowStatements are all kinds.
+// rowStatements returns all kinds.
 func rowStatements() []rowStatement {
 	return []rowStatement{
 		{"last value", 6, func(d *rowing, _ int) bool {
@@ -372,13 +372,13 @@ func (d *rowing) vector0(size string) string {
 	return v.name
 }
 
-// grouped is a vector over groups with the group of the row.
+// grouped returns a vector over groups and the group of the row.
 func (d *rowing) grouped() (name, at string) {
 	v, _ := d.variable(func(v rowState) bool { return v.size == "K" || v.size == "J" })
 	return v.name, d.at(v.size)
 }
 
-// at is a position in a vector of a size, of the row.
+// at returns the position of the row in a vector of a size.
 func (d *rowing) at(size string) string {
 	switch size {
 	case "K":
@@ -400,7 +400,7 @@ func (d *rowing) at(size string) string {
 
 // ---- expressions ----
 
-// leaf is a number of the row.
+// leaf makes a number of the row.
 func (d *rowing) leaf() string {
 	if len(d.locals) > 0 && d.chance(0.3) {
 		return one(d, d.locals)
@@ -452,7 +452,7 @@ func (d *rowing) expr(depth int) string {
 	return "(0.5 * " + x() + ")"
 }
 
-// small is an expression between -1 and 1.
+// small makes an expression between -1 and 1.
 func (d *rowing) small(depth int) string { return "tanh(" + d.expr(depth) + ")" }
 
 func (d *rowing) cond() string {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What fills the holes of templates: expressions, conditions, terms of the log
-// density and statements between those of the template.
+// This file fills the holes of templates: expressions, conditions, terms of the log density, and
+// statements between those of the template.
 
 // ---- expressions ----
 
-// atom is a number that is at hand; data: one that parameters do not change.
+// atom makes a number that is in scope; with data, one that does not depend on parameters.
 func (w *writer) atom(data bool) string {
 	if w.bare { // arguments and local variables only
 		if e := w.readable(realEntry); e != nil && w.chance(0.8) {
@@ -73,10 +73,10 @@ func (w *writer) atom(data bool) string {
 	return pickOne(w, "a", "ph", "b[1]")
 }
 
-// index draws an index in scope, the nearest most often.
+// index draws an index in scope, most often the nearest.
 func (w *writer) index() *entry { return w.readable(indexEntry) }
 
-// readable draws a variable of a kind, the nearest most often.
+// readable draws a variable of a kind, most often the nearest.
 func (w *writer) readable(kind entryKind) *entry {
 	var last *entry
 	for k := len(w.scope) - 1; k >= 0; k-- {
@@ -90,7 +90,7 @@ func (w *writer) readable(kind entryKind) *entry {
 	return last
 }
 
-// at is an index as it may be written, in 1 to the size.
+// at writes an index, in 1 to the size.
 func (w *writer) at(i *entry) string {
 	switch {
 	case i.lo > 1 && w.chance(0.3):
@@ -103,7 +103,7 @@ func (w *writer) at(i *entry) string {
 	return i.name
 }
 
-// element is an element of a family at an index.
+// element makes an element of a family at an index.
 func (w *writer) element(i *entry, data bool) string {
 	at, s := w.at(i), i.size
 	other := pickOne(w, "N", "T", "J", "K")
@@ -127,7 +127,7 @@ func (w *writer) element(i *entry, data bool) string {
 		fmt.Sprintf("z%s[g%s%s[%s]]", other, s, other, at), fmt.Sprintf("b[2] * x%s[%s]", s, at), fmt.Sprintf("o%s[%s] * ph", s, at))
 }
 
-// expr is a real expression.
+// expr makes a real expression.
 func (w *writer) expr(depth int, data bool) string {
 	if depth == 0 || w.chance(0.3) {
 		return w.atom(data)
@@ -169,7 +169,7 @@ func (w *writer) expr(depth int, data bool) string {
 	return w.atom(data)
 }
 
-// product makes a sum a factor.
+// product makes a sum usable as a factor.
 func product(s string) string {
 	if strings.ContainsAny(s, " -?") {
 		return "(" + s + ")"
@@ -177,7 +177,7 @@ func product(s string) string {
 	return s
 }
 
-// scale is a positive expression.
+// scale makes a positive expression.
 func (w *writer) scale() string {
 	if w.data || w.bare {
 		return pickOne(w, "1.5", "0.7", "2")
@@ -193,7 +193,7 @@ func (w *writer) scale() string {
 	return "(0.5 + square(" + w.atom(false) + "))"
 }
 
-// share is an expression between 0 and 1.
+// share makes an expression between 0 and 1.
 func (w *writer) share() string {
 	if w.data || w.bare || w.chance(0.2) {
 		return pickOne(w, "0.3", "0.8")
@@ -201,7 +201,7 @@ func (w *writer) share() string {
 	return pickOne(w, "pr", "pr", "inv_logit("+w.atom(false)+")", "inv_logit("+w.expr(1, false)+")")
 }
 
-// cond is a condition; data: one that parameters do not change.
+// cond makes a condition; with data, one that does not depend on parameters.
 func (w *writer) cond(depth int, data bool) string {
 	if depth > 0 && w.chance(0.25) {
 		a, b := w.cond(depth-1, data), w.cond(depth-1, data)
@@ -251,7 +251,7 @@ func (w *writer) cond(depth int, data bool) string {
 
 // ---- terms ----
 
-// term adds a number to the log density, or a density with it.
+// term adds a number, or a density that contains it, to the log density.
 func (w *writer) term(x string) string {
 	text := ""
 	i := w.index()
@@ -284,7 +284,7 @@ func (w *writer) term(x string) string {
 	return text
 }
 
-// sampled is a statement with ~, or the density that it stands for.
+// sampled makes a statement with ~, or the call of the density that it abbreviates.
 func (w *writer) sampled(y, name string, args ...string) string {
 	list := strings.Join(args, ", ")
 	switch {
@@ -296,7 +296,7 @@ func (w *writer) sampled(y, name string, args ...string) string {
 	return fmt.Sprintf("target += %s_%s(%s | %s);", name, w.suffix("pdf"), y, list)
 }
 
-// suffix is that of a density, which may drop terms in the model block.
+// suffix returns the suffix of a density, which may drop terms in the model block.
 func (w *writer) suffix(kind string) string {
 	if w.inner || w.chance(0.5) {
 		return "l" + kind
@@ -325,7 +325,7 @@ func (w *writer) inLoop() bool {
 	return false
 }
 
-// jumps tells which jumps may stand here.
+// jumps reports which jumps are allowed here.
 func (w *writer) jumps() (continues, breaks bool) {
 	for k := len(w.blocks) - 1; k >= 0; k-- {
 		b := w.blocks[k]
@@ -339,7 +339,7 @@ func (w *writer) jumps() (continues, breaks bool) {
 	return false, false
 }
 
-// leave is a statement that leaves the function under way.
+// leave makes a statement that returns from the current function.
 func (w *writer) leave() string {
 	switch {
 	case !w.inner:
@@ -460,7 +460,7 @@ func (w *writer) jump() {
 	}
 }
 
-// vectorExpr is a vector of a size.
+// vectorExpr makes a vector of a size.
 func (w *writer) vectorExpr(s string) string {
 	var list []string
 	for _, e := range w.scope {
@@ -517,8 +517,8 @@ func (w *writer) vector() {
 	w.put(fmt.Sprintf("vector[%s] %s = %s;", s, w.fresh("v"), value))
 }
 
-// places is an array of ints that a loop fills with what data decide, and what
-// it points to.
+// places writes an array of ints that a loop fills depending on data, and a use of the elements
+// that it points to.
 func (w *writer) places() {
 	s, to := pickOne(w, "N", "T", "J", "K"), pickOne(w, "N", "T", "J", "K")
 	if 4*w.cost*w.sizes[s] > w.limit-w.work || w.sizes[to] == 0 {
@@ -545,7 +545,7 @@ func (w *writer) places() {
 	w.put("}")
 }
 
-// counter is an int that statements move on, and a place that it points to.
+// counter writes an int that statements advance, and a use of the element that it points to.
 func (w *writer) counter() {
 	for k := len(w.scope) - 1; k >= 0; k-- {
 		if e := &w.scope[k]; e.kind == intEntry && strings.HasPrefix(e.name, "at") && w.inLoop() {

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Shrink makes a program smaller while fails says that it still fails: it
-// deletes statements, replaces loops and branches by their bodies, and
-// expressions by their parts. A statement or the head of a block must stand on
-// a separate line. It stops when nothing helps or the time is up.
+// Shrink makes a program smaller as long as it still fails. It deletes statements, and replaces
+// loops and branches by their bodies and expressions by their parts. Each statement, and each head
+// of a block, must be on a separate line. It stops when nothing helps or when the time is up.
 func Shrink(text string, fails func(text string) bool, limit time.Duration) string {
 	s := &shrinker{fails: fails, end: time.Now().Add(limit), tried: map[string]bool{}}
 	s.lines = strings.Split(strings.TrimSpace(text), "\n")
@@ -30,7 +29,7 @@ type shrinker struct {
 	lines []string
 	tried map[string]bool
 
-	whiles map[string]string // loops of the program as it was
+	whiles map[string]string // loops of the original program
 }
 
 func (s *shrinker) text() string { return strings.Join(s.lines, "\n") + "\n" }
@@ -49,11 +48,11 @@ func (s *shrinker) try(lines []string) bool {
 	return true
 }
 
-// step marks the lines without which a while loop may have no end.
+// step marks the lines without which a while loop may not end.
 const step = " // step"
 
-// loops are the while loops over several lines: their heads, each with the lines
-// that its end depends on.
+// loops returns the while loops over several lines: their heads, each with the lines that its end
+// depends on.
 func (s *shrinker) loops() map[string]string {
 	out := map[string]string{}
 	for i, line := range s.lines {
@@ -72,7 +71,7 @@ func (s *shrinker) loops() map[string]string {
 	return out
 }
 
-// endless reports that a while loop is not what it was, or has lost a step.
+// endless reports whether a while loop was changed, or has lost a step.
 func (s *shrinker) endless(lines []string) bool {
 	for head, steps := range (&shrinker{lines: lines}).loops() {
 		if was, ok := s.whiles[head]; !ok || !strings.HasSuffix(steps, was) {
@@ -85,8 +84,8 @@ func (s *shrinker) endless(lines []string) bool {
 func opens(line string) bool  { return strings.HasSuffix(line, "{") }
 func closes(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "}") }
 
-// part is the last line of the statement or of the branch that begins at line
-// i; a branch ends before `} else {`.
+// part returns the last line of the statement or branch that begins at line i; a branch ends before
+// `} else {`.
 func (s *shrinker) part(i int) int {
 	if !opens(s.lines[i]) {
 		return i
@@ -105,8 +104,7 @@ func (s *shrinker) part(i int) int {
 	return len(s.lines) - 1
 }
 
-// statement is the last line of the statement that begins at line i, all
-// branches included.
+// statement returns the last line of the statement that begins at line i, including all branches.
 func (s *shrinker) statement(i int) int {
 	end := s.part(i)
 	for end > i && opens(s.lines[end]) {
@@ -115,7 +113,7 @@ func (s *shrinker) statement(i int) int {
 	return end
 }
 
-// without are the lines with those from i to j replaced.
+// without returns the lines with those from i to j replaced.
 func (s *shrinker) without(i, j int, by ...string) []string {
 	out := append([]string{}, s.lines[:i]...)
 	out = append(out, by...)
@@ -173,8 +171,7 @@ func (s *shrinker) unwrap() {
 
 var headOf = regexp.MustCompile(`^ *(?:real|int|void|vector) (\w+)\(.*\) \{$`)
 
-// dropArguments leaves parameters of functions out, in the function's head and in
-// all calls.
+// dropArguments removes parameters of functions, from the head and from all calls.
 func (s *shrinker) dropArguments() {
 	for i := 0; i < len(s.lines); i++ {
 		m := headOf.FindStringSubmatch(s.lines[i])
@@ -191,7 +188,7 @@ func (s *shrinker) dropArguments() {
 	}
 }
 
-// withoutArgument is a line whose calls of a function lack the argument k.
+// withoutArgument returns a line without argument k in calls of a function.
 func withoutArgument(line, name string, k int) string {
 	for at := 0; ; {
 		i := strings.Index(line[at:], name+"(")
@@ -211,7 +208,7 @@ func withoutArgument(line, name string, k int) string {
 	}
 }
 
-// split are the parts of a list between commas that stand in no brackets.
+// split returns the parts of a list between commas outside brackets.
 func split(list string) (parts []string) {
 	depth, from := 0, 0
 	for k := range list {
@@ -230,8 +227,8 @@ func split(list string) (parts []string) {
 	return append(parts, strings.TrimSpace(list[from:]))
 }
 
-// simplify replaces expressions in parentheses and calls by their parts or by a
-// number, indices by 1, and what has indices by a number.
+// simplify replaces expressions in parentheses and calls by their parts or by a number, indices by
+// 1, and indexed expressions by a number.
 func (s *shrinker) simplify() {
 	for i := range s.lines {
 		for at := 0; at < len(s.lines[i]); at++ {
@@ -270,7 +267,7 @@ func isName(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// closing is the position of the bracket that closes the one at i.
+// closing returns the position of the bracket that closes the one at i.
 func closing(s string, i int) int {
 	depth := 0
 	for k := i; k < len(s); k++ {
@@ -286,8 +283,7 @@ func closing(s string, i int) int {
 	return -1
 }
 
-// operands are the parts of s between operators and commas that stand in no
-// brackets.
+// operands returns the parts of s between operators and commas outside brackets.
 func operands(s string) []string {
 	var out []string
 	depth, from := 0, 0

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// maxCost bounds the iterations of nested loops; maxWork and maxFunctionWork
-// the statements that a program and a call of a function execute.
+// maxCost is the maximum number of iterations of nested loops. maxWork and maxFunctionWork are the
+// maximum numbers of statements that a program and a call of a function execute.
 const (
 	maxCost         = 420
 	maxWork         = 1500
 	maxFunctionWork = 60
 )
 
-// fits reports whether a loop of n iterations may stand here.
+// fits reports whether a loop of n iterations is allowed here.
 func (g *gen) fits(n int) bool { return g.cost*n <= maxCost && g.affordable(2*n) }
 
-// affordable reports whether something that executes n statements may stand
-// here.
+// affordable reports whether something that executes n statements is allowed here.
 func (g *gen) affordable(n int) bool {
 	if g.fn != nil {
 		return g.work+g.cost*n <= maxFunctionWork
@@ -36,7 +35,7 @@ func (g *gen) adds() bool {
 	return g.stage == inModel || g.fn != nil && g.fn.kind == lpFunc
 }
 
-// statement writes one statement or a few that belong together.
+// statement writes one statement, or a few that belong together.
 func (g *gen) statement() {
 	deep := 0
 	if g.depth < 5 && g.affordable(20) {
@@ -94,8 +93,7 @@ func (g *gen) statement() {
 	)
 }
 
-// intsHere reports whether int variables may be declared: not as transformed
-// parameters.
+// intsHere reports whether int variables may be declared: they cannot be transformed parameters.
 func (g *gen) intsHere() bool { return g.stage != inTransformed || g.depth > 1 }
 
 // ---- declarations ----
@@ -136,7 +134,7 @@ func (g *gen) local() bool {
 		return true
 	}
 	v := g.newVariable()
-	if g.chance(0.15) { // left for later
+	if g.chance(0.15) { // assigned later
 		g.line("%s;", declaration(v, ""))
 		g.declare(*v)
 		return true
@@ -178,8 +176,8 @@ func (g *gen) finish() {
 	}
 }
 
-// useLocals adds the variables of the model block since m to the target, so
-// that what was assigned to them shows.
+// useLocals adds the variables of the model block declared since m to the target, so that their
+// values affect the result.
 func (g *gen) useLocals(m mark) {
 	for _, v := range g.vars[m.vars:] {
 		if !v.ready || v.kind == ints {
@@ -196,7 +194,7 @@ func (g *gen) useLocals(m mark) {
 	}
 }
 
-// whole0 is an expression of the type of v.
+// whole0 makes an expression of the type of v.
 func (g *gen) whole0(v *variable, depth int) (expr, bool) {
 	switch {
 	case v.is(reals, 0):
@@ -271,7 +269,7 @@ func (g *gen) assign() bool {
 	return true
 }
 
-// assignWhole is v = …, v += … and so on.
+// assignWhole writes v = …, v += … and so on.
 func (g *gen) assignWhole(v *variable) {
 	if len(v.array) == 0 && v.ready && g.chance(0.5) {
 		switch g.between(0, 3) {
@@ -292,8 +290,8 @@ func (g *gen) assignWhole(v *variable) {
 	}
 }
 
-// unlike is an expression that does not mention v, as indices of what is
-// assigned must not.
+// unlike makes an expression that does not mention v: indices of an assigned variable must not
+// mention it.
 func (g *gen) unlike(v *variable, f func() string) string {
 	ready := v.ready
 	v.ready = false
@@ -302,7 +300,7 @@ func (g *gen) unlike(v *variable, f func() string) string {
 	return s
 }
 
-// assignPart is v[…] = … and so on.
+// assignPart writes v[…] = … and so on.
 func (g *gen) assignPart(v *variable) {
 	rest := *v // what remains below the indices
 	repeated := false
@@ -468,8 +466,8 @@ func (g *gen) forEnd() {
 	g.close()
 }
 
-// inLoop writes a loop with the given body; certain tells that it runs at least
-// once. complete reports that all of the body runs in every iteration.
+// inLoop writes a loop with the given body. certain says that it runs at least once. complete
+// reports that all of the body runs in every iteration.
 func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) (complete bool) {
 	m := g.mark()
 	jumped := g.jumped
@@ -483,8 +481,7 @@ func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) 
 	return complete
 }
 
-// withoutJumps runs f; the loops that it writes are left or shortened by
-// nothing.
+// withoutJumps runs f and keeps it from writing jumps in its loops.
 func (g *gen) withoutJumps(f func()) {
 	outer := g.noJumps
 	g.noJumps = true
@@ -533,8 +530,7 @@ func (g *gen) loop() bool {
 	return true
 }
 
-// raggedLoop writes a loop whose bounds depend on the iteration of the loop
-// around.
+// raggedLoop writes a loop whose bounds depend on the iteration of the enclosing loop.
 func (g *gen) raggedLoop() bool {
 	n := g.sizeN().n
 	i := g.name("i")
@@ -648,7 +644,7 @@ func (g *gen) foreach() bool {
 	return true
 }
 
-// while writes a loop that data end.
+// while writes a loop whose end depends on data.
 func (g *gen) while() bool {
 	if g.off[IntLocals] && g.loops > 0 || !g.intsHere() {
 		return false
