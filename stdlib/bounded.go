@@ -38,8 +38,8 @@ var uniform = Dist{
 	Information: ofUniform,
 }
 
-// logPart is log(part/(part+rest)), -Inf for part ≤ 0 and 0 for rest ≤ 0; from
-// the lesser of the two.
+// logPart returns log(part/(part+rest)), computed from the smaller of the two: -Inf for part ≤ 0
+// and 0 for rest ≤ 0.
 func logPart(g *ad.Graph, part, rest ad.Ref) ad.Ref {
 	zero, one := g.Const(0), g.Const(1)
 	some, more := g.Less(zero, part), g.Less(zero, rest)
@@ -50,10 +50,10 @@ func logPart(g *ad.Graph, part, rest ad.Ref) ad.Ref {
 	return g.Select(in, v, g.Select(some, zero, g.Const(negInf)))
 }
 
-// logBetaI is the logarithm of the regularised incomplete beta function.
+// logBetaI returns the logarithm of the regularised incomplete beta function.
 func logBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaI, nil, x, a, b) }
 
-// log1mBetaI is log(1 - I_x(a, b)).
+// log1mBetaI returns log(1 - I_x(a, b)).
 func log1mBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaIc, nil, x, a, b) }
 
 var beta = Dist{
@@ -78,8 +78,8 @@ var beta = Dist{
 	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
 }
 
-// atEdge is e·logY for a density with the factor y^e. Data may lie at the edge where y is 0: the
-// factor is 1 there if e is 0, though the logarithm is infinite.
+// atEdge returns e·logY for a density with the factor y^e. Data may lie at the edge where y is 0.
+// There the factor is 1 if e is 0, although the logarithm is infinite.
 func atEdge(g *ad.Graph, e, logY ad.Ref) ad.Ref {
 	v, _ := g.Value(logY)
 	if n, _ := g.Value(e); slices.Contains(v, negInf) || slices.Contains(n, 0) {
@@ -88,7 +88,7 @@ func atEdge(g *ad.Graph, e, logY ad.Ref) ad.Ref {
 	return g.Mul(e, logY)
 }
 
-// proportions are the shapes of a beta distribution with mean mu and precision kappa.
+// proportions returns the shapes of a beta distribution with mean mu and precision kappa.
 func proportions(g *ad.Graph, p []ad.Ref) (a, b ad.Ref) {
 	return g.Mul(p[0], p[1]), g.Mul(g.Sub(g.Const(1), p[0]), p[1])
 }

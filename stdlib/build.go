@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Helpers that declarations are made of.
+// Helpers for declarations.
 
 // Types that signatures use.
 var (
@@ -25,7 +25,7 @@ type (
 	fun3  = func(g *ad.Graph, x, y, z ad.Ref) ad.Ref
 )
 
-// op1 and op2 are the functions that an op computes.
+// op1 and op2 return the function that an op computes.
 func op1(op ad.OpCode) fun1 {
 	return func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(op, nil, x) }
 }
@@ -81,9 +81,8 @@ func (f Func) with(set func(f *Func)) Func { set(&f); return f }
 // in declares the domain of the arguments.
 func (f Func) in(cs ...types.Constraint) Func { f.In = cs; return f }
 
-// drawnFrom is a part of the domain of an argument, where that depends on sizes or
-// on other arguments: tests and examples take their arguments from it, but it is
-// no check, and so has no text.
+// drawnFrom declares a part of the domain of an argument whose domain depends on sizes or on other
+// arguments. Tests and examples take their arguments from it. It is not checked, so it has no text.
 func drawnFrom(lo, hi float64) types.Constraint { return types.Constraint{Lo: lo, Hi: hi} }
 
 // example adds an executed example.
@@ -92,13 +91,13 @@ func (f Func) example(call, value string) Func {
 	return f
 }
 
-// shape is the shape of one lane of an argument.
+// shape returns the shape of one lane of an argument.
 func (b *Builder) shape(a Arg) []int { return b.G.Type(a.Ref).Shape }
 
-// size is the number of elements of an argument.
+// size returns the number of elements of an argument.
 func (b *Builder) size(a Arg) int { return b.G.Type(a.Ref).Size() }
 
-// flat is the argument as one dimension, in the order of storage.
+// flat returns the argument as a vector, in the order of storage.
 func (b *Builder) flat(a Arg) ad.Ref { return b.G.Reshape(a.Ref, []int{b.size(a)}) }
 
 // sameSizes fails unless all arguments that are not scalars have one shape.
@@ -135,8 +134,8 @@ func sizeText(shape []int) string {
 	return s
 }
 
-// wholes is the value of argument i, an int or ints, that must be known when
-// the data are bound, such as a size.
+// wholes returns the value of argument i, one or more ints such as a size, which must be known when
+// the data are bound.
 func (b *Builder) wholes(a []Arg, i int) []int64 {
 	if a[i].Ints == nil && b.size(a[i]) > 0 {
 		v, ok := b.G.Value(a[i].Ref)
@@ -152,10 +151,10 @@ func (b *Builder) wholes(a []Arg, i int) []int64 {
 	return a[i].Ints
 }
 
-// whole is wholes of a scalar.
+// whole is wholes for a scalar.
 func (b *Builder) whole(a []Arg, i int) int { return int(b.wholes(a, i)[0]) }
 
-// length is whole, of a size: not negative.
+// length is whole for a size, which must not be negative.
 func (b *Builder) length(a []Arg, i int) int {
 	n := b.whole(a, i)
 	if n < 0 {
@@ -164,7 +163,7 @@ func (b *Builder) length(a []Arg, i int) int {
 	return n
 }
 
-// within fails unless lo ≤ v ≤ hi, for v the value of argument i.
+// within fails unless lo ≤ v ≤ hi, where v is the value of argument i.
 func (b *Builder) within(i, v, lo, hi int) {
 	if v < lo || v > hi {
 		b.Fail("argument %d is %d, which is not in the range %d to %d", i+1, v, lo, hi)
@@ -180,11 +179,11 @@ func dims(offset int, pairs ...int) ad.Index {
 	return ix
 }
 
-// product is the number of elements of a shape.
+// product returns the number of elements of a shape.
 func product(shape []int) int { return ad.Type{Shape: shape}.Size() }
 
-// check adds the check that x lies in c, unless x is constant and does. The
-// position is that of the call.
+// check adds the check that x lies in c, unless x is a constant that does. The position is that of
+// the call.
 func check(g *ad.Graph, function, what string, c types.Constraint, x ad.Ref) {
 	if c.NaN || c == (types.Constraint{}) {
 		return

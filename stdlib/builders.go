@@ -26,7 +26,7 @@ func oneHot(name string, result types.Type) Func {
 	})
 }
 
-// linspaced is n numbers from lo to hi in equal steps; of one, hi.
+// linspaced returns n numbers from lo to hi in equal steps; a single number is hi.
 func linspaced(b *Builder, a []Arg) ad.Ref {
 	g, n := b.G, b.length(a, 0)
 	lo, hi := a[1].Ref, a[2].Ref
@@ -45,8 +45,8 @@ func linspaced(b *Builder, a []Arg) ad.Ref {
 	return g.Add(g.Mul(g.ConstArray(t, down), lo), g.Mul(g.ConstArray(t, up), hi))
 }
 
-// linspacedInts is n ints from lo in equal steps, the last at most hi; where
-// there are more than hi - lo + 1, values repeat equally often, as in Stan.
+// linspacedInts returns n ints from lo in equal steps, the last at most hi. If n exceeds hi - lo +
+// 1, values repeat equally often, as in Stan.
 func linspacedInts(b *Builder, a []Arg) ad.Ref {
 	n, lo, hi := b.length(a, 0), b.whole(a, 1), b.whole(a, 2)
 	if hi < lo {
@@ -67,7 +67,7 @@ func linspacedInts(b *Builder, a []Arg) ad.Ref {
 	return b.G.ConstArray(ad.Type{Shape: []int{n}}, v)
 }
 
-// identity is the identity matrix.
+// identity returns the identity matrix.
 func identity(b *Builder, a []Arg) ad.Ref {
 	n := b.length(a, 0)
 	v := b.G.Array(n, n)
@@ -159,7 +159,7 @@ func repArray(b *Builder, a []Arg) ad.Ref {
 	return b.G.Gather(a[0].Ref, ix)
 }
 
-// rowMajor are the dimensions of an array in its order of storage.
+// rowMajor returns the dimensions of an array in its order of storage.
 func rowMajor(shape []int) []ad.Dim {
 	ds := make([]ad.Dim, len(shape))
 	stride := 1

@@ -9,7 +9,7 @@ import (
 
 // Distributions over the positions of a vector.
 
-// simplexTolerance is Stan's: a simplex may miss the sum 1 by so much.
+// simplexTolerance is the largest deviation of a simplex's sum from 1, as in Stan.
 const simplexTolerance = 1e-8
 
 // checkSimplex adds the checks that x is a simplex.
@@ -20,8 +20,8 @@ func checkSimplex(g *ad.Graph, function, what string, x ad.Ref) {
 	check(g, function, "sum of "+what, one, g.Sum(x))
 }
 
-// pick is, for every element of the index i (from 1), the element of v at that
-// position: of the vector v, or of row n of the matrix v for element n.
+// pick returns, for every element of the index i (from 1), the element of v at that position: of
+// the vector v or, for element n, of row n of the matrix v.
 func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	g := b.G
 	t, u := g.Type(i.Ref), g.Type(v)
@@ -93,13 +93,13 @@ func anyOutside(v []float64, lo, hi float64) bool {
 	return false
 }
 
-// outcomes adds the check that the variate is a position of the vector.
+// outcomes adds the check that the variate is a position in the vector.
 func (b *Builder) outcomes(a []Arg, what string) (empty bool) {
 	check(b.G, b.Name, what, types.Between(1, float64(b.size(a[1]))), a[0].Ref)
 	return b.size(a[0]) == 0
 }
 
-// categoricals are the categorical distributions.
+// categoricals declares the categorical distributions.
 func categoricals() []Func {
 	mass := func(b *Builder, a []Arg) []ad.Ref {
 		empty := b.outcomes(a, "Number of categories")
@@ -149,9 +149,8 @@ func categoricals() []Func {
 	}
 }
 
-// drawPosition draws a position (from 1) with these probabilities: one more
-// than the number of partial sums, the last left out, that do not exceed a
-// uniform number.
+// drawPosition draws a position (from 1) with these probabilities. It is one more than the number
+// of partial sums, without the last, that do not exceed a uniform number.
 func (b *Builder) drawPosition(theta ad.Ref) ad.Ref {
 	g := b.G
 	k := g.Type(theta).Size()

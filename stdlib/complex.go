@@ -9,12 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Functions of complex numbers, as expressions of real and imaginary parts. They
-// have the branch cuts of C99; the inverse functions are those of Kahan (1987),
-// "Branch cuts for complex elementary functions".
+// Functions of complex numbers, as expressions of real and imaginary parts. Branch cuts are those
+// of C99. The inverse functions follow Kahan (1987), "Branch cuts for complex elementary
+// functions".
 
-// pair is an argument: a complex value by its parts, or any other, which has no
-// imaginary part.
+// pair is an argument: a complex value as its parts, or another value, which has no imaginary part.
 type pair struct {
 	re, im ad.Ref
 	arg    Arg
@@ -22,7 +21,7 @@ type pair struct {
 
 func (p pair) isComplex() bool { return p.im != ad.None }
 
-// meaning gives the leaves of a result.
+// meaning builds the leaves of a result.
 type meaning = func(b *Builder, a []pair) []ad.Ref
 
 // ofComplex declares a form of a function with complex arguments; kinds are the kinds of the
@@ -49,7 +48,7 @@ func ofComplex(o types.Overload, name string, kinds []types.Kind, result types.T
 	return f
 }
 
-// zero reports a part that is known to be 0, as those of promoted reals are.
+// zero reports whether a part is known to be 0, as the imaginary part of a promoted real is.
 func zero(g *ad.Graph, x ad.Ref) bool {
 	v, ok := g.Value(x)
 	return ok && !slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
@@ -72,7 +71,7 @@ func (g field) mul(x, y z) z {
 	return bilinear(g.Graph, x, y, g.Mul)
 }
 
-// bilinear is a product of complex values, given that of real ones.
+// bilinear returns a product of complex values, given the product of real ones.
 func bilinear(g *ad.Graph, x, y z, mul func(x, y ad.Ref) ad.Ref) z {
 	noX, noY := zero(g, x.im), zero(g, y.im)
 	out := z{re: mul(x.re, y.re)}
@@ -98,7 +97,7 @@ func (g field) div(x, y z) z {
 	if zero(g.Graph, y.im) {
 		return z{g.Div(x.re, y.re), g.Div(x.im, y.re)}
 	}
-	// Scaled by the modulus, so that squares do not leave the range.
+	// Scale by the modulus, so that squares do not overflow.
 	r := g.abs(y)
 	u := z{g.Div(y.re, r), g.Div(y.im, r)}
 	n := g.mul(x, g.conj(u))
@@ -208,8 +207,8 @@ var realsOf = map[string]func(field, z) ad.Ref{
 	"get_imag": func(_ field, x z) ad.Ref { return x.im },
 }
 
-// Functions that are linear in all their complex arguments together, and those
-// that are products of two: they are those of reals, on the parts.
+// Functions that are linear in all their complex arguments together, and products of two arguments:
+// they apply the function of reals to the parts.
 const (
 	linears = "add subtract append_row append_col to_vector to_row_vector to_matrix to_array_1d to_array_2d " +
 		"diagonal diag_matrix reverse sum cumulative_sum trace row col block head tail segment sub_row sub_col add_diag " +
@@ -231,7 +230,7 @@ func realForm(name string, params []types.Type) *Func {
 	return o.(*Func)
 }
 
-// apply is a function of reals on real or imaginary parts.
+// apply applies a function of reals to real or imaginary parts.
 func (f *Func) apply(b *Builder, a []pair, parts ...ad.Ref) ad.Ref {
 	args := make([]Arg, len(a))
 	for i, p := range a {
@@ -244,7 +243,7 @@ func (f *Func) apply(b *Builder, a []pair, parts ...ad.Ref) ad.Ref {
 	return f.Build(b, args)
 }
 
-// linear is a function of reals on the real and on the imaginary parts.
+// linear applies a function of reals to the real and to the imaginary parts.
 func linear(f *Func) meaning {
 	return func(b *Builder, a []pair) []ad.Ref {
 		var re, im []ad.Ref
@@ -257,7 +256,7 @@ func linear(f *Func) meaning {
 	}
 }
 
-// product2 is a product of two complex arguments, given that of reals.
+// product2 builds a product of two complex arguments, given the product of reals.
 func product2(f *Func) meaning {
 	return func(b *Builder, a []pair) []ad.Ref {
 		v := bilinear(b.G, z{a[0].re, a[0].im}, z{a[1].re, a[1].im}, func(x, y ad.Ref) ad.Ref { return f.apply(b, a, x, y) })
@@ -287,7 +286,7 @@ func elementwise(f func(g field, a []z) z) meaning {
 	}
 }
 
-// wide gives a value the shape of a result that it is a part of.
+// wide broadcasts a value to the shape of a result that it is a part of.
 func wide(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	if len(g.Type(x).Shape) == len(shape) {
 		return x
@@ -448,7 +447,7 @@ func fourier(g *ad.Graph, x z, k, n int, inverse bool) z {
 	return z{re, im}
 }
 
-// parts are the real and imaginary part of an argument, which may be real.
+// parts returns the real and imaginary part of an argument, which may be real.
 func (p pair) parts(g *ad.Graph) (re, im ad.Ref) {
 	if p.isComplex() {
 		return p.re, p.im
@@ -456,8 +455,7 @@ func (p pair) parts(g *ad.Graph) (re, im ad.Ref) {
 	return p.re, g.Broadcast(g.Const(0), g.Type(p.re).Shape)
 }
 
-// halves chooses what a function of a decomposition gives: one of both parts or
-// both.
+// halves chooses the result of a function of a decomposition: one of the two parts, or both.
 func halves(name, first, second string, a, b []ad.Ref) []ad.Ref {
 	switch name {
 	case first:
@@ -468,7 +466,7 @@ func halves(name, first, second string, a, b []ad.Ref) []ad.Ref {
 	return slices.Concat(a, b)
 }
 
-// hermitian decomposes a Hermitian matrix, of its lower triangle.
+// hermitian decomposes a Hermitian matrix. It reads the lower triangle.
 func (b *Builder) hermitian(h z, n int) (values ad.Ref, vectors z) {
 	g := b.G
 	below := g.Array(n, n)
@@ -485,11 +483,11 @@ func (b *Builder) hermitian(h z, n int) (values ad.Ref, vectors z) {
 	return values, vectors
 }
 
-// complexSingular is the thin singular value decomposition. The Hermitian matrix
-// [0 A; Aᴴ 0] has the eigenvalues ±σ with eigenvectors (u, ±v)/√2 (Golub & Van Loan,
-// section 8.6.1), so that nothing is squared and the derivatives are those of its
-// decomposition. Where σ is small beside the greatest, rounding mixes u and v with -u and
-// v, so that they are not yet orthonormal; where it is 0, any that are will do.
+// complexSingular returns the thin singular value decomposition. The Hermitian matrix [0 A; Aᴴ 0]
+// has the eigenvalues ±σ with eigenvectors (u, ±v)/√2 (Golub & Van Loan, section 8.6.1). So nothing
+// is squared, and the derivatives are those of its eigendecomposition. Where σ is small compared
+// with the greatest, rounding mixes (u, v) with (-u, v), so the vectors are not yet orthonormal.
+// Where σ is 0, any orthonormal vectors will do.
 func (b *Builder) complexSingular(a z) (s ad.Ref, u, v z) {
 	g := b.G
 	shape := g.Type(a.re).Shape
@@ -513,7 +511,7 @@ func below(g *ad.Graph, a, b ad.Ref) ad.Ref {
 	return g.Reshape(flat, []int{s[0] + t[0], s[1]})
 }
 
-// blocks is the matrix [a b; c d].
+// blocks returns the matrix [a b; c d].
 func blocks(g *ad.Graph, a, b, c, d ad.Ref) ad.Ref {
 	left := below(g, a, c)
 	right := below(g, b, d)

@@ -51,8 +51,8 @@ func (f *Func) OfLeaves(b *Builder, a []Arg, params []types.Type, result types.T
 	return out
 }
 
-// compositeForm is the evaluated form of a function of the table below; nil if
-// there is no evaluation yet.
+// compositeForm returns the declaration, with its meaning, of a function of the table below; nil if
+// there is none yet.
 func compositeForm(name string, o types.Overload) *Func {
 	var params []types.Type
 	var result types.Type
@@ -97,7 +97,7 @@ func compositeForm(name string, o types.Overload) *Func {
 	return f
 }
 
-// realTuples are the functions of real matrices that give tuples.
+// realTuples are the functions of real matrices that return tuples.
 var realTuples = map[string]func(b *Builder, a []Arg) []ad.Ref{
 	"qr":      func(b *Builder, a []Arg) []ad.Ref { q, r := b.householder(a[0].Ref, false); return []ad.Ref{q, r} },
 	"qr_thin": func(b *Builder, a []Arg) []ad.Ref { q, r := b.householder(a[0].Ref, true); return []ad.Ref{q, r} },

@@ -49,15 +49,15 @@ var betaBinomial = Dist{
 	},
 }
 
-// betaBinomialCount is y, or 0 where it is not in 0..N, which out says.
+// betaBinomialCount returns y, or 0 where y is not in 0..N; out marks these elements.
 func betaBinomialCount(g *ad.Graph, y, n ad.Ref) (count, out ad.Ref) {
 	zero := g.Const(0)
 	out = g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
 	return g.Select(out, zero, y), out
 }
 
-// betaBinomialTerms are the addends of the logarithm of the mass at y: of numbers of multisets,
-// which cancel less than gamma functions.
+// betaBinomialTerms returns the addends of the log mass at y. They are logarithms of numbers of
+// multisets, which cancel less than gamma functions.
 func betaBinomialTerms(g *ad.Graph, y, n, a, b ad.Ref) []Term {
 	sets := op2(ad.OpLmultichoose)
 	return []Term{
@@ -67,23 +67,25 @@ func betaBinomialTerms(g *ad.Graph, y, n, a, b ad.Ref) []Term {
 	}
 }
 
-// betaBinomialMass is their sum.
+// betaBinomialMass returns the log mass at y, the sum of betaBinomialTerms.
 func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	t := betaBinomialTerms(g, y, n, a, b)
 	return g.Sub(g.Add(t[0].Value, t[1].Value), t[2].Value)
 }
 
-// maxSummed is the number of masses that are summed; beyond, distribution functions are integrals.
+// maxSummed is the maximum number of masses that a distribution function sums; beyond it, the
+// function is an integral.
 const maxSummed = 2000
 
-// manyCounts reports whether a count of y is beyond that.
+// manyCounts reports whether a count in y is beyond maxSummed.
 func manyCounts(g *ad.Graph, y ad.Ref) bool {
 	v, ok := g.Value(y)
 	return ok && len(v) > 0 && slices.Max(v) > maxSummed
 }
 
-// betaBinomialBelow is the log probability of at most y successes: that of the probability being
-// less than the order statistic y+1 of n uniform variates, or the sum of the masses.
+// betaBinomialBelow returns the log probability of at most y successes. It is a sum of masses, or
+// the probability that the success probability is less than the order statistic y+1 of n uniform
+// variates.
 func betaBinomialBelow(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	fails := plus(g, g.Sub(n, y), -1)
 	if manyCounts(g, y) || manyCounts(g, fails) {
@@ -100,16 +102,15 @@ func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	})
 }
 
-// smallerTail is a log probability, or, above ½, that from the logarithm of its
-// complement, which then has the digits.
+// smallerTail returns the log probability l. Where the probability is above ½, it computes it from
+// the log of its complement, which then is accurate.
 func smallerTail(g *ad.Graph, l, complement ad.Ref) ad.Ref {
 	small := g.Less(l, g.Const(-math.Ln2))
 	return g.Select(small, l, g.Do(ad.OpLog1mExp, nil, g.Select(small, g.Const(-1), complement)))
 }
 
-// logSumCounts is the logarithm of the sum of the masses at 0, 1, …, y, for
-// known y that may differ between elements and lanes; mass gets counts and
-// arguments of one shape.
+// logSumCounts returns the logarithm of the sum of the masses at 0, 1, …, y, for known y that may
+// differ between elements and lanes. mass receives counts and arguments of one shape.
 func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
 	most := 0.
 	if v, ok := g.Value(y); ok && len(v) > 0 {
@@ -126,9 +127,9 @@ func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.
 	})
 }
 
-// logSumNodes is the logarithm of the sum of exp(f) at n nodes, for numbers that may differ
-// between elements and lanes. f gets arguments of one shape, and row, which gives what a node
-// has that shape.
+// logSumNodes returns the logarithm of the sum of exp(f) at n nodes, where f may differ between
+// elements and lanes. f receives arguments of one shape, and row, which gives one number per node
+// that shape.
 func logSumNodes(g *ad.Graph, n int, args []ad.Ref, f func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref) ad.Ref {
 	elements := -1 // their number, if there are several
 	for _, r := range args {
@@ -189,7 +190,7 @@ var betaNegBinomial = Dist{
 	},
 }
 
-// betaNegBinomialKernel is log Γ(β+n)/Γ(β) B(r+n, α+β)/B(r, α).
+// betaNegBinomialKernel returns log Γ(β+n)/Γ(β) B(r+n, α+β)/B(r, α).
 func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	r, a, b := p[0], p[1], p[2]
 	all := g.Add(g.Add(r, a), b)
@@ -202,9 +203,9 @@ func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	return g.Add(v, g.Sub(lbeta(g, g.Add(a, more), least), lbeta(g, a, least)))
 }
 
-// betaNegBinomialTails are the log probabilities of at most y and of more than y. The first is the
-// sum of the masses. The second is what that leaves of 1, or what the masses at 1, 2, …, y leave of
-// the probability of more than 0, where less than three digits cancel, else an integral. Beyond
+// betaNegBinomialTails returns the log probabilities of at most y and of more than y. The first is
+// the sum of the masses. The second is its complement, or the probability of more than 0 minus the
+// masses at 1, 2, …, y, if less than three digits cancel; otherwise it is an integral. Beyond
 // maxSummed both are integrals.
 func betaNegBinomialTails(g *ad.Graph, y ad.Ref, p []ad.Ref) (below, above ad.Ref) {
 	r, a, b, n := p[0], p[1], p[2], plus(g, y, 1)
@@ -237,8 +238,8 @@ func betaNegBinomialTails(g *ad.Graph, y ad.Ref, p []ad.Ref) (below, above ad.Re
 	return below, g.Select(enough, direct, g.Select(enoughOfSome, ofSome, integral))
 }
 
-// whereAny is f of the arguments if an element of far is not 0, otherwise -1: what is rarely needed
-// and takes long.
+// whereAny returns f of the arguments if an element of far is not 0, otherwise -1. Use it for an f
+// that is rarely needed and takes long.
 func whereAny(g *ad.Graph, far ad.Ref, args []ad.Ref, f func(g *ad.Graph, args []ad.Ref) ad.Ref) ad.Ref {
 	then, otherwise := ad.NewGraph(), ad.NewGraph()
 	inputs := make([]ad.Ref, len(args))
@@ -257,8 +258,9 @@ func whereAny(g *ad.Graph, far ad.Ref, args []ad.Ref, f func(g *ad.Graph, args [
 	return g.Result(g.Do(ad.OpIf, &ad.If{Then: then, Else: otherwise}, append([]ad.Ref{any}, args...)...), 0)
 }
 
-// betaNegBinomialNone is the log probability of 0, log Γ(a+m)Γ(a+l)/(Γ(a)Γ(a+m+l)) for l ≤ m. Where
-// a is greater than l these cancel, and it is the integral of ψ(a+t) - ψ(a+m+t) over t from 0 to l.
+// betaNegBinomialNone returns the log probability of 0, log Γ(a+m)Γ(a+l)/(Γ(a)Γ(a+m+l)) for l ≤ m.
+// Where a is greater than l these cancel, and it computes the integral of ψ(a+t) - ψ(a+m+t) over t
+// from 0 to l.
 func betaNegBinomialNone(g *ad.Graph, a, more, least ad.Ref) ad.Ref {
 	var nodes, weights []float64
 	for _, node := range kernel.Legendre28 {
@@ -366,8 +368,8 @@ var yuleSimon = Dist{
 	},
 }
 
-// yuleSimonTail is log n B(n, α+1) for small α, where it is nearly proportional to α. It uses
-// logarithms that are small, too.
+// yuleSimonTail returns log n B(n, α+1) for small α, where it is nearly proportional to α. It uses
+// logarithms that are small too.
 func yuleSimonTail(g *ad.Graph, n, alpha ad.Ref) ad.Ref {
 	rising := op2(ad.OpLogRising)
 	one := g.Const(1)

@@ -10,13 +10,12 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// The transforms of parameters as functions. Their formulas are those of package
-// transform, in the edition that the program is bound with; here are types,
-// sizes and checks of arguments.
+// The transforms of parameters as functions. Package transform has their formulas, in the edition
+// that the program is bound with. This file has types, sizes and checks of arguments.
 
 // constraintForm describes a constrained type for its functions.
 type constraintForm struct {
-	name, is     string // what a value is
+	name, is     string // what a value is, as messages name it
 	kind         types.ConstraintKind
 	free, result types.Type
 	sizes        []string // the sizes of a value, if the unconstrained numbers do not determine them
@@ -138,7 +137,7 @@ func (b *Builder) constrained(kind types.ConstraintKind, free types.Type, a []Ar
 		if kind.Square() {
 			item = append(item, item[0])
 		}
-	default: // as many numbers more as the transform takes away
+	default: // the transform drops numbers: add as many
 		item = slices.Clone(given)
 		probe := slices.Clone(item)
 		for i := range probe {
@@ -164,8 +163,8 @@ func (b *Builder) constrained(kind types.ConstraintKind, free types.Type, a []Ar
 	return y
 }
 
-// unconstrained is the inverse of constrained; a value that is not of the type
-// rejects the evaluation.
+// unconstrained is the inverse of constrained. A value that is not of the type rejects the
+// evaluation.
 func (b *Builder) unconstrained(kind types.ConstraintKind, a Arg) ad.Ref {
 	tr := transform.Of(kind, b.Edition)
 	dims := a.Type.Dims
@@ -184,8 +183,7 @@ func (b *Builder) unconstrained(kind types.ConstraintKind, a Arg) ad.Ref {
 	return x
 }
 
-// require adds the check that every item of x, of that shape, is of a constrained
-// type.
+// require adds the check that every item of x, which has shape item, is of a constrained type.
 func (b *Builder) require(kind types.ConstraintKind, x ad.Ref, item []int) {
 	size, name := product(item), b.Name
 	if size == 0 {
@@ -238,8 +236,8 @@ func (b *Builder) inBounds(x ad.Ref, bounds transform.Bounds) {
 	}
 }
 
-// lifted is a function of a vector or matrix and some sizes that also takes
-// arrays of any depth and then gives arrays.
+// lifted declares a function of a vector or matrix and some sizes that also takes arrays of any
+// depth, and then returns arrays.
 func lifted(name string, arg types.Type, sizes int, result types.Type) types.Overload {
 	form := name + "(" + arg.String() + strings.Repeat(", int", sizes) + ") => " + result.String() + ", or arrays of these"
 	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
@@ -254,8 +252,8 @@ func lifted(name string, arg types.Type, sizes int, result types.Type) types.Ove
 	}}
 }
 
-// bounded is a function of a real container and n bounds, each a scalar or of
-// the type of the container.
+// bounded declares a function of a real container and n bounds, each a scalar or of the type of the
+// container.
 func bounded(name string, n int) types.Overload {
 	form := name + "(T" + strings.Repeat(", real or T", n) + ") => T, T real or any container of it"
 	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {

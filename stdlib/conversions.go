@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// columnMajor is a container's elements in the order in which Stan counts them:
-// column after column of a matrix, otherwise the order of storage.
+// columnMajor returns a container's elements in Stan's order: column after column of a matrix,
+// otherwise the order of storage.
 func columnMajor(b *Builder, a Arg) ad.Ref {
 	x := a.Ref
 	if a.Type.Kind == types.Matrix && a.Type.Dims == 0 {

@@ -26,9 +26,9 @@ func checkLower(g *ad.Graph, function, what string, m ad.Ref) {
 	}
 }
 
-// lkjConstant is the logarithm of the normalising constant of the LKJ density of
-// k by k matrices: (k-1) log Γ(η + (k-1)/2) - Σ_{i=1}^{k-1} (½ i log π +
-// log Γ(η + (k-1-i)/2)) (Lewandowski, Kurowicka & Joe 2009, theorem 5).
+// lkjConstant returns the logarithm of the normalising constant of the LKJ density of k by k
+// matrices: (k-1) log Γ(η + (k-1)/2) - Σ_{i=1}^{k-1} (½ i log π + log Γ(η + (k-1-i)/2))
+// (Lewandowski, Kurowicka & Joe 2009, theorem 5).
 func lkjConstant(g *ad.Graph, eta ad.Ref, k int) ad.Ref {
 	n := float64(k - 1)
 	c := g.Scale(n, g.Lgamma(plus(g, eta, n/2)))
@@ -70,8 +70,7 @@ func lkjCorr(b *Builder, a []Arg) []ad.Ref {
 	return b.kept(a, lkjTerms(b, b.factor(a, 0, "Correlation matrix"), eta, k, 1<<1)...)
 }
 
-// lkjTerms are the addends for the factor of a correlation matrix, which
-// argument 0 gives.
+// lkjTerms returns the addends for the factor l of a correlation matrix, which argument 0 gives.
 func lkjTerms(b *Builder, l, eta ad.Ref, k int, ofEta uint) []Term {
 	g := b.G
 	if k == 0 {
@@ -149,7 +148,7 @@ func (b *Builder) drawLKJ(k int, eta ad.Ref) ad.Ref {
 	return g.Transpose(g.Stack(columns...))
 }
 
-// correlations are the declarations.
+// correlations declares the distributions of correlation matrices.
 func correlations() []Func {
 	draw := func(name, doc string, f func(g *ad.Graph, l ad.Ref) ad.Ref) Func {
 		return fixed(name, doc, tMat, list(tInt, tReal), func(b *Builder, a []Arg) ad.Ref {

@@ -12,9 +12,9 @@ import (
 // Distributions of counts. Formulas are those of Johnson, Kemp & Kotz,
 // Univariate Discrete Distributions (3rd ed.), in Stan's parametrisation.
 
-// weightedLog is n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a
-// count n, and 0 where n is 0 even if the logarithm is infinite. A logarithm
-// that is the same for many counts is computed once.
+// weightedLog returns n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a count n, and 0
+// where n is 0 even if the logarithm is infinite. A logarithm that is the same for many counts is
+// computed once.
 func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
 	if v, ok := g.Value(n); ok && !slices.Contains(v, 0) {
 		return g.Mul(n, g.Do(lg, nil, x))
@@ -28,7 +28,7 @@ func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
 	return g.Do(ad.OpXLog1mY, nil, n, x)
 }
 
-// weighted is n·v for a count n, and 0 where n is 0 even if v is infinite.
+// weighted returns n·v for a count n, and 0 where n is 0 even if v is infinite.
 func weighted(g *ad.Graph, n, v ad.Ref) ad.Ref {
 	if c, ok := g.Value(n); ok && !slices.Contains(c, 0) {
 		return g.Mul(n, v)
@@ -37,14 +37,14 @@ func weighted(g *ad.Graph, n, v ad.Ref) ad.Ref {
 	return g.Select(g.Equal(n, zero), zero, g.Mul(n, v))
 }
 
-// narrower reports whether x is repeated to meet n, over elements or lanes.
+// narrower reports whether x is repeated to match n, over elements or lanes.
 func narrower(g *ad.Graph, x, n ad.Ref) bool {
 	t, u := g.Type(x), g.Type(n)
 	return len(t.Shape) < len(u.Shape) || t.Lanes < u.Lanes
 }
 
-// pooled replaces counts of one array by their sum where the parameter x is the same for all of
-// them; total reports that it did, and n is the number of counts.
+// pooled replaces the counts of one array by their sum if the parameter x is the same for all of
+// them. total reports that it did; n is the number of counts.
 func pooled(g *ad.Graph, y, x ad.Ref) (sum ad.Ref, n float64, total bool) {
 	if t := g.Type(y); len(t.Shape) > 0 && g.Type(x).IsScalar() {
 		return g.Sum(y), float64(t.Size()), true
@@ -52,7 +52,7 @@ func pooled(g *ad.Graph, y, x ad.Ref) (sum ad.Ref, n float64, total bool) {
 	return y, 1, false
 }
 
-// logFactorial is the addend -log n!, which only `target +=` keeps.
+// logFactorial returns the addend -log n!, which only `target +=` keeps.
 func logFactorial(g *ad.Graph, n ad.Ref) Term {
 	return Term{Make: func() ad.Ref { return g.Lgamma(plus(g, n, 1)) }, Weight: -1, Of: ofY}
 }
@@ -102,13 +102,14 @@ var bernoulli = Dist{
 	Examples: []Example{{Call: "bernoulli_lpmf(1 | 0.25)", Value: "log(0.25)"}},
 }
 
-// step3 is a for y < 0, b for 0 ≤ y < 1, c for y ≥ 1.
+// step3 returns a for y < 0, b for 0 ≤ y < 1, and c for y ≥ 1.
 func step3(g *ad.Graph, y, a, b, c ad.Ref) ad.Ref {
 	return g.Select(g.Less(y, g.Const(0)), a, g.Select(g.Less(y, g.Const(1)), b, c))
 }
 
-// countTail is a (complementary) log distribution function of counts: below for y < 0, above for y
-// ≥ most (if there is a largest count), otherwise inside, which receives a count in the range.
+// countTail returns a (complementary) log distribution function of counts: below for y < 0, above
+// for y ≥ most (if there is a largest count), otherwise inside, which receives a count in the
+// range.
 func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) ad.Ref) ad.Ref {
 	v, known := g.Value(y)
 	zero := g.Const(0)
@@ -126,9 +127,9 @@ func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) 
 	return g.Select(out, g.Select(negative, below, above), inside(g.Select(out, zero, y)))
 }
 
-// zeroTail is the log probability of at most y, or with upper of more, from that of 0: in
-// closed form, with all digits and in a fraction of the time, where every y is known to be 0,
-// as in a distribution truncated to counts that are not 0. Elsewhere it is what general is.
+// zeroTail returns the log probability of at most y or, with upper, of more. If every y is known to
+// be 0, as in a distribution truncated to positive counts, it uses the closed form from the
+// probability of 0, which is accurate and takes a fraction of the time. Otherwise it uses general.
 func zeroTail(g *ad.Graph, y ad.Ref, upper bool, ofZero, general func() ad.Ref) ad.Ref {
 	v, known := g.Value(y)
 	switch {
@@ -159,7 +160,7 @@ var bernoulliLogit = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBernoulli(rng, 1/(1+math.Exp(-p[0]))) },
 }
 
-// logCombinations is the addend log(N choose n), which depends on data only.
+// logCombinations returns the addend log(N choose n), which depends on data only.
 func logCombinations(g *ad.Graph, y, n ad.Ref) Term {
 	return Term{Make: func() ad.Ref { return g.Do(ad.OpLchoose, nil, n, y) }, Of: ofY | of1st}
 }
@@ -209,7 +210,7 @@ var binomialLogit = Dist{
 	},
 }
 
-// greatestRate is that of the counts that can be drawn, as in Stan.
+// greatestRate is the greatest rate of counts that can be drawn, as in Stan.
 const greatestRate = 1 << 30
 
 var (
@@ -219,9 +220,9 @@ var (
 	drawnLogMean = types.Constraint{Text: "finite and less than 30 log 2", Lo: negInf, Hi: 30 * math.Ln2, LoOpen: true, HiOpen: true}
 )
 
-// loggedRate is the rate whose logarithm enters the mass. An infinite rate is replaced by a finite
-// one, so that y log λ - λ is -∞ there instead of NaN. The logarithm of an exponential is its
-// argument, which is finite.
+// loggedRate returns the rate whose logarithm enters the mass. An infinite rate is replaced by a
+// finite one, so that y log λ - λ is -∞ there instead of NaN. The logarithm of an exponential is
+// its argument, which is finite.
 func loggedRate(g *ad.Graph, lambda ad.Ref) ad.Ref {
 	if g.Nodes[lambda].Op == ad.OpExp {
 		return lambda
@@ -229,9 +230,9 @@ func loggedRate(g *ad.Graph, lambda ad.Ref) ad.Ref {
 	return g.Do(ad.OpMin, nil, lambda, g.Const(math.MaxFloat64))
 }
 
-// mayBeInfinite reports whether x, which is not NaN, may be +∞ though parameters and data
-// are of moderate size. Sums and products are taken to be finite where their operands are:
-// linear predictors need no further look. So are operands more than depth ops away.
+// mayBeInfinite reports whether x, which is not NaN, may be +∞ although parameters and data are of
+// moderate size. Sums and products count as finite if their operands are, so linear predictors are
+// recognised at once. Operands more than depth ops away count as finite.
 func mayBeInfinite(g *ad.Graph, x ad.Ref, depth int) bool {
 	n := &g.Nodes[x]
 	switch n.Op {
@@ -284,11 +285,11 @@ var poissonLog = Dist{
 		sum, _, total := pooled(g, y, p[0])
 		alpha, rate := p[0], g.Exp(p[0])
 		times := g.Mul
-		if mayBeInfinite(g, alpha, 4) { // then the mass is 0, whatever y is, and constant
+		if mayBeInfinite(g, alpha, 4) { // then the mass is 0 for all y, and constant
 			finite := g.Less(alpha, g.Const(math.Inf(1)))
 			alpha = g.Select(finite, alpha, g.Const(0))
 			rate = g.Select(finite, g.Exp(alpha), g.Const(math.Inf(1)))
-			times = func(n, v ad.Ref) ad.Ref { return weighted(g, n, v) } // no counts have a rate of 0
+			times = func(n, v ad.Ref) ad.Ref { return weighted(g, n, v) } // no counts: rate 0
 		}
 		return []Term{
 			{Value: times(sum, alpha), Of: always, Total: total},
@@ -301,26 +302,26 @@ var poissonLog = Dist{
 
 var precision = Param{Name: "phi", Is: "Precision parameter", In: types.PositiveFinite}
 
-// combinations is log Γ(n+φ) - log Γ(φ) - log n! = log (n+φ-1 choose n).
+// combinations returns log Γ(n+φ) - log Γ(φ) - log n! = log (n+φ-1 choose n).
 func combinations(g *ad.Graph, n, phi ad.Ref, of uint) Term {
 	return Term{Value: g.Do(ad.OpLmultichoose, nil, phi, n), Of: of}
 }
 
-// logRising is log Γ(x+n)/Γ(x), without cancellation for large x.
+// logRising returns log Γ(x+n)/Γ(x), without cancellation for large x.
 func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
 	return g.Add(g.Do(ad.OpLmultichoose, nil, x, n), g.Lgamma(plus(g, n, 1)))
 }
 
-// log1pRatio is log(1 + x/y) for positive numbers: where the quotient is large, without it, as
-// it or its derivative may be beyond the doubles.
+// log1pRatio returns log(1 + x/y) for positive numbers. Where the quotient is large, it avoids it,
+// because it or its derivative may overflow.
 func log1pRatio(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	large := g.Less(y, x)
 	return g.Select(large, g.Sub(g.Log(g.Add(x, y)), g.Log(y)), g.Do(ad.OpLog1p, nil, g.Div(g.Select(large, y, x), y)))
 }
 
-// failures is the log probability of at most y failures before r successes, or of more, for the
-// probability p of success and q = 1-p of failure. It is computed from the lesser of p and q, since
-// the other's difference from 1 has lost digits.
+// failures returns the log probability of at most y failures before r successes, or of more, for
+// the probability p of success and q = 1-p of failure. It is computed from the smaller of p and q,
+// because the difference of the other from 1 has lost digits.
 func failures(g *ad.Graph, y, r, p, q ad.Ref, atMost bool) ad.Ref {
 	n := plus(g, y, 1)
 	if atMost {
@@ -390,8 +391,8 @@ var negBinomial2 = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
 }
 
-// negBinomial2Zero is minus the log probability of 0, φ log(1 + μ/φ). Its derivative by φ is of
-// the size of 1/φ² where those of its factors cancel.
+// negBinomial2Zero returns minus the log probability of 0, φ log(1 + μ/φ). Its derivative with
+// respect to φ is of the size of 1/φ², where the derivatives of its factors cancel.
 func negBinomial2Zero(g *ad.Graph, p []ad.Ref) ad.Ref {
 	mu, phi := p[0], p[1]
 	log := log1pRatio(g, mu, phi)
@@ -404,8 +405,9 @@ func negBinomial2Zero(g *ad.Graph, p []ad.Ref) ad.Ref {
 	return g.Add(g.Detach(v), g.Add(g.Slope(mu, g.Div(phi, all)), g.Slope(phi, byPhi)))
 }
 
-// negBinomial2Tail is the log probability of at most y or of more. The derivative by φ, at
-// a fixed mean, is a slope: by the shape and the probability of success it would cancel.
+// negBinomial2Tail returns the log probability of at most y or of more. The derivative with respect
+// to φ, at a fixed mean, is an ad.OpSlope: through the shape and the probability of success it
+// would cancel.
 func negBinomial2Tail(g *ad.Graph, y ad.Ref, p []ad.Ref, atMost bool) ad.Ref {
 	mu, phi := p[0], p[1]
 	tail := func(phi ad.Ref) ad.Ref {
@@ -497,12 +499,11 @@ var discreteRange = Dist{
 	},
 }
 
-// rangeSize is upper - lower + 1.
+// rangeSize returns upper - lower + 1.
 func rangeSize(g *ad.Graph, p []ad.Ref) ad.Ref { return plus(g, g.Sub(p[1], p[0]), 1) }
 
-// hypergeometrics are the distribution of the number of successes among N draws
-// without replacement from a successes and b failures. It has no parameters that
-// are not ints, so that ~ drops all of it.
+// hypergeometrics declares the distribution of the number of successes among N draws without
+// replacement from a successes and b failures. All its parameters are ints, so ~ drops all of it.
 func hypergeometrics() []Func {
 	const doc = "the number of successes among N draws without replacement from a successes and b failures."
 	in := []types.Constraint{drawnFrom(0, 3), drawnFrom(4, 6), drawnFrom(4, 8), drawnFrom(7, 9)}

@@ -44,10 +44,9 @@ func (b *Builder) checkSemidefinite(what string, m ad.Ref) {
 	check(b.G, b.Name, "eigenvalues of "+what, least, values)
 }
 
-// factor is the Cholesky factor of argument i, which is checked to be square,
-// symmetric and positive definite. The check that the diagonal of the factor is
-// positive makes sure that it is computed, and so checked, where its value is
-// not used.
+// factor returns the Cholesky factor of argument i, which is checked to be square, symmetric and
+// positive definite. The check that the diagonal of the factor is positive ensures that it is
+// computed, and so checked, even if its value is not used.
 func (b *Builder) factor(a []Arg, i int, what string) ad.Ref {
 	n := b.square(a, i)
 	checkSymmetric(b.G, b.Name, what, a[i].Ref)
@@ -58,10 +57,10 @@ func (b *Builder) factor(a []Arg, i int, what string) ad.Ref {
 	return l
 }
 
-// logDiagonal is Σ log of the diagonal.
+// logDiagonal returns the sum of the logarithms of the diagonal.
 func logDiagonal(g *ad.Graph, l ad.Ref) ad.Ref { return g.Sum(g.Log(diagonal(g, l))) }
 
-// eye is the identity matrix.
+// eye returns the identity matrix.
 func eye(g *ad.Graph, n int) ad.Ref {
 	v := g.Array(n, n)
 	for i := range n {
@@ -70,7 +69,7 @@ func eye(g *ad.Graph, n int) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: []int{n, n}}, v)
 }
 
-// inverseOfProduct is (L Lᵀ)⁻¹, exactly symmetric.
+// inverseOfProduct returns (L Lᵀ)⁻¹, exactly symmetric.
 func inverseOfProduct(g *ad.Graph, l ad.Ref) ad.Ref {
 	x := g.TriSolve(l, eye(g, g.Type(l).Shape[0]), ad.TriAttr{})
 	return g.MatMul(g.Transpose(x), x)
@@ -84,8 +83,8 @@ func (b *Builder) systems(a []Arg, i, k, dim int) {
 	}
 }
 
-// divisions are the functions and operators that divide by a matrix: A⁻¹B with
-// vectors and matrices B, and BA⁻¹ with row vectors and matrices B.
+// divisions declares the functions and operators that divide by a matrix: A⁻¹B for vectors and
+// matrices B, and BA⁻¹ for row vectors and matrices B.
 func divisions() []Func {
 	left := func(solve func(b *Builder, a []Arg, x ad.Ref) ad.Ref) build {
 		return func(b *Builder, a []Arg) ad.Ref {
@@ -145,7 +144,7 @@ func divisions() []Func {
 	return fs
 }
 
-// decompositions are factors, inverses, determinants and functions of matrices.
+// decompositions declares factors, inverses, determinants and functions of matrices.
 func decompositions() []Func {
 	one := func(name, doc string, result types.Type, in types.Constraint, f func(b *Builder, a []Arg) ad.Ref) Func {
 		return fixed(name, doc, result, list(tMat), f).in(in)
@@ -240,20 +239,20 @@ func (b *Builder) eigen(a []Arg) (values, vectors ad.Ref) {
 	return b.G.EigenSym(a[0].Ref)
 }
 
-// singular is the thin singular value decomposition.
+// singular returns the thin singular value decomposition.
 func (b *Builder) singular(a []Arg) (s, u, v ad.Ref) {
 	g, shape := b.G, b.shape(a[0])
 	r, c := shape[0], shape[1]
 	k := min(r, c)
 	s, u, v = g.SVD(a[0].Ref)
-	// Of both signs that in which the elements of u have a positive sum, so
-	// that the sign does not depend on how the vectors were found.
+	// Choose the sign for which the elements of u have a positive sum, so that the sign does not
+	// depend on the algorithm.
 	flip := g.Less(sumCols(g, u), g.Const(0))
 	sign := g.Sub(g.Const(1), g.Scale(2, flip))
 	return s, g.Mul(alongRows(g, sign, []int{r, k}), u), g.Mul(alongRows(g, sign, []int{c, k}), v)
 }
 
-// matrixPower multiplies by squares.
+// matrixPower computes a power by repeated squaring.
 func matrixPower(b *Builder, a []Arg) ad.Ref {
 	n := b.square(a, 0)
 	g, square, p := b.G, a[0].Ref, ad.None
@@ -276,9 +275,9 @@ func matrixPower(b *Builder, a []Arg) ad.Ref {
 	return p
 }
 
-// householder is A = QR by reflections, written out, so that the derivatives of
-// all orders are those of the algorithm; the diagonal of R is made nonnegative.
-// Thin, Q has min(rows, columns) columns.
+// householder computes A = QR by reflections, as separate ops, so that the derivatives of all
+// orders are those of the algorithm. The diagonal of R is made nonnegative. With thin, Q has
+// min(rows, columns) columns.
 func (b *Builder) householder(a ad.Ref, thin bool) (q, r ad.Ref) {
 	g := b.G
 	s := g.Type(a).Shape
@@ -311,7 +310,7 @@ func (b *Builder) householder(a ad.Ref, thin bool) (q, r ad.Ref) {
 	}
 	q = g.Mul(alongRows(g, sign, []int{m, m}), q)
 	r = g.Mul(alongCols(g, sign, []int{m, n}), r)
-	// What rounding leaves below the diagonal.
+	// Drop rounding errors below the diagonal.
 	var upper []int
 	for i := range m {
 		for j := i; j < n; j++ {

@@ -100,7 +100,7 @@ func (f *Func) tryOut(ts []types.Type, values [][]float64) (v []float64, shape [
 // demonstrated is the size of vectors and matrices in demonstrations.
 const demonstrated = 2
 
-// shapeOf is the shape of a value of type t with n numbers.
+// shapeOf returns the shape of a value of type t with n numbers.
 func shapeOf(t types.Type, n int) []int {
 	switch {
 	case t.Rank() == 0:
@@ -113,7 +113,7 @@ func shapeOf(t types.Type, n int) []int {
 	return s
 }
 
-// simple is a short value of type t from the domain c.
+// simple returns a value of type t with few digits from the domain c.
 func simple(rng *rand.Rand, t types.Type, c types.Constraint) []float64 {
 	whole := t.Kind == types.Int
 	n := product(slices.Repeat([]int{demonstrated}, t.Rank()))
@@ -149,7 +149,7 @@ func simple(rng *rand.Rand, t types.Type, c types.Constraint) []float64 {
 	return v
 }
 
-// written is the call as in a program.
+// written returns the call as written in a program.
 func (f *Func) written(ts []types.Type, values [][]float64) string {
 	var b strings.Builder
 	args := make([]string, len(ts))

@@ -12,7 +12,7 @@ import (
 
 // The functions that are derived from a Dist.
 
-// funcs lists them.
+// funcs lists the functions that are derived from a Dist.
 func (d *Dist) funcs() []Func {
 	var sets, rngSets []types.Set
 	if d.Discrete {
@@ -65,7 +65,7 @@ func (d *Dist) densityName() string {
 	return d.Name + "_lpdf"
 }
 
-// domains are the domains of the variate and the parameters.
+// domains returns the domains of the variate and the parameters.
 func (d *Dist) domains() []types.Constraint {
 	y := d.Support
 	if y == (types.Constraint{}) {
@@ -94,8 +94,8 @@ func (d *Dist) what(i int) string {
 	return d.Params[i-1].Is
 }
 
-// common is the common number of elements of the arguments, 1 if all are
-// scalars; sizes that differ are the caller's mistake. what names argument i.
+// common returns the common number of elements of the arguments, 1 if all are scalars. It fails if
+// sizes differ; what names argument i in the message.
 func (b *Builder) common(a []Arg, what func(i int) string) int {
 	first := -1
 	for i := range a {
@@ -113,10 +113,9 @@ func (b *Builder) common(a []Arg, what func(i int) string) int {
 	return b.size(a[first])
 }
 
-// checks adds the checks of the arguments; variate is that of the first one,
-// which generators do not have. Distribution functions that take a variate outside
-// of its support, by Dist.CDFVariate, take it beyond ends that are parameters too:
-// a binomial count of more than N.
+// checks adds the checks of the arguments. variate is the check of the first one, which generators
+// do not have. Distribution functions that take a variate outside of its support, by
+// Dist.CDFVariate, also take it beyond ends that are parameters: a binomial count of more than N.
 func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 	if y != nil {
 		check(b.G, b.Name, d.what(0), variate, y[0].Ref)
@@ -260,7 +259,7 @@ func (d *Dist) inSupport(g *ad.Graph, y ad.Ref) (safe, inside ad.Ref) {
 	return g.Select(in, y, g.Const(within(c))), g.Select(in, g.Const(0), g.Const(math.Inf(-1)))
 }
 
-// within is a number in an interval that is longer than 1 or has two ends.
+// within returns a number in an interval that is longer than 1 or has two ends.
 func within(c types.Constraint) float64 {
 	switch lo, hi := !math.IsInf(c.Lo, 0), !math.IsInf(c.Hi, 0); {
 	case lo && hi:
@@ -273,12 +272,13 @@ func within(c types.Constraint) float64 {
 	return 1
 }
 
-// toEnds is a log distribution function, or with upper its complement, at y: 0 or
-// negative infinity at the ends of the support and beyond, whatever the parameters, and
-// so without derivatives; formulas have 0·∞ in them there. Truncations are often at an
-// end: T[0, ], or bounds that data say are infinite. Of a y that parameters decide, only
-// finite ends that do not belong to the support are looked for: at others there is a
-// density, hence a derivative by y.
+// toEnds returns a log distribution function or, with upper, its complement, at y. At the ends of
+// the support and beyond it is 0 or negative infinity, whatever the parameters, and so without
+// derivatives; formulas give 0·∞ there. Truncations are often at an end: T[0, ], or data bounds
+// that are infinite.
+//
+// For a y that depends on parameters, only finite ends outside the support are treated so: at
+// others there is a density, hence a derivative with respect to y.
 func (d *Dist) toEnds(g *ad.Graph, variate Arg, upper bool, f func(y ad.Ref) ad.Ref) ad.Ref {
 	y, c := variate.Ref, d.Support
 	if c == (types.Constraint{}) {
@@ -333,8 +333,8 @@ func (d *Dist) toEnds(g *ad.Graph, variate Arg, upper bool, f func(y ad.Ref) ad.
 	return v
 }
 
-// distribution is the sum of a (complementary) log distribution function over
-// the elements; upper says which.
+// distribution returns the sum of a log distribution function or, with upper, of its complement
+// over the elements.
 func (d *Dist) distribution(b *Builder, a []Arg, upper bool, f func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
 	n := b.common(a, d.what)
 	variate := d.CDFVariate
@@ -394,7 +394,7 @@ func (f *Func) Parameters() []string {
 	return out
 }
 
-// ArgumentNames are the names of all arguments of a density or of another function of a
+// ArgumentNames returns the names of all arguments of a density or of another function of a
 // distribution; nil for other functions.
 func (f *Func) ArgumentNames() []string {
 	if f.Dist == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// DistributionSuffixes end the names of the functions of a distribution.
+// DistributionSuffixes lists the suffixes in the names of the functions of a distribution.
 var DistributionSuffixes = []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_lcdf_unnorm", "_lccdf_unnorm"}
 
 // Documented lists the functions for a name: the function itself, its operator, or the functions of
@@ -27,8 +27,8 @@ func (s *Signatures) Documented(name string) []string {
 	return names
 }
 
-// Describe is the documentation of a function, operator or distribution; ok is
-// false if there is no such name.
+// Describe returns the documentation of a function, operator or distribution; ok is false if there
+// is no such name.
 func (s *Signatures) Describe(name string) (types.Documentation, bool) {
 	names := s.Documented(name)
 	doc := types.Documentation{Name: name}
@@ -41,8 +41,8 @@ func (s *Signatures) Describe(name string) (types.Documentation, bool) {
 	return doc, len(names) > 0
 }
 
-// distribution is the declared distribution with that name, or with a function of that name; nil if
-// there is none.
+// distribution returns the declared distribution with that name, or with a function of that name;
+// nil if there is none.
 func (s *Signatures) distribution(name string) *Dist {
 	for _, suffix := range append([]string{""}, "_lpdf", "_lpmf") {
 		for _, o := range s.Lookup(name + suffix) {

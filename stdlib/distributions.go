@@ -1,7 +1,6 @@
 package stdlib
 
-// Source is where a distribution's formula is from: Cite, or the handbook of
-// its kind.
+// Source returns the reference for a distribution's formula: Cite, or the handbook for its kind.
 func (d *Dist) Source() string {
 	switch {
 	case d.Cite != "":

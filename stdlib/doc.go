@@ -1,7 +1,6 @@
-// Package stdlib is the library of the language: every function, operator and
-// distribution, declared once. The checker takes types from a declaration, the
-// binder its meaning as a graph, the documentation its text and examples, the
-// tests everything.
+// Package stdlib is the library of the language: every function, operator and distribution,
+// declared once. The checker takes types from a declaration, the binder takes its meaning as a
+// graph, the documentation its text and examples, and the tests everything.
 //
 // Map of the package:
 //
@@ -51,35 +50,32 @@
 //
 // # Adding a function
 //
-// One row in the list of its family: name, text, types, and either a graph
-// expression (Build) or, for functions of shapes, OfShape. Of functions of ints
-// also Int, the exact value. If its domain is not all numbers, declare it with
-// in, so that the tests draw arguments from it; an example is executed by the test
-// of the command doc, which wants one of every function. The tests of stdlibtest
-// loop over the registry: derivatives, lanes, elements.
+// Add one row to the list of its family: name, text, types, and either a graph expression (Build)
+// or, for functions of shapes, OfShape. Functions of ints also have Int, the exact value. If the
+// domain is not all numbers, declare it with in, so that the tests draw arguments from it. A test
+// of the command doc requires one example of every function and executes it. The tests of
+// stdlibtest loop over the registry and check derivatives, lanes and elements.
 //
 //	unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1),
 //
 // # Adding a distribution
 //
-// A Dist, in the file of its family, and its name in distributions.go. Terms
-// are the addends of the log density of one element. Of says which arguments an
-// addend depends on: under ~ it is dropped if all of these are data. Where Stan
-// keeps an addend as a whole that could be split, Of is always, so that both
-// give the same number (stdlibtest compares with real Stan). The checks of
-// arguments are their constraints; LogCDF, LogCCDF, Quantile, Rand and
-// Information are optional. doc/contributing/add-a-distribution.md goes through the steps.
+// Add a Dist to the file of its family, and its name to distributions.go. Terms are the addends of
+// the log density of one element. Of says which arguments an addend depends on: under ~, the addend
+// is dropped if all of these are data. Stan keeps some addends as a whole that could be split.
+// There, Of is always, so that both give the same number (stdlibtest compares with real Stan). The
+// checks of arguments are their constraints. LogCDF, LogCCDF, Quantile, Rand and Information are
+// optional. doc/contributing/add-a-distribution.md goes through the steps.
 //
 // # Lanes
 //
-// Arguments may have lanes (see package ad); a declaration sees one lane. An
-// expression of arguments without lanes has none, and is computed once for all
-// iterations of a loop: never expand what ops broadcast.
+// Arguments may have lanes (see package ad); a declaration sees one lane. An expression of
+// arguments without lanes has none, and is computed once for all iterations of a loop. So do not
+// expand values that ops broadcast.
 //
 // # What depends on values of ints
 //
-// Sizes, positions and orders (head(v, n), rep_vector(x, n), lmgamma(n, x)) must
-// be known when the data are bound, and be the same in all lanes; wholes fails
-// otherwise with a message to the user. Outcomes of distributions need not be
-// known: posterior predictions draw them.
+// Sizes, positions and orders (head(v, n), rep_vector(x, n), lmgamma(n, x)) must be known when the
+// data are bound, and be the same in all lanes. Otherwise, wholes reports an error to the user.
+// Outcomes of distributions need not be known: posterior predictions draw them.
 package stdlib

@@ -7,8 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// unary declares a function of every element; in is its domain, if not all
-// numbers.
+// unary declares an elementwise function of one argument; in is its domain, if not all numbers.
 func unary(name, doc string, f fun1, in ...types.Constraint) Func {
 	return Func{Overload: types.Unary(name), Name: name, Doc: doc, Build: of1(f), In: in}
 }
@@ -18,7 +17,7 @@ func binary(name, doc string, f fun2, in ...types.Constraint) Func {
 	return Func{Overload: types.Binary(name), Name: name, Doc: doc, Build: of2(f), In: in}
 }
 
-// Domains that are not arguments' constraints.
+// Domains that are not constraints of arguments.
 var (
 	negative     = types.Constraint{Text: "negative", Lo: math.Inf(-1), HiOpen: true}
 	symmetric    = types.Constraint{Text: "in the interval (-1, 1)", Lo: -1, Hi: 1, LoOpen: true, HiOpen: true}
@@ -29,8 +28,7 @@ var (
 	positiveReal = types.Positive
 )
 
-// checking adds checks of the arguments, as Stan has them: of each by its name and
-// what it must be.
+// checking adds checks of the arguments, as in Stan: the name of each, and what it must be.
 func (f Func) checking(cs ...argCheck) Func {
 	inner := f.Build
 	f.Build = func(b *Builder, a []Arg) ad.Ref {
@@ -58,7 +56,7 @@ func greater(name, doc string, op ad.OpCode) Func {
 	}}
 }
 
-// logMix is log(p eˣ + (1-p) eʸ).
+// logMix returns log(p eˣ + (1-p) eʸ).
 func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
 	if _, known := g.Value(p); known || g.Nodes[p].Op == ad.OpInvLogit { // whose logarithm has a derivative everywhere
 		return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
@@ -68,14 +66,14 @@ func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
 	return g.Add(mix, g.Add(shareOfNone(g, p, x, mix), shareOfNone(g, q, y, mix)))
 }
 
-// logOrNone is the logarithm l of a weight p of a mixture. Where p is 0 it is a constant, whose
-// derivative is 0 instead of 0/0.
+// logOrNone returns the logarithm l of a weight p of a mixture. Where p is 0 it returns a constant,
+// whose derivative is 0 instead of 0/0.
 func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
 	return g.Select(g.Equal(p, g.Const(0)), g.Const(negInf), l)
 }
 
-// shareOfNone is 0. Where the share p of a mixture is 0, its derivative by p is that
-// of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
+// shareOfNone returns 0. Where the weight p of a mixture is 0, its derivative with respect to p is
+// that of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
 func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
 	const most = 700 // whose exponential is finite, since 0 times infinity is not 0
 	none := g.Equal(p, g.Const(0))
@@ -83,8 +81,8 @@ func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
 	return g.Mul(g.Sub(p, g.Detach(p)), g.Select(none, ratio, g.Const(0)))
 }
 
-// elementary are the functions of every element that are not operators: powers,
-// exponentials, rounding, trigonometry.
+// elementary declares the elementwise functions that are not operators: powers, exponentials,
+// rounding, trigonometry.
 func elementary() []Func {
 	absDoc := "The absolute value."
 	absInt := Func{Overload: types.Elementwise{Name: "abs", Args: []types.Kind{types.Int}, Result: types.Int},
@@ -171,9 +169,8 @@ func elementary() []Func {
 	}
 }
 
-// logInvLogitDiff is log(inv_logit x - inv_logit y), as
-// x - log1p_exp(x) - log1p_exp(y) + log(1 - e^(y-x)), in which nothing cancels
-// that is not in the result.
+// logInvLogitDiff returns log(inv_logit x - inv_logit y), as x - log1p_exp(x) - log1p_exp(y) +
+// log(1 - e^(y-x)), in which nothing cancels that does not cancel in the result.
 func logInvLogitDiff(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	base := g.Sub(g.Do(ad.OpLogInvLogit, nil, x), g.Do(ad.OpLog1pExp, nil, y))
 	return g.Add(base, g.Do(ad.OpLog1mExp, nil, g.Sub(y, x)))

@@ -12,8 +12,8 @@ type Example struct {
 	Functions         []string
 }
 
-// Examples are the declared examples of a function that has no simple ones: see
-// Func.Demonstration for the others.
+// Examples returns the declared examples of a function that has no simple ones; for the others, see
+// Func.Demonstration.
 func Examples(name string) []Example {
 	var out []Example
 	for line := range strings.Lines(declaredExamples) {
@@ -40,7 +40,7 @@ func Examples(name string) []Example {
 	return out
 }
 
-// exampleFunctions are the functions that the examples pass on, one on each line.
+// exampleFunctions are the functions that the examples pass to other functions, one on each line.
 const exampleFunctions = `vector decay(real t, vector y, real rate) { return -rate * y; }
 vector balance(real t, vector y, vector yp, real rate) { return yp + rate * y; }
 array[] real decline(real t, array[] real y, array[] real rate, data array[] real x_r, data array[] int x_i) { return {-rate[1] * y[1]}; }
@@ -54,10 +54,9 @@ real seen(vector theta, real y) { return normal_lpdf(y | theta, 1); }
 matrix prior(real v) { return [[v]]; }
 `
 
-// declaredExamples are lines "call = value", or "call = value; adds log Jacobian".
-// The values are closed forms. Those of the Laplace approximation: a normal
-// likelihood makes it exact; the outcomes of the others are those for which the
-// mode is 0.
+// declaredExamples has lines "call = value", or "call = value; adds log Jacobian". The values are
+// closed forms. In the examples of the Laplace approximation, a normal likelihood makes it exact;
+// for the others, the outcomes are such that the mode is 0.
 const declaredExamples = `
 not_a_number() == not_a_number() = 0
 positive_infinity() > 1e308 = 1

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// otherFamilies are the families of forms of complex numbers and of texts.
+// otherFamilies returns the families of forms of complex numbers and of functions written in Stan.
 func otherFamilies() []types.Overload {
 	var out []types.Overload
 	add := func(os ...types.Overload) { out = append(out, os...) }
@@ -33,7 +33,7 @@ func otherFamilies() []types.Overload {
 	return append(out, higherOrder()...)
 }
 
-// higherOrder are the functions that take functions.
+// higherOrder declares the functions that take functions.
 func higherOrder() []types.Overload {
 	var out []types.Overload
 	reals, ints, trajectory := tReal.Array(1), tInt.Array(1), tVec.Array(1)

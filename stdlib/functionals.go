@@ -8,22 +8,22 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// texts are algorithms, mostly of the functions that take functions, written in the
-// language itself: their meaning is that of the text, for every evaluator, and
-// their derivatives of all orders follow from it. See ir.Lower for what a text
-// may say.
+// texts holds algorithms written in Stan, mostly for functions that take functions. The Stan source
+// defines their meaning for every evaluator, and derivatives of all orders follow from it. See
+// ir.Lower for the language that it may use.
 //
 //go:embed texts/*.stan
 var texts embed.FS
 
-// functional is a function that takes functions: the head that fits the
-// algorithms to it, and their files.
+// functional is a function that takes functions: the head that adapts the algorithms to it, and
+// their files.
 type functional struct {
 	names string
 	doc   string
 	files string
 	lead  int // arguments that the library gives to the function; -1: all
-	// tolerance is, of solvers, that of the form without control arguments, see types.Written.
+	// tolerance is, for solvers, the tolerance of the form without control arguments; see
+	// types.Written.
 	tolerance float64
 	head      string
 	// The entry, and the one of the form with control arguments (_tol).
@@ -66,7 +66,7 @@ real integrand(real x, real xc $params) { return f(x, xc $args); }
 real detach(real x) { reject(""); }`
 )
 
-// odeEntries are the entries with these tolerances and most steps.
+// odeEntries returns the entries with these tolerances and maximum numbers of steps.
 func odeEntries(integrate, tolerances string) (plain, control string) {
 	return `
 array[] vector solve(vector y0, real t0, array[] real ts $params) {
@@ -77,7 +77,7 @@ array[] vector solve(vector y0, real t0, array[] real ts, real rtol, real atol, 
 }`
 }
 
-// oldODEEntries are the same for the form with arrays.
+// oldODEEntries returns the same for the form with arrays.
 func oldODEEntries(integrate, tolerances string) (plain, control string) {
 	arrays := ` {
   array[size(ts), size(y0)] real out;
@@ -92,8 +92,8 @@ array[,] real solve(array[] real y0, real t0, array[] real ts $params, real rtol
 			arrays + "rtol, atol, to_int(fmin(most, 2147483647))" + end
 }
 
-// adjointEntry is that of the form with many control arguments: tolerances of the
-// solution come first, those of adjoints and quadratures are of no use here.
+// adjointEntry is the entry of the form with many control arguments. It uses the tolerances of the
+// solution, which come first, and ignores those of adjoints and quadratures.
 const adjointEntry = `
 array[] vector solve(vector y0, real t0, array[] real ts, real rtol, vector atol, real rtol_back, vector atol_back,
                      real rtol_sum, real atol_sum, int most, int between, int interpolation, int forward, int backward $params) {
@@ -198,7 +198,7 @@ real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), 
 	}
 }()
 
-// written is the form o of a function as Stan source; ok is false if it has none.
+// written returns the form o of a function as Stan source; ok is false if it has none.
 func written(name string, o types.Overload) (w types.Written, ok bool) {
 	base, tol := strings.CutSuffix(name, "_tol")
 	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })

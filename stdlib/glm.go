@@ -5,13 +5,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Generalised linear models: the densities of other distributions at the linear
-// predictor alpha + x beta. They are compositions; that the product of a
-// constant matrix and a vector is worth special treatment is the business of
-// the passes, for these functions as for the same model written out.
+// Generalised linear models: the densities of other distributions at the linear predictor alpha + x
+// beta. They are compositions. Passes optimise the product of a constant matrix and a vector, for
+// these functions as for the same model written out.
 
-// linear is alpha + x beta, of one element per row of x; the predictor is of
-// parameter level if one of its parts is.
+// linear returns alpha + x beta, with one element per row of x. The predictor is of parameter level
+// if one of its parts is.
 func (b *Builder) linear(x, alpha, beta Arg) Arg {
 	g := b.G
 	b.checkLinear(x, alpha, beta)
@@ -120,7 +119,7 @@ func glm(name string, d *Dist, at int) []Func {
 	return fs
 }
 
-// normalGLM is normal, restricted as Stan restricts it in the linear model.
+// normalGLM is normal, with Stan's restrictions for the linear model.
 var normalGLM = func() Dist {
 	d := normal
 	d.Variate = types.Finite
@@ -128,7 +127,7 @@ var normalGLM = func() Dist {
 	return d
 }()
 
-// glms are the linear models.
+// glms declares the linear models.
 func glms() []Func {
 	var fs []Func
 	fs = append(fs, glm("bernoulli_logit_glm_lpmf", &bernoulliLogit, 1)...)

@@ -7,9 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Covariance functions of Gaussian processes. A covariance of points with
-// themselves is computed for every pair once and copied to both places; its
-// diagonal is the squared magnitude.
+// Covariance functions of Gaussian processes. The covariance of a list of points with itself is
+// computed once for every pair and copied to both positions; its diagonal is the squared magnitude.
 
 // pairs are two lists of points, as positions in the points' arrays, and the
 // shape of the matrix that they fill.
@@ -33,7 +32,7 @@ func pairsOf(n, m int, same bool) pairs {
 	return p
 }
 
-// matrix lays out values of the pairs, and of the diagonal.
+// matrix arranges values of the pairs, and of the diagonal, as a matrix.
 func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 	if !p.same {
 		return g.Reshape(v, p.shape)
@@ -44,7 +43,7 @@ func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 	for i := range n {
 		for j := range n {
 			lo, hi := min(i, j), max(i, j)
-			at := len(p.from) // the diagonal stands behind the pairs
+			at := len(p.from) // the diagonal comes after the pairs
 			if lo < hi {
 				at = hi*(hi-1)/2 + lo
 			}
@@ -54,8 +53,7 @@ func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 	return g.Reshape(g.Gather(g.Concat(v, diagonal), tableOf(table...)), p.shape)
 }
 
-// points are the numbers of x as [n d], divided by length scales if there are
-// several.
+// points returns the numbers of x as [n d], divided by length scales if there are several.
 func (b *Builder) points(x Arg, scales ad.Ref) (p ad.Ref, n, d int) {
 	check(b.G, b.Name, "x", types.NotNaN, x.Ref)
 	s := b.shape(x)
@@ -73,7 +71,7 @@ func (b *Builder) points(x Arg, scales ad.Ref) (p ad.Ref, n, d int) {
 	return p, n, d
 }
 
-// squares are the squared distances of pairs of points.
+// squares returns the squared distances of pairs of points.
 func (b *Builder) squares(x1, x2 Arg, same bool, scales ad.Ref) (ad.Ref, pairs) {
 	g := b.G
 	p1, n, d := b.points(x1, scales)
@@ -93,7 +91,7 @@ func (b *Builder) squares(x1, x2 Arg, same bool, scales ad.Ref) (ad.Ref, pairs) 
 	return sumRows(g, g.Square(g.Sub(take(p1, ps.from), take(p2, ps.to)))), ps
 }
 
-// distances are square roots, with derivative 0 at 0.
+// distances returns square roots, with derivative 0 at 0.
 func distances(g *ad.Graph, squares ad.Ref) ad.Ref {
 	if _, ok := g.Value(squares); ok {
 		return g.Sqrt(squares)
@@ -138,7 +136,7 @@ func covariance(name, doc string, value func(g *ad.Graph, squares, invScale ad.R
 	return fs
 }
 
-// gaussianProcesses are the covariance functions.
+// gaussianProcesses declares the covariance functions.
 func gaussianProcesses() []Func {
 	scaled := func(g *ad.Graph, c float64, sq, inv ad.Ref) ad.Ref {
 		return g.Mul(g.Scale(c, inv), distances(g, sq))
@@ -166,7 +164,7 @@ func gaussianProcesses() []Func {
 	return fs
 }
 
-// periodic is σ² exp(-2 sin²(π d/p)/l²).
+// periodic declares σ² exp(-2 sin²(π d/p)/l²).
 func periodic(x types.Type, two bool) Func {
 	ts := list(x)
 	if two {
@@ -189,7 +187,7 @@ func periodic(x types.Type, two bool) Func {
 		}).in(in...)
 }
 
-// dotProducts is σ² + x·y.
+// dotProducts declares σ² + x·y.
 func dotProducts(x types.Type, two bool) Func {
 	ts := list(x)
 	if two {

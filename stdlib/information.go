@@ -7,13 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Expected information: for each distribution the matrix E[s sᵀ] of the score s,
-// the derivative of the log density by the variate and the parameters. That of
-// the variate is taken on the scale on which it has no bounds, log y or
-// logit y, the Jacobian included, and by the chain rule in terms of y: it is
-// finite where that of y itself is not, and positive semidefinite as every
-// matrix of second moments. Ints have no entries. Most are in Johnson, Kotz &
-// Balakrishnan; w below is an exponential variate, γ Euler's constant.
+// Expected information: for each distribution, the matrix E[s sᵀ] of the score s, the derivative of
+// the log density with respect to the variate and the parameters. The variate's part is computed on
+// a scale without bounds, log y or logit y, including the Jacobian, and transformed to y by the
+// chain rule. It is finite where the information about y itself is not, and positive semidefinite
+// as every matrix of second moments. Ints have no entries. Most formulas are in Johnson, Kotz &
+// Balakrishnan. Below, w is an exponential variate and γ is Euler's constant.
+//
+// A function ofX returns the information of distribution X about the quantities named in its
+// comment.
 
 type rows = [][]ad.Ref
 
@@ -25,8 +27,8 @@ const (
 	gumbelMixed  = 1 - eulerGamma
 )
 
-// ofLocationScale is that of (y, μ, σ) where (y-μ)/σ has a fixed density f, with
-// a = E[(f′/f)²], b = E[(1 + z f′/f)²] and c = E[(1 + z f′/f) f′/f].
+// ofLocationScale returns the information about (y, μ, σ) if (y-μ)/σ has a fixed density f, with a
+// = E[(f′/f)²], b = E[(1 + z f′/f)²] and c = E[(1 + z f′/f) f′/f].
 func ofLocationScale(a, b, c float64) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		w := g.Inv(g.Square(x[2]))
@@ -38,11 +40,11 @@ func ofLocationScale(a, b, c float64) ad.Information {
 	}
 }
 
-// half is that of the half of a symmetric distribution above its location, in
-// terms of the logarithm of the distance from it, given that of the whole. The
-// scale is the last argument, the location, which is fixed, the last but one. By
-// symmetry the score of the scale has the same moments, and with w = log (y-μ)/σ
-// the density of log (y-μ) is one of w alone: its score is minus that of log σ.
+// half returns the information of the half of a symmetric distribution above its location, given
+// that of the whole distribution. It is in terms of the logarithm of the distance from the
+// location. The scale is the last argument; the location, which is fixed, is the last but one. By
+// symmetry the score of the scale has the same moments. With w = log (y-μ)/σ, the density of log
+// (y-μ) depends on w alone, so its score is minus that of log σ.
 func half(whole ad.Information) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		r := whole(g, x)
@@ -70,8 +72,8 @@ func half(whole ad.Information) ad.Information {
 	}
 }
 
-// onLogScale is the information of (y, …) from f, the information of (log y, …) with the same
-// parameters.
+// onLogScale returns the information about (y, …) given f, the information about (log y, …) with
+// the same parameters.
 func onLogScale(f ad.Information) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		r := f(g, x)
@@ -86,8 +88,8 @@ func onLogScale(f ad.Information) ad.Information {
 	}
 }
 
-// ofMass is that of a distribution of counts with one real parameter, the last
-// of n arguments.
+// ofMass returns the information of a distribution of counts with one real parameter, the last of n
+// arguments.
 func ofMass(n int, f func(g *ad.Graph, x []ad.Ref) ad.Ref) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		r := make(rows, n)
@@ -104,8 +106,7 @@ func ofMass(n int, f func(g *ad.Graph, x []ad.Ref) ad.Ref) ad.Information {
 
 func trigamma(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpTrigamma, nil, x) }
 
-// ofGamma is that of (log y, α, β) of the gamma distribution, with sign -1 of
-// the inverse gamma distribution.
+// ofGamma: (log y, α, β); with sign -1, of the inverse gamma distribution.
 func ofGamma(sign float64) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		a, b := x[1], x[2]
@@ -114,7 +115,7 @@ func ofGamma(sign float64) ad.Information {
 	}
 }
 
-// ofChiSquare is that of (log y, ν), with sign -1 of the inverse distribution.
+// ofChiSquare: (log y, ν); with sign -1, of the inverse distribution.
 func ofChiSquare(sign float64) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		half := g.Scale(0.5, x[1])
@@ -122,7 +123,7 @@ func ofChiSquare(sign float64) ad.Information {
 	}
 }
 
-// ofScaledInvChiSquare is that of (log y, ν, s).
+// ofScaledInvChiSquare: (log y, ν, s).
 func ofScaledInvChiSquare(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	nu, s := x[1], x[2]
 	half := g.Scale(0.5, nu)
@@ -130,7 +131,7 @@ func ofScaledInvChiSquare(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return rows{{half}, {ad.None, shape}, {g.Neg(g.Div(nu, s)), ad.None, g.Scale(2, g.Div(nu, g.Square(s)))}}
 }
 
-// ofWeibull is that of (log y, α, σ), with sign -1 of the Fréchet distribution.
+// ofWeibull: (log y, α, σ); with sign -1, of the Fréchet distribution.
 func ofWeibull(sign float64) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		a, s := x[1], x[2]
@@ -140,20 +141,19 @@ func ofWeibull(sign float64) ad.Information {
 	}
 }
 
-// ofRayleigh is that of (log y, σ).
+// ofRayleigh: (log y, σ).
 func ofRayleigh(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	w := g.Inv(x[1])
 	return rows{{g.Const(4)}, {g.Scale(-4, w), g.Scale(4, g.Square(w))}}
 }
 
-// ofExponential is that of (log y, β).
+// ofExponential: (log y, β).
 func ofExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	w := g.Inv(x[1])
 	return rows{{g.Const(1)}, {w, g.Square(w)}}
 }
 
-// ofLoglogistic is that of (log y, α, β): log y is logistic around log α with
-// scale 1/β.
+// ofLoglogistic: (log y, α, β), since log y is logistic around log α with scale 1/β.
 func ofLoglogistic(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	b2 := g.Scale(1./3, g.Square(x[2]))
 	w := g.Inv(x[1])
@@ -162,7 +162,7 @@ func ofLoglogistic(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 
 const logisticSpread = (3 + math.Pi*math.Pi) / 9
 
-// ofStudentT is that of (y, ν, μ, σ) (Lange, Little & Taylor 1989).
+// ofStudentT: (y, ν, μ, σ) (Lange, Little & Taylor 1989).
 func ofStudentT(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	nu, sigma := x[1], x[3]
 	w := g.Inv(g.Square(sigma))
@@ -176,7 +176,7 @@ func ofStudentT(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{ad.None, mixed, ad.None, g.Mul(w, g.Div(g.Scale(2, nu), n3))}}
 }
 
-// ofVonMises is that of (y, μ, κ), with A = I₁(κ)/I₀(κ).
+// ofVonMises: (y, μ, κ), with A = I₁(κ)/I₀(κ).
 func ofVonMises(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	kappa := x[2]
 	a := g.Exp(g.Sub(logBesselI(g, g.Const(1), kappa), logBesselI(g, g.Const(0), kappa)))
@@ -200,8 +200,7 @@ func onLogitScale(f ad.Information) ad.Information {
 	}
 }
 
-// ofUniform is that of u = log (y-α)/(β-y), which is logistic whatever the bounds
-// are, in terms of (y, α, β).
+// ofUniform: u = log (y-α)/(β-y), which is logistic whatever the bounds are, in terms of (y, α, β).
 func ofUniform(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	below, above := g.Inv(g.Sub(x[0], x[1])), g.Inv(g.Sub(x[2], x[0]))
 	du := []ad.Ref{g.Add(below, above), g.Neg(below), g.Neg(above)}
@@ -214,7 +213,7 @@ func ofUniform(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return r
 }
 
-// ofBeta is that of (logit y, α, β).
+// ofBeta: (logit y, α, β).
 func ofBeta(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	a, b := x[1], x[2]
 	s := g.Add(a, b)
@@ -223,7 +222,7 @@ func ofBeta(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{g.Div(a, s), all, g.Add(trigamma(g, b), all)}}
 }
 
-// ofBetaProportion is that of (logit y, μ, κ), from ofBeta by the chain rule.
+// ofBetaProportion: (logit y, μ, κ), from ofBeta by the chain rule.
 func ofBetaProportion(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	mu, kappa := x[1], x[2]
 	a := g.Mul(mu, kappa)
@@ -235,7 +234,7 @@ func ofBetaProportion(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{ad.None, g.Mul(kappa, g.Sub(g.Mul(mu, ta), g.Mul(nu, tb))), spread}}
 }
 
-// variance of a Bernoulli variate with that probability, or log odds.
+// bernoulliVariance returns the variance of a Bernoulli variate with probability p.
 func bernoulliVariance(g *ad.Graph, p ad.Ref) ad.Ref { return g.Mul(p, g.Sub(g.Const(1), p)) }
 
 func logitVariance(g *ad.Graph, x ad.Ref) ad.Ref {

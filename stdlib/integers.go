@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// choose is the binomial coefficient of ints.
+// choose returns the binomial coefficient of ints.
 func choose(n, k int64) (int64, error) {
 	if n < 0 || k < 0 {
 		return 0, fmt.Errorf("choose: the arguments must be nonnegative, but are %d and %d", n, k)
@@ -28,7 +28,7 @@ func choose(n, k int64) (int64, error) {
 	return c, nil
 }
 
-// integers are the functions with int arguments and an int value.
+// integers declares the functions with int arguments and an int value.
 func integers() []Func {
 	g2 := func(f fun2) build { return of2(f) }
 	lesser := func(x, y int64) (int64, error) { return min(x, y), nil }
@@ -80,7 +80,7 @@ func fitToInt(args []types.Type) (types.Match, bool) {
 	return types.Match{Params: args, Result: types.Type{Kind: types.Int, Dims: args[0].Dims}, DataOnly: []bool{true}}, true
 }
 
-// factorials are products of successive numbers.
+// factorials declares products of successive numbers.
 func factorials() []Func {
 	// step is +1 or -1: x (x+step) (x+2 step) …, n factors.
 	value := func(step float64) build {
