@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// intBounded adds the check of a result to a function of ints that are not known; the rule is in
-// lang/types/ints.go.
+// intBounded adds a check of the result to a function of ints that are not known at bind time. The
+// rule is in lang/types/ints.go.
 func intBounded(f build) build {
 	return func(b *Builder, a []Arg) ad.Ref {
 		v := f(b, a)
@@ -18,8 +18,8 @@ func intBounded(f build) build {
 	}
 }
 
-// intSum is intBounded for sums and differences. Steps of a known size are not checked:
-// counters do not get as far.
+// intSum is intBounded for sums and differences. Steps of a known size are not checked: counters do
+// not reach the bound.
 func intSum(f fun2) build {
 	plain, checked := of2(f), intBounded(of2(f))
 	return func(b *Builder, a []Arg) ad.Ref {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// joins put containers together.
+// joins declares the functions that concatenate containers.
 func joins() []Func {
 	concat := func(b *Builder, a []Arg) ad.Ref { return b.G.Concat(a[0].Ref, a[1].Ref) }
 	const (

@@ -6,18 +6,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The functions of the embedded Laplace approximation. In their texts f is the
-// likelihood that is passed and g the covariance function; the members of the
-// tuples come as separate arguments, those of the likelihood as $params and
-// $args, those of the covariance function as $params2 and so on: see package ir.
+// The functions of the embedded Laplace approximation. In their Stan sources, f is the likelihood
+// that is passed and g the covariance function. The members of tuples are separate arguments: those
+// of the likelihood are $params and $args, those of the covariance function $params2 and so on; see
+// package ir.
 
-// laplaceEntry is what a function of the family gives. In its name, # is where the
-// form with control arguments has _tol, and where one with a likelihood of the
-// library has its name.
+// laplaceEntry declares a function of the family. In its name, # is where the form with control
+// arguments has _tol, and where a form with a likelihood of the library has the likelihood's name.
 type laplaceEntry struct {
 	name, doc string
 	result    types.Type
-	function  string // of the text
+	function  string // of the Stan source
 }
 
 var laplaceEntries = []laplaceEntry{
@@ -27,8 +26,8 @@ var laplaceEntries = []laplaceEntry{
 		types.Type{Kind: types.Tuple, Members: list(tVec, tMat)}, "approximation"},
 }
 
-// latent is a likelihood of the library: that of y given a latent vector theta, where y[i] depends
-// on element index[i], and offsets m.
+// latent is a likelihood of the library: the density of y given a latent vector theta, where y[i]
+// depends on element index[i], and offsets m.
 type latent struct {
 	name, doc string
 	args      []types.Type
@@ -60,12 +59,12 @@ const (
 vector guess(int n) { return rep_vector(0, n); }
 vector guess(vector x) { return x; }
 tuple(vector, real, int, int, int, int) solve($1 x) { return (guess(x), ` + laplaceDefaults + `, 1); }`
-	// Tolerance, most steps, solver, most halvings.
+	// Tolerance, maximum number of steps, solver, maximum number of halvings.
 	laplaceDefaults  = "1.49012e-08, 500, 1, 1000"
 	laplaceTolerance = 1.49012e-08
 )
 
-// laplace are the forms of the family.
+// laplace returns the forms of the family.
 func laplace() []types.Overload {
 	var out []types.Overload
 	for _, tol := range []bool{false, true} {
@@ -82,7 +81,7 @@ func laplace() []types.Overload {
 	return out
 }
 
-// form is the entry for a likelihood, nil for one that the user passes.
+// form returns the overload for a likelihood l; nil means that the user passes one.
 func (e *laplaceEntry) form(l *latent, tol bool) types.Overload {
 	o := types.Laplace{Tol: tol, Result: e.result}
 	doc := e.doc + ". The latent vector theta is normal with mean 0 and the covariance matrix that a function gives, called with the members of the tuple that follows it. "

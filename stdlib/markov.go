@@ -10,10 +10,9 @@ import (
 
 // Hidden Markov chains, and linear state space models with normal noise.
 
-// hmm checks the arguments of functions of hidden Markov chains, log
-// likelihoods of K states at T times (K by T), transition probabilities and
-// initial probabilities; streams are the likelihoods at each time over their
-// greatest, and these' logarithms.
+// hmm checks the arguments of functions of hidden Markov chains: log likelihoods of K states at T
+// times (K by T), transition probabilities and initial probabilities. It returns the likelihoods at
+// each time divided by the greatest, and the logarithms of the greatest.
 func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
 	g := b.G
 	s := b.shape(a[0])
@@ -70,8 +69,8 @@ func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
 	return all, g.Add(logLik, g.SumOf(scan, 0))
 }
 
-// smoothed are the probabilities of the states given all observations, K by T:
-// those of the forward algorithm times those of the backward one.
+// smoothed returns the probabilities of the states given all observations, K by T: those of the
+// forward algorithm times those of the backward one.
 func (b *Builder) smoothed(a []Arg) ad.Ref {
 	g := b.G
 	states, _ := b.forward(a)
@@ -130,9 +129,9 @@ func (b *Builder) drawStates(a []Arg) ad.Ref {
 	return g.Concat(g.Kept(scan, 0), last)
 }
 
-// dlm is the log likelihood of observations y (r by T) of yₜ = Fᵀθₜ + vₜ,
-// θₜ = Gθₜ₋₁ + wₜ with noise of covariances V and W, θ₀ normal with mean m₀ and
-// covariance C₀, by the Kalman filter (West & Harrison 1997, section 4.3).
+// dlm returns the log likelihood of observations y (r by T) of yₜ = Fᵀθₜ + vₜ, θₜ = Gθₜ₋₁ + wₜ with
+// noise of covariances V and W, and θ₀ normal with mean m₀ and covariance C₀. It uses the Kalman
+// filter (West & Harrison 1997, section 4.3).
 func dlm(b *Builder, a []Arg) []ad.Ref {
 	g := b.G
 	y, f, trans, noise, w, m0, c0 := a[0], a[1], a[2], a[3], a[4], a[5], a[6]
@@ -186,7 +185,7 @@ func dlm(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: g.SumOf(scan, 0), Weight: -1, Of: always})
 }
 
-// markovs are the declarations.
+// markovs declares these functions.
 func markovs() []Func {
 	in := []types.Constraint{{}, types.RowStochastic, types.SimplexVec}
 	params := list(tMat, tMat, tVec)

@@ -12,16 +12,15 @@ import (
 // and Gaussian processes. Formulas are those of Gelman et al., Bayesian Data
 // Analysis (3rd ed.), appendix A.
 
-// A scatter is how a matrix argument gives the shape of a density: logDet is
-// half the logarithm of the determinant of the covariance, and whiten turns
-// rows d into rows z with z zᵀ = d Σ⁻¹ dᵀ.
+// scatter is the matrix argument of a density. logDet is half the logarithm of the determinant of
+// the covariance, and whiten turns rows d into rows z with z zᵀ = d Σ⁻¹ dᵀ.
 type scatter struct {
 	logDet    ad.Ref
 	whiten    func(d ad.Ref) ad.Ref
 	precision ad.Ref // Σ⁻¹, if it is data; otherwise None
 }
 
-// squares are numbers whose sum over a row d is d Σ⁻¹ dᵀ. If a precision matrix is data, one
+// squares returns numbers whose sum over a row d is d Σ⁻¹ dᵀ. If a precision matrix is data, one
 // product gives them and their derivative; whitening takes two.
 func (s scatter) squares(g *ad.Graph, d ad.Ref) ad.Ref {
 	if s.precision != ad.None {
@@ -79,7 +78,7 @@ func (b *Builder) differences(y, mu, m Arg) (d ad.Ref, n, k int) {
 	return g.Reshape(g.Sub(vs[0], vs[1]), []int{n, max(k, 0)}), n, k
 }
 
-// multiNormal is -½ Σ (y-μ)ᵀ Σ⁻¹ (y-μ) - ½ log |Σ| - ½k log 2π.
+// multiNormal builds -½ Σ (y-μ)ᵀ Σ⁻¹ (y-μ) - ½ log |Σ| - ½k log 2π.
 func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
 	return func(b *Builder, a []Arg) []ad.Ref {
 		if what := map[string]string{"": "covariance", "_prec": "precision"}[form]; what != "" {
@@ -98,17 +97,16 @@ func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
 	}
 }
 
-// hasRows fails for a matrix without elements. Stan wants elements of covariances,
-// precisions and kernels, but not of their Cholesky factors, nor of the scale of
-// Student's distribution.
+// hasRows fails for a matrix without elements. Stan requires elements in covariances, precisions
+// and kernels, but not in their Cholesky factors, nor in the scale of Student's distribution.
 func (b *Builder) hasRows(m Arg, what string) {
 	if b.shape(m)[0] == 0 {
 		b.Fail("the %s has no rows", what)
 	}
 }
 
-// multiStudent is that of k dimensions: Γ(½(ν+k))/Γ(½ν) (νπ)^(-k/2) |Σ|^(-½)
-// (1 + (y-μ)ᵀ Σ⁻¹ (y-μ)/ν)^(-½(ν+k)).
+// multiStudent builds Student's density in k dimensions: Γ(½(ν+k))/Γ(½ν) (νπ)^(-k/2) |Σ|^(-½) (1 +
+// (y-μ)ᵀ Σ⁻¹ (y-μ)/ν)^(-½(ν+k)).
 func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
 	return func(b *Builder, a []Arg) []ad.Ref {
 		g, nu := b.G, a[1].Ref
@@ -135,8 +133,8 @@ func (b *Builder) normals(shape []int) ad.Ref {
 	return b.random("std_normal", func(rng *rand.Rand, _ []float64) float64 { return rng.NormFloat64() }, zero)
 }
 
-// drawNormal is the location plus L z for normal z, of every vector of the
-// location; nu, if there is one, divides by √(χ²/ν).
+// drawNormal draws the location plus L z for normal z, for every vector of the location. nu, if
+// present, divides by √(χ²/ν).
 func (b *Builder) drawNormal(location ad.Ref, l ad.Ref, nu ad.Ref) ad.Ref {
 	g := b.G
 	s := g.Type(location).Shape
@@ -179,7 +177,7 @@ func multiGP(factor func(b *Builder, a []Arg) ad.Ref) func(b *Builder, a []Arg) 
 	}
 }
 
-// multivariates are the declarations.
+// multivariates declares these distributions.
 func multivariates() []Func {
 	matrix := types.Just(tMat)
 	shapes := map[string]types.Constraint{"": types.CovMat, "_cholesky": types.CholeskyCov, "_prec": types.CovMat}
@@ -225,7 +223,7 @@ func multivariates() []Func {
 		gp("multi_gp_cholesky_lpdf", "Cholesky factor L of the kernel matrix", types.CholeskyCov, func(b *Builder, a []Arg) ad.Ref { return a[1].Ref }))
 }
 
-// lower is the Cholesky factor of argument i in the named parametrisation.
+// lower returns the Cholesky factor of argument i in the named parametrisation.
 func (b *Builder) lower(form string, a []Arg, i int) ad.Ref {
 	if form == "_cholesky" {
 		b.square(a, i)

@@ -15,15 +15,15 @@ import (
 
 const logSqrt2Pi = 0.918938533204672741780329736405617640
 
-// standard is (y - mu)/sigma.
+// standard returns (y - mu)/sigma.
 func standard(g *ad.Graph, y, mu, sigma ad.Ref) ad.Ref {
 	return g.Div(g.Sub(y, mu), sigma)
 }
 
-// constant is an addend that does not depend on anything.
+// constant returns an addend that does not depend on any argument.
 func constant(g *ad.Graph, v float64) Term { return Term{Value: g.Const(v)} }
 
-// minusLog is the addend -log p of parameter p, which is number i.
+// minusLog returns the addend -log p of a parameter p; of is its bit.
 func minusLog(g *ad.Graph, p ad.Ref, of uint) Term { return Term{Value: g.Log(p), Weight: -1, Of: of} }
 
 // Parameters that many distributions have.
@@ -76,9 +76,9 @@ var stdNormal = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
-// squaredTail is log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm over
-// z. The square of a z beyond 2⁵¹² √ν overflows, so such a z is multiplied by 2⁻⁵¹². This is
-// skipped if all y that determine z are known to be of moderate size.
+// squaredTail returns log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm
+// over z. For z beyond 2⁵¹² √ν the square overflows, so z is multiplied by 2⁻⁵¹². This is skipped
+// if all y that determine z are known to be of moderate size.
 func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 	const huge = 0x1p512
 	one, zero := g.Const(1), g.Const(0)
@@ -90,7 +90,7 @@ func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 		t, root = g.Mul(t, scale), g.Mul(root, scale)
 	}
 	square := g.Square(t)
-	more := g.Sub(square, far) // of which the 1 is lost
+	more := g.Sub(square, far) // the 1 in it is lost
 	inverse := g.Inv(g.Add(one, more))
 	log = g.Add(g.Do(ad.OpLog1p, nil, more), g.Scale(2*512*math.Ln2, far))
 	return log, g.Mul(square, inverse), g.Mul(g.Mul(t, root), inverse)
@@ -113,8 +113,9 @@ var studentT = Dist{
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
 		norm := g.Sub(gammas, g.Scale(0.5, g.Log(nu)))
 		if _, known := g.Value(nu); !known {
-			// The derivatives by ν of the addends are of the size of 1/ν, that of the whole is of
-			// 1/ν²: these are slopes of its size. Of norm it is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
+			// The derivatives of the addends with respect to ν are of the size of 1/ν, but that of
+			// their sum is of 1/ν². So each addend has a slope of that size. That of norm is half
+			// of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
 			i := g.Inv(nu)
 			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5))
 			norm = g.Add(g.Detach(norm), g.Slope(nu, g.Scale(0.5, g.Sub(gap, g.Mul(g.Less(half, g.Const(1)), i)))))
@@ -177,8 +178,8 @@ var cauchy = Dist{
 	},
 }
 
-// cauchyTail is the logarithm of the probability of more than d above the location, which is
-// ½ - atan(d/σ)/π = atan2(σ, d)/π; on the left by that of less.
+// cauchyTail returns the log probability of more than d above the location. That probability is ½ -
+// atan(d/σ)/π = atan2(σ, d)/π; on the left it is computed from its complement.
 func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
 	one, z := g.Const(1), g.Div(d, sigma)
 	part := func(z ad.Ref) ad.Ref { // its derivative does not need the length of (1, z)
@@ -227,8 +228,8 @@ var doubleExponential = Dist{
 	},
 }
 
-// laplaceTail is the log distribution function at z: z - log 2 for z < 0, else
-// log(1 - ½e⁻ᶻ).
+// laplaceTail returns the log distribution function at z: z - log 2 for z < 0, otherwise log(1 -
+// ½e⁻ᶻ).
 func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 	zero := g.Const(0)
 	left := g.Sub(g.Do(ad.OpMin, nil, z, zero), g.Const(math.Ln2))
@@ -342,7 +343,7 @@ var vonMises = Dist{
 			return mu + rng.NormFloat64()/math.Sqrt(kappa)
 		}
 		root := math.Sqrt(1 + 4*kappa*kappa)
-		// With τ = 1 + root, ρ = (τ - √2τ)/2κ, in which nothing cancels for small κ so.
+		// With τ = 1 + root, ρ = (τ - √2τ)/2κ, written so that nothing cancels for small κ.
 		sqrtTau := math.Sqrt(1 + root)
 		rho := 2 * kappa / (1 + root) * sqrtTau / (sqrtTau + math.Sqrt2)
 		r := (1 + rho*rho) / (2 * rho)
@@ -362,11 +363,11 @@ var vonMises = Dist{
 	},
 }
 
-// The distribution function of the von Mises distribution is that of angles
-// from -π up to y. Seen from mu, the circle is cut at another angle, the seam;
-// from there the angle rises to π, and goes on from -π.
+// The distribution function of the von Mises distribution counts angles from -π up to y. Relative
+// to mu, the circle is cut at another angle, the seam. From there the angle rises to π, and
+// continues from -π.
 
-// onCircle are y and the seam as angles from mu, between -π and π.
+// onCircle returns y and the seam as angles from mu, between -π and π.
 func onCircle(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, seam ad.Ref) {
 	wrap := func(x ad.Ref) ad.Ref {
 		turns := g.Do(ad.OpFloor, nil, g.Scale(1/(2*math.Pi), plus(g, x, math.Pi)))
@@ -375,9 +376,9 @@ func onCircle(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, seam ad.Ref) {
 	return wrap(g.Sub(y, p[0])), wrap(g.Sub(g.Const(math.Pi), p[0]))
 }
 
-// belowAngle and aboveAngle are log probabilities of angles from mu that are
-// less and greater, betweenAngles that of those between a and b > a (where
-// b is not, a value that is not used): from the smaller tails, so that nothing cancels far from mu.
+// belowAngle and aboveAngle return log probabilities of smaller and greater angles from mu.
+// betweenAngles returns that of angles between a and b > a; if b is not greater, its value must not
+// be used. They are computed from the smaller tails, so that nothing cancels far from mu.
 func belowAngle(g *ad.Graph, x, kappa ad.Ref) ad.Ref { return g.Do(ad.OpLogVonMises, nil, x, kappa) }
 
 func aboveAngle(g *ad.Graph, x, kappa ad.Ref) ad.Ref { return belowAngle(g, g.Neg(x), kappa) }
@@ -386,7 +387,7 @@ func betweenAngles(g *ad.Graph, a, b, kappa ad.Ref) ad.Ref {
 	ordered := g.Less(a, b)
 	a, b = g.Select(ordered, a, g.Const(-1)), g.Select(ordered, b, g.Const(1))
 	left := g.Less(b, g.Const(0))
-	all := g.Do(ad.OpLessEqual, nil, a, g.Const(-math.Pi)) // of those below b
+	all := g.Do(ad.OpLessEqual, nil, a, g.Const(-math.Pi)) // of the angles below b
 	inner := g.Select(all, g.Const(-1.5), a)
 	between := g.Do(ad.OpLogDiffExp, nil,
 		belowAngle(g, g.Select(left, g.Do(ad.OpMax, nil, b, inner), g.Neg(inner)), kappa), belowAngle(g, g.Select(left, inner, g.Neg(b)), kappa))
@@ -397,11 +398,11 @@ func betweenAngles(g *ad.Graph, a, b, kappa ad.Ref) ad.Ref {
 	return g.Select(all, g.Add(below, g.Slope(a, g.Neg(density))), between)
 }
 
-// atEnds is v with its values at y = -π and y = π.
+// atEnds returns v, with the values low and high at y = -π and y = π.
 func atEnds(g *ad.Graph, y, v ad.Ref, low, high float64) ad.Ref {
 	v = g.Select(g.Do(ad.OpLessEqual, nil, y, g.Const(-math.Pi)), g.Const(low), v)
 	return g.Select(g.Do(ad.OpLessEqual, nil, g.Const(math.Pi), y), g.Const(high), v)
 }
 
-// logBesselI is log I_v(x), I the modified Bessel function of the first kind.
+// logBesselI returns log I_v(x), where I is the modified Bessel function of the first kind.
 func logBesselI(g *ad.Graph, v, x ad.Ref) ad.Ref { return g.Add(x, g.Do(ad.OpLogBesselI, nil, v, x)) }

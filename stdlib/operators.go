@@ -25,7 +25,7 @@ func named(forms []Func, names ...string) []Func {
 	return fs
 }
 
-// twoInts declares a form of two ints with its exact and its graph meaning.
+// twoInts declares a form of two ints, with its exact value and its graph expression.
 func twoInts(f func(x, y int64) (int64, error), g build) Func {
 	return fixed("", "", tInt, list(tInt, tInt), g).with(func(fn *Func) {
 		fn.Int = func(a []int64) (int64, error) { return f(a[0], a[1]) }
@@ -41,8 +41,8 @@ func intDivision(op fun2) build {
 	}
 }
 
-// arithmetic declares the forms of a binary operator that acts element by
-// element: of equal containers and, with mixed, of a scalar and a container.
+// arithmetic declares the forms of an elementwise binary operator: of equal containers and, with
+// mixed, of a scalar and a container.
 func arithmetic(doc string, ints Func, f fun2, mixed bool) []Func {
 	ints.Doc = doc
 	fs := []Func{ints, fixed("", doc, tReal, list(tReal, tReal), of2(f))}
@@ -57,7 +57,7 @@ func arithmetic(doc string, ints Func, f fun2, mixed bool) []Func {
 
 func truncDiv(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Do(ad.OpTrunc, nil, g.Div(x, y)) }
 
-// operators are the arithmetic operators.
+// operators declares the arithmetic operators.
 func operators() []Func {
 	const (
 		sumDoc  = "Sum, element by element; a scalar is added to every element."
@@ -126,7 +126,7 @@ func operators() []Func {
 	return append(fs, named(transposes, "operator'", "transpose")...)
 }
 
-// power is xᵖ; the exponents that models write most have their own ops.
+// power returns xᵖ; the most frequent exponents have their own ops.
 func power(g *ad.Graph, x, p ad.Ref) ad.Ref {
 	if v, ok := g.Value(p); ok && len(v) == 1 {
 		switch v[0] {
@@ -153,7 +153,7 @@ func power(g *ad.Graph, x, p ad.Ref) ad.Ref {
 	return g.Do(ad.OpPow, nil, x, p)
 }
 
-// comparisons are the operators whose value is 1 or 0.
+// comparisons declares the operators whose value is 1 or 0.
 func comparisons() []Func {
 	flip := func(f fun2) fun2 {
 		return func(g *ad.Graph, x, y ad.Ref) ad.Ref { return f(g, y, x) }
@@ -200,5 +200,5 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// truth is 1 where x is not 0, else 0.
+// truth returns 1 where x is not 0, otherwise 0.
 func truth(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpNotEqual, nil, x, g.Const(0)) }

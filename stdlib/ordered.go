@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Ordered outcomes: y is the number of the interval between cut points into
-// which a latent variable falls.
+// Ordered outcomes: y is the index of the interval between cut points that contains a latent
+// variable.
 
 // checkOrdered adds the check that each vector increases.
 func checkOrdered(g *ad.Graph, function, what string, c ad.Ref) {
@@ -35,9 +35,8 @@ func edges(g *ad.Graph, c ad.Ref, lo, hi float64) ad.Ref {
 	return g.Transpose(g.Reshape(t, []int{k + 2, n}))
 }
 
-// outcomesOf checks the arguments y, location, cut points and returns functions
-// that pick from vectors of the cut points' length plus one the element of
-// outcome y, and of outcome y+1.
+// outcomesOf checks the arguments y, location and cut points. It returns a function that picks the
+// element of outcome y, or of outcome y+1, from vectors with one element more than the cut points.
 func (b *Builder) outcomesOf(y, lambda, c Arg) (pick func(v ad.Ref, next bool) ad.Ref, empty bool) {
 	g := b.G
 	rows, k := b.rows(c)
@@ -62,10 +61,12 @@ func (b *Builder) outcomesOf(y, lambda, c Arg) (pick func(v ad.Ref, next bool) a
 	}, b.size(y) == 0
 }
 
-// orderedLogistic: with a = λ - c_{y-1} and b = λ - c_y,
-// log(inv_logit a - inv_logit b) = log inv_logit(a) + log(1 - inv_logit b) +
-// log(1 - e^{b-a}), where the last depends on the cut points only. The outer
-// cut points are infinite, which makes their parts 0.
+// orderedLogistic returns, with a = λ - c_{y-1} and b = λ - c_y,
+//
+//	log(inv_logit a - inv_logit b) = log inv_logit(a) + log(1 - inv_logit b) + log(1 - e^{b-a}),
+//
+// where the last term depends on the cut points only. The outer cut points are infinite, so their
+// terms are 0.
 func orderedLogistic(b *Builder, a []Arg) []ad.Ref {
 	g, inf := b.G, math.Inf(1)
 	pick, empty := b.outcomesOf(a[0], a[1], a[2])
@@ -94,9 +95,8 @@ func orderedLogisticGLM(b *Builder, a []Arg) []ad.Ref {
 	return orderedLogistic(b, []Arg{a[0], b.linear(a[1], zero, a[2]), a[3]})
 }
 
-// orderedProbit is log(Φ(a) - Φ(b)), a and b as for orderedLogistic, computed
-// in the left tail. The outer cut points are finite, as the derivative of log Φ
-// is infinite at -Inf.
+// orderedProbit returns log(Φ(a) - Φ(b)), with a and b as for orderedLogistic, computed in the left
+// tail. The outer cut points are finite, because the derivative of log Φ is infinite at -Inf.
 func orderedProbit(b *Builder, a []Arg) []ad.Ref {
 	const far = 1e100
 	g := b.G
@@ -117,7 +117,7 @@ func orderedProbit(b *Builder, a []Arg) []ad.Ref {
 	return full.kept(a, Term{Value: g.Do(ad.OpLogDiffExp, nil, logPhi(g, x), logPhi(g, y)), Of: always})
 }
 
-// ordereds are the distributions of ordered outcomes.
+// ordereds declares the distributions of ordered outcomes.
 func ordereds() []Func {
 	const (
 		logisticDoc = "the ordered logistic distribution with location lambda and cut points c."

@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// sequence declares a function that picks elements of a vector, a row vector or
-// an array of anything; n counts its int arguments.
+// sequence declares a function that picks elements of a vector, a row vector or any array; n counts
+// its int arguments.
 func sequence(name, doc string, n int, f build) []Func {
 	ints := make([]types.Type, n)
 	for i := range ints {
@@ -34,13 +34,13 @@ func sequence(name, doc string, n int, f build) []Func {
 		}}})
 }
 
-// elements from..from+n-1 (from 0) of the first dimension.
+// elements returns elements from, …, from+n-1 (counted from 0) of the first dimension.
 func (b *Builder) elements(a Arg, from, n int) ad.Ref {
 	s := append([]int{n}, b.shape(a)[1:]...)
 	return b.G.Slice(a.Ref, from*product(s[1:]), s)
 }
 
-// parts take elements, rows, columns and blocks out of containers.
+// parts declares the functions that take elements, rows, columns and blocks out of containers.
 func parts() []Func {
 	head := func(b *Builder, a []Arg) ad.Ref {
 		n := b.whole(a, 1)
@@ -109,15 +109,15 @@ func parts() []Func {
 		fixed("block", "n rows and m columns from row i and column j on.", tMat, list(tMat, tInt, tInt, tInt, tInt), block))
 }
 
-// offset is where a part of a container starts: known, or computed.
+// offset is the start of a part of a container: known, or computed.
 type offset struct {
 	g     *ad.Graph
 	known int
 	ref   ad.Ref // a value computed together with known, or None
 }
 
-// position is that of an index argument (from 1) after which there are more
-// elements, of all of them.
+// position returns the offset of an index argument (from 1), which more elements must follow, of
+// all in total.
 func (b *Builder) position(a []Arg, i, more, all int) offset {
 	if v, ok := b.G.Value(a[i].Ref); ok && b.G.Type(a[i].Ref).Lanes == 0 {
 		at := int(v[0])
@@ -151,8 +151,8 @@ func (p offset) plus(q offset) offset {
 	return p
 }
 
-// part takes elements of argument i from a place on, with dimensions given as
-// pairs of number and stride.
+// part takes elements of argument i, starting at from, with dimensions given as pairs of number and
+// stride.
 func (b *Builder) part(a []Arg, i int, from offset, pairs ...int) ad.Ref {
 	if from.ref == ad.None {
 		return b.G.Gather(a[i].Ref, dims(from.known, pairs...))
@@ -164,7 +164,7 @@ func (b *Builder) part(a []Arg, i int, from offset, pairs ...int) ad.Ref {
 	return b.G.Take(a[i].Ref, b.G.Add(at, from.ref))
 }
 
-// rowMajorOf are the dimensions of a shape as pairs for dims.
+// rowMajorOf returns the dimensions of a shape as pairs for dims.
 func rowMajorOf(shape []int) (pairs []int) {
 	for _, d := range rowMajor(shape) {
 		pairs = append(pairs, d.N, d.Stride)

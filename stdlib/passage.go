@@ -8,16 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The first passage times of the diffusion model whose parameters vary between
-// trials (Ratcliff 1978; Henrich et al. 2024): density and distribution function.
+// First passage times of the diffusion model whose parameters vary between trials (Ratcliff 1978;
+// Henrich et al. 2024): density and distribution function.
 //
-// With normal drift of mean v and deviation sv the density has a closed form
-// (Tuerlinckx 2004). A starting point that is uniform on w ± sw/2 and a
-// nondecision time that is uniform on t0 to t0 + st0 are averaged over by
-// quadrature, as is the distribution function, an integral over time. The
-// quadratures are part of the graph, so that derivatives of all orders are those
-// of the sums; nothing is estimated, so the argument of precision changes
-// nothing.
+// With normal drift of mean v and standard deviation sv, the density has a closed form (Tuerlinckx
+// 2004). A starting point that is uniform on w ± sw/2 and a nondecision time that is uniform on t0
+// to t0 + st0 are averaged over by quadrature. So is the distribution function, an integral over
+// time. The quadratures are part of the graph, so derivatives of all orders are those of the sums.
+// No error is estimated, so the precision argument has no effect.
 
 // passageParams are the arguments after the variate, in the order of the calls.
 var passageParams = []Param{
@@ -30,8 +28,8 @@ var passageParams = []Param{
 	{Name: "st0", Is: "Inter-trial variability in Nondecision time", In: types.NonNegativeFinite},
 }
 
-// passages declares the forms: of five to eight arguments, with and without that
-// of precision, of reals or of vectors.
+// passages declares the forms: five to eight arguments, with and without precision, of reals or
+// vectors.
 func passages() []Func {
 	const about = "the first passage time y of a Wiener process at the upper boundary, where the boundary separation is a, the nondecision time t0, " +
 		"the relative starting point w, the drift rate v"
@@ -76,7 +74,7 @@ func passages() []Func {
 	return fs
 }
 
-// passage is a call: its arguments are scalars or have the shape [n]. time is y - t0; b is the
+// passage is a call. Its arguments are scalars or have the shape [n]. time is y - t0; b is the
 // starting point, and v the drift towards the boundary that is not reached. sv, sw and st0 are None
 // if they are absent or known to be 0.
 type passage struct {
@@ -116,10 +114,10 @@ func (b *Builder) passage(a []Arg) (p passage, ok bool) {
 	return p, n > 0
 }
 
-// distance is that from the boundary that is reached.
+// distance returns the distance from the boundary that is reached.
 func (p passage) distance() ad.Ref { return p.g.Sub(p.g.Const(1), p.b) }
 
-// at is the logarithm of the density at the time s.
+// at returns the logarithm of the density at time s.
 func (p passage) at(s ad.Ref) ad.Ref {
 	a, v, sv := p.a, p.v, p.sv
 	g := p.g
@@ -171,7 +169,7 @@ var (
 	}()
 )
 
-// legendreNodes are those on (-½, ½), with weights that sum to 1.
+// legendreNodes returns n Gauss-Legendre nodes on (-½, ½), with weights that sum to 1.
 func legendreNodes(n int) (q nodes) {
 	for i := range n {
 		x := math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5))
@@ -197,7 +195,7 @@ func (p passage) spread(x ad.Ref, k int) ad.Ref {
 	return p.g.Gather(x, ad.Index{Dims: []ad.Dim{{N: p.n, Stride: 1}, {N: k}}})
 }
 
-// row is a number for each node, the same for all elements.
+// row returns one number for each node, the same for all elements.
 func (p passage) row(v []float64) ad.Ref {
 	r := p.g.ConstArray(ad.Type{Shape: []int{len(v)}}, v)
 	if p.n < 0 {
@@ -206,10 +204,9 @@ func (p passage) row(v []float64) ad.Ref {
 	return p.g.Gather(r, ad.Index{Dims: []ad.Dim{{N: p.n}, {N: len(v), Stride: 1}}})
 }
 
-// average is the logarithm of the sum over the nodes of an integral over time,
-// and over those of the starting point. times gives the times of the nodes and
-// the logarithms of the factors of the density there, from the arguments that
-// spread has repeated and from values for each node.
+// average returns the logarithm of the sum over the nodes of an integral over time, and over those
+// of the starting point. times returns the times of the nodes and the log factors of the density
+// there, given the arguments as repeated by spread and values for each node.
 func (p passage) average(over nodes, times func(q passage, x, rest ad.Ref) (s, logFactor ad.Ref)) ad.Ref {
 	start := nodes{x: []float64{0}, logWeight: []float64{0}}
 	if p.sw != ad.None {
@@ -235,13 +232,13 @@ func (p passage) average(over nodes, times func(q passage, x, rest ad.Ref) (s, l
 	return g.LogSumExp(g.Add(l, factor))
 }
 
-// span is the part of the range of nondecision times that is before y: min(1, time/st0).
+// span returns the part of the range of nondecision times that is before y: min(1, time/st0).
 func (p passage) span() ad.Ref {
 	g := p.g
 	return g.Select(g.Less(p.time, p.st0), g.Div(p.time, g.Select(g.Less(g.Const(0), p.st0), p.st0, g.Const(1))), g.Const(1))
 }
 
-// density is the logarithm of the density.
+// density returns the logarithm of the density.
 func (p passage) density() ad.Ref {
 	if p.st0 != ad.None {
 		return p.recent(nil)
@@ -253,17 +250,17 @@ func (p passage) density() ad.Ref {
 	return p.average(one, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) { return q.time, p.g.Const(0) })
 }
 
-// scale is that on which the density decays backwards in time from s, relative to
-// s: it is about exp(-x/scale) at s/(1 + x). It is taken as constant by
-// derivatives, as integrals do not depend on it.
+// scale returns the scale on which the density decays backwards in time from s, relative to s: it
+// is about exp(-x/scale) at s/(1 + x). Derivatives treat it as constant, because integrals do not
+// depend on it.
 func (p passage) scale() ad.Ref {
 	g := p.g
 	return g.Detach(g.Scale(2, g.Div(p.time, g.Square(g.Mul(p.a, p.distance())))))
 }
 
-// recent is the logarithm of the integral of density times a factor over the nondecision times
+// recent returns the logarithm of the integral of density times a factor over the nondecision times
 // before y. The factor receives the position of the node in the range, which has length 1. Without
-// a factor the integral is divided by the length of the range; a range of a single point counts as
+// a factor, the integral is divided by the length of the range; a range of a single point counts as
 // length one.
 func (p passage) recent(logFactor func(part ad.Ref) ad.Ref) ad.Ref {
 	g := p.g
@@ -290,7 +287,7 @@ func (p passage) recent(logFactor func(part ad.Ref) ad.Ref) ad.Ref {
 	})
 }
 
-// until is the logarithm of the probability of a passage before a time.
+// until returns the logarithm of the probability of a passage before a time.
 func (p passage) until(time ad.Ref) ad.Ref {
 	p.time = time
 	return p.average(halfLineRule, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) {
@@ -301,7 +298,7 @@ func (p passage) until(time ad.Ref) ad.Ref {
 	})
 }
 
-// after is the logarithm of the probability of a passage after a time.
+// after returns the logarithm of the probability of a passage after a time.
 func (p passage) after(time ad.Ref) ad.Ref {
 	p.time = time
 	return p.average(halfLineRule, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) {
@@ -311,9 +308,9 @@ func (p passage) after(time ad.Ref) ad.Ref {
 	})
 }
 
-// below is the logarithm of the distribution function: the mean over the
-// nondecision time of the probability of a passage before, in which a passage at
-// s counts with the part of the range that it is early enough for.
+// below returns the logarithm of the distribution function: the mean, over the nondecision time, of
+// the probability of an earlier passage. A passage at s counts with the part of the range for which
+// it is early enough.
 func (p passage) below() ad.Ref {
 	if p.st0 == ad.None {
 		return p.until(p.time)
@@ -326,7 +323,7 @@ func (p passage) below() ad.Ref {
 	return g.Do(ad.OpLogAddExp, nil, early, late)
 }
 
-// above is the logarithm of the complementary distribution function.
+// above returns the logarithm of the complementary distribution function.
 func (p passage) above() ad.Ref {
 	if p.st0 == ad.None {
 		return p.after(p.time)

@@ -15,23 +15,22 @@ var (
 	scaleBeta  = Param{Name: "beta", Is: "Scale parameter", In: types.PositiveFinite}
 )
 
-// plus is x + c.
+// plus returns x + c.
 func plus(g *ad.Graph, x ad.Ref, c float64) ad.Ref { return g.Add(x, g.Const(c)) }
 
 var negInf = math.Inf(-1)
 
-// logGammaP and logGammaQ are the logarithms of the regularised incomplete
-// gamma functions.
+// logGammaP and logGammaQ return the logarithms of the regularised incomplete gamma functions.
 func logGammaP(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaP, nil, g.Const(0), a, x) }
 
 func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, nil, g.Const(0), a, x) }
 
-// gammaTail is log P(a, x) or, with upper, log Q(a, x), for a product or quotient x that may be
-// too small for a double: where it is small, P is xᵃ/Γ(a+1), from its logarithm.
+// gammaTail returns log P(a, x) or, with upper, log Q(a, x), for a product or quotient x that may
+// underflow. Where x is small, P is xᵃ/Γ(a+1), computed from its logarithm.
 func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
 	small := g.Less(x, g.Const(1e-30))
 	far := g.Sub(g.Mul(a, logX), g.Lgamma(plus(g, a, 1)))
-	if upper { // whose relative error matters for small a
+	if upper { // its relative error matters for small a
 		tiny := g.Less(a, g.Const(1e-4))
 		b := g.Select(tiny, a, g.Const(0))
 		// log Γ(1+a) over a (DLMF 5.7.3).
@@ -145,7 +144,7 @@ var invGamma = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
 }
 
-// halfDegrees is log Γ(ν/2) + ½ν log 2, the normalisation of χ².
+// halfDegrees returns log Γ(ν/2) + ½ν log 2, the normalisation of χ².
 func halfDegrees(g *ad.Graph, nu ad.Ref) ad.Ref {
 	return g.Add(g.Lgamma(g.Scale(0.5, nu)), g.Scale(0.5*math.Ln2, nu))
 }
@@ -195,7 +194,7 @@ var invChiSquare = Dist{
 	Rand: func(rng *rand.Rand, p []float64) float64 { return 0.5 * math.Exp(-randLogGamma(rng, p[0]/2)) },
 }
 
-// scaledRatio is νs²/2y and its logarithm.
+// scaledRatio returns νs²/2y and its logarithm.
 func scaledRatio(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, logX ad.Ref) {
 	half := g.Scale(0.5, p[0])
 	return g.Mul(g.Mul(half, p[1]), g.Div(p[1], y)), g.Sub(g.Add(g.Log(half), g.Scale(2, g.Log(p[1]))), g.Log(y))
@@ -230,8 +229,8 @@ var scaledInvChiSquare = Dist{
 	},
 }
 
-// logHit is log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm l. It
-// is l itself where the hazard is below rounding, hence also where it underflows.
+// logHit returns log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm
+// l. It returns l itself where the hazard is below rounding, hence also where it underflows.
 func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	rare := g.Less(l, g.Const(-40))
 	// exp must not overflow, for its derivative.
@@ -239,8 +238,8 @@ func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	return g.Select(rare, l, g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(safe))))
 }
 
-// logQuotient is log(x/y), which is to be multiplied by a. If a is large, the logarithms lose
-// digits that count where x is near y, and are large themselves; it is that of 1 + (x-y)/y there.
+// logQuotient returns log(x/y), for use in a product with a. If a is large and x is near y, the
+// difference of the logarithms loses digits that matter; there it computes log(1 + (x-y)/y).
 func logQuotient(g *ad.Graph, x, y, a ad.Ref) ad.Ref {
 	large := g.Less(g.Const(10), a)
 	exact := whereAny(g, large, []ad.Ref{x, y}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
@@ -251,7 +250,7 @@ func logQuotient(g *ad.Graph, x, y, a ad.Ref) ad.Ref {
 	return g.Select(large, exact, g.Sub(g.Log(x), g.Log(y)))
 }
 
-// powRatio is (x/y)^a, by logarithms that other terms need as well.
+// powRatio returns (x/y)^a, from logarithms that other terms need as well.
 func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
 	return g.Exp(g.Mul(a, g.Sub(logX, logY)))
 }
@@ -366,17 +365,16 @@ var pareto = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Exp(rng.ExpFloat64()/p[1]) },
 }
 
-// logLeftOf is the log of the probability to the left of a variate, from that of the
-// probability to its right, or -Inf where the variate is not above the lower end of the
-// support. That end may be an argument of the distribution, and a truncation there leaves
-// nothing out: without a choice, the derivatives would be those of log(0).
+// logLeftOf returns the log probability to the left of a variate, from that to its right, or -Inf
+// where the variate is not above the lower end of the support. That end may be an argument of the
+// distribution, and truncation there excludes nothing. Without a select, the derivatives would be
+// those of log(0).
 func logLeftOf(g *ad.Graph, above, right ad.Ref) ad.Ref {
 	safe := g.Select(above, right, g.Const(-1))
 	return g.Select(above, g.Do(ad.OpLog1mExp, nil, safe), g.Const(negInf))
 }
 
-// outside is the addend that is -Inf where out is 1, for supports that depend
-// on parameters.
+// outside returns the addend that is -Inf where out is 1, for supports that depend on parameters.
 func outside(g *ad.Graph, out ad.Ref) Term {
 	return Term{Value: g.Select(out, g.Const(negInf), g.Const(0)), Of: always}
 }
@@ -407,11 +405,11 @@ var paretoType2 = Dist{
 	},
 }
 
-// waiting is the quantile of the exponential distribution, -log(1 - q).
+// waiting returns the quantile of the exponential distribution, -log(1 - q).
 func waiting(g *ad.Graph, q ad.Ref) ad.Ref { return g.Neg(g.Do(ad.OpLog1m, nil, q)) }
 
-// lomax is log(1 + (y - mu)/lambda). A lambda below 1e-300 of the difference is scaled by a power
-// of two: the quotient would overflow.
+// lomax returns log(1 + (y - mu)/lambda). A lambda below 1e-300 of the difference is scaled by a
+// power of two, because the quotient would overflow.
 func lomax(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	const doublings = 600
 	d := g.Sub(y, p[0])

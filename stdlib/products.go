@@ -7,20 +7,19 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// dot is the inner product of two vectors.
+// dot returns the inner product of two vectors.
 func dot(b *Builder, a []Arg) ad.Ref {
 	b.sameSizes(a)
 	return b.G.Dot(a[0].Ref, a[1].Ref)
 }
 
-// outer is the product of a vector and a row vector.
+// outer returns the product of a vector and a row vector.
 func outer(b *Builder, a []Arg) ad.Ref {
 	n, m := b.size(a[0]), b.size(a[1])
 	return b.G.MatMul(b.G.Reshape(a[0].Ref, []int{n, 1}), b.G.Reshape(a[1].Ref, []int{1, m}))
 }
 
-// inner makes a Build of a product of matrices or vectors; it reports sizes
-// that do not fit.
+// inner makes a Build from a product of matrices or vectors; it reports sizes that do not match.
 func inner(f fun2) build {
 	return func(b *Builder, a []Arg) ad.Ref {
 		l, r := b.shape(a[0]), b.shape(a[1])
@@ -40,8 +39,8 @@ func (b *Builder) square(a []Arg, i int) int {
 	return s[0]
 }
 
-// alongRows repeats a vector of the rows' length in each row, alongCols one of
-// the columns' length in each column.
+// alongRows repeats a vector of the rows' length in each row; alongCols repeats one of the columns'
+// length in each column.
 func alongRows(g *ad.Graph, v ad.Ref, shape []int) ad.Ref {
 	return g.Gather(v, dims(0, shape[0], 0, shape[1], 1))
 }
@@ -50,7 +49,7 @@ func alongCols(g *ad.Graph, v ad.Ref, shape []int) ad.Ref {
 	return g.Gather(v, dims(0, shape[0], 1, shape[1], 0))
 }
 
-// sumRows adds up each row of a matrix, sumCols each column.
+// sumRows adds up each row of a matrix; sumCols adds up each column.
 func sumRows(g *ad.Graph, m ad.Ref) ad.Ref {
 	s := g.Type(m).Shape
 	return g.Scatter(m, dims(0, s[0], 1, s[1], 0), s[:1])
@@ -61,7 +60,7 @@ func sumCols(g *ad.Graph, m ad.Ref) ad.Ref {
 	return g.Scatter(m, dims(0, s[0], 0, s[1], 1), s[1:])
 }
 
-// asMatrix gives vectors the shape of a matrix of one column or row.
+// asMatrix reshapes vectors to matrices of one column or row.
 func (b *Builder) asMatrix(a Arg) ad.Ref {
 	switch n := b.size(a); a.Type.Kind {
 	case types.Vector:
@@ -85,7 +84,7 @@ func scaleDiag(b *Builder, v, m Arg, rows bool) ad.Ref {
 	return b.G.Mul(along(b.G, v.Ref, s), m.Ref)
 }
 
-// products are the products of linear algebra that have names.
+// products declares the products of linear algebra that have names.
 func products() []Func {
 	g1 := func(f func(g *ad.Graph, m ad.Ref) ad.Ref) build { return of1(f) }
 	dots := func(sum fun1) build {
@@ -163,7 +162,7 @@ func products() []Func {
 
 func trace(g *ad.Graph, m ad.Ref) ad.Ref { return g.Sum(diagonal(g, m)) }
 
-// diagonal is the diagonal of a matrix that need not be square.
+// diagonal returns the diagonal of a matrix that need not be square.
 func diagonal(g *ad.Graph, m ad.Ref) ad.Ref {
 	s := g.Type(m).Shape
 	return g.Gather(m, dims(0, min(s[0], s[1]), s[1]+1))
@@ -190,7 +189,7 @@ func lowerPositions(rows, cols int) func(yield func(int) bool) {
 	}
 }
 
-// tableOf is the Index of the listed elements.
+// tableOf returns the Index of the listed elements.
 func tableOf(elems ...int) ad.Index {
 	t := make([]int32, len(elems))
 	for i, e := range elems {
@@ -199,7 +198,7 @@ func tableOf(elems ...int) ad.Index {
 	return ad.Index{Dims: []ad.Dim{{N: len(t), Table: t}}}
 }
 
-// matrices are functions that rearrange a matrix.
+// matrices declares functions that rearrange a matrix.
 func matrices() []Func {
 	addDiag := func(b *Builder, a []Arg) ad.Ref {
 		g, s := b.G, b.shape(a[0])

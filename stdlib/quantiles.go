@@ -8,11 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Quantiles are the smallest y with at least these probabilities of at most y, at
-// parameters p: as Quantile declares them, or where there is no closed form by
-// bisection of the distribution functions, down to neighbouring numbers. Each
-// probability is in (0, 1); above one half the upper tail is searched, so that
-// rounding of the probability itself is what limits the accuracy.
+// Quantiles returns, for each probability, the smallest y whose probability of at most y is at
+// least that, at parameters p. It uses Quantile or, if there is no closed form, bisection of the
+// distribution functions down to neighbouring numbers. Each probability is in (0, 1). Above one
+// half it searches the upper tail, so that only rounding of the probability itself limits the
+// accuracy.
 func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 	if d.Quantile != nil {
 		return d.constants(probs, p, d.Quantile)
@@ -26,7 +26,7 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 			least, most = max(least, c.Lo), min(most, c.Hi)
 		}
 	}
-	if d.Discrete { // a count; the one of other ints has a closed form
+	if d.Discrete { // a count; the one distribution of other ints has a closed form
 		least = max(least, 0)
 	}
 	lo, hi := make([]float64, len(probs)), make([]float64, len(probs))
@@ -114,8 +114,8 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 	}
 }
 
-// between is the middle one of the floating point numbers between a and b, or of
-// the whole numbers.
+// between returns the middle one of the floating-point numbers between a and b or, with whole, of
+// the integers.
 func between(a, b float64, whole bool) float64 {
 	if whole {
 		return math.Floor(0.5 * (a + b))
@@ -134,7 +134,7 @@ func between(a, b float64, whole bool) float64 {
 	return math.Float64frombits(uint64(m))
 }
 
-// constants are the values of f at each of x and the parameters p.
+// constants returns the values of f at each of x and the parameters p.
 func (d *Dist) constants(x, p []float64, f func(g *ad.Graph, x ad.Ref, p []ad.Ref) ad.Ref) ([]float64, error) {
 	if len(x) == 0 {
 		return nil, nil

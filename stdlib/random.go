@@ -7,20 +7,18 @@ import (
 
 // Generators that several distributions use.
 
-// uniformOpen is uniform on (0, 1).
+// uniformOpen draws from the uniform distribution on (0, 1).
 func uniformOpen(rng *rand.Rand) float64 {
 	return (float64(rng.Uint64()>>12) + 0.5) * 0x1p-52
 }
 
-// randGamma draws from the gamma distribution with that shape and scale 1, by
-// the method of Marsaglia & Tsang (2000); below shape 1 a draw of shape+1 is
-// multiplied by U^(1/shape).
+// randGamma draws from the gamma distribution with the given shape and scale 1, by the method of
+// Marsaglia & Tsang (2000). Below shape 1, a draw of shape+1 is multiplied by U^(1/shape).
 func randGamma(rng *rand.Rand, shape float64) float64 {
 	return math.Exp(randLogGamma(rng, shape))
 }
 
-// randLogGamma is the logarithm of randGamma, which does not underflow for
-// small shapes.
+// randLogGamma draws the logarithm of randGamma, which does not underflow for small shapes.
 func randLogGamma(rng *rand.Rand, shape float64) float64 {
 	boost := 0.0
 	if shape < 1 {
@@ -43,22 +41,22 @@ func randLogGamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-// randBeta draws from the beta distribution; from logarithms, so that small
-// parameters give 0 or 1 and not 0/0.
+// randBeta draws from the beta distribution. It uses logarithms, so that small parameters give 0 or
+// 1 and not 0/0.
 func randBeta(rng *rand.Rand, a, b float64) float64 {
 	return 1 / (1 + math.Exp(-randLogOdds(rng, a, b)))
 }
 
-// randLogOdds is the logit of a draw from the beta distribution.
+// randLogOdds draws the logit of a beta variate.
 func randLogOdds(rng *rand.Rand, a, b float64) float64 {
 	x := randLogGamma(rng, a) - randLogGamma(rng, b)
-	if math.IsNaN(x) { // both are beyond the doubles; of the shapes, the greater makes the odds
+	if math.IsNaN(x) { // both are infinite: the shapes determine the odds
 		return moreOften(rng, a, b)
 	}
 	return x
 }
 
-// moreOften is positive infinity with probability a/(a+b), else negative infinity.
+// moreOften returns positive infinity with probability a/(a+b), otherwise negative infinity.
 func moreOften(rng *rand.Rand, a, b float64) float64 {
 	if uniformOpen(rng)*(1+b/a) < 1 {
 		return math.Inf(1)
@@ -66,8 +64,8 @@ func moreOften(rng *rand.Rand, a, b float64) float64 {
 	return math.Inf(-1)
 }
 
-// randPoisson draws from the Poisson distribution: by multiplication of
-// uniforms below 10, otherwise by transformed rejection (Hörmann 1993, PTRS).
+// randPoisson draws from the Poisson distribution: below 10 by multiplication of uniforms,
+// otherwise by transformed rejection (Hörmann 1993, PTRS).
 func randPoisson(rng *rand.Rand, lambda float64) float64 {
 	if !(lambda <= math.MaxFloat64) { // no int: the draw is refused
 		return lambda
@@ -155,7 +153,7 @@ func randBinomial(rng *rand.Rand, n, p float64) float64 {
 	}
 }
 
-// randHypergeometric draws one element after the other.
+// randHypergeometric draws one element after another.
 func randHypergeometric(rng *rand.Rand, p []float64) float64 {
 	draws, yes, all := p[0], p[1], p[1]+p[2]
 	n := 0.0

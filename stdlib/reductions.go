@@ -37,9 +37,9 @@ func nonEmpty(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
 
 func sumOf(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Sum(x) }
 
-// reductions turn a container into a number, or into its running sums.
+// reductions declares the functions that turn a container into a number, or into its running sums.
 func reductions() []Func {
-	// Of ties the first element counts, of matrices by columns.
+	// Of equal elements the first counts; in matrices, by columns.
 	maximum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Do(ad.OpMaxOf, nil, x) }
 	minimum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Neg(g.Do(ad.OpMaxOf, nil, g.Neg(x))) }
 	byColumns := func(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
@@ -56,7 +56,7 @@ func reductions() []Func {
 		if n == 1 {
 			return g.Scale(0, x)
 		}
-		// Of equal numbers the derivative is 1/√n by each of them, as in Stan.
+		// If all numbers are equal, the derivative with respect to each is 1/√n, as in Stan.
 		s := variance(g, x, n)
 		if _, known := g.Value(s); known {
 			return g.Sqrt(s)
@@ -119,7 +119,7 @@ func reductions() []Func {
 		list(tReal.Array(1), tReal.Array(1)), dot))
 }
 
-// length is √Σx². It has no derivative at 0, where that is NaN, as in Stan.
+// length returns √Σx². At 0 the derivative does not exist and is NaN, as in Stan.
 func length(g *ad.Graph, x ad.Ref) ad.Ref { return g.Sqrt(g.Sum(g.Square(x))) }
 
 func variance(g *ad.Graph, x ad.Ref, n int) ad.Ref {
@@ -130,8 +130,8 @@ func variance(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	return g.Div(g.Sum(g.Square(g.Sub(x, mean))), g.Const(float64(n-1)))
 }
 
-// prod multiplies halves with each other, so that the product of n elements
-// takes log n ops and its derivative is right where elements are 0.
+// prod multiplies the products of two halves. So the product of n elements takes log n ops, and its
+// derivative is right where elements are 0.
 func prod(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	if n == 0 {
 		return g.Const(1)
@@ -147,7 +147,7 @@ func prod(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	return g.Reshape(x, nil)
 }
 
-// cumulativeSum is a scan; of a constant it is computed now.
+// cumulativeSum adds a scan; for a constant, it computes the sums at once.
 func cumulativeSum(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	if n <= 1 {
 		return x
@@ -169,7 +169,7 @@ func cumulativeSum(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	return g.Kept(scan, 0)
 }
 
-// mixtures are log_mix, softmax and their like.
+// mixtures declares log_mix, softmax and similar functions.
 func mixtures() []Func {
 	const (
 		mixDoc  = "The log density of a mixture: log Σ θₖ exp(lpₖ); of two, log(θ exp(lp₁) + (1 - θ) exp(lp₂))."
@@ -231,9 +231,9 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	return g.Add(g.Sum(mix), g.Sum(shareOfNone(g, theta, lp, each)))
 }
 
-// softmax is exp(logSoftmax(x - max x)), which equals exp(logSoftmax(x)) up to rounding. Without
-// the subtraction, for numbers about 10⁹ the logarithm of the sum is accurate to 10⁻⁷ only, and the
-// elements would not sum to 1.
+// softmax returns exp(logSoftmax(x - max x)), which equals exp(logSoftmax(x)) up to rounding.
+// Without the subtraction, for numbers about 10⁹ the logarithm of the sum is accurate to 10⁻⁷ only,
+// and the elements would not sum to 1.
 func softmax(b *Builder, a []Arg) ad.Ref {
 	g, shape := b.G, b.shape(a[0])
 	if product(shape) == 0 {
@@ -248,7 +248,7 @@ func softmax(b *Builder, a []Arg) ad.Ref {
 	return g.Exp(logSoftmax(b, []Arg{x}))
 }
 
-// logSoftmax is x - log Σ exp x along the last dimension.
+// logSoftmax returns x - log Σ exp x along the last dimension.
 func logSoftmax(b *Builder, a []Arg) ad.Ref {
 	g, x := b.G, a[0].Ref
 	shape := b.shape(a[0])

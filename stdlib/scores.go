@@ -7,14 +7,17 @@ import (
 )
 
 // Expected information without a closed form, by quadrature in the graph; also that of skewed
-// distributions, and of counts. These univariate distributions have none: discrete_range and
-// hypergeometric, which have no real parameter; wiener, beta_neg_binomial and yule_simon, for which
-// no quadrature of one dimension and of known accuracy was found.
+// distributions, and of counts. Some univariate distributions have none. discrete_range and
+// hypergeometric have no real parameter. For wiener, beta_neg_binomial and yule_simon, no
+// quadrature of one dimension with known accuracy was found.
+//
+// As in information.go, a function ofX returns the information of distribution X about the
+// quantities named in its comment.
 
-// quadrature holds the nodes of a sum of exponentials of logWeight.
+// quadrature holds the nodes and the weights of a quadrature.
 type quadrature struct{ x, weight []float64 }
 
-// sinhRule is the trapezoidal rule in t for x = scale sinh t.
+// sinhRule returns the trapezoidal rule in t for x = scale sinh t.
 func sinhRule(scale, from, to, step float64) (q quadrature) {
 	for t := from; t <= to; t += step {
 		q.x = append(q.x, scale*math.Sinh(t))
@@ -37,8 +40,8 @@ var (
 	}()
 )
 
-// over repeats the arguments, scalars or of one shape [n], for each node, adds the
-// nodes and the weights, and sums what f gives.
+// over repeats the arguments, scalars or of one shape [n], for each node, adds the nodes and the
+// weights, and sums the values of f.
 func (q quadrature) over(g *ad.Graph, args []ad.Ref, f func(a []ad.Ref, x, weight ad.Ref) []ad.Ref) []ad.Ref {
 	n, k := -1, len(q.x)
 	for _, a := range args {
@@ -68,8 +71,8 @@ func (q quadrature) over(g *ad.Graph, args []ad.Ref, f func(a []ad.Ref, x, weigh
 	return out
 }
 
-// moments are the sums of the products of scores, weighted: positive semidefinite
-// whatever the error of the rule.
+// moments returns the weighted sums of products of scores. They are positive semidefinite whatever
+// the error of the rule.
 func moments(g *ad.Graph, weight ad.Ref, scores ...ad.Ref) (out []ad.Ref) {
 	for i := range scores {
 		for j := range i + 1 {
@@ -79,14 +82,13 @@ func moments(g *ad.Graph, weight ad.Ref, scores ...ad.Ref) (out []ad.Ref) {
 	return out
 }
 
-// ofSkewNormal is that of (y, ξ, ω, α), with scores of z = (y-ξ)/ω and
-// r = φ(αz)/Φ(αz).
+// ofSkewNormal: (y, ξ, ω, α), with scores of z = (y-ξ)/ω and r = φ(αz)/Φ(αz).
 func ofSkewNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	m := nearZero.over(g, x[3:], func(a []ad.Ref, z, w ad.Ref) []ad.Ref {
 		az := g.Mul(a[0], z)
 		density := g.Exp(g.Sub(plus(g, logPhi(g, az), math.Ln2-logSqrt2Pi), g.Scale(0.5, g.Square(z))))
 		r := g.Do(ad.OpPhiRatio, nil, az)
-		s := g.Sub(z, g.Mul(a[0], r)) // by ξ, times ω
+		s := g.Sub(z, g.Mul(a[0], r)) // with respect to ξ, times ω
 		return moments(g, g.Mul(w, density), s, plus(g, g.Mul(z, s), -1), g.Mul(z, r))
 	})
 	w := g.Inv(x[2])
@@ -95,8 +97,7 @@ func ofSkewNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return rows{{ss}, {g.Neg(ss), ss}, {g.Neg(sw), sw, ww}, {g.Neg(sa), sa, wa, m[5]}}
 }
 
-// ofExpModNormal is that of (y, μ, σ, λ), with scores of z = (y-μ)/σ, v = λσ and
-// r = φ(z-v)/Φ(z-v).
+// ofExpModNormal: (y, μ, σ, λ), with scores of z = (y-μ)/σ, v = λσ and r = φ(z-v)/Φ(z-v).
 func ofExpModNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	v := g.Mul(x[2], x[3])
 	m := longTail.over(g, []ad.Ref{v}, func(a []ad.Ref, z, w ad.Ref) []ad.Ref {
@@ -113,7 +114,7 @@ func ofExpModNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return rows{{yy}, {g.Neg(yy), yy}, {ys, g.Neg(ys), sig}, {m[3], g.Neg(m[3]), m[4], g.Mul(g.Square(x[2]), m[5])}}
 }
 
-// ofSkewDoubleExponential is that of (y, μ, σ, τ).
+// ofSkewDoubleExponential: (y, μ, σ, τ).
 func ofSkewDoubleExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	s, tau := g.Inv(x[2]), x[3]
 	rest := g.Sub(g.Const(1), tau)
@@ -124,15 +125,15 @@ func ofSkewDoubleExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{c, g.Neg(c), mixed, g.Add(g.Inv(g.Square(tau)), g.Inv(g.Square(rest)))}}
 }
 
-// ofPareto is that of (log y, y_min, α). The beginning of the support, y_min, carries more
-// information than scores do.
+// ofPareto: (log y, y_min, α). The lower end of the support, y_min, carries more information than
+// scores show.
 func ofPareto(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	a, w := x[2], g.Inv(x[1])
 	a2 := g.Square(a)
 	return rows{{a2}, {g.Neg(g.Mul(a2, w)), g.Mul(a2, g.Square(w))}, {ad.None, ad.None, g.Inv(a2)}}
 }
 
-// ofParetoType2 is that of (y, μ, λ, α); as of ofPareto.
+// ofParetoType2: (y, μ, λ, α), as for ofPareto.
 func ofParetoType2(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	w, a := g.Inv(x[2]), x[3]
 	w2 := g.Square(w)
@@ -143,8 +144,8 @@ func ofParetoType2(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return rows{{yy}, {g.Neg(yy), yy}, {ys, g.Neg(ys), ys}, {ya, g.Neg(ya), ya, g.Inv(g.Square(a))}}
 }
 
-// trigammaDrop is E[ψ′(a) - ψ′(a+y)] for a negative binomial count y of shape a and
-// mean a·odds: ∫ t exp(-at) (1 - E exp(-yt))/(1 - exp(-t)) dt.
+// trigammaDrop returns E[ψ′(a) - ψ′(a+y)] for a negative binomial count y of shape a and mean
+// a·odds: ∫ t exp(-at) (1 - E exp(-yt))/(1 - exp(-t)) dt.
 func trigammaDrop(g *ad.Graph, a, odds ad.Ref) ad.Ref {
 	expm1 := op1(ad.OpExpm1)
 	return decaying.over(g, []ad.Ref{a, odds}, func(p []ad.Ref, x, w ad.Ref) []ad.Ref {
@@ -155,13 +156,13 @@ func trigammaDrop(g *ad.Graph, a, odds ad.Ref) ad.Ref {
 	})[0]
 }
 
-// dispersion is the information about the shape: what trigammaDrop leaves of it
-// after other, which cancels for large shapes; it is kept positive.
+// dispersion returns the information about the shape: the difference of trigammaDrop and other,
+// which cancel for large shapes; it is kept positive.
 func dispersion(g *ad.Graph, drop, other ad.Ref) ad.Ref {
 	return g.Do(ad.OpMax, nil, g.Sub(drop, other), g.Scale(1e-13, drop))
 }
 
-// ofNegBinomial is that of (α, β).
+// ofNegBinomial: (α, β).
 func ofNegBinomial(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	a, b := x[1], x[2]
 	both := g.Mul(b, plus(g, b, 1))
@@ -170,7 +171,7 @@ func ofNegBinomial(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return rows{{ad.None}, {ad.None, drop}, {ad.None, g.Neg(g.Inv(both)), beta}}
 }
 
-// ofNegBinomial2 is that of (μ, φ), which are orthogonal.
+// ofNegBinomial2: (μ, φ), which are orthogonal.
 func ofNegBinomial2(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	mu, phi := x[1], x[2]
 	sum := g.Add(mu, phi)
@@ -179,7 +180,7 @@ func ofNegBinomial2(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{ad.None, ad.None, dispersion(g, trigammaDrop(g, phi, g.Div(mu, phi)), other)}}
 }
 
-// ofNegBinomial2Log is that of (η, φ).
+// ofNegBinomial2Log: (η, φ).
 func ofNegBinomial2Log(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	mu := g.Exp(x[1])
 	r := ofNegBinomial2(g, []ad.Ref{x[0], mu, x[2]})
@@ -187,8 +188,8 @@ func ofNegBinomial2Log(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	return r
 }
 
-// ofBetaBinomial is that of (α, β), by the sum over the counts, whose number must
-// be known when the data are bound.
+// ofBetaBinomial: (α, β), by the sum over the counts, whose number must be known when the data are
+// bound.
 func ofBetaBinomial(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	n, a, b := x[1], x[2], x[3]
 	drop := func(a, b ad.Ref) ad.Ref { // E[ψ′(a) - ψ′(a+y)], y of n with a, b

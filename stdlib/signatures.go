@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Language is the whole library of Stan, as the checker wants it: what Universe
-// declares, forms of tuples and complex numbers, and functions that are texts.
+// Language returns the whole library of Stan in the form that the checker uses: the declarations of
+// Universe, forms of tuples and complex numbers, and functions written in Stan.
 func Language() *Signatures { return language() }
 
 // Signatures is a set of overloads by name. It implements check.Universe.
@@ -35,8 +35,7 @@ func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name
 // Names yields every name in alphabetical order.
 func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 
-// otherForms collects the forms of tuples and complex numbers and those that are
-// texts.
+// otherForms collects the forms of tuples and complex numbers and the functions written in Stan.
 func otherForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
 	add := func(name string, o types.Overload) {
@@ -98,7 +97,7 @@ func otherForms() map[string][]types.Overload {
 	return out
 }
 
-// operatorNames are the functions with the same forms as the operators.
+// operatorNames maps operators to the functions that have the same forms.
 var operatorNames = map[string]string{
 	"+": "add plus", "-": "subtract minus", "*": "multiply", "/": "divide mdivide_right",
 	".*": "elt_multiply", "./": "elt_divide", `\`: "mdivide_left", "^": "pow", ".^": "pow",
@@ -128,7 +127,7 @@ func shortType(s string) types.Type {
 	return t
 }
 
-// writtenFixed lists plain forms of texts, "arguments => result: names", in the
+// writtenFixed lists plain forms of functions written in Stan, "arguments => result: names", in the
 // notation of shortType.
 const writtenFixed = `
 i => (v,r,i,i,i,i): generate_laplace_options
@@ -136,10 +135,10 @@ v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1
 `
 
-// Domains are the requirements of a density, distribution function or generator on each of its
-// arguments, as far as one argument alone shows; the zero Domain requires nothing. For the variate
-// of a density it is the set where the density is positive. The checker warns of parameters that
-// can leave them. Other functions have none.
+// Domains returns the requirements of a density, distribution function or generator on each of its
+// arguments, as far as they concern one argument alone; the zero Domain requires nothing. For the
+// variate of a density it is the set where the density is positive. The checker warns of parameters
+// that can leave it. Other functions have none.
 func (f *Func) Domains() []types.Domain {
 	var ds []types.Domain
 	switch {
@@ -164,7 +163,7 @@ func (f *Func) Domains() []types.Domain {
 	return ds
 }
 
-// support is where the density is positive.
+// support returns the set where the density is positive.
 func (d *Dist) support() types.Constraint {
 	v, s := d.Variate, d.Support
 	if v.Text == "" {

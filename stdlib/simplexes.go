@@ -9,7 +9,7 @@ import (
 
 // Distributions of simplexes, and of counts given a simplex.
 
-// dirichlet is log Γ(Σα) - Σ log Γ(α) + Σ (α-1) log θ.
+// dirichlet builds log Γ(Σα) - Σ log Γ(α) + Σ (α-1) log θ.
 func dirichlet(b *Builder, a []Arg) []ad.Ref {
 	g := b.G
 	vs, n, k := b.sameRows(a, "the simplex", "the vector of prior sample sizes")
@@ -32,7 +32,7 @@ func dirichlet(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: atEdge(g, plus(g, alpha, -1), g.Log(theta)), Of: always})
 }
 
-// logMultinomial is the addend log (Σn)! - Σ log n!, a constant.
+// logMultinomial returns the addend log (Σn)! - Σ log n!, a constant.
 func logMultinomial(g *ad.Graph, ns ad.Ref) Term {
 	return Term{Make: func() ad.Ref {
 		return g.Sub(g.Lgamma(plus(g, g.Sum(ns), 1)), g.Sum(g.Lgamma(plus(g, ns, 1))))
@@ -59,8 +59,8 @@ func multinomialLogit(b *Builder, a []Arg) []ad.Ref {
 	return b.kept(a, logMultinomial(g, a[0].Ref), Term{Value: g.Mul(a[0].Ref, logSoftmax(b, a[1:])), Of: 1 << 1})
 }
 
-// dirichletMultinomial is the multinomial distribution with Dirichlet-distributed probabilities: n
-// B(A, n) / Π n_k B(α_k, n_k), with A = Σα.
+// dirichletMultinomial builds the multinomial distribution with Dirichlet-distributed
+// probabilities: n B(A, n) / Π n_k B(α_k, n_k), with A = Σα.
 func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 	g, ns, alpha := b.G, a[0].Ref, a[1].Ref
 	b.multinomialCounts(a, "prior size parameter")
@@ -75,13 +75,12 @@ func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: logRising(g, alpha, ns), Of: 1 << 1})
 }
 
-// drawCounts draws n objects into classes of probabilities theta, one class
-// after the other.
+// drawCounts distributes n objects over classes with probabilities theta, one class after another.
 func (b *Builder) drawCounts(theta, n ad.Ref) ad.Ref {
 	g := b.G
 	k := g.Type(theta).Size()
 	var counts []ad.Ref
-	rest := g.Const(1) // the probability of the classes to come
+	rest := g.Const(1) // the probability of the remaining classes
 	for i := range k - 1 {
 		p := g.Slice(theta, i, nil)
 		share := g.Do(ad.OpMin, nil, g.Const(1), g.Select(g.Less(g.Const(0), rest), g.Div(p, rest), g.Const(0)))
@@ -92,14 +91,14 @@ func (b *Builder) drawCounts(theta, n ad.Ref) ad.Ref {
 	return g.Concat(append(counts, n)...)
 }
 
-// drawSimplex draws from the Dirichlet distribution: gamma variates over their
-// sum, through logarithms, which do not underflow for small alpha.
+// drawSimplex draws from the Dirichlet distribution: gamma variates divided by their sum. It uses
+// logarithms, which do not underflow for small alpha.
 func (b *Builder) drawSimplex(alpha ad.Ref) ad.Ref {
 	x := b.random("dirichlet", func(rng *rand.Rand, p []float64) float64 { return randLogGamma(rng, p[0]) }, alpha)
 	return b.G.Exp(b.G.Sub(x, b.G.LogSumExp(x)))
 }
 
-// simplexes are the declarations.
+// simplexes declares these distributions.
 func simplexes() []Func {
 	counts := []types.Set{types.Just(tInt.Array(1)), types.Just(tVec)}
 	draw := func(name, doc string, result types.Type, params []types.Type, in types.Constraint, f build) Func {

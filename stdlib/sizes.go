@@ -29,7 +29,7 @@ func anyArray(result types.Type) func(args []types.Type) (types.Match, bool) {
 	}
 }
 
-// sizes are the functions of the shape of a container.
+// sizes declares the functions of the shape of a container.
 func sizes() []Func {
 	total := func(shape []int) int64 { return int64(product(shape)) }
 	first := func(shape []int) int64 { return int64(shape[0]) }
@@ -65,9 +65,9 @@ func sizes() []Func {
 		allSizes("dims(matrix) => array[] int, or arrays of these", whole, types.Matrix, types.ComplexMatrix))
 }
 
-// allSizes declares dims of arrays of some kinds of elements. As in Stan, a vector has the
-// dimensions of the matrix of one column that it is, and after a dimension of an array that
-// is 0 come no more: there is no element that has them.
+// allSizes declares dims for arrays of some kinds of elements. As in Stan, a vector counts as a
+// matrix with one column. After an array dimension of size 0 no dimensions follow, because no
+// element has them.
 func allSizes(form string, ofElement func(shape []int) []int, kinds ...types.Kind) Func {
 	rank := types.Type{Kind: kinds[0]}.Rank()
 	return Func{Name: "dims",

@@ -41,9 +41,9 @@ var skewNormal = Dist{
 	},
 }
 
-// expModNormal is the distribution of the sum of a normal and an exponential
-// variate. With z = (y-μ)/σ and v = λσ: the density is λ exp(v²/2 - vz) Φ(z-v),
-// the distribution function Φ(z) - exp(v²/2 - vz) Φ(z-v).
+// expModNormal is the distribution of the sum of a normal and an exponential variate. With z =
+// (y-μ)/σ and v = λσ, the density is λ exp(v²/2 - vz) Φ(z-v), and the distribution function Φ(z) -
+// exp(v²/2 - vz) Φ(z-v).
 var expModNormal = Dist{
 	Name: "exp_mod_normal", Doc: "the exponentially modified normal distribution with mean mu and scale sigma of the normal part and rate lambda of the exponential part.",
 	Formula: "lambda / 2 * exp(lambda / 2 * (2 * mu + lambda * sigma^2 - 2 * y)) * erfc((mu + lambda * sigma^2 - y) / (sqrt2() * sigma))",
@@ -71,7 +71,7 @@ var expModNormal = Dist{
 	},
 }
 
-// modified is z and v of expModNormal.
+// modified returns z and v of expModNormal.
 func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, v ad.Ref) {
 	return standard(g, y, p[0], p[1]), g.Mul(p[2], p[1])
 }
@@ -109,12 +109,12 @@ var skewDoubleExponential = Dist{
 	},
 }
 
-// sides are z and half the rates of decay on both sides.
+// sides returns z and half the rates of decay on both sides.
 func sides(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, left, right ad.Ref) {
 	return standard(g, y, p[0], p[1]), g.Sub(g.Const(1), p[2]), p[2]
 }
 
-// oneSided is logA + 2a·z for z < 0 and log(1 - exp(logB - 2b·z)) otherwise.
+// oneSided returns logA + 2a·z for z < 0 and log(1 - exp(logB - 2b·z)) otherwise.
 func oneSided(g *ad.Graph, z, logA, a, logB, b ad.Ref) ad.Ref {
 	zero := g.Const(0)
 	below := g.Add(logA, g.Scale(2, g.Mul(a, g.Do(ad.OpMin, nil, z, zero))))

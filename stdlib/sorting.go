@@ -15,7 +15,7 @@ func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
 	return b.G.Take(of, b.G.Do(ad.OpOrder, ad.OrderAttr{Descending: descending}, x))
 }
 
-// positions are 1, 2, …, n.
+// positions returns 1, 2, …, n.
 func positions(g *ad.Graph, n int) ad.Ref {
 	v := g.Array(n)
 	for i := range v {
@@ -24,7 +24,7 @@ func positions(g *ad.Graph, n int) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: []int{n}}, v)
 }
 
-// sorting are the functions of the order of elements.
+// sorting declares the functions of the order of elements.
 func sorting() []Func {
 	ints := tInt.Array(1)
 	over := list(tVec, tRow, tReal.Array(1), ints)

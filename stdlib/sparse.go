@@ -4,8 +4,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// sparse are functions of matrices in compressed row storage: the values w that
-// are not zero, their columns v, and for each row the position u of its first.
+// sparse declares functions of matrices in compressed row storage: the nonzero values w, their
+// columns v, and for each row the position u of its first value.
 func sparse() []Func {
 	ints := tInt.Array(1)
 	rowOf := func(b *Builder, a []Arg) (m, n int, rows, cols []int) {
@@ -55,9 +55,8 @@ func sparse() []Func {
 	}
 }
 
-// compressed are the elements of a matrix that are not 0, row by row, their
-// columns, and where each row begins. Which these are decides sizes, so that the
-// matrix must be known.
+// compressed returns the nonzero elements of a matrix, row by row, their columns, and the start of
+// each row. They determine sizes, so the matrix must be known when the data are bound.
 func (b *Builder) compressed(a []Arg) []ad.Ref {
 	v, ok := b.G.Value(a[0].Ref)
 	if !ok || b.G.Type(a[0].Ref).Lanes > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// special are the special functions, of every element.
+// special declares the special functions, which are elementwise.
 func special() []Func {
 	lgamma, lbeta := op1(ad.OpLgamma), op2(ad.OpLbeta)
 	expOf := func(f fun2) fun2 {
@@ -93,7 +93,7 @@ func besselOrder(name, doc string, f fun2, x types.Constraint) Func {
 		Name: name, Doc: doc, Build: of2(f), In: []types.Constraint{{}, x}}
 }
 
-// studentQuantile gives a vector as soon as an argument is a container.
+// studentQuantile returns a vector if any argument is a container.
 var studentQuantile = Func{Name: "student_t_qf",
 	Doc:      "The quantile function of Student's t distribution, for arguments p, nu, mu, sigma; a vector if an argument is a container.",
 	Overload: quantiles("student_t_qf", 4),
@@ -108,14 +108,14 @@ var studentQuantile = Func{Name: "student_t_qf",
 
 var studentQuantileIn = []types.Constraint{types.UnitInterval, types.PositiveFinite, types.Finite, types.PositiveFinite}
 
-// strict2 is binary without the forms of ints, which Stan does not list.
+// strict2 is binary without the forms of ints, which Stan does not have.
 func strict2(name, doc string, f fun2, in ...types.Constraint) Func {
 	fn := binary(name, doc, f, in...)
 	fn.Overload = types.Elementwise{Name: name, Args: []types.Kind{types.Real, types.Real}, Result: types.Real, Strict: true}
 	return fn
 }
 
-// modifiedBessel is I_n(x) = (-1)ⁿ I_n(-x) = I_{-n}(x).
+// modifiedBessel returns I_n(x) = (-1)ⁿ I_n(-x) = I_{-n}(x).
 func modifiedBessel(g *ad.Graph, n, x ad.Ref) ad.Ref {
 	abs := op1(ad.OpAbs)
 	n = abs(g, n)
@@ -124,7 +124,7 @@ func modifiedBessel(g *ad.Graph, n, x ad.Ref) ad.Ref {
 	return g.Mul(g.Sub(g.Const(1), g.Scale(2, odd)), i)
 }
 
-// lmultiply is x log y, 0 where both are 0.
+// lmultiply returns x log y, and 0 where both are 0.
 func lmultiply(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	if v, ok := g.Value(x); ok && len(v) == 1 && v[0] != 0 {
 		return g.Mul(x, g.Log(y))
@@ -132,8 +132,8 @@ func lmultiply(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	return g.Do(ad.OpXLogY, nil, x, y)
 }
 
-// logBesselIFrom is log I_v(x) for v ≥ -1: for v < 0 by the recurrence
-// I_v = I_{v+2} + 2(v+1)/x I_{v+1}, all terms of which are positive (DLMF 10.29.1).
+// logBesselIFrom returns log I_v(x) for v ≥ -1. For v < 0 it uses the recurrence I_v = I_{v+2} +
+// 2(v+1)/x I_{v+1}, all terms of which are positive (DLMF 10.29.1).
 func logBesselIFrom(g *ad.Graph, v, x ad.Ref) ad.Ref {
 	i := logBesselI(g, v, x)
 	if known, ok := g.Value(v); ok && !slices.ContainsFunc(known, func(v float64) bool { return v < 0 }) {
@@ -145,8 +145,8 @@ func logBesselIFrom(g *ad.Graph, v, x ad.Ref) ad.Ref {
 	return g.Select(g.Less(v, g.Const(0)), below, i)
 }
 
-// buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2), for known n
-// that may differ between elements.
+// buildLmgamma builds n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2), for known n that may differ
+// between elements.
 func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	b.sameSizes(a)
 	g, n := b.G, a[0].Ref
@@ -172,8 +172,8 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	return sum
 }
 
-// quantiles is a function of n real scalars or containers, each as it likes; the
-// result is a vector as soon as one is a container.
+// quantiles declares a function of n arguments, each a real scalar or container. The result is a
+// vector if any argument is a container.
 func quantiles(name string, n int) types.Overload {
 	form := name + "(reals" + strings.Repeat(", reals", n-1) + ") => real or vector"
 	reals := types.Density(name, slices.Repeat([]types.Set{types.Reals}, n)...)

@@ -7,10 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Helpers of densities that are not univariate and therefore write their Func
-// themselves.
+// Helpers for densities that are not univariate and therefore declare their Func themselves.
 
-// param has bit i set if argument i is of parameter level.
+// param returns bits: bit i is set if argument i is of parameter level.
 func param(a []Arg) (bits uint) {
 	for i := range a {
 		if a[i].Param {
@@ -20,8 +19,8 @@ func param(a []Arg) (bits uint) {
 	return bits
 }
 
-// kept drops the terms that Propto drops and sums the elements of the others;
-// Of counts the arguments of the call from bit 0.
+// kept drops the terms that Propto drops and sums the elements of the others. Bits of Of count the
+// arguments of the call from 0.
 func (b *Builder) kept(a []Arg, ts ...Term) []ad.Ref {
 	bits := param(a)
 	var out []ad.Ref
@@ -47,8 +46,8 @@ func density(name, doc string, sets []types.Set, in []types.Constraint, terms fu
 	return Func{Name: name, Doc: doc, Overload: types.Density(name, sets...), Terms: terms, In: in}
 }
 
-// rows is the number of vectors in an argument that is a vector or an array of
-// vectors, and their length.
+// rows returns the number of vectors in an argument that is a vector or an array of vectors, and
+// their length.
 func (b *Builder) rows(a Arg) (n, k int) {
 	s := b.shape(a)
 	if len(s) == 1 {
@@ -57,8 +56,8 @@ func (b *Builder) rows(a Arg) (n, k int) {
 	return s[0], s[1]
 }
 
-// sameRows repeats a vector where others are arrays of vectors; it returns the
-// arguments with shape [n k] or, if all are single vectors, [k].
+// sameRows repeats a vector if others are arrays of vectors. It returns the arguments with shape [n
+// k] or, if all are single vectors, [k].
 func (b *Builder) sameRows(a []Arg, what ...string) (vs []ad.Ref, n, k int) {
 	n, k = 1, -1
 	many := -1
@@ -96,7 +95,7 @@ func sumLast(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Sum(x)
 }
 
-// shifted is an int argument plus c.
+// shifted returns an int argument plus c.
 func (b *Builder) shifted(a Arg, c int64) Arg {
 	a.Ref = plus(b.G, a.Ref, float64(c))
 	a.Ints = slices.Clone(a.Ints)

@@ -14,8 +14,7 @@ type Library struct {
 	names  []string // sorted
 }
 
-// Universe is the whole library of the language; every Overload that it gives
-// is a *Func.
+// Universe returns the whole library of the language. Each of its Overloads is a *Func.
 func Universe() *Library { return universe() }
 
 var universe = sync.OnceValue(func() *Library { return newLibrary(families()) })
@@ -77,7 +76,7 @@ func families() []family {
 	)
 }
 
-// Families are the groups of the whole library, functions that are texts included.
+// Families returns the groups of the whole library, including functions written in Stan.
 func Families() []Family {
 	var out []Family
 	seen := map[string]bool{}

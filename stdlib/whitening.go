@@ -6,14 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Expected information that is not element by element, as linear maps of the
-// tangents of the arguments (ad.Statement.Whiten). Here that of vectors that are
-// normal: about the location it is that of the whitened difference; about the
-// scatter half the sum of the squares of L⁻¹ dΣ L⁻ᵀ, once per vector (Magnus &
-// Neudecker, Matrix Differential Calculus, 3rd ed., ch. 15).
+// Expected information that is not elementwise, as linear maps of the tangents of the arguments
+// (ad.Statement.Whiten). For normal vectors, the information about the location is that of the
+// whitened difference. That about the scatter is half the sum of the squares of L⁻¹ dΣ L⁻ᵀ, once
+// per vector (Magnus & Neudecker, Matrix Differential Calculus, 3rd ed., ch. 15).
 
-// multiNormalStatements are Func.Statements of multi_normal in the named
-// parametrisation.
+// multiNormalStatements returns Func.Statements of multi_normal in the named parametrisation.
 func multiNormalStatements(form string) func(b *Builder, a []Arg) []ad.Statement {
 	factor := func(g *ad.Graph, m ad.Ref) ad.Ref {
 		if form == "_cholesky" {
@@ -72,8 +70,8 @@ func multiNormalStatements(form string) func(b *Builder, a []Arg) []ad.Statement
 	}
 }
 
-// whitenedLogits whitens tangents t of rows of logits: the information about one
-// is diag p - ppᵀ, p their softmax.
+// whitenedLogits whitens tangents t of rows of logits. The information about one row is diag p -
+// ppᵀ, with p its softmax.
 func whitenedLogits(g *ad.Graph, logits, t ad.Ref) ad.Ref {
 	s := g.Type(logits).Shape
 	p := g.Exp(g.Sub(logits, alongCols(g, g.LogSumExp(logits), s)))
@@ -81,7 +79,8 @@ func whitenedLogits(g *ad.Graph, logits, t ad.Ref) ad.Ref {
 	return g.Mul(g.Sqrt(p), g.Sub(t, alongCols(g, mean, s)))
 }
 
-// logitStatements are those of a vector of logits with so many outcomes.
+// logitStatements returns the statements for a vector of logits; times computes the number of
+// outcomes.
 func logitStatements(logits ad.Ref, times func(g *ad.Graph, args []ad.Ref) ad.Ref, more ...ad.Ref) []ad.Statement {
 	return []ad.Statement{{Args: append([]ad.Ref{logits}, more...), Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
 		if t[0] == ad.None {
@@ -93,7 +92,7 @@ func logitStatements(logits ad.Ref, times func(g *ad.Graph, args []ad.Ref) ad.Re
 	}}}
 }
 
-// categoricalLogitStatements are Func.Statements of categorical_logit.
+// categoricalLogitStatements is Func.Statements of categorical_logit.
 func categoricalLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	n := float64(b.size(a[0]))
 	if n == 0 {
@@ -102,9 +101,9 @@ func categoricalLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	return logitStatements(a[1].Ref, func(g *ad.Graph, _ []ad.Ref) ad.Ref { return g.Const(n) })
 }
 
-// categoricalStatements and multinomialStatements are Func.Statements of these
-// distributions of probabilities θ: the mean of the products of the scores y/θ is,
-// for tangents that add up to 0, that of diag(1/θ) times the number of outcomes.
+// categoricalStatements and multinomialStatements are Func.Statements of distributions of
+// probabilities θ. For tangents that add up to 0, the mean of the products of the scores y/θ is
+// diag(1/θ) times the number of outcomes.
 func categoricalStatements(b *Builder, a []Arg) []ad.Statement {
 	if b.size(a[0]) == 0 {
 		return nil
@@ -128,7 +127,7 @@ func proportionStatements(theta, times ad.Ref) []ad.Statement {
 	}}}
 }
 
-// multinomialLogitStatements are Func.Statements of multinomial_logit.
+// multinomialLogitStatements is Func.Statements of multinomial_logit.
 func multinomialLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	if b.size(a[0]) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func multinomialLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	return logitStatements(a[1].Ref, func(g *ad.Graph, args []ad.Ref) ad.Ref { return g.Sum(args[1]) }, a[0].Ref)
 }
 
-// categoricalLogitGLMStatements are Func.Statements of categorical_logit_glm.
+// categoricalLogitGLMStatements is Func.Statements of categorical_logit_glm.
 func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
 	g := b.G
 	p := g.MatMul(b.asMatrix(a[1]), a[3].Ref)
@@ -175,9 +174,9 @@ func orderedProbitStatements(b *Builder, a []Arg) []ad.Statement {
 	})
 }
 
-// orderedStatements are those for a latent variable with this distribution
-// function and its slope; inside is the probability of an interval from x0 to
-// x1, below the probability of less than x1, above that of more than x0.
+// orderedStatements returns the statements for a latent variable with distribution function cdf.
+// slopeAt is the slope of cdf, and inside the probability of an interval from x0 to x1. below is
+// the probability of less than x1, and above that of more than x0.
 func (b *Builder) orderedStatements(a []Arg, cdf fun1, slopeAt func(g *ad.Graph, x, below, above ad.Ref) ad.Ref,
 	inside func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref) []ad.Statement {
 	n, k := b.size(a[1]), b.size(a[2])

@@ -7,9 +7,8 @@ import (
 
 // The distribution of the time at which a Wiener process leaves an interval.
 
-// wiener is, with u = (y - τ)/α² and w = 1 - β, the density
-// exp(δαw - ½δ²(y-τ)) f(u, β)/α², f that of a process of drift 0 (Feller 1968;
-// Navarro & Fuss 2009).
+// wiener has the density exp(δαw - ½δ²(y-τ)) f(u, β)/α², with u = (y - τ)/α² and w = 1 - β. f is
+// the density of a process of drift 0 (Feller 1968; Navarro & Fuss 2009).
 var wiener = Dist{
 	Name: "wiener", Cite: "Navarro & Fuss 2009",
 	Doc: "the Wiener first passage time distribution: of the time y at which a process with drift delta, " +

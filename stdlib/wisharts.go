@@ -26,7 +26,7 @@ func (b *Builder) wishartSizes(a []Arg, w, nu, s int) int {
 	return k
 }
 
-// logMultigamma is log Γ_k(x), the multivariate gamma function.
+// logMultigamma returns log Γ_k(x), where Γ_k is the multivariate gamma function.
 func logMultigamma(g *ad.Graph, k int, x ad.Ref) ad.Ref {
 	sum := g.Const(float64(k*(k-1)) / 4 * math.Log(math.Pi))
 	for j := range k {
@@ -35,7 +35,7 @@ func logMultigamma(g *ad.Graph, k int, x ad.Ref) ad.Ref {
 	return sum
 }
 
-// wishart is |W|^(½(ν-k-1)) exp(-½ tr S⁻¹W) / (2^(½νk) Γ_k(½ν) |S|^(½ν)).
+// wishart builds |W|^(½(ν-k-1)) exp(-½ tr S⁻¹W) / (2^(½νk) Γ_k(½ν) |S|^(½ν)).
 func wishart(b *Builder, a []Arg) []ad.Ref {
 	const ofW, ofNu, ofS = 1 << 0, 1 << 1, 1 << 2
 	g, nu := b.G, a[1].Ref
@@ -53,7 +53,7 @@ func wishart(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: g.Mul(plus(g, nu, -dim-1), logDiagonal(g, lw)), Of: ofW | ofNu})
 }
 
-// invWishart is |S|^(½ν) exp(-½ tr S W⁻¹) / (2^(½νk) Γ_k(½ν) |W|^(½(ν+k+1))).
+// invWishart builds |S|^(½ν) exp(-½ tr S W⁻¹) / (2^(½νk) Γ_k(½ν) |W|^(½(ν+k+1))).
 func invWishart(b *Builder, a []Arg) []ad.Ref {
 	const ofW, ofNu, ofS = 1 << 0, 1 << 1, 1 << 2
 	g, nu := b.G, a[1].Ref
@@ -78,8 +78,8 @@ func (b *Builder) factorOf(a []Arg, i int, what string) ad.Ref {
 	return lowerTriangle(b.G, a[i].Ref)
 }
 
-// wishartCholesky is the density of the factor of a Wishart matrix, inverse
-// that of an inverse Wishart matrix.
+// wishartCholesky builds the density of the factor of a Wishart matrix or, with inverse, of an
+// inverse Wishart matrix.
 func wishartCholesky(inverse bool) func(b *Builder, a []Arg) []ad.Ref {
 	return func(b *Builder, a []Arg) []ad.Ref {
 		g, nu := b.G, a[1].Ref
@@ -128,7 +128,7 @@ func (b *Builder) bartlett(nu ad.Ref, k int) ad.Ref {
 	return g.Add(a, g.Scatter(b.normals([]int{len(below)}), tableOf(below...), []int{k, k}))
 }
 
-// wisharts are the declarations.
+// wisharts declares these distributions.
 func wisharts() []Func {
 	sets := []types.Set{types.Just(tMat), types.Just(tReal), types.Just(tMat)}
 	above := drawnFrom(4, 7) // for matrices of four rows
@@ -142,8 +142,8 @@ func wisharts() []Func {
 		}).in(above, in).with(func(f *Func) { f.Random = true })
 	}
 	product := func(g *ad.Graph, l ad.Ref) ad.Ref { return g.MatMul(l, g.Transpose(l)) }
-	// inverted is the factor of an inverse Wishart matrix: with L A the factor
-	// of a Wishart matrix for the scale S⁻¹, that of its inverse.
+	// inverted draws the factor of an inverse Wishart matrix. L A is the factor of a Wishart matrix
+	// with scale S⁻¹, and the result is the factor of its inverse.
 	inverted := func(b *Builder, nu, s ad.Ref, k int) ad.Ref {
 		g := b.G
 		l := g.Cholesky(inverseOfProduct(g, s))

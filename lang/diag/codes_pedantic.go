@@ -2,8 +2,8 @@ package diag
 
 import "strings"
 
-// Pedantic reports whether a warning is given on demand only: what it is about is
-// often meant.
+// Pedantic reports whether a warning is given on demand only, because what it warns of is often
+// intended.
 func (c Code) Pedantic() bool { return strings.HasPrefix(string(c), "W06") }
 
 // Warnings that are given on demand. Reported by lang/check.

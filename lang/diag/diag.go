@@ -1,17 +1,17 @@
-// Package diag holds diagnostics: messages to the user of the language about
-// the text that they wrote.
+// Package diag holds diagnostics: messages to users of the language about the programs that they
+// wrote.
 //
-//   - [Diagnostic] is one message: a [Code], a short Summary, a longer Detail,
-//     the span it is about, related places, and what to do about it;
-//   - [List] is what every stage returns beside its result; a stage reports all
-//     that it can find and goes on;
+//   - [Diagnostic] is one message: a [Code], a short Summary, a longer Detail, the span it is
+//     about, related places, and a fix;
+//   - [List] is what every stage returns with its result; a stage reports all that it can find and
+//     goes on;
 //   - [Render] (render.go) shows a list to a person, with source lines;
-//   - [Nearest] (nearest.go) is the did-you-mean helper;
-//   - codes*.go declare every code, each with an example program
-//     that a test executes.
+//   - [Nearest] (nearest.go) finds the name that was probably meant;
+//   - codes*.go declare every code, each with an example program that a test executes.
 //
-// A Diagnostic is a value, not an error: a list that doubles as an error is a
-// nil-interface trap, and most diagnostics (warnings) are no failure at all.
+// A Diagnostic is a value, not an error. A list that also implements error would invite the mistake
+// of a non-nil error interface with a nil list. Besides, most diagnostics are warnings, not
+// failures.
 package diag
 
 import (
@@ -32,7 +32,7 @@ const (
 	Warning
 )
 
-// String is the word shown in messages.
+// String returns the word shown in messages.
 func (s Severity) String() string {
 	if s == Warning {
 		return "warning"
@@ -44,20 +44,20 @@ func (s Severity) String() string {
 type Diagnostic struct {
 	Code     Code
 	Severity Severity
-	Summary  string      // one line, no full stop: what is wrong
+	Summary  string      // one line without a full stop: the problem
 	Detail   string      // optional sentences: why, with the facts of this case
 	Span     source.Span // the tightest text that is wrong
 	Related  []Note      // other places that matter, such as an earlier declaration
 	Fix      string      // optional: what to do; shown after "help:"
-	Edits    []Edit      // the changes that Fix describes, where they are exact; editors offer them
+	Edits    []Edit      // the changes that Fix describes, if they are exact; editors offer them
 
-	// Settings are what Fix advises to set, as "name" or "name=value", such as
+	// Settings lists the settings that Fix advises, as "name" or "name=value", such as
 	// "include-path" or "count=N". Each front end has its own words for them.
 	Settings []string
 }
 
-// Worded is the list with the words of a front end for the settings of each Fix; a setting
-// whose words are "" is not named. If words is nil, none is.
+// Worded returns the list with the words of a front end for the settings of each Fix. A setting
+// whose words are "" is not named. If words is nil, no setting is named.
 func (l List) Worded(words func(setting string) string) List {
 	out := slices.Clone(l)
 	for i := range out {
@@ -86,7 +86,7 @@ type Edit struct {
 	Text string
 }
 
-// Replace sets the edit that writes text in place of what the diagnostic is about.
+// Replace sets the edit that replaces the span of the diagnostic by text.
 func (d *Diagnostic) Replace(text string) { d.Edits = []Edit{{d.Span, text}} }
 
 // Note is a remark on another place.
@@ -107,8 +107,7 @@ func Warnf(code Code, span source.Span, format string, args ...any) Diagnostic {
 	return d
 }
 
-// String is the first line of the rendered form:
-// "file:line:col: error: summary [CODE]".
+// String returns the first line of the rendered form: "file:line:col: error: summary [CODE]".
 func (d Diagnostic) String() string {
 	s := d.Severity.String() + ": " + d.Summary
 	if d.Code != "" {
@@ -117,7 +116,7 @@ func (d Diagnostic) String() string {
 	return place(d.Span) + s
 }
 
-// place is "file:line:col: ", or empty for a span that is nowhere.
+// place returns "file:line:col: ", or "" for a span without a file.
 func place(s source.Span) string {
 	if !s.IsValid() {
 		return ""
@@ -132,7 +131,7 @@ type List []Diagnostic
 // Add appends diagnostics.
 func (l *List) Add(d ...Diagnostic) { *l = append(*l, d...) }
 
-// Errors is the part of the list that are errors.
+// Errors returns the errors of the list.
 func (l List) Errors() List {
 	var out List
 	for _, d := range l {
@@ -148,8 +147,8 @@ func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sort orders the list by place: by name of the file, then by offset; those
-// that are nowhere come last. Diagnostics of the same place keep their order.
+// Sort orders the list by place: by name of the file, then by offset. Diagnostics without a place
+// come last. Diagnostics of the same place keep their order.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
 		switch {

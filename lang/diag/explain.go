@@ -8,7 +8,7 @@ import (
 //go:embed codes*.go
 var codeFiles embed.FS
 
-// Explanation is what the doc comment of a code says.
+// Explanation is the content of the doc comment of a code.
 type Explanation struct {
 	Code    Code
 	Name    string // of the Go constant
@@ -31,8 +31,8 @@ func Explain(code Code) (Explanation, bool) {
 
 // Explanations lists all codes in order of declaration, file by file.
 //
-// They are read from the embedded source text of this package, so that a code
-// is described once, where Go documentation shows it too.
+// They are read from the embedded source of this package. So each code is described once, and Go
+// documentation shows the description too.
 func Explanations() []Explanation {
 	files, err := codeFiles.ReadDir(".")
 	if err != nil {
@@ -49,8 +49,8 @@ func Explanations() []Explanation {
 	return out
 }
 
-// explanations finds the pairs of comment and constant. The files are
-// gofmt-clean (a test sees to it), so lines can be told by how they begin.
+// explanations finds the pairs of comment and constant. The files are formatted by gofmt (a test
+// checks this), so the beginning of a line determines its kind.
 func explanations(file, text string) []Explanation {
 	var out []Explanation
 	var comment []string
@@ -70,7 +70,7 @@ func explanations(file, text string) []Explanation {
 	return out
 }
 
-// explanation takes a comment apart; lines come without their "//".
+// explanation parses a comment, whose lines come without their "//".
 func explanation(name string, comment []string) Explanation {
 	e := Explanation{Name: name}
 	into := &e.Text

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest is the candidate that name was most likely meant to be, or "" if none
-// is near. Near means at most one edit per three characters (but one is always
-// allowed from two characters on), where an edit is to insert, drop or replace
-// a character or to swap two neighbours; a difference in case alone always
-// counts as near. Of equally near candidates the first in the alphabet wins, so
-// that the answer does not depend on the order of candidates.
+// Nearest returns the candidate that was most likely meant by name, or "" if none is near. Near
+// means at most one edit per three characters; one edit is always allowed from two characters on.
+// An edit inserts, drops or replaces a character, or swaps two neighbours. A difference in case
+// alone always counts as near. Of equally near candidates the alphabetically first wins, so the
+// result does not depend on their order.
 func Nearest(name string, candidates iter.Seq[string]) string {
 	n := utf8.RuneCountInString(name)
 	limit := n / 3
@@ -39,8 +38,8 @@ func Nearest(name string, candidates iter.Seq[string]) string {
 	return best
 }
 
-// editDistance is the Damerau-Levenshtein distance in its "optimal string
-// alignment" form: no substring is edited twice.
+// editDistance returns the Damerau-Levenshtein distance in its "optimal string alignment" form: no
+// substring is edited twice.
 func editDistance(s, t string) int {
 	a, b := []rune(s), []rune(t)
 	// Three rows suffice: a swap looks two rows back.

@@ -18,7 +18,7 @@ type Options struct {
 	Wrap  int  // columns at which details and help are broken between words; 0: nowhere
 }
 
-// tabWidth is how far apart tab stops are in shown source lines.
+// tabWidth is the distance of tab stops in shown source lines.
 const tabWidth = 4
 
 // Render writes the diagnostics in their order, each as
@@ -95,7 +95,8 @@ func (r *renderer) diagnostic(d Diagnostic) {
 	r.paragraph("help:", d.Fix)
 }
 
-// paragraph writes text indented, after a lead if that is not empty; its own line breaks are kept.
+// paragraph writes text indented, after a lead if it is not empty. Line breaks in the text are
+// kept.
 func (r *renderer) paragraph(lead, text string) {
 	if text == "" {
 		return
@@ -112,8 +113,8 @@ func (r *renderer) paragraph(lead, text string) {
 	}
 }
 
-// broken breaks a line between words so that it fits into the columns of a terminal, of which the
-// indent and on the first line a lead are taken; 0 columns are no limit.
+// broken breaks a line between words so that it fits into the columns of a terminal. The indent
+// and, on the first line, a lead take some of the columns; 0 columns means no limit.
 func broken(line string, columns, lead int) []string {
 	if columns <= 0 {
 		return []string{line}
@@ -121,7 +122,7 @@ func broken(line string, columns, lead int) []string {
 	var out []string
 	width := columns - 3 - lead
 	for utf8.RuneCountInString(line) > width {
-		cut := -1 // of the last space that fits; else of the first
+		cut := -1 // index of the last space that fits, or else of the first
 		n := 0
 		for i, c := range line {
 			if c == ' ' && (n <= width || cut < 0) {
@@ -163,8 +164,8 @@ func (r *renderer) excerpt(s source.Span, mark style) {
 	r.line(r.paint(blue, strings.Repeat(" ", len(gutter)-2)+"| ") + strings.Repeat(" ", first) + r.paint(mark, carets))
 }
 
-// vicinity cuts a line to a part of it around text[from:to], so that a message
-// about a line of a megabyte does not take as long as reading it.
+// vicinity cuts a line to a part around text[from:to], so that a message about a line of a megabyte
+// does not take as long as reading it.
 func vicinity(text string, from, to, reach int) (part string, first, last int) {
 	begin, end := max(0, from-reach), min(len(text), from+2*reach)
 	for begin > 0 && !startsRune(text[begin]) {
@@ -189,10 +190,9 @@ type cells struct {
 	widths []int
 }
 
-// expand makes a source line fit for a terminal: tabs become spaces up to the
-// next stop and control characters a replacement character (an escape sequence
-// in a source file must not act on the terminal). cols maps a byte offset of
-// the line to its column.
+// expand makes a source line safe for a terminal. Tabs become spaces up to the next stop, and
+// control characters become a replacement character: an escape sequence in a source file must not
+// act on the terminal. cols maps a byte offset of the line to its column.
 func expand(line string) (c cells, cols []int) {
 	cols = make([]int, len(line)+1)
 	col := 0
@@ -255,12 +255,11 @@ func window(c cells, first, last, width int) (cells, int, int) {
 	return out, first, last
 }
 
-// controls reports a character that controls a terminal, or turns the direction of the text.
+// controls reports whether a character controls a terminal, or changes the direction of the text.
 func controls(ru rune) bool { return unicode.IsControl(ru) || unicode.Is(unicode.Bidi_Control, ru) }
 
-// clean replaces control characters, which user text quoted in a message may
-// contain, and cuts the middle out of what names of thousands of characters have made
-// too long to be read.
+// clean replaces control characters, which user text quoted in a message may contain. It also cuts
+// the middle out of summaries that very long names make unreadable.
 func clean(s string) string {
 	const longest = 2000
 	if len(s) > longest {
@@ -274,8 +273,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// runeWidth is the number of terminal columns of a character: 0 for combining
-// marks and format characters, 2 for East Asian wide ones and emoji, else 1.
+// runeWidth returns the number of terminal columns of a character: 0 for combining marks and format
+// characters, 2 for East Asian wide ones and emoji, otherwise 1.
 func runeWidth(ru rune) int {
 	switch {
 	case ru < 0x300:
