@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// checked is what checking a model with its data has found, by the URIs of the files.
+// checked holds the diagnostics from checking a model with its data, by the URIs of the files.
 type checked map[string][]Diagnostic
 
 // checkMessage is a message in the output of ppl check --json.
@@ -17,8 +17,7 @@ type checkMessage struct {
 	Line, Column, EndLine, EndColumn            int
 }
 
-// checkedWithData publishes what a check has found beyond what is known from the text
-// alone.
+// checkedWithData publishes the diagnostics of a check that are not known from the text alone.
 func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, error) {
 	var output struct{ Messages []checkMessage }
 	if err := json.Unmarshal([]byte(result.Output), &output); err != nil {
@@ -82,7 +81,7 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 	return result, nil
 }
 
-// known reports whether a diagnostic is published already, from the text alone.
+// known reports whether a diagnostic was already published from the text alone.
 func (s *server) known(d *document, uri string, x Diagnostic) bool {
 	for _, k := range s.workspace.host(d).Diagnostics {
 		if string(k.Code) == x.Code && s.workspace.uri(k.Span.File) == uri && rangeOf(k.Span).Start == x.Range.Start {
@@ -92,8 +91,8 @@ func (s *server) known(d *document, uri string, x Diagnostic) bool {
 	return false
 }
 
-// positionAt is a position of lines and characters that count from 1; the beginning of
-// the file for 0.
+// positionAt returns the position of a line and column that count from 1; for 0, the beginning of
+// the file.
 func positionAt(f *source.File, line, column int) Position {
 	text := f.Line(line)
 	at, n := len(text), 1

@@ -15,10 +15,10 @@ import (
 	"github.com/creachadair/jrpc2"
 )
 
-// The commands that the client can ask for, each with the URI of a model.
+// The commands that the client can request, each with the URI of a model.
 const (
-	commandRun    = "ppl.run"    // draws from the posterior and gives the summary
-	commandCheck  = "ppl.check"  // checks with the data file of the model, publishes what is wrong
+	commandRun    = "ppl.run"    // draws from the posterior and returns the summary
+	commandCheck  = "ppl.check"  // checks with the data file of the model and publishes diagnostics
 	commandReport = "ppl.report" // writes the report of the last run as an HTML file
 )
 
@@ -36,7 +36,7 @@ var (
 	errEnded     = errors.New("stopped, as the session is over")
 )
 
-// execution is a process of ppl that works on a model.
+// execution is a process of ppl for a model.
 type execution struct {
 	cancel context.CancelCauseFunc
 	token  string // of its progress, in the form of JSON
@@ -103,7 +103,7 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 	return s.checkedWithData(uri, path, result)
 }
 
-// runFolder makes a folder for the draws of a run, in place of that of the last.
+// runFolder makes a folder for the draws of a run and removes that of the last run.
 func (s *server) runFolder(uri string) (string, error) {
 	folder, err := os.MkdirTemp("", "ppl-lsp-")
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) runFolder(uri string) (string, error) {
 	return filepath.Join(folder, "fit"), nil
 }
 
-// removeFolders removes what runs have left.
+// removeFolders removes the folders of runs.
 func (s *server) removeFolders() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *server) report(ctx context.Context, p *ExecuteCommandParams, uri, path 
 	return result, err
 }
 
-// text is that of a document as it is open, or else of the file.
+// text returns the text of the open document, or else of the file.
 func (s *server) text(uri, path string) (string, error) {
 	if d, err := s.workspace.get(uri); err == nil {
 		return d.file.Text, nil
@@ -160,9 +160,8 @@ func (s *server) text(uri, path string) (string, error) {
 	return string(text), nil
 }
 
-// execute runs ppl on the text of a model, which it reads from standard input. It ends
-// with ctx, when the client cancels its progress, when the same model is executed again,
-// and after the limit.
+// execute runs ppl on the text of a model, through standard input. It ends with ctx, when the
+// client cancels its progress, when the same model is executed again, and after the limit.
 func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path, text string, args []string, limit time.Duration) (*CommandResult, error) {
 	// The request's own cancellation ends the process too.
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -284,7 +283,7 @@ func (s *server) cancelProgress(_ context.Context, p *progressParams) (any, erro
 	return nil, nil
 }
 
-// tail keeps the end of an output, and sends its lines to the client now and then.
+// tail keeps the end of an output, and sends its lines to the client from time to time.
 type tail struct {
 	say func(text string, end bool)
 
@@ -319,7 +318,7 @@ func (t *tail) String() string {
 	return string(t.text)
 }
 
-// messages is the output without the lines of progress.
+// messages returns the output without the lines of progress.
 func (t *tail) messages() string {
 	var b strings.Builder
 	for line := range strings.Lines(t.String()) {

@@ -9,12 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// maxHintData bounds the files of data that are read for the sizes that hints show: it
-// is done at every change of the model.
+// maxHintData is the maximum size of a data file that is read to show sizes in hints. The file is
+// read at every change of the model.
 const maxHintData = 8 << 20
 
-// dataFile is the data file in the folder of a model: NAME.data.json, or NAME.json; "" if neither
-// exists.
+// dataFile returns the data file in the folder of a model: NAME.data.json, or NAME.json; "" if
+// neither exists.
 func dataFile(model string) string {
 	if model == "" {
 		return ""
@@ -28,7 +28,7 @@ func dataFile(model string) string {
 	return ""
 }
 
-// dataInts are the integers in the data file of a model.
+// dataInts returns the integers in the data file of a model.
 func (c *intsCache) dataInts(model string) map[string]int64 {
 	name := dataFile(model)
 	if name == "" {
@@ -41,8 +41,7 @@ func (c *intsCache) dataInts(model string) map[string]int64 {
 	return c.of(name, info)
 }
 
-// intsCache remembers the integers of the file that was read last, as long as it does
-// not change.
+// intsCache remembers the integers of the last file read, as long as it does not change.
 type intsCache struct {
 	mu   sync.Mutex
 	name string

@@ -1,5 +1,5 @@
-// Package lsp is a language server for models: what package lang/service knows of
-// programs, told to editors in the Language Server Protocol, version 3.17.
+// Package lsp is a language server for models. It offers the analyses of package lang/service to
+// editors, by the Language Server Protocol, version 3.17.
 //
 //	server.go     Serve: the connection, its life from initialize to exit
 //	methods.go    the table of methods, from which the capabilities are made
@@ -15,11 +15,11 @@
 //	checked.go    what checking with data finds
 //	commands.go   running a model and checking it with its data, in other processes
 //
-// JSON-RPC itself is package jrpc2. Its order is what the protocol needs: requests run
-// side by side, but only after the notifications before them are done with, so that a
-// request sees the text that its sender saw.
+// Package jrpc2 implements JSON-RPC, with the order that the protocol needs. Requests run
+// concurrently, but only after the preceding notifications are processed. So a request sees the
+// text that its sender saw.
 //
-// Of the packages of this module it needs the language, the library of functions, and
-// compile/data to read sizes; what runs models is a separate process, so that one
-// that never ends, or takes all memory, ends alone.
+// Of this module, the package needs the language, the library of functions, and compile/data to
+// read sizes. Models run in a separate process, so that a model that never ends, or takes all
+// memory, does not end the server.
 package lsp

@@ -39,11 +39,11 @@ func (s *server) completion(_ context.Context, p *PlaceParams) (any, error) {
 	return list, nil
 }
 
-// maxOffered bounds the files that are offered for an #include line.
+// maxOffered is the maximum number of files offered for an #include line.
 const maxOffered = 200
 
-// includeFiles lists the files that an #include line of a model may name, with folders
-// below that of the model as far as has been typed.
+// includeFiles lists the files that an #include line of a model may name, including files in
+// subfolders that have been typed so far.
 func (w *workspace) includeFiles(model string) func(prefix string) []string {
 	if !filepath.IsAbs(model) {
 		return nil
@@ -77,7 +77,7 @@ func (w *workspace) includeFiles(model string) func(prefix string) []string {
 	}
 }
 
-// resolve adds the documentation of a completion that is looked at.
+// resolve adds the documentation to a selected completion.
 func (s *server) resolve(_ context.Context, item *CompletionItem) (any, error) {
 	if doc, ok := s.options.Library.Describe(item.Data); ok {
 		item.Documentation = markdown(service.Documentation(doc))
@@ -125,7 +125,7 @@ func (s *server) signatureHelp(_ context.Context, p *PlaceParams) (any, error) {
 			}
 			sig.Parameters = append(sig.Parameters, info)
 		}
-		if !chosen && help.Argument < len(f.Parameters) { // the first with so many arguments
+		if !chosen && help.Argument < len(f.Parameters) { // the first with enough parameters
 			out.ActiveSignature, chosen = i, true
 		}
 		out.Signatures = append(out.Signatures, sig)

@@ -10,23 +10,24 @@ import (
 	"sync"
 )
 
-// maxMessage bounds the length of a message, so that a wrong header does not ask for
-// all memory.
+// maxMessage is the maximum length of a message, so that a wrong header does not request all
+// memory.
 const maxMessage = 64 << 20
 
-// framing is a channel of jrpc2: messages after headers, as the protocol defines them. The one of
-// jrpc2 ends the connection at content types that the protocol allows, and accepts any length.
+// framing is a channel of jrpc2 for messages with headers, as the protocol defines them. The
+// channel in jrpc2 ends the connection at content types that the protocol allows, and accepts any
+// length.
 type framing struct {
 	in   *bufio.Reader
 	from *io.PipeReader
 	out  io.WriteCloser
 
-	ended  bool // in has ended, or the client has said exit
+	ended  bool // in has ended, or the client has sent exit
 	closed chan struct{}
 	once   sync.Once
 
-	// Calls of the client that have no answer yet, by their id. A handler that has
-	// returned is not enough: its answer is written later.
+	// Calls of the client that have no answer yet, by their id. They stay until the answer is
+	// written, which is later than the return of the handler.
 	mu       sync.Mutex
 	open     map[string]bool
 	answered sync.WaitGroup
@@ -38,12 +39,12 @@ type envelope struct {
 	Method string
 }
 
-// methodGone is a message for the end of the input: it arrives after the messages before it have
-// been handled, whereas closing the channel would drop those that wait.
+// methodGone is a message for the end of the input. It arrives after the preceding messages have
+// been handled; closing the channel would drop waiting messages.
 const methodGone = "$/ppl/gone"
 
-// newFraming reads through a pipe, so that Close ends a Recv that waits: closing
-// standard input would not.
+// newFraming reads through a pipe, so that Close ends a waiting Recv. Closing standard input would
+// not.
 func newFraming(in io.Reader, out io.WriteCloser) *framing {
 	from, to := io.Pipe()
 	go func() {
@@ -109,8 +110,8 @@ func (f *framing) Recv() ([]byte, error) {
 	if _, err := io.ReadFull(f.in, message); err != nil {
 		return nil, io.ErrUnexpectedEOF
 	}
-	// Nothing comes after exit: what did, while the server stops, would be one message
-	// too many for jrpc2, which sends on a channel that is closed by then.
+	// Ignore everything after exit. A message that arrives while the server stops would make jrpc2
+	// send on a closed channel.
 	var m envelope
 	if json.Unmarshal(message, &m) == nil && m.Method != "" {
 		f.ended = m.Method == "exit"

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// whole is a document with the program that it is part of.
+// whole returns a document and the program that it is part of.
 func (s *server) whole(uri string) (*document, *program, error) {
 	d, err := s.workspace.get(uri)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *server) foldingRange(_ context.Context, p *DocumentParams) (any, error)
 	return out, nil
 }
 
-// formatting lays out the document, or with a range the lines in it; nothing is changed
-// where the program has errors.
+// formatting formats the document or, with a range, its lines. It changes nothing if the program
+// has errors.
 func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
 	d, _, err := s.whole(p.TextDocument.URI)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, erro
 		if t.Span.End < part.Start || t.Span.Start > part.End {
 			continue
 		}
-		// Tokens of several lines are sent line by line, which all clients take.
+		// Tokens of several lines are sent line by line, which all clients accept.
 		for at := t.Span.Start; at < t.Span.End; {
 			line := d.file.Text[at:t.Span.End]
 			if i := strings.IndexByte(line, '\n'); i >= 0 {
@@ -173,7 +173,7 @@ func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 	return out, nil
 }
 
-// codeAction offers what fixes the diagnostics of a range.
+// codeAction offers fixes for the diagnostics of a range.
 func (s *server) codeAction(_ context.Context, p *CodeActionParams) (any, error) {
 	d, prog, err := s.whole(p.TextDocument.URI)
 	if err != nil {

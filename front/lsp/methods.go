@@ -64,7 +64,7 @@ func table() []method {
 	}
 }
 
-// with makes a handler of a function that takes the parameters as a structure.
+// with makes a handler from a function that takes the parameters as a structure.
 func with[P any](f func(*server, context.Context, *P) (any, error)) func(*server, context.Context, json.RawMessage) (any, error) {
 	return func(s *server, ctx context.Context, params json.RawMessage) (any, error) {
 		p := new(P)
@@ -87,7 +87,7 @@ func ignoreAnd(f func(*server)) func(*server, context.Context, json.RawMessage) 
 	}
 }
 
-// capabilities are the server's capabilities, from the table of methods.
+// capabilities returns the server's capabilities, from the table of methods.
 func capabilities() map[string]any {
 	out := map[string]any{}
 	for _, m := range table() {
@@ -98,7 +98,7 @@ func capabilities() map[string]any {
 	return out
 }
 
-// none is the parameters of methods without parameters.
+// none is the type of parameters for methods without parameters.
 type none struct{}
 
 // Codes of errors beyond those of JSON-RPC.
@@ -117,7 +117,7 @@ func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 			// returns may run in any order.
 			refused := s.mayHandle(name)
 			return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
-				// A mistake of ours in one answer must not end the session.
+				// A fault of the server in one answer must not end the session.
 				defer func() {
 					if p := recover(); p != nil {
 						err = fmt.Errorf("internal error in %s: %v", name, p)

@@ -12,7 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// positionOf is an offset as the protocol has it: lines and UTF-16 code units, from 0.
+// positionOf returns the position of an offset in the protocol's form: lines and UTF-16 code units,
+// from 0.
 func positionOf(f *source.File, offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	line := f.Position(offset).Line
@@ -29,8 +30,8 @@ func units(text string) int {
 	return n
 }
 
-// offsetOf is the byte offset of a position; one beyond the end of its line is that
-// end, as the protocol has it, and one within a character its beginning.
+// offsetOf returns the byte offset of a position. As in the protocol, a position beyond the end of
+// its line means that end, and one within a character means its beginning.
 func offsetOf(f *source.File, p Position) int {
 	if p.Line < 0 {
 		return 0
@@ -59,8 +60,8 @@ func spanOf(f *source.File, r Range) source.Span {
 	return source.Span{File: f, Start: min(start, end), End: max(start, end)}
 }
 
-// pathOf is the file that a URI names; "" for texts that are in no file, such as those
-// that were never saved.
+// pathOf returns the file that a URI names; "" for texts without a file, such as those that were
+// never saved.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -76,7 +77,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(name))
 }
 
-// uriOf is the URI of a file.
+// uriOf returns the URI of a file.
 func uriOf(name string) string {
 	name = filepath.ToSlash(name)
 	if !strings.HasPrefix(name, "/") { // C:/…

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// publishSoon sends the diagnostics of a document and of its included files when they are known,
+// publishSoon sends the diagnostics of a document and of its included files when they are ready,
 // unless a newer version exists by then.
 func (s *server) publishSoon(d *document) {
 	s.background.Go(func() {
@@ -28,7 +28,7 @@ func (s *server) publishSoon(d *document) {
 	})
 }
 
-// publish sends the diagnostics of a program, which an open document is or is part of.
+// publish sends the diagnostics of the program p of an open document.
 func (s *server) publish(d *document, p *program) {
 	w := s.workspace
 	found := map[string][]Diagnostic{d.uri: {}}
@@ -64,7 +64,7 @@ func (s *server) publish(d *document, p *program) {
 	}
 }
 
-// withdraw takes back the diagnostics that came with a document which is closed.
+// withdraw removes the diagnostics of a closed document from the client.
 func (s *server) withdraw(uri string) {
 	w := s.workspace
 	w.publishing.Lock()
@@ -79,7 +79,7 @@ func (s *server) withdraw(uri string) {
 	}
 }
 
-// diagnostic gives a diagnostic the form of the protocol.
+// diagnostic converts a diagnostic to the form of the protocol.
 func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
 	out := Diagnostic{Range: rangeOf(d.Span), Severity: 1, Code: string(d.Code), Source: "ppl", Message: messageText(d)}
 	switch {
@@ -103,7 +103,7 @@ func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
 	return out
 }
 
-// messageText is all that a diagnostic says.
+// messageText returns the whole text of a diagnostic.
 func messageText(d diag.Diagnostic) string {
 	text := d.Summary
 	if d.Detail != "" {
@@ -115,7 +115,7 @@ func messageText(d diag.Diagnostic) string {
 	return text
 }
 
-// textEdits are the edits of one file.
+// textEdits returns the edits of one file.
 func textEdits(edits []diag.Edit, f *source.File) []TextEdit {
 	out := []TextEdit{}
 	for _, e := range slices.Backward(edits) {

@@ -31,8 +31,8 @@ func (s *server) prepareRename(_ context.Context, p *PlaceParams) (any, error) {
 	return rangeOf(span), nil
 }
 
-// rename changes a name in all files of a program. What it cannot see it refuses: other programs
-// that include one of the files, and texts that are no longer those that were analysed.
+// rename changes a name in all files of a program. It refuses if the effect is unknown: if other
+// programs include one of the files, or if texts have changed since they were analysed.
 func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	w := s.workspace
 	at, err := w.at(p.TextDocument.URI, p.Position)
@@ -60,14 +60,14 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	v := at.VariableAt(at.file, at.offset)
 	others, err := w.including(at.program, changed)
 	if v != nil && !v.Global {
-		// Other programs see nothing of it, unless they use the new name for something else.
+		// Other programs are not affected, unless they use the new name for something else.
 		others = slices.DeleteFunc(others, func(o otherProgram) bool { return !o.mentions(p.NewName) })
 	}
 	part := filepath.Base(changed[0].Name)
 	switch {
 	case len(others) > 0:
 		return nil, jrpc2.Errorf(requestFailed, "%s would change, which %s includes too: renaming would break it; rename by hand in both", filepath.Base(others[0].part), others[0].name)
-	case err != nil && (len(changed) > 1 || changed[0].Name != at.path || at.Tree.Block(ast.Model) == nil): // a whole program is rarely included
+	case err != nil && (len(changed) > 1 || changed[0].Name != at.path || at.Tree.Block(ast.Model) == nil): // whole programs are rarely included
 		return nil, jrpc2.Errorf(requestFailed, "%s may be included elsewhere, and %v: rename it by hand", part, err)
 	}
 	if v != nil && v.Global && v.Block == ast.Data {
@@ -76,8 +76,8 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	return w.changes(edits), nil
 }
 
-// current reports whether a text that was analysed is that of the open document, or else of the
-// file. Not every editor reports that files have changed.
+// current reports whether an analysed text is still that of the open document, or else of the file.
+// Not every editor reports that files have changed.
 func (w *workspace) current(f *source.File) bool {
 	for _, d := range w.open() {
 		if d.file == f {
@@ -91,7 +91,7 @@ func (w *workspace) current(f *source.File) bool {
 	return err == nil && text == f.Text
 }
 
-// otherProgram is a file that includes a part of a program that it does not belong to.
+// otherProgram is a file that includes part of a program without belonging to it.
 type otherProgram struct{ name, text, part string }
 
 // mentions reports whether a word occurs in the text of the file.
@@ -100,14 +100,14 @@ func (o otherProgram) mentions(word string) bool {
 	return err != nil || found
 }
 
-// maxIncluding bounds the files that are looked at before a rename.
+// maxIncluding is the maximum number of files that are searched before a rename.
 const maxIncluding = 5000
 
 var errTooMany = errors.New("there are too many files to see which programs include it")
 
-// including lists the files outside of a program that include one of some of its files, directly
-// or by others of its files: open documents, and files below the workspace's folder and the folders
-// of the program. An error says why they cannot all be known.
+// including lists the files outside of a program that include one of its changed files, directly or
+// through other files of it. It searches open documents, and files below the workspace's folder and
+// the folders of the program. An error says why they cannot all be known.
 func (w *workspace) including(p *program, changed []*source.File) ([]otherProgram, error) {
 	own := map[string]bool{p.path: true}
 	for _, f := range p.Files() {
@@ -117,7 +117,7 @@ func (w *workspace) including(p *program, changed []*source.File) ([]otherProgra
 	for _, f := range changed {
 		reached[f.Name] = true
 	}
-	// part is the file of those reached that a text includes; "": none.
+	// part returns the reached file that a text includes; "": none.
 	part := func(name, text string) string {
 		for line := range strings.Lines(text) {
 			_, rest, ok := strings.Cut(line, "#include")
@@ -197,7 +197,7 @@ func (w *workspace) including(p *program, changed []*source.File) ([]otherProgra
 	return out, nil
 }
 
-// found is the file that a text includes by a name, as far as there is one.
+// found returns the file that a text includes by a name, if there is one.
 func (w *workspace) found(from, include string) string {
 	if !filepath.IsAbs(from) {
 		return ""
@@ -211,8 +211,8 @@ func (w *workspace) found(from, include string) string {
 	return ""
 }
 
-// changes are edits as the protocol has them: by the versions of the documents where the editor
-// knows what these are, so that it applies none to a text that has changed meanwhile.
+// changes converts edits to the protocol's form. If the editor supports it, they name the versions
+// of the documents, so that it applies none to a text that has changed meanwhile.
 func (w *workspace) changes(edits []diag.Edit) *WorkspaceEdit {
 	if !w.server.client.Capabilities.Workspace.WorkspaceEdit.DocumentChanges {
 		out := &WorkspaceEdit{Changes: map[string][]TextEdit{}}
@@ -235,7 +235,7 @@ func (w *workspace) changes(edits []diag.Edit) *WorkspaceEdit {
 	return out
 }
 
-// version is that of the open document which has a text; nil if none has it.
+// version returns the version of the open document with the text of f; nil if there is none.
 func (w *workspace) version(f *source.File) *int {
 	for _, d := range w.open() {
 		if d.file == f {

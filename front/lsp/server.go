@@ -15,29 +15,29 @@ import (
 	"github.com/ppl-lang/ppl/lang/service"
 )
 
-// Options of [Serve].
+// Options are the options of [Serve].
 type Options struct {
 	Library service.Library
 	Version string
 
-	// IncludePaths are folders in which #include looks after that of the model.
+	// IncludePaths are the folders in which #include looks after the folder of the model.
 	IncludePaths []string
 
-	// Command is ppl with arguments, to run and check models.
+	// Command returns a command that runs ppl with arguments, to run and check models.
 	Command func(ctx context.Context, args ...string) *exec.Cmd
 
-	// Log receives what goes wrong in the server itself.
+	// Log receives faults of the server itself.
 	Log io.Writer
 }
 
-// Serve answers a client on in and out until it says exit, or closes in. The error is
-// nil if the client has said shutdown before, as the protocol asks for.
+// Serve answers a client on in and out until it sends exit or closes in. The error is nil if the
+// client has sent shutdown before, as the protocol requires.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
 	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}, folders: map[string]string{}}
 	s.workspace = newWorkspace(s)
 	s.ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
-	// Requests that wait for a model that runs must not hold up others.
+	// Requests that wait for a running model must not delay others.
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 64, NewContext: func() context.Context { return s.ctx }})
 	s.connection = newFraming(in, out)
 	s.rpc.Start(s.connection)
@@ -75,11 +75,11 @@ type server struct {
 	log        *log.Logger
 	rpc        *jrpc2.Server
 	connection *framing
-	ctx        context.Context // of all that is under way
+	ctx        context.Context // of all work in progress
 	stop       context.CancelFunc
 	workspace  *workspace
 
-	background sync.WaitGroup // what goes on beside requests
+	background sync.WaitGroup // work outside of requests
 
 	mu       sync.Mutex
 	state    state
@@ -91,7 +91,7 @@ type server struct {
 	tokens   int                   // of progress
 }
 
-// mayHandle says whether a method can be answered where it comes in the session.
+// mayHandle returns an error if a method is not allowed in the current state of the session.
 func (s *server) mayHandle(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,17 +156,17 @@ func (s *server) exit(ctx context.Context, _ *none) (any, error) {
 	return s.gone(ctx, nil)
 }
 
-// patience is how long the end waits for answers.
+// patience is the time that the end of a session waits for answers.
 const patience = 2 * time.Second
 
-// gone ends the session when the requests before it are answered.
+// gone ends the session when the preceding requests are answered.
 func (s *server) gone(context.Context, *none) (any, error) {
 	s.mu.Lock()
 	for _, r := range s.runs {
 		r.cancel(errEnded)
 	}
 	s.mu.Unlock()
-	// From another goroutine: stopping waits for this handler.
+	// Stop from another goroutine, because stopping waits for this handler.
 	go func() {
 		done := make(chan struct{})
 		go func() { s.connection.answered.Wait(); close(done) }()
@@ -194,14 +194,14 @@ func (s *server) cancelRequest(_ context.Context, p *cancelParams) (any, error) 
 	return nil, nil
 }
 
-// notify sends a notification; a client that has gone is noticed elsewhere.
+// notify sends a notification. Errors are ignored: a client that is gone is noticed elsewhere.
 func (s *server) notify(method string, params any) {
 	if err := s.rpc.Notify(s.ctx, method, params); err != nil && s.ctx.Err() == nil {
 		s.log.Printf("%s: %v", method, err)
 	}
 }
 
-// ask sends a request and does not wait for its answer, which does not matter.
+// ask sends a request and ignores its answer.
 func (s *server) ask(method string, params any) {
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
@@ -210,7 +210,7 @@ func (s *server) ask(method string, params any) {
 	})
 }
 
-// show tells the user something.
+// show shows the user a message.
 func (s *server) show(kind int, text string) {
 	s.notify("window/showMessage", MessageParams{kind, text})
 }

@@ -24,18 +24,18 @@ type workspace struct {
 	server *server
 
 	mu        sync.Mutex
-	documents map[string]*document // open ones, by URI
+	documents map[string]*document // open documents, by URI
 	published map[string][]string  // by the URI of a program: the URIs with diagnostics
-	checked   map[string]checked   // by URI: what checking with data has found
+	checked   map[string]checked   // by URI: diagnostics of checks with data
 
-	publishing sync.Mutex // held while diagnostics are sent, so that old ones do not follow new ones
+	publishing sync.Mutex // held while diagnostics are sent, to keep their order
 	ints       intsCache
 }
 
 // document is one version of an open text.
 type document struct {
 	uri     string
-	path    string // "" if it is in no file
+	path    string // "": no file
 	version int
 	file    *source.File
 	saved   bool // the text is that of the file
@@ -50,7 +50,7 @@ type program struct {
 	*service.Snapshot
 	uri     string
 	path    string
-	version *int // of the open document; nil if it is not open
+	version *int // of the open document; nil: not open
 }
 
 func newWorkspace(s *server) *workspace {
@@ -91,7 +91,7 @@ func (d *document) uses(path string) bool {
 	return strings.Contains(d.file.Text, "#include")
 }
 
-// program of a document alone, and of its host.
+// own returns the program of a document alone.
 func (w *workspace) own(d *document) *program {
 	return w.of(d, func(d *document) func() *program { return d.analysis })
 }
@@ -106,7 +106,7 @@ func (w *workspace) of(d *document, which func(*document) func() *program) *prog
 	return f()
 }
 
-// get is an open document.
+// get returns an open document.
 func (w *workspace) get(uri string) (*document, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +151,7 @@ func (w *workspace) program(f *source.File, path string) *program {
 	return p
 }
 
-// folders are those in which the includes of a model are looked for.
+// folders returns the folders that are searched for the includes of a model.
 func (w *workspace) folders(path string) []string {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
@@ -200,8 +200,8 @@ func (w *workspace) includer(path string) func(string) (*source.File, error) {
 	}
 }
 
-// opened is the open document for an include, nil if it is not open. Like files, it must be in one
-// of the folders.
+// opened returns the open document for an include, nil if it is not open. Like files, it must be in
+// one of the folders.
 func (w *workspace) opened(folders []string, name string) *source.File {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,11 +222,11 @@ func (w *workspace) opened(folders []string, name string) *source.File {
 	return nil
 }
 
-// maxNeighbours bounds the files that are looked at to find what includes a document.
+// maxNeighbours is the maximum number of files that are searched for one that includes a document.
 const maxNeighbours = 200
 
-// findHost is the program that a document is a part of: an open one, or else a file in the same
-// folder; the document itself if no program includes it.
+// findHost returns the program that a document is a part of: an open one, or else a file in the
+// same folder; the document itself if no program includes it.
 func (w *workspace) findHost(d *document) *program {
 	own := w.own(d)
 	if d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
@@ -268,7 +268,7 @@ type docPosition struct {
 	offset int
 }
 
-// at finds a place.
+// at finds the position p in a document.
 func (w *workspace) at(uri string, p Position) (docPosition, error) {
 	d, err := w.get(uri)
 	if err != nil {
@@ -277,12 +277,12 @@ func (w *workspace) at(uri string, p Position) (docPosition, error) {
 	return docPosition{w.host(d), d.file, offsetOf(d.file, p)}, nil
 }
 
-// location is a span as the protocol has it.
+// location converts a span to the protocol's form.
 func (w *workspace) location(span source.Span) Location {
 	return Location{w.uri(span.File), rangeOf(span)}
 }
 
-// uri is the URI of a file: that of its document if it is open, as the client wrote it.
+// uri returns the URI of a file; for an open document, as the client wrote it.
 func (w *workspace) uri(f *source.File) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,7 +292,7 @@ func (w *workspace) uri(f *source.File) string {
 		}
 	}
 	if strings.Contains(f.Name, ":") && !filepath.IsAbs(f.Name) {
-		return f.Name // of a text that is in no file and no longer open
+		return f.Name // a text without a file, no longer open
 	}
 	return uriOf(f.Name)
 }
@@ -348,7 +348,7 @@ func (s *server) didClose(_ context.Context, p *DocumentParams) (any, error) {
 	return nil, nil
 }
 
-// filesChanged takes note of files that have changed on disk.
+// filesChanged handles files that have changed on disk.
 func (s *server) filesChanged() {
 	w := s.workspace
 	w.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// gridded is a density or a histogram over equally spaced values.
+// gridded is a density or a histogram on a grid of equally spaced values.
 type gridded struct {
 	from, step float64
 	y          [][]float64 // by sample
@@ -15,16 +15,15 @@ type gridded struct {
 
 const (
 	densityPoints = 100 // of a curve
-	fineBins      = 800 // from which curves are computed
-	wholeNumbers  = 60  // at most so many different ones are shown one by one
+	fineBins      = 800 // for the computation of curves
+	wholeNumbers  = 60  // maximum number of different values with one bar each
 )
 
-// densities estimates those of several samples at the same points: by a Gaussian
-// kernel whose width follows Silverman's rule of thumb (0.9 times the smaller of the
-// standard deviation and the interquartile range over 1.34, by the fifth root of the
-// number of values), between the smallest and the largest value. Values far out, more
-// than the range of the middle 98 % away from it, are left out of the picture and
-// counted. ok is false if there is nothing to show.
+// densities estimates the densities of several samples at the same points. It uses a Gaussian
+// kernel whose width follows Silverman's rule of thumb: 0.9 times the smaller of the standard
+// deviation and the interquartile range over 1.34, divided by the fifth root of the number of
+// values. The points range from the smallest to the largest value. Outliers, farther from the
+// middle 98 % than its range, are not shown but counted. ok is false if there is nothing to show.
 func densities(samples [][]float64) (g gridded, outside int, ok bool) {
 	var all []float64
 	for _, s := range samples {
@@ -50,14 +49,14 @@ func densities(samples [][]float64) (g gridded, outside int, ok bool) {
 	return g, outside, true
 }
 
-// limits are the least and the largest value shown of a sorted sample.
+// limits returns the least and the largest value shown of a sorted sample.
 func limits(sorted []float64) (low, high float64) {
 	n := len(sorted)
 	a, b := sorted[n/100], sorted[n-1-n/100]
 	return max(sorted[0], a-(b-a)), min(sorted[n-1], b+(b-a))
 }
 
-// smooth is the density of a sample at densityPoints values from low to high.
+// smooth returns the density of a sample at densityPoints values from low to high.
 func smooth(sample []float64, low, high float64) []float64 {
 	out := make([]float64, densityPoints)
 	if len(sample) < 2 {
@@ -69,7 +68,7 @@ func smooth(sample []float64, low, high float64) []float64 {
 	}
 	width := 0.9 * spread * math.Pow(float64(len(sample)), -0.2)
 	bin := (high - low) / fineBins
-	width = max(width, bin) // of a sample that hardly varies: as narrow as can be drawn
+	width = max(width, bin) // for a sample that hardly varies: as narrow as can be drawn
 	counts := make([]float64, fineBins+1)
 	for _, v := range sample {
 		if v < low || v > high {
@@ -109,8 +108,8 @@ func deviation(sample []float64) float64 {
 	return math.Sqrt(sum / float64(max(len(sample)-1, 1)))
 }
 
-// shares counts whole numbers, one bar each, if all values are such and there are few
-// of them; ok is false otherwise.
+// shares counts values that are whole numbers, with one bar each. ok is false if some values are
+// not, or if there are too many different ones.
 func shares(samples [][]float64) (g gridded, ok bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range samples {

@@ -1,13 +1,13 @@
-// Package report shows a run: as one HTML file that needs nothing else, live while
-// the chains draw, and (package plotfile) as PNG and SVG files.
+// Package report shows a run: as one self-contained HTML file, live while the chains draw, and
+// (package plotfile) as PNG and SVG files.
 //
 //	r, err := report.New(ctx, fit, report.Options{})
 //	err = r.WriteHTML(file)
 //
-// A [Report] is plain data: what is known of the run, the findings, the summary, and
-// [Figure]s, which say in marks and numbers what is drawn. It is JSON in the page,
-// what `ppl report` prints as JSON, and what files of plots are drawn from. What plots
-// there are, each with what it shows and how to read it, is one table, [Kinds].
+// A [Report] is plain data: facts about the run, the findings, the summary, and [Figure]s, which
+// describe plots as marks and numbers. The page contains it as JSON, `ppl report` prints it as
+// JSON, and files of plots are drawn from it. One table, [Kinds], lists all plots, what each shows,
+// and how to read it.
 //
 // # Map
 //
@@ -27,8 +27,8 @@
 //
 // # Size
 //
-// The page has the summary of all quantities, but draws and plots of only as many as
-// [Options.Size] allows: those asked for, those that findings name, then the worst.
-// Of many draws, every n-th is shown in traces and pairs; all else rests on all
-// draws. The page says what it leaves out.
+// The page has the summary of all quantities, but draws and plots of only as many as [Options.Size]
+// allows: those requested, those that findings name, then the worst. If there are many draws,
+// traces and pairs show every n-th; everything else uses all draws. The page says what it leaves
+// out.
 package report

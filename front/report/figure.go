@@ -23,7 +23,7 @@ type Axis struct {
 	Range []Number `json:"range,omitempty"` // the smallest and the largest value; else those drawn
 }
 
-// Mark is how a layer is drawn.
+// Mark says how a layer is drawn.
 type Mark string
 
 // The marks, with the fields of a layer that they use.

@@ -34,15 +34,15 @@ var (
 	studyScript string
 )
 
-// Parts are the style and the script of the page, for other pages that show reports: the
-// classes Page and SummaryTable, and what draws figures. Nothing is begun.
+// Parts returns the style and the script of the page, for other pages that show reports: the
+// classes Page and SummaryTable, and the code that draws figures. The script starts nothing.
 func Parts() (css, script string) {
 	return style, "\"use strict\";\n" + formatScript + drawScript + tableScript + pageScript
 }
 
-// WriteHTML writes the report as one HTML file that needs no other, nor a network.
+// WriteHTML writes the report as one self-contained HTML file, which needs no network.
 func (r *Report) WriteHTML(w io.Writer) error {
-	// Marshal escapes <, > and &: the text cannot end the element that it is in.
+	// Marshal escapes <, > and &, so the text cannot end the element that contains it.
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -52,8 +52,8 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// WriteEmbedded writes the report as one HTML element, a frame that holds the page of
-// WriteHTML, for documents and notebooks. It is one line, which Markdown leaves as it is.
+// WriteEmbedded writes the report as one HTML element, a frame with the page of WriteHTML, for
+// documents and notebooks. It is one line, which Markdown leaves unchanged.
 func (r *Report) WriteEmbedded(w io.Writer) error {
 	return embedded(w, r.Title, r.WriteHTML)
 }
@@ -76,8 +76,8 @@ const mark = "<!-- A report of ppl -->"
 // IsPage reports whether a text is a page of this package.
 func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 200)], []byte(mark)) }
 
-// LivePage is the page that shows a run while it goes on: it asks the server that it
-// comes from for everything. The policy is for the header Content-Security-Policy.
+// LivePage returns the page that shows a run in progress. The page gets everything from the server
+// that it comes from. policy is for the header Content-Security-Policy.
 func LivePage(title string) (text []byte, policy string) {
 	return page(title, []byte("null"), liveScript+pageScript+startScript)
 }

@@ -1,6 +1,6 @@
 package report
 
-// Scope is what a plot is of.
+// Scope says what a plot is about.
 type Scope string
 
 // The scopes.
@@ -24,13 +24,13 @@ type Kind struct {
 	// Findings are the codes of the findings that the plot shows.
 	Findings []string `json:"findings,omitempty"`
 
-	// Of one quantity, by its place in the summary; of a run, all there are.
+	// quantity draws the plot of one quantity. For plots of the run, run returns all of them.
 	quantity func(*work, *columns) Figure
 	run      func(*work) []Figure
 }
 
-// Kinds lists all plots, in the order in which a report shows them: first what the
-// posterior says, then whether it can be believed.
+// Kinds lists all plots in the order of a report: first the plots of the posterior, then those that
+// show whether it can be trusted.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "trace", Title: "Trace", Scope: OfQuantity, quantity: trace,

@@ -26,7 +26,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Values are coordinates of a plot: to seven digits in JSON, null where there is
+// Values are coordinates of a plot. In JSON they have seven digits, and are null where there is
 // nothing to draw.
 type Values []float64
 
@@ -46,8 +46,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// coarse rounds values to a ten-thousandth of the largest, so that their text is
-// short.
+// coarse rounds values to a ten-thousandth of the largest, so that their text is short.
 func coarse(v []float64) Values {
 	largest := 0.0
 	for _, x := range v {
@@ -66,7 +65,7 @@ func coarse(v []float64) Values {
 	return out
 }
 
-// Packed is draws: in JSON the base64 of their values as little-endian float32.
+// Packed holds draws. In JSON it is the base64 encoding of little-endian float32 values.
 type Packed []float32
 
 // MarshalJSON implements json.Marshaler.
@@ -80,7 +79,7 @@ func (p Packed) MarshalJSON() ([]byte, error) {
 	return append(out, '"'), nil
 }
 
-// finite drops what is not a finite number.
+// finite drops NaN and infinities.
 func finite(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// maxLikelihoods bounds the log likelihoods, observations by draws, that a report
-// computes; more are for ppl loo, which streams them.
+// maxLikelihoods is the maximum number of log likelihoods, observations times draws, that a report
+// computes. For more, use ppl loo, which streams them.
 const maxLikelihoods = 4e7
 
-// judged reports whether the model can be run again, and says why not.
+// judged reports whether the model can be run again; if not, it adds a note that says why.
 func (w *work) judged() bool {
 	if w.o.Quick || len(w.chains) == 0 || w.fit.Approximate() != "" {
 		return false
@@ -54,8 +54,8 @@ func (w *work) predictive() *assess.Predictive {
 	return p
 }
 
-// decimals is the number of decimals for a figure with that standard deviation, as in ppl ppc: two
-// digits of a hundredth of it.
+// decimals returns the number of decimals for a figure with the given standard deviation, as in ppl
+// ppc: two digits of a hundredth of it.
 func decimals(sd float64) int {
 	if !(sd > 0) || math.IsInf(sd, 1) {
 		return -1
@@ -67,7 +67,7 @@ func decimals(sd float64) int {
 	return max(d, 0)
 }
 
-// replications shows data among replicated data.
+// replications compares the data with replicated data.
 func replications(w *work) []Figure {
 	p := w.predictive()
 	if p == nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// columns is the draws of a quantity by chain.
+// columns holds the draws of a quantity by chain.
 type columns struct {
 	place int
 	name  string
 	row   diagnose.Row
-	all   [][]float64 // of every chain of the run, as far as it has come
+	all   [][]float64 // of every chain of the run, so far
 	even  [][]float64 // those with draws, cut to the same length
-	odd   int         // draws of all chains that are NaN or infinite
+	odd   int         // number of draws of all chains that are NaN or infinite
 }
 
 func (w *work) columns(i int) *columns {
@@ -33,7 +33,7 @@ func (w *work) columns(i int) *columns {
 	return c
 }
 
-// lengths are the numbers of draws by chain.
+// lengths returns the numbers of draws by chain.
 func (w *work) lengths() []int {
 	n := make([]int, w.fit.Draws.Chains())
 	for i := range n {
@@ -42,7 +42,7 @@ func (w *work) lengths() []int {
 	return n
 }
 
-// chain is a layer of a chain, by its place in the run.
+// chain returns a layer for a chain, given its index in the run.
 func (w *work) chain(mark Mark, chain int) Layer {
 	return Layer{Mark: mark, Role: OfChain, Chain: chain + 1, Label: w.chainName(chain)}
 }
@@ -117,7 +117,7 @@ func rankHistogram(w *work, c *columns) Figure {
 			return -1
 		case a.v > b.v:
 			return 1
-		case a.order != b.order: // ties: as if they had come in turns
+		case a.order != b.order: // ties: alternate between chains
 			return a.order - b.order
 		}
 		return a.chain - b.chain
@@ -179,7 +179,7 @@ func density(w *work, c *columns) Figure {
 	return f
 }
 
-// maxLag is how far autocorrelations go.
+// maxLag is the largest lag of autocorrelations.
 const maxLag = 50
 
 func autocorrelation(w *work, c *columns) Figure {
@@ -210,7 +210,7 @@ func autocorrelation(w *work, c *columns) Figure {
 	return f
 }
 
-// why says why something cannot be computed.
+// why returns the reason why something cannot be computed.
 func (c *columns) why(otherwise string) string {
 	switch {
 	case c.odd > 0:
@@ -221,8 +221,8 @@ func (c *columns) why(otherwise string) string {
 	return otherwise
 }
 
-// essAt are the parts of the chains, in tenths, after which the effective sample size
-// is computed: few, as each takes as long as a row of the summary.
+// essAt lists the fractions of the chains, in tenths, after which the effective sample size is
+// computed. They are few, because each takes as long as a row of the summary.
 var essAt = []int{1, 2, 4, 6, 8, 10}
 
 func essGrowth(w *work, c *columns) Figure {
@@ -253,8 +253,8 @@ func essGrowth(w *work, c *columns) Figure {
 	return f
 }
 
-// pairs is the pair to begin with: the quantities in which divergences crowd, else the
-// worst two of different variables, or of one.
+// pairs draws the pair that is shown first: the quantities in which divergences concentrate, or
+// else the worst two, if possible of different variables.
 func pairs(w *work) []Figure {
 	r := w.report
 	if len(r.Quantities) < 2 {
@@ -284,7 +284,7 @@ func pairs(w *work) []Figure {
 	return []Figure{w.pair(names[0], names[1])}
 }
 
-// Pair is the plot of the draws of two quantities of a report.
+// Pair returns the plot of the draws of two quantities of a report.
 func (r *Report) Pair(x, y string) Figure {
 	f := Figure{Kind: "pairs", Of: []string{x, y}, X: Axis{Label: x}, Y: Axis{Label: y}}
 	f.Layers = []Layer{{Mark: Points, Role: First, Label: "draws", XOf: x, YOf: y}}
@@ -301,8 +301,8 @@ func (r *Report) Pair(x, y string) Figure {
 
 func (w *work) pair(x, y string) Figure { return w.report.Pair(x, y) }
 
-// Resolve returns the layers of a figure with all coordinates: the draws that they name, and
-// equidistant values. Layers whose draws the report does not have are empty.
+// Resolve returns the layers of a figure with all coordinates: it fills in the draws that they
+// name, and equidistant values. Layers whose draws the report does not have are empty.
 func (r *Report) Resolve(f Figure) []Layer {
 	draws := func(name string, l *Layer) Values {
 		i := slices.IndexFunc(r.Quantities, func(q Quantity) bool { return q.Name == name })

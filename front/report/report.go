@@ -21,7 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Options say what goes into a report. The zero value is the default.
+// Options select the contents of a report. The zero value is the default.
 type Options struct {
 	Title string // "": the name of the model
 
@@ -31,14 +31,15 @@ type Options struct {
 	Words func(settings []string) []string
 
 	// Chosen selects the quantities that must have plots, by their displayed names, such as
-	// theta[1]; nil: those that findings name, and the worst.
+	// theta[1]. nil selects those that findings name, and the worst.
 	Chosen func(name string) bool
 
-	// Size bounds the bytes of draws and plots of quantities, as JSON; 0: DefaultSize.
+	// Size is the maximum number of bytes for draws and plots of quantities, as JSON; 0:
+	// DefaultSize.
 	Size int
 
-	// Quick leaves out what needs the model to be run again: replicated data and
-	// the influence of observations.
+	// Quick leaves out everything that runs the model again: replicated data and the influence of
+	// observations.
 	Quick bool
 
 	Seed uint64 // of the replicated data
@@ -168,11 +169,11 @@ type Quantity struct {
 // Limits on the number of draws that are kept.
 const (
 	manyDraws    = 4000 // of a quantity, in all
-	fewDraws     = 1000 // where not all quantities have room otherwise
+	fewDraws     = 1000 // if otherwise not all quantities have room
 	maxDivergent = 1000
 )
 
-// work is a report in the making.
+// work is a report under construction.
 type work struct {
 	ctx    context.Context
 	fit    *fit.Fit
@@ -182,15 +183,15 @@ type work struct {
 	rows   []diagnose.Row
 
 	chains []int // those with draws
-	level  []int // those that can be compared: of a run that goes on, without beginners
-	length int   // of the shortest of these
+	level  []int // those that can be compared: in a run in progress, without the youngest
+	length int   // of the shortest of level
 
-	tried      bool               // to replicate the data
+	tried      bool               // whether replicated is known
 	replicated *assess.Predictive // nil: not possible
 }
 
-// New makes the report of a fit. An error means that the context is done; [Report.Notes] lists what
-// cannot be shown for other reasons.
+// New makes the report of a fit. An error means that the context is done. [Report.Notes] lists
+// everything that cannot be shown for other reasons.
 func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	w := newWork(ctx, fit, o)
 	for _, k := range Kinds() {
@@ -215,7 +216,7 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	return w.report, ctx.Err()
 }
 
-// newWork fills in what needs neither plots nor the model.
+// newWork fills in the parts that need neither plots nor the model.
 func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	if o.Size == 0 {
 		o.Size = DefaultSize
@@ -284,7 +285,8 @@ func (w *work) find(found []diagnose.Finding) {
 	}
 }
 
-// options names the options of settings that have words, as a sentence behind others.
+// options returns a sentence that names the options for settings, if they have words, to append to
+// a text.
 func (o *Options) options(settings ...string) string {
 	if o.Words == nil {
 		return ""
@@ -334,7 +336,7 @@ func (w *work) run() {
 	}
 }
 
-// samplerName is what the options or the files call the sampler; "" if they do not.
+// samplerName returns the name of the sampler in the options or the files; "" if there is none.
 func samplerName(fit *fit.Fit) string {
 	if record := fit.Record(); record != nil {
 		if name := record.Option("sampler"); name != "" {
@@ -355,7 +357,7 @@ func (w *work) note(format string, args ...any) {
 	w.report.Notes = append(w.report.Notes, fmt.Sprintf(format, args...))
 }
 
-// divergent lists transitions that diverged, of many some that lie equally far apart.
+// divergent lists transitions that diverged. If there are many, it selects some at equal distances.
 func (w *work) divergent() {
 	var all []Transition
 	for _, chain := range w.chains {
@@ -378,7 +380,7 @@ func (w *work) divergent() {
 	}
 }
 
-// keep decides which draws traces and pairs show.
+// keep selects the draws that traces and pairs show.
 func (w *work) keep() {
 	draws := w.report.Run.Draws
 	most := manyDraws
@@ -396,7 +398,7 @@ func (w *work) keep() {
 	}
 }
 
-// perQuantity is roughly the number of bytes of a quantity's plots, without its draws.
+// perQuantity is the approximate number of bytes of a quantity's plots, without its draws.
 const perQuantity = 6000
 
 func ordinal(n int) string {
@@ -409,8 +411,8 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// order sorts quantities by how important it is to see them: those chosen, those that findings
-// name, then alternately the worst by R-hat and by effective sample size, then all others.
+// order sorts quantities by importance: those chosen, those that findings name, then alternately
+// the worst by R-hat and by effective sample size, then all others.
 func (w *work) order() (list []int, must int) {
 	seen := make([]bool, len(w.names))
 	add := func(i int) {
@@ -457,7 +459,7 @@ func (w *work) order() (list []int, must int) {
 	return list, must
 }
 
-// minESS is the smaller of the two effective sample sizes.
+// minESS returns the smaller of the two effective sample sizes.
 func minESS(r diagnose.Row) float64 {
 	if r.ESSTail < r.ESSBulk {
 		return r.ESSTail
@@ -465,7 +467,7 @@ func minESS(r diagnose.Row) float64 {
 	return r.ESSBulk
 }
 
-// quantities makes the plots of as many as there is room for.
+// quantities makes the plots of as many quantities as there is room for.
 func (w *work) quantities() error {
 	list, must := w.order()
 	w.report.Quantities = make([]Quantity, 0, len(list))
@@ -512,14 +514,14 @@ func (w *work) quantities() error {
 	return nil
 }
 
-// Live makes reports of a run while it goes on, and of single quantities of it.
+// Live makes reports of a run in progress, and of single quantities of it.
 type Live struct {
 	mu   sync.Mutex
 	last *work
 }
 
-// New is the report of the fit so far, without plots of quantities but of the two that
-// are shown as a pair; see [Live.Quantity]. What needs the model again is left out.
+// New makes the report of the fit so far. It has plots of only the two quantities that are shown as
+// a pair; see [Live.Quantity]. Everything that runs the model again is left out.
 func (l *Live) New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	o.Quick, o.Size = true, 1
 	w := newWork(ctx, fit, o)
@@ -540,7 +542,7 @@ func (l *Live) New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error
 	return w.report, ctx.Err()
 }
 
-// pairOf puts the two quantities into the report that [pairs] begins with.
+// pairOf adds the two quantities of [pairs] to the report.
 func (w *work) pairOf() {
 	list, _ := w.order()
 	if len(list) < 2 {
@@ -561,8 +563,8 @@ func (w *work) pairOf() {
 	}
 }
 
-// Quantity makes the plots of a quantity, by its place in the summary, of the last
-// report of New; ok is false if there is none.
+// Quantity makes the plots of a quantity, given its index in the summary of the last report of New;
+// ok is false if there is none.
 func (l *Live) Quantity(i int) (q Quantity, ok bool) {
 	l.mu.Lock()
 	w := l.last
@@ -575,7 +577,7 @@ func (l *Live) Quantity(i int) (q Quantity, ok bool) {
 	return q, true
 }
 
-// quantity makes the plots of one.
+// quantity makes the plots of one quantity.
 func (w *work) quantity(i int) Quantity {
 	c := w.columns(i)
 	q := Quantity{Row: i, Name: w.names[i], Draws: Packed{}, Divergent: Packed{}}

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// energy shows the energies about their means, and their changes.
+// energy shows the energies around their means, and their changes.
 func energy(w *work) []Figure {
 	var level, change []float64
 	for _, chain := range w.chains {
@@ -49,7 +49,7 @@ func energy(w *work) []Figure {
 // maxSurfaces is the largest number of chains whose tuner is shown.
 const maxSurfaces = 8
 
-// surface shows what each chain's tuner has learnt, from its tables.
+// surface shows what each chain's tuner has learned, from its tables.
 func surface(w *work) []Figure {
 	var out []Figure
 	for i, c := range w.fit.Report.Chains {

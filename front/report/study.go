@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Study is the data of a page about a study, which is many fits together. The caller that made the
+// Study is the data of a page about a study, which consists of many fits. The caller that made the
 // fits fills it in.
 type Study struct {
 	Title   string
@@ -97,7 +97,7 @@ type studyJSON struct {
 	Choose   string         `json:"choose,omitempty"`
 }
 
-// WriteHTML writes the study as one HTML file that needs no other, nor a network.
+// WriteHTML writes the study as one self-contained HTML file, which needs no network.
 func (s *Study) WriteHTML(w io.Writer) error {
 	text, err := json.Marshal(s.data())
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Study) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// WriteEmbedded is [Report.WriteEmbedded] of a study.
+// WriteEmbedded is [Report.WriteEmbedded] for a study.
 func (s *Study) WriteEmbedded(w io.Writer) error { return embedded(w, s.Title, s.WriteHTML) }
 
 func (s *Study) data() *studyJSON {
@@ -134,7 +134,7 @@ func (s *Study) data() *studyJSON {
 	return j
 }
 
-// label is how a quantity is called in the page.
+// label returns the name of a quantity in the page.
 func (q *StudyQuantity) label() string {
 	if q.Model == "" {
 		return q.Name
@@ -142,8 +142,7 @@ func (q *StudyQuantity) label() string {
 	return q.Model + ": " + q.Name
 }
 
-// summary is the columns of the table that have figures; those of ranks only if there are
-// any.
+// summary returns the columns of the table that have values; those of ranks only if there are any.
 func (s *Study) summary() map[string]any {
 	ranked := false
 	names := []string{}
@@ -184,7 +183,7 @@ func (s *Study) summary() map[string]any {
 			column = append(column, Number(v))
 			none = none && math.IsNaN(v)
 		}
-		if !none { // as the figure was not kept of any fit
+		if !none { // because no fit kept the figure
 			out[c.key] = column
 		}
 	}
@@ -207,7 +206,7 @@ func (c *Counts) note() string {
 	return fmt.Sprintf("%d more above %.4g.", c.Above, c.From+c.Step*float64(len(c.N)))
 }
 
-// figures are the plots of a quantity.
+// figures returns the plots of a quantity.
 func (q *StudyQuantity) figures() []Figure {
 	of := []string{q.label()}
 	fits := Axis{Label: "fits", Zero: true}
@@ -236,7 +235,7 @@ func (q *StudyQuantity) figures() []Figure {
 	return list
 }
 
-// ranks is the histogram of ranks, with the band of 99 % of uniform ones.
+// ranks returns the histogram of ranks, with the band that holds 99 % of uniform ones.
 func (q *StudyQuantity) ranks() Figure {
 	classes := float64(len(q.Ranks))
 	c := Counts{From: 0, Step: 1 / classes, N: q.Ranks}
@@ -249,7 +248,7 @@ func (q *StudyQuantity) ranks() Figure {
 		Alt: fmt.Sprintf("Ranks of the true value of %s among the draws of %d fits", q.label(), q.Ranked)}
 }
 
-// coverage is a plot of each model whose fits have ranks.
+// coverage returns a plot for each model whose fits have ranks.
 func (s *Study) coverage() []Figure {
 	var list []Figure
 	figure := func(model string) *Figure {
@@ -291,7 +290,7 @@ func (s *Study) coverage() []Figure {
 	return list
 }
 
-// wilson is the interval of 95 % for a share of n (Wilson 1927).
+// wilson returns the 95 % interval for a proportion of n (Wilson 1927).
 func wilson(share, n float64) (low, high float64) {
 	const z = 1.959963984540054
 	middle := (share + z*z/(2*n)) / (1 + z*z/n)

@@ -15,13 +15,13 @@ const (
 	maxRibbon    = 2000
 )
 
-// variableOf is the name of the variable that a quantity is an element of.
+// variableOf returns the name of the variable that contains a quantity.
 func variableOf(name string) string {
 	base, _, _ := strings.Cut(name, "[")
 	return base
 }
 
-// intervals shows each variable with several elements; scalars are together.
+// intervals shows each variable with several elements; scalars share a plot.
 func intervals(w *work) []Figure {
 	var order []string
 	members := map[string][]int{}
@@ -56,7 +56,7 @@ func intervals(w *work) []Figure {
 	return out
 }
 
-// list shows elements by name, the first on top.
+// list shows elements by name, with the first on top.
 func (w *work) list(members []int) Figure {
 	f := Figure{X: Axis{Label: "value"}, Y: Axis{}}
 	outer := Layer{Mark: Range, Role: First, Label: "90 %"}
@@ -66,7 +66,7 @@ func (w *work) list(members []int) Figure {
 	f.Y.Names = make([]string, n)
 	named := w.report.Summary.Label
 	if named != nil && slices.ContainsFunc(members, func(i int) bool { return named[i] == "" }) {
-		named = nil // numbers for all, where some have no names
+		named = nil // numbers for all if some have no names
 	}
 	var draws []float64
 	for k, i := range members {
@@ -91,7 +91,7 @@ func (w *work) list(members []int) Figure {
 	return f
 }
 
-// ribbon shows many elements along their number.
+// ribbon shows many elements by their index.
 func (w *work) ribbon(name string, members []int) Figure {
 	f := Figure{X: Axis{Label: "element of " + name}, Y: Axis{Label: name}}
 	if name == "" {
