@@ -25,9 +25,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: what the commands optimize, laplace, pathfinder and variational share.
+// This file: code that the commands optimize, laplace, pathfinder and variational share.
 
-// approximation is their options.
+// approximation has the options of these commands.
 type approximation struct {
 	input
 	init      string
@@ -40,10 +40,10 @@ type approximation struct {
 	started time.Time
 	stderr  io.Writer
 	check   *selfcheck.Check
-	shown   int // faults of the log density that were reported to the user
+	shown   int // number of faults of the log density already reported
 }
 
-// flags declares those that all have.
+// flags declares the options that all of them have.
 func (a *approximation) flags(cmd *cobra.Command) {
 	a.input.flags(cmd)
 	f := declare(cmd)
@@ -56,7 +56,7 @@ func (a *approximation) flags(cmd *cobra.Command) {
 	f.Bool(&a.json, "json", false)
 }
 
-// begin fills in what is not given, and loads the model.
+// begin fills in options that are not given, and loads the model.
 func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error) {
 	a.model, a.started, a.stderr = model, time.Now(), cmd.ErrOrStderr()
 	if a.sigFigs < 0 || a.sigFigs > 18 {
@@ -80,7 +80,8 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 }
 
 // compare compares the log density with the reference evaluator at points of the result. It reports
-// whether it was wrong there: the posterior then has another program, and the caller begins again.
+// whether the log density was wrong there. In that case the posterior now has another program, and
+// the caller starts again.
 func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]float64) (again bool, err error) {
 	again, err = a.check.Draws(ctx, points...)
 	if again {
@@ -91,7 +92,7 @@ func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]floa
 	return again, err
 }
 
-// showWrong prints where the log density was wrong.
+// showWrong prints the points where the log density was wrong.
 func (a *approximation) showWrong() {
 	record := a.check.Record()
 	for _, f := range selfcheck.Findings(&folder.Density{Wrong: record.Wrong[a.shown:], Share: 1}) {
@@ -124,10 +125,10 @@ func (a *approximation) start(ctx context.Context, p *model.Posterior) ([]float6
 	return x, err
 }
 
-// result is the draws of an approximation, with everything that is computed from them.
+// result holds the draws of an approximation and everything computed from them.
 type result struct {
 	names  []string
-	rows   [][]float64 // as OutputNames has them; NaN where generated quantities failed
+	rows   [][]float64 // in the order of OutputNames; NaN where generated quantities failed
 	failed int         // rows with NaN
 	reason error       // of the first
 }
@@ -153,8 +154,8 @@ func (a *approximation) generate(ctx context.Context, p *model.Posterior, points
 	return r, nil
 }
 
-// write writes a CSV file and what belongs to it to the folder of --out: statistics, by
-// their names and by row, before the other columns.
+// write writes a CSV file and its companions to the folder of --out. statistics, named by names,
+// come row by row before the other columns.
 func (a *approximation) write(l *loaded, method draws.Setting, names []string, statistics, rows [][]float64, before, after []string) (string, error) {
 	if a.out == "" {
 		return "", nil
@@ -217,23 +218,23 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	return folder.FinalFile(path), nil
 }
 
-// elapsed is the line at the end of a file.
+// elapsed returns the line at the end of a file.
 func elapsed(d time.Duration, what string) []string {
 	return []string{"", fmt.Sprintf(" Elapsed Time: %.6g seconds (%s)", d.Seconds(), what), ""}
 }
 
-// method is the part of a file's header that names method and options.
+// method returns the part of a file's header that names the method and its options.
 func method(name string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: "method", Value: name, Children: []draws.Setting{{Name: name, Group: true, Children: children}}}
 }
 
-// choice is a setting whose value opens a separate group.
+// choice returns a setting whose value opens a separate group.
 func choice(name, value, standard string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: name, Value: value, Default: value == standard,
 		Children: []draws.Setting{{Name: value, Group: true, Children: children}}}
 }
 
-// option states a value, and whether it is the default.
+// option returns a setting with its value, and whether that is the default.
 func option(name string, value, standard any) draws.Setting {
 	text := func(v any) string {
 		if f, ok := v.(float64); ok {
@@ -268,7 +269,7 @@ type approximationJSON struct {
 	Details     any                `json:"details"`     // what is particular to the method
 }
 
-// summary has a row per quantity. Weights, nil for equal ones, are those of the rows.
+// summary returns a row per quantity. weights are those of the draws; nil means equal weights.
 func (r *result) summary() []diagnose.Row {
 	names := make([]string, len(r.names))
 	for i, n := range r.names {
@@ -318,8 +319,7 @@ func (a *approximation) report(w io.Writer, r *result, j approximationJSON, line
 	return err
 }
 
-// writeEstimates writes a table, the first row of which is its head; a terminal is not
-// shown more than maxRows.
+// writeEstimates writes a table whose first row is its head. A terminal shows at most maxRows rows.
 func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 	_, _, terminal := terminalSize(w)
 	hidden := 0
@@ -346,7 +346,7 @@ func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 	b.WriteString("\n")
 }
 
-// lineWidth is how long lines of text may be.
+// lineWidth returns the maximum length of lines of text.
 func lineWidth(w io.Writer) int {
 	if width, _, ok := terminalSize(w); ok {
 		return width
@@ -354,7 +354,7 @@ func lineWidth(w io.Writer) int {
 	return 100
 }
 
-// closeness puts k into words.
+// closeness describes the Pareto k in words.
 func closeness(k float64) string {
 	if math.IsInf(k, -1) {
 		return "The approximation is exact, to rounding."
@@ -362,7 +362,7 @@ func closeness(k float64) string {
 	return fmt.Sprintf("Pareto k %.2g.", k)
 }
 
-// showRejections tells what the model has rejected.
+// showRejections prints the rejections by the model.
 func (a *approximation) showRejections(all []infer.Rejection, evaluations int64) {
 	if a.quiet || len(all) == 0 {
 		return

@@ -13,14 +13,13 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// bars shows a bar per chain on a terminal, drawn again in place a few times a
-// second. Where there are more chains than rows, it shows one line for all.
+// bars shows a bar per chain on a terminal, redrawn in place a few times a second. If there are
+// more chains than rows, it shows one line for all.
 //
-// A frame is the lines below the title. To draw the next one, the cursor goes
-// up by as many rows as the last one takes at the present width (terminals wrap
-// lines when they become narrower), the lines are written over the old ones, and
-// everything below is cleared, which also removes a ^C that the terminal has
-// echoed. Clearing first would flicker and, in some terminals, keep the old
+// A frame consists of the lines below the title. To draw the next one, the cursor goes up by the
+// number of rows that the last one takes at the present width: terminals wrap lines when they
+// become narrower. The new lines overwrite the old ones, and everything below is cleared, which
+// also removes an echoed ^C. Clearing first would flicker and, in some terminals, keep the old
 // frame in the history.
 type bars struct {
 	w       io.Writer
@@ -39,7 +38,7 @@ type bars struct {
 	closed bool
 }
 
-// barState is how far a chain is.
+// barState is the progress of a chain.
 type barState struct {
 	infer.Progress
 	begun   time.Time // of its first transition
@@ -122,7 +121,7 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// up goes to where the frame begins.
+// up returns the sequence that moves the cursor to the beginning of the frame.
 func (b *bars) up() string {
 	width, _, _ := terminalSize(b.w)
 	rows := 0
@@ -162,8 +161,8 @@ func (b *bars) draw() {
 	io.WriteString(b.w, s.String())
 }
 
-// line shows one chain in at most width columns, dropping what is least
-// needed. It returns the text and its length without colours.
+// line shows one chain in at most width columns; it drops the least important parts first. It
+// returns the text and its length without colours.
 func (b *bars) line(i, width int) (string, int) {
 	c := &b.chains[i]
 	phase, style := "waiting ", "2"

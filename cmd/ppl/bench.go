@@ -35,7 +35,7 @@ const (
 
 	benchPoints = 6
 
-	// How long points are looked for: so many attempts, and no longer than this.
+	// Limits on the search for points: the number of attempts, and the time.
 	searchAttempts = 500
 	searchTime     = 5 * time.Second
 )
@@ -62,7 +62,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 				return err
 			}
 			l.posterior.SetWorkers(parallel)
-			now := cputime.Process // not of the thread: long ops are evaluated by other threads too
+			now := cputime.Process // not of the thread: other threads evaluate long ops
 			if parallel > 1 {      // work of several threads
 				began := time.Now()
 				now = func() time.Duration { return time.Since(began) }
@@ -144,7 +144,7 @@ func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func()
 		}
 		return now() - start
 	}
-	// Find a size that is safely above the time.
+	// Find a batch size that certainly takes longer than batchTime.
 	n := 1
 	for {
 		d := batch(n)

@@ -44,7 +44,7 @@ place after the last character. Keys without a value are left out.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			debug.SetGCPercent(400) // the command is over before collecting pays
+			debug.SetGCPercent(400) // the command ends before garbage collection pays
 			var all diag.List
 			for _, name := range args {
 				if err := in.read(cmd.Context(), name); err != nil {
@@ -85,9 +85,9 @@ func checkFile(f *source.File, name string, o model.CompileOptions, pedantic boo
 	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
 
-// bound reports what is wrong with the data of a model without errors.
+// bound reports faults of the data, for a model without errors.
 func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
-	in.quiet = true // its warnings are told already
+	in.quiet = true // its warnings were already reported
 	_, err := in.load(ctx, name, io.Discard)
 	if list := model.Diagnostics(err); list != nil {
 		return list, nil
@@ -102,7 +102,7 @@ func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
 	return writeJSON(stdout, checkJSON{messages(wordedList(list))})
 }
 
-// messages gives diagnostics as JSON has them.
+// messages converts diagnostics to their JSON form.
 func messages(list diag.List) []jsonMessage {
 	out := []jsonMessage{}
 	for _, d := range list {

@@ -20,8 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// cmdstanProgram runs this program as what front ends of CmdStan have called: an
-// executable of a model, or a tool; ok is false if it was called as itself.
+// cmdstanProgram runs this program under another name, as front ends of CmdStan call it: as the
+// executable of a model, or as a tool. ok is false if it was called by its own name.
 func cmdstanProgram(args []string) (code int, ok bool) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -141,7 +141,7 @@ func (o *buildOptions) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// ownPath is where this program is.
+// ownPath returns the path of this program.
 func ownPath() (string, error) {
 	path, err := os.Executable()
 	if err != nil {

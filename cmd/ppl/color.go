@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// This file: whether output has colours. --color comes first, then NO_COLOR, then FORCE_COLOR;
-// otherwise terminals have them.
+// This file decides whether output has colours. --color has precedence over NO_COLOR, and that over
+// FORCE_COLOR. Otherwise terminals have colours.
 
 // colorMode is a value of --color.
 type colorMode string
@@ -40,7 +40,7 @@ type tinted struct {
 	color *colorMode
 }
 
-// unwrapped is the writer below those that add something, with its --color.
+// unwrapped returns the innermost writer, with its value of --color.
 func unwrapped(w io.Writer) (io.Writer, colorMode) {
 	var color *colorMode
 	for {
@@ -59,7 +59,7 @@ func unwrapped(w io.Writer) (io.Writer, colorMode) {
 	}
 }
 
-// colored says whether w shows colours.
+// colored reports whether w shows colours.
 func colored(w io.Writer) bool {
 	_, _, terminal := terminalSize(w) // which also makes a console of Windows interpret escapes
 	switch _, mode := unwrapped(w); mode {

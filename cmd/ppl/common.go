@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the table of the flags that commands have in common. A row declares its flag for
-// all commands of its groups.
+// This file: the table of flags that several commands share. A row declares its flag for all
+// commands of its groups.
 
 // groups are sets of commands.
 type groups uint8
@@ -26,8 +26,8 @@ type commonFlag struct {
 	name   string
 	groups groups
 	add    func(f declaring, name string, in *input)
-	// before is called with the context of the command before that runs, and returns the one
-	// that it runs in; nil: nothing is to be done.
+	// before is called before the command runs, with its context, and returns the context that the
+	// command runs in. nil: nothing to do.
 	before func(ctx context.Context, in *input) (context.Context, error)
 }
 
@@ -158,8 +158,8 @@ func (h *helpAll) String() string { return "" }
 // Type implements pflag.Value.
 func (h *helpAll) Type() string { return "bool" }
 
-// passes reports whether a flag concerns how a run is shown and how long it may take, not what
-// it draws; it may be given with --resume.
+// passes reports whether a flag concerns the presentation of a run or its time limit, not its
+// draws. Such a flag may be given with --resume.
 func passes(flag string) bool {
 	row, _ := rowOf("run", flag)
 	return row.passing

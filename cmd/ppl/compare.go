@@ -58,7 +58,7 @@ func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 	m, first := all[c[i].Model], all[c[0].Model]
 	switch {
 	case i == 0 && first.bad == 0 && len(first.elpd) > 1 && slices.ContainsFunc(c[1:], func(o criticise.Compared) bool { return alike(all[o.Model], first) }):
-		return best // also of those whose estimates are too optimistic
+		return best // including models whose estimates are too optimistic
 	case i == 0, !alike(m, first), m.bad > 0, first.bad > 0, len(m.elpd) == 1:
 		return incomparable
 	case c[i].Worse:
@@ -92,7 +92,7 @@ type observed struct {
 	whole  bool // declared int, so that the model gives probabilities, not densities
 }
 
-// observedIn are the variables of the data that log likelihoods are about.
+// observedIn returns the data variables that log likelihoods are about.
 func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 	m, err := f.Model()
 	if err != nil {
@@ -103,7 +103,7 @@ func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 		return nil, err
 	}
 	variables := l.Variables
-	if len(variables) == 0 { // the model's own log_lik: taken to be about what its statements are about
+	if len(variables) == 0 { // the model's own log_lik: assume that it is about the same data as its statements
 		derived, err := m.Derive(predict.LogLikelihood)
 		if err != nil {
 			return nil, nil
@@ -146,7 +146,7 @@ func otherData(a, b predictions) (values, kinds []string) {
 	return values, kinds
 }
 
-// refused says why models have nothing that could be compared: they are of other data.
+// refused explains why models cannot be compared: their data differ.
 func refused(all []predictions) error {
 	for _, p := range all[1:] {
 		values, kinds := otherData(all[0], p)
@@ -166,7 +166,8 @@ func refused(all []predictions) error {
 	return nil
 }
 
-// alike reports whether two models are judged in the same way, by observations of the same names.
+// alike reports whether two models are judged by the same method, on observations of the same
+// names.
 func alike(a, b predictions) bool {
 	return a.method == b.method && slices.Equal(a.names, b.names)
 }
@@ -291,7 +292,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// comparisonFindings says what to mind.
+// comparisonFindings returns what users should be aware of.
 func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	for _, p := range all[1:] {

@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// This file: what shells offer for arguments and values of flags.
+// This file: completion of arguments and values of flags in shells.
 
 const (
 	complete  = cobra.ShellCompDirectiveNoFileComp
@@ -71,7 +71,7 @@ func dataArg(cmd *cobra.Command, args []string, given string) ([]string, cobra.S
 	return firstOnly(args, dataFiles, cmd, given)
 }
 
-// initValues offers what chains can start from: a word, or the folder of a run.
+// initValues offers starting points of chains: a word, or the folder of a run.
 func initValues(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 	runs, how := runFolders(cmd, args, given)
 	if cmd.Name() == "run" && strings.HasPrefix("pathfinder", given) {
@@ -80,7 +80,7 @@ func initValues(cmd *cobra.Command, args []string, given string) ([]string, cobr
 	return runs, how
 }
 
-// runFolders offers folders that have runs, and those on the way there.
+// runFolders offers folders with runs, and their parent folders.
 func runFolders(_ *cobra.Command, _ []string, given string) ([]string, cobra.ShellCompDirective) {
 	return pathsLike(given, func(path string) bool { return isFolder(path) && isFile(filepath.Join(path, folder.RecordFile)) })
 }
@@ -125,7 +125,7 @@ func anyArg(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirectiv
 	return nil, byShell
 }
 
-// firstOnly offers something for the first argument alone.
+// firstOnly offers completions for the first argument only.
 func firstOnly(args []string, offer cobra.CompletionFunc, cmd *cobra.Command, given string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, complete
@@ -201,7 +201,7 @@ func codeArg(_ *cobra.Command, args []string, _ string) (out []string, how cobra
 	return out, complete
 }
 
-// metricChoices are the values of --metric of samplers.
+// metricChoices returns the values of --metric of samplers.
 func metricChoices() []string {
 	var names []string
 	for _, k := range infer.MetricKinds() {
@@ -213,8 +213,8 @@ func metricChoices() []string {
 	return names
 }
 
-// variables offers the variables of the model or run that a command is about: data for flags
-// that name data, else what has draws.
+// variables offers the variables of the model or run that a command is about: data for flags that
+// name data, otherwise variables with draws.
 func variables(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 	return listed(given, variablesOf(cmd, args, ast.Parameters, ast.TransformedParameters, ast.GeneratedQuantities)), goesOnAt
 }
@@ -224,7 +224,7 @@ func dataNames(cmd *cobra.Command, args []string, given string) ([]string, cobra
 	return variablesOf(cmd, args, ast.Data), complete
 }
 
-// variablesOf are the variables that blocks of the model declare.
+// variablesOf returns the variables that blocks of the model declare.
 func variablesOf(cmd *cobra.Command, args []string, blocks ...ast.BlockKind) []string {
 	paths := slices.Clone(args)
 	for _, name := range []string{"fit", "resume", "model"} {

@@ -34,7 +34,7 @@ const maxConfig = 1 << 20
 type origin string
 
 const (
-	originUser    origin = "user"    // the user's file, or what comes before it
+	originUser    origin = "user"    // the user's file, or a more trusted origin
 	originCommand origin = "command" // the command line alone
 )
 
@@ -53,10 +53,10 @@ type configEntry struct {
 	list          bool
 }
 
-// place says where an entry is.
+// place returns the file and line of an entry.
 func (c *configFile) place(e configEntry) string { return fmt.Sprintf("%s:%d", c.path, e.line) }
 
-// fromHere is a path as people would write it: relative if it is below the working folder.
+// fromHere returns a path as people would write it: relative if it is below the working folder.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -103,7 +103,7 @@ func configFiles(root *cobra.Command, start string) ([]*configFile, error) {
 	return out, nil
 }
 
-// userConfig is the path of the user's file; "" if the system has no place for it.
+// userConfig returns the path of the user's file; "" if the system has no place for it.
 func userConfig() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -112,8 +112,9 @@ func userConfig() string {
 	return filepath.Join(dir, "ppl", configName)
 }
 
-// modelConfig is the path of the file that is in a folder or, in a repository, in the nearest
-// folder above it; "" if there is none. Folders outside the repository may be anybody's.
+// modelConfig returns the path of the file in a folder or, within a repository, in the nearest
+// folder above it; "" if there is none. It ignores folders outside the repository, which may be
+// anybody's.
 func modelConfig(dir string) string {
 	if dir == "" {
 		return ""
@@ -129,7 +130,7 @@ func modelConfig(dir string) string {
 	}
 }
 
-// nearestConfig is the file that is nearest to a folder, from there up to another one.
+// nearestConfig returns the nearest file, searching from folder dir to folder up.
 func nearestConfig(dir, up string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if path := filepath.Join(at, configName); isFile(path) {
@@ -220,7 +221,7 @@ func (c *configFile) parse(text []byte) error {
 	return p.Error()
 }
 
-// configText is a value as the command line would have it.
+// configText returns a value as written on the command line.
 func configText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -235,7 +236,7 @@ func configText(v any) (string, bool) {
 	return "", false
 }
 
-// check looks whether the commands and flags exist, and may be set here.
+// check verifies that the commands and flags exist, and may be set here.
 func (c *configFile) check(root *cobra.Command) error {
 	for _, e := range c.entries {
 		cmd := commandNamed(root, e.command)
@@ -271,7 +272,7 @@ func (c *configFile) check(root *cobra.Command) error {
 	return nil
 }
 
-// commandNamed is the command of a name that takes flags; nil if there is none.
+// commandNamed returns the command with a name, if it takes flags; nil if there is none.
 func commandNamed(root *cobra.Command, name string) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == name && !cmd.Hidden && cmd.Runnable() && cmd.Name() != "help" {
@@ -286,8 +287,8 @@ func configured(cmd *cobra.Command) bool {
 	return cmd.HasParent() && commandNamed(cmd.Root(), cmd.Name()) == cmd
 }
 
-// configStart is the folder where the model's file is looked for: that of the first argument that
-// is a file, or the argument if it is a folder.
+// configStart returns the folder where the search for the model's file begins: that of the first
+// argument that is a file, or the argument itself if it is a folder.
 func configStart(cmd *cobra.Command, args []string) string {
 	if f := cmd.Flags().Lookup("resume"); f != nil && f.Changed {
 		return f.Value.String()
@@ -309,7 +310,7 @@ func configStart(cmd *cobra.Command, args []string) string {
 	return ""
 }
 
-// configure sets flags of a command that the command line leaves open.
+// configure sets flags of a command that the command line does not set.
 func configure(cmd *cobra.Command, args []string) ([]*configFile, error) {
 	flags := cmd.Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -367,8 +368,8 @@ func (c *configFile) set(flags *pflag.FlagSet, f *pflag.Flag, e configEntry) err
 	return nil
 }
 
-// relative is a path from the folder of the file. What may be something else than a path, such
-// as a number, is one if there is a file of that name.
+// relative returns a path relative to the folder of the file. A value that may be something else,
+// such as a number, counts as a path if there is a file of that name.
 func (c *configFile) relative(flag, value string) string {
 	if value == "" || value == "-" || filepath.IsAbs(value) {
 		return value
@@ -433,7 +434,7 @@ func showConfig(w io.Writer, cmd *cobra.Command, files []*configFile) error {
 	return err
 }
 
-// configValue is the value of a flag in TOML; "" if it has none.
+// configValue returns the value of a flag in TOML; "" if it has none.
 func configValue(f *pflag.Flag) string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		var parts []string
@@ -460,7 +461,7 @@ func configValue(f *pflag.Flag) string {
 	return tomlText(text)
 }
 
-// tomlText is a text as a value of TOML: numbers and switches as they are.
+// tomlText returns a text as a TOML value; numbers and switches stay unquoted.
 func tomlText(text string) string {
 	if text == "true" || text == "false" {
 		return text

@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// chosenGroups are the groups of a Zarr store that --groups names.
+// chosenGroups returns the groups of a Zarr store that --groups names.
 func chosenGroups(names []string) ([]string, error) {
 	var all, out []string
 	for _, g := range assess.ZarrGroups() {
@@ -38,7 +38,7 @@ func chosenGroups(names []string) ([]string, error) {
 	return out, nil
 }
 
-// checkFormat looks at --format and --groups.
+// checkFormat checks --format and --groups.
 func (o *runOptions) checkFormat(groups bool) error {
 	r, _ := fit.FormatOf(fit.Format(o.format))
 	switch {
@@ -53,7 +53,7 @@ func (o *runOptions) checkFormat(groups bool) error {
 	return err
 }
 
-// orList is "a, b or c".
+// orList joins words as "a, b or c".
 func orList(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
@@ -96,7 +96,7 @@ type conversion struct {
 	priorDraws int
 }
 
-// formatNames are the formats that a run can be converted to.
+// formatNames lists the formats that a run can be converted to.
 func formatNames() (names []string) {
 	for _, r := range fit.Formats() {
 		names = append(names, string(r.Name))
@@ -104,7 +104,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// formatHelp describes them.
+// formatHelp describes these formats.
 func formatHelp() string {
 	var b strings.Builder
 	for _, r := range fit.Formats() {
@@ -194,7 +194,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// nameOf is the name from which the files of a run are named.
+// nameOf returns the base name for the files of a run.
 func nameOf(fit *fit.Fit) string {
 	if r := fit.Record(); r != nil && r.Name != "" {
 		return r.Name
@@ -223,7 +223,7 @@ func (o *conversion) write(ctx context.Context, r fit.FormatRow, f *fit.Fit, nam
 	return files, nil, err
 }
 
-// zarr writes a store next to its final place and then renames it, so that the place has a whole
+// zarr writes a store next to its final path and then renames it, so that the path has a complete
 // store or none.
 func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
@@ -255,12 +255,12 @@ func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []s
 	return []string{o.out}, notes, store.Move(o.out)
 }
 
-// free refuses to write where a file or folder exists, unless it may be replaced: is reports
-// whether it is of the same kind.
+// free returns an error if the output exists, unless it may be replaced; is reports whether an
+// existing one is of the same kind.
 func (o *conversion) free(is func(string) bool) error {
 	info, err := os.Lstat(o.out)
 	if err != nil {
-		return nil // what is wrong is reported when it is written
+		return nil // writing reports the error
 	}
 	if info.IsDir() {
 		if entries, err := os.ReadDir(o.out); err == nil && len(entries) == 0 {

@@ -41,8 +41,9 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	return fit, err
 }
 
-// runProblems says that a run has problems, so that no verdict that rests on its draws is safe. Of
-// draws of an approximation, or of the prior, commands say themselves what they are.
+// runProblems returns a finding if a run has problems, since no verdict based on its draws is then
+// safe. It returns none for draws of an approximation or of the prior: commands describe these
+// themselves.
 func runProblems(fit *fit.Fit, name string) []diagnose.Finding {
 	if fit.Approximate() != "" || fit.FromPrior {
 		return nil

@@ -130,7 +130,7 @@ func (in *input) describe(ctx context.Context, path string, asJSON bool, stdout,
 	return err
 }
 
-// fit binds the model to the data, with what is to be counted found from the model.
+// fit binds the model to the data. It finds from the model what the table must count.
 func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *data.Set, text string) (*data.Set, error) {
 	for {
 		_, err := m.BindContext(ctx, set, in.bindOptions())
@@ -201,7 +201,7 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 	}
 }
 
-// declarations are the declarations of the data of a model by name, and the names in order.
+// declarations returns the declarations of a model's data by name, and the names in order.
 func declarations(m *model.Model) (declared map[string]string, names []string) {
 	declared = map[string]string{}
 	if m == nil {
@@ -264,10 +264,10 @@ func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
 	return j
 }
 
-// maxLevels is the number of levels that the table shows of a factor.
+// maxLevels is the maximum number of levels that the table shows for a factor.
 const maxLevels = 4
 
-// values are the values of a variable in a few words.
+// values describes the values of a variable in a few words.
 func (j *columnJSON) values() string {
 	switch {
 	case j.Fault != "" && j.Missing > 0:
@@ -353,7 +353,7 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 	return diag.Render(stderr, wordedList(d.list), diagOptions(stderr))
 }
 
-// shapeText is a shape in a table: 8 × 3, or "scalar".
+// shapeText returns a shape for a table: 8 × 3, or "scalar".
 func shapeText(shape []int) string {
 	if len(shape) == 0 {
 		return "scalar"
@@ -391,7 +391,7 @@ func writeLeft(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// shellWords are words as a POSIX shell takes them.
+// shellWords quotes words for a POSIX shell.
 func shellWords(words []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:@%+,-"
 	var out []string
@@ -404,7 +404,7 @@ func shellWords(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// counted is a number of things: 1 row, 2 rows.
+// counted returns a number of things: 1 row, 2 rows.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

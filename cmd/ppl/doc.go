@@ -37,8 +37,8 @@ Of a part of a name, it lists the names that contain it. Without NAME, lists the
 	}
 }
 
-// writeFamilies lists the library: of a distribution its name, of an operator the
-// sign.
+// writeFamilies lists the library by the names of its functions and distributions; operators are
+// shown as signs.
 func writeFamilies(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range stdlib.Families() {

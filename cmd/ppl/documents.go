@@ -26,7 +26,7 @@ type document struct {
 	typ     reflect.Type // a struct
 }
 
-// documents are all of them.
+// documents lists all documents.
 var documents = []document{
 	{"approximation", 1, []string{"laplace", "pathfinder", "variational"}, "An approximation of the posterior.", reflect.TypeFor[approximationJSON]()},
 	{"bench", 1, []string{"bench"}, "Times of the gradient.", reflect.TypeFor[timings]()},
@@ -86,7 +86,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// asDocument is a document, v or what v points to, as JSON.
+// asDocument returns a document, v or what v points to, as JSON.
 func asDocument(v any) (json.RawMessage, error) {
 	d, ok := documentOf(reflect.Indirect(reflect.ValueOf(v)).Type())
 	if !ok {

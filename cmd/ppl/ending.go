@@ -16,7 +16,7 @@ import (
 // This file: how commands end early, by Ctrl-C or --time-limit. Both end the command's context,
 // which work in progress checks.
 
-// timeLimitError is why a command with --time-limit ends.
+// timeLimitError is the cause when --time-limit ends a command.
 type timeLimitError struct{ limit time.Duration }
 
 func (e *timeLimitError) Error() string {
@@ -36,13 +36,13 @@ func limitTime(ctx context.Context, in *input) (context.Context, error) {
 	return ctx, nil
 }
 
-// timeUp is not nil if --time-limit has ended a context.
+// timeUp returns the cause if --time-limit has ended a context, otherwise nil.
 func timeUp(ctx context.Context) *timeLimitError {
 	e, _ := errors.AsType[*timeLimitError](context.Cause(ctx))
 	return e
 }
 
-// asked is what evaluations ask whether to go on: until ctx ends.
+// asked returns a function for evaluations that returns an error when ctx has ended.
 func asked(ctx context.Context) func() error {
 	return func() error {
 		if ctx.Err() == nil {
@@ -52,8 +52,8 @@ func asked(ctx context.Context) func() error {
 	}
 }
 
-// interruptible is a context that the first Ctrl-C cancels, after a message if stderr is a
-// terminal; the second Ctrl-C ends the program.
+// interruptible returns a context that the first Ctrl-C cancels, after a message if stderr is a
+// terminal. The second Ctrl-C ends the program.
 func interruptible(ctx context.Context, tell func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -82,12 +82,12 @@ func ended(ctx context.Context, stderr io.Writer, err error) error {
 	case timeUp(ctx) == nil:
 		fmt.Fprintln(stderr, "Interrupted.")
 		return exitCode(exitInterrupted)
-	case !errors.As(err, new(*timeLimitError)): // which names the unfinished work, too
+	case !errors.As(err, new(*timeLimitError)): // this error names the unfinished work too
 		err = timeUp(ctx)
 	}
 	return fmt.Errorf("%w; what was computed till then is lost", err)
 }
 
-// grace is how long the quantities at a point may take that is kept where a command was
-// ended early.
+// grace is the time limit for computing the quantities at the last point after a command was ended
+// early.
 const grace = time.Second

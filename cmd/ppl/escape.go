@@ -30,7 +30,7 @@ func escaped(text string) string {
 		switch {
 		case !control(r):
 			b.WriteRune(r)
-		case r == unicode.ReplacementChar && !strings.HasPrefix(text[i:], "\uFFFD"): // a byte that is no text
+		case r == unicode.ReplacementChar && !strings.HasPrefix(text[i:], "\uFFFD"): // an invalid byte
 			fmt.Fprintf(&b, `\x%02x`, text[i])
 		case r == unicode.ReplacementChar:
 			b.WriteRune(r)

@@ -25,8 +25,8 @@ type eta struct {
 	ess, rhat float64
 }
 
-// etaChain is the progress of a chain: its phase, and the times at which it had made how many
-// transitions.
+// etaChain is the progress of a chain: its phase, and the number of transitions made at certain
+// times.
 type etaChain struct {
 	begun, warm bool
 	done        bool
@@ -70,7 +70,7 @@ func (e *eta) update(p infer.Progress, now time.Time) {
 	c.points = append(c.points, etaPoint{now, n, p.Gradients})
 }
 
-// reached takes in the least effective sample size and the largest R-hat after so many
+// reached records the least effective sample size and the largest R-hat after the given number of
 // draws of each chain.
 func (e *eta) reached(draws int, ess, rhat float64) {
 	e.looked, e.at, e.ess, e.rhat = true, draws, ess, rhat
@@ -83,8 +83,8 @@ const (
 	minSampling = 20
 )
 
-// rates are the seconds per gradient and the gradients per transition, over the last half of the
-// measurements of the phase.
+// rates returns the seconds per gradient and the gradients per transition, over the last half of
+// the measurements of the phase.
 func (c *etaChain) rates() (seconds, gradients float64, ok bool) {
 	if len(c.points) < 2 {
 		return 0, 0, false
@@ -103,7 +103,7 @@ func (c *etaChain) rates() (seconds, gradients float64, ok bool) {
 	return last.when.Sub(first.when).Seconds() / g, g / n, true
 }
 
-// left is the time to the end of the run, if it is known.
+// left returns the time to the end of the run, if it is known.
 func (e *eta) left(now time.Time) (time.Duration, bool) {
 	draws := e.draws
 	if e.target > 0 {
@@ -159,7 +159,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 		left -= now.Sub(last.when).Seconds()
 		left = max(left, 0)
 		longest, sum = max(longest, left), sum+left
-		// What a whole chain would take, for those that wait.
+		// The time of a whole chain, for waiting chains.
 		whole += (float64(e.warmup)*gradients + float64(draws)*each) * seconds
 		known++
 	}
@@ -169,7 +169,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 		}
 		whole /= float64(known)
 		sum += float64(waiting) * whole
-		// Those that wait begin as others end.
+		// Waiting chains begin as others end.
 		longest = max(longest, whole*math.Ceil(float64(waiting)/float64(e.parallel)))
 	}
 	return duration(max(longest, sum/float64(min(e.parallel, len(e.chains))))), true

@@ -98,7 +98,7 @@ type explainedPass struct {
 	Blocks     int    `json:"blocks"`      // blocks after it; 0 before there are any
 }
 
-// explainTime is how long explain measures.
+// explainTime is the duration of the measurement of explain.
 const explainTime = 300 * time.Millisecond
 
 func explainCommand() *cobra.Command {
@@ -191,7 +191,7 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 }
 
 const (
-	explainedLines = 12 // most that are shown
+	explainedLines = 12 // maximum number shown
 	sourceWidth    = 70 // of a line of the source
 )
 
@@ -290,7 +290,7 @@ func linesText(lines []int) string {
 	return word + strings.Join(texts, " ")
 }
 
-// quantity shows a number of things with three significant digits.
+// quantity formats a number with three significant digits.
 func quantity(n float64) string {
 	switch {
 	case n < 1e4:

@@ -39,7 +39,7 @@ func (f *failOn) flag(cmd *cobra.Command) {
 	declare(cmd).Value(f, "fail-on")
 }
 
-// of is the exit code for findings, if they end the command; nil if not.
+// of returns the exit code for findings, if they end the command; nil if not.
 func (f failOn) of(findings []diagnose.Finding) error {
 	problems := 0
 	for _, x := range findings {
@@ -50,7 +50,7 @@ func (f failOn) of(findings []diagnose.Finding) error {
 	return f.ofCounts(problems, len(findings)-problems)
 }
 
-// ofCounts is of, for so many problems and notes.
+// ofCounts is of for given numbers of problems and notes.
 func (f failOn) ofCounts(problems, notes int) error {
 	if f != failNever && problems > 0 || f == failWarnings && notes > 0 {
 		return exitCode(exitFindings)

@@ -44,7 +44,7 @@ var argumentNames = map[string]string{
 	"DIR":   "the folder of a run, or CSV files",
 }
 
-// arguments wants exactly the named arguments.
+// arguments requires exactly the named arguments.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -72,7 +72,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 		return int(code)
 	}
 	wrong := errors.As(err, new(*usageError))
-	// What cobra itself finds wrong, before a command runs, has no type.
+	// Errors that cobra finds before a command runs have no type.
 	if strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag") {
 		wrong = true
 	}
@@ -84,8 +84,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	return exitError
 }
 
-// maxShown is the largest number of messages shown of one error: the first are the ones to fix
-// first.
+// maxShown is the maximum number of messages shown for one error: fix the first ones first.
 const maxShown = 10
 
 // showError shows an error, with the source lines that it is about.
@@ -111,7 +110,7 @@ func showError(w io.Writer, err error) {
 	}
 }
 
-// fitted breaks the lines of a text between words where those of the terminal end.
+// fitted breaks the lines of a text between words to fit the terminal.
 func fitted(w io.Writer, text string) string {
 	width, _, ok := terminalSize(w)
 	if !ok {

@@ -18,8 +18,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// fitInput is the options of the commands that look at runs again: an output
-// folder, or CSV files of CmdStan with the model and data that belong to them.
+// fitInput has the options of commands that read runs: an output folder, or CSV files of CmdStan
+// with the model and data that belong to them.
 type fitInput struct {
 	input
 	model string
@@ -31,8 +31,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// runsOf parts arguments into runs: each folder is one, and files are the chains
-// of one.
+// runsOf splits arguments into runs: each folder is a run, and all files are the chains of one run.
 func runsOf(args []string) ([][]string, error) {
 	var out [][]string
 	var files []string
@@ -52,8 +51,8 @@ func runsOf(args []string) ([][]string, error) {
 	return out, nil
 }
 
-// drawFiles are the CSV files in a folder of ppl prior, ppl generate or ppl predict, by
-// chain; nil for the folder of a run, or where there are those of several.
+// drawFiles returns the CSV files in a folder of ppl prior, ppl generate or ppl predict, by chain.
+// It returns nil for the folder of a run, or if there are files of several.
 func drawFiles(dir string) []string {
 	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
 		return nil
@@ -67,8 +66,8 @@ func drawFiles(dir string) []string {
 	return files
 }
 
-// openFit reads a run: a folder, which may be a Zarr store, or CSV files. It returns when
-// ctx ends, at the latest.
+// openFit reads a run: a folder, which may be a Zarr store, or CSV files. It returns at the latest
+// when ctx ends.
 func openFit(ctx context.Context, paths []string, memory *byteSize) (*fit.Fit, error) {
 	if err := limitMemory(memory); err != nil {
 		return nil, err
@@ -107,8 +106,8 @@ func readRun(paths []string, o fit.ReadOptions) (*fit.Fit, error) {
 	return o.CSV(paths...)
 }
 
-// posterior is the model of a run bound to its data: those that the folder keeps
-// or, of CSV files, those that --model and --data give.
+// posterior returns the model of a run bound to its data: those in the folder or, for CSV files,
+// those that --model and --data give.
 func (in *fitInput) posterior(cmd *cobra.Command, fit *fit.Fit) (*model.Posterior, error) {
 	if in.model == "" {
 		if fit.Record() == nil {
@@ -127,7 +126,7 @@ func (in *fitInput) posterior(cmd *cobra.Command, fit *fit.Fit) (*model.Posterio
 	return l.posterior, err
 }
 
-// keptOnly adds to the error of data that a fit lacks how its folder keeps them.
+// keptOnly adds to an error about missing data of a fit how its folder can keep them.
 func keptOnly(err error, fit *fit.Fit) error {
 	missing := (*assess.NoDataError)(nil)
 	if fit == nil || !errors.As(err, &missing) {
