@@ -103,7 +103,7 @@ func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 		return nil, err
 	}
 	variables := l.Variables
-	if len(variables) == 0 { // the model's own log_lik: assume that it is about the same data as its statements
+	if len(variables) == 0 { // its own log_lik: assume the same data as its statements
 		derived, err := m.Derive(predict.LogLikelihood)
 		if err != nil {
 			return nil, nil

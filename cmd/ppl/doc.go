@@ -37,8 +37,7 @@ Of a part of a name, it lists the names that contain it. Without NAME, lists the
 	}
 }
 
-// writeFamilies lists the library by the names of its functions and distributions; operators are
-// shown as signs.
+// writeFamilies lists the library. It shows a distribution by its name and an operator by its sign.
 func writeFamilies(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range stdlib.Families() {

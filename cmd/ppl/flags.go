@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/front/serve"
 )
 
-// This file: commands declare flags by their names; the rest is in the table of flags.
+// This file: declaration of flags by name; the table of flags has everything else.
 
 // Annotations of flags: what the program knows about a flag beyond package pflag.
 const (
@@ -42,12 +42,12 @@ func declare(cmd *cobra.Command) declaring {
 func dashes(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	name = strings.ReplaceAll(name, "_", "-")
 	if name == "adapt-delta" && f.Lookup("delta") != nil {
-		return "delta" // as this program calls it
+		return "delta" // the name in this program
 	}
 	return pflag.NormalizedName(name)
 }
 
-// rowOf is the row of a flag of a command.
+// rowOf returns the table row of a flag of a command.
 func rowOf(command, name string) (flagRow, bool) {
 	found := -1
 	for i, row := range flagTable {
@@ -101,7 +101,7 @@ func (d declaring) note(f *pflag.Flag, about topic, common bool, value string) {
 	}
 }
 
-// noted is what is known about a flag under a name; "": nothing.
+// noted returns a note about a flag; "": none.
 func noted(f *pflag.Flag, name string) string {
 	if values := f.Annotations[name]; len(values) > 0 {
 		return values[0]

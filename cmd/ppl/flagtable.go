@@ -12,11 +12,11 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// This file: the table of flags. Help, completion, manual pages, configuration files and what may
-// be given with --resume follow from a row. The options of samplers, and the limits of ppl serve,
-// are in the tables of their packages.
+// This file: the table of flags. Help, completion, manual pages, configuration files and the flags
+// allowed with --resume follow from it. The options of samplers, and the limits of ppl serve, are
+// in the tables of their packages.
 
-// topic is what a flag is about. Help shows flags by topic, in this order.
+// topic is the subject of a flag. Help shows flags by topic, in the order of topicOrder.
 type topic string
 
 const (
@@ -290,7 +290,7 @@ var flagTable = []flagRow{
 	{name: "version", of: "ppl", topic: topicGeneral, by: originCommand, text: "print the version, as ppl version does"},
 }
 
-// groupNames are the values of --groups.
+// groupNames returns the values of --groups.
 func groupNames() []string {
 	names := []string{"none", "all"}
 	for _, g := range assess.ZarrGroups() {
@@ -307,7 +307,7 @@ func groupsText() string {
 	return text
 }
 
-// standardGroups is the default of --groups.
+// standardGroups returns the default of --groups.
 func standardGroups() (names []string) {
 	for _, g := range assess.ZarrGroups() {
 		if g.Default {
@@ -328,7 +328,7 @@ func formatText() string {
 	return text
 }
 
-// manifestNames are the values of --manifest.
+// manifestNames returns the values of --manifest.
 func manifestNames() (names []string) {
 	for _, k := range study.ManifestKinds() {
 		names = append(names, k.Name)

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// fmtOptions are the options of fmt.
+// fmtOptions has the options of fmt.
 type fmtOptions struct{ write, check, diff, upgrade bool }
 
 func fmtCommand() *cobra.Command {
@@ -65,7 +65,7 @@ functions whose names end in _log, and functions that have gone.`,
 	return cmd
 }
 
-// file formats one file; ok is false if it is not as it should be.
+// file formats one file; ok is false if it was not formatted.
 func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer) (ok bool, err error) {
 	f, err := readModel(stdin, name, 0)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o *fmtOptions) format(f *source.File) (string, diag.List) {
 	return format.Source(f)
 }
 
-// replaceFile writes a file so that it is whole at any time.
+// replaceFile replaces a file so that it is complete at any time.
 func replaceFile(name, text string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -111,8 +111,7 @@ func replaceFile(name, text string) error {
 	return nil
 }
 
-// unifiedDiff is the change from a to b in the form that patch reads, with
-// three lines of context.
+// unifiedDiff returns the change from a to b as a unified diff with three lines of context.
 func unifiedDiff(name, a, b string) string {
 	edits := format.Lines(a, b)
 	var out strings.Builder
@@ -157,7 +156,7 @@ func unifiedDiff(name, a, b string) string {
 	return out.String()
 }
 
-// hunkRange is the place of n lines after the first `before` ones.
+// hunkRange returns the position of n lines after the first `before` lines.
 func hunkRange(before, n int) string {
 	if n == 0 {
 		return fmt.Sprintf("%d,0", before)

@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// quantityOptions are the options of all commands that compute quantities at draws.
+// quantityOptions has the options of all commands that compute quantities at draws.
 type quantityOptions struct {
 	input
 	rows      rowOptions
@@ -107,8 +107,8 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	return err
 }
 
-// failedOnly are the findings about quantities that were computed at given draws, also about how:
-// whether the draws agree is no question of them.
+// failedOnly returns the findings for quantities that were computed at given draws. Findings about
+// the agreement of the draws do not apply.
 func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 	var out []diagnose.Finding
 	for _, f := range all {
@@ -197,7 +197,7 @@ func printer(w io.Writer) func(string) {
 	return func(s string) { fmt.Fprintln(w, s) }
 }
 
-// given are the data that --data gives, else those of the run.
+// given returns the data of --data, or else those of the run.
 func (o *quantityOptions) given(fit *fit.Fit) (*data.Set, error) {
 	if o.data == "" {
 		return fit.Data()
@@ -214,7 +214,7 @@ func (o *quantityOptions) given(fit *fit.Fit) (*data.Set, error) {
 	return o.parseData()
 }
 
-// boundTo binds a model to the data that are given, else to those of the run.
+// boundTo binds a model to the data of --data, or else to those of the run.
 func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit) (*model.Posterior, error) {
 	values, err := o.given(fit)
 	if err != nil {
@@ -231,7 +231,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	return model.BindContext(ctx, values, bind)
 }
 
-// leftNotes are notes on what could not be derived.
+// leftNotes returns notes on what could not be derived.
 func leftNotes(d *model.Derived, what string) []string {
 	var notes []string
 	for _, l := range d.Left {

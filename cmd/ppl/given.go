@@ -10,18 +10,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: what the process was started with.
+// This file: standard output and open files of the process.
 
-// errClosed says that standard output is closed. That of other programs looks the same which
-// open /dev/null for reading and writing.
+// errClosed reports that standard output is closed. A standard output that is /dev/null, opened for
+// reading and writing, looks the same.
 var errClosed = errors.New("it is closed, or /dev/null opened for reading, too: send it to a file, or to >/dev/null to do without it")
 
-// closedOutput is in the place of a standard output that was closed: Go opens /dev/null there.
+// closedOutput replaces a standard output that was closed, where Go opens /dev/null.
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) { return 0, errClosed }
 
-// standardOutput is where results are printed.
+// standardOutput returns the writer for results.
 func standardOutput() io.Writer {
 	if outputClosed() {
 		return closedOutput{}
@@ -29,8 +29,9 @@ func standardOutput() io.Writer {
 	return os.Stdout
 }
 
-// neededOutput checks, before a command works, that its result can be printed: a run of hours whose
-// summary nobody can see is not begun. Commands that serve or write files need no standard output.
+// neededOutput checks, before a command starts its work, that its result can be printed. Otherwise
+// a run of hours could have a summary that nobody sees. Commands that serve or write files need no
+// standard output.
 func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	if _, closed := out.Writer.(closedOutput); !closed {
 		return nil
@@ -44,10 +45,10 @@ func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	return fmt.Errorf("cannot write to standard output: %w", errClosed)
 }
 
-// minFiles is the number of files that may be open which any command needs.
+// minFiles is the number of open files that any command needs.
 const minFiles = 16
 
-// enoughFiles is an error if fewer files may be open than so many.
+// enoughFiles returns an error if the process may open fewer than need files.
 func enoughFiles(need int, what string) error {
 	if limit, ok := fileLimit(); ok && limit < uint64(need) {
 		return fmt.Errorf("%s needs up to %d open files, and this process may have %d: allow for more by ulimit -n %d", what, need, limit, max(need, 256))
@@ -55,8 +56,9 @@ func enoughFiles(need int, what string) error {
 	return nil
 }
 
-// descriptors counts the files that a run has open at a time: for each chain its draws, their
-// journal, and both for reading back; the file that is being written; and those of the process.
+// descriptors returns an error if a run may not open enough files. It opens, for each chain, its
+// draws, their journal, and both for reading back; the file that is being written; and those of the
+// process.
 func (o *running) descriptors() error {
 	const perChain = 3
 	need := minFiles + perChain*o.chains

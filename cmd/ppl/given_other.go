@@ -2,9 +2,10 @@
 
 package main
 
-// outputClosed reports whether standard output was closed when the program began. On this system,
-// writing reports that.
+// outputClosed reports whether standard output was closed when the program began. It returns false:
+// on this system, writing reports that.
 func outputClosed() bool { return false }
 
-// fileLimit is the number of files that this process may have open: it is not known here.
+// fileLimit returns the maximum number of open files of this process. It is not known on this
+// system.
 func fileLimit() (limit uint64, ok bool) { return 0, false }

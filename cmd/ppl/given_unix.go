@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outputClosed reports whether standard output was closed when the program began. Go's runtime
-// has opened /dev/null in its place then, for reading and writing, which shells do not. A
-// program that gives us the same file as another of the three has done so knowingly.
+// outputClosed reports whether standard output was closed when the program began. Go's runtime then
+// opens /dev/null in its place, for reading and writing, which shells do not do. If standard output
+// is the same file as standard input or error, the caller has chosen it.
 func outputClosed() bool {
 	null, err := os.Stat(os.DevNull)
 	if err != nil {
@@ -27,8 +27,8 @@ func outputClosed() bool {
 	return isNull(os.Stdout) && !isNull(os.Stdin) && !isNull(os.Stderr)
 }
 
-// fileLimit is the number of files that this process may have open. Go has raised it as far as
-// it may be.
+// fileLimit returns the maximum number of open files of this process. Go has raised it as far as
+// possible.
 func fileLimit() (limit uint64, ok bool) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {

@@ -17,10 +17,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: what leads from a wrong command line to the right one. People come
-// with the words of other tools.
+// This file: suggestions for wrong command lines. Many users know the words of other tools.
 
-// otherCommands are what other tools call our commands.
+// otherCommands maps the names of commands in other tools to those of ppl.
 var otherCommands = map[string]string{
 	"sample": "run", "fit": "run", "mcmc": "run", "nuts": "run", "sampling": "run",
 	"stansummary": "summary", "summarize": "summary", "summarise": "summary", "print": "summary",
@@ -38,7 +37,7 @@ var otherCommands = map[string]string{
 	"resume": "run --resume", "continue": "run --resume",
 }
 
-// otherFlags are what other tools call our options.
+// otherFlags maps the names of options in other tools to those of ppl.
 var otherFlags = map[string]string{
 	"num-samples": "draws", "samples": "draws", "iter": "draws", "iter-sampling": "draws", "n-draws": "draws", "num-draws": "draws", "ndraws": "draws",
 	"num-warmup": "warmup", "iter-warmup": "warmup", "tune": "warmup", "burnin": "warmup", "burn-in": "warmup", "n-warmup": "warmup",
@@ -105,7 +104,7 @@ func flagHelp(cmd *cobra.Command, err error) string {
 	return optionHelp(cmd, m[1], "")
 }
 
-// optionHelp is the flag of a command for an option of CmdStan or another program.
+// optionHelp returns the flag of a command for an option of CmdStan or another program.
 func optionHelp(cmd *cobra.Command, name, value string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	own, known := otherFlags[name]
@@ -131,7 +130,7 @@ func optionHelp(cmd *cobra.Command, name, value string) string {
 	return text
 }
 
-// argumentHelp suggests what a superfluous argument was meant to be.
+// argumentHelp suggests the intended meaning of a superfluous argument.
 func argumentHelp(cmd *cobra.Command, arg string) string {
 	if m := cmdstanSetting.FindStringSubmatch(arg); m != nil {
 		return optionHelp(cmd, m[1], m[2])
@@ -145,8 +144,8 @@ func argumentHelp(cmd *cobra.Command, arg string) string {
 	return ""
 }
 
-// nearFile is the file whose name is nearest to that of a missing file, in the same folder; "" if
-// no name is near.
+// nearFile returns the file whose name is nearest to that of a missing file, in the same folder; ""
+// if no name is near.
 func nearFile(err error) string {
 	e, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrNotExist) {

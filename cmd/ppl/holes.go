@@ -10,12 +10,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// This file: --na, what happens to the holes of a table.
+// This file: --na, the treatment of missing values in a table.
 
-// holeWhat are the values of --na.
+// holeWhat has the values of --na.
 var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.HolesDrop, "keep": data.HolesKeep}
 
-// holeWords offers them.
+// holeWords completes the values of --na.
 var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
 
 // holes reads --na. A column that the model does not declare has no effect.

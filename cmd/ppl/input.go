@@ -26,7 +26,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// input is the options about model and data that the commands share.
+// input has the options about model and data that the commands share.
 type input struct {
 	data       string
 	compile    model.CompileOptions
@@ -63,10 +63,10 @@ type input struct {
 	recordDir string
 }
 
-// flags declares them.
+// flags declares the options.
 func (in *input) flags(cmd *cobra.Command) { bindsModel.add(cmd, in) }
 
-// onceFlag is a text that is given once: of two files of data, one would be left out.
+// onceFlag is a text that may be given only once: of two data files, one would be ignored.
 type onceFlag struct {
 	to    *string
 	given bool
@@ -92,8 +92,8 @@ func (f *onceFlag) Set(text string) error {
 // memoryVariable is the environment variable that --memory overrides.
 const memoryVariable = "PPL_MEMORY"
 
-// limitMemory takes the limit from the environment where the option does not give one, and
-// makes the collector keep to it.
+// limitMemory takes the limit from the environment if the option does not set it, and makes the
+// garbage collector respect it.
 func limitMemory(limit *byteSize) error {
 	if text := os.Getenv(memoryVariable); text != "" && *limit == 0 {
 		if err := limit.Set(text); err != nil {
@@ -152,7 +152,7 @@ func (in *input) parseData() (*data.Set, error) {
 	return in.parsed, in.textErr
 }
 
-// reading is what reading data may take.
+// reading returns the options for reading data, with its limits.
 func (in *input) reading() data.Options {
 	return data.Options{Limit: int64(in.maxData), Memory: compile.MemoryOr(int64(in.memory))}
 }
@@ -209,7 +209,7 @@ func readModel(stdin io.Reader, name string, limit int64) (*source.File, error) 
 	return source.NewFile(name, text), nil
 }
 
-// modelFolder is the folder of included files: that of the model, or the working folder if the
+// modelFolder returns the folder of included files: that of the model, or the working folder if the
 // model comes through a pipe.
 func modelFolder(name string) string {
 	if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
@@ -249,7 +249,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	}
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
-		if in.record != nil && in.data == "" { // data that are given are those of the record
+		if in.record != nil && in.data == "" { // given data are those of the record
 			if values, err = in.record.ReadData(in.recordDir, in.reading()); errors.As(err, new(*folder.ChangedError)) {
 				err = fmt.Errorf("%w\nIf you have them still, give them as well: ppl run --resume %s --data FILE", err, in.recordDir)
 			}
@@ -281,7 +281,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
-			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // evaluations by itself; chains have clones
+			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // its own evaluations; chains have clones
 			values.Forget()
 		}
 		return err
@@ -298,7 +298,8 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	return l, err
 }
 
-// emptyModel warns of a file without text: it is a model without parameters, but nobody means that.
+// emptyModel warns of a file without text: it is a valid model without parameters, but surely a
+// mistake.
 func emptyModel(stderr io.Writer, name string) {
 	fmt.Fprintf(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?\n", name)
 }
@@ -316,8 +317,8 @@ func noRows(stderr io.Writer, s *data.Set) {
 	}
 }
 
-// compiled compiles the model that has been read, or that the folder of a run
-// keeps. Warnings are shown on stderr.
+// compiled compiles the model that has been read, or the model in the folder of a run. Warnings are
+// shown on stderr.
 func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m *model.Model, err error) {
 	if in.record != nil {
 		var s *folder.Source
@@ -355,7 +356,7 @@ func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (
 	return own.compiled(ctx, path, stderr)
 }
 
-// values reads values of parameters in a file, or as JSON as they are.
+// values reads values of parameters from a file, or from the text itself if it is JSON.
 func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return data.ParseJSON("--params", []byte(text))
@@ -397,15 +398,15 @@ func (in *input) limits() error {
 	return limitMemory(&in.memory)
 }
 
-// collectWithin makes the collector not wait, beyond that many bytes, until there is twice
-// as much as is needed. Of several such limits the lowest holds.
+// collectWithin sets a memory limit: above that many bytes, the garbage collector does not wait
+// until memory has doubled. Of several such limits the lowest holds.
 func collectWithin(bytes int64) {
 	if bytes < debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(bytes)
 	}
 }
 
-// bindOptions are those that say how the model is bound, within the limits.
+// bindOptions returns the options for binding the model, with its limits.
 func (in *input) bindOptions() model.BindOptions {
 	return model.BindOptions{
 		Memory:     int64(in.memory),
@@ -422,7 +423,7 @@ func (in *input) bindOptions() model.BindOptions {
 	}
 }
 
-// plainPathError describes what is wrong with a file, without the name of the system call.
+// plainPathError describes an error about a file, without the name of the system call.
 func plainPathError(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -441,14 +442,14 @@ func timed(d *time.Duration, f func() error) error {
 	return err
 }
 
-// pointed is the options of commands that evaluate something at given points.
+// pointed has the options of commands that evaluate something at given points.
 type pointed struct {
 	input
 	points string
 	random int // number of points to make if no file is given; 0: the file is required
 }
 
-// flags declares them.
+// flags declares the options.
 func (o *pointed) flags(cmd *cobra.Command) {
 	o.input.flags(cmd)
 	f := declare(cmd)

@@ -79,7 +79,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l)
 }
 
-// approximate finds the mode and draws, with the program that is trusted so far.
+// approximate finds the mode and draws, with the current program of the log density.
 func (o *laplacing) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) (err error) {
 	var mode []float64
 	if o.mode == "" {
@@ -151,7 +151,7 @@ func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r
 	return o.report(cmd.OutOrStdout(), res, j, lines)
 }
 
-// pairs are rows of two columns.
+// pairs returns rows of two columns.
 func pairs(a, b []float64) [][]float64 {
 	rows := make([][]float64, len(a))
 	for i := range a {

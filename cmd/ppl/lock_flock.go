@@ -10,7 +10,7 @@ import (
 )
 
 // lockFolder keeps other runs out of an output folder until release is called or the program ends,
-// in any way. File systems without locks give no protection.
+// however it ends. File systems without locks give no protection.
 func lockFolder(dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

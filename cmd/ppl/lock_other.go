@@ -2,5 +2,5 @@
 
 package main
 
-// lockFolder does nothing where there are no locks that end with the program.
+// lockFolder does nothing: this system has no locks that end with the program.
 func lockFolder(string) (release func(), err error) { return func() {}, nil }

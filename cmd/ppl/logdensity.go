@@ -121,7 +121,7 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 			return nil, cerr
 		}
 		if cerr != nil {
-			if err == nil { // else it is the same
+			if err == nil { // otherwise it is the same error
 				fmt.Fprintf(stderr, "point %d: %s\n", i+1, shown(stderr, cerr.Error()))
 			}
 			d.Constrained = append(d.Constrained, nil)
@@ -132,7 +132,7 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 	return d, nil
 }
 
-// ends reports whether an error of an evaluation is not about the point.
+// ends reports whether an error of an evaluation is independent of the point.
 func ends(err error) bool {
 	return errors.As(err, new(*timeLimitError)) || errors.As(err, new(*ad.LimitError))
 }

@@ -83,7 +83,7 @@ type judging struct {
 	failOn    failOn
 }
 
-// likelihood is the options about the log likelihoods of observations.
+// likelihood has the options about the log likelihoods of observations.
 type likelihood struct {
 	assess.LogLikOptions
 	rows byteSize // memory for them; 0: a GiB
@@ -97,7 +97,7 @@ func (l *likelihood) flags(cmd *cobra.Command) {
 	f.Value(&l.rows, "log-lik-memory")
 }
 
-// bytes is how much memory may be used for the log likelihoods.
+// bytes returns the memory available for the log likelihoods.
 func (l *likelihood) bytes() (int, error) {
 	switch {
 	case l.rows == 0:
@@ -149,7 +149,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	collectWithin(int64(memory) + int64(memory)/2) // what is kept of the draws lives long
+	collectWithin(int64(memory) + int64(memory)/2) // the stored draws are long-lived
 	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
@@ -208,8 +208,8 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	return o.failOn.of(findings)
 }
 
-// moveDraws improves the estimates of the bad observations by moment matching; it
-// returns those that are good enough now.
+// moveDraws improves the estimates of the bad observations by moment matching. It returns those
+// whose estimates are now reliable.
 func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *assess.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	line := &overwritten{w: stderr}
@@ -270,7 +270,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *fit.Fit, l *
 	return names, err
 }
 
-// bindSeed is the seed that the data of a fit were bound with.
+// bindSeed returns the seed with which the data of a fit were bound.
 func bindSeed(fit *fit.Fit) uint64 {
 	if record := fit.Record(); record != nil {
 		return record.Seed
@@ -278,7 +278,7 @@ func bindSeed(fit *fit.Fit) uint64 {
 	return fit.Config().Seed
 }
 
-// holdout prepares refits as the fit was made.
+// holdout prepares refits with the options of the fit.
 func holdout(ctx context.Context, fit *fit.Fit) (*assess.Holdout, *study.Model, study.Options, error) {
 	m, err := fit.Model()
 	if err != nil {
@@ -316,7 +316,7 @@ func holdout(ctx context.Context, fit *fit.Fit) (*assess.Holdout, *study.Model, 
 			o["max-depth"] = strconv.Itoa(s.MaxDepth)
 		}
 	}
-	if o["sampler"] == "auto" { // files say how long its warm-up was, which is no limit for another
+	if o["sampler"] == "auto" { // the recorded warm-up does not limit another run
 		delete(o, "warmup")
 		if record := fit.Record(); record != nil && record.Option("warmup") != "" {
 			o["warmup"] = record.Option("warmup")
@@ -338,8 +338,8 @@ func twice(values []float64) []float64 {
 	return out
 }
 
-// totalMCSE is the Monte Carlo standard error of the sum; NaN where that of a summand is
-// not known, as its Pareto k is too large.
+// totalMCSE returns the Monte Carlo standard error of the sum; NaN if that of a summand is unknown
+// because its Pareto k is too large.
 func totalMCSE(r *criticise.Result) float64 {
 	sum := 0.0
 	if len(r.Bad()) > 0 {
@@ -388,7 +388,7 @@ func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted
 	}
 	if bad := len(r.Bad()); bad == 0 && len(r.K) > 0 {
 		largest := "."
-		if k := slices.Max(r.K); !math.IsInf(k, -1) { // else the likelihoods are constant
+		if k := slices.Max(r.K); !math.IsInf(k, -1) { // otherwise the likelihoods are constant
 			largest = fmt.Sprintf(" (largest: %.2g).", k)
 		}
 		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g%s", psis.Limit(r.Draws), largest), lineWidth(w))

@@ -3,7 +3,7 @@
 //	ppl run MODEL --data FILE    draw from the posterior and summarise it
 //	ppl help                     all commands and topics
 //
-// Each subcommand is a file of its name; what they share:
+// Each subcommand has a file of its name. Shared files:
 //
 //	run_start.go what a run starts from; run_record.go: what is kept of how it is made
 //	approximate.go what optimize, laplace, pathfinder and variational share
@@ -72,7 +72,7 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	root.SetArgs(args)
 	stderr = &tinted{stderr, out.color}
 	root.SetErr(stderr)
-	// A word that is no command is reported before the flags after it.
+	// Report an unknown command before the flags after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") {
 		if found, _, err := root.Find(args); err != nil || found == root {
 			text := fmt.Sprintf("unknown command %q", args[0])
@@ -87,7 +87,7 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, err := root.ExecuteContextC(ctx)
-	// Not every way of printing reports its errors: help texts and tables do not.
+	// Some printing, such as help texts and tables, does not report its errors.
 	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
 		err = fmt.Errorf("cannot write to standard output: %w", out.err)
 	}
@@ -154,7 +154,7 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	return root
 }
 
-// prepare does what comes before any command: where it prints, its configuration, its colours.
+// prepare sets up a command: its output, configuration and colours.
 func (in *input) prepare(cmd *cobra.Command, args []string, out *checkedWriter) error {
 	if err := neededOutput(cmd, out); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (in *input) prepare(cmd *cobra.Command, args []string, out *checkedWriter) 
 	return nil
 }
 
-// checkedWriter keeps the first error of writing, after which it writes no more.
+// checkedWriter keeps the first error of writing, and writes nothing after it.
 type checkedWriter struct {
 	io.Writer
 	err   error

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: manual pages, from the tables that help comes from.
+// This file: manual pages, made from the same tables as help.
 
 func manCommand() *cobra.Command {
 	return &cobra.Command{
@@ -62,7 +62,7 @@ func (r *roff) page(name string, section int, text string) {
 
 func (r *roff) section(name string) { fmt.Fprintf(&r.b, ".SH %s\n", roffQuoted(strings.ToUpper(name))) }
 
-// prose writes paragraphs; what is indented keeps its lines.
+// prose writes paragraphs; indented text keeps its lines.
 func (r *roff) prose(text string) {
 	literal, begun := false, false
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -204,7 +204,7 @@ func manCommandPage(cmd *cobra.Command) string {
 	return r.b.String()
 }
 
-// manFlag is a flag as the tag of a list.
+// manFlag formats a flag as the tag of a list.
 func manFlag(f *pflag.Flag) string {
 	text := `\fB` + roffText("--"+f.Name) + `\fR`
 	if f.Shorthand != "" {
@@ -225,7 +225,7 @@ func manTopic(t helpTopic) string {
 	return r.b.String()
 }
 
-// lowerFirst is a line for the section of names.
+// lowerFirst returns a line for the section NAME, which begins with a lower-case letter.
 func lowerFirst(text string) string {
 	if text == "" || len(text) > 1 && text[1] >= 'A' && text[1] <= 'Z' {
 		return text

@@ -144,8 +144,8 @@ func metricsAt(p *model.Posterior, kind riemann.Kind, alpha float64, xs [][]floa
 	return m, nil
 }
 
-// metricNotes explains why a run can have no metric of its kind, and lists what is not part of it.
-// Planning the metric of a large model takes seconds, unless ctx ends.
+// metricNotes returns an error if a run cannot have a metric of its kind, and lists what the metric
+// leaves out. Planning the metric of a large model takes seconds, unless ctx ends.
 func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func(string)) error {
 	g, ok := o.sampler.(sampler.Geometric)
 	if !ok {
@@ -171,7 +171,7 @@ func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func
 	if err == nil && form == sampler.Dense {
 		err = p.Compiled().MetricError(string(kind))
 		if r := g.Riemannian; (completed || r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
-			err = nil // it is made regular
+			err = nil // the metric is regularised
 		}
 	}
 	if err != nil || kind != riemann.Fisher {

@@ -40,7 +40,7 @@ func (s *session) showNotes(w io.Writer) {
 	}
 }
 
-// whereMore says where the rest of the notes is.
+// whereMore returns a line on where the rest of the notes is.
 func (s *session) whereMore() string {
 	if s.options.out != "" {
 		return "Details: ppl diagnose " + s.options.out
@@ -48,9 +48,9 @@ func (s *session) whereMore() string {
 	return "Details: --verbose, or --json."
 }
 
-// briefly is the first sentences of notes: the rest of a note has figures and reasons. Sentences
-// that fit a line go together if they are about the sampler; those about single chains are said of
-// the first.
+// briefly returns the first sentence of each note; the rest of a note has figures and reasons.
+// Sentences about the sampler are joined if they fit a line. Those about single chains are shown
+// for the first chain.
 func briefly(notes []string) (lines []string, more bool) {
 	kinds := map[string]int{}
 	for _, note := range notes {

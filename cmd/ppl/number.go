@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// number is a float64 in JSON: the shortest text that reads as the same number;
-// NaN, Infinity and -Infinity as strings, since JSON has no such numbers.
+// number is a float64 in JSON: the shortest text that reads as the same number. NaN, Infinity and
+// -Infinity are strings, since JSON has no such numbers.
 type number float64
 
 // MarshalJSON implements json.Marshaler.
 func (n number) MarshalJSON() ([]byte, error) { return appendJSON(nil, float64(n), -1), nil }
 
-// figureNumbers are figures by name, for JSON.
+// figureNumbers converts figures by name, for JSON.
 func figureNumbers(figures map[string]float64) map[string]number {
 	out := map[string]number{}
 	for name, v := range figures {

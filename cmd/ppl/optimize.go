@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// climbing is the options of L-BFGS that optimize and pathfinder share.
+// climbing has the options of L-BFGS that optimize and pathfinder share.
 type climbing struct{ optimize.Options }
 
 func (c *climbing) flags(cmd *cobra.Command) {
@@ -33,8 +33,8 @@ func (c *climbing) flags(cmd *cobra.Command) {
 	f.Float64(&c.TolParam, "tol-param", 1e-8)
 }
 
-// settled gives the options with a tolerance of 0 meaning what it says: the package
-// takes 0 for the default.
+// settled returns the options such that a tolerance of 0 means 0: the package would use its default
+// for 0.
 func (c climbing) settled() (optimize.Options, error) {
 	o := c.Options
 	for _, t := range []struct {
@@ -57,7 +57,7 @@ func (c climbing) settled() (optimize.Options, error) {
 	return o, nil
 }
 
-// settings states them in the header of a file.
+// settings returns the options for the header of a file.
 func (c climbing) settings() []draws.Setting {
 	return []draws.Setting{
 		option("init_alpha", c.InitAlpha, 1e-3), option("tol_obj", c.TolObj, 1e-12), option("tol_rel_obj", c.TolRelObj, 1e4),
@@ -246,7 +246,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	if err != nil && timeUp(ctx) == nil && !cut {
 		return ended(ctx, o.stderr, err)
 	}
-	if err != nil { // what was reached is kept
+	if err != nil { // the point reached is kept
 		statistics, points = statistics[len(points)-1:], points[len(points)-1:]
 		allowed, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), grace, context.Cause(ctx))
 		defer cancel()
@@ -310,7 +310,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	return err
 }
 
-// findings reports what is wrong with an optimum.
+// findings reports problems of an optimum.
 func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if !r.Reason.Converged() && len(r.X) > 0 {
@@ -331,8 +331,8 @@ func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *resul
 	return findings
 }
 
-// atBounds names the unconstrained coordinates that are so far out that their
-// constrained values do not change any more.
+// atBounds names the unconstrained coordinates that are so far out that their constrained values no
+// longer change.
 func (o *optimizing) atBounds(p *model.Posterior, x []float64) []string {
 	const far = 15 // on the log and logit scales: 3e-7 from the bound
 	var names []string

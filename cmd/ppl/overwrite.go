@@ -13,10 +13,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: runs that replace one that is in the output folder.
+// This file: runs that replace an existing run in the output folder.
 
-// makeRoom returns the folder in which to make a new run for the output folder out, which is
-// locked. This is out or, with overwrite, a folder in it if out has a run or draws of that name.
+// makeRoom returns the folder for a new run, given the locked output folder out. It returns out
+// itself or, with overwrite, a subfolder of it if out already has a run or draws of that name.
 func makeRoom(out, name string, overwrite bool) (string, error) {
 	if folder.Final(out) != out {
 		return "", fmt.Errorf("the folder %s is one of those in which a run is made that replaces another one. Choose another folder by --out, or go on with the run in it by: ppl run --resume %s", out, out)
@@ -51,7 +51,7 @@ func taken(out, name string) (bool, error) {
 		found, _ := filepath.Glob(filepath.Join(escapedGlob(out), escapedGlob(name)+"_[0-9]*.csv"))
 		for _, path := range found {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				continue // what is wrong with it will be reported
+				continue // the error will be reported later
 			}
 			return true, fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", out, path)
 		}
@@ -68,7 +68,7 @@ func taken(out, name string) (bool, error) {
 	return true, fmt.Errorf("the folder %s %s. Go on with it by: ppl run --resume %s\nOr choose another folder by --out, or replace it by --overwrite", out, what, out)
 }
 
-// becomeFinal lets the run that was made in o.out replace the one in o.final.
+// becomeFinal replaces the run in o.final by the one in o.out.
 func (o *running) becomeFinal(f *fit.Fit) error {
 	if err := folder.Replace(o.final); err != nil {
 		in := o.out
@@ -93,7 +93,7 @@ func folderError(dir string) error {
 	return err
 }
 
-// settled reads the record of the run to resume. A replacement that was not finished is.
+// settled reads the record of the run to resume. It first completes an unfinished replacement.
 func settled(dir string) (*folder.Record, error) {
 	m, err := folder.Read(dir)
 	if !errors.As(err, new(*folder.ReplacingError)) {
@@ -110,13 +110,13 @@ func settled(dir string) (*folder.Record, error) {
 	return folder.Read(dir)
 }
 
-// tidy removes what a process that was killed has left in the folder of a complete run, and
-// lets it replace the run that it was made for.
+// tidy removes what a killed process has left in the folder of a complete run. It then completes a
+// pending replacement by that run.
 func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 	final := folder.Final(dir)
 	release, err := lockFolder(final)
 	if err != nil {
-		return nil // by another process that does
+		return nil // another process does it
 	}
 	defer release()
 	if err := m.Tidy(dir); err != nil {
@@ -136,9 +136,9 @@ func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 	return nil
 }
 
-// replaceFiles refuses if files of a pattern exist in a folder, unless they may be overwritten. The
-// function that it returns removes those that are not in written; call it once the new files are
-// whole.
+// replaceFiles returns an error if files of a pattern exist in a folder, unless they may be
+// overwritten. The function that it returns removes those that are not in written; call it when the
+// new files are complete.
 func replaceFiles(out, pattern string, overwrite bool) (old func(written []string) error, err error) {
 	if err := files.MakeFolder(out); err != nil {
 		return nil, fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)

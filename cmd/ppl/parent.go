@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// This file: the end of the program that has started this one.
+// This file: ending when the parent process ends.
 
-// parentVariable is the environment variable with the number of the process that has started
-// this one and with which it ends. A front end that is killed cannot end its runs otherwise.
+// parentVariable is the environment variable with the id of the parent process; when the parent
+// ends, this process ends too. Otherwise a front end that is killed could not end its runs.
 const parentVariable = "PPL_PARENT"
 
-// endWithParent ends this process, with exit code 1, when the one ends that parentVariable
-// gives. The processes that this one starts do not see the variable.
+// endWithParent ends this process, with exit code 1, when the process in parentVariable ends.
+// Processes started by this one do not see the variable.
 func endWithParent() {
 	pid, err := strconv.Atoi(os.Getenv(parentVariable))
 	os.Unsetenv(parentVariable)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// awaitParent returns when this process has another parent than pid: the system gives it one
-// when its own has ended.
+// awaitParent returns when the parent of this process is no longer pid: the system assigns another
+// parent when the original one has ended.
 func awaitParent(pid int) {
 	for os.Getppid() == pid {
 		time.Sleep(200 * time.Millisecond)

@@ -28,7 +28,7 @@ import (
 // parquetProgram writes Parquet files; its documentation has the format of its input.
 const parquetProgram = "ppl-parquet"
 
-// parquetHeader is the first line of its input.
+// parquetHeader is the first line of the program's input.
 type parquetHeader struct {
 	Version  int               `json:"version"`
 	Rows     int               `json:"rows"`
@@ -41,14 +41,13 @@ type parquetColumn struct {
 	Type string `json:"type"`
 }
 
-// parquet writes a file with a row for each draw: columns .chain, .iteration and .draw,
-// as R's package posterior has them, the statistics of the sampler, then the quantities,
-// theta[1].
+// parquet writes a file with a row for each draw. Its columns are .chain, .iteration and .draw, as
+// in R's package posterior, the statistics of the sampler, then the quantities, such as theta[1].
 func (o *conversion) parquet(ctx context.Context, fit *fit.Fit) (files, notes []string, err error) {
 	return o.parquetFile(ctx, func(w *bufio.Writer) error { return writeParquetRows(ctx, w, fit) })
 }
 
-// parquetFile has the program write a file of the rows that write gives it.
+// parquetFile runs the program to write a file; write produces its input.
 func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) error) (files, notes []string, err error) {
 	isFile := func(path string) bool { return !isFolder(path) }
 	if err := o.free(isFile); err != nil {
@@ -72,7 +71,7 @@ func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) 
 	written := write(w)
 	written = errors.Join(written, w.Flush(), in.Close())
 	if err := cmd.Wait(); err != nil {
-		durable.RemoveTemps(filepath.Dir(o.out), func(name string) bool { return name == filepath.Base(o.out) }) // of a program that was killed
+		durable.RemoveTemps(filepath.Dir(o.out), func(name string) bool { return name == filepath.Base(o.out) }) // left by a killed program
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}

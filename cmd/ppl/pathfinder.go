@@ -76,7 +76,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 			return usagef("--%s must be at least 1, but is %d", c.name, c.value)
 		}
 	}
-	o.noPropto = true // lp__ with its constants, as CmdStan has it
+	o.noPropto = true // lp__ includes constants, as in CmdStan
 	l, err := o.begin(cmd, model)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l, options)
 }
 
-// approximate finds the paths and draws, with the program that is trusted so far.
+// approximate finds the paths and draws, with the current program of the log density.
 func (o *pathfinding) approximate(ctx context.Context, cmd *cobra.Command, l *loaded, options optimize.Options) error {
 	init, err := o.starts(ctx, l.posterior, o.paths)
 	if err != nil {

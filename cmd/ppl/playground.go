@@ -52,7 +52,7 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 	return cmd
 }
 
-// playgroundFiles are the files of the playground's folder.
+// playgroundFiles returns the files of the playground's folder.
 func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, error) {
 	files, err := playground.Page()
 	if err != nil {
@@ -98,7 +98,8 @@ func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Con
 		fmt.Fprintf(cmd.OutOrStdout(), written, dir)
 		return nil
 	}
-	// It starts no process any more. Others of the same user are kept from its memory.
+	// The server starts no more processes. Harden protects its memory from other processes of the
+	// user.
 	if err := serve.Harden(); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Con
 	return server.Serve(ctx)
 }
 
-// serveFiles has the server answer with the files.
+// serveFiles makes the server serve the files.
 func serveFiles(server *httpd.Server, files map[string][]byte) {
 	answer := func(name string) http.Handler {
 		kind := mime.TypeByExtension(path.Ext(name))
@@ -132,7 +133,7 @@ func serveFiles(server *httpd.Server, files map[string][]byte) {
 		text := files[name]
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // no page of others may lay itself over it
+			w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // no other page may frame it
 			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 			if r.Method != http.MethodHead {
 				w.Write(text)
@@ -145,7 +146,7 @@ func serveFiles(server *httpd.Server, files map[string][]byte) {
 	server.HandleOpen("GET /{$}", answer("index.html"))
 }
 
-// exportable reports whether files can be written to a folder: it is new or empty.
+// exportable returns an error unless a folder is new or empty.
 func exportable(flag, dir string) error {
 	if dir == "" {
 		return usagef("%s needs the name of a folder", flag)
@@ -160,7 +161,7 @@ func exportable(flag, dir string) error {
 	return nil
 }
 
-// exportFiles writes the files to a folder, which is made.
+// exportFiles creates a folder and writes the files to it.
 func exportFiles(dir string, files map[string][]byte) error {
 	if err := durable.MakeFolder(dir); err != nil {
 		return plainPathError(err)

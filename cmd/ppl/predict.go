@@ -92,7 +92,7 @@ those observed.
 	return cmd
 }
 
-// underivable advises what to do about data that cannot be drawn from a model's statements.
+// underivable adds advice to an error about data that cannot be drawn from a model's statements.
 func underivable(err error) error {
 	if !errors.Is(err, predict.ErrUnderivable) {
 		return err

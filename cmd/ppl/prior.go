@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// priorOptions are those of the commands that draw from the prior.
+// priorOptions has the options of the commands that draw from the prior.
 type priorOptions struct {
 	quantityOptions
 	chains, draws, warmup int
@@ -67,8 +67,8 @@ func (o *priorOptions) sample(ctx context.Context, m *model.Model, values *data.
 	return prior, how, nil
 }
 
-// drawn refuses --vars that name a quantity of the model that is not drawn, and says how
-// it is computed.
+// drawn returns an error if --vars names a quantity of the model that is not drawn; the error says
+// how to compute it.
 func (o *priorOptions) drawn(m *model.Model, all *fit.Generated) error {
 	err := o.rows.known(all.Draws.Names())
 	if err == nil {

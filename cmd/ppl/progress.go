@@ -36,7 +36,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// silent passes on messages only.
+// silent shows messages only.
 type silent struct{ w io.Writer }
 
 func (silent) start()                {}
@@ -46,8 +46,8 @@ func (silent) reached(int, float64, float64) {}
 func (s silent) message(text string)         { fmt.Fprintln(s.w, shown(s.w, text)) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
-// lines shows progress as plain lines, for files and pipes: for each chain a line at the start, at
-// the end, and at each tenth of the way, but at most one in a few seconds.
+// lines shows progress as plain lines, for files and pipes. For each chain it writes a line at the
+// start, at the end, and at each tenth of the way, but at most one every few seconds.
 type lines struct {
 	w     io.Writer
 	title string
@@ -69,7 +69,7 @@ type lineState struct {
 	last  time.Time
 }
 
-// linePause is the least time between two lines about a chain.
+// linePause is the minimum time between two lines about a chain.
 const linePause = 3 * time.Second
 
 func (l *lines) start() {
@@ -117,13 +117,13 @@ func (l *lines) stop(fit *fit.Fit, interrupted bool) {
 	}
 }
 
-// duration makes one of seconds; more than there can be, three centuries, are as many.
+// duration converts seconds, limited to the largest Duration, about three centuries.
 func duration(seconds float64) time.Duration {
 	const maxSeconds = math.MaxInt64 / int64(time.Second)
 	return time.Duration(min(seconds, float64(maxSeconds-1)) * float64(time.Second))
 }
 
-// clock shows a duration for people: 0.3 s, 12 s, 3:05, 1:03:05.
+// clock formats a duration for people: 0.3 s, 12 s, 3:05, 1:03:05.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	switch {

@@ -27,7 +27,7 @@ type jsonLines struct {
 	eta    *eta
 }
 
-// jsonPause is the least time between two lines about a chain.
+// jsonPause is the minimum time between two lines about a chain.
 const jsonPause = 100 * time.Millisecond
 
 func (l *jsonLines) start() {

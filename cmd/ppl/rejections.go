@@ -13,9 +13,9 @@ import (
 // known, messages that differ only in their numbers.
 type rejectionGroup struct {
 	message  string // one of them
-	messages int    // different ones
+	messages int    // different messages
 	count    int    // rejections
-	advice   string // what to declare, if that is known
+	advice   string // what to declare, if known
 }
 
 var (
@@ -46,11 +46,11 @@ func groupRejections(list []infer.Rejection) []rejectionGroup {
 	return groups
 }
 
-// declaration is the declaration that a parameter needs so that the check of an argument passes.
+// declaration returns the declaration that a parameter needs to pass the check of an argument.
 func declaration(message string) string {
 	_, rest, ok := strings.Cut(message, " must be ")
 	if !ok || strings.Contains(rest, "but is 0") || strings.Contains(rest, "but is inf") {
-		return "" // an underflow or an overflow, which no bound keeps out
+		return "" // an underflow or overflow, which no bound prevents
 	}
 	declare := func(how string) string {
 		return "If it is a parameter, or computed from some, declare it, or them, such that it always is: " + how + "."

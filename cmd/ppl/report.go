@@ -160,13 +160,14 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// options are those of the report.
+// options returns the options of the report.
 func (o *reporting) options(folder string) report.Options {
 	return report.Options{Title: o.title, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed,
 		Words: func(settings []string) []string { return wordsFor(settings, folder) }}
 }
 
-// chosenBy says which quantities --vars selects; nil if it is not given.
+// chosenBy returns a function that reports whether --vars selects a quantity; nil if --vars is not
+// given.
 func chosenBy(vars string) func(name string) bool {
 	wanted, err := selectors(vars)
 	if err != nil || wanted == nil {
@@ -220,13 +221,13 @@ func writeReport(page func(io.Writer) error, path string) error {
 	if err := page(&b); err != nil {
 		return err
 	}
-	if err := files.Save(path, b.Bytes()); err != nil { // there is never half a report
+	if err := files.Save(path, b.Bytes()); err != nil { // a report is never half written
 		return unwritten(path, err)
 	}
 	return nil
 }
 
-// unwritten says why there is no report.
+// unwritten explains why there is no report.
 func unwritten(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// rowOptions say which quantities a table shows, and how.
+// rowOptions select the quantities that a table shows, and their presentation.
 type rowOptions struct {
 	vars        string
 	sort        string
@@ -25,7 +25,7 @@ type rowOptions struct {
 	percentiles []float64
 }
 
-// flags declares them.
+// flags declares the options.
 func (o *rowOptions) flags(cmd *cobra.Command) {
 	f := declare(cmd)
 	f.String(&o.vars, "vars", "")
@@ -34,7 +34,7 @@ func (o *rowOptions) flags(cmd *cobra.Command) {
 	f.Numbers(&o.percentiles, "percentiles", []float64{5, 50, 95})
 }
 
-// check looks at the options.
+// check validates the options.
 func (o *rowOptions) check() error {
 	if !slices.Contains([]string{"", "rhat", "ess", "name"}, o.sort) {
 		return usagef("--sort must be rhat, ess or name, but is %q", o.sort)
@@ -51,8 +51,8 @@ func (o *rowOptions) check() error {
 	return err
 }
 
-// maxRows is the largest number of rows shown on a terminal, unless more are asked for; files and
-// pipes get all.
+// maxRows is the maximum number of rows shown on a terminal, unless more are requested; files and
+// pipes get all rows.
 const maxRows = 200
 
 // table writes the summary table. width is that of the terminal, 0 if the output is not a terminal.
@@ -166,7 +166,8 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	return chosen, nil
 }
 
-// known refuses --vars that select none of these names, before anything is drawn.
+// known returns an error, before anything is drawn, if an item of --vars selects none of these
+// names.
 func (o *rowOptions) known(names []string) error {
 	wanted, err := selectors(o.vars)
 	if err != nil {
@@ -197,7 +198,7 @@ func chosenNames(vars string, names []string) (func(name string) bool, error) {
 	}, err
 }
 
-// natural compares names with their numbers taken as numbers: b[2] before b[10].
+// natural compares names, and the numbers in them by value: b[2] before b[10].
 func natural(a, b string) int {
 	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 	for a != "" && b != "" {
@@ -220,8 +221,8 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digest summarises many quantities: the number with each problem, the worst of them, and one line
-// per variable.
+// digest summarises many quantities: the number with each problem, the worst quantities, and one
+// line per variable.
 func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) {
 	const worst = 10
 	summary := fit.Summary()
@@ -351,7 +352,7 @@ func selectors(text string) ([]selector, error) {
 			continue
 		}
 		s := selector{text: item, base: item}
-		// theta.3, as files have it, is theta[3].
+		// theta.3, the form in files, is theta[3].
 		if !strings.Contains(item, "[") {
 			item = diagnose.DisplayName(item)
 			s.base = item
@@ -389,8 +390,8 @@ func selectors(text string) ([]selector, error) {
 	return out, nil
 }
 
-// matches reports whether a quantity is selected: elements of more dimensions
-// than there are indices are, too.
+// matches reports whether a quantity is selected. Elements with more dimensions than the selector
+// has indices are selected too.
 func (s selector) matches(name string) bool {
 	base, rest, indexed := strings.Cut(name, "[")
 	if base != s.base && !(s.indices == nil && (name == s.base || strings.HasPrefix(name, s.base+"."))) {
@@ -416,7 +417,7 @@ func (s selector) matches(name string) bool {
 	return true
 }
 
-// unknown says that nothing is selected, with the nearest name.
+// unknown returns an error that nothing is selected, with the nearest name.
 func (s selector) unknown(rows []diagnose.Row) error {
 	names := func(yield func(string) bool) {
 		last := ""

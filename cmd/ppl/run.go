@@ -45,7 +45,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
-	begunBy    string // the program that began the run that is resumed
+	begunBy    string // the program that began the resumed run
 	salvage    bool
 	overwrite  bool
 
@@ -113,7 +113,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 			}
 		}
 		if o.asked = flags.Changed("sampler"); !o.asked {
-			if err := flags.Set("sampler", o.name); err != nil { // recorded, so that a later change of the default does not matter
+			if err := flags.Set("sampler", o.name); err != nil { // record it, in case the default changes later
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 		if err != nil {
 			return err
 		}
-		if flags.Changed("stepsize") { // what is given by hand counts, not what --metric-file has
+		if flags.Changed("stepsize") { // the flag has precedence over --metric-file
 			for i := range adapted {
 				adapted[i].StepSize = 0
 			}
@@ -170,7 +170,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 	return cmd
 }
 
-// check looks at the numbers.
+// check validates the numbers.
 func (o *runOptions) check() error {
 	for _, c := range []struct {
 		name  string
@@ -198,18 +198,18 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// running is a run that is about to be made.
+// running is a run with its options.
 type running struct {
 	*runOptions
 	model   string
 	sampler infer.Sampler
 	adapted []infer.Adapted // to start from
-	saved   *folder.Record  // of the run that is resumed; nil: a new one
+	saved   *folder.Record  // of the resumed run; nil: a new run
 	made    *folder.Record  // of this run
 	final   string          // the folder of --out, where o.out is one in it until the run is complete
 }
 
-// run does it all. The context is that of the command, which --time-limit ends.
+// run makes the run. limited is the context of the command, which --time-limit ends.
 func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	name := o.made.Name
 	if name == "" {
@@ -312,7 +312,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	}
 	complete := false
 	if o.out != "" {
-		// The run becomes complete by the record that is written here.
+		// Writing this record completes the run.
 		options.Complete = func(fit *fit.Fit) error {
 			if err := o.addGroups(limited, fit, shown.message); err != nil {
 				return err
@@ -354,7 +354,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}
 	case o.saved == nil && len(f.Files) == 0 && !interrupted && !errors.As(err, new(*fit.OutputError)):
-		o.made.Remove(o.out) // a failure of all chains, before any draw, leaves nothing behind
+		o.made.Remove(o.out) // if all chains fail before any draw, nothing remains
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		o.made.Finish(f.Report, l.posterior.Compiled().Loops().Faults, err)
@@ -393,20 +393,21 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	return told
 }
 
-// withFolder adds to the error about draws that do not fit into memory that they fit into a folder.
+// withFolder adds to an error about draws that do not fit into memory the advice to write them to a
+// folder.
 func withFolder(err error) error {
 	return fmt.Errorf("%w; or write them to a folder, by --out, from which they are read back", err)
 }
 
-// adjustKey is under what name the context of a test has a function that changes the options of
-// the run, so that little happens by the clock.
+// adjustKey is the context key under which a test stores a function that changes the options of the
+// run, to reduce the influence of the clock.
 type adjustKey struct{}
 
-// followerKey is that of a follower.
+// followerKey is the context key of a follower.
 type followerKey struct{}
 
-// kept are the data that go into the folder of the run. Columns that the model does not declare,
-// such as names of people, are left out, since the folder may be passed on.
+// kept returns the data for the folder of the run. It leaves out columns that the model does not
+// declare, such as names of people, since the folder may be passed on.
 func (o *runOptions) kept(l *loaded) *data.Set {
 	if o.keepData == "all" {
 		return l.values
@@ -414,7 +415,7 @@ func (o *runOptions) kept(l *loaded) *data.Set {
 	return l.values.Only(l.model.Program().Declares)
 }
 
-// orNone turns a count of 0 into the value by which options say none.
+// orNone turns a count of 0 into the value that means none in options.
 func orNone(n int) int {
 	if n == 0 {
 		return -1
@@ -422,13 +423,13 @@ func orNone(n int) int {
 	return n
 }
 
-// follower gets how far a run is.
+// follower receives the progress of a run.
 type follower interface {
 	update(infer.Progress)
 	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
 }
 
-// sampled makes the draws, which are shown, and which a page may follow.
+// sampled makes the draws. It shows the progress, and reports it to a page that watches the run.
 func sampled(ctx context.Context, p *model.Posterior, o fit.Options, shown progress, watched *watching) (*fit.Fit, error) {
 	run, err := fit.NewRun(ctx, p, o)
 	if err != nil {
@@ -445,7 +446,7 @@ func sampled(ctx context.Context, p *model.Posterior, o fit.Options, shown progr
 	looked := 0
 	for now, err := range run.Progress() {
 		if err != nil {
-			break // Fit has it
+			break // Fit reports it
 		}
 		for _, f := range followers {
 			if now.Looked != looked {

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// newRecord describes a run by its command line and what was read for it.
+// newRecord describes a run by its command line and the files read for it.
 func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record {
 	m := &folder.Record{
 		Program: "ppl " + model.Version(), Model: absolute(compiled), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(compiled),
@@ -54,7 +54,7 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 	return m
 }
 
-// sourceOf is the text of a model, for the folder of a run.
+// sourceOf returns the text of a model, for the folder of a run.
 func sourceOf(m *model.Model) *folder.Source {
 	return &folder.Source{Name: m.Name(), Text: m.Text(), Included: m.Included()}
 }
@@ -69,8 +69,7 @@ func absolute(path string) string {
 	return path
 }
 
-// unchanged refuses model and data that are given and are not those of the run
-// to resume.
+// unchanged returns an error if the given model or data differ from those of the run to resume.
 func (o *runOptions) unchanged(m *folder.Record) error {
 	if o.source != nil && files.Digest(o.source.Text) != m.ModelSHA256 {
 		return fmt.Errorf("--resume %s: the model %s is not that of the run; without it, the run goes on with the one that is kept in the folder", o.resume, o.source.Name)
@@ -89,8 +88,8 @@ func writeRecord(m *folder.Record, dir string) error {
 	return nil
 }
 
-// sameScale refuses positions and metrics of a run with another unconstrained scale. path is the
-// folder of that run, or a file in it.
+// sameScale returns an error for positions and metrics of a run with another unconstrained scale.
+// path is the folder of that run, or a file in it.
 func (o *runOptions) sameScale(option, path string) error {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		path = filepath.Dir(path)
@@ -111,8 +110,7 @@ func (o *runOptions) sameScale(option, path string) error {
 	return fmt.Errorf("--%s %s: that run was made %s, this one is %s: their unconstrained scales can differ", option, path, name(m.Option("stan-compat")), name(o.stanCompat))
 }
 
-// recall reads the record of the run to resume and sets the options that it
-// was made with.
+// recall reads the record of the run to resume and restores its options.
 func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	var wrong string
 	flags.Visit(func(f *pflag.Flag) {
@@ -132,7 +130,7 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	}
 	for name, values := range m.Options {
 		if name == "data" {
-			continue // those that are kept, which others that are given must be
+			continue // stored files, which given ones must match
 		}
 		if flags.Lookup(name) == nil {
 			return nil, fmt.Errorf("--resume %s: this program has no option --%s", o.resume, name)

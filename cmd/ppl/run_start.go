@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: what a run starts from, --init and --metric-file.
+// This file: the start of a run, --init and --metric-file.
 
 // initRadius is the radius for parameters whose values are not given.
 const initRadius = 2
@@ -95,7 +95,7 @@ func (o *runOptions) initByPathfinder(ctx context.Context, p *model.Posterior, t
 	return r.Starts(o.seed, o.chains), nil
 }
 
-// initAtEnd starts the chains where those of an earlier run have ended.
+// initAtEnd starts the chains at the last draws of an earlier run.
 func (o *runOptions) initAtEnd(p *model.Posterior) (infer.Init, error) {
 	record, err := folder.Read(o.init)
 	if record == nil {
@@ -127,7 +127,7 @@ func (o *runOptions) initAtEnd(p *model.Posterior) (infer.Init, error) {
 // validated gives a sampler that is tuned for predictions its folds of the data.
 func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
 	bind := o.bindOptions()
-	bind.Print = nil // as often as there are observations
+	bind.Print = nil // it would print once per observation
 	held, err := folds.Make(ctx, l.model, l.values, folds.Options{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
 	if err != nil {
 		return nil, fmt.Errorf("--reward predictive: %w", err)
@@ -135,7 +135,7 @@ func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossVali
 	return cv.With(held), nil
 }
 
-// lastDraw gives the values of the last draw of a CSV file, as JSON.
+// lastDraw returns the values of the last draw of a CSV file, as JSON.
 func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	c, err := draws.ReadFile(path, &draws.Room{Limit: compile.MemoryOr(int64(memory))})
 	if err != nil {
@@ -157,8 +157,8 @@ func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	return json.Marshal(values)
 }
 
-// place puts v at name[i].member… of nested lists and objects, which grow as they
-// must. Complex numbers are lists of their two parts.
+// place stores v at name[i].member… in nested lists and objects, which grow as needed. Complex
+// numbers are lists of their two parts.
 func place(values map[string]any, parts []string, v float64) error {
 	grown, err := placeIn(values[parts[0]], parts[1:], v)
 	values[parts[0]] = grown
@@ -196,8 +196,8 @@ func placeIn(at any, path []string, v float64) (any, error) {
 	return list, err
 }
 
-// adapted reads --metric-file. Options of the sampler that are not set follow
-// it: the kind of the metric.
+// adapted reads --metric-file. Unset options of the sampler follow it, such as the kind of the
+// metric.
 func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]string, error) {
 	if o.metricFile == "" {
 		return nil, nil, nil
@@ -233,8 +233,8 @@ func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]s
 	return usable, assumed, nil
 }
 
-// startFrom fills in what chains start with; there may be more or fewer of them
-// than in the earlier run.
+// startFrom fills in the starting state of the chains. There may be more or fewer chains than in
+// the earlier run.
 func (o *running) startFrom(options *fit.Options, p *model.Posterior) error {
 	recentred := false
 	for i := range o.chains {

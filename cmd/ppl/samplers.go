@@ -19,14 +19,14 @@ import (
 // used depends on --sampler, so they are kept as text until it is known.
 type samplerFlags struct {
 	name   string
-	asked  bool // for the sampler, by name; else it is the default
+	asked  bool // the sampler was named; otherwise it is the default
 	values map[string]*samplerFlag
 }
 
 // samplerFlag is an option of one or more samplers.
 type samplerFlag struct {
 	flag     *flag.Flag
-	samplers []string // which have it
+	samplers []string // that have this option
 	text     string
 }
 
@@ -93,14 +93,14 @@ func (s *samplerFlags) flags(cmd *cobra.Command) {
 	}
 }
 
-// commonSamplerFlags are the options of samplers that ppl run --help shows.
+// commonSamplerFlags lists the options of samplers that ppl run --help shows.
 var commonSamplerFlags = []string{"delta", "max-depth"}
 
-// samplerTopic is the topic of the options that one sampler alone has.
+// samplerTopic returns the topic of the options of a single sampler.
 func samplerTopic(name string) topic { return topic("Sampler " + name) }
 
-// valueWord takes the word for the value out of a usage text of package flag, and the default,
-// which help adds.
+// valueWord extracts the word for the value from a usage text of package flag. It also removes the
+// default, which help adds.
 func valueWord(f *flag.Flag, text string) (value, rest string) {
 	if before, after, ok := strings.Cut(text, "`"); ok {
 		word, after, _ := strings.Cut(after, "`")
@@ -117,8 +117,8 @@ func valueWord(f *flag.Flag, text string) (value, rest string) {
 	return value, text
 }
 
-// build makes the sampler that was asked for. assumed gives values of options
-// that are not set, as far as the sampler has them.
+// build makes the selected sampler. assumed has values for options that are not set, if the sampler
+// has them.
 func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (infer.Sampler, error) {
 	row, ok := sampler.Lookup(s.name)
 	if !ok {

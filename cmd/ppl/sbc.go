@@ -133,8 +133,8 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	return o.report(cmd.OutOrStdout(), c)
 }
 
-// calibration is the ranks of parameters among the draws of the fits to data that were
-// made from them.
+// calibration has the ranks of parameters among the draws of fits to data simulated from these
+// parameters.
 type calibration struct {
 	names              []string
 	draws, simulations int
@@ -164,16 +164,16 @@ func (c *calibration) add(_ *study.Unit, r *study.Result) error {
 	return nil
 }
 
-// fewSimulations is the number below which uniform ranks say little. A departure d of the
-// distribution function is found with probability 1/2 or so if d is above the quantile of
-// Kolmogorov's distribution, 1.36/√n at the level 5 %.
+// fewSimulations is the number of simulations below which uniform ranks say little. A deviation d
+// of the distribution function is detected with probability of about 1/2 if d is above the quantile
+// of Kolmogorov's distribution, 1.36/√n at the 5 % level.
 const fewSimulations = 100
 
 // report tests the ranks.
 func (o *calibrating) report(w io.Writer, c *calibration) error {
 	rng := rand.New(rand.NewPCG(o.seed, 0x736263))
 	j := sbcJSON{Method: "sbc", Simulations: c.simulations, Failed: c.failed, Draws: c.draws, Parameters: []sbcParameter{}, Findings: []diagnose.Finding{}}
-	var wrong []string // with what is wrong
+	var wrong []string // parameters with their problem
 	for i, name := range c.names {
 		var values []float64
 		p := sbcParameter{Name: name, Ranks: []int{}}

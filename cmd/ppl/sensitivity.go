@@ -76,7 +76,7 @@ likelihood.`,
 	return cmd
 }
 
-// diagnosis says what two sensitivities mean.
+// diagnosis interprets two sensitivities.
 func diagnosis(prior, likelihood float64) string {
 	const limit = criticise.SensitivityLimit
 	switch {
@@ -206,7 +206,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		b.WriteString("\n")
 		writeParagraph(&b, "", scaled(s, o.prior), lineWidth(w))
 	}
-	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // else no prior was looked at
+	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // otherwise no prior was examined
 		writeFindings(&b, findings, lineWidth(w))
 	}
 	_, err = io.WriteString(w, b.String())

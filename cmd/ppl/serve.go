@@ -31,7 +31,7 @@ type serveOptions struct {
 	short     int
 	queue     int
 	bodies    int64
-	sandbox   bool // is required
+	sandbox   bool // a sandbox is required
 	tokenFile string
 	quiet     bool
 }
@@ -78,7 +78,7 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 	return cmd
 }
 
-// token finds the token; "" if it is not given.
+// token returns the token; "" if it is not given.
 func (o *serveOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		return os.Getenv(tokenVariable), nil
@@ -126,7 +126,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		Command: func(ctx context.Context) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, program, workName)
 			cmd.Args[0] = os.Args[0]
-			cmd.Env = []string{} // which may hold other programs' tokens and keys
+			cmd.Env = []string{} // the environment may hold other programs' tokens and keys
 			return cmd
 		},
 		Kinds:          workKinds(),

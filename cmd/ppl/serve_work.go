@@ -91,7 +91,7 @@ type modelRequest struct {
 	Limits     map[string]int64 `json:"limits"`
 }
 
-// decode reads a request. It refuses unknown keys, since most are misspelt, and keys that occur
+// decode reads a request. It rejects unknown keys, since most are misspelt, and keys that occur
 // twice, since one would be ignored.
 func decode(c *serve.Call, request any) error {
 	if key := repeated(c.Body); key != "" {
@@ -119,8 +119,9 @@ func decode(c *serve.Call, request any) error {
 	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// repeated is a key that a request, or an object in it, has twice; "" if it has none. Data and
-// inits are left to their own reader, and text that is not JSON to encoding/json.
+// repeated returns a key that occurs twice in a request, or in an object in it; "" if there is
+// none. It skips data and inits, which have their own reader, and text that is not JSON, which
+// encoding/json reports.
 func repeated(request []byte) string {
 	return repeatedKey(request, strings.ToLower, func(key string, value []byte) string {
 		if key == "data" || key == "init" {
@@ -130,8 +131,8 @@ func repeated(request []byte) string {
 	})
 }
 
-// repeatedKey is a key that occurs twice in an object, where keys are the same if fold makes them
-// the same, or what inner finds in its value.
+// repeatedKey returns a key that occurs twice in an object, or the result of inner for one of its
+// values. Keys are the same if fold makes them equal.
 func repeatedKey(object []byte, fold func(string) string, inner func(key string, value []byte) string) string {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -161,10 +162,10 @@ func refusedf(format string, args ...any) error {
 	return &serve.Failure{Kind: "request", Message: fmt.Sprintf(format, args...)}
 }
 
-// maxMessages bounds the messages of one answer.
+// maxMessages is the maximum number of messages in one answer.
 const maxMessages = 100
 
-// failed says why a model cannot be run.
+// failed returns the reason why a model cannot be run.
 func failed(err error) error {
 	if err == nil || errors.As(err, new(*serve.Failure)) {
 		return err
@@ -183,7 +184,7 @@ func failed(err error) error {
 	return f
 }
 
-// passed is the limit that an error is about, if the engine has counted it.
+// passed returns the limit that an error is about, if the engine counts it.
 func passed(err error, list diag.List) string {
 	if limit := (*ad.LimitError)(nil); errors.As(err, &limit) {
 		return limit.What
@@ -192,13 +193,13 @@ func passed(err error, list diag.List) string {
 	case len(list) > 0 && list[0].Code == diag.TooManyStatements:
 		return "statements"
 	case len(list) > 0 && list[0].Code == diag.TooLarge:
-		return "memory" // or no limit of bytes would be enough
+		return "memory" // otherwise no memory limit would suffice
 	}
 	return ""
 }
 
-// take reads the part of a request that all models have, lowers the limits, and
-// fills in what is not given.
+// take reads the part that all requests about models share, lowers the limits, and fills in what is
+// not given.
 func (r *modelRequest) take(c *serve.Call) error {
 	if r.Name == "" {
 		r.Name = "model.stan"
@@ -346,7 +347,7 @@ type runAnswer struct {
 	*prints
 }
 
-// options are the request's as ppl run has them.
+// options converts the request to the options of ppl run.
 func (r *runRequest) options() (*running, error) {
 	o := &runOptions{warmup: 1000, draws: 1000, thin: 1, chains: 4, init: "2", targetESS: r.TargetESS}
 	o.seed, o.stanCompat, o.quiet = *r.Seed, r.StanCompat, true
@@ -355,7 +356,7 @@ func (r *runRequest) options() (*running, error) {
 			*p = *v
 		}
 	}
-	// Longer is a limit of the server's, anyway.
+	// The server limits the time anyway.
 	if !(r.TimeLimit >= 0) || r.TimeLimit > 1e9 {
 		return nil, refusedf("time_limit must be a number of seconds, but is %v", r.TimeLimit)
 	}
@@ -465,7 +466,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	return answer, nil
 }
 
-// inits reads where chains start: a radius, or values of parameters.
+// inits reads the starting points of chains: a radius, or values of parameters.
 func (r *runRequest) inits(p *model.Posterior) (infer.Init, error) {
 	if len(r.Init) == 0 || string(r.Init) == "null" {
 		return nil, nil
@@ -502,8 +503,8 @@ func toldProgress(p infer.Progress) progressJSON {
 	return progressJSON{p.Chain + 1, p.Iteration, p.Total, phase, p.Divergences, p.Gradients}
 }
 
-// chosen finds the columns that are asked for: by their names, such as theta.1,
-// or by those of variables, such as theta; * is all.
+// chosen finds the requested columns, by their names, such as theta.1, or by those of variables,
+// such as theta; * means all.
 func chosen(names, asked []string) ([]int, error) {
 	var columns []int
 	for _, a := range asked {
@@ -527,7 +528,7 @@ type summaryAnswer struct {
 	Warnings []string      `json:"warnings"` // problems, in words
 }
 
-// summaryWork summarises draws that are given as run answers them.
+// summaryWork summarises draws given in the form of run's answer.
 func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 	var r struct {
 		Draws  map[string][][]looseNumber `json:"draws"`
@@ -619,7 +620,7 @@ func shortest(values []float64) []number {
 	return out
 }
 
-// prints is the output of a model's print statements, up to the limit.
+// prints holds the output of a model's print statements, up to the limit.
 type prints struct {
 	Lines   []string `json:"prints,omitempty"`         // what the model has printed, line by line
 	Dropped int64    `json:"prints_dropped,omitempty"` // lines beyond the limit

@@ -16,13 +16,13 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// session is a finished run that is reported.
+// session is a finished run to report.
 type session struct {
 	options     *runOptions
 	loaded      *loaded
 	fit         *fit.Fit
 	interrupted bool
-	timeUp      *timeLimitError // by --time-limit, as was asked for; nil: not
+	timeUp      *timeLimitError // the cause, if --time-limit ended the run
 	err         error           // of ppl.Sample
 
 	warmup, sampling       time.Duration // wall-clock
@@ -60,7 +60,7 @@ func newSession(o *runOptions, l *loaded, fit *fit.Fit, interrupted bool, err er
 	return s
 }
 
-// report shows the run and returns what decides the exit code.
+// report shows the run and returns an error that determines the exit code.
 func (s *session) report(stdout, stderr io.Writer) error {
 	failures := s.failures()
 	for _, err := range failures {
@@ -109,7 +109,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	return code
 }
 
-// remark shows what the samplers chose, and what the model rejected.
+// remark shows the choices of the samplers and the rejections by the model.
 func (s *session) remark(stderr io.Writer) {
 	if s.options.progress != "json" {
 		s.showNotes(stderr)
@@ -124,7 +124,7 @@ func (s *session) remark(stderr io.Writer) {
 	}
 }
 
-// goesOn says how a run that was ended in warm-up goes on, if it does.
+// goesOn says how to continue a run that ended in warm-up, if possible.
 func (s *session) goesOn() string {
 	if s.options.out == "" {
 		return "Nothing of it is kept. A run with --out FOLDER can be resumed."
@@ -141,7 +141,7 @@ func (s *session) goesOn() string {
 		count(len(states), "chain", "chains"), s.options.out, stays)
 }
 
-// earlierStays says where the earlier run is that this one is to replace; "" if it replaces none.
+// earlierStays says where the earlier run is that this one would replace; "" if there is none.
 func earlierStays(out string) string {
 	final := folder.Final(out)
 	if final == out {
@@ -150,12 +150,12 @@ func earlierStays(out string) string {
 	return fmt.Sprintf("Until it is complete, the earlier run stays in %s.", final)
 }
 
-// escapedGlob is a pattern that matches a path only.
+// escapedGlob returns a pattern that matches only the given path.
 func escapedGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// notes are the notes of the samplers of the chains, each once.
+// notes returns the notes of the samplers of the chains, each once.
 func (s *session) notes() []string {
 	var notes []string
 	for _, c := range s.fit.Report.Chains {
@@ -168,8 +168,8 @@ func (s *session) notes() []string {
 	return notes
 }
 
-// failures are the errors of the run but its interruption, those of several
-// chains that say the same only once.
+// failures returns the errors of the run except its interruption. Equal errors of several chains
+// are returned once.
 func (s *session) failures() []error {
 	all := apart(nil, s.err)
 	id := func(err error) int {
@@ -197,7 +197,7 @@ func (s *session) failures() []error {
 			continue
 		}
 		key := c.Phase + c.Err.Error()
-		if list := model.Diagnostics(err); list != nil { // the numbers in messages differ
+		if list := model.Diagnostics(err); list != nil { // numbers in the messages differ
 			key = fmt.Sprint(c.Phase, list[0].Span.Begin())
 		}
 		i := slices.IndexFunc(failed, func(f *failure) bool { return f.key == key })
@@ -217,7 +217,7 @@ func (s *session) failures() []error {
 	return out
 }
 
-// apart appends err, or what it joins, to list.
+// apart appends err, or the errors that it joins, to list.
 func apart(list []error, err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -231,7 +231,7 @@ func apart(list []error, err error) []error {
 	return append(list, err)
 }
 
-// showRejections reports what the model has rejected, which is mostly harmless.
+// showRejections reports the rejections by the model, which are mostly harmless.
 func (s *session) showRejections(w io.Writer) {
 	if len(s.rejections) == 0 {
 		return
@@ -262,7 +262,7 @@ func (s *session) showRejections(w io.Writer) {
 	}
 }
 
-// interruption describes how much of an interrupted run exists.
+// interruption describes the completed part of an interrupted run.
 func (s *session) interruption() string {
 	cfg := s.fit.Config()
 	text := fmt.Sprintf("The run %s: there are %d of %d draws.", s.ending(), s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
@@ -275,7 +275,7 @@ func (s *session) interruption() string {
 	return text
 }
 
-// ending says how an interrupted run has ended.
+// ending describes how an interrupted run ended.
 func (s *session) ending() string {
 	if s.timeUp != nil {
 		return fmt.Sprintf("has reached its time limit of %s", s.timeUp.limit)
@@ -283,7 +283,7 @@ func (s *session) ending() string {
 	return "was interrupted"
 }
 
-// inexact says that a resumed run could not be resumed exactly.
+// inexact reports that a run could not be resumed exactly.
 func (s *session) inexact() string {
 	for _, c := range s.fit.Report.Chains {
 		if c.Inexact {
@@ -296,7 +296,7 @@ func (s *session) inexact() string {
 	return ""
 }
 
-// salvaged describes what was lost of a run whose files were damaged.
+// salvaged describes the losses of a run whose files were damaged.
 func (s *session) salvaged() []string {
 	var said []string
 	for _, c := range s.fit.SetBack {
@@ -325,7 +325,7 @@ func (s *session) salvaged() []string {
 	return said
 }
 
-// reached says when the target of the effective sample size was reached.
+// reached reports when the target of the effective sample size was reached.
 func (s *session) reached() string {
 	if s.options.targetESS == 0 {
 		return ""

@@ -7,12 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: the words of the command line for settings that errors and findings of the packages
-// below advise to set. They name a setting as "name" or "name=value" (see diag.Diagnostic and
+// This file: the words of the command line for settings that errors and findings of other packages
+// advise. Packages name a setting as "name" or "name=value" (see diag.Diagnostic and
 // diagnose.Finding).
 
-// settingWords names the settings that are not simply the flag of that name. DIR is the folder of
-// the fit.
+// settingWords has the words for settings that are not simply a flag of the same name. DIR is the
+// folder of the fit.
 var settingWords = map[string]string{
 	"upgrade":         "`ppl fmt --upgrade` rewrites the program",
 	"legacy":          "`--legacy` reads it as it is",
@@ -26,7 +26,7 @@ var settingWords = map[string]string{
 	"size":            "ppl report DIR --size",
 }
 
-// wordsFor are the words for settings. dir is the folder of the fit; "": any.
+// wordsFor returns the words for settings. dir is the folder of the fit; "": any.
 func wordsFor(settings []string, dir string) []string {
 	if dir == "" {
 		dir = "DIR"

@@ -55,7 +55,7 @@ func (s *session) show(w io.Writer) error {
 	return err
 }
 
-// writeFindingsOf reports what is wrong with a run or, if nothing is, what was checked.
+// writeFindingsOf reports the problems of a run or, if there are none, the checks that it passed.
 func writeFindingsOf(b *strings.Builder, fit *fit.Fit, width int) {
 	findings := fit.Findings()
 	if len(findings) > 0 {
@@ -66,7 +66,7 @@ func writeFindingsOf(b *strings.Builder, fit *fit.Fit, width int) {
 	writeParagraph(b, "", fit.Checked(), width)
 }
 
-// writeFindings tells what is wrong, with advice.
+// writeFindings prints findings with advice.
 func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 	if len(findings) == 0 {
 		b.WriteString("No problems found.\n")
@@ -86,7 +86,7 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 	}
 }
 
-// filesText names files.
+// filesText returns a list of file names as text.
 func filesText(names []string) string {
 	if len(names) == 1 {
 		return escaped(names[0])
@@ -94,7 +94,7 @@ func filesText(names []string) string {
 	return escaped(fmt.Sprintf("%s … %s", names[0], names[len(names)-1]))
 }
 
-// times is the line about times and gradients.
+// times returns the line about times and gradients.
 func (s *session) times() string {
 	l := s.loaded
 	text := fmt.Sprintf("Ready in %s (compile %s, data %s, bind %s). Warm-up %s, sampling %s.",
@@ -108,9 +108,9 @@ func (s *session) times() string {
 	if e.MinSquares < least {
 		least, name = e.MinSquares, e.WorstSquares+", squared deviations"
 	}
-	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // of few draws some sizes are not known
+	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // with few draws, some sizes are unknown
 		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
-		if s.options.resume == "" { // else the time of the earlier parts is not known
+		if s.options.resume == "" { // otherwise the time of the earlier parts is unknown
 			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())
 		}
 		text += fmt.Sprintf("%.3g per 1000 gradients of sampling.", 1000*e.PerGradient)
@@ -118,7 +118,7 @@ func (s *session) times() string {
 	return text
 }
 
-// tuned says which steps a sampler that tunes their number has ended with.
+// tuned returns the final number of steps of a sampler that tunes it.
 func (s *session) tuned() string {
 	var parts []string
 	for _, c := range s.fit.Report.Chains {
@@ -156,7 +156,7 @@ func (s *session) tempered() string {
 	return text
 }
 
-// short shows a duration with three digits.
+// short formats a duration with three digits.
 func short(d time.Duration) string {
 	if d >= 10*time.Second {
 		return clock(d)
@@ -164,8 +164,7 @@ func short(d time.Duration) string {
 	return nanoseconds(float64(d))
 }
 
-// writeParagraph breaks text into lines of at most width columns, indented as
-// far as lead.
+// writeParagraph breaks text into lines of at most width columns, indented by the length of lead.
 func writeParagraph(b *strings.Builder, lead, text string, width int) {
 	indent := strings.Repeat(" ", min(len(lead), 2))
 	width = max(20, min(width, 100))

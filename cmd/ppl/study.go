@@ -22,10 +22,10 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// maxPlan bounds the text of a plan, in bytes.
+// maxPlan is the maximum size of the text of a plan, in bytes.
 const maxPlan = 64 << 20
 
-// studyOptions are the options of the commands that make many fits.
+// studyOptions has the options of the commands that make many fits.
 type studyOptions struct {
 	out      string
 	engine   engineFlags
@@ -43,8 +43,8 @@ func (o *studyOptions) flags(cmd *cobra.Command) {
 	f.Bool(&o.quiet, "quiet", false)
 }
 
-// run makes the fits of a plan, whose text is kept. each receives the results in the order of the
-// fits.
+// run makes the fits of a plan, and stores the plan's text. each receives the results in the order
+// of the fits.
 func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan, text string, each func(*study.Unit, *study.Result) error) (study.Progress, error) {
 	if o.progress != "text" && o.progress != "json" {
 		return study.Progress{}, usagef("--progress can be text or json, but is %q", o.progress)
@@ -63,8 +63,8 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 		}
 		defer release()
 	}
-	// Fits need little memory and make much garbage: to collect it less often than usual
-	// costs some megabytes and saves a twentieth of the time.
+	// Fits need little memory and make much garbage. Collecting it less often than usual costs some
+	// megabytes and saves 5 % of the time.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
@@ -89,12 +89,12 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 	return progress, err
 }
 
-// studyFolder makes the folder of a study, and refuses a folder that holds something else.
+// studyFolder makes the folder of a study. It returns an error if the folder has other content.
 func studyFolder(dir string) error {
 	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
-	if !study.IsFolder(dir) { // of one that was killed at its very beginning
+	if !study.IsFolder(dir) { // left by a study that was killed at its very beginning
 		if err := files.RemoveTemps(dir, func(name string) bool { return name == study.RecordName }); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ type failureJSON struct {
 	Message string `json:"message"` // why it failed
 }
 
-// shownFailures is the largest number of failed fits that are listed.
+// shownFailures is the maximum number of failed fits that are listed.
 const shownFailures = 5
 
 func studyCommand() *cobra.Command {
@@ -284,8 +284,8 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	return o.failOn.ofCounts(j.Problems+j.Failed, len(j.Findings))
 }
 
-// plan is the text of the plan: that of a file, or made of options. dir is what its names
-// are relative to.
+// plan returns the text of the plan: from a file, or made from options. Names in it are relative to
+// dir.
 func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir string, err error) {
 	flags := cmd.Flags()
 	isPlan := func(path string) bool {
@@ -346,7 +346,7 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 	return "the options", string(content) + "\n", ".", err
 }
 
-// show tells what came of a study.
+// show prints the results of a study.
 func (j *studyJSON) show(w io.Writer, p *study.Progress) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d in order, %d with problems, %d failed.\n", count(j.Fits, "fit", "fits"), j.OK, j.Problems, j.Failed)

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// engineFlags are the options about where the fits of a study are made.
+// engineFlags has the options that select where the fits of a study are made.
 type engineFlags struct {
 	name     string
 	parallel int
@@ -23,7 +23,7 @@ type engineFlags struct {
 	nats, natsToken, natsCA string
 }
 
-// engineNames are what --engine may be.
+// engineNames lists the values of --engine.
 var engineNames = []string{"local", "slurm", "nats"}
 
 func (o *engineFlags) flags(cmd *cobra.Command) {
@@ -81,7 +81,7 @@ func (o *engineFlags) arrayTasks() int {
 	return o.tasks
 }
 
-// manifestFlags are the options about files for schedulers.
+// manifestFlags has the options about files for schedulers.
 type manifestFlags struct {
 	kind string
 	study.Manifest

@@ -17,11 +17,11 @@ type studyProgress struct {
 
 	mu    sync.Mutex
 	last  time.Time
-	shown bool // there is a line to be written over
-	at    int  // fits that were told of
+	shown bool // a line is shown, and will be overwritten
+	at    int  // number of fits already reported
 }
 
-// studyPause is the least time between two lines where they are not written over.
+// studyPause is the minimum time between two lines if lines are not overwritten.
 const studyPause = 5 * time.Second
 
 func (t *studyProgress) tell(p study.Progress) {
@@ -59,8 +59,8 @@ func (t *studyProgress) note(text string) {
 	fmt.Fprintln(t.w, shown(t.w, text))
 }
 
-// overwritten is a line of progress that is written over on a terminal, and lines of
-// their own elsewhere.
+// overwritten shows progress as one line that is overwritten on a terminal, and as separate lines
+// elsewhere.
 type overwritten struct {
 	w     io.Writer
 	shown bool
@@ -83,7 +83,7 @@ func (o *overwritten) end() {
 	}
 }
 
-// studyLine says how far a study is.
+// studyLine describes the progress of a study.
 func studyLine(p study.Progress) string {
 	text := fmt.Sprintf("%d of %s", p.Done, count(p.Total, "fit", "fits"))
 	if p.Reused > 0 {

@@ -74,7 +74,7 @@ type studyDensityJSON struct {
 	ELPD         number `json:"elpd"`         // their log predictive density
 }
 
-// shownQuantities is the number of quantities shown of a study, unless they are chosen.
+// shownQuantities is the maximum number of quantities shown for a study, unless they are selected.
 const shownQuantities = 40
 
 // reportStudy shows the results of the fits of a study, as a page and in the terminal.
@@ -128,7 +128,7 @@ func (o *reporting) reportStudy(w io.Writer, dir string) error {
 	return err
 }
 
-// printStudy prints it.
+// printStudy prints the results of a study in the terminal.
 func printStudy(w io.Writer, r *study.Report, vars string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d in order, %d with problems, %d failed.\n", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
@@ -165,7 +165,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 	return err
 }
 
-// studyPage is the page of a study.
+// studyPage returns the page of a study.
 func studyPage(r *study.Report, title string) *report.Study {
 	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + model.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
 	s.Verdict = fmt.Sprintf("%s: %d in order, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
@@ -281,7 +281,7 @@ func seconds(s float64) string {
 	return clockOf(s)
 }
 
-// byCount are the keys, those of the largest numbers first.
+// byCount returns the keys, with the largest counts first.
 func byCount(counts map[string]int) []string {
 	keys := slices.Collect(maps.Keys(counts))
 	slices.SortFunc(keys, func(a, b string) int {
@@ -309,7 +309,7 @@ func newStudyReport(r *study.Report) studyReportJSON {
 	return j
 }
 
-// joinWords puts commas between those that are not empty.
+// joinWords joins the non-empty words with commas.
 func joinWords(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }

@@ -50,8 +50,8 @@ ppl run --json.`,
 	return cmd
 }
 
-// eachFit reads the runs that arguments name and calls show for each. name is ""
-// if there is only one.
+// eachFit reads the runs that arguments name and calls show for each. name is "" if there is only
+// one run.
 func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *fit.Fit) error) error {
 	if len(args) == 0 {
 		return usagef("DIR is missing: the folder of a run (--out), or CSV files of draws")

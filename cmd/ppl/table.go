@@ -11,23 +11,22 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// A column of the summary table. Columns are dropped from narrow terminals in
-// the order of drop, 0 being kept.
+// column is a column of the summary table. On narrow terminals, columns are dropped in the order of
+// drop; 0 is never dropped.
 type column struct {
 	title string
 	cell  func(r row, decimals int) string
 	drop  int
 }
 
-// row is a line of the table: a quantity, with the percentiles that were asked
-// for.
+// row is a line of the table: a quantity, with the requested percentiles.
 type row struct {
 	diagnose.Row
 	percentiles []float64
 	label       string // the levels that its indices number, where the data have them
 }
 
-// columns lists those of the table with these percentiles.
+// columns lists the columns of a table with the given percentiles.
 func columns(percentiles []float64) []column {
 	out := []column{
 		{"", func(r row, _ int) string { return r.Name }, 0},
@@ -53,7 +52,7 @@ func columns(percentiles []float64) []column {
 // terminal.
 func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	columns := columns(percentiles)
-	longest := 0 // label; they begin below one another
+	longest := 0 // longest label; labels are aligned
 	for _, r := range rows {
 		longest = max(longest, utf8.RuneCountInString(r.label))
 	}
@@ -80,8 +79,8 @@ func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	writeCells(b, cells, widths, drops, width)
 }
 
-// writeCells lays out the cells of columns, [column][line], the first line being
-// titles. Columns are dropped, in the order of drops, until they fit in width.
+// writeCells writes the cells of columns, [column][line], where the first line has the titles.
+// Columns are dropped, in the order of drops, until they fit in width.
 func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 	keep := make([]bool, len(cells))
 	total := -2
@@ -123,8 +122,8 @@ func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 	}
 }
 
-// decimals is the number of decimals of a row: its standard error is shown to two digits, the rest
-// to as many decimals. -1 asks for significant digits instead.
+// decimals returns the number of decimals of a row: its standard error has two digits, and the
+// other numbers as many decimals. -1 means significant digits instead.
 func decimals(r diagnose.Row) int {
 	for _, scale := range []float64{r.MCSEMean, r.SD / 100} {
 		if scale > 0 && !math.IsInf(scale, 1) {
@@ -138,8 +137,7 @@ func decimals(r diagnose.Row) int {
 	return -1
 }
 
-// figure prints a number with decimals, or with five digits where that would
-// not fit.
+// figure formats a number with decimals, or with five digits if that would not fit.
 func figure(v float64, decimals int) string {
 	if math.IsNaN(v) {
 		return "-"

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalSize gives columns and rows if w is a terminal that understands
-// escape sequences.
+// terminalSize returns columns and rows if w is a terminal that understands escape sequences.
 func terminalSize(w io.Writer) (width, height int, ok bool) {
 	w, _ = unwrapped(w)
 	f, isFile := w.(*os.File)
@@ -24,8 +23,7 @@ func terminalSize(w io.Writer) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// unicodeTerminal says whether a terminal can be expected to show characters
-// beyond ASCII.
+// unicodeTerminal reports whether a terminal is likely to show characters beyond ASCII.
 func unicodeTerminal() bool {
 	if runtime.GOOS == "windows" {
 		return os.Getenv("WT_SESSION") != "" // Windows Terminal

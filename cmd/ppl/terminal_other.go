@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// enableEscapes is of use on Windows only.
+// enableEscapes does nothing; only Windows needs it.
 func enableEscapes(*os.File) bool { return true }

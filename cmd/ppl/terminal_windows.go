@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// enableEscapes has a console interpret escape sequences; it reports whether it
-// does.
+// enableEscapes makes a console interpret escape sequences, and reports whether it does.
 func enableEscapes(f *os.File) bool {
 	h := windows.Handle(f.Fd())
 	var mode uint32

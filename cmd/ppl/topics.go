@@ -139,7 +139,7 @@ The command line comes first, then variables, then the model's file, then yours.
 ppl run MODEL --show-config prints each value and where it comes from; run.json records what came from a file. --no-config ignores both files.`
 }
 
-// helpCommand is ppl help.
+// helpCommand returns the command ppl help.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "help [COMMAND | TOPIC]",
@@ -181,7 +181,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// helpNames are what ppl help has something on.
+// helpNames yields the names for which ppl help has a text.
 func helpNames(yield func(string) bool) {
 	for _, row := range commandTable() {
 		if row.group != groupInside && !yield(row.name) {
@@ -201,5 +201,5 @@ func showTopic(w io.Writer, t helpTopic) {
 	h.heading(t.title)
 	h.b.WriteString("\n")
 	h.prose(t.text())
-	_, _ = io.WriteString(w, strings.TrimPrefix(h.b.String(), "\n")) // what fails is seen by checkedWriter
+	_, _ = io.WriteString(w, strings.TrimPrefix(h.b.String(), "\n")) // checkedWriter notices errors
 }

@@ -14,10 +14,10 @@ import (
 // This file: the help texts, from the tables of commands, flags and topics.
 
 const (
-	helpWidth    = 80 // of help that goes elsewhere than to a terminal
+	helpWidth    = 80 // of help that does not go to a terminal
 	maxHelpWidth = 100
 	minHelpWidth = 40
-	flagColumn   = 26 // where the texts of flags begin, at most
+	flagColumn   = 26 // maximum column where the texts of flags begin
 )
 
 // showHelp writes the help of a command.
@@ -30,7 +30,7 @@ func showHelp(w io.Writer, cmd *cobra.Command, all bool) {
 	} else {
 		h.root(cmd)
 	}
-	_, _ = io.WriteString(w, h.b.String()) // what fails is seen by checkedWriter
+	_, _ = io.WriteString(w, h.b.String()) // checkedWriter notices errors
 }
 
 // helping writes a help text.
@@ -40,7 +40,7 @@ type helping struct {
 	color bool
 }
 
-// newHelping fits a help text to where it is shown.
+// newHelping returns a writer of help that fits the width of w.
 func newHelping(w io.Writer) *helping {
 	h := &helping{width: helpWidth, color: colored(w)}
 	if width, _, ok := terminalSize(w); ok {
@@ -57,7 +57,7 @@ func (h *helping) heading(text string) {
 	h.b.WriteString("\n" + text + "\n")
 }
 
-// row writes a name and, in a column, what it is.
+// row writes a name and, in a column, its description.
 func (h *helping) row(name, text string, column int) {
 	indent := strings.Repeat(" ", column)
 	line := "  " + name
@@ -75,7 +75,7 @@ func (h *helping) row(name, text string, column int) {
 	}
 }
 
-// wrap breaks a text into lines of at most width columns, where words allow.
+// wrap breaks a text between words into lines of at most width columns, if possible.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
@@ -91,7 +91,7 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// prose writes paragraphs, whose lines are broken anew; what is indented stays as it is.
+// prose writes paragraphs with their lines rewrapped; indented text stays unchanged.
 func (h *helping) prose(text string) {
 	var paragraph []string
 	end := func() {
@@ -136,7 +136,7 @@ func definition(line string) (name, what string, column int, ok bool) {
 	return strings.Repeat(" ", indent-2) + name, what, utf8.RuneCountInString(line) - utf8.RuneCountInString(what), true
 }
 
-// indentOf is the number of blanks that begin a line.
+// indentOf returns the number of leading spaces of a line.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // root writes the help of the program: its commands by group, and the topics.
@@ -159,7 +159,7 @@ func (h *helping) root(root *cobra.Command) {
 	h.prose("ppl help COMMAND shows how to use a command, ppl help TOPIC a topic.")
 }
 
-// command writes the help of a command, with all its flags or those that people use.
+// command writes the help of a command, with all its flags or only the common ones.
 func (h *helping) command(cmd *cobra.Command, all bool) {
 	h.prose(cmd.Short + ".")
 	h.b.WriteString("\nUsage: " + cmd.UseLine() + "\n")
@@ -227,8 +227,8 @@ type topicFlags struct {
 	flags []*pflag.Flag
 }
 
-// flagsByTopic gives the flags of a command in the order of help, and the number of those that
-// are left out.
+// flagsByTopic returns the flags of a command in the order of help, and the number of those left
+// out.
 func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int) {
 	of := map[topic][]*pflag.Flag{}
 	rank := map[string]int{}
@@ -264,7 +264,7 @@ func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int)
 	return shown, hidden
 }
 
-// flagName is how a flag is written, with the word for its value.
+// flagName returns a flag as written, with the word for its value.
 func flagName(f *pflag.Flag) string {
 	text := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -276,7 +276,8 @@ func flagName(f *pflag.Flag) string {
 	return text
 }
 
-// defaultOf is a remark on the default of a flag, unless its text has it or it is nothing.
+// defaultOf returns a remark on the default of a flag, unless its text mentions it or there is
+// none.
 func defaultOf(f *pflag.Flag) string {
 	value := strings.Trim(f.DefValue, "[]")
 	switch value {

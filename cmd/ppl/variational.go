@@ -87,7 +87,7 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l)
 }
 
-// approximate fits and draws, with the program that is trusted so far.
+// approximate fits and draws, with the current program of the log density.
 func (o *varying) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) error {
 	start, err := o.start(ctx, l.posterior)
 	if err != nil {

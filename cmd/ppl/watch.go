@@ -19,8 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// watching shows a run in a browser while it goes on. Its methods may be called by
-// several goroutines.
+// watching shows a run in progress in a browser. Several goroutines may call its methods.
 type watching struct {
 	title   string
 	options report.Options
@@ -28,7 +27,7 @@ type watching struct {
 	server  *httpd.Server
 	stop    func() // the run
 	live    report.Live
-	ended   chan struct{} // closed when the server has
+	ended   chan struct{} // closed when the server has ended
 	close   context.CancelFunc
 
 	mu        sync.Mutex
@@ -42,7 +41,7 @@ type watching struct {
 	viewers   int
 	version   int
 	text      []byte        // the report of that version
-	last      []byte        // that of the whole run, once there is one
+	last      []byte        // the report of the whole run, once it exists
 	changed   chan struct{} // closed when any of these has changed
 }
 
@@ -65,15 +64,15 @@ type watchedRun struct {
 	Chains    []watchedChain `json:"chains"`    // how far each chain is
 }
 
-// The period at which pages get progress. What they show of the draws is recomputed no more often,
-// and takes at most a small part of the time of the run.
+// The period at which pages get progress. Plots of the draws are recomputed no more often, which
+// takes at most a small part of the time of the run.
 const (
 	watchEvery   = 500 * time.Millisecond
 	refreshEvery = 1500 * time.Millisecond
 	refreshPart  = 20
 )
 
-// watch opens the address. Pages are answered from now on.
+// watchAt opens the address and begins to serve pages.
 func (o *runOptions) watchAt(address, title string, stop func()) (*watching, error) {
 	server, err := httpd.Listen(httpd.Options{Address: address, Token: os.Getenv(tokenVariable), Grace: 5 * time.Second})
 	if err != nil {
@@ -87,7 +86,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
 	}
 	page, policy := report.LivePage(title)
-	// The page reveals nothing; the token is in the part of its address that browsers do not send.
+	// The page reveals nothing: the token is in the part of its address that browsers do not send.
 	server.HandleOpen("GET /{$}", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 		rw.Header().Set("Content-Security-Policy", policy)
@@ -99,16 +98,16 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 	server.Handle("POST /stop", http.HandlerFunc(w.stopRun))
 	go func() {
 		defer close(w.ended)
-		_ = server.Serve(ctx) // a page that does not listen is no failure of the run
+		_ = server.Serve(ctx) // failing to serve a page is no failure of the run
 	}()
 	go w.refresh(ctx)
 	return w, nil
 }
 
-// url is the address of the page.
+// url returns the address of the page.
 func (w *watching) url() string { return w.server.URL() + "/#token=" + w.server.Token() }
 
-// change makes a change and wakes those who wait for one.
+// change makes a change and wakes the goroutines that wait for one.
 func (w *watching) change(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +116,7 @@ func (w *watching) change(f func()) {
 	w.changed = make(chan struct{})
 }
 
-// update takes in the progress of a chain.
+// update records the progress of a chain.
 func (w *watching) update(p infer.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,12 +145,12 @@ func (w *watching) follow(sofar func() *fit.Fit) {
 	w.sofar, w.began = sofar, time.Now()
 }
 
-// state is what pages get of progress.
+// state returns the progress for pages.
 func (w *watching) state() watchedRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := watchedRun{Title: w.title, Seconds: time.Since(w.began).Seconds(), Stopping: w.stopping, Finishing: w.finishing, Chains: append([]watchedChain{}, w.chains...)}
-	if s.Seconds > 2 { // before, it would only flicker
+	if s.Seconds > 2 { // earlier, it would only flicker
 		s.Left = w.eta.text(time.Now())
 	}
 	return s
@@ -195,7 +194,7 @@ func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refresh makes reports of the draws so far, while somebody looks.
+// refresh makes reports of the draws so far, while a page is open.
 func (w *watching) refresh(ctx context.Context) {
 	pause := refreshEvery / 5
 	for {
@@ -295,7 +294,7 @@ func (w *watching) finish(ctx context.Context, fit *fit.Fit, stderr io.Writer) e
 	return nil
 }
 
-// end ends the server, as soon as pages have what they are to have.
+// end ends the server as soon as pages have received the last report.
 func (w *watching) end() {
 	w.close()
 	<-w.ended
