@@ -135,8 +135,8 @@ func TestQuadraticForm(t *testing.T) {
 	}
 }
 
-// TestUntaken: where a branch of a select is not taken, its infinite slope
-// spoils no derivative of any order.
+// TestUntaken: the infinite slope of a branch that a select does not take affects no derivative of
+// any order.
 func TestUntaken(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
@@ -207,9 +207,8 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 	}
 }
 
-// TestForwardStill: an infinite slope of an element that does not move in a
-// direction spoils neither the direction's derivative nor other rows of the
-// Hessian.
+// TestForwardStill: an infinite slope of an element that does not change in a direction affects
+// neither the direction's derivative nor other rows of the Hessian.
 func TestForwardStill(t *testing.T) {
 	g := NewGraph()
 	in := g.Input(Type{Shape: []int{2}})
@@ -220,8 +219,8 @@ func TestForwardStill(t *testing.T) {
 	closeTo(t, "row", v[1][1:], []float64{math.Exp(0.5)}, 1e-15)
 }
 
-// TestForwardBroadcast: an elementwise op with a VJP rather than partials, one
-// argument of which is repeated.
+// TestForwardBroadcast: an elementwise op with a VJP rather than partials, which broadcasts one
+// argument.
 func TestForwardBroadcast(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
@@ -231,8 +230,8 @@ func TestForwardBroadcast(t *testing.T) {
 	}, 3, 1e-6)
 }
 
-// TestInvLogitNearOne: what a program computes from 1 - y is differentiated by
-// the y that it has: log(1 - y) changes with x as -y, also where y is rounded.
+// TestInvLogitNearOne: expressions of 1 - y are differentiated with the rounded y. The derivative
+// of log(1 - y) is -y, also where y is rounded.
 func TestInvLogitNearOne(t *testing.T) {
 	for _, x := range []float64{1, 20, 33.3, 35.9, 36.5} {
 		g := NewGraph()

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// leave is an error of someone who waits for what goes on.
+// leave is a stop error of a caller who waits for the end of the work.
 type leave struct {
 	error
 	heard chan string
@@ -18,7 +18,7 @@ func (l *leave) Leave() (ended func()) {
 	return func() { l.heard <- "ended" }
 }
 
-// TestAwait: who waits for what does not ask asks itself; a panic is the caller's.
+// TestAwait: Await calls stop for work that does not call it; a panic reaches the caller.
 func TestAwait(t *testing.T) {
 	end, began := make(chan struct{}), make(chan struct{})
 	ended := &leave{errors.New("ended"), make(chan string, 2)}

@@ -2,9 +2,9 @@ package ad
 
 import "testing"
 
-// TestFoundValues: what regions only find, by values that are detached, has no derivative
-// to run for: there is no region in it, while one that carries a number that depends on
-// the input has one. The derivative is that of what is made of what was found.
+// TestFoundValues: a region whose results depend on the input only through detached values has no
+// region in the derivative, while one that carries a number that depends on the input has one. The
+// derivative is that of the expressions made from the results.
 func TestFoundValues(t *testing.T) {
 	// halve is a graph that takes (y, x) to y/2 + d·x, where d is x detached or not.
 	halve := func(detached bool) *Graph {

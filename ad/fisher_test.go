@@ -149,8 +149,8 @@ func TestFisherHierarchy(t *testing.T) {
 	}
 }
 
-// TestFisherGradient: what Riemannian samplers need, the gradient of a function
-// of the metric, comes from the graph.
+// TestFisherGradient: the graph gives the gradient of a function of the metric, which Riemannian
+// samplers need.
 func TestFisherGradient(t *testing.T) {
 	for _, laned := range []bool{false, true} {
 		checkOrders(t, func() (*Graph, Ref, Ref) {

@@ -40,8 +40,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What elements depend on takes memory as there is of it, and not the square of their number:
-// a million have a pattern of 128 GB otherwise.
+// Memory for dependences grows with their number, not with the square of the number of elements:
+// for a million elements, the pattern would take 128 GB.
 func TestDependenceOfMany(t *testing.T) {
 	const n = 1 << 20
 	g := NewGraph()
@@ -68,8 +68,8 @@ func TestDependenceOfMany(t *testing.T) {
 	}
 }
 
-// What goes its own way in each lane depends on that lane alone, through regions and
-// functions of whole arrays too.
+// Values that are separate in each lane depend on that lane alone, also through regions and
+// functions of whole arrays.
 func TestDependenceOfLanes(t *testing.T) {
 	const lanes, size = 3, 4
 	g := NewGraph()

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestFoldedTables: a table that was folded away does not lend its address, by
-// which tables are known, to another one.
+// TestFoldedTables: the address of a table that was folded away, which identifies the table, is not
+// reused for another one.
 func TestFoldedTables(t *testing.T) {
 	g := ad.NewGraph()
 	data := make([]float64, 100)
@@ -37,7 +37,7 @@ func TestFoldedTables(t *testing.T) {
 	}
 }
 
-// TestEqualTables: index tables are known by what is in them.
+// TestEqualTables: index tables are identified by their content.
 func TestEqualTables(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{10}})

@@ -150,8 +150,7 @@ func TestMatrixValues(t *testing.T) {
 	}
 }
 
-// TestMatrixNaN: a NaN or an infinity that meets a zero is not lost, and no
-// kernel panics on it.
+// TestMatrixNaN: a NaN or an infinity times 0 is not lost, and no kernel panics on it.
 func TestMatrixNaN(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, n := range []int{2, 12, 20} {
@@ -202,7 +201,7 @@ func TestNotPositive(t *testing.T) {
 	}
 }
 
-// TestSingular: solves of singular systems give no number and no error.
+// TestSingular: solves of singular systems give infinities or NaN, and no error.
 func TestSingular(t *testing.T) {
 	g := NewGraph()
 	x := g.Input(Type{Shape: []int{2, 2}})
@@ -244,7 +243,8 @@ func TestMatrixAllocations(t *testing.T) {
 	}
 }
 
-// TestUnclear: the adjoint of a factor is not cleared above the diagonal, where nobody reads it.
+// TestUnclear: the adjoint of a factor is not set to 0 above the diagonal, because nothing reads it
+// there.
 func TestUnclear(t *testing.T) {
 	const n = 4
 	rng := rand.New(rand.NewPCG(1, 2))

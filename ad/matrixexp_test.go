@@ -124,7 +124,7 @@ func TestMatrixExp(t *testing.T) {
 			}
 		}
 	}
-	// What is not finite is not lost.
+	// NaN and infinities are not lost.
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		a, dst := []float64{0, v, 0, 0}, make([]float64, 4)
 		matrixExp(dst, a, nil, nil, 2, make([]float64, matrixExpWork(2)))

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestSegments: a scan that is differentiated in segments has the derivatives of
-// one whose history is stored, of both orders and modes, whatever is read of
-// its results; also with lanes, in reverse, and where segments are segmented.
+// TestSegments: a scan that is differentiated in segments has the same derivatives as one whose
+// history is stored, of both orders and modes, whichever results are read. It also covers lanes,
+// reverse scans, and segments that are segmented again.
 func TestSegments(t *testing.T) {
 	const T = 23
 	build := func(limit int, reverse, laned bool) (*Graph, Ref, Ref) {

@@ -72,7 +72,7 @@ var untakenSides = []struct {
 	}},
 }
 
-// taken is the other side.
+// taken is the side that is taken.
 func taken(g *Graph, x, y Ref) Ref { return g.Mul(g.Do(OpSin, nil, x), g.Exp(y)) }
 
 // never is false, which the graph does not know.
@@ -91,9 +91,9 @@ func conditional(g *Graph, c Ref, then, els func(g *Graph, x, y Ref) Ref, args .
 	return g.Result(g.Do(OpIf, f, append([]Ref{c}, args...)...), 0)
 }
 
-// TestSidesNotTaken: whatever the side of a choice that was not taken is made of, it
-// spoils no derivative of first or second order, in any mode: what comes to it from
-// above is selected away before anything is multiplied with it.
+// TestSidesNotTaken: a side of a choice that was not taken affects no derivative of first or second
+// order, in any mode, whatever it consists of. Adjoints that reach it are selected away before they
+// are multiplied with anything.
 func TestSidesNotTaken(t *testing.T) {
 	forms := []struct {
 		name  string
@@ -215,9 +215,8 @@ func someTrips(f func(g *Graph, x, y Ref) Ref) *While {
 	return &While{Cond: cond, Body: b, Carries: 2, Snapshots: 2}
 }
 
-// TestSkippedSteps: a local value of steps that are skipped is not a number; what is
-// computed from it is neither, and nobody takes it. Published models of reinforcement
-// learning look so.
+// TestSkippedSteps: a local value of skipped steps is NaN, and so are values computed from it, but
+// none is used. Published models of reinforcement learning have this form.
 func TestSkippedSteps(t *testing.T) {
 	for _, limit := range []int{0, 2} {
 		checkOrders(t, func() (*Graph, Ref, Ref) {

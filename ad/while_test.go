@@ -30,7 +30,7 @@ func sweep(snapshots int) *While {
 	return &While{Cond: cond, Body: body, Carries: 2, Sums: 1, Snapshots: snapshots}
 }
 
-// used is a number that depends on all results of a sweep.
+// used returns a number that depends on all results of a sweep.
 func used(g *Graph, r Ref, w *While) Ref {
 	y := g.Add(g.Sum(g.Mul(g.Final(r, 1), g.Slice(g.Final(r, 1), 0, nil))), g.SumOf(r, 0))
 	h := g.Result(r, w.historyAt(1))
@@ -189,8 +189,8 @@ func TestWhileNested(t *testing.T) {
 	}, 2, 1e-6)
 }
 
-// TestWhileEffects: effects in the order of the trips, once though the
-// derivative repeats the body; a rejection ends the loop.
+// TestWhileEffects: side effects happen in the order of the trips, and once, although the
+// derivative repeats the body. A rejection ends the loop.
 func TestWhileEffects(t *testing.T) {
 	build := func(limit float64) (*Graph, *strings.Builder, *Env) {
 		cond, body := NewGraph(), NewGraph()
@@ -250,7 +250,7 @@ func TestWhileStop(t *testing.T) {
 	}
 }
 
-// TestWhileTypes: what does not fit is refused by name.
+// TestWhileTypes: a wrong type is reported with its name.
 func TestWhileTypes(t *testing.T) {
 	bad := map[string]func(w *While){
 		"snapshots": func(w *While) { w.Snapshots = 3 },
@@ -327,8 +327,8 @@ func loops(deep, trips, snapshots int) *While {
 	return &While{Cond: cond, Body: body, Carries: 2, Snapshots: snapshots}
 }
 
-// TestWhileDeep: loops deeper in one another than derivatives have two ways for; these do not
-// grow by a factor with each.
+// TestWhileDeep: for loops nested more deeply than maxPulledTwice, derivatives do not grow by a
+// factor with each level.
 func TestWhileDeep(t *testing.T) {
 	build := func(deep, trips int) (*Graph, Ref, Ref) {
 		g := NewGraph()

@@ -451,7 +451,7 @@ func TestIncludes(t *testing.T) {
 	}
 	c.notify("textDocument/didClose", in(uriOf(part)))
 
-	// Nothing that includes it is open: what lies beside it is found.
+	// No open document includes it: a file in the same folder is found.
 	c.notify("textDocument/didClose", in(uriOf(main)))
 	c.open(uriOf(part), "real shared;\n")
 	contains(t, "hover", c.ask("textDocument/hover", at(uriOf(part), 0, 7)), "parameter")
@@ -601,7 +601,7 @@ func TestForever(t *testing.T) {
 	c.end()
 }
 
-// The report of the last run; what runs leave is gone with the session.
+// The report of the last run; the folders of runs are removed with the session.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "model { }\n"))

@@ -223,8 +223,8 @@ func TestDensityOfFew(t *testing.T) {
 	}
 }
 
-// What is odd makes no report that cannot be written, and each figure that has nothing
-// says why.
+// Unusual draws never make a report that cannot be written, and each empty figure says why it is
+// empty.
 func TestOdd(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, fit := range map[string]*fit.Fit{

@@ -81,7 +81,7 @@ func TestResized(t *testing.T) {
 	}
 }
 
-// TestReduce: what fails goes on failing with the fewest data.
+// TestReduce: a failing program still fails with the reduced data, which are as few as possible.
 func TestReduce(t *testing.T) {
 	small := Reduce(text, values, func(v string) bool { return strings.Contains(v, "2.5") && !strings.Contains(v, `"N":1`) }, time.Minute)
 	if want := `{"J":1,"N":3,"g":[0,0,0],"unused":[0,0,0],"x":[[1,2.5]]}`; small != want {
@@ -89,8 +89,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestAgree: both ways to compare find nothing wrong with a program that is
-// right, and say what is wrong with one that is not.
+// TestAgree: both comparisons accept a correct program and report the fault of a wrong one.
 func TestAgree(t *testing.T) {
 	for name, compare := range map[string]func(text, name string, set *data.Set, seed uint64, points int) Report{"Contend": Contend, "Quick": Quick} {
 		rep := compare(text, "model", set(t, values), 1, 3)
