@@ -5,33 +5,33 @@
 //
 // Each subcommand has a file of its name. Shared files:
 //
-//	run_start.go what a run starts from; run_record.go: what is kept of how it is made
-//	approximate.go what optimize, laplace, pathfinder and variational share
-//	criticised.go what commands share that judge a model by its draws
-//	parquet.go   what convert hands to the program for Parquet
+//	run_start.go start of a run; run_record.go: the record of a run
+//	approximate.go shared by optimize, laplace, pathfinder and variational
+//	criticised.go shared by commands that judge a model by its draws
+//	parquet.go   the input of the program that writes Parquet, for convert
 //	commands.go  the table of commands; flagtable.go: the table of flags; flags.go: how they are declared
 //	common.go    the flags that commands have in common
 //	usage.go     help texts; topics.go: the topics of ppl help; man.go: manual pages
-//	complete.go  what shells offer; config.go: configuration files; color.go: colours
+//	complete.go  completion in shells; config.go: configuration files; color.go: colours
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal; progress_json.go: as JSON
-//	session.go   what is reported of a run; run_json.go: as JSON
+//	session.go   the report of a run in the terminal; run_json.go: as JSON
 //	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
 //	fitinput.go  reading runs
-//	study_engine.go where the fits of a study are made; study_progress.go: how far it is; study_report.go: what it has come to
-//	report.go    the report as a page; watch.go: live, while a run goes on
-//	terminal.go  what the terminal can show
+//	study_engine.go where the fits of a study are made; study_progress.go: its progress; study_report.go: its results
+//	report.go    the report as a page; watch.go: live, during a run
+//	terminal.go  the abilities of the terminal
 //	documents.go the JSON that commands print, with its schemas in doc/reference/json
 //	number.go    numbers in JSON
-//	helps.go     what leads from a wrong command line to the right one
-//	serve_work.go what the processes of serve do
-//	cmdstan.go   what front ends of CmdStan call
+//	helps.go     suggestions for wrong command lines
+//	serve_work.go the work of the processes of serve
+//	cmdstan.go   the programs that front ends of CmdStan call
 //	ending.go    how commands end early: Ctrl-C, --time-limit
 //	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes; failon.go: findings that scripts fail on
-//	given.go     what the process was started with: standard output, files that may be open
-//	parent.go    the end of the program that has started this one
+//	given.go     standard output and the limit of open files
+//	parent.go    ending with the parent process
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line, 3 for findings
 // with --fail-on, and 130 for a run that was interrupted and has kept its draws.
