@@ -15,8 +15,8 @@ import (
 
 // This file: findings about how well a model predicts.
 
-// Findings says what is wrong with the estimates of [LogLik.LOO]. moved says that draws have
-// been moved for observations whose Pareto k is too large.
+// Findings reports problems with the estimates of [LogLik.LOO]. moved says that
+// [LogLik.MatchMoments] was already applied to observations whose Pareto k is too large.
 func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if r == nil {
@@ -93,24 +93,24 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	return findings
 }
 
-// OneObservation is what there is to say where the log likelihood has a single observation.
+// OneObservation is the finding for a log likelihood of a single observation.
 func OneObservation() diagnose.Finding {
 	return diagnose.Finding{Code: "one-observation", Severity: diagnose.Problem,
 		Summary: "There is one observation; without it, the prior alone is left. The estimate says little about predictions.",
 		Advice:  "If the data are in one multivariate distribution, compute the log density of each element given the others, as log_lik in generated quantities."}
 }
 
-// partial reports whether a statement that cannot be replicated is about a variable too.
+// partial reports whether a statement that cannot be replicated is also about this variable.
 func (p *Predictive) partial(name string) bool {
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
 }
 
-// maxK is the Pareto k above which weights are not reliable, however many draws there are: that of
-// psis.Limit.
+// maxK is the Pareto k above which importance weights are unreliable for any number of draws, as in
+// [psis.Limit].
 const maxK = 0.7
 
-// unreliable counts the values of PIT that rest on weights with too large a Pareto k.
+// unreliable counts the values of PIT whose importance weights have too large a Pareto k.
 func (v *PredictiveVariable) unreliable() (n int) {
 	for _, k := range v.K {
 		if !(k <= maxK) {
@@ -120,7 +120,7 @@ func (v *PredictiveVariable) unreliable() (n int) {
 	return n
 }
 
-// Findings says what the model does not reproduce.
+// Findings reports what the model does not reproduce.
 func (p *Predictive) Findings() []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	tested := 0

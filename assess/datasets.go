@@ -14,9 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// WriteDataSets writes the data sets of a simulator up to a number of them:
-// base_1.data.json and so on, and the parameters beside them, base_1.params.json. It
-// returns the names of the data sets.
+// WriteDataSets writes the first data sets of a simulator to base_1.data.json and so on, and their
+// parameters to base_1.params.json and so on. It returns the names of the data files.
 func (s *Simulator) WriteDataSets(ctx context.Context, sets int, base string) ([]string, error) {
 	var files []string
 	for n := range sets {
@@ -47,14 +46,14 @@ func writeSet(path string, set *data.Set) error {
 	return files.Replace(path, b.Bytes())
 }
 
-// redrawn is a data set with the variables that were drawn.
+// redrawn returns values with the drawn variables replaced.
 func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []string, drawn []float64) (*data.Set, error) {
 	rename := map[string]string{}
 	whole := map[string]bool{}
 	for _, o := range d.Outputs {
 		rename[o.Name] = o.Variable
 	}
-	var own []string // what is generated beside data is left out
+	var own []string // generated quantities that are not data are left out
 	var numbers []float64
 	for i, n := range names {
 		if _, ok := rename[diagnose.VariableName(n)]; ok {
@@ -73,8 +72,8 @@ func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []str
 	return values.Replace(set, rename), nil
 }
 
-// setOf makes a set of the columns of a draw: theta.1.2 is an element of theta.
-// Those of whole variables are integers.
+// setOf makes a data set of the columns of a draw: theta.1.2 is an element of theta. Variables in
+// whole are integers.
 func setOf(names []string, values []float64, whole map[string]bool) (*data.Set, error) {
 	b := data.NewBuilder()
 	for i, n := range names {

@@ -1,5 +1,5 @@
-// Package assess computes what fits mean: how well a model predicts, whether it reproduces its
-// data, and what its prior says.
+// Package assess assesses fitted models: how well a model predicts, whether it reproduces its data,
+// and what its prior implies.
 //
 //	likelihoods, err := assess.LogLikOf(ctx, f, assess.LogLikOptions{})
 //	result, err := likelihoods.LOO(ctx, 0)
@@ -9,10 +9,10 @@
 //
 //	loglik.go      LogLikOf: log likelihoods of observations; leave-one-out cross-validation
 //	moments.go     moment matching for influential observations
-//	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut
+//	holdout.go NewHoldout: data without some observations, for refits; PredictHeldOut
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
-//	criticism.go   findings about predictions and about estimates of them
+//	criticism.go findings about predictions and about the estimates of LOO
 //	prior.go       SamplePrior: draws from the prior
-//	simulator.go   NewSimulator: data sets from a model; datasets.go: as files
-//	zarrgroups.go  groups of a Zarr store that follow from draws, model and data
+//	simulator.go NewSimulator: data sets from a model; datasets.go writes them to files
+//	zarrgroups.go groups of a Zarr store that are computed from draws, model and data
 package assess

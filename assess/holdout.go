@@ -16,14 +16,14 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Holdout parts data so that a model can be fitted without some of its observations, and
-// asked how well it predicts them. The observations are the rows of all data whose first size is
-// that of the variable which the model's statements are about; they must be independent given the
-// parameters.
+// Holdout splits data, so that you can fit a model without some observations and see how well it
+// predicts them. An observation is a row: an index of the variable that the model's statements are
+// about, and of all data declared with the same first size. Observations must be independent given
+// the parameters.
 type Holdout struct {
-	N        int      // observations
-	Rows     []string // the data that have a row for each
-	Variable string   // that the statements are about
+	N        int      // number of observations
+	Rows     []string // data variables with one row per observation
+	Variable string   // the variable that the model's statements are about
 
 	model   *model.Model
 	derived *model.Derived
@@ -33,8 +33,8 @@ type Holdout struct {
 	options model.BindOptions
 }
 
-// NewHoldout prepares for refits, unless ctx ends before. An error says why observations
-// cannot be left out.
+// NewHoldout prepares for refits without some observations. It stops early if ctx ends. An error
+// says why observations cannot be left out.
 func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOptions) (*Holdout, error) {
 	set, err := model.ReadData(values)
 	if err != nil {
@@ -69,9 +69,9 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	return h, h.apart(ctx)
 }
 
-// apart checks that the log likelihood of a row is the same without other rows: it is not
-// in a time series, or where all rows together enter, as in a mean that is subtracted in
-// the transformed data. At some points only: what differs, mostly does everywhere.
+// apart checks that the log likelihood of a row is the same without other rows. In a time series it
+// is not, nor where all rows are used together, such as for a mean that transformed data subtract.
+// It checks a few points only: a difference mostly shows everywhere.
 func (h *Holdout) apart(ctx context.Context) error {
 	var some []int
 	for i := 0; i < h.N; i += 2 {
@@ -86,7 +86,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	}
 	part, err := h.derived.BindContext(ctx, h.values.ChooseRows(h.Rows, h.size, some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
-		return nil // each refit says so itself
+		return nil // each refit reports it
 	}
 	values := func(p *model.Posterior, x []float64) []float64 {
 		dst := make([]float64, len(p.OutputNames()))
@@ -118,7 +118,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	return nil
 }
 
-// alike lists the data whose first size is the same variable as that of name.
+// alike lists the data that are declared with the same variable as their first size as name is.
 func alike(m *model.Model, name string) ([]string, error) {
 	size := ""
 	all := m.Program().IR().Data
@@ -144,8 +144,8 @@ func alike(m *model.Model, name string) ([]string, error) {
 	return names, nil
 }
 
-// Groups gives the rows that have the same value of a variable of the data with a number
-// for each row, in the order of the values.
+// Groups groups the rows by the value of a data variable, and returns the groups in the order of
+// the values, with their names. The variable must have one number per row.
 func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
@@ -169,8 +169,8 @@ func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	return groups, names, nil
 }
 
-// groupName names the observations that have a value of a variable of the data: school = 3,
-// or, of a factor, school = Bolton.
+// groupName names the group of observations in which a data variable has the value x: school = 3
+// or, if the variable is a factor, school = Bolton.
 func groupName(values *data.Set, variable string, x float64) string {
 	if levels, n := values.Levels(variable), int(x); n >= 1 && n <= len(levels) && float64(n) == x {
 		return variable + " = " + levels[n-1]
@@ -178,7 +178,7 @@ func groupName(values *data.Set, variable string, x float64) string {
 	return fmt.Sprintf("%s = %v", variable, x)
 }
 
-// Values are the numbers of a variable of the data, one for each row.
+// Values returns the numbers of a data variable, one per row.
 func (h *Holdout) Values(name string) ([]float64, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
@@ -190,14 +190,14 @@ func (h *Holdout) Values(name string) ([]float64, error) {
 	return v.Reals, nil
 }
 
-// HeldOut is how well observations are predicted that a fit has not seen.
+// HeldOut says how well a fit predicts observations that it has not seen.
 type HeldOut struct {
 	Fit    *fit.Fit
 	LogLik [][]float64 // by observation: log likelihood at every draw, chain after chain
 }
 
-// ELPD is the log predictive density of an observation: the logarithm of the mean
-// likelihood; with its Monte Carlo standard error.
+// ELPD is the log predictive density of an observation, the logarithm of its mean likelihood over
+// the draws, with its Monte Carlo standard error.
 func (h *HeldOut) ELPD(observation int) (elpd, mcse float64) {
 	column := h.LogLik[observation]
 	top := slices.Max(column)
@@ -217,8 +217,8 @@ func (h *HeldOut) ELPD(observation int) (elpd, mcse float64) {
 	return top + math.Log(mean), math.Sqrt(variance / n)
 }
 
-// Split parts the data: train has the observations in kept, all that are not in out if it
-// is nil; test has those in out. Rows count from 0.
+// Split splits the data: train has the observations in kept, and test those in out. If kept is nil,
+// train has all observations that are not in out. Rows count from 0.
 func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 	if kept == nil {
 		for i := range h.N {
@@ -233,14 +233,12 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 	return h.values.ChooseRows(h.Rows, h.size, kept), h.values.ChooseRows(h.Rows, h.size, out), nil
 }
 
-// Dim is the number of unconstrained parameters with all observations. A fit without some
-// must have as many: parameters that belong to single observations cannot be learnt
-// without them.
+// Dim is the number of unconstrained parameters with all observations. A fit without some must have
+// the same number: parameters that belong to single observations cannot be learnt without these.
 func (h *Holdout) Dim() int { return h.dim }
 
-// PredictHeldOut returns what the draws of a fit say about the rows of data that it has not seen,
-// such as those of [Holdout.Split]; d is derived by [model.Model.Derive] as
-// [predict.LogLikelihood].
+// PredictHeldOut computes how well a fit predicts rows of data that it has not seen, such as the
+// test rows of [Holdout.Split]. d comes from [model.Model.Derive] with [predict.LogLikelihood].
 func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *data.Set, rows int, o model.BindOptions) (*HeldOut, error) {
 	q, err := d.BindContext(ctx, test, o)
 	if err != nil {
@@ -254,7 +252,8 @@ func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *d
 	if rows < 1 || len(l.columns)%rows != 0 {
 		return nil, fmt.Errorf("%d log likelihoods of %d observations", len(l.columns), rows)
 	}
-	// Of further dimensions, a row's elements count together; the first index runs fastest.
+	// If there are further dimensions, the elements of a row count as one observation; the first
+	// index runs fastest.
 	for i := range l.group {
 		l.group[i] = i % rows
 	}
@@ -267,8 +266,8 @@ func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *d
 	return held, nil
 }
 
-// Joint is the log predictive density of all observations held out, together; with its
-// Monte Carlo standard error.
+// Joint is the joint log predictive density of all held-out observations, with its Monte Carlo
+// standard error.
 func (h *HeldOut) Joint() (elpd, mcse float64) {
 	sum := slices.Clone(h.LogLik[0])
 	for _, column := range h.LogLik[1:] {
@@ -279,11 +278,11 @@ func (h *HeldOut) Joint() (elpd, mcse float64) {
 	return (&HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
 }
 
-// NoDataError says that the data, of a run for instance, lack a variable that was asked for.
-// A folder keeps the variables that the model declares, unless it was made otherwise.
+// NoDataError says that the data have no variable of this name. By default the folder of a run
+// keeps only the data variables that the model declares.
 type NoDataError struct {
 	Name string
-	Near string // a variable that the data have with a similar name; "" if there is none
+	Near string // a variable of the data with a similar name; "" if there is none
 }
 
 // Error implements error.
@@ -295,7 +294,7 @@ func (e *NoDataError) Error() string {
 	return text
 }
 
-// noData is a [NoDataError].
+// noData returns the [NoDataError] for a name.
 func noData(values *data.Set, name string) error {
 	return &NoDataError{name, diag.Nearest(name, slices.Values(values.Names()))}
 }

@@ -18,38 +18,38 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// LogLikOptions say which log likelihoods [LogLikOf] is about. The zero value is the
-// default.
+// LogLikOptions select the log likelihoods that [LogLikOf] returns. The zero value is the default.
 type LogLikOptions struct {
-	// Name is a generated quantity of the fit that has them, such as log_lik. "": the
-	// fit's log_lik if there is one, else derived from the model's statements on data.
+	// Name is the generated quantity of the fit that holds the log likelihoods, such as log_lik. If
+	// it is "", they are the fit's log_lik if there is one, else derived from the model's
+	// statements on data.
 	Name string
 
-	// Derive prefers those that are derived.
+	// Derive derives them from the model even if the fit has a log_lik.
 	Derive bool
 
-	// By names a variable of the data with a number for each observation: those with the
-	// same number count as one.
+	// By names a data variable with an integer per observation. Observations with the same number
+	// count as one.
 	By string
 }
 
-// LogLik is the log likelihoods of observations at the draws of a fit.
+// LogLik holds the log likelihoods of observations at the draws of a fit.
 type LogLik struct {
-	Names     []string       // of the observations: y[1], or group[3]
+	Names     []string       // of the observations: y[1], or of groups: school = 3
 	Source    string         // where they come from, in words
-	Variables []string       // of the data, whose elements the observations are; nil if they come from Name
-	Left      []predict.Left // statements on data that are not part of them
+	Variables []string       // data variables that the observations belong to; nil with Name
+	Left      []predict.Left // statements on data that are not included
 
 	fit     *fit.Fit
 	derived *model.Posterior
 	outputs []string // of derived, by Variables
-	columns []int    // of the fit or of what is generated, by element
+	columns []int    // in the fit or the generated quantities, by element
 	group   []int    // observation of each element
-	groups  string   // the variable that says which elements are one; "": none
+	groups  string   // the variable that groups elements; "": none
 }
 
-// LogLikOf finds the log likelihoods of the observations that the model was fitted to,
-// unless ctx ends before. An error says why there are none.
+// LogLikOf finds the log likelihoods of the observations that the model was fitted to. It stops
+// early if ctx ends. An error says why there are none.
 func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func firstGenerated(p *model.Posterior, f *fit.Fit) ([]float64, error) {
 	return nil, errors.New("the fit has no draws")
 }
 
-// by makes groups of observations.
+// by groups the observations by the values of a data variable.
 func (l *LogLik) by(name string) error {
 	values, err := l.fit.Data()
 	if err != nil {
@@ -186,7 +186,7 @@ func (l *LogLik) by(name string) error {
 	return nil
 }
 
-// What says what the observations are: observations, or groups of them.
+// What names what the log likelihoods are of: "observations" or "groups".
 func (l *LogLik) What() string {
 	if l.groups != "" {
 		return "groups"
@@ -194,10 +194,10 @@ func (l *LogLik) What() string {
 	return "observations"
 }
 
-// Observations is their number.
+// Observations is the number of observations, or of groups of them.
 func (l *LogLik) Observations() int { return len(l.Names) }
 
-// chains are the numbers of draws.
+// chains lists the number of draws of each chain.
 func (l *LogLik) chains() []int {
 	chains := make([]int, l.fit.Draws.Chains())
 	for i := range chains {
@@ -206,8 +206,8 @@ func (l *LogLik) chains() []int {
 	return chains
 }
 
-// each gives the log likelihoods of all observations at every draw, to several
-// goroutines at a time; row is only valid during the call.
+// each calls f with the log likelihoods of all observations at every draw, possibly from several
+// goroutines at a time. row is only valid during the call.
 func (l *LogLik) each(ctx context.Context, f func(chain, draw int, row []float64) error) error {
 	rows := sync.Pool{New: func() any { r := make([]float64, len(l.Names)); return &r }}
 	collect := func(chain, draw int, values []float64) error {
@@ -253,12 +253,14 @@ func (l *LogLik) Matrix(ctx context.Context) (*criticise.Matrix, error) {
 	return m, err
 }
 
-// LOO is leave-one-out cross-validation by importance sampling. memory bounds what is
-// kept of the draws, in bytes, 0 for 1 GiB: where the log likelihoods of all observations
-// at all draws fit in a quarter of it, they are computed once, and the effective sample
-// sizes of the likelihoods are taken into account; else the draws are gone through once
-// for as many observations at a time as fit, and count as independent in the Monte Carlo
-// standard errors. The estimates are the same: those of R's loo with its r_eff of 1.
+// LOO computes leave-one-out cross-validation by importance sampling. memory limits the memory that
+// it uses, in bytes; 0 means 1 GiB.
+//
+// If the log likelihoods of all observations at all draws fit in a quarter of that, they are
+// computed once. The Monte Carlo standard errors then account for the effective sample sizes of the
+// likelihoods. Otherwise LOO goes through the draws several times, each time for as many
+// observations as fit, and the errors treat draws as independent. The estimates are the same: those
+// of R's loo with r_eff = 1.
 func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error) {
 	if memory <= 0 {
 		memory = 1 << 30
@@ -295,7 +297,7 @@ func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error)
 	return whole, nil
 }
 
-// stream goes through the draws for some of the observations.
+// stream computes the result for the observations from first up to last, draw by draw.
 func (l *LogLik) stream(ctx context.Context, draws, first, last int) (*criticise.Result, error) {
 	loo, err := criticise.NewLOO(draws, last-first, nil)
 	if err != nil {
@@ -313,8 +315,7 @@ func (l *LogLik) stream(ctx context.Context, draws, first, last int) (*criticise
 	return loo.Finish()
 }
 
-// Sums are the log likelihoods of all observations together, at every draw, chain after
-// chain.
+// Sums is the sum of the log likelihoods of all observations at every draw, chain after chain.
 func (l *LogLik) Sums(ctx context.Context) ([]float64, error) {
 	at := criticise.NewMatrix(l.chains(), 1)
 	err := l.each(ctx, func(chain, draw int, row []float64) error {

@@ -16,11 +16,11 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// MatchMoments improves the estimates of some observations in a result of [LogLik.LOO],
-// those that [criticise.Result.Bad] lists, say, by moment matching: draws are moved to
-// where the posterior is without the observation; see [criticise.Moments]. done, if not
-// nil, is told each observation before its turn, with its place in which. It returns how
-// many estimates have become better.
+// MatchMoments improves the estimates of some observations in a result of [LogLik.LOO] by moment
+// matching. It transforms the draws to match the posterior without the observation, see
+// [criticise.Moments]. which lists the observations, such as those of [criticise.Result.Bad]. done,
+// if not nil, is called before each observation with its index in which. better is the number of
+// improved estimates.
 func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []int, done func(n, observation int)) (better int, err error) {
 	if len(which) == 0 {
 		return 0, nil
@@ -80,7 +80,7 @@ func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []
 	return better, nil
 }
 
-// source is the program that computes log likelihoods, with the places of the elements
+// source returns the program that computes the log likelihoods, and the indices of the elements
 // among its outputs.
 func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
 	of, generated := l.derived, 0
@@ -107,7 +107,7 @@ func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
 	return p, columns, nil
 }
 
-// unconstrainDraws gives the draws of a fit, chain after chain, without constraints.
+// unconstrainDraws returns the draws of a fit on the unconstrained scale, chain after chain.
 func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
 	columns, err := fit.ParameterColumns(p, f)
 	if err != nil {
@@ -131,8 +131,8 @@ func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
 	return points, nil
 }
 
-// evaluateAll computes, on all processors, the log density at points, and the sum of
-// some outputs of source; where there is no density it is -Inf, and the sum 0.
+// evaluateAll computes the log density at points, and the sum of some outputs of source, on all
+// processors. Where they cannot be computed, the density is -Inf and the sum 0.
 func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -18,55 +18,53 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Predictive is the data beside what the model predicts for them.
+// Predictive compares the data with what the model predicts for them.
 type Predictive struct {
 	Variables []PredictiveVariable
 	Left      []predict.Left // statements on data that cannot be replicated
 
-	// Prior says that the draws are of the prior: what is predicted is compared with the data
-	// without having learnt from them, and no observation is predicted from the others.
+	// Prior says that the draws are from the prior. Then the predictions have learnt nothing from
+	// the data, and no observation is predicted from the others.
 	Prior bool
 }
 
-// PredictiveVariable is a variable of the data in a [Predictive].
+// PredictiveVariable is a data variable in a [Predictive].
 type PredictiveVariable struct {
 	Name         string
 	Observations int
-	Counts       bool // whole numbers
+	Counts       bool // the values are integers
 
 	// Partial says that some values, such as censored ones, are not replicated. Then nothing is
-	// compared: all that follows is nil.
+	// compared: all fields below are nil.
 	Partial bool
 	Checks  []criticise.Check
 
-	// PIT has the probability integral transform of observations given the others, at
-	// random within steps of discrete distributions; of all of them or, of many, of
-	// some that lie equally far apart. Nil if observations have no likelihoods of their
-	// own.
+	// PIT has the probability integral transform of each observation given the others, randomised
+	// within the steps of discrete distributions. If there are many observations, an equally spaced
+	// subset is used. Nil if single observations have no separate likelihoods.
 	PIT     []float64
-	Uniform *criticise.Uniformity // of PIT
-	K       []float64             // Pareto k of the weights that PIT rests on
+	Uniform *criticise.Uniformity // of the values in PIT
+	K       []float64             // Pareto k of the importance weights behind each value of PIT
 
-	// Observed are the data, and Replicated some of the replicated data sets: of all
-	// observations or, of many, of some that lie equally far apart, numbered from 0 in
-	// Shown.
+	// Observed has the data, and Replicated some of the replicated data sets. Shown lists their
+	// observations, counted from 0: all or, if there are many, an equally spaced subset.
 	Shown      []int
 	Observed   []float64
 	Replicated [][]float64
 }
 
-// The bounds of what is shown of replicated data: data sets, and observations of each.
+// At most this many replicated data sets are shown, and observations of each.
 const (
 	shownSets         = 20
 	shownObservations = 5000
 )
 
-// maxPIT bounds the observations whose PIT is computed: draws × observations are kept for
-// them.
+// maxPIT is the largest number of observations whose PIT is computed, as a matrix of draws ×
+// observations is kept for it.
 const maxPIT = 1000
 
-// PredictiveOf replicates the data at every draw of the fit and compares. An error says that
-// there is nothing to replicate.
+// PredictiveOf replicates the data at every draw of the fit and compares them with the observed
+// data. An error says why the data cannot be replicated.
 func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -111,7 +109,7 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, er
 	return p, nil
 }
 
-// replication is the work of Predictive.
+// replication is the state of PredictiveOf.
 type replication struct {
 	fit       *fit.Fit
 	posterior *model.Posterior
@@ -120,28 +118,28 @@ type replication struct {
 	variables []*replicated
 
 	logLik *LogLik
-	ll     *criticise.Matrix // of the observations in PIT
+	ll     *criticise.Matrix // log likelihoods of the observations in PIT
 }
 
 // replicated is a variable with its replications.
 type replicated struct {
 	name       string
 	counts     bool
-	columns    []int // of what is generated
+	columns    []int // among the generated quantities
 	elements   []string
 	y          []float64
-	statistics []string    // one only, of a single number
-	results    [][]float64 // by statistic: of each draw
+	statistics []string    // only "value" if the data are a single number
+	results    [][]float64 // by statistic: its value at each draw
 
-	shown []int // observations of shownSets
+	shown []int // observations in sets
 	sets  [][]float64
 
 	picked []int // observations whose PIT is computed
-	likely []int // their places in logLik
+	likely []int // their indices in logLik
 	yrep   *criticise.Matrix
 }
 
-// add finds the elements of a variable that are drawn anew.
+// add finds the elements of a variable that are replicated.
 func (r *replication) add(out predict.Output) error {
 	value, ok := r.values.Get(out.Variable)
 	if !ok {
@@ -171,8 +169,7 @@ func (r *replication) add(out predict.Output) error {
 	return nil
 }
 
-// offset is the place of an element such as .2.3 among those of an array in row-major
-// order.
+// offset is the index of an element, such as .2.3, in an array in row-major order.
 func offset(suffix string, shape []int) (int, bool) {
 	if suffix == "" {
 		return 0, len(shape) == 0
@@ -217,7 +214,7 @@ func (r *replication) likelihoods(ctx context.Context) {
 	r.logLik = l
 }
 
-// run goes through the draws.
+// run replicates the data at all draws.
 func (r *replication) run(ctx context.Context, seed uint64) error {
 	var chains []int
 	for c := range r.fit.Draws.Chains() {
@@ -286,14 +283,13 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	})
 }
 
-// keptSet says which of the replicated data sets that are kept a draw makes, if any:
-// they lie equally far apart.
+// keptSet reports which kept data set comes from a draw, if any. Such draws are equally spaced.
 func keptSet(draw, draws, sets int) (set int, ok bool) {
 	set = draw * sets / draws
 	return set, draw == (set*draws+sets-1)/sets
 }
 
-// describe computes the statistics of data, which it sorts.
+// describe computes the statistics of data y, and sorts y.
 func (v *replicated) describe(y []float64) []float64 {
 	if len(y) == 1 {
 		return y
@@ -303,7 +299,7 @@ func (v *replicated) describe(y []float64) []float64 {
 	return dst
 }
 
-// finish compares.
+// finish compares the data with their replications.
 func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Shown: v.shown, Replicated: v.sets}
 	for _, i := range v.shown {
@@ -335,29 +331,29 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	return p
 }
 
-// Sensitivity is how much each quantity of a fit depends on prior and likelihood, see
-// criticise.PowerScale.
+// Sensitivity says how much each quantity of a fit depends on the prior and on the likelihood, see
+// [criticise.PowerScale].
 type Sensitivity struct {
 	Names             []string
 	Prior, Likelihood *criticise.Scaling
-	Draws             int            // that they rest on
-	Left              []predict.Left // parts of the likelihood that are not in Likelihood, but in the prior if it is all else
+	Draws             int            // the number of draws used
+	Left              []predict.Left // parts missing from Likelihood; they are in Prior if All was set
 
-	// Scaled are the statements that the prior is made of, and Unscaled the others about
-	// parameters alone; nil if the prior is all that is not the likelihood.
+	// Scaled are the statements that make up the prior, and Unscaled the other statements about
+	// parameters alone. Both are nil if the prior is everything but the likelihood.
 	Scaled, Unscaled []string
 }
 
 // SensitivityOptions are options of [SensitivityOf]. The zero value is the default.
 type SensitivityOptions struct {
-	// All takes everything that is not the likelihood for the prior: also the distributions
-	// of effects given parameters. By default the prior is that at the top level, see
-	// predict.TopLevel.
+	// All makes everything but the likelihood the prior, including the distributions of group-level
+	// terms given parameters. By default only the statements at the top level are the prior, see
+	// [predict.TopLevel].
 	All bool
 }
 
-// SensitivityOf raises prior and likelihood to powers near one. The likelihood is that of
-// the statements on data.
+// SensitivityOf measures the sensitivity to prior and likelihood by raising each to powers near
+// one. The likelihood is derived from the statements on data.
 func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sensitivity, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -420,8 +416,8 @@ func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sens
 	return s, nil
 }
 
-// logDensities are those of a model with the fit's parameters, on the scale on which they are
-// declared, with all constant terms, at every draw.
+// logDensities computes the log density of a model at every draw of a fit with the same parameters.
+// It is on the scale on which the parameters are declared, with all constant terms.
 func logDensities(ctx context.Context, f *fit.Fit, m *model.Model) ([]float64, error) {
 	values, err := f.Data()
 	if err != nil {

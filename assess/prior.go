@@ -9,21 +9,20 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Prior is draws of the parameters of a model from their prior.
+// Prior holds draws of the parameters of a model from their prior.
 type Prior struct {
 	*fit.Fit
 
-	// Direct says that the parameters were drawn from their priors one after
-	// another, in the order of dependence, so that all draws are independent.
-	// Otherwise the prior was sampled by Options.Sampler; Reason says why.
+	// Direct says that the parameters were drawn from their priors one after another, in the order
+	// of dependence. All draws are then independent. Otherwise Options.Sampler sampled the prior,
+	// and Reason says why.
 	Direct bool
 	Reason string
 }
 
-// SamplePrior draws the parameters of a model from their prior, what the model
-// says about data left out. Of the data, variables that the model draws need not
-// be given. Options say how many draws of how many chains are made, with which
-// seed, and how they are sampled if they cannot be drawn directly.
+// SamplePrior draws the parameters of a model from their prior, without the statements about data.
+// The data need not include variables that the model draws. o sets the numbers of chains and draws,
+// the seed, and the sampler that is used if the parameters cannot be drawn directly.
 func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOptions, o fit.Options) (*Prior, error) {
 	set, err := model.ReadData(values)
 	if err != nil {

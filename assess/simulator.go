@@ -16,29 +16,29 @@ import (
 
 // SimulatorOptions are options of [NewSimulator]. The zero value is the default.
 type SimulatorOptions struct {
-	// Params are the parameters that all data sets are made from, as [fit.At]
-	// takes them; nil: they are drawn from the prior for each.
+	// Params are the parameters that all data sets are made from, in a form that [fit.At] takes. If
+	// nil, each data set has its own draw from the prior.
 	Params any
 
-	// Program makes the data in its generated quantities, whose names are those of
-	// variables of the data; its parameters are the model's. nil: they follow from the
-	// model's statements. It is for data that no statement tells of, such as censored ones.
+	// Program is a separate model that simulates the data: its generated quantities have the names
+	// of data variables, and its parameters are the model's. If nil, the data are simulated from
+	// the model's statements. Use it for data that no statement describes, such as censored ones.
 	Program *model.Model
 
-	Warmup int // transitions, where the prior cannot be drawn from directly; 0: 1000
+	Warmup int // transitions, used if the prior must be sampled; 0: 1000
 	Bind   model.BindOptions
 }
 
-// Simulator makes data sets as a model says that they arise. It is used by one
-// goroutine at a time.
+// Simulator makes data sets as a model says that they arise. It must be used by one goroutine at a
+// time.
 type Simulator struct {
-	// Direct says that parameters are drawn from their priors one after another, or were
-	// given; Reason why the prior is sampled by NUTS otherwise.
+	// Direct says that the parameters were given, or drawn from their priors one after another.
+	// Otherwise NUTS sampled the prior, and Reason says why.
 	Direct bool
 	Reason string
 
 	values    *data.Set
-	prior     *fit.Fit // draws of the parameters; one, for all sets, if they were given
+	prior     *fit.Fit // draws of the parameters; a single one if they were given
 	given     bool
 	columns   []int
 	derived   *model.Derived
@@ -46,14 +46,15 @@ type Simulator struct {
 	seed      uint64
 }
 
-// maxSets bounds the data sets of a simulator, whose parameters are drawn before them.
+// maxSets is the largest number of data sets of a simulator: their parameters are all drawn in
+// advance.
 const maxSets = 100_000_000
 
-// NewSimulator prepares to make data sets, up to a number of them. values are data of the
-// sizes and with the covariates that are wanted; variables that the model's statements are
-// about are drawn and may be left out. The prior is that of [SamplePrior].
+// NewSimulator prepares to make a number of data sets. values are the sizes and covariates of the
+// data sets; variables that the model's statements are about are drawn and may be left out.
+// Parameters are drawn by [SamplePrior] unless they are given.
 //
-// The first sets of a simulator are those of one for fewer sets with the same seed.
+// With the same seed, a simulator of more sets begins with the sets of a simulator of fewer.
 func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
 	if sets > maxSets {
 		return nil, fmt.Errorf("ppl: %d data sets: a simulator makes up to %d", sets, maxSets)
@@ -104,8 +105,8 @@ func replicatedWhole(m *model.Model, set *data.Set) (*model.Derived, error) {
 	return d, nil
 }
 
-// madeBy is a program that makes the data of a model: all that its statements are about,
-// and what else is data and among the program's generated quantities.
+// madeBy prepares a separate program that simulates the data of a model. It must generate all
+// variables that the model's statements are about, and may generate other data.
 func madeBy(m *model.Model, program *model.Model) (*model.Derived, error) {
 	if err := cmp.Or(m.Err(), program.Err()); err != nil {
 		return nil, err
@@ -130,8 +131,8 @@ func madeBy(m *model.Model, program *model.Model) (*model.Derived, error) {
 
 // drawPrior draws the parameters of all sets.
 func (s *Simulator) drawPrior(ctx context.Context, m *model.Model, sets int, o SimulatorOptions) error {
-	// The draws of a longer run begin with those of a shorter one. Enough to see whether
-	// the prior is proper; thinned, as those of NUTS depend on each other.
+	// The draws of a longer run begin with those of a shorter one. There are enough draws to see
+	// whether the prior is proper, and they are thinned because draws of NUTS are autocorrelated.
 	const chains, thin, least = 4, 10, 250
 	per := max((sets+chains-1)/chains, least)
 	prior, err := SamplePrior(ctx, m, s.values, o.Bind, fit.Options{Chains: chains, Warmup: o.Warmup, Draws: per * thin, Thin: thin, Seed: s.seed})
@@ -149,10 +150,9 @@ func (s *Simulator) drawPrior(ctx context.Context, m *model.Model, sets int, o S
 	return nil
 }
 
-// Set makes the data set of a number, from 0, which does not depend on the others, and
-// tells the parameters that it was made from. A set
-// that cannot be made, as the draw from the prior is too extreme for instance, is an error;
-// others can be.
+// Set makes data set n, counted from 0, and returns it with the parameters that it was made from.
+// It does not depend on the other sets. An error says that this set cannot be made, for instance
+// because the draw from the prior is too extreme; other sets may succeed.
 func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 	chain, draw := n%s.prior.Draws.Chains(), n/s.prior.Draws.Chains()
 	if s.given {

@@ -16,15 +16,15 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: the groups of a Zarr store that follow from draws, model and data.
+// This file: the groups of a Zarr store that are computed from draws, model and data.
 
-// ZarrGroup is a group, or several, of a Zarr store that [AddZarrGroups] can add.
+// ZarrGroup is one or more groups of a Zarr store that [AddZarrGroups] adds together.
 type ZarrGroup struct {
 	Name    string
 	Doc     string
-	Default bool // part of a store if nothing else is asked for
+	Default bool // added unless other groups are asked for
 
-	groups []string // that it makes
+	groups []string // the groups that make writes
 	make   func(*zarrMaker) error
 }
 
@@ -43,7 +43,7 @@ type ZarrGroupOptions struct {
 	Groups []string // names of ZarrGroups
 	Seed   uint64   // of the random numbers
 
-	// PriorDraws is how many draws, of one chain, the prior group has; 0: 1000.
+	// PriorDraws is the number of draws in the prior group, which has one chain; 0: 1000.
 	PriorDraws int
 }
 
@@ -56,10 +56,10 @@ type zarrMaker struct {
 	notes   []string
 }
 
-// AddZarrGroups adds groups to the store of a fit: what follows from its draws with the
-// model and the data. What is there already is made anew. Draws are worked on one after
-// another, so memory does not grow with them. What cannot be made of this model is left
-// out; notes say why.
+// AddZarrGroups adds groups to the Zarr store of a fit: quantities computed from its draws, the
+// model and the data. Groups that exist already are replaced. Draws are processed one after
+// another, so memory does not grow with their number. Groups that cannot be made for this model are
+// left out; notes say why.
 func AddZarrGroups(ctx context.Context, f *fit.Fit, path string, o ZarrGroupOptions) (notes []string, err error) {
 	store, err := zarr.Open(path)
 	if err != nil {
@@ -98,12 +98,12 @@ func AddZarrGroups(ctx context.Context, f *fit.Fit, path string, o ZarrGroupOpti
 	return m.notes, store.Sync()
 }
 
-// leftOut is why a group cannot be made of a model.
+// leftOut is the reason why a group cannot be made for a model.
 type leftOut struct{ error }
 
 func (e *leftOut) Unwrap() error { return e.error }
 
-// lengths are the numbers of draws by chain.
+// lengths lists the number of draws of each chain.
 func (m *zarrMaker) lengths() ([]int, error) {
 	lengths := make([]int, m.fit.Draws.Chains())
 	for i := range lengths {
@@ -132,9 +132,9 @@ func (m *zarrMaker) logLikelihood() error {
 	if err != nil {
 		return err
 	}
-	// Elements of which no statement is about are no observations: where there are
-	// such, or only some variables of the fit are meant, what remains is a vector.
-	at := map[int]int{} // place among the observations, by column
+	// Elements that no statement is about are no observations. A variable with such elements
+	// becomes a vector of the others.
+	at := map[int]int{} // index among the observations, by column
 	for i, c := range l.columns {
 		at[c] = i
 	}
@@ -171,7 +171,7 @@ func (m *zarrMaker) logLikelihood() error {
 	return w.Finish(lengths)
 }
 
-// observed is the variable of the data that derived log likelihoods are about.
+// observed is the data variable that the derived log likelihoods called name are about.
 func (m *zarrMaker) observed(l *LogLik, name string) string {
 	for i, out := range l.outputs {
 		if out == name {
@@ -197,7 +197,7 @@ func (m *zarrMaker) posteriorPredictive() error {
 	return m.predictive("posterior_predictive", model, values, m.fit, lengths)
 }
 
-// predictive draws the data anew at the draws of a fit.
+// predictive replicates the data at the draws of a fit.
 func (m *zarrMaker) predictive(group string, model *model.Model, values *data.Set, f *fit.Fit, lengths []int) error {
 	p, variables, err := m.replicated(model, values)
 	if err != nil {
@@ -232,8 +232,8 @@ func (m *zarrMaker) predictive(group string, model *model.Model, values *data.Se
 	return w.Finish(lengths)
 }
 
-// replicated is the posterior that draws the data anew, and the variables of the data
-// by the names of what it generates.
+// replicated returns the posterior that replicates the data, and a map from the names of its
+// generated quantities to the data variables.
 func (m *zarrMaker) replicated(model *model.Model, values *data.Set) (*model.Posterior, map[string]string, error) {
 	d, err := model.DeriveReplicated(values)
 	if err != nil {
@@ -294,7 +294,7 @@ func (m *zarrMaker) prior() error {
 	return err
 }
 
-// eachDraw gives the values of all draws.
+// eachDraw calls f with the values of every draw.
 func eachDraw(store *draws.Store, f func(chain, draw int, values []float64) error) error {
 	for chain := range store.Chains() {
 		for i := range store.Len(chain) {

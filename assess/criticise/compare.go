@@ -10,29 +10,29 @@ import (
 
 // Compared is a model in a comparison.
 type Compared struct {
-	Model  int      // its place among those compared
+	Model  int      // its index in pointwise
 	ELPD   Estimate // expected log pointwise predictive density
-	Diff   Estimate // its difference from that of the best model
+	Diff   Estimate // its ELPD minus the best model's
 	Worse  bool     // it predicts worse than the best, by the rule of [Told]
-	PWorse float64  // probability that it is worse than the best, if the difference is normal; NaN unless Worse
+	PWorse float64  // probability that it is worse, if the difference is normal; NaN unless Worse
 	Weight float64  // in the stacked predictive distribution
 }
 
 // The limits of Told.
 const (
-	minDifference = 4 // in elpd: below, the normal approximation and the standard error are not reliable
+	minDifference = 4 // in elpd; below it, normal approximation and standard error are unreliable
 	minErrors     = 2 // standard errors
 )
 
-// Told reports whether a difference of expected log predictive densities tells two models
-// apart: if it is at least 4, and at least two standard errors (Sivula, Magnusson,
-// Matamoros and Vehtari, 2020).
+// Told reports whether a difference of expected log predictive densities distinguishes two models:
+// whether it is at least 4, and at least two standard errors (Sivula, Magnusson, Matamoros and
+// Vehtari, 2020).
 func Told(diff Estimate) bool {
 	return math.Abs(diff.Value) >= minDifference && math.Abs(diff.Value) >= minErrors*diff.SE
 }
 
-// Compare orders models by their expected log predictive density, the best first.
-// pointwise has a row of each model, of the densities of the same observations.
+// Compare orders models by their expected log predictive density, the best first. pointwise has a
+// row per model: the log predictive densities of the same observations.
 func Compare(pointwise [][]float64) ([]Compared, error) {
 	if len(pointwise) < 2 {
 		return nil, fmt.Errorf("there are %d models to compare; there must be at least two", len(pointwise))

@@ -1,16 +1,16 @@
-// Package criticise judges models by their draws: how well they predict, how they
-// compare, whether what they generate looks like the data. It works on matrices of
-// numbers alone and knows no modelling language.
+// Package criticise judges models by their draws: how well they predict, how they compare, and
+// whether their replications look like the data. It works on matrices of numbers and does not
+// depend on the modelling language.
 //
 //	loo.go       LOO: leave-one-out cross-validation and WAIC, draw by draw, without the matrix
-//	moments.go   Moments: better estimates of influential observations, from draws that are moved
-//	matrix.go    Matrix: draws × observations in memory; Of: LOO of one, with relative efficiencies
+//	moments.go Moments: better estimates for influential observations, by moment matching
+//	matrix.go Matrix: draws × observations in memory, with relative efficiencies; CrossValidate
 //	compare.go   Compare: differences of expected log predictive densities
 //	stacking.go  Stacking, PseudoBMA: weights of models
-//	folds.go     Folds: which observations are held out together
-//	predictive.go Check: replicated data beside the data; PIT, and LOO-PIT with weights
+//	folds.go Fold: which observations are held out together
+//	predictive.go Check: statistics of data and replications; PIT, and LOO-PIT with weights
 //	uniform.go   Uniformity: are ranks or probabilities uniform? simultaneous bands of their ECDF
-//	scaling.go   Sensitivity: what happens if the prior or the likelihood counts a little more
+//	scaling.go PowerScale: sensitivity to the weight of the prior or the likelihood
 //
 // # Sources
 //

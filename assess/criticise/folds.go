@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Fold is observations that are predicted together from others. They count from 0.
+// Fold is a set of observations (Test) that are predicted from others (Train). They count from 0.
 type Fold struct{ Train, Test []int }
 
-// RandomFolds deals n observations out to k folds of nearly equal size.
+// RandomFolds assigns n observations at random to k folds of nearly equal size.
 func RandomFolds(n, k int, rng *rand.Rand) ([]Fold, error) {
 	if k < 2 || k > n {
 		return nil, fmt.Errorf("%d folds of %d observations: there must be at least 2, and at most one per observation", k, n)
@@ -22,8 +22,8 @@ func RandomFolds(n, k int, rng *rand.Rand) ([]Fold, error) {
 	return others(tests, n), nil
 }
 
-// GroupedFolds keeps observations of a group together: one fold per group, or k folds of
-// groups, dealt out at random, if k is not 0.
+// GroupedFolds makes folds that keep the observations of a group together. If k is 0, each group is
+// a fold; otherwise groups are assigned at random to k folds.
 func GroupedFolds(groups [][]int, k int, rng *rand.Rand) ([]Fold, error) {
 	n := 0
 	for _, g := range groups {
@@ -61,10 +61,10 @@ func others(tests [][]int, n int) []Fold {
 	return folds
 }
 
-// FutureFolds predicts what comes later from what came before: observations are ordered
-// by time; those after the first of them, a share of at least first, are divided into k
-// blocks, each predicted from all that came before it. Observations of the same time are
-// never apart.
+// FutureFolds makes folds that predict later observations from earlier ones. Observations are
+// ordered by time. The first of them, a share of at least first, are never predicted. The others
+// are divided into k blocks, each predicted from all observations before it. Observations of the
+// same time are in the same block.
 func FutureFolds(time []float64, k int, first float64) ([]Fold, error) {
 	n := len(time)
 	order := make([]int, n)
@@ -72,7 +72,7 @@ func FutureFolds(time []float64, k int, first float64) ([]Fold, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(time[a], time[b]) })
-	// Where a block may begin: at a new time.
+	// A block may begin only at a new time.
 	next := func(at int) int {
 		for at < n && at > 0 && time[order[at]] == time[order[at-1]] {
 			at++

@@ -10,39 +10,39 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// LOO takes in the log likelihoods of observations one draw at a time and computes the
-// leave-one-out predictive densities by Pareto smoothed importance sampling, and WAIC.
+// LOO computes leave-one-out predictive densities by Pareto smoothed importance sampling, and WAIC,
+// from log likelihoods that are added one draw at a time.
 //
-// It does not keep the matrix of draws × observations: an importance ratio is the
-// inverse of a likelihood, so that only the tail of the ratios, a few per cent of the
-// draws, has to be kept, and three sums of the others. See [LOO.Bytes].
+// It does not keep the matrix of draws × observations. An importance ratio is the inverse of a
+// likelihood, so it suffices to keep the tail of the ratios, a few per cent of the draws, and a few
+// sums over the others. See [LOOBytes].
 type LOO struct {
-	draws        int // that there will be
+	draws        int // the number of draws to be added
 	efficiency   []float64
 	observations []observation
 	seen         int
-	// reserve for tails, so that observations allocate nothing.
+	// One allocation for the tails of all observations.
 	arena []float64
 
-	pending, free [][]float64 // draws to be taken in together; rows to be used again
+	pending, free [][]float64 // draws not yet added; rows to reuse
 }
 
-// observation is what is kept of the draws of one.
+// observation is the running state of one observation.
 type observation struct {
-	tail   []float64 // the largest ratios −log p, a heap with the least first
-	keep   int       // one more than the tail: the cutoff
-	n      int       // of the others
-	top    float64   // largest of the others
-	s1, s2 float64   // Σ exp(r − top), Σ exp(2(r − top)) of the others
+	tail   []float64 // the largest ratios −log p, as a min-heap
+	keep   int       // length of the tail plus one for the cutoff
+	n      int       // number of ratios outside the tail
+	top    float64   // largest ratio outside the tail
+	s1, s2 float64   // Σ exp(r − top), Σ exp(2(r − top)) outside the tail
 
 	topP, sumP float64 // largest log p; Σ exp(log p − topP)
 	mean, m2   float64 // of log p, by Welford's recurrence
 	undefined  bool    // a log p is NaN
 }
 
-// NewLOO prepares for that many draws of that many observations. efficiency is the
-// effective sample size of each observation's likelihood by the number of draws (see
-// [Efficiency]), nil for 1: independent draws.
+// NewLOO prepares for the given numbers of draws and observations. efficiency is the relative
+// efficiency of each observation's likelihood (see [Matrix.Efficiency]); nil means 1, as for
+// independent draws.
 func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
 	if draws < 1 || observations < 0 {
 		return nil, fmt.Errorf("criticise: %d draws of %d observations", draws, observations)
@@ -68,7 +68,7 @@ func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
 	return l, nil
 }
 
-// LOOBytes is the memory that a [LOO] takes for each observation.
+// LOOBytes is the memory that a [LOO] takes for each observation, in bytes.
 func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16 + atOnce) }
 
 func (l *LOO) relative(i int) float64 {
@@ -78,7 +78,7 @@ func (l *LOO) relative(i int) float64 {
 	return l.efficiency[i]
 }
 
-// Add takes in the log likelihoods of all observations at a draw.
+// Add adds the log likelihoods of all observations at a draw.
 func (l *LOO) Add(logLik []float64) error {
 	if len(logLik) != len(l.observations) {
 		return fmt.Errorf("criticise: %d log likelihoods for %d observations", len(logLik), len(l.observations))
@@ -94,11 +94,11 @@ func (l *LOO) Add(logLik []float64) error {
 	return nil
 }
 
-// atOnce is the number of draws that are taken in together: what is kept of an
-// observation has left the processor's cache when its turn comes again.
+// atOnce is the number of draws that are processed together. With one at a time, the state of each
+// observation would have left the processor's cache before its next draw.
 const atOnce = 8
 
-// spare is an empty row.
+// spare returns an empty row, reused if possible.
 func (l *LOO) spare() []float64 {
 	if n := len(l.free); n > 0 {
 		row := l.free[n-1]
@@ -108,7 +108,7 @@ func (l *LOO) spare() []float64 {
 	return make([]float64, 0, len(l.observations))
 }
 
-// flush takes in the pending draws, many observations on several goroutines.
+// flush processes the pending draws. If there are many observations, several goroutines share them.
 func (l *LOO) flush() {
 	const block = 1 << 12
 	before := l.seen - len(l.pending)
@@ -169,7 +169,7 @@ func (o *observation) add(logP float64, n int) {
 	}
 }
 
-// other takes in a ratio that is not of the tail.
+// other adds a ratio outside the tail.
 func (o *observation) other(r float64) {
 	o.n++
 	if r > o.top {
@@ -185,7 +185,7 @@ func (o *observation) other(r float64) {
 	o.s2 += e * e
 }
 
-// accumulate adds exp(v) to sum·exp(top).
+// accumulate adds exp(v) to sum·exp(top), and keeps top the largest v.
 func accumulate(top, sum *float64, v float64) {
 	switch {
 	case math.IsInf(v, -1):
@@ -201,20 +201,20 @@ func accumulate(top, sum *float64, v float64) {
 	}
 }
 
-// Result is leave-one-out cross-validation, with WAIC beside it. Slices have an element
-// per observation. What does not exist is NaN.
+// Result is the result of leave-one-out cross-validation, with WAIC. Slices have an element per
+// observation. Undefined values are NaN.
 type Result struct {
 	Draws int
 
 	ELPD       []float64 // log predictive density of the observation given the others
 	MCSE       []float64 // its Monte Carlo standard error
-	P          []float64 // the observation's part of the effective number of parameters
-	K          []float64 // Pareto shape of its importance ratios
+	P          []float64 // the observation's share of the effective number of parameters
+	K          []float64 // Pareto k of its importance ratios
 	ESS        []float64 // effective sample size of its estimate
-	Efficiency []float64 // relative, as given; 1 where it was not
+	Efficiency []float64 // relative efficiency as given; 1 if it was not
 	LPD        []float64 // log predictive density given all observations
 
-	WAIC  []float64 // its expected log predictive density by WAIC
+	WAIC  []float64 // log predictive density by WAIC
 	PWAIC []float64 // effective number of parameters
 }
 
@@ -253,12 +253,12 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 	ratios := slices.Clone(o.tail)
 	tail := len(ratios)
 	if o.keep < draws {
-		tail-- // the first is the cutoff
+		tail-- // the first ratio is the cutoff
 	}
 	weights := slices.Clone(ratios)
 	r.K[i] = smoother.Smooth(weights, tail)
 	if ratios[0] == ratios[len(ratios)-1] && o.top == ratios[0] && tail > 5 {
-		// The largest weights are all the same, and so many that no larger one is to be expected.
+		// The largest weights are all equal, and so many that a larger one is unlikely.
 		r.K[i] = math.Inf(-1)
 	}
 	if math.IsInf(ratios[len(ratios)-1], 1) { // a draw under which the observation is impossible
@@ -266,8 +266,8 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 		r.K[i] = math.Inf(1)
 		return
 	}
-	// Sums over all draws, relative to the largest ratio: of the weights w, of w², and
-	// of w·p; p is the likelihood, so that w·p is 1 outside the tail.
+	// Sums of w, w² and w·p over all draws, relative to the largest ratio, where w is the weight
+	// and p the likelihood. Outside the tail, w·p is 1.
 	top := max(ratios[len(ratios)-1], o.top)
 	scale := 0.0
 	if o.n > 0 {
@@ -285,7 +285,7 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 	r.ELPD[i] = math.Log(product) - math.Log(sum) - top
 	r.P[i] = r.LPD[i] - r.ELPD[i]
 	r.ESS[i] = sum * sum / squares * efficiency
-	// Σ w²(p/E − 1)² of normalised weights, E being exp(ELPD); outside the tail,
+	// The variance is Σ w²(p/E − 1)² with normalised weights and E = exp(ELPD). Outside the tail,
 	// w·p/E is a constant.
 	a := math.Exp(-r.ELPD[i]-top) / sum // w·p/E of a draw outside the tail, normalised
 	variance := float64(o.n)*a*a - 2*a*(o.s1*scale)/sum + o.s2*scale*scale/(sum*sum)
@@ -296,11 +296,11 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 	r.MCSE[i] = math.Sqrt(math.Log1p(max(variance, 0) / efficiency))
 }
 
-// Estimate is a sum over observations with its standard error, that of the sum of
-// independent values: √(n·variance).
+// Estimate is a sum over observations with its standard error √(n·variance), as for a sum of
+// independent values.
 type Estimate struct{ Value, SE float64 }
 
-// Sum estimates the sum of pointwise values.
+// Sum adds pointwise values and estimates the standard error of the sum.
 func Sum(values []float64) Estimate {
 	n := float64(len(values))
 	e := Estimate{}
@@ -315,8 +315,7 @@ func Sum(values []float64) Estimate {
 	return e
 }
 
-// Bad lists the observations whose Pareto k is above the limit for that many draws (see
-// psis.Limit), the worst first.
+// Bad lists the observations whose Pareto k is above [psis.Limit], the worst first.
 func (r *Result) Bad() []int {
 	limit := psis.Limit(r.Draws)
 	var bad []int
@@ -337,11 +336,10 @@ func (r *Result) Bad() []int {
 	return bad
 }
 
-// Adjust takes into account that draws are not independent: it divides the variances of
-// estimates, which must be those of independent draws, by the relative efficiencies, and
-// multiplies effective sample sizes by them. The estimates stay: the lengths of tails,
-// which could follow the efficiencies too, then do not depend on whether these are known,
-// as in R's loo by default.
+// Adjust accounts for the autocorrelation of draws in a result for independent draws. It divides
+// the variances of estimates by the relative efficiencies, and multiplies effective sample sizes by
+// them. The estimates do not change: the lengths of tails, which could depend on the efficiencies,
+// stay those of independent draws, as in R's loo by default.
 func (r *Result) Adjust(efficiency []float64) {
 	for i, e := range efficiency {
 		r.Efficiency[i] = e
@@ -350,7 +348,7 @@ func (r *Result) Adjust(efficiency []float64) {
 	}
 }
 
-// Append adds the observations of part, at the same draws.
+// Append appends the observations of part, which must have the same draws.
 func (r *Result) Append(part *Result) {
 	for _, s := range []struct {
 		dst *[]float64
@@ -361,8 +359,8 @@ func (r *Result) Append(part *Result) {
 	}
 }
 
-// Replace puts an exact log predictive density in the place of an estimate by
-// importance sampling. mcse is its Monte Carlo standard error; its k is 0.
+// Replace replaces the estimate of observation i by an exact log predictive density with Monte
+// Carlo standard error mcse. It sets k to 0.
 func (r *Result) Replace(i int, elpd, mcse float64) {
 	r.ELPD[i], r.MCSE[i] = elpd, mcse
 	r.P[i] = r.LPD[i] - elpd

@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// Matrix is values of observations, or of other quantities, at draws, in memory.
+// Matrix holds values of observations, or of other quantities, at all draws, in memory.
 type Matrix struct {
-	Chains  []int       // draws of each chain, which follow one another
+	Chains  []int       // number of draws of each chain
 	Columns [][]float64 // by observation: all draws, chain after chain
 }
 
@@ -35,7 +35,7 @@ func (m *Matrix) Draws() int {
 	return n
 }
 
-// Row is the place of a draw in columns.
+// Row is the index of a draw in the columns.
 func (m *Matrix) Row(chain, draw int) int {
 	for _, c := range m.Chains[:chain] {
 		draw += c
@@ -43,7 +43,7 @@ func (m *Matrix) Row(chain, draw int) int {
 	return draw
 }
 
-// byChain cuts a column to chains of the length of the shortest.
+// byChain splits a column by chain, and cuts all chains to the length of the shortest.
 func (m *Matrix) byChain(column []float64) [][]float64 {
 	shortest := len(column)
 	for _, c := range m.Chains {
@@ -76,8 +76,9 @@ func (m *Matrix) parallel(f func(i int)) {
 	running.Wait()
 }
 
-// Efficiency gives, for each observation, the effective sample size of the mean of its
-// likelihood, exp of the column, by the number of draws. It is 1 where there is none.
+// Efficiency returns the relative efficiency of each observation: the effective sample size of the
+// mean of its likelihood, exp(column), divided by the number of draws. It is 1 where it is
+// undefined.
 func (m *Matrix) Efficiency() []float64 {
 	out := make([]float64, len(m.Columns))
 	s := float64(m.Draws())
@@ -94,9 +95,9 @@ func (m *Matrix) Efficiency() []float64 {
 	return out
 }
 
-// CrossValidate is leave-one-out cross-validation from the log likelihoods of observations at all
-// draws. Given relative efficiencies decide about the lengths of tails too (see
-// psis.TailLength); nil stands for independent draws, see [Result.Adjust].
+// CrossValidate computes leave-one-out cross-validation from the log likelihoods of observations at
+// all draws. efficiency has relative efficiencies, which also set the lengths of tails (see
+// [psis.TailLength]). nil treats draws as independent; [Result.Adjust] corrects for that.
 func CrossValidate(m *Matrix, efficiency []float64) (*Result, error) {
 	l, err := NewLOO(m.Draws(), len(m.Columns), efficiency)
 	if err != nil {
@@ -114,8 +115,8 @@ func CrossValidate(m *Matrix, efficiency []float64) (*Result, error) {
 	return l.Finish()
 }
 
-// Weights are the leave-one-out importance weights of the draws of an observation,
-// which sum to one, from its log likelihoods, and the Pareto k of their tail.
+// Weights computes the leave-one-out importance weights of the draws for an observation, from its
+// log likelihoods. They sum to one. k is the Pareto k of their tail.
 func Weights(logLik []float64, efficiency float64) (weights []float64, k float64) {
 	weights = make([]float64, len(logLik))
 	for i, v := range logLik {

@@ -11,47 +11,46 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// Moments improves leave-one-out estimates of observations whose Pareto k is too large,
-// by moment matching: the draws are shifted, scaled and rotated until their mean,
-// variances and covariances are those of the posterior without the observation, as far
-// as the importance weights tell, and are weighted for having been moved.
+// Moments improves leave-one-out estimates of observations whose Pareto k is too large, by moment
+// matching. It shifts, scales and rotates the draws until their mean, variances and covariances
+// match those of the posterior without the observation, as estimated by the importance weights. New
+// weights account for the transformation.
 //
 // The algorithm, split transformation included, is that of Paananen, Piironen, Bürkner
 // and Vehtari (2021), "Implicitly adaptive importance sampling", Statistics and
 // Computing 31, as R's package loo does it.
 type Moments struct {
-	Draws      [][]float64 // by draw, chain after chain: a point without constraints
+	Draws      [][]float64 // by draw, chain after chain: an unconstrained point
 	LogDensity []float64   // of the posterior at the draws, up to a constant
 
-	// At computes, at points, the log density of the posterior and the log likelihood of
-	// an observation; logLik may be nil. Where the density is zero it sets logDensity to
-	// -Inf, and logLik to any finite number.
+	// At computes the log density of the posterior and the log likelihood of an observation at
+	// points; logLik may be nil. Where the density is zero, it sets logDensity to -Inf and logLik
+	// to any finite number.
 	At func(ctx context.Context, observation int, points [][]float64, logDensity, logLik []float64) error
 
 	// Limit is the Pareto k at which an estimate is good enough; 0: psis.Limit.
 	Limit float64
 }
 
-// Moved is the estimate of one observation from draws that were moved.
+// Moved is the estimate of one observation from transformed draws.
 type Moved struct {
 	ELPD, MCSE, ESS float64
-	K               float64 // Pareto shape of the weights of the moved draws
-	Steps           int     // transformations that made k smaller; 0: the estimate is as it was
+	K               float64 // Pareto k of the weights of the transformed draws
+	Steps           int     // transformations that made k smaller; 0: the estimate is unchanged
 }
 
-// maxSteps bounds the transformations of one observation.
+// maxSteps limits the number of transformations for one observation.
 const maxSteps = 30
 
-// transformation is what draws have gone through.
+// transformation is an affine transformation of the draws.
 type transformation struct {
 	shift, scale []float64
 	mapping      *mat.Dense // nil: none
 }
 
-// Match computes the estimate of an observation from its log likelihoods at the draws.
-// k is the Pareto shape of its estimate so far, efficiency the effective sample size of
-// its likelihood by the number of draws. tails is the efficiency that decides about the
-// lengths of tails, see [CrossValidate].
+// Match computes the estimate of an observation from its log likelihoods at the draws. k is the
+// Pareto k of its estimate so far, and efficiency the relative efficiency of its likelihood, see
+// [Matrix.Efficiency]. tails is the efficiency that sets the lengths of tails, see [CrossValidate].
 func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, k, tails, efficiency float64) (*Moved, error) {
 	s := len(m.Draws)
 	if len(logLik) != s || len(m.LogDensity) != s || s < 2 {
@@ -86,7 +85,7 @@ search:
 		for _, kind := range kinds {
 			moved, t, err := kind(points, w.weights)
 			if err != nil {
-				continue // the weights are too few to tell covariances
+				continue // the weights do not determine the moments
 			}
 			if err := m.At(ctx, observation, moved, density, likelihood); err != nil {
 				return nil, err
@@ -121,9 +120,9 @@ search:
 	return out, nil
 }
 
-// split moves one half of the draws only, and weights all as draws of the mixture of
-// the posterior and its transformation: the moved draws alone may miss a part of it. It
-// returns the log likelihoods at the draws, of which w gets the weights.
+// split transforms only the first half of the draws, and weights all as draws of the mixture of the
+// posterior and its transformation: transformed draws alone may miss a part of the target. It
+// returns the log likelihoods at these draws, and stores their weights in w.
 func (m *Moments) split(ctx context.Context, observation int, total *transformation, w *weights) ([]float64, error) {
 	s := len(m.Draws)
 	half := s / 2
@@ -183,7 +182,7 @@ func (m *Moments) split(ctx context.Context, observation int, total *transformat
 	return likelihood, nil
 }
 
-// add follows one transformation by another.
+// add composes t with u, which is applied after it.
 func (t *transformation) add(u transformation) {
 	for j := range t.shift {
 		t.shift[j] += u.shift[j]
@@ -202,8 +201,8 @@ func (t *transformation) add(u transformation) {
 	}
 }
 
-// inverse gives the inverse of the mapping, nil if there is none, and the log of the
-// determinant of scales and mapping.
+// inverse returns the inverse of the mapping, nil if t has no mapping, and the log determinant of
+// the scales and the mapping.
 func (t *transformation) inverse() (*mat.Dense, float64, error) {
 	logDet := 0.0
 	for _, s := range t.scale {
@@ -221,7 +220,7 @@ func (t *transformation) inverse() (*mat.Dense, float64, error) {
 	return inverse, logDet + d, nil
 }
 
-// times is a matrix by a vector; the vector itself without a matrix.
+// times multiplies a matrix by a vector; a nil matrix is the identity.
 func times(a *mat.Dense, x []float64) []float64 {
 	if a == nil {
 		return x
@@ -231,7 +230,7 @@ func times(a *mat.Dense, x []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// means are those of the coordinates, with weights that sum to one; nil: equal ones.
+// means are the weighted means of the coordinates. Weights sum to one; nil means equal weights.
 func means(points [][]float64, weights []float64) []float64 {
 	mean := make([]float64, len(points[0]))
 	for i, x := range points {
@@ -341,8 +340,8 @@ func rotated(points [][]float64, weights []float64) ([][]float64, transformation
 	return moved(points, from, to, nil, mapping), transformation{shift: difference(from, to), mapping: mapping}, nil
 }
 
-// weights are those of draws, smoothed: for leaving the observation out, and for the
-// posterior with it, at draws that were moved.
+// weights are the smoothed importance weights of draws, which may have been transformed: for the
+// posterior without the observation, and for the posterior with it.
 type weights struct {
 	tail                int
 	k                   float64
@@ -352,13 +351,13 @@ type weights struct {
 	smoother            psis.Smoother
 }
 
-// leave takes log ratios for leaving the observation out.
+// leave sets the weights for the posterior without the observation from log importance ratios.
 func (w *weights) leave(ratios []float64) {
 	w.logWeights, w.weights, w.k = w.smooth(ratios)
 	w.squares = squared(w.weights)
 }
 
-// full takes log ratios for the posterior as it is.
+// full sets the weights for the posterior with all observations from log importance ratios.
 func (w *weights) full(ratios []float64) {
 	_, v, _ := w.smooth(ratios)
 	w.fullSquares = squared(v)
@@ -391,7 +390,7 @@ func squared(w []float64) float64 {
 	return sum
 }
 
-// estimate is the log predictive density with its error, from weights and log
+// estimate computes the log predictive density and its error from the weights and the log
 // likelihoods at the same draws.
 func (w *weights) estimate(logLik []float64, efficiency float64) *Moved {
 	top := math.Inf(-1)
@@ -412,7 +411,7 @@ func (w *weights) estimate(logLik []float64, efficiency float64) *Moved {
 	return m
 }
 
-// Move puts an estimate from moved draws in the place of that from draws as they are.
+// Move replaces the estimate of observation i by one from transformed draws.
 func (r *Result) Move(i int, m *Moved) {
 	r.ELPD[i], r.MCSE[i], r.ESS[i], r.K[i] = m.ELPD, m.MCSE, m.ESS, m.K
 	r.P[i] = r.LPD[i] - m.ELPD

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Statistics names what data are checked by. Zeros adds their share of zeros.
+// Statistics names the statistics by which data are checked. zeros adds the share of zeros.
 func Statistics(zeros bool) []string {
 	all := []string{"mean", "sd", "min", "25%", "50%", "75%", "max"}
 	if zeros {
@@ -29,7 +29,7 @@ func Describe(y, dst []float64) {
 		float64(none) / float64(len(y))})
 }
 
-// quantile of ascending values, linear between them.
+// quantile interpolates linearly between sorted values.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := min(int(at), len(sorted)-1)
@@ -44,14 +44,14 @@ func mean(y []float64) float64 {
 	return sum / float64(len(y))
 }
 
-// Check is a statistic of the data beside that of replicated data.
+// Check compares a statistic of the data with that of replicated data.
 type Check struct {
 	Name         string
 	Observed     float64
 	Mean, SD     float64 // of the replications
 	Q5, Q50, Q95 float64
-	N            int     // replications that have it
-	P            float64 // share of the replications with a larger one, those with an equal one counting half
+	N            int     // replications in which the statistic is not NaN
+	P            float64 // share of replications in which it is larger; equal ones count half
 }
 
 // NewCheck compares the statistic of the data with those of replicated data.
@@ -81,17 +81,17 @@ func NewCheck(name string, observed float64, replicated []float64) Check {
 	return c
 }
 
-// Odd reports whether the model hardly ever gives the statistic a value as extreme as that of the
-// data: with a probability below 1 % on that side. Too few replications never show that.
+// Odd reports whether the statistic of the data is in an extreme tail of the replications, with a
+// probability below 1 % on that side. It is never true of few replications.
 func (c Check) Odd() bool {
 	side := min(c.P, 1-c.P) * float64(c.N)
 	return (side+1)/float64(c.N+1) < 0.01
 }
 
-// PIT is the probability integral transform of an observation: the weights, which sum to
-// one, of the replications below it and of those that are not above it. Of continuous
-// data the two are the same; a random number between them is uniform if the model is
-// right. With the weights of [Weights] it is that given the other observations
+// PIT is the probability integral transform of an observation y: below is the weight of the
+// replications below y, and upTo that of those not above y. The weights sum to one; nil means equal
+// weights. For continuous data the two are the same. If the model is right, a random number between
+// them is uniform. The weights of [Weights] give the transform given the other observations
 // (LOO-PIT).
 func PIT(y float64, replicated, weights []float64) (below, upTo float64) {
 	for s, v := range replicated {
@@ -109,8 +109,8 @@ func PIT(y float64, replicated, weights []float64) (below, upTo float64) {
 	return below, min(upTo, 1)
 }
 
-// Coverage is the share of observations within the central predictive interval of that
-// probability, by their PIT.
+// Coverage is the share of observations within the central predictive interval of the given
+// probability, computed from their PIT values.
 func Coverage(pit []float64, probability float64) float64 {
 	n := 0
 	for _, u := range pit {

@@ -9,23 +9,23 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// Scaling is how a posterior changes if a part of its density is raised to a power near
-// one.
+// Scaling says how a posterior changes if a part of its density is raised to a power near one.
 type Scaling struct {
-	Sensitivity []float64 // by quantity: change of its distribution by doubling of the power, see [PowerScale]
-	K           float64   // Pareto k of the importance weights, the larger one
+	Sensitivity []float64 // by quantity: change per doubling of the power, see [PowerScale]
+	K           float64   // the larger Pareto k of the two sets of importance weights
 }
 
-// SensitivityLimit is the sensitivity above which it is reported.
+// SensitivityLimit is the sensitivity above which a quantity is reported as sensitive.
 const SensitivityLimit = 0.05
 
-// PowerScale tells how much the distributions of quantities depend on a part of the log
-// density, such as that of the prior: the part is raised to the powers 1/1.01 and 1.01 by
-// importance weights, and the distance of the weighted distribution from the
-// unweighted one is divided by the logarithm (base 2) of the power. The distance is the
-// square root of the cumulative Jensen-Shannon divergence (Kallioinen et al. 2024).
-// quantities has a slice of draws each; part has the log density of the part at each
-// draw, up to a constant.
+// PowerScale measures how much the distributions of quantities depend on a part of the density,
+// such as the prior. Importance weights raise the part to the powers 1/1.01 and 1.01. The
+// sensitivity is the distance of the weighted distribution from the unweighted one, divided by the
+// logarithm (base 2) of the power. The distance is the square root of the cumulative Jensen-Shannon
+// divergence (Kallioinen et al. 2024).
+//
+// part has the log density of the part at each draw, up to a constant; quantities has the draws of
+// each quantity.
 func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 	const power = 1.01
 	for i, v := range part {
@@ -41,7 +41,7 @@ func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 		for j, v := range part {
 			w[j] = (alpha - 1) * v
 		}
-		if slices.Max(w)-slices.Min(w) > 1e-12 { // else there is nothing to smooth
+		if slices.Max(w)-slices.Min(w) > 1e-12 { // otherwise there is nothing to smooth
 			s.K = max(s.K, smoother.Smooth(w, psis.TailLength(len(w), 1)))
 		}
 		psis.Normalize(w)
@@ -57,9 +57,9 @@ func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 	return s, nil
 }
 
-// Distance is the square root of the cumulative Jensen-Shannon divergence, relative to
-// its upper bound, of weighted draws from the same draws without weights; the larger of
-// those of the quantity and of its negative.
+// Distance is the distance between weighted draws and the same draws without weights. It is the
+// square root of the cumulative Jensen-Shannon divergence relative to its upper bound, computed for
+// the quantity and for its negative; the larger one counts.
 func Distance(x, weights []float64) float64 {
 	if slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()
@@ -89,7 +89,7 @@ func Distance(x, weights []float64) float64 {
 		if !(sumP+sumQ > 0) {
 			return 0
 		}
-		// The terms 0.5/log 2·(∫Q − ∫P) and its opposite cancel in the sum of both.
+		// The terms 0.5/log 2·(∫Q − ∫P) and 0.5/log 2·(∫P − ∫Q) cancel in the sum.
 		return math.Sqrt(max(0, pq+qp) / (sumP + sumQ))
 	}
 	forward := one()

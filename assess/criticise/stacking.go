@@ -4,13 +4,13 @@ import (
 	"math"
 )
 
-// Stacking gives the weights of models, which sum to one, that maximise the mean over
-// observations of the logarithm of the weighted predictive density. pointwise has a row
-// of each model.
+// Stacking computes the weights of models that maximise the mean log predictive density of their
+// mixture over observations. The weights sum to one. pointwise has a row of log predictive
+// densities per model.
 //
-// The problem is concave; it is solved as in mixsqp (Kim, Carbonetto, Stephens and
-// Anitescu 2020): by sequential quadratic programming on w ≥ 0 for Σ w − mean log(P w),
-// whose solution sums to one.
+// The problem is concave. It is solved as in mixsqp (Kim, Carbonetto, Stephens and Anitescu 2020),
+// by sequential quadratic programming: minimise Σ w − mean log(P w) over w ≥ 0. Its solution sums
+// to one.
 func Stacking(pointwise [][]float64) []float64 {
 	models, n := len(pointwise), 0
 	if models > 0 {
@@ -23,7 +23,7 @@ func Stacking(pointwise [][]float64) []float64 {
 	if n == 0 || models < 2 {
 		return w
 	}
-	// Densities of an observation relative to that of its best model.
+	// p has the density of each observation relative to its best model's.
 	p := make([]float64, n*models)
 	for i := range n {
 		top := math.Inf(-1)
@@ -71,8 +71,8 @@ func Stacking(pointwise [][]float64) []float64 {
 				}
 			}
 		}
-		// At the solution, the gradient vanishes where there is weight, and is not
-		// negative elsewhere.
+		// At the solution, the gradient is zero where the weight is positive, and not negative
+		// elsewhere.
 		worst := 0.0
 		for k, g := range grad {
 			if w[k] > 0 {
@@ -115,8 +115,8 @@ func Stacking(pointwise [][]float64) []float64 {
 	return w
 }
 
-// quadratic minimises gᵀ(x − w) + ½(x − w)ᵀH(x − w) over x ≥ 0 by coordinate descent;
-// there are few models.
+// quadratic minimises gᵀ(x − w) + ½(x − w)ᵀH(x − w) over x ≥ 0 by coordinate descent, which is fast
+// enough as there are few models.
 func quadratic(h, g, w, x []float64) {
 	n := len(w)
 	at := func(i, j int) float64 {
@@ -146,8 +146,8 @@ func quadratic(h, g, w, x []float64) {
 	}
 }
 
-// PseudoBMA gives weights proportional to the exponential of the expected log
-// predictive density.
+// PseudoBMA computes weights proportional to the exponential of the expected log predictive
+// density.
 func PseudoBMA(pointwise [][]float64) []float64 {
 	w := make([]float64, len(pointwise))
 	top := math.Inf(-1)

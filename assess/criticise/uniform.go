@@ -8,33 +8,32 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Uniformity is whether numbers between 0 and 1 are a sample of the uniform
-// distribution.
+// Uniformity is the result of a test whether numbers between 0 and 1 are uniformly distributed.
 type Uniformity struct {
 	N int
-	P float64 // probability of a sample that departs as much from uniform, somewhere
+	P float64 // p-value: probability that a uniform sample departs as much somewhere
 
-	// The empirical distribution function, minus the uniform one, at Points, and a
-	// band that holds it for 95 % of the samples everywhere at once.
+	// Difference is the empirical distribution function minus the uniform one, at Points. Lower and
+	// Upper are a simultaneous band that contains it for 95 % of uniform samples.
 	Points, Difference, Lower, Upper []float64
 
 	Mean, Variance float64 // of the numbers; 1/2 and 1/12 if they are uniform
 }
 
-// Shape is how numbers depart from uniform, see [Uniformity.Shape].
+// Shape is the way in which numbers depart from uniform, see [Uniformity.Shape].
 type Shape int
 
 // The shapes.
 const (
-	Other   Shape = iota // neither the mean nor the variance says how
+	Other   Shape = iota // neither the mean nor the variance departs clearly
 	High                 // the numbers are too large
 	Low                  // too small
 	Spread               // too many are near 0 and 1
-	Crowded              // too few are
+	Crowded              // too few are near 0 and 1
 )
 
-// Shape is the departure from uniform that is the largest by its standard error, of the mean or of
-// the variance: numbers that are all near 1 also vary little.
+// Shape classifies the departure from uniform by the mean or the variance, whichever departs by
+// more standard errors. Only one counts, because numbers that are all near 1 also vary little.
 func (u *Uniformity) Shape() Shape {
 	const enough = 2 // standard errors
 	root := math.Sqrt(float64(u.N))
@@ -52,12 +51,12 @@ func (u *Uniformity) Shape() Shape {
 	return Crowded
 }
 
-// simulations is the number of uniform samples that the band and P rest on.
+// simulations is the number of simulated uniform samples from which the band and P are computed.
 const simulations = 2000
 
-// Uniform tests uniformity by the empirical distribution function at equally spaced
-// points, each compared with its binomial distribution, the most unlikely of which
-// counts: the test of Säilynoja, Bürkner and Vehtari (2022), whose level is adjusted by
+// Uniform tests whether values are uniform by their empirical distribution function at equally
+// spaced points. Each point is compared with its binomial distribution, and the most unlikely one
+// counts. This is the test of Säilynoja, Bürkner and Vehtari (2022), with its level adjusted by
 // simulation. Random numbers come from rng alone.
 func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 	n := len(values)
@@ -73,7 +72,8 @@ func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 	for _, v := range values {
 		u.Variance += (v - u.Mean) * (v - u.Mean) / float64(max(n-1, 1))
 	}
-	// tails[i][c] is twice the smaller tail of c of n being below point i.
+	// tails[i][c] is the two-sided probability, twice the smaller tail, that c of n values are
+	// below point i.
 	tails := make([][]float64, points-1)
 	for i := range tails {
 		z := float64(i+1) / float64(points)
@@ -118,8 +118,8 @@ func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 			as++
 		}
 	}
-	// The sum of the probabilities at all points is a bound, too. It is small where samples show no
-	// more than that P is below 1/simulations.
+	// The sum of the probabilities at all points (Bonferroni) is also a bound. It is useful where
+	// the simulation can only show that P is below 1/simulations.
 	u.P = min(float64(as)/(simulations+1), float64(len(tails))*observed)
 	slices.Sort(all)
 	level := all[simulations/20]

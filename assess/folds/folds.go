@@ -1,6 +1,6 @@
-// Package folds makes the folds of cross-validation by which a sampler can be tuned for
-// predictions: package infer/ahmc takes them in its reward Predictive. Refits without
-// observations, which judge a model, are ppl.Holdout.
+// Package folds makes cross-validation folds for tuning a sampler to predict well: the reward
+// Predictive of package infer/ahmc takes them. To judge a model by refits without observations, use
+// assess.Holdout.
 //
 //	folds.go  Make; the likelihood of observations that were held out
 package folds
@@ -21,20 +21,19 @@ import (
 
 // Options say which observations are held out together.
 type Options struct {
-	// Rows names the data whose first index runs over the observations: all that
-	// have it. Their number must be a variable of the data, as in
-	// array[N] real y.
+	// Rows names all data whose first index runs over the observations. The number of observations
+	// must be a data variable, as in array[N] real y.
 	Rows []string
 
 	Folds int    // at least 2, at most one per observation
-	Seed  uint64 // selects which observations come into the same fold
+	Seed  uint64 // decides which observations share a fold
 }
 
-// Make makes the folds that the reward ahmc.Predictive wants: for each, the posterior given the
-// data without it, and the likelihood of each observation in it. The observations must be
-// independent given the parameters; then the likelihood of one is the ratio of two densities, with
-// and without it beside the same few others, and the model need not say what it
-// is. It ends early when ctx does.
+// Make makes the folds for the reward ahmc.Predictive: for each fold, the posterior given the data
+// without it, and the likelihood of each of its observations. The observations must be independent
+// given the parameters. The likelihood of one is then a ratio of two densities, of the same few
+// other observations with and without it, so that the model need not compute it. Make stops early
+// when ctx ends.
 func Make(ctx context.Context, m *model.Model, values any, c Options, o model.BindOptions) ([]ahmc.Fold, error) {
 	program := m.Program()
 	if program == nil {
@@ -52,7 +51,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 		return nil, fmt.Errorf("cross-validation with %d folds: there must be at least 2, and at most as many as observations, %d", c.Folds, n)
 	}
 	full := o
-	full.NoPropto = true // densities with different data are compared
+	full.NoPropto = true // densities with different data are compared, so constants count
 	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 			return nil, fmt.Errorf("the model has %d unconstrained parameters with all observations and %d without fold %d: parameters that belong to single observations cannot be learnt without them", whole.Dim(), target.Dim(), f+1)
 		}
 		out := &heldOut{}
-		// A model may want more than one observation.
+		// A model may need more than one observation.
 		for few := 1; ; few *= 2 {
 			few = min(few, len(kept))
 			if out.without, err = bind(kept[:few], full); err != nil {
@@ -104,15 +103,15 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 	return folds, nil
 }
 
-// heldOut is the likelihood of observations: the density with each of them
-// beside some others, over that without it.
+// heldOut computes the likelihoods of held-out observations: the density of a few other
+// observations with each of them, divided by the density without it.
 type heldOut struct {
 	without infer.LogDensity
 	with    []infer.LogDensity
 
 	mu   sync.Mutex
-	free []*heldOut // for other goroutines
-	x    []float64  // work space, of a copy
+	free []*heldOut // copies that no goroutine uses
+	x    []float64  // workspace, in copies only
 }
 
 // Len implements ahmc.HeldOut.
