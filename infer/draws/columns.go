@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Columns says what is saved of each draw, in order.
+// Columns lists what is saved of each draw, in order.
 type Columns struct {
-	// Statistics are the sampler's: its row's AllColumns, lp__ and
+	// Statistics are the sampler's: AllColumns of its entry in package sampler, with lp__ and
 	// accept_stat__ first. Columns that were read from a file have no Value.
 	Statistics []sampler.Column
 	Names      []string // of the model's values: theta.1, …
@@ -28,7 +28,7 @@ func (c Columns) StatisticNames() []string {
 // width is the number of columns.
 func (c Columns) width() int { return len(c.Statistics) + len(c.Names) }
 
-// check says whether the names fit in a CSV header.
+// check returns an error if a name does not fit in a CSV header.
 func (c Columns) check() error {
 	for _, names := range [][]string{c.StatisticNames(), c.Names} {
 		for _, name := range names {
@@ -40,7 +40,8 @@ func (c Columns) check() error {
 	return nil
 }
 
-// AppendStatistics appends the statistics of d, as far as they can be computed.
+// AppendStatistics appends the statistics of d. An error says that one cannot be computed because
+// its column was read from a file.
 func (c Columns) AppendStatistics(dst []float64, d *infer.Draw) ([]float64, error) {
 	for _, s := range c.Statistics {
 		if s.Value == nil {
@@ -51,8 +52,8 @@ func (c Columns) AppendStatistics(dst []float64, d *infer.Draw) ([]float64, erro
 	return dst, nil
 }
 
-// Values gives what d holds for Names: its Values or, of a target without a
-// Generator, its Position.
+// Values returns the values of d for Names: its Values or, if the target has no Generator, its
+// Position.
 func (c Columns) Values(d *infer.Draw) ([]float64, error) {
 	values := d.Values
 	if values == nil && len(d.Position) == len(c.Names) {

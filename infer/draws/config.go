@@ -20,8 +20,8 @@ type Setting struct {
 	Children []Setting `json:"children,omitempty"` // indented by two spaces more
 }
 
-// With returns s with the value of the setting of a name replaced, wherever it
-// stands in it; unchanged if there is none.
+// With returns s with the value of every setting of the given name in it replaced. Without such a
+// setting, s is unchanged.
 func (s Setting) With(name, value string) Setting {
 	if s.Name == name && !s.Group {
 		s.Value, s.Default = value, false
@@ -34,7 +34,7 @@ func (s Setting) With(name, value string) Setting {
 	return s
 }
 
-// Under returns s with a setting added at the end of the groups of a name in it.
+// Under returns s with a setting added at the end of every group of the given name in it.
 func (s Setting) Under(group string, added Setting) Setting {
 	children := s.Children
 	s.Children = nil
@@ -47,7 +47,7 @@ func (s Setting) Under(group string, added Setting) Setting {
 	return s
 }
 
-// appendTo writes the setting and what is below it as comment lines.
+// appendTo appends the setting and its children as comment lines.
 func (s Setting) appendTo(dst []byte, depth int) []byte {
 	dst = append(dst, "# "...)
 	for range depth {
@@ -72,7 +72,7 @@ func (s Setting) appendTo(dst []byte, depth int) []byte {
 	return dst
 }
 
-// oneLine keeps a comment from ending early.
+// oneLine replaces line breaks by blanks, so that a comment stays on one line.
 func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(s)
 }
@@ -95,7 +95,7 @@ func parseSetting(line string) (s Setting, depth int, ok bool) {
 	return Setting{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, " "), Default: isDefault}, depth, true
 }
 
-// place adds a setting below the last one of each smaller depth.
+// place adds a setting of the given depth as a child of the last setting one level up.
 func place(tree []Setting, s Setting, depth int) []Setting {
 	if depth == 0 || len(tree) == 0 {
 		return append(tree, s)
@@ -105,11 +105,11 @@ func place(tree []Setting, s Setting, depth int) []Setting {
 	return tree
 }
 
-// minSigFigs is the number of significant digits of CmdStan's files that do not state it.
+// minSigFigs is the number of significant digits in CmdStan's files that state none.
 const minSigFigs = 6
 
-// Digits is the number of significant digits that a file has by its head: 0 if its numbers
-// are exact.
+// Digits is the number of significant digits that the head of a file states; 0 if its numbers are
+// exact.
 func Digits(config []Setting) int {
 	s, ok := Lookup(config, "output", "sig_figs")
 	n, err := strconv.Atoi(strings.TrimSpace(s.Value))
@@ -122,9 +122,8 @@ func Digits(config []Setting) int {
 	return n
 }
 
-// Lookup finds a setting by the names on the way to it, such as
-// Lookup(config, "method", "sample", "num_samples"). The names of groups that
-// repeat their parent's value ("sample" here) may be left out.
+// Lookup finds a setting by its path, such as Lookup(config, "method", "sample", "num_samples").
+// You may omit the names of groups that repeat their parent's value ("sample" here).
 func Lookup(config []Setting, path ...string) (Setting, bool) {
 	for _, s := range config {
 		if len(path) > 0 && s.Name == path[0] {

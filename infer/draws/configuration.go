@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// StanVersion is the version of Stan whose CSV layout is followed: programs that read the
-// files ask for it.
+// StanVersion is the version of Stan whose CSV layout the files follow. Programs that read the
+// files check it.
 var StanVersion = [3]int{2, 39, 0}
 
-// Configuration is what the head of a file in CmdStan's format states of a run: programs
-// that read such files look for these names.
+// Configuration is what the head of a file in CmdStan's format states about a run. Programs that
+// read such files look for these names.
 type Configuration struct {
-	Model    string // the name of its file
+	Model    string // file name of the model
 	DataFile string
-	Program  string // that writes the file, with its version
+	Program  string // name and version of the program that writes the file
 
-	Method  Setting // the part that names method and options
-	ID      int     // of the chain or path; 0: 1
-	Init    string  // where it starts, as CmdStan states it; "": 2
+	Method  Setting // the method and its options
+	ID      int     // number of the chain or path; 0: 1
+	Init    string  // starting point, as CmdStan states it; "": 2
 	Seed    uint64
 	SigFigs int       // significant digits; 0: the numbers are exact
 	Threads int       // 0: 1
@@ -28,7 +28,7 @@ type Configuration struct {
 	Started time.Time // zero: not stated
 }
 
-// Settings are those of the head of the file at path.
+// Settings returns the settings for the head of the file at path.
 func (c Configuration) Settings(path string) []Setting {
 	model := strings.TrimSuffix(filepath.Base(c.Model), filepath.Ext(c.Model))
 	number := func(name string, v, standard int) Setting {

@@ -17,43 +17,42 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Header is what a CSV file states before its draws.
+// Header is the part of a CSV file before its draws.
 type Header struct {
 	Config  []Setting // as CmdStan: stan_version_major, …, model, start_datetime, the argument tree, stanc_version, stancflags
 	Columns Columns
 	SigFigs int // 1 … 18; 0: the shortest text that reads back as the same number
 }
 
-// Adaptation is what warm-up has found. Step size and metric are written in the block
-// between warm-up and draws. The metric is of a kind that CmdStan has, see [Stated].
+// Adaptation is the result of warm-up. Step size and metric are written in the block between
+// warm-up and draws. The metric must be of a kind that CmdStan has, see [Stated].
 //
-// Notes are further comment lines, of the form "name: value". They follow the draws:
-// CmdStanPy takes a comment behind the metric for the end of the draws, and CmdStanR takes
-// "name = value" for a setting.
+// Notes are further comment lines of the form "name: value". They follow the draws, because
+// CmdStanPy takes a comment after the metric for the end of the draws. CmdStanR takes "name =
+// value" for a setting.
 type Adaptation struct {
 	StepSize float64
 	Metric   infer.Metric
 	Notes    []string
 }
 
-// Elapsed is the time that a chain took, without its start-up.
+// Elapsed is the time that a chain took, not counting its start-up.
 type Elapsed struct{ Warmup, Sampling time.Duration }
 
-// Writer writes one chain's CSV. Its methods return the first error that
-// occurred, also when called again. It is not safe for concurrent use.
+// Writer writes the CSV of one chain. After a write error, its methods keep returning that error.
+// It is not safe for concurrent use.
 type Writer struct {
 	out     *bufio.Writer
-	name    string // of the file, for errors
+	name    string // name of the file, for errors
 	columns Columns
 	sigFigs int
 	line    []byte
 	row     []float64 // the statistics of a draw
-	notes   []string  // to follow the draws
+	notes   []string  // written after the draws
 	err     error
 }
 
-// NewWriter writes the header and returns a writer for the rest. Most want
-// [Create] instead.
+// NewWriter writes the header and returns a writer for the rest. To write a file, use [Create].
 func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	return newWriter(out, "CSV", h)
 }
@@ -78,7 +77,7 @@ func newWriter(out io.Writer, name string, h Header) (*Writer, error) {
 	return w, w.endRow()
 }
 
-// write empties w.line into the file.
+// write writes w.line to the file and empties it.
 func (w *Writer) write() error {
 	if w.err == nil {
 		if _, err := w.out.Write(w.line); err != nil {
@@ -89,8 +88,8 @@ func (w *Writer) write() error {
 	return w.err
 }
 
-// Draw writes one draw of warm-up (before Adaptation) or sampling. Values that
-// it does not have are an error, but NaN for a draw of warm-up.
+// Draw writes one draw of warm-up (before Adaptation) or sampling. Missing values are an error,
+// except in warm-up, where they are written as NaN.
 func (w *Writer) Draw(d infer.Draw) error {
 	values, err := w.columns.Values(&d)
 	if err != nil && !d.Warmup {
@@ -113,7 +112,7 @@ func (w *Writer) Draw(d infer.Draw) error {
 	return w.endRow()
 }
 
-// Row writes statistics and values as they are, e.g. from a Store.
+// Row writes given statistics and values, e.g. from a Store.
 func (w *Writer) Row(statistics, values []float64) error {
 	if len(statistics) != len(w.columns.Statistics) || len(values) != len(w.columns.Names) {
 		return fmt.Errorf("%s: a draw of %d+%d values for %d+%d columns", w.name,
@@ -140,8 +139,8 @@ func (w *Writer) endRow() error {
 	return w.write()
 }
 
-// Adaptation writes the block that follows warm-up, and keeps the notes for the end of the
-// file. A metric of a kind that CmdStan does not have is an error.
+// Adaptation writes the block after warm-up, and keeps the notes for the end of the file. It is an
+// error if CmdStan does not have the kind of metric.
 func (w *Writer) Adaptation(a Adaptation) error {
 	w.notes = append(w.notes, a.Notes...)
 	w.comment("Adaptation terminated")
@@ -177,10 +176,10 @@ func (w *Writer) Adaptation(a Adaptation) error {
 	return w.write()
 }
 
-// eventPrefix begins the note of an event, which goes on with its JSON.
+// eventPrefix begins the note of an event; its JSON follows.
 const eventPrefix = "event: "
 
-// Event keeps an event as a note.
+// Event adds a note with an event.
 func (w *Writer) Event(e infer.Event) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -190,7 +189,7 @@ func (w *Writer) Event(e infer.Event) error {
 	return nil
 }
 
-// Note keeps a comment line for the end of the file, as [Adaptation] does with its notes.
+// Note adds a comment line to the notes at the end of the file.
 func (w *Writer) Note(line string) { w.notes = append(w.notes, line) }
 
 // writeNotes writes the notes kept so far.
@@ -236,7 +235,7 @@ func (w *Writer) Elapsed(e Elapsed) error {
 	return w.err
 }
 
-// File is a Writer to a file that gets its name when it is complete.
+// File is a Writer to a file that gets its final name when it is complete.
 //
 //	f, err := draws.Create(path, header)
 //	…
@@ -246,7 +245,7 @@ func (w *Writer) Elapsed(e Elapsed) error {
 type File struct {
 	*Writer
 	temp   *files.Temp // nil: written to directly
-	device *files.File // that is written to directly
+	device *files.File // written to directly, without a temporary file
 	done   bool
 }
 
@@ -285,7 +284,7 @@ func Create(path string, h Header) (*File, error) {
 	return f, nil
 }
 
-// output is what is written to.
+// output is the file that is written to.
 func (f *File) output() *files.File {
 	if f.temp != nil {
 		return f.temp.File
@@ -293,8 +292,8 @@ func (f *File) output() *files.File {
 	return f.device
 }
 
-// Finish writes the elapsed time and makes the file durable under its name. After an error
-// there is no file under it yet: Keep makes one of what there is, Close gives it up.
+// Finish writes the elapsed time and makes the file durable under its name. After an error there is
+// no file of that name yet: Keep saves the part written so far, Close discards it.
 func (f *File) Finish(e Elapsed) error {
 	if err := f.End(e); err != nil {
 		return err
@@ -302,8 +301,8 @@ func (f *File) Finish(e Elapsed) error {
 	return Commit(f)
 }
 
-// FinishWith is [File.Finish] of a file that ends with other comments than the
-// elapsed time of warm-up and sampling.
+// FinishWith is [File.Finish] with other comments at the end than the elapsed time of warm-up and
+// sampling.
 func (f *File) FinishWith(comments ...string) error {
 	if f.done {
 		return fmt.Errorf("%s: finished already", f.name)
@@ -319,7 +318,7 @@ func (f *File) FinishWith(comments ...string) error {
 	return Commit(f)
 }
 
-// End writes the elapsed time; what is left of [File.Finish] is [Commit].
+// End writes the elapsed time. It is the first half of [File.Finish]; [Commit] is the second.
 func (f *File) End(e Elapsed) error {
 	if f.done {
 		return fmt.Errorf("%s: finished already", f.name)
@@ -327,8 +326,8 @@ func (f *File) End(e Elapsed) error {
 	return f.Elapsed(e)
 }
 
-// Commit makes files durable under their names, whose ends were written. After an error some
-// may be and others not.
+// Commit makes files durable under their names. Call [File.End] on each first. After an error, some
+// files may have their names and others not.
 func Commit(all ...*File) error {
 	var temps []*files.Temp
 	for _, f := range all {
@@ -350,11 +349,10 @@ func Commit(all ...*File) error {
 	return nil
 }
 
-// Restate replaces the value of a setting at the head of a file that is not
-// finished, such as the number of draws of a run that has ended before its time:
-// the rest of the line becomes blanks, so that nothing moves. See [Setting.Room] for
-// values that may become longer; one that does not fit is an error. It does nothing to a
-// pipe, or for a setting that is not there.
+// Restate replaces the value of a setting at the head of an unfinished file, such as the number of
+// draws of a run that ended early. Blanks fill the rest of the line, so that nothing moves. A value
+// that does not fit is an error; reserve space with [Setting.Room]. Restate does nothing if the
+// file is a pipe or has no such setting.
 func (f *File) Restate(name, value string) error {
 	if f.done || f.temp == nil {
 		return nil
@@ -387,8 +385,8 @@ func (f *File) Restate(name, value string) error {
 	}
 }
 
-// Flush hands what was written to the system, so that the rows can be read
-// under the file's name so far even if the program is killed.
+// Flush hands all written rows to the operating system. They can then be read, under the file's
+// temporary name, even if the program is killed.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		if err := w.out.Flush(); err != nil {
@@ -398,16 +396,15 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Keep ends a file that could not be written to its end (a full disk): it is
-// cut after the last line that is whole and gets its name, so that what there
-// is can be read. It does nothing after Finish; a file without any draw is
-// removed. The result says whether there is a file, also with an error that says that it
-// may not be durable.
+// Keep saves a file that could not be completed, for instance on a full disk: it cuts the file
+// after its last complete line and gives it its name. A file without any draw is removed. After
+// Finish it does nothing. The result says whether there is a file; with an error, the file may
+// exist but not be durable.
 func (f *File) Keep() (bool, error) {
 	if f.done || f.temp == nil {
 		return false, nil
 	}
-	f.out.Flush() // as far as it goes
+	f.out.Flush() // as much as possible
 	f.done = true
 	whole, rows, err := wholeLines(io.NewSectionReader(f.temp, 0, math.MaxInt64))
 	if err == nil && rows < 2 { // the first names the columns
@@ -423,8 +420,8 @@ func (f *File) Keep() (bool, error) {
 	return true, nil
 }
 
-// wholeLines says where the last whole line of a file ends, and how many of
-// its lines are no comments.
+// wholeLines finds the end of the last complete line of a file, and counts the lines that are no
+// comments.
 func wholeLines(file io.Reader) (end int64, rows int, err error) {
 	buffer := make([]byte, 1<<16)
 	at, start, comment := int64(0), true, false
@@ -451,8 +448,7 @@ func wholeLines(file io.Reader) (end int64, rows int, err error) {
 	}
 }
 
-// Close gives up a file that is not finished and removes what was written. It
-// does nothing after Finish.
+// Close discards an unfinished file and removes it. After Finish it does nothing.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -464,8 +460,8 @@ func (f *File) Close() error {
 	return f.temp.Abandon()
 }
 
-// Path is CmdStan's name of a chain's file: base itself for a single chain,
-// else base with _ID before its extension.
+// Path returns CmdStan's name for the file of a chain: base for a single chain, else base with _ID
+// before its extension.
 func Path(base string, id, chains int) string {
 	if chains == 1 {
 		return base

@@ -20,16 +20,14 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Journal keeps the draws of one chain, exactly, in a file that is appended to
-// while they are made, and the chain's latest infer.Snapshot in a second one.
-// Together they are what a run can be resumed from after it has been killed at
-// any moment: the second file is replaced as a whole, and only after the draws
-// that it follows have been handed to the system.
+// Journal stores the exact draws of one chain in a file that grows while they are made, and the
+// chain's latest infer.Snapshot in a second file. With these a run can be resumed even if it is
+// killed at any moment: the second file is replaced as a whole, and only after the draws before it
+// were handed to the system.
 //
-// Every [SyncEvery], the draws are synced to the disk, and then a copy of the
-// snapshot in a third file, which is not replaced until the next time: a system
-// that loses power loses no more than what was done since then. All that is read
-// back is covered by checksums, see [FindJournal].
+// Every [SyncEvery], the draws are synced to the disk, and then a copy of the snapshot in a third
+// file, which stays until the next sync. A power failure thus loses only the work since the last
+// sync. Checksums cover all data, see [FindJournal].
 //
 // It may be used by several goroutines.
 type Journal struct {
@@ -41,24 +39,23 @@ type Journal struct {
 	file   *files.File
 	out    *bufio.Writer
 	header uint32        // checksum of the header
-	count  int           // of records
+	count  int           // number of records
 	every  time.Duration // between syncs
-	due    time.Time     // the next
-	state  []byte        // the snapshot that was saved last, if it is not synced
+	due    time.Time     // time of the next sync
+	state  []byte        // the last saved snapshot, if it is not synced yet
 	line   []byte
 	err    error
 }
 
-// JournalKey is what a journal belongs to. One of another run is not taken for
-// the run's own.
+// JournalKey identifies the chain and run of a journal, so that the journal of another run is not
+// mistaken for it.
 type JournalKey struct {
-	ID     int    // of the chain
-	Seed   uint64 // of the run
-	Values int    // of a draw
+	ID     int    // number of the chain
+	Seed   uint64 // seed of the run
+	Values int    // number of values per draw
 }
 
-// SyncEvery is how often a journal is synced to the disk; the first time after a
-// second.
+// SyncEvery is the time between syncs of a journal to the disk; the first sync is after a second.
 const SyncEvery = 5 * time.Second
 
 // The files of a journal at base.
@@ -66,7 +63,7 @@ func journalPath(base string) string { return base + ".journal" }
 func statePath(base string) string   { return base + ".state" }
 func syncedPath(base string) string  { return base + ".synced" } // the state at the last sync
 
-// JournalOf is the base of the journal that a file belongs to, by its name.
+// JournalOf returns the base of the journal that a file belongs to, according to its name.
 func JournalOf(name string) (base string, ok bool) {
 	for _, path := range []func(string) string{journalPath, statePath, syncedPath} {
 		if base, ok := strings.CutSuffix(name, path("")); ok {
@@ -79,14 +76,14 @@ func JournalOf(name string) (base string, ok bool) {
 const (
 	journalMagic  = "pplJ0003"
 	journalHeader = len(journalMagic) + 4 + 8 + 8 + 4 // width, ID, seed, checksum
-	journalFixed  = 8 + 8 + 8*8                       // of a record, before the values
-	maxJournal    = 1 << 28                           // values of a draw
+	journalFixed  = 8 + 8 + 8*8                       // bytes of a record before the values
+	maxJournal    = 1 << 28                           // largest number of values per draw
 
 	stateMagic  = "pplS0001"
 	stateHeader = len(stateMagic) + 8 + sha256.Size
 )
 
-// head is the header of a journal.
+// head encodes the header of a journal.
 func (k JournalKey) head() []byte {
 	b := append([]byte(nil), journalMagic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(k.Values))
@@ -98,16 +95,15 @@ func (k JournalKey) head() []byte {
 // recordSize is the number of bytes of a record.
 func (k JournalKey) recordSize() int { return journalFixed + 8*k.Values + 4 }
 
-// recordSum is the checksum of the n-th record, which covers to which journal
-// it belongs, and its place there.
+// recordSum is the checksum of record n, which also covers its journal and its position there.
 func recordSum(header uint32, n int, body []byte) uint32 {
 	var place [8]byte
 	binary.LittleEndian.PutUint64(place[:], uint64(n))
 	return crc32.Update(crc32.Update(header, crc32.IEEETable, place[:]), crc32.IEEETable, body)
 }
 
-// CreateJournal starts the journal of a chain: base.journal and base.state,
-// replacing what is there.
+// CreateJournal starts the journal of a chain in base.journal and base.state. It replaces existing
+// files.
 func CreateJournal(base string, key JournalKey) (*Journal, error) {
 	if key.Values < 0 || key.Values > maxJournal {
 		return nil, fmt.Errorf("draws of %d values cannot be kept for a later run", key.Values)
@@ -136,10 +132,10 @@ func newJournal(base string, key JournalKey, file *files.File, count int) *Journ
 	}
 }
 
-// SetSyncEvery changes the time between syncs, for a journal that nothing was saved in yet.
+// SetSyncEvery changes the time between syncs. Call it before the first [Journal.Save].
 func (j *Journal) SetSyncEvery(d time.Duration) { j.every, j.due = d, time.Now().Add(d) }
 
-// write hands the line on.
+// write writes j.line to the buffered file.
 func (j *Journal) write() error {
 	if j.err == nil {
 		if _, err := j.out.Write(j.line); err != nil {
@@ -149,8 +145,7 @@ func (j *Journal) write() error {
 	return j.err
 }
 
-// Add appends a draw. Where it has no Values, its Position is kept in their
-// place.
+// Add appends a draw. If it has no Values, its Position is stored instead.
 func (j *Journal) Add(d infer.Draw) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -167,7 +162,7 @@ func (j *Journal) Add(d infer.Draw) error {
 	return j.write()
 }
 
-// appendRecord writes a draw without its checksum.
+// appendRecord appends the record of a draw, without its checksum.
 func appendRecord(b []byte, d *infer.Draw, values []float64) []byte {
 	head := uint64(d.Iteration) << 1
 	if d.Warmup {
@@ -189,7 +184,7 @@ func appendRecord(b []byte, d *infer.Draw, values []float64) []byte {
 	return b
 }
 
-// decodeHead reads what stands before the values of a record.
+// decodeHead decodes the part of a record before its values.
 func decodeHead(body []byte) infer.Draw {
 	word := func() uint64 {
 		v := binary.LittleEndian.Uint64(body)
@@ -208,14 +203,14 @@ func decodeHead(body []byte) infer.Draw {
 	return d
 }
 
-// decodeValues reads numbers, as many as dst holds.
+// decodeValues decodes len(dst) numbers.
 func decodeValues(dst []float64, b []byte) {
 	for i := range dst {
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 }
 
-// Flush hands what was added to the system.
+// Flush hands all added draws to the operating system.
 func (j *Journal) Flush() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -231,7 +226,7 @@ func (j *Journal) flush() error {
 	return j.err
 }
 
-// Save replaces the snapshot. The draws before it must have been added.
+// Save replaces the snapshot. Add the draws before it first.
 func (j *Journal) Save(s *infer.Snapshot) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -257,7 +252,7 @@ func (j *Journal) unsaved(err error) error {
 	return j.err
 }
 
-// Sync makes the draws before the last snapshot durable, and that snapshot.
+// Sync makes the last snapshot and the draws before it durable.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -271,7 +266,7 @@ func (j *Journal) sync() error {
 	if j.state == nil {
 		return nil
 	}
-	// The draws first: the snapshot says how many there are before it.
+	// Sync the draws first: the snapshot states the number of draws before it.
 	err := j.file.Sync()
 	if err == nil {
 		err = files.Replace(syncedPath(j.base), j.state)
@@ -283,7 +278,7 @@ func (j *Journal) sync() error {
 	return nil
 }
 
-// encodeState is a snapshot with its length and checksum.
+// encodeState encodes a snapshot with its length and checksum.
 func encodeState(s *infer.Snapshot) ([]byte, error) {
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(s); err != nil {
@@ -295,11 +290,11 @@ func encodeState(s *infer.Snapshot) ([]byte, error) {
 	return slices.Concat(b, sum[:], body.Bytes()), nil
 }
 
-// Close closes the file of draws; the files stay.
+// Close closes the file of draws. It does not remove the files.
 func (j *Journal) Close() error { return errors.Join(j.Flush(), j.file.Close()) }
 
-// RemoveJournal removes the files of a journal, if there are any. The draws go last: a chain
-// without a state begins anew, but one without the draws before its state would be damaged.
+// RemoveJournal removes the files of a journal, if there are any. The draws are removed last: a
+// chain without a state starts again, but a state without its draws would look damaged.
 func RemoveJournal(base string) error {
 	for _, path := range []string{statePath(base), syncedPath(base), journalPath(base)} {
 		if err := files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -17,24 +17,24 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Contents is what a CSV file of one chain holds.
+// Contents is the contents of the CSV file of one chain.
 type Contents struct {
 	Config     []Setting // the tree at its head; see Lookup
 	Columns    Columns   // Statistics are the leading columns whose names end in __
 	Warmup     []float64 // [draw × columns], statistics first
-	Draws      []float64 // likewise
-	Adapted    bool      // there is an adaptation block, to which belong:
+	Draws      []float64 // as in Warmup
+	Adapted    bool      // there is an adaptation block, whose contents are:
 	Adaptation Adaptation
 	Events     []infer.Event
-	Timed      bool // there is an elapsed time
+	Timed      bool // the file states the elapsed time
 	Elapsed    Elapsed
 
-	// Cut is how many values the last line has if the file breaks off in the middle of
-	// it, which is then no draw; 0 if it does not.
+	// Cut is the number of values in the last line if the file ends in the middle of it, else 0.
+	// Such a line is not counted as a draw.
 	Cut int
 }
 
-// Len gives the number of draws after warm-up.
+// Len returns the number of draws after warm-up.
 func (c *Contents) Len() int {
 	if c.Columns.width() == 0 {
 		return 0
@@ -42,8 +42,8 @@ func (c *Contents) Len() int {
 	return len(c.Draws) / c.Columns.width()
 }
 
-// ReadFile reads a CSV file written by this package or by CmdStan's sampler, within room.
-// Errors name the file and the line.
+// ReadFile reads a CSV file written by this package or by CmdStan's sampler. room limits its
+// memory. Errors name the file and the line.
 func ReadFile(path string, room *Room) (*Contents, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -61,10 +61,11 @@ func ReadFile(path string, room *Room) (*Contents, error) {
 	return c, nil
 }
 
-// longestPipe is how much is read of what is no regular file, in bytes.
+// longestPipe is the largest number of bytes that is read from a file that is not regular.
 const longestPipe = 1 << 30
 
-// bounded reads a file to its end; of a pipe or a device, which may have none, a part.
+// bounded returns a reader of the whole file. If it is a pipe or a device, which may have no end,
+// the reader fails after longestPipe bytes.
 func bounded(file *files.File) io.Reader {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		return file
@@ -72,7 +73,7 @@ func bounded(file *files.File) io.Reader {
 	return io.MultiReader(io.LimitReader(file, longestPipe), endless{file})
 }
 
-// endless is an error where there is more to read.
+// endless fails if there is more to read.
 type endless struct{ file io.Reader }
 
 func (e endless) Read(p []byte) (int, error) {
@@ -82,12 +83,11 @@ func (e endless) Read(p []byte) (int, error) {
 	return 0, errors.New("there is more than 1 GiB; write it to a file first")
 }
 
-// Read reads the CSV of one chain. Where the file breaks off (an interrupted
-// run of CmdStan), what is complete is returned without error; a last line
-// that is cut off in the middle is dropped.
+// Read reads the CSV of one chain. If the text ends early (an interrupted run of CmdStan), Read
+// returns the complete part without error, and drops an incomplete last line.
 func Read(in io.Reader) (*Contents, error) { return read(in, 0, nil) }
 
-// read reads the CSV of one chain from a file of that many bytes, 0 if it is not known.
+// read reads the CSV of one chain from a file of size bytes; 0: unknown.
 func read(in io.Reader, size int64, room *Room) (*Contents, error) {
 	r := &reader{contents: &Contents{}, left: size, room: room}
 	buffered := bufio.NewReaderSize(in, 1<<16)
@@ -99,7 +99,7 @@ func read(in io.Reader, size int64, room *Room) (*Contents, error) {
 			var part []byte
 			part, err = buffered.ReadSlice('\n')
 			if len(line)+len(part) > cap(line) {
-				// There will be a copy of it, or the parts of it.
+				// The line will be copied, whole or in parts.
 				if err := room.Take(cap(line)+len(part), 3); err != nil {
 					return nil, fmt.Errorf("line %d: %w", number, err)
 				}
@@ -123,13 +123,13 @@ func read(in io.Reader, size int64, room *Room) (*Contents, error) {
 	return r.finish()
 }
 
-// reader is the state between lines.
+// reader is the state of reading between two lines.
 type reader struct {
 	contents *Contents
-	header   bool // has been read
+	header   bool // the header line has been read
 	rows     []float64
-	left     int64            // bytes of the file behind this line; not above 0 if they are not known
-	metric   infer.MetricKind // whose elements the next comments hold
+	left     int64            // bytes of the file after this line; 0 or less if unknown
+	metric   infer.MetricKind // kind of the metric whose elements the next comments hold
 	room     *Room
 }
 
@@ -169,10 +169,10 @@ func (r *reader) line(text string, whole bool) error {
 	return nil
 }
 
-// reserve sets aside memory for a row, if there is none. For the first it is as much as all
-// rows take that its line, of that many bytes, lets one expect in the rest of the file: to let
-// them grow would take up to three times the memory. A line that lies about the others costs
-// no more than twice the size of the file.
+// reserve makes room for a row if there is none. At the first row it reserves memory for all rows
+// expected in the rest of the file, from the length of this line in bytes. Growing step by step
+// would take up to three times the memory. A misleading first line costs no more than twice the
+// size of the file.
 func (r *reader) reserve(width, line int) error {
 	if cap(r.rows)-len(r.rows) >= width {
 		return nil
@@ -194,7 +194,7 @@ func (r *reader) names(text string) error {
 		return fmt.Errorf("its first line, %.40q, has characters that no text has", text)
 	}
 	c := &r.contents.Columns
-	const header = 16 // bytes of a string beside its text
+	const header = 16 // bytes of a string header
 	if err := r.room.Take(1+strings.Count(text, ","), header+2*8); err != nil {
 		return err
 	}
@@ -209,8 +209,8 @@ func (r *reader) names(text string) error {
 	return c.check()
 }
 
-// commentMemory is what a comment takes beside its text, in bytes. A number that is written
-// with two characters takes four times as much as they do.
+// commentMemory is the memory that a comment takes in addition to its text, in bytes. A number
+// written with two characters takes four times as much as these.
 const commentMemory = 64
 
 // comment takes a comment line without its #.
@@ -239,7 +239,7 @@ func (r *reader) comment(text string) error {
 	}
 	switch {
 	case body == "Adaptation terminated":
-		// What came so far was warm-up.
+		// The rows so far were warm-up.
 		c.Adapted = true
 		n := len(r.rows)
 		c.Warmup, r.rows = r.rows[:n:n], r.rows[n:]
@@ -312,8 +312,7 @@ func (r *reader) finish() (*Contents, error) {
 	return c, nil
 }
 
-// ReadStore reads one file per chain into a Store. Files that have other
-// columns than the first are an error.
+// ReadStore reads one file per chain into a Store. All files must have the same columns.
 func ReadStore(paths ...string) (*Store, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("cannot read draws: no files")
@@ -329,9 +328,8 @@ func ReadStore(paths ...string) (*Store, error) {
 	return NewStoreFrom(paths, all)
 }
 
-// NewStoreFrom makes a Store of the contents of one file per chain, at least
-// one, whose slices it keeps. Files, named by paths in messages, that have other
-// columns than the first are an error.
+// NewStoreFrom makes a Store of the contents of one file per chain, and keeps their slices. There
+// must be at least one file, and all must have the same columns. paths names the files in messages.
 func NewStoreFrom(paths []string, all []*Contents) (*Store, error) {
 	s := newStore(all[0].Columns, len(all), 0)
 	for chain, c := range all {

@@ -11,13 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// ReadBack bounds the memory that the store takes: once it holds more than so
-// many bytes, it forgets the draws and from then on reads them from the journals
-// of the chains. Every draw must then have been added to its journal before it is
-// added to the store; the store must be empty.
+// ReadBack limits the memory of the store. Once it would hold more than limit bytes, it drops the
+// draws and from then on reads them from the journals of the chains. The store must be empty, and
+// every draw must be added to its journal before it is added to the store.
 //
-// The files are kept open and may be removed meanwhile; [Store.Close] closes them.
-// Where that is not possible (Windows), ReadBack does nothing.
+// The files stay open and may be removed meanwhile; [Store.Close] closes them. On Windows, where
+// that is impossible, ReadBack does nothing.
 func (s *Store) ReadBack(journals []*Journal, limit int) {
 	if runtime.GOOS == "windows" || s.warmup == nil {
 		return
@@ -26,8 +25,7 @@ func (s *Store) ReadBack(journals []*Journal, limit int) {
 	s.warmup.back = s.back
 }
 
-// Err is the first error that occurred in reading draws back; what was asked for
-// is NaN from then on.
+// Err is the first error in reading draws back. From then on all values are NaN.
 func (s *Store) Err() error {
 	if s.back == nil {
 		return nil
@@ -37,7 +35,7 @@ func (s *Store) Err() error {
 	return s.back.err
 }
 
-// Close closes the files that draws are read back from.
+// Close closes the files from which draws are read back.
 func (s *Store) Close() error {
 	if s.back == nil {
 		return nil
@@ -55,21 +53,20 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// readBack is what a Store and that of its warm-up read from.
+// readBack reads draws for a Store and the store of its warm-up.
 type readBack struct {
 	journals []*Journal
-	main     *Store // of the sampling phase
-	left     int    // bytes that may still be held in memory
+	main     *Store // the store of the sampling phase
+	left     int    // bytes that may still be added in memory
 
-	mu     sync.Mutex    // guards the rest; taken after that of the stores
+	mu     sync.Mutex    // guards the fields below; locked after the stores' mutex
 	files  []*files.File // by chain; the journals may be closed
-	blocks [2]block      // the one used last first
+	blocks [2]block      // the most recently used first
 	err    error
 }
 
-// block is some neighbouring quantities of all draws, as they are asked for one
-// after the other. There are two, as several goroutines may be on either side of
-// a border.
+// block caches some neighbouring quantities of all draws, because readers ask for quantities in
+// order. There are two, as several goroutines may be on either side of a border.
 type block struct {
 	store    *Store
 	from, to int         // quantities
@@ -80,8 +77,8 @@ type block struct {
 // blockSize is about the number of bytes of a block.
 const blockSize = 64 << 20
 
-// grown takes in that so many numbers more are held, and ends that if they are
-// too many.
+// grown records that the stores hold n more numbers. If these exceed the limit, it drops the draws
+// from memory and opens the journals.
 func (b *readBack) grown(n int) error {
 	if b == nil {
 		return nil
@@ -109,7 +106,7 @@ func (b *readBack) grown(n int) error {
 	return nil
 }
 
-// first is the record of a store's first draw of a chain.
+// first is the index of the record with the first draw of a chain in store s.
 func (b *readBack) first(s *Store, chain int) int {
 	if s.warmup != nil { // the main store, or a snapshot of it
 		return s.warmup.counts[chain]
@@ -117,7 +114,7 @@ func (b *readBack) first(s *Store, chain int) int {
 	return 0
 }
 
-// records hands the bytes from lo to hi of n records of a chain to take, in order.
+// records calls take with the bytes from lo to hi of n records of a chain, in order.
 func (b *readBack) records(chain, first, n, lo, hi int, take func(i int, bytes []byte)) error {
 	if len(b.files) == 0 {
 		return errors.New("draws: the store is closed")
@@ -127,7 +124,7 @@ func (b *readBack) records(chain, first, n, lo, hi int, take func(i int, bytes [
 	}
 	size := b.journals[chain].key.recordSize()
 	at := func(record int) int64 { return int64(journalHeader) + int64(record)*int64(size) }
-	many := 1 // records that are read at a time
+	many := 1 // number of records read at a time
 	if size <= 1<<12 || hi-lo > size/4 {
 		many = max(1, (1<<20)/size)
 	}
@@ -175,7 +172,7 @@ func (b *readBack) column(dst []float64, s *Store, chain, i int) []float64 {
 	return dst
 }
 
-// block finds or reads the block with a quantity.
+// block returns the cached block with quantity q, or reads it.
 func (b *readBack) block(s *Store, q int) (*block, error) {
 	for i := range b.blocks {
 		if k := &b.blocks[i]; k.store == s && k.from <= q && q < k.to && slices.Equal(k.counts, s.counts) {
@@ -190,7 +187,7 @@ func (b *readBack) block(s *Store, q int) (*block, error) {
 		total += n
 	}
 	width := max(1, min(blockSize/max(1, 8*total), len(s.columns.Names)))
-	k := b.blocks[1] // whose memory is used again
+	k := b.blocks[1] // its memory is reused
 	k.store, k.from, k.to = s, q-q%width, min(q-q%width+width, len(s.columns.Names))
 	k.counts = slices.Clone(s.counts)
 	k.columns = slices.Grow(k.columns[:0], len(k.counts))[:len(k.counts)]

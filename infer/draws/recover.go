@@ -17,43 +17,42 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Found is a journal as it is found when a run is to be resumed: what of it is
-// whole, where the chain can go on, and what would be lost.
+// Found describes the journal of a chain to be resumed: which draws are intact, where the chain can
+// continue, and which draws would be lost.
 type Found struct {
-	// Snapshot is what the chain goes on from: the newest that is whole and that
-	// loses the fewest draws. nil: the chain starts anew, and makes the draws
-	// again that it made.
+	// Snapshot is the state from which the chain continues: of the intact ones, the newest that
+	// loses the fewest draws. If nil, the chain starts again and makes the same draws.
 	Snapshot *infer.Snapshot
 
-	Good int     // draws in the journal that are whole, those after Snapshot included
-	Kept int     // of these, the ones before Snapshot: what is replayed
-	Lost []Range // draws before Snapshot that are damaged, or not there
+	Good int     // intact draws in the journal, including those after Snapshot
+	Kept int     // intact draws before Snapshot, which are replayed
+	Lost []Range // draws before Snapshot that are damaged or missing
 
-	// Damage says what is damaged, file by file, so that it is to be asked whether to go on;
-	// nil: the journal is in order, or as a loss of power leaves it.
+	// Damage lists the damage, file by file; ask the user before you resume. If nil, the journal is
+	// in order, or in a state that a power failure explains.
 	Damage []string
 
-	// SetBack says that the files are as a loss of power leaves them: what was not synced is
-	// not whole. The chain goes on from the last sync, or anew if there was none, and makes
-	// the same draws again.
+	// SetBack says that the files are in a state that a power failure explains: data that were not
+	// synced are damaged. The chain continues from the last sync, or starts again if there was
+	// none, and makes the same draws.
 	SetBack bool
 
 	base   string
 	key    JournalKey
 	good   []bool // by record
-	whole  bool   // the newest snapshot and the journal's beginning are
-	begun  bool   // the journal's beginning is whole, or there is none yet
-	synced bool   // there was a sync
+	whole  bool   // the newest snapshot and the journal's header are intact
+	begun  bool   // the journal's header is intact, or there is no journal yet
+	synced bool   // the journal was synced at least once
 }
 
-// DamagedChain is a chain, by its number, whose journal is damaged.
+// DamagedChain is a chain with a damaged journal, and its number.
 type DamagedChain struct {
 	ID int
 	*Found
 }
 
-// Range is draws From to To of a chain, counted from 1 in the order in which
-// they were made, saved ones of warm-up included.
+// Range is the draws From to To of a chain, both included. They are counted from 1 in the order in
+// which they were made, including saved warm-up draws.
 type Range struct{ From, To int }
 
 // Len is the number of draws.
@@ -67,11 +66,10 @@ func (r Range) String() string {
 	return fmt.Sprintf("draws %d to %d", r.From, r.To)
 }
 
-// FindJournal reads the journal at base to its end without changing it. Every
-// draw has a checksum, which covers its place and whose draw it is, and so has
-// the snapshot: what has been changed, cut off or mixed up is not taken for
-// good. An error says that the files cannot be read, or that they are those of
-// another run.
+// FindJournal reads the journal at base to its end without changing it. Every draw has a checksum,
+// which also covers its position and its journal, and so has the snapshot. Changed, truncated or
+// swapped data are therefore detected. An error says that the files cannot be read, or that they
+// belong to another run.
 func FindJournal(base string, key JournalKey) (*Found, error) {
 	f := &Found{base: base, key: key, begun: true}
 	var snapshots []*infer.Snapshot
@@ -112,7 +110,7 @@ func FindJournal(base string, key JournalKey) (*Found, error) {
 	return f, nil
 }
 
-// readJournal finds the draws that are whole.
+// readJournal finds the draws that are intact.
 func (f *Found) readJournal(file io.Reader) error {
 	in := bufio.NewReaderSize(file, 1<<16)
 	head := make([]byte, journalHeader)
@@ -129,7 +127,7 @@ func (f *Found) readJournal(file io.Reader) error {
 	case bytes.Equal(head[:len(journalMagic)], []byte("pplJ0001")), bytes.Equal(head[:len(journalMagic)], []byte("pplJ0002")):
 		return errors.New("it was written by an earlier version of this program")
 	default:
-		// A journal of something else is in order by itself.
+		// A header with a correct checksum belongs to another run.
 		body := head[:len(head)-4]
 		if crc32.ChecksumIEEE(body) == binary.LittleEndian.Uint32(head[len(body):]) && string(head[:len(journalMagic)]) == journalMagic {
 			b := body[len(journalMagic):]
@@ -144,7 +142,7 @@ func (f *Found) readJournal(file io.Reader) error {
 	for {
 		_, err := io.ReadFull(in, record)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // what follows the last whole one was being written
+			return nil // the last record was being written
 		}
 		if err != nil {
 			return err
@@ -157,13 +155,13 @@ func (f *Found) readJournal(file io.Reader) error {
 	}
 }
 
-// sound reports whether the next record is what was written.
+// sound reports whether the checksum of the next record is correct.
 func (f *Found) sound(header uint32, record []byte) bool {
 	body := record[:len(record)-4]
 	return recordSum(header, len(f.good), body) == binary.LittleEndian.Uint32(record[len(body):])
 }
 
-// choose finds the snapshot to go on from.
+// choose finds the snapshot from which to continue.
 func (f *Found) choose(snapshots []*infer.Snapshot) {
 	for i, s := range snapshots {
 		lost, kept := f.lost(s.Draws)
@@ -181,7 +179,7 @@ func (f *Found) choose(snapshots []*infer.Snapshot) {
 	switch {
 	case f.Damage == nil:
 	case f.whole && f.Lost == nil:
-		f.Damage = nil // of the spare copy, or of what is about to be written again
+		f.Damage = nil // only the spare copy, or records that will be rewritten
 	case f.synced && f.begun && f.Snapshot != nil && f.Lost == nil:
 		f.Damage, f.SetBack = nil, true
 	case !f.synced && (f.Snapshot == nil || f.Snapshot.Ran() < 2*SyncEvery): // before the first sync
@@ -190,7 +188,7 @@ func (f *Found) choose(snapshots []*infer.Snapshot) {
 	}
 }
 
-// lost lists which of the first n draws are not whole, and counts the others.
+// lost lists which of the first n draws are damaged or missing, and counts the others.
 func (f *Found) lost(n int) (lost []Range, kept int) {
 	add := func(from, to int) {
 		if k := len(lost) - 1; k >= 0 && lost[k].To == from-1 {
@@ -234,11 +232,11 @@ func list(ranges []Range) string {
 	return text
 }
 
-// Anew lets the chain start anew, for one that makes all its draws again even so.
+// Anew drops the snapshot and the draws, so that the chain starts again and makes the same draws.
 func (f *Found) Anew() { f.Snapshot, f.Lost, f.Kept = nil, nil, 0 }
 
-// Outcome says what going on from Snapshot means for the draws of a damaged
-// journal.
+// Outcome describes in words what happens to the draws of a damaged journal if the chain continues
+// from Snapshot.
 func (f *Found) Outcome() string {
 	text := fmt.Sprintf("%d draws are whole", f.Good)
 	if f.Good == 1 {
@@ -253,8 +251,8 @@ func (f *Found) Outcome() string {
 	return fmt.Sprintf("%s; the chain would go on after draw %d and make what followed again: no draw would be lost", text, f.Kept)
 }
 
-// Resume opens the journal to be gone on with after Snapshot. What is damaged is
-// dropped for good: draws that are lost, and those that the chain makes again.
+// Resume opens the journal for appending after Snapshot. It permanently removes damaged draws, and
+// those after Snapshot, which the chain makes again.
 func (f *Found) Resume() (*Journal, error) {
 	if f.Snapshot == nil {
 		return CreateJournal(f.base, f.key)
@@ -276,7 +274,7 @@ func (f *Found) Resume() (*Journal, error) {
 	return newJournal(f.base, f.key, file, f.Kept), nil
 }
 
-// repair writes journal and snapshot anew, without what is damaged.
+// repair rewrites journal and snapshot without the damaged draws.
 func (f *Found) repair() error {
 	_, err := files.ReplaceBy(journalPath(f.base), buffered(func(out io.Writer) error {
 		head := f.key.head()
@@ -315,7 +313,7 @@ func (f *Found) repair() error {
 		return err
 	}
 	s := *f.Snapshot
-	s.Draws = f.Kept // that there are before it now
+	s.Draws = f.Kept // the number of draws that are now before it
 	f.Snapshot = &s
 	text, err := encodeState(&s)
 	for _, path := range []string{statePath(f.base), syncedPath(f.base)} {
@@ -326,7 +324,7 @@ func (f *Found) repair() error {
 	return err
 }
 
-// Replay hands the draws of a journal to take, in order, with their Chain set.
+// Replay calls take with the draws of a journal in order, with their Chain set.
 func (j *Journal) Replay(chain int, take func(infer.Draw) error) error {
 	if err := j.Flush(); err != nil {
 		return err
@@ -359,16 +357,16 @@ func (j *Journal) Replay(chain int, take func(infer.Draw) error) error {
 	return nil
 }
 
-// damageError says that a file is not what was written.
+// damageError says that a file is damaged.
 type damageError struct{ path, what string }
 
 func (e *damageError) Error() string { return e.path + " " + e.what }
 
-// maxState bounds the file of a state, most of which is a dense metric.
+// maxState is the largest size of a state file in bytes, most of which is a dense metric.
 const maxState = 8 << 30
 
-// readState reads a snapshot; nil if there is no file, a *damageError if it is
-// not whole.
+// readState reads a snapshot. It returns nil if there is no file, and a *damageError if the file is
+// damaged.
 func readState(path string) (*infer.Snapshot, error) {
 	file, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -396,7 +394,7 @@ func readState(path string) (*infer.Snapshot, error) {
 	return s, nil
 }
 
-// decodeState reads what encodeState has written.
+// decodeState decodes a snapshot that encodeState encoded.
 func decodeState(text []byte) (*infer.Snapshot, error) {
 	if len(text) < stateHeader || string(text[:len(stateMagic)]) != stateMagic {
 		return nil, errors.New("is damaged: it does not begin as the state of a chain")

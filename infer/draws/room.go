@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Room is the memory that draws which are read may take, in bytes. The files of one run
-// share it. There is no bound to that of a nil Room.
+// Room limits the memory for reading draws, in bytes. The files of one run share it. A nil Room has
+// no limit.
 type Room struct {
 	Limit int64
 	taken int64
 }
 
-// RoomError is what reading ends with where there is no more Room.
+// RoomError says that reading draws would exceed the [Room].
 type RoomError struct {
 	Asked, Left, Limit int64 // bytes
 }
@@ -23,8 +23,8 @@ func (e *RoomError) Error() string {
 	return fmt.Sprintf("to read the draws takes %.3g MB more memory, but %.3g of %.3g MB are left; allow for more memory", float64(e.Asked)/mb, float64(e.Left)/mb, float64(e.Limit)/mb)
 }
 
-// Take keeps n pieces of so many bytes. Of what does not fit nothing is taken, and the
-// error is a *[RoomError].
+// Take reserves n pieces of the given size in bytes. If they do not fit, it reserves nothing and
+// returns a *[RoomError].
 func (r *Room) Take(n, bytes int) error {
 	if r == nil {
 		return nil
@@ -40,7 +40,7 @@ func (r *Room) Take(n, bytes int) error {
 	return nil
 }
 
-// Give gives back what was taken for as many bytes.
+// Give releases bytes that Take reserved.
 func (r *Room) Give(bytes int) {
 	if r != nil {
 		r.taken -= int64(bytes)

@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// maxStatedDim is the largest dimension in which a metric of low rank is written as a dense one.
+// maxStatedDim is the largest dimension in which a low-rank metric is written as a dense one.
 const maxStatedDim = 300
 
-// AdaptationOf is what a file states of a chain: its step size, its metric as [Stated] gives
-// it for dim unconstrained parameters, and what else its sampler has found, as notes.
+// AdaptationOf returns what a file states about a chain: its step size, its metric as [Stated]
+// gives it for dim unconstrained parameters, and further results of adaptation as notes.
 func AdaptationOf(r infer.ChainReport, dim int) Adaptation {
 	metric, note := Stated(r.Metric, dim)
 	if r.Recentring != nil {
@@ -31,16 +31,16 @@ func AdaptationOf(r infer.ChainReport, dim int) Adaptation {
 	return a
 }
 
-// Stated gives a metric in the form that readers of CmdStan's files take: diag_e, or dense_e.
-// Note is "", or says in a sentence what the file's metric stands for.
+// Stated converts a metric to a form that readers of CmdStan's files accept: diag_e or dense_e.
+// note says how the file's metric differs from m, or is "".
 //
-//   - A unit metric is a diagonal of ones. CmdStanR finds no metric where a file says unit_e.
-//   - A metric of low rank is a dense one in up to 300 dimensions, its diagonal beyond.
-//   - A metric that is unknown or not constant in the coordinates of the file (no Kind) is a
+//   - A unit metric becomes a diagonal of ones, as CmdStanR finds no metric in a file with unit_e.
+//   - A low-rank metric becomes dense in up to 300 dimensions, and its diagonal beyond.
+//   - A metric that is unknown or not constant in the coordinates of the file (no Kind) becomes a
 //     diagonal of ones.
 //
-// dim is the number of unconstrained parameters, 0 if it is unknown: a metric without numbers is
-// then unit_e.
+// dim is the number of unconstrained parameters, or 0 if it is unknown. A metric without numbers
+// and of unknown dimension becomes unit_e.
 func Stated(m infer.Metric, dim int) (stated infer.Metric, note string) {
 	dim = max(dim, m.Dim)
 	switch m.Kind {
@@ -57,7 +57,8 @@ func Stated(m infer.Metric, dim int) (stated infer.Metric, note string) {
 	return infer.Metric{Kind: infer.Diagonal, Dim: dim, Inverse: slices.Repeat([]float64{1}, dim)}, note
 }
 
-// ofLowRank is a metric of low rank as a dense one, or its diagonal where that is too large.
+// ofLowRank converts a low-rank metric to a dense one, or to its diagonal in more than maxStatedDim
+// dimensions.
 func ofLowRank(m infer.Metric) (infer.Metric, string) {
 	d := m.Dim
 	scale, values, vectors := m.LowRank()

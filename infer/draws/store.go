@@ -10,31 +10,29 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Store holds the draws of several chains, statistics and values, in blocks of
-// rows for each chain, or reads them back from journals, see [Store.ReadBack]. Draws
-// may be added while others read: all methods are safe for concurrent use. It
-// satisfies diagnose.Draws and diagnose.Statistics.
+// Store holds the draws of several chains, with statistics and values. It keeps them in memory or
+// reads them back from journals, see [Store.ReadBack]. All methods are safe for concurrent use, so
+// draws may be added while others read. It satisfies diagnose.Draws and diagnose.Statistics.
 //
-// Warm-up draws, if added, are kept apart: Len, Column and the like concern
-// the draws of the sampling phase; [Store.Warmup] gives the others.
+// Warm-up draws, if added, are kept in a separate store, which [Store.Warmup] returns. Len, Column
+// and the like concern the draws of the sampling phase.
 type Store struct {
 	columns Columns
 	warmup  *Store // same columns; nil in a store of warm-up draws
 
-	mu     *sync.RWMutex // that of the store of warm-up draws too
+	mu     *sync.RWMutex // shared with the store of warm-up draws
 	chains []rows        // by chain
-	added  infer.Draw    // what Add looks at: a place for it that is not allocated each time
+	added  infer.Draw    // scratch for Add, to avoid an allocation per call
 
 	back   *readBack // nil: all draws are in memory
-	counts []int     // draws by chain, once they are read back
+	counts []int     // draws per chain, once they are read back
 }
 
-// maxChains is the largest number of chains that is taken for meant.
+// maxChains is the largest number of chains that is accepted; more is certainly a mistake.
 const maxChains = 1 << 20
 
-// NewStore makes an empty store for the given number of chains, of about so many draws
-// each (there may be more, or fewer, without cost). An error says that the name of a
-// column is impossible.
+// NewStore makes an empty store for the given number of chains, each with about expected draws;
+// more or fewer cost nothing. An error says that a column has an invalid name.
 func NewStore(columns Columns, chains, expected int) (*Store, error) {
 	if err := columns.check(); err != nil {
 		return nil, err
@@ -55,9 +53,8 @@ func newStore(columns Columns, chains, expected int) *Store {
 	}
 }
 
-// Add appends a draw, which is copied, to its chain. Values that a warm-up
-// draw does not have are refused like those of the wrong number, and so is a
-// draw for a store that was read from files.
+// Add appends a copy of a draw to its chain. It refuses a draw without values or with the wrong
+// number of them, also in warm-up, and any draw for a store that was read from files.
 func (s *Store) Add(d infer.Draw) error {
 	if d.Warmup && s.warmup != nil {
 		return s.warmup.Add(d)
@@ -83,12 +80,12 @@ func (s *Store) Add(d infer.Draw) error {
 	}
 	copy(row[len(s.columns.Statistics):], values)
 	r.added()
-	s.added = infer.Draw{} // whose slices are the caller's
+	s.added = infer.Draw{} // its slices belong to the caller
 	return s.back.grown(s.columns.width())
 }
 
-// AddRows appends draws to a chain: for each the statistics, then the values, as
-// [Store.Draw] gives them. An error says that they are of another width.
+// AddRows appends draws to a chain. rows has for each draw the statistics, then the values, as in
+// [Store.Draw]. An error says that their number does not match the columns.
 func (s *Store) AddRows(chain int, rows []float64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,8 +106,7 @@ func (s *Store) AddRows(chain int, rows []float64) error {
 	return nil
 }
 
-// Warmup returns the store of the warm-up draws; it is empty where they were
-// not added.
+// Warmup returns the store of the warm-up draws, which is empty if none were added.
 func (s *Store) Warmup() *Store {
 	if s.warmup == nil {
 		return s
@@ -118,10 +114,10 @@ func (s *Store) Warmup() *Store {
 	return s.warmup
 }
 
-// Columns returns what is kept of a draw; not to be modified.
+// Columns returns the columns of the store, which must not be modified.
 func (s *Store) Columns() Columns { return s.columns }
 
-// Names returns the names of the values; not to be modified.
+// Names returns the names of the values, which must not be modified.
 func (s *Store) Names() []string { return s.columns.Names }
 
 // Chains returns the number of chains.
@@ -141,9 +137,9 @@ func (s *Store) length(chain int) int {
 	return s.chains[chain].n
 }
 
-// Snapshot is the draws that there are now, for readers that need the same ones
-// each time they ask while others are added. It takes no separate memory: draws
-// are added after those that are there, never changed. Nothing is to be added to it.
+// Snapshot returns a read-only view of the current draws, which does not change when more are
+// added. It shares its memory with the store, as existing draws never change. Do not add draws to
+// it.
 func (s *Store) Snapshot() *Store {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// WriteTable writes a table as CSV with a header line, exactly.
+// WriteTable writes a table as CSV with a header line. Numbers read back unchanged.
 func WriteTable(path string, t infer.Table) error {
 	_, err := files.ReplaceBy(path, buffered(func(out io.Writer) error {
 		line := []byte{}
@@ -42,7 +42,7 @@ func WriteTable(path string, t infer.Table) error {
 	return nil
 }
 
-// buffered has a text written through a buffer.
+// buffered adapts write to write through a buffer.
 func buffered(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		out := bufio.NewWriter(w)
@@ -56,7 +56,7 @@ func buffered(write func(io.Writer) error) func(io.Writer) error {
 // maxTable is the longest table that is read, in bytes.
 const maxTable = 1 << 26
 
-// ReadTable reads what WriteTable has written.
+// ReadTable reads a table written by WriteTable.
 func ReadTable(path, name string) (infer.Table, error) {
 	t := infer.Table{Name: name}
 	file, err := files.Open(path)
