@@ -9,34 +9,33 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// constantRange is the range, relative to the largest magnitude, up to which
-// a quantity counts as constant: a few units in the last place.
+// constantRange is the largest range, relative to the largest magnitude, of a quantity that counts
+// as constant: a few units in the last place.
 const constantRange = 16 * 0x1p-52
 
-// workspace holds everything that depends only on the shape of a run (number
-// of chains, draws per chain) plus scratch memory, so that thousands of
-// quantities are diagnosed without allocating. One per goroutine.
+// workspace holds scratch memory and everything that depends only on the shape of a run (number of
+// chains, draws per chain). It diagnoses thousands of quantities without allocating. Each goroutine
+// needs its own.
 //
-// What is done for every draw decides how long a summary takes, and a summary
-// of thousands of quick fits weighs as much as their sampling if it is done
-// plainly. Hence one sort per quantity, which ranks, folded ranks, quantiles
-// and tail indicators share; sums by gonum's vector instructions; and the
-// autocovariances of indicators by counting bits.
+// The work per draw determines the time of a summary. A simple implementation would take as long as
+// sampling in a study of thousands of quick fits. Hence ranks, folded ranks, quantiles and tail
+// indicators share one sort per quantity, sums use gonum's vector instructions, and autocovariances
+// of indicators count bits.
 type workspace struct {
 	chains, length int // as given
 	parts, half    int // after splitting: number of half-chains, their length
 	lags           *autocovariances
 	indicators     *indicators
 	scores         *scoreTable
-	places         []int32 // of the pooled draws among the split ones, -1: left out; nil: the same
+	places         []int32 // index in split of each pooled draw, -1: left out; nil: the same
 
 	pooled  []float64 // the chains one after another, all draws
-	split   []float64 // the half-chains one after another; pooled itself where places is nil
+	split   []float64 // the half-chains one after another; pooled itself if places is nil
 	sorted  []float64 // the pooled draws, ascending
-	order   []int32   // where each of them stands in split, -1: left out
+	order   []int32   // index in split of each sorted draw, -1: left out
 	ranks   []float64 // scratch: normal scores, powers
 	folds   []float64 // scratch: folded draws, ascending
-	folded  []int32   // where each of them stands in split
+	folded  []int32   // index in split of each folded draw
 	centred []float64 // scratch: pooled draws about their mean
 	sorter  sorter
 
@@ -47,7 +46,7 @@ type workspace struct {
 	high    float64
 	loaded  bool // sorted and order are those of pooled
 
-	group   []int // of each chain, by where it began; nil: each chain is its own
+	group   []int // by chain: group of chains that began at the same place; nil: no groups
 	arrived int   // number of groups
 
 	bulkESS, bulkRhat float64 // once bulkKnown
@@ -56,8 +55,8 @@ type workspace struct {
 	momentsKnown      bool
 }
 
-// newWorkspace prepares for chains of the given length. scores may be shared
-// between workspaces of the same shape, nil to have their own.
+// newWorkspace prepares for chains of the given length. Workspaces of the same shape may share
+// scores; nil makes new ones.
 func newWorkspace(chains, length int, scores *scoreTable) *workspace {
 	w := &workspace{chains: chains, length: length, parts: 2 * chains, half: length / 2}
 	if length == 1 { // nothing to split
@@ -92,18 +91,17 @@ func newWorkspace(chains, length int, scores *scoreTable) *workspace {
 	return w
 }
 
-// scoreTable has the normal scores of ranks, made when they are first needed.
+// scoreTable has the normal scores of ranks, computed when first needed.
 type scoreTable struct {
-	n     int // ranks
+	n     int // number of ranks
 	once  sync.Once
 	whole []float64 // by rank, from 0
 	half  []float64 // by twice the rank, from 1
 }
 
-// at tabulates z = Phi^-1((r - 3/8)/(S + 1/4)) (Blom's scores, Vehtari et al.
-// 2021, eq. 14) for ranks r = 1, 1½, 2, … S at index 2r: averaged ranks of ties
-// are multiples of one half, so the table has all of them. The upper half is
-// the lower one mirrored. The whole ranks also stand in a separate table.
+// at returns tables of z = Phi^-1((r - 3/8)/(S + 1/4)) (Blom's scores, Vehtari et al. 2021, eq.
+// 14). half has them for ranks r = 1, 1½, 2, … S at index 2r, since average ranks of ties are
+// multiples of one half. Its upper half mirrors the lower one. whole has the integer ranks only.
 func (t *scoreTable) at() (whole, half []float64) {
 	t.once.Do(func() {
 		t.half = make([]float64, 2*t.n+1)
@@ -121,8 +119,8 @@ func (t *scoreTable) at() (whole, half []float64) {
 	return t.whole, t.half
 }
 
-// load takes one quantity's draws, chain after chain, in w.pooled (which the
-// caller has filled), and looks at their range.
+// load prepares for one quantity, whose draws the caller has put in w.pooled, chain after chain. It
+// computes their range.
 func (w *workspace) load() {
 	w.usable, w.finite, w.varying, w.loaded, w.bulkKnown, w.momentsKnown = false, false, false, false, false, false
 	if len(w.pooled) == 0 {
@@ -141,7 +139,7 @@ func (w *workspace) load() {
 	w.usable, w.low, w.high = true, low, high
 	w.finite = !math.IsInf(low, 0) && !math.IsInf(high, 0)
 	if w.finite {
-		// Halved, so that a range over the whole line does not overflow.
+		// Halved, so that the range of huge values does not overflow.
 		w.varying = high/2-low/2 > constantRange*max(math.Abs(low), math.Abs(high))/2
 	} else {
 		w.varying = low != high
@@ -157,7 +155,7 @@ func (w *workspace) load() {
 	}
 }
 
-// sort makes w.sorted and w.order, unless they are made. There is no NaN.
+// sort fills w.sorted and w.order, unless that is already done. The draws must not have a NaN.
 func (w *workspace) sort() {
 	if w.loaded {
 		return
@@ -171,9 +169,8 @@ func (w *workspace) sort() {
 	}
 }
 
-// scoreRanks writes the normal scores of the split draws into w.ranks, given
-// values in ascending order and where they stand in w.split. Ties get the score of
-// their average rank.
+// scoreRanks writes the normal scores of the split draws into w.ranks. values are in ascending
+// order, and places are their indices in w.split. Ties get the score of their average rank.
 func (w *workspace) scoreRanks(values []float64, places []int32) {
 	whole, half := w.scores.at()
 	ranks := w.ranks
@@ -208,10 +205,9 @@ func (w *workspace) scoreRanks(values []float64, places []int32) {
 	}
 }
 
-// foldedScores gives the rank-normalised distances of the split draws from the
-// median of all draws; ok is false if they are undefined (infinite median) or
-// do not vary. The distances are sorted by merging the draws below the median,
-// read backwards, with those above: no second sort.
+// foldedScores returns the rank-normalised distances of the split draws from the median of all
+// draws. If they are undefined (infinite median) or constant, ok is false. To avoid a second sort,
+// it merges the draws below the median, read backwards, with those above.
 func (w *workspace) foldedScores() (scores []float64, ok bool) {
 	w.sort()
 	median := quantileSorted(w.sorted, 0.5)
@@ -237,17 +233,17 @@ func (w *workspace) foldedScores() (scores []float64, ok bool) {
 	return w.ranks, true
 }
 
-// fold writes the distances from the median into w.folds, ascending, and where they stand
-// into w.folded. Which side is next is a coin toss: it is computed, as guesses of the
-// processor would be wrong half of the time; and the merge goes on at both ends at a time,
-// since every step waits for the one before.
+// fold writes the distances from the median into w.folds, ascending, and their indices into
+// w.folded. The merge selects its next side without a branch, since the processor would mispredict
+// half of the branches. It also proceeds from both ends at once, since each step depends on the one
+// before.
 func (w *workspace) fold(median float64) {
 	sorted := w.sorted
 	n := len(sorted)
 	order, folds, folded := w.order[:n], w.folds[:n], w.folded[:n]
 	above, _ := slices.BinarySearch(sorted, median)
 	below := above - 1
-	near, far := 0, n // what is written: folds[:near] and folds[far:]
+	near, far := 0, n // written so far: folds[:near] and folds[far:]
 	if 2*above == n { // neither side ends before the other half is merged
 		first, last := 0, n-1
 		for near < n/2 {
@@ -285,7 +281,7 @@ func (w *workspace) fold(median float64) {
 	}
 }
 
-// splitInto applies f to the split draws, into w.ranks.
+// splitInto applies f to the split draws and stores the results in w.ranks.
 func (w *workspace) splitInto(f func(float64) float64) []float64 {
 	for i, v := range w.split {
 		w.ranks[i] = f(v)
@@ -293,8 +289,8 @@ func (w *workspace) splitInto(f func(float64) float64) []float64 {
 	return w.ranks
 }
 
-// moments gives the mean and the sample variance of all draws, and leaves the draws about
-// that mean in w.centred.
+// moments returns the mean and the sample variance of all draws. It leaves the draws minus their
+// mean in w.centred.
 func (w *workspace) moments() (centre, spread float64) {
 	if w.momentsKnown {
 		return w.mean, w.variance
@@ -309,9 +305,8 @@ func (w *workspace) moments() (centre, spread float64) {
 	return centre, floats.Dot(w.centred, w.centred) / float64(len(w.centred)-1)
 }
 
-// centreAt subtracts from x its mean, which it returns with a correction against rounding.
-// What is constant is zero afterwards. ok is false, and x without meaning, where sums
-// overflow or values are not finite.
+// centreAt subtracts the mean from x and returns it, corrected for rounding. Constant values become
+// zero. If sums overflow or values are not finite, ok is false and x is meaningless.
 func centreAt(x []float64) (centre float64, ok bool) {
 	n := float64(len(x))
 	centre = sum(x) / n
@@ -320,15 +315,15 @@ func centreAt(x []float64) (centre float64, ok bool) {
 	}
 	floats.AddConst(-centre, x)
 	rest := sum(x) / n
-	// Mostly too little to make a difference; not if the mean is large, or x constant.
+	// The correction matters only if the mean is large or x is constant.
 	if math.Abs(rest) > 1e-14*math.Abs(x[0]) {
 		floats.AddConst(-rest, x)
 	}
 	return centre + rest, true
 }
 
-// sum adds up in eight partial sums, which is faster and more accurate than in one.
-// gonum's depends on where in memory x lies, and results are to be the same everywhere.
+// sum adds in eight partial sums, which is faster and more accurate than one. gonum's sum depends
+// on the alignment of x, but results must be reproducible.
 func sum(x []float64) float64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	for ; len(x) >= 8; x = x[8:] {
@@ -389,10 +384,9 @@ func variance(x []float64) float64 {
 	return sum / float64(len(x)-1)
 }
 
-// quantileSorted is the quantile of definition 7 of Hyndman and Fan (R's
-// default) of ascending values: linear between the order statistics around
-// position 1 + (n-1)p. The explicit conversions forbid fused multiply-add, so
-// that a quantile that is one of the draws compares equal to it on every CPU.
+// quantileSorted is the quantile of sorted values by definition 7 of Hyndman and Fan, R's default:
+// linear between the order statistics around position 1 + (n-1)p. The explicit conversions forbid
+// fused multiply-add, so that a quantile that is one of the draws equals it exactly on every CPU.
 func quantileSorted(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || math.IsNaN(p) || p < 0 || p > 1 {
 		return math.NaN()

@@ -13,21 +13,22 @@ import (
 const (
 	// maxRhat is the threshold of Vehtari et al. (2021), section 4.
 	maxRhat = 1.01
-	// minESSPerChain is theirs for both bulk and tail: below it the estimates
-	// of R-hat and ESS are themselves unreliable.
+	// minESSPerChain is the threshold of the same paper for both bulk and tail. Below it, the
+	// estimates of R-hat and ESS are themselves unreliable.
 	minESSPerChain = 100
 	// minEBFMI is the usual threshold (Stan's diagnose, Betancourt 2016).
 	minEBFMI = 0.3
-	// minDrawsPerChain is where half-chains become too short to judge.
+	// minDrawsPerChain is the number of draws below which half-chains are too short to judge.
 	minDrawsPerChain = 100
 	// minAcceptance is far below every theory's optimum (0.65 for static
 	// HMC, 0.8 for NUTS as adapted).
 	minAcceptance = 0.3
-	// minRestarts is of a chain of parallel tempering. A share of one half is then known to 0.1.
+	// minRestarts is the minimum for a chain of parallel tempering. With as many restarts, the
+	// standard error of a share of one half is 0.1.
 	minRestarts = 25
 )
 
-// Severity tells a reason for distrust from a remark.
+// Severity distinguishes problems from remarks.
 type Severity string
 
 // The severities.
@@ -36,9 +37,9 @@ const (
 	Note    Severity = "note"    // worth knowing; may well be intended
 )
 
-// Finding is one thing that a careful statistician says about a run. Advice names no option of
-// a program: Settings has the names, such as "warmup" or "delta=0.95", and each front end its
-// own words for them.
+// Finding is one remark of a careful statistician about a run. Advice names no options of a
+// program: Settings has their names, such as "warmup" or "delta=0.95", which each front end
+// translates to its own.
 type Finding struct {
 	Code       string   `json:"code"`                 // stable, such as rhat
 	Severity   Severity `json:"severity"`             // problem or note
@@ -53,14 +54,14 @@ func (f Finding) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("code", f.Code), slog.String("severity", string(f.Severity)), slog.String("summary", f.Summary))
 }
 
-// Options says what a check cannot see in the draws.
+// Options has facts about the run that a check cannot find in the draws.
 type Options struct {
-	MaxTreeDepth int // the limit that NUTS ran with; 0: 10, negative: do not check
+	MaxTreeDepth int // the limit of NUTS in the run; 0: 10, negative: do not check
 	PlannedDraws int // per chain; 0: unknown
-	Quantities   int // list at most so many per finding; 0: 5
+	Quantities   int // the largest number listed per finding; 0: 5
 }
 
-// evidence is what the checks look at, computed once.
+// evidence is the input of the checks, computed once.
 type evidence struct {
 	draws   Draws
 	rows    []Row
@@ -69,8 +70,8 @@ type evidence struct {
 	length  int   // of the shortest of them
 }
 
-// A check looks for one thing. find gives the summary line and the quantities
-// concerned, worst first; an empty summary means that all is well.
+// A check looks for one problem. find returns the summary line and the quantities concerned, the
+// worst first; an empty summary means that there is no problem.
 type check struct {
 	code     string
 	severity Severity
@@ -79,9 +80,8 @@ type check struct {
 	settings []string // that the advice is about
 }
 
-// checks is the table, in the order in which a person should read findings:
-// first whether there is a run at all, then the geometry, then convergence,
-// then precision.
+// checks lists all checks in the order in which you should read findings: first whether there is a
+// run at all, then the geometry, then convergence, then precision.
 var checks = []check{
 	{"no-draws", Problem, findNoDraws,
 		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn.", []string{"init"}},
@@ -115,10 +115,9 @@ var checks = []check{
 		"This is fine if the model fixes the value (a diagonal of ones, an unused element). Otherwise check how it is computed.", nil},
 }
 
-// Check looks at a run and returns what is wrong with it, or an empty slice.
-// rows are those of [Summarize] on the same draws, nil to have them computed, or of some
-// quantities and measures: then nothing is said of the others.
-// Statistics are looked at where d has them (see [Statistics]).
+// Check checks a run and returns its findings, or an empty slice. rows come from [Summarize] on the
+// same draws; nil computes them. If they have only some quantities and measures, the others are not
+// checked. The sampler's statistics are checked if d has them (see [Statistics]).
 func Check(d Draws, rows []Row, options Options) []Finding {
 	if rows == nil {
 		rows = Summarize(d)
@@ -139,7 +138,7 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 		if summary, quantities := c.find(e); summary != "" {
 			severity, advice := c.severity, c.advice
 			if c.code == "treedepth" && mixes(e) {
-				// It costs effective draws, but biases nothing (Stan's guide to warnings).
+				// It lowers efficiency but causes no bias (Stan's guide to warnings).
 				severity, advice = Note, depthIsHarmless
 			}
 			findings = append(findings, Finding{c.code, severity, summary, advice, c.settings,
@@ -149,7 +148,7 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 	return findings
 }
 
-// findRestarts looks at how often chains of parallel tempering came to the target from a reference.
+// findRestarts checks how often chains of parallel tempering were restarted from the reference.
 func findRestarts(e *evidence) (string, []string) {
 	s, ok := e.draws.(Statistics)
 	if !ok {
@@ -201,8 +200,8 @@ func findFewDraws(e *evidence) (string, []string) {
 	return fmt.Sprintf("Only %d %s per chain.", e.length, plural(e.length, "draw", "draws")), nil
 }
 
-// findStuckChain looks for chains without any movement in quantities that do
-// move elsewhere. A few quantities tell: a chain stands still in all or none.
+// findStuckChain looks for chains that are constant in quantities that vary in other chains. A few
+// quantities suffice, as a chain is stuck in all or none.
 func findStuckChain(e *evidence) (string, []string) {
 	const enough = 10
 	var varying []int
@@ -235,7 +234,7 @@ func findStuckChain(e *evidence) (string, []string) {
 	return fmt.Sprintf("%s never moved.", chainList(stuck)), nil
 }
 
-// column is the number of the quantity of a row; -1 if there is none.
+// column is the index of a row's quantity in the draws; -1 if there is none.
 func (e *evidence) column(row int) int {
 	names := e.draws.Names()
 	if len(names) == len(e.rows) {
@@ -274,7 +273,7 @@ func (e *evidence) each(statistic string, f func(chain int, column []float64)) {
 	}
 }
 
-// percent is a share in percent, with two digits below ten.
+// percent formats a share in percent, with two digits below ten.
 func percent(count, total int) string {
 	p := 100 * float64(count) / float64(total)
 	if p >= 10 {
@@ -322,10 +321,11 @@ func findTreeDepth(e *evidence) (string, []string) {
 		count, total, percent(count, total), limit, lower(chainList(chains))), nil
 }
 
-// depthIsHarmless is the advice of a finding on tree depths where nothing else is wrong.
+// depthIsHarmless is the advice for a finding on tree depths if there is no other problem.
 const depthIsHarmless = "Trajectories were cut short: the draws are valid but inefficient. There are enough of them, and the chains agree. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
 
-// mixes reports whether R-hat, effective sample sizes and energies were computed and find nothing.
+// mixes reports whether R-hat, effective sample sizes and energies were computed and show no
+// problem.
 func mixes(e *evidence) bool {
 	for _, find := range []func(*evidence) (string, []string){findRhat, findESS, findEBFMI} {
 		if summary, _ := find(e); summary != "" {
@@ -441,8 +441,7 @@ func findConstant(e *evidence) (string, []string) {
 	return fmt.Sprintf("Constant: %s.", lower(e.share(worst))), worst
 }
 
-// worst names the quantities that f says are bad, by descending badness and
-// then in order.
+// worst names the quantities that f reports as bad, by descending badness and then in order.
 func (e *evidence) worst(f func(Row) (badness float64, bad bool)) []string {
 	type entry struct {
 		name    string
@@ -488,7 +487,7 @@ func (e *evidence) share(bad []string) string {
 	return fmt.Sprintf("%d of %d quantities", len(bad), len(e.rows))
 }
 
-// chainList names chains as people count them, from 1.
+// chainList names chains, counted from 1.
 func chainList(chains []int) string {
 	numbers := make([]string, len(chains))
 	for i, chain := range chains {

@@ -1,4 +1,4 @@
-// Package diagnose says what Markov chain draws are worth.
+// Package diagnose measures the quality of Markov chain draws.
 //
 // Two questions, two entry points:
 //
@@ -7,47 +7,47 @@
 //     bulk and tail effective sample size, rank-normalised split R-hat.
 //   - Can the run be trusted at all? [Check] looks at the rows and at the
 //     sampler's own statistics (divergences, tree depth, energy) and returns
-//     [Finding]s, each with a summary and with what to do about it.
+//     [Finding]s, each with a summary and advice.
 //
-// Both read a [Draws], which a draws.Store satisfies; [Slices] wraps nested
-// slices. The single measures are exported too, on one quantity's chains
-// ([chain][draw] float64): [Rhat], [NestedRhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD],
-// [ESSSquares], [ESSQuantile], [MCSEMean], [MCSESD], [MCSEQuantile], [Quantile], and, on one
-// chain, [EBFMI], [AutoCorrelation] and [InitialMonotoneESS] (the estimator of
-// Girolami and Calderhead, for comparison with papers that used it).
+// Both read a [Draws], which a draws.Store satisfies; [Slices] wraps nested slices. The single
+// measures are exported too. On the chains of one quantity ([chain][draw] float64): [Rhat],
+// [NestedRhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD], [ESSSquares], [ESSQuantile], [MCSEMean],
+// [MCSESD], [MCSEQuantile], [Quantile]. On one chain: [EBFMI], [AutoCorrelation] and
+// [InitialMonotoneESS] (the estimator of Girolami and Calderhead, for comparison with papers that
+// used it).
 //
 // # Files
 //
 //	draws.go     Draws, Slices; how chains of unequal length are cut
 //	chains.go    one quantity's chains: pooled, split, ranked, folded
-//	names.go     DisplayName: names of elements as people read them
-//	sort.go      sorting draws by digits
+//	names.go DisplayName: readable names of elements
+//	sort.go radix sort of draws
 //	lags.go      mean autocovariance, directly or by Fourier transform
-//	indicators.go  likewise, of indicators, by counting bits
+//	indicators.go mean autocovariance of indicators, by counting bits
 //	measures.go  R-hat, ESS, MCSE: the formulas
 //	single.go    measures of one chain: E-BFMI, Geyer's monotone sequence
-//	sampling.go  divergences with their positions, how each chain's sampler has
-//	             fared, effective sample sizes by gradient and second
+//	sampling.go divergences with their positions, statistics of each chain's
+//	             sampler, effective sample sizes per gradient and second
 //	summary.go   Row, Summarize (parallel over quantities), Summarizer
-//	precision.go Precision, Precisions: MCSE of all that a Row has, and more ESS
-//	check.go     Finding, Check and the one table of checks
+//	precision.go Precision, Precisions: MCSE of all figures of a Row, and more ESS
+//	check.go Finding, Check and the table of checks
 //
 // # Sources and conventions
 //
-// Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization,
-// folding, and localization: an improved R-hat", Bayesian Analysis 16(2).
-// Where chains began at the same place ([Arrived]), R-hat of a row is the nested one if that is
-// larger, see [NestedRhat].
+// Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization, folding, and
+// localization: an improved R-hat", Bayesian Analysis 16(2). If some chains began at the same place
+// ([Arrived]), the R-hat of a row is the nested one if that is larger, see [NestedRhat].
 //
-// Results equal those of R's package posterior (checked against 1.4.0, see
-// testdata) to 1e-8 or better. Chains are split in half (the middle draw of an
-// odd number is left out of R-hat and ESS, not of mean and quantiles).
+// Results equal those of R's package posterior (checked against 1.4.0, see testdata) to 1e-8 or
+// better. Chains are split in half. The middle draw of an odd number is left out of R-hat and ESS,
+// but not of mean and quantiles.
 //
-// A result that does not exist is NaN, never a panic: for a quantity that does
-// not vary, for one with a NaN among its draws, for too few draws. A quantity
-// counts as constant when its range is within rounding of its magnitude
-// (constantRange), so the diagonal of a Cholesky factor of a correlation
-// matrix is constant whatever its last bit does; posterior uses an absolute
-// tolerance instead, which would call a parameter of scale 1e-17 constant.
-// Infinite draws have ranks, hence R-hat and bulk ESS, but no tail ESS.
+// An undefined result is NaN, never a panic: for a constant quantity, for one with a NaN among its
+// draws, or for too few draws. Infinite draws have ranks, hence R-hat and bulk ESS, but no tail
+// ESS.
+//
+// A quantity is constant if its range is within rounding error of its magnitude (constantRange). So
+// the diagonal of the Cholesky factor of a correlation matrix is constant even if its last bit
+// varies. R's posterior uses an absolute tolerance, which would call a parameter of scale 1e-17
+// constant.
 package diagnose

@@ -7,12 +7,11 @@ import "math"
 //
 // A Draws may also offer the sampler's per-draw statistics, see [Statistics].
 type Draws interface {
-	// Names gives the quantities' names in column order. The caller must not
-	// modify the slice.
+	// Names returns the quantities' names in column order. The caller must not modify the slice.
 	Names() []string
-	// Chains gives the number of chains.
+	// Chains returns the number of chains.
 	Chains() int
-	// Len gives the number of draws (warm-up excluded) of one chain.
+	// Len returns the number of draws of one chain, without warm-up.
 	Len(chain int) int
 	// Column appends one quantity's draws of one chain to dst and returns the
 	// extended slice. It must be safe for concurrent use.
@@ -21,31 +20,30 @@ type Draws interface {
 
 // Statistics is implemented by a [Draws] that keeps the sampler's statistics.
 type Statistics interface {
-	// Statistic appends the named statistic (CmdStan's names: "divergent__",
-	// "treedepth__", "energy__", "accept_stat__", …) of one chain's draws to
-	// dst; ok is false, and dst unchanged, where the sampler has none of that
-	// name.
+	// Statistic appends the named statistic (CmdStan's names: "divergent__", "treedepth__",
+	// "energy__", "accept_stat__", …) of one chain's draws to dst. If the sampler has no such
+	// statistic, ok is false and dst unchanged.
 	Statistic(dst []float64, chain int, name string) (column []float64, ok bool)
 }
 
-// Arrived is implemented by a [Draws] that knows which chains began at the same place. Chains
-// that did so agree on more than their target: R-hat then compares the places too, see
-// [NestedRhat].
+// Arrived is implemented by a [Draws] that knows which chains began at the same place. Such chains
+// agree more than independent ones, so R-hat then compares the places too, see [NestedRhat].
 type Arrived interface {
-	// Arrivals gives a number for each chain: the same, above 0, for those that began at the
-	// same place; 0 for one that began at a place that is its alone. nil: all did.
+	// Arrivals returns a number per chain. Chains that began at the same place have the same
+	// positive number; a chain that shares its place with no other has 0. If it is nil, no chains
+	// share a place.
 	Arrivals() []int
 }
 
-// Thinned is implemented by a [Draws] that knows of transitions whose draws were not kept.
+// Thinned is implemented by a [Draws] that also counts transitions whose draws were not kept.
 type Thinned interface {
-	// Diverged gives the number of divergent transitions of a chain after warm-up, and of all, the
-	// draws of which were kept or not; ok is false where only those of the draws are known.
+	// Diverged returns the number of divergent transitions of a chain after warm-up, and of all its
+	// transitions, including those whose draws were not kept. If these are unknown, ok is false.
 	Diverged(chain int) (divergent, transitions int, ok bool)
 }
 
-// divergedOf counts the divergent transitions of a chain, and all of them; ok is false if the
-// sampler reports none.
+// divergedOf counts the divergent transitions of a chain, and all its transitions. If the sampler
+// does not report divergences, ok is false.
 func divergedOf(d Draws, chain int) (divergent, transitions int, ok bool) {
 	s, ok := d.(Statistics)
 	if !ok {
@@ -68,8 +66,8 @@ func divergedOf(d Draws, chain int) (divergent, transitions int, ok bool) {
 	return divergent, len(column), true
 }
 
-// groups numbers the places where chains began from 0, in the order of chains, and counts
-// them. shared is false if each chain has its own.
+// groups numbers from 0 the places where chains began, in the order of chains, and counts the
+// places. shared says that some chains began at the same place.
 func groups(arrivals, chains []int) (group []int, places int, shared bool) {
 	at := map[int]int{}
 	for _, chain := range chains {
@@ -91,7 +89,7 @@ func groups(arrivals, chains []int) (group []int, places int, shared bool) {
 	return group, places, shared
 }
 
-// arrivalsOf is groups of the chains of d that have draws.
+// arrivalsOf calls groups for the given chains of d.
 func arrivalsOf(d Draws, chains []int) (group []int, places int, shared bool) {
 	var arrivals []int
 	if a, ok := d.(Arrived); ok {
@@ -100,8 +98,8 @@ func arrivalsOf(d Draws, chains []int) (group []int, places int, shared bool) {
 	return groups(arrivals, chains)
 }
 
-// Slices wraps draws indexed [chain][draw][quantity]. A draw with fewer values
-// than there are names reads as NaN there.
+// Slices wraps draws indexed [chain][draw][quantity]. Missing values at the end of a draw read as
+// NaN.
 func Slices(names []string, draws [][][]float64) Draws {
 	return nested{names, draws}
 }
@@ -126,10 +124,9 @@ func (s nested) Column(dst []float64, chain, quantity int) []float64 {
 	return dst
 }
 
-// comparableChains lists the chains that can be compared and the number of draws to
-// take from each. R-hat and ESS need chains of equal length: an interrupted
-// run is cut to its shortest chain, and a chain without draws (one that never
-// found a starting point) is left out rather than wiping out the others.
+// comparableChains lists the chains that can be compared, and the number of draws to take from
+// each. R-hat and ESS need chains of equal length, so an interrupted run is cut to its shortest
+// chain. A chain without draws, because it found no starting point, is left out.
 func comparableChains(d Draws) (chains []int, length int) {
 	for chain := range d.Chains() {
 		n := d.Len(chain)

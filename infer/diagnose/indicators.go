@@ -2,22 +2,22 @@ package diagnose
 
 import "math/bits"
 
-// indicatorLags is the number of autocovariances of indicators that are counted before
-// the Fourier transform takes over.
+// indicatorLags is the number of autocovariances of indicators that are computed by counting bits
+// before the Fourier transform takes over.
 const indicatorLags = 256
 
-// indicators computes the mean autocovariance of half-chains of indicators, such as
-// whether a draw is at most some quantile: sums of their products are numbers of bits,
-// which are counted 64 at a time. It owns its buffers: one per goroutine.
+// indicators computes the mean autocovariance of half-chains of indicators, such as whether a draw
+// is at most some quantile. Sums of their products are numbers of set bits, which it counts 64 at a
+// time. It owns its buffers, so each goroutine needs its own.
 type indicators struct {
 	parts, n, words int
-	bits            []uint64  // of the parts, each in its own words
+	bits            []uint64  // the indicators; each half-chain (part) begins a new word
 	ones            []int     // by part
-	means           []float64 // likewise
-	edges           []int     // by part, the ones among the first edge and the last edge
+	means           []float64 // by part: mean
+	edges           []int     // by part: number of ones among the first and the last edge bits
 	edge            int
 	slow            *autocovariances
-	draws           []float64 // of slow
+	draws           []float64 // input of slow
 	transformed     bool
 }
 
@@ -26,8 +26,8 @@ func newIndicators(parts, n int) *indicators {
 	return &indicators{parts: parts, n: n, words: words, bits: make([]uint64, parts*words), ones: make([]int, parts), edges: make([]int, parts)}
 }
 
-// reset takes the places, among the parts one after another, whose indicator is one; -1
-// is none. It reports whether the indicators vary.
+// reset sets the indicators at the given places to one and the others to zero. A place is an index
+// in the parts one after another; -1 is ignored. It reports whether the indicators vary.
 func (x *indicators) reset(places []int32) bool {
 	clear(x.bits)
 	clear(x.ones)
@@ -52,7 +52,7 @@ func (x *indicators) reset(places []int32) bool {
 	return all > 0 && all < x.parts*x.n
 }
 
-// at is [autocovariances.at].
+// at is [autocovariances.at] for the indicators.
 func (x *indicators) at(lag int) float64 {
 	if lag >= indicatorLags {
 		return x.far(lag)
@@ -64,8 +64,7 @@ func (x *indicators) at(lag int) float64 {
 	sum := 0.0
 	for part, ones := range x.ones {
 		words := x.bits[part*x.words:][:x.words]
-		// The products about the mean: those of the bits, and what the mean makes of
-		// those that have a partner before or after.
+		// Sum of products of centred bits: the products of the bits, corrected for the mean.
 		both := 0
 		skip, shift := lag/64, uint(lag%64)
 		for i := skip; i < len(words); i++ {
@@ -86,7 +85,7 @@ func (x *indicators) at(lag int) float64 {
 	return sum / float64(x.parts*x.n)
 }
 
-// far is at by Fourier transform.
+// far computes at by Fourier transform.
 func (x *indicators) far(lag int) float64 {
 	if x.slow == nil {
 		x.slow = newAutocovariances(x.n)

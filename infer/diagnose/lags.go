@@ -5,31 +5,31 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// directLags is the number of autocovariances computed as sums of products
-// before the Fourier transform takes over. Chains that mix well need a dozen
-// lags, which are had so in a fifth of the time that the transforms take.
+// directLags is the number of autocovariances that are computed as sums of products before the
+// Fourier transform takes over. Chains that mix well need a dozen lags, which takes a fifth of the
+// time of the transforms.
 const directLags = 24
 
-// autocovariances computes, on demand, the mean autocovariance of several
-// sequences of one length n. It owns its buffers: one per goroutine.
+// autocovariances computes, on demand, the mean autocovariance of several sequences of the same
+// length n. It owns its buffers, so each goroutine needs its own.
 type autocovariances struct {
 	n       int
-	centred []float64 // the sequences one after another, each about its mean
+	centred []float64 // the sequences one after another, each minus its mean
 	means   []float64 // of the sequences
 	direct  [directLags]float64
-	known   int       // so many of direct are computed
+	known   int       // number of computed elements of direct
 	lagged  []float64 // all lags, once the transform has run
-	done    bool      // it has
+	done    bool      // the transform has run
 
 	plan   *fourier.FFT // made when first needed
 	padded []float64    // one centred sequence and at least n zeros
 	power  []float64    // sum of the periodograms, by frequency
-	coef   []complex128 // work space
+	coef   []complex128 // workspace
 }
 
 func newAutocovariances(n int) *autocovariances { return &autocovariances{n: n} }
 
-// reset takes the sequences x[0:n], x[n:2n], …, which it copies.
+// reset sets the sequences to copies of x[0:n], x[n:2n], ….
 func (a *autocovariances) reset(x []float64) {
 	a.centred, a.means = append(a.centred[:0], x...), a.means[:0]
 	for start := 0; start+a.n <= len(x); start += a.n {
@@ -47,8 +47,8 @@ func (a *autocovariances) reset(x []float64) {
 	a.known, a.done = 0, false
 }
 
-// at gives the autocovariance at a lag from 0 to n-1, averaged over the
-// sequences; "biased", that is, divided by n whatever the lag.
+// at returns the autocovariance at a lag from 0 to n-1, averaged over the sequences. It is
+// "biased": divided by n at every lag.
 func (a *autocovariances) at(lag int) float64 {
 	if lag >= directLags {
 		if !a.done {
@@ -68,9 +68,8 @@ func (a *autocovariances) at(lag int) float64 {
 	return a.direct[lag]
 }
 
-// transform computes all lags by the fast Fourier transform, O(n log n). The
-// transform is linear, so the periodograms of the sequences are averaged and
-// transformed back once.
+// transform computes all lags by the fast Fourier transform, O(n log n). Since the transform is
+// linear, it adds the periodograms of the sequences and transforms back once.
 func (a *autocovariances) transform() {
 	if a.plan == nil {
 		size := transformSize(2 * a.n)
@@ -99,8 +98,8 @@ func (a *autocovariances) transform() {
 	}
 }
 
-// transformSize is the smallest number ≥ n of the forms 2^k and 3·2^k, the
-// sizes at which gonum's transform is fast (its factor 5 is not).
+// transformSize is the smallest number ≥ n of the form 2^k or 3·2^k. gonum's transform is fast at
+// these sizes, but not with a factor 5.
 func transformSize(n int) int {
 	size := 2
 	for size < n {

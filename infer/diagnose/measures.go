@@ -8,22 +8,21 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Rhat is the rank-normalised split R-hat of one quantity, chains[chain][draw]:
-// the larger of that of the bulk (the draws) and that of the folded draws
-// (distances from the median), which sees chains of unequal spread. 1 at
-// convergence; NaN for constant quantities. Where only the folded draws are
-// constant (a coin that fell evenly) the bulk's value is the answer.
+// Rhat is the rank-normalised split R-hat of one quantity, chains[chain][draw]. It is the larger of
+// two values, for the draws and for the folded draws (distances from the median), which detect
+// chains of unequal spread. It is 1 at convergence, and NaN for constant quantities. If only the
+// folded draws are constant, such as for an evenly split binary quantity, the first value counts.
 // Vehtari et al. (2021), sections 3.1, 4.1 and 4.2.
 func Rhat(chains [][]float64) float64 { return measure(chains, (*workspace).rhat) }
 
-// NestedRhat is R-hat for chains of which some began at the same place: the chains of a place
-// are one group, and the variance of the groups' means is compared with that within the groups,
-// between their chains and within these (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari
-// and Gelman 2024, "Nested R-hat: assessing the convergence of Markov chain Monte Carlo when
-// running many short chains", eqs. 5 to 8). As for [Rhat] the draws are split, rank-normalised
-// and folded. arrivals has a number for each chain: the same, above 0, for those that share a
-// place; 0 for a place that is the chain's alone. NaN for fewer than two places, and for
-// constant quantities.
+// NestedRhat is R-hat for chains some of which began at the same place. Chains that share a place
+// are a group. The variance of the groups' means is compared with the variance within groups, both
+// between and within their chains (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman
+// 2024, "Nested R-hat: assessing the convergence of Markov chain Monte Carlo when running many
+// short chains", eqs. 5 to 8). As in [Rhat], draws are split, rank-normalised and folded.
+//
+// arrivals has a number per chain, as [Arrived] describes. The result is NaN for fewer than two
+// places, and for constant quantities.
 func NestedRhat(chains [][]float64, arrivals []int) float64 {
 	var with []int
 	for chain, draws := range chains {
@@ -38,37 +37,37 @@ func NestedRhat(chains [][]float64, arrivals []int) float64 {
 	})
 }
 
-// ESSBulk is the effective sample size of the rank-normalised draws: the
-// number of independent draws that would locate the bulk of the distribution
-// equally well. At most S·log10(S) for S draws (antithetic chains).
+// ESSBulk is the effective sample size of the rank-normalised draws: the number of independent
+// draws that would locate the bulk of the distribution equally well. For S draws it is at most
+// S·log10(S), which antithetic chains reach.
 func ESSBulk(chains [][]float64) float64 { return measure(chains, (*workspace).essBulk) }
 
 // ESSTail is the smaller effective sample size of the 5 % and 95 % quantiles.
 func ESSTail(chains [][]float64) float64 { return measure(chains, (*workspace).essTail) }
 
-// ESSMean is the effective sample size for the mean, of the draws themselves.
+// ESSMean is the effective sample size for the mean, computed from the draws themselves.
 func ESSMean(chains [][]float64) float64 { return measure(chains, (*workspace).essMean) }
 
-// ESSSD is the effective sample size for the standard deviation, of the
-// distances from the mean.
+// ESSSD is the effective sample size for the standard deviation, computed from the distances from
+// the mean.
 func ESSSD(chains [][]float64) float64 { return measure(chains, (*workspace).essSD) }
 
-// ESSSquares is the effective sample size for the variance, of the squared
-// distances from the mean.
+// ESSSquares is the effective sample size for the variance, computed from the squared distances
+// from the mean.
 func ESSSquares(chains [][]float64) float64 { return measure(chains, (*workspace).essSquares) }
 
-// ESSQuantile is the effective sample size for the quantile of probability p,
-// of the indicator whether a draw is at most that quantile.
+// ESSQuantile is the effective sample size for the quantile of probability p, computed from the
+// indicator whether a draw is at most that quantile.
 func ESSQuantile(chains [][]float64, p float64) float64 {
 	return measure(chains, func(w *workspace) float64 { return w.essQuantile(p) })
 }
 
-// MCSEMean is the Monte Carlo standard error of the mean: the standard
-// deviation over the square root of [ESSMean].
+// MCSEMean is the Monte Carlo standard error of the mean: the standard deviation divided by the
+// square root of [ESSMean].
 func MCSEMean(chains [][]float64) float64 { return measure(chains, (*workspace).mcseMean) }
 
-// MCSESD is the Monte Carlo standard error of the standard deviation, by the
-// delta method from that of the variance (Kenney and Keeping 1951, 7.9).
+// MCSESD is the Monte Carlo standard error of the standard deviation, by the delta method from the
+// error of the variance (Kenney and Keeping 1951, 7.9).
 func MCSESD(chains [][]float64) float64 { return measure(chains, (*workspace).mcseSD) }
 
 // MCSEQuantile is the Monte Carlo standard error of the quantile of
@@ -78,11 +77,11 @@ func MCSEQuantile(chains [][]float64, p float64) float64 {
 	return measure(chains, func(w *workspace) float64 { return w.mcseQuantile(p) })
 }
 
-// Quantile is the sample quantile (R's type 7) of probability p in [0, 1] of
-// all draws together; NaN if there are none, or one of them is NaN.
+// Quantile is the sample quantile (R's type 7) of probability p in [0, 1]. It is NaN if there are
+// no draws, or one of them is NaN.
 func Quantile(draws []float64, p float64) float64 { return Quantiles(draws, p)[0] }
 
-// Quantiles is [Quantile] at several probabilities, for which the draws are sorted once.
+// Quantiles computes [Quantile] at several probabilities, and sorts the draws only once.
 func Quantiles(draws []float64, probabilities ...float64) []float64 {
 	sorted := slices.Clone(draws)
 	slices.Sort(sorted) // NaN first
@@ -95,8 +94,8 @@ func Quantiles(draws []float64, probabilities ...float64) []float64 {
 	return out
 }
 
-// measure loads one quantity, cut to its shortest non-empty chain, and
-// evaluates f on it.
+// measure loads one quantity, with chains cut to the shortest that is not empty, and evaluates f on
+// it.
 func measure(chains [][]float64, f func(*workspace) float64) float64 {
 	count, length := 0, 0
 	for _, chain := range chains {
@@ -129,7 +128,7 @@ func (w *workspace) rhat() float64 {
 	rhat := w.bulkRhat
 	if scores, ok := w.foldedScores(); ok {
 		w.lags.reset(scores)
-		// A comparison, not max: should one be NaN, the other counts.
+		// A comparison instead of max: if one is NaN, the other counts.
 		if folded := w.splitRhat(w.lags); folded > rhat || math.IsNaN(rhat) {
 			rhat = folded
 		}
@@ -142,7 +141,7 @@ func (w *workspace) rhat() float64 {
 	return rhat
 }
 
-// nestedRhat is [NestedRhat] by the groups of the loaded chains.
+// nestedRhat is [NestedRhat] for w.group and the loaded chains.
 func (w *workspace) nestedRhat() float64 {
 	if !w.usable || !w.varying || w.arrived < 2 {
 		return math.NaN()
@@ -160,8 +159,8 @@ func (w *workspace) nestedRhat() float64 {
 	return rhat
 }
 
-// groupRhat is the square root of 1 + B/W: B is the variance of the groups' means, W the mean
-// over the groups of the variance of the means of their half-chains, and the mean variance
+// groupRhat is the square root of 1 + B/W. B is the variance of the groups' means. W is the mean
+// over groups of two terms: the variance of the means of their half-chains, and the mean variance
 // within these.
 func (w *workspace) groupRhat(x *autocovariances) float64 {
 	if w.half < 2 {
@@ -186,7 +185,7 @@ func (w *workspace) groupRhat(x *autocovariances) float64 {
 	return math.Sqrt(1 + variance(centres)/within)
 }
 
-// bulk computes what rests on the normal scores of the draws.
+// bulk computes R-hat and ESS from the normal scores of the draws.
 func (w *workspace) bulk() {
 	if w.bulkKnown {
 		return
@@ -202,9 +201,9 @@ func (w *workspace) bulk() {
 	}
 }
 
-// splitRhat is the potential scale reduction of half-chains: the square root
-// of the pooled over the mean within-chain variance, Vehtari et al. (2021),
-// eqs. 1 to 4. +Inf for chains that are constant but different.
+// splitRhat is the potential scale reduction of half-chains: the square root of the pooled variance
+// divided by the mean within-chain variance, Vehtari et al. (2021), eqs. 1 to 4. It is +Inf for
+// chains that are constant but different.
 func (w *workspace) splitRhat(x *autocovariances) float64 {
 	n := float64(w.half)
 	if w.half < 2 {
@@ -235,8 +234,8 @@ func (w *workspace) essMean() float64 {
 	if !w.finite || !w.varying {
 		return math.NaN()
 	}
-	// About the mean of all, lest the means of the half-chains round to the
-	// magnitude of the draws: 1e6 ± 1e-3 would cost seven digits.
+	// Subtract the mean of all draws first. Otherwise the means of half-chains lose digits to
+	// rounding: seven for draws of 1e6 ± 1e-3.
 	if _, spread := w.moments(); math.IsNaN(spread) || math.IsInf(spread, 0) {
 		return w.ess(w.split)
 	}
@@ -330,10 +329,9 @@ func (w *workspace) mcseQuantile(p float64) float64 {
 	return (w.sorted[high-1] - w.sorted[low-1]) / 2
 }
 
-// ess is the effective sample size of half-chains x, by Geyer's initial
-// monotone sequence over all chains (Vehtari et al. 2021, section 3.2, with the
-// truncation that their software uses for antithetic chains). NaN for fewer
-// than three draws per half-chain or when x is constant.
+// ess is the effective sample size of half-chains x, by Geyer's initial monotone sequence over all
+// chains (Vehtari et al. 2021, section 3.2, with the truncation that their software uses for
+// antithetic chains). It is NaN for fewer than three draws per half-chain or constant x.
 func (w *workspace) ess(x []float64) float64 {
 	if w.half < 3 || constant(x) {
 		return math.NaN()
@@ -342,7 +340,7 @@ func (w *workspace) ess(x []float64) float64 {
 	return w.essOf(w.lags.at, w.lags.means)
 }
 
-// essOf is ess by the autocovariances at each lag and the means of the half-chains.
+// essOf computes ess from the autocovariance at each lag and the means of the half-chains.
 func (w *workspace) essOf(at func(lag int) float64, means []float64) float64 {
 	n := float64(w.half)
 	pooled := at(0)
@@ -356,11 +354,10 @@ func (w *workspace) essOf(at func(lag int) float64, means []float64) float64 {
 	return S / max(tau, 1/math.Log10(S))
 }
 
-// integratedTime sums autocorrelations to -1 + 2 Σ rho. Sums of pairs
-// P_k = rho(2k) + rho(2k+1) are positive and decreasing in theory: the sum
-// stops at the first that is not positive, or where fewer than four lags are
-// left of n, and each is cut to its predecessor. Half of that last pair, its
-// even member, is added once, which lowers the variance for antithetic chains.
+// integratedTime is the integrated autocorrelation time, -1 + 2 Σ rho. In theory the sums of pairs
+// P_k = rho(2k) + rho(2k+1) are positive and decreasing. So each is limited to its predecessor, and
+// the sum stops at the first that is not positive, or where fewer than four of the n lags are left.
+// The even member of that last pair is added once, which lowers the variance for antithetic chains.
 func integratedTime(rho func(lag int) float64, n int) float64 {
 	even, pair := 1.0, 1+rho(1)
 	previous, sum := math.Inf(1), 0.0
@@ -372,8 +369,8 @@ func integratedTime(rho func(lag int) float64, n int) float64 {
 		pair = even + rho(2*k+3)
 	}
 	if k == 0 {
-		// No second pair to look at (or perfectly alternating draws):
-		// posterior counts the first even member twice here.
+		// There is no second pair, or the draws alternate perfectly. posterior counts the first
+		// even member twice here.
 		return 2
 	}
 	last := even
@@ -397,8 +394,8 @@ func constant(x []float64) bool {
 		} else {
 			continue
 		}
-		// Mostly known after a few. By a factor, so that larger values to come, which make
-		// for a larger range too, cannot change it.
+		// A few values usually suffice. The factor 4 makes sure that later values, which may have a
+		// larger magnitude, cannot change the result.
 		if high/2-low/2 > 4*constantRange*max(math.Abs(low), math.Abs(high))/2 {
 			return false
 		}

@@ -2,8 +2,8 @@ package diagnose
 
 import "strings"
 
-// DisplayName turns the name of an element as files have it (b.2.3, t.1:2, z.real)
-// into the one that people read (b[2,3], t[1].2, z.real).
+// DisplayName converts the name of an element in files (b.2.3, t.1:2, z.real) to a readable one
+// (b[2,3], t[1].2, z.real).
 func DisplayName(name string) string {
 	members := strings.Split(name, ":")
 	for i, m := range members {
@@ -25,8 +25,7 @@ func DisplayName(name string) string {
 	return strings.Join(members, ".")
 }
 
-// VariableName is the name of the variable that an element belongs to, whose name is as files
-// have it: b of b.2.3.
+// VariableName returns the variable of an element with the given name in files: b for b.2.3.
 func VariableName(name string) string {
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
 		return name[:i]

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Precision is how precise the figures of a [Row] are, but for the mean's, and
-// two more effective sample sizes. It takes longer than the row. What does not
-// exist is NaN.
+// Precision has the Monte Carlo standard errors of the figures of a [Row], except the mean's, and
+// further effective sample sizes. It takes longer to compute than the row. Undefined figures are
+// NaN.
 type Precision struct {
 	MCSESD                   float64 // Monte Carlo standard error of the standard deviation
 	MCSEQ5, MCSEQ50, MCSEQ95 float64 // of the quantiles
@@ -16,7 +16,7 @@ type Precision struct {
 	Geyer, GeyerUncapped     float64 // sums over the chains of [InitialMonotoneESS]
 }
 
-// Precisions gives that of every quantity of d, in the order of [Summarize], of
+// Precisions computes the [Precision] of every quantity of d, in the order of [Summarize] and from
 // the same draws.
 func Precisions(d Draws) []Precision {
 	out := make([]Precision, len(d.Names()))
@@ -38,7 +38,7 @@ func Precisions(d Draws) []Precision {
 	return out
 }
 
-// Squares is [ESSSquares] of every quantity, in the order of [Summarize].
+// Squares computes [ESSSquares] of every quantity, in the order of [Summarize].
 func Squares(d Draws) []float64 {
 	out := make([]float64, len(d.Names()))
 	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) {
@@ -49,7 +49,7 @@ func Squares(d Draws) []float64 {
 	return out
 }
 
-// all is the numbers 0, 1, … n−1.
+// all returns the numbers 0, 1, … n−1.
 func all(n int) []int {
 	numbers := make([]int, n)
 	for i := range numbers {
@@ -58,9 +58,9 @@ func all(n int) []int {
 	return numbers
 }
 
-// shared calls what worker returns first for 0, 1, … n−1, shared among some
-// goroutines with a worker each, and then what it returns second. One goroutine is the
-// caller's own.
+// shared calls work for 0, 1, … n−1, distributed over up to parallel goroutines, one of which is
+// the caller's. Each goroutine gets work and done from its own call of worker, and calls done at
+// its end.
 func shared(n, parallel int, worker func() (work func(q int), done func())) {
 	if n == 0 {
 		return

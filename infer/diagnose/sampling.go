@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Divergence is a divergent transition, by where it ended.
+// Divergence is a divergent transition and the point where it ended.
 type Divergence struct {
 	Chain  int       `json:"chain"` // from 0
 	Draw   int       `json:"draw"`  // from 0, after warm-up
 	Values []float64 `json:"-"`     // of the draw, one per quantity
 }
 
-// Divergences lists the divergent transitions of a run, chain by chain; nil if
-// the sampler does not report them. They crowd where the geometry is bad.
+// Divergences lists the divergent transitions of a run, chain by chain; nil if the sampler does not
+// report them. They are concentrated where the geometry is difficult.
 func Divergences(d Draws) []Divergence { return divergences(d, len(d.Names())) }
 
-// divergences is Divergences with the values of the first quantities alone.
+// divergences is Divergences with the values of only the first quantities.
 func divergences(d Draws, quantities int) []Divergence {
 	s, ok := d.(Statistics)
 	if !ok {
@@ -52,21 +52,21 @@ func divergences(d Draws, quantities int) []Divergence {
 	return found
 }
 
-// Where divergences crowd is looked for among so many quantities at most. Fewer of
-// them than crowdDivergences prove nothing, but where one is in the outermost part
-// of a quantity's draws is where to look.
+// The limits of the search for quantities in which divergences are concentrated (crowd). Fewer
+// divergences than crowdDivergences prove nothing, but a quantity in whose extreme tail they lie is
+// still worth naming.
 const (
 	crowdQuantities  = 2000
 	crowdDivergences = 5
-	crowdScore       = 4    // standard errors of the mean rank
-	crowdTail        = 0.02 // part of the draws on either side
+	crowdScore       = 4    // in standard errors of the mean rank
+	crowdTail        = 0.02 // share of the draws on either side
 )
 
-// crowded names the quantities, among those of some columns, in which divergent draws
-// differ most from the others, by their mean rank, the worst first.
+// crowded names the quantities, among the given columns, in which the mean rank of divergent draws
+// differs most from the other draws', the worst first.
 func crowded(d Draws, divergences []Divergence, columns []int) []string {
 	n := float64(len(divergences))
-	// Of a few, only the quantities are named in which all lie far out.
+	// With few divergences, name only quantities in which all lie in the extreme tail.
 	limit := crowdScore / math.Sqrt(12*n)
 	if len(divergences) < crowdDivergences {
 		limit = 0.5 - crowdTail
@@ -98,15 +98,15 @@ func crowded(d Draws, divergences []Divergence, columns []int) []string {
 	return names
 }
 
-// meanRank is the mean of the ranks of marks among values, which they belong to, as a share
-// from 0 to 1; ties have the middle of theirs. It sorts the marks.
+// meanRank is the mean rank of marks among values, as a share from 0 to 1. Marks are some of the
+// values; ties share their average rank. It sorts the marks.
 func meanRank(marks, values []float64) float64 {
 	const few = 8
 	twice := 0 // the ranks, from 0
 	if len(marks) <= few {
 		for _, m := range marks {
 			for _, v := range values {
-				less, least := 0, 0 // without branches, which would be guessed wrong
+				less, least := 0, 0 // without branches, which would be mispredicted
 				if v < m {
 					less = 1
 				}
@@ -118,7 +118,7 @@ func meanRank(marks, values []float64) float64 {
 		}
 		return 0.5 * float64(twice) / float64(len(marks)*len(values))
 	}
-	// Each value is looked for among the marks, which are fewer than the values.
+	// Search each value among the marks, which are fewer than the values.
 	slices.Sort(marks)
 	below, equal := make([]int, len(marks)+1), make([]int, len(marks))
 	for _, v := range values {
@@ -142,19 +142,19 @@ func meanRank(marks, values []float64) float64 {
 	return 0.5 * float64(twice) / float64(len(marks)*len(values))
 }
 
-// Sampling is how the sampler of one chain has fared, after warm-up.
+// Sampling has statistics of the sampler of one chain after warm-up.
 type Sampling struct {
 	Draws       int
 	Divergences int
-	Saturated   int     // trees that had the largest depth
+	Saturated   int     // trees of the maximum depth
 	AcceptStat  float64 // mean; NaN if not reported
 	EBFMI       float64 // NaN if not reported
 	StepSize    float64 // mean; NaN if not reported
-	Leapfrogs   float64 // integration steps in all; NaN if not reported
+	Leapfrogs   float64 // total number of integration steps; NaN if not reported
 }
 
-// SamplingOf tells how the samplers of a run have fared, by chain. maxTreeDepth
-// is the limit that NUTS ran with: 0: 10; negative: none.
+// SamplingOf returns the statistics of the sampler for each chain of a run. maxTreeDepth is the
+// limit of NUTS; 0 means 10, negative no limit.
 func SamplingOf(d Draws, maxTreeDepth int) []Sampling {
 	if maxTreeDepth == 0 {
 		maxTreeDepth = 10
@@ -192,20 +192,21 @@ func SamplingOf(d Draws, maxTreeDepth int) []Sampling {
 	return out
 }
 
-// Efficiency is what a run has to show for its cost: the least effective sample
-// sizes of all quantities that vary, absolutely and by gradients and seconds. A
-// quantity that varies but has no effective sample size (it is not finite
-// somewhere, or there are too few draws) makes the figure NaN; only tails may be
-// missing, those of a quantity with few values. What does not exist is NaN.
+// Efficiency relates the effective sample sizes of a run to its cost. It has the smallest effective
+// sample sizes of all quantities that vary, in total and per gradient and second.
+//
+// A quantity that varies but has no effective sample size, because a draw is not finite or there
+// are too few draws, makes the figure NaN. Only a tail ESS may be missing, for quantities with few
+// distinct values. Undefined figures are NaN.
 type Efficiency struct {
 	MinBulk, MinTail, MinSquares       float64
-	WorstBulk, WorstTail, WorstSquares string  // the quantities that have them
-	PerGradient, PerSecond             float64 // of the smallest, warm-up not counted
-	PerGradientAll, PerSecondAll       float64 // warm-up counted
+	WorstBulk, WorstTail, WorstSquares string  // the quantities with these minima
+	PerGradient, PerSecond             float64 // the smallest minimum by cost, without warm-up
+	PerGradientAll, PerSecondAll       float64 // the same, including warm-up
 }
 
-// EfficiencyOf relates the rows of a run, with the effective sample sizes of their
-// squared deviations, to its cost in gradients and seconds of warm-up and sampling.
+// EfficiencyOf computes the [Efficiency] of a run from its rows, the effective sample sizes of its
+// squared deviations (see [Squares]), and its cost in gradients and seconds.
 func EfficiencyOf(rows []Row, squares []float64, warmupGradients, samplingGradients, warmupSeconds, samplingSeconds float64) Efficiency {
 	e := Efficiency{MinBulk: math.NaN(), MinTail: math.NaN(), MinSquares: math.NaN()}
 	take := func(ess float64, name string, smallest *float64, worst *string) {

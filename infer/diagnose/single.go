@@ -2,11 +2,10 @@ package diagnose
 
 import "math"
 
-// EBFMI is the estimated Bayesian fraction of missing information of one
-// chain's energies (Betancourt 2016, arXiv 1604.00695, eq. 3.1): the mean
-// squared change of the energy over its variance. Below 0.3 the momentum
-// refreshment explores the energies too slowly. NaN for constant or too few
-// energies.
+// EBFMI is the estimated Bayesian fraction of missing information of one chain's energies
+// (Betancourt 2016, arXiv 1604.00695, eq. 3.1): the mean squared change of the energy divided by
+// its variance. Below 0.3 the momentum refreshment explores the energies too slowly. The result is
+// NaN for constant or too few energies.
 func EBFMI(energy []float64) float64 {
 	if len(energy) < 3 {
 		return math.NaN()
@@ -25,9 +24,9 @@ func EBFMI(energy []float64) float64 {
 	return changes / spread
 }
 
-// AutoCorrelation gives the autocorrelations of one chain at lags 0 … maxLag
-// (at most len(x)-1), "biased" as is usual for chains: autocovariance divided
-// by n at every lag. NaN throughout for a constant chain.
+// AutoCorrelation returns the autocorrelations of one chain at lags 0 … maxLag (at most len(x)-1).
+// They are "biased" as is usual for chains: autocovariances are divided by n at every lag. All are
+// NaN for a constant chain.
 func AutoCorrelation(x []float64, maxLag int) []float64 {
 	if len(x) == 0 || maxLag < 0 {
 		return nil
@@ -48,17 +47,15 @@ func AutoCorrelation(x []float64, maxLag int) []float64 {
 	return out
 }
 
-// InitialMonotoneESS is the effective sample size of one chain by Geyer's
-// initial monotone sequence as in Girolami and Calderhead's (2011) programs,
-// which the AHMC paper uses: autocorrelations at all lags of the centred
-// chain, sums of pairs cut to a running minimum, the leading positive ones
-// summed to tau = -1 + 2 Σ (rho(2j-2) + rho(2j-1)), ESS = n/tau.
+// InitialMonotoneESS is the effective sample size of one chain by Geyer's initial monotone
+// sequence, as in Girolami and Calderhead's (2011) programs, which the AHMC paper uses. Sums of
+// pairs of autocorrelations are limited to their running minimum. The leading positive ones give
+// tau = -1 + 2 Σ (rho(2j-2) + rho(2j-1)), and ESS = n/tau.
 //
-// capped is their figure, with tau at least 1, hence at most n. uncapped lets
-// antithetic chains exceed n, up to n·log10(n) (a tau that is not positive has
-// no meaning). Both are NaN for a constant chain or fewer than four draws.
-// The estimator assumes a stationary reversible chain and sees only this one:
-// use [ESSBulk] to judge a run.
+// capped is their figure, with tau at least 1, hence at most n. uncapped lets antithetic chains
+// exceed n, up to n·log10(n), since a tau that is not positive is meaningless. Both are NaN for a
+// constant chain or fewer than four draws. The estimator assumes a stationary reversible chain and
+// uses only one chain: to judge a run, use [ESSBulk].
 func InitialMonotoneESS(x []float64) (capped, uncapped float64) {
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Row summarises one quantity. A figure that does not exist is NaN (null in
-// JSON, as are infinities): see the package comment.
+// Row summarises one quantity. Undefined figures are NaN, see the package comment; NaN and
+// infinities are null in JSON.
 type Row struct {
 	Name     string  `json:"name"`
 	Mean     float64 `json:"mean"`
@@ -29,7 +29,7 @@ type Row struct {
 	Undefined int `json:"undefined,omitempty"`
 }
 
-// Measures are those figures of a [Row] that are computed beside mean and standard
+// Measures selects the figures of a [Row] that are computed in addition to mean and standard
 // deviation; the others are NaN.
 type Measures uint
 
@@ -44,8 +44,7 @@ const (
 	AllMeasures = MeasureMCSE | MeasureQuantiles | MeasureESSBulk | MeasureESSTail | MeasureRhat
 )
 
-// measureNames are the names that figures have as JSON and in tables, with what has to be
-// computed for them.
+// measureNames lists the names of figures in JSON and tables, with the measures they need.
 var measureNames = []struct {
 	name string
 	is   Measures
@@ -54,7 +53,7 @@ var measureNames = []struct {
 	{"ess_bulk", MeasureESSBulk}, {"ess_tail", MeasureESSTail}, {"rhat", MeasureRhat},
 }
 
-// MeasureNames are the names of all figures of a row.
+// MeasureNames lists the names of all figures of a row.
 func MeasureNames() []string {
 	var names []string
 	for _, m := range measureNames {
@@ -63,8 +62,8 @@ func MeasureNames() []string {
 	return names
 }
 
-// MeasuresOf is what has to be computed for figures of the names that [MeasureNames] has;
-// others count for nothing.
+// MeasuresOf returns the measures that figures with the given names need. It ignores names that are
+// not among [MeasureNames].
 func MeasuresOf(names []string) Measures {
 	var all Measures
 	for _, m := range measureNames {
@@ -75,42 +74,40 @@ func MeasuresOf(names []string) Measures {
 	return all
 }
 
-// Summarizer makes the rows of many runs, and keeps its memory and tables for others of the
-// same shapes. Its methods may be called by several goroutines at a time. The zero value is
-// ready.
+// Summarizer summarises many runs, and reuses memory and tables for runs of the same shape. Several
+// goroutines may call its methods at a time. The zero value is ready to use.
 type Summarizer struct {
-	Parallel int // goroutines of one call; 0: GOMAXPROCS
+	Parallel int // number of goroutines of one call; 0: GOMAXPROCS
 
 	mu     sync.Mutex
-	shapes []*shape // the last used first
+	shapes []*shape // the most recently used first
 }
 
-// shape is what is kept for chains of a number and a length.
+// shape has the reusable memory and tables for runs of the same number and length of chains.
 type shape struct {
 	chains, length int
 	idle           []*workspace
 	scores         *scoreTable
 }
 
-// keptShapes is how many shapes a Summarizer keeps something for.
+// keptShapes is the number of shapes that a Summarizer keeps.
 const keptShapes = 4
 
-// Summarize gives one row per quantity of d, in its order. The chains are cut
-// to the length of the shortest that has draws; those without are left out.
+// Summarize returns one row per quantity of d, in its order. Chains without draws are left out, and
+// the others are cut to the length of the shortest.
 //
-// Quantities are shared among GOMAXPROCS goroutines; each row depends on its
-// own draws only, so the result does not depend on how.
+// GOMAXPROCS goroutines share the quantities. Each row depends only on its own draws, so the result
+// does not depend on their number.
 func Summarize(d Draws) []Row { return new(Summarizer).Rows(d, nil, AllMeasures) }
 
-// Rows is [Summarize] for chosen quantities, by number, and measures. nil are all
-// quantities.
+// Rows is [Summarize] for chosen measures and quantities, given by index; nil means all quantities.
 func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 	rows, _ := s.RowsContext(context.Background(), d, quantities, measures)
 	return rows
 }
 
-// RowsContext is [Summarizer.Rows] that ends when ctx does, between two quantities; the error is
-// then its cause.
+// RowsContext is [Summarizer.Rows], but stops between two quantities when ctx ends. The error is
+// then the cause of ctx.
 func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int, measures Measures) ([]Row, error) {
 	if ctx == nil {
 		return nil, errors.New("diagnose: there is no context; context.Background() is one that never ends")
@@ -136,8 +133,8 @@ func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int,
 	return rows, nil
 }
 
-// each calls f for each of some quantities, by their place, with a workspace that has
-// loaded it; with nil if there are no draws. The calls are shared among goroutines.
+// each calls f with the index of each of some quantities and a workspace that has loaded it, or nil
+// if there are no draws. Several goroutines share the calls.
 func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)) {
 	chains, length := comparableChains(d)
 	if len(chains) == 0 {
@@ -167,7 +164,7 @@ func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)
 	})
 }
 
-// take gives a workspace for chains of a length.
+// take returns a workspace for runs of a shape.
 func (s *Summarizer) take(chains, length int) *workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +186,7 @@ func (s *Summarizer) take(chains, length int) *workspace {
 	return w
 }
 
-// give takes a workspace back, if its shape is still kept.
+// give returns a workspace for reuse, if its shape is still kept.
 func (s *Summarizer) give(w *workspace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +208,7 @@ func (w *workspace) row(name string, measures Measures) Row {
 	centre, spread := w.moments()
 	row.Mean, row.SD = centre, math.Sqrt(spread)
 	if w.finite && !w.varying {
-		row.SD = 0 // not the rounding error of a sum of squares
+		row.SD = 0 // instead of the rounding error of a sum of squares
 	}
 	if measures&MeasureQuantiles != 0 {
 		w.sort()
@@ -232,7 +229,7 @@ func (w *workspace) row(name string, measures Measures) Row {
 	return row
 }
 
-// rest measures what there is of a quantity some draws of which are NaN.
+// rest computes the figures of a quantity with NaN draws from its other draws.
 func (w *workspace) rest(row *Row, measures Measures) {
 	var defined []float64
 	for _, v := range w.pooled {
@@ -258,8 +255,7 @@ func (w *workspace) rest(row *Row, measures Measures) {
 	}
 }
 
-// number is a figure in JSON: null where it is not a finite number, since JSON
-// has no other.
+// number is a figure in JSON, which has no NaN and infinities: these are null.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
