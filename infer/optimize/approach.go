@@ -10,44 +10,45 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Approach is where [FindTypical] has led.
+// Approach is the result of [FindTypical] or [FindTop].
 type Approach struct {
-	X, Draw    []float64 // where the climb has ended; a draw from the normal distribution found there, nil: none
+	X, Draw    []float64 // end of the climb; a draw from the normal distribution there, nil: none
 	LogDensity float64   // at X
 
-	Scale []float64 // of each coordinate: standard deviations by the diagonal of L-BFGS
+	Scale []float64 // standard deviation of each coordinate, from the diagonal of L-BFGS
 
-	// Steps and Changes are those of L-BFGS with the changes of the gradient of the
-	// log density, of positive curvature, the latest last: Changes ≈ Hessian·Steps.
+	// Steps and Changes are the steps of L-BFGS and the changes of the gradient of the log density
+	// along them, the latest last: Changes ≈ Hessian·Steps. Steps without a usable curvature are
+	// left out.
 	Steps, Changes [][]float64
 
-	Climbed bool // the typical set was reached or, by [FindTop], the top
+	Climbed bool // the typical set or, by [FindTop], the mode was reached
 
-	// Normal is the normal distribution found: the metric of its precision about its mean;
-	// without a Kind: none. Peak is what its log density comes to at the mean, were it that
-	// of the target but for a constant.
+	// Normal is the normal distribution found, as a metric with its mean; without a Kind there is
+	// none. Peak is the log density of the target at that mean, as the quadratic approximation
+	// predicts it.
 	Normal infer.Metric
 	Peak   float64
 }
 
-// maxGain is by how much less the log density of the draw may be than that of the
-// point that it is made from, in standard deviations of the log density of a normal
-// distribution beyond its mean.
+// maxGain limits how far the log density of the draw may fall below its expectation, LogDensity −
+// dim/2. It is in standard deviations of the log density of a normal distribution.
 const maxGain = 8
 
-// settled is the number of steps that must have gained little before a climb ends:
-// what the first steps promise is a guess.
+// settled is the number of last steps that must have gained little before a climb ends. The
+// predictions of the first steps are unreliable.
 const settled = 8
 
-// arrived is a gain, per dimension, that says that the mode itself has been reached.
+// arrived is the gain per dimension below which the mode itself has been reached.
 const arrived = 1e-3
 
-// FindTypical climbs from x by L-BFGS until a Newton step promises a gain of no more
-// than half the dimension, which is how far draws are from a mode, and the last few
-// steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it
-// draws from the normal distribution that L-BFGS has found on the way. It takes at most most
-// evaluations. each, if not nil, is called after every step with where it has led, which it may not
-// keep.
+// FindTypical climbs from x by L-BFGS to the typical set, and there draws from the normal
+// distribution that L-BFGS has found. It stops when the predicted gain of a Newton step, and the
+// gain of the last few steps, are at most half the dimension: draws are about that far below a
+// mode. So it does not climb on to the mode, nor up a funnel without end.
+//
+// It makes at most most evaluations. each, if not nil, is called after every step with the point
+// reached, which it must not keep.
 func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, each func(x []float64)) (*Approach, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
@@ -61,9 +62,9 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	return approach(ctx, target, x, rng, most, tell)
 }
 
-// FindTop climbs from x as [FindTypical] does, but on to the mode: until neither a step nor
-// what the next one promises is a gain worth having. It ends early where stop says so, which is
-// asked after every step with where it has led; Climbed is false then.
+// FindTop climbs from x as [FindTypical] does, but on to the mode, until neither the last step nor
+// the predicted next one gains much. After every step it calls stop with the point reached. If stop
+// returns true, it ends early with Climbed false.
 func FindTop(ctx context.Context, target infer.LogDensity, x []float64, most int, stop func(x []float64, logDensity float64) bool) (*Approach, error) {
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
@@ -71,7 +72,8 @@ func FindTop(ctx context.Context, target infer.LogDensity, x []float64, most int
 	return approach(ctx, target, x, nil, most, stop)
 }
 
-// approach is both; without rng it goes on to the mode, and makes no draw.
+// approach implements [FindTypical] and [FindTop]. Without rng it climbs to the mode and makes no
+// draw.
 func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, stop func(x []float64, logDensity float64) bool) (*Approach, error) {
 	options := Options{History: 6, TolObj: -1, TolRelObj: -1, TolGrad: -1, TolRelGrad: -1, TolParam: -1}.withDefaults()
 	o := newObjective(ctx, target)
@@ -81,7 +83,7 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 	}
 	d := len(x)
 	a := &Approach{}
-	// The first step is no longer than one, the unit of the unconstrained scale.
+	// The first step has at most length one, the unit of the unconstrained scale.
 	if norm := floats.Norm(s.g, 2); norm > 0 {
 		s.options.InitAlpha = min(s.options.InitAlpha, 1/norm)
 	}
@@ -146,7 +148,7 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 	return a, nil
 }
 
-// draw makes a draw from q, unless the log density says that it is no good.
+// draw makes a draw from q, and keeps it unless its log density is too low.
 func (a *Approach) draw(o *objective, s *ascent, rng *rand.Rand, q *inverse) error {
 	d := len(a.X)
 	if q == nil {

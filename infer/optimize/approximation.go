@@ -15,7 +15,7 @@ import (
 // Draws are points drawn from an approximation of a distribution.
 type Draws struct {
 	Points [][]float64 // unconstrained
-	LogP   []float64   // log density of the target; NaN where it was not asked for
+	LogP   []float64   // log density of the target; NaN if not asked for
 	LogQ   []float64   // log density of the approximation, up to a constant
 }
 
@@ -26,11 +26,11 @@ func (d *Draws) add(x []float64, logP, logQ float64) {
 	d.LogQ = append(d.LogQ, logQ)
 }
 
-// Weights are the Pareto smoothed importance weights of the draws, which sum to one,
-// and the shape k of their tail: above psis.Limit, the approximation is too far from
-// the target for what is computed with them to be relied on. Draws whose log density
-// is not finite have no weight; there are no weights (nil, k = +Inf) where none has any.
-// k is -Inf of an approximation that is the target, to rounding.
+// Weights computes the Pareto smoothed importance weights of the draws, which sum to one, and the
+// shape k of their tail. If k is above psis.Limit, the approximation is too far from the target,
+// and weighted estimates are unreliable. Draws whose log density is not finite have weight zero; if
+// all are such, weights is nil and k = +Inf. If the approximation equals the target up to rounding,
+// k = -Inf.
 func (d *Draws) Weights() (weights []float64, k float64) {
 	var ratios []float64
 	var places []int
@@ -42,7 +42,7 @@ func (d *Draws) Weights() (weights []float64, k float64) {
 	if len(ratios) == 0 {
 		return nil, math.Inf(1)
 	}
-	const exact = 1e-8 // range of log ratios that rounding can make
+	const exact = 1e-8 // range of log ratios that rounding can cause
 	if slices.Max(ratios)-slices.Min(ratios) < exact {
 		k = math.Inf(-1)
 	} else {
@@ -57,8 +57,8 @@ func (d *Draws) Weights() (weights []float64, k float64) {
 	return weights, k
 }
 
-// Resample draws n of the draws with probabilities proportional to weights: with
-// replacement or, as long as there are enough with any weight, without.
+// Resample selects n of the draws with probabilities proportional to weights, with or without
+// replacement. Without replacement, it returns fewer if fewer have a positive weight.
 func (d *Draws) Resample(rng *rand.Rand, weights []float64, n int, replace bool) *Draws {
 	weights = slices.Clone(weights)
 	r := &Draws{}
@@ -72,7 +72,7 @@ func (d *Draws) Resample(rng *rand.Rand, weights []float64, n int, replace bool)
 	}
 	sum := accumulate()
 	for len(r.Points) < n {
-		if !(sum > 0) { // all have been taken: begin anew
+		if !(sum > 0) { // no draw with a positive weight is left
 			return r
 		}
 		u := rng.Float64() * sum
@@ -89,12 +89,12 @@ func (d *Draws) Resample(rng *rand.Rand, weights []float64, n int, replace bool)
 	return r
 }
 
-// normal is a multivariate normal distribution that can be drawn from.
+// normal is a multivariate normal distribution to draw from.
 type normal interface {
 	// transform turns standard normal z into a draw x.
 	transform(z, x []float64)
-	// logScale is the logarithm of the volume that transform gives to a unit: the log
-	// density of a draw is −½zᵀz − logScale − ½·dim·log 2π.
+	// logScale is the log determinant of transform: the log density of a draw is −½zᵀz − logScale −
+	// ½·dim·log 2π.
 	logScale() float64
 }
 
@@ -122,9 +122,8 @@ func sample(o *objective, q normal, rng *rand.Rand, n int, withDensity bool, d *
 	return nil
 }
 
-// parallel runs tasks 0 … n−1, each with a clone of the target, on as many
-// goroutines as there are processors; one after the other with the target itself
-// where it has no clones.
+// parallel runs tasks 0 … n−1, each with a clone of the target, on GOMAXPROCS goroutines. If the
+// target cannot be cloned, it runs them one after another with the target itself.
 func parallel(target infer.LogDensity, n int, task func(i int, target infer.LogDensity)) {
 	cloner, ok := target.(infer.Cloner)
 	if !ok || n == 1 {

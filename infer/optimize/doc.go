@@ -1,22 +1,22 @@
-// Package optimize finds modes of log densities, and normal approximations of them
-// that take a small part of the time of sampling.
+// Package optimize finds modes of log densities, and approximates log densities by normal
+// distributions in a fraction of the time of sampling.
 //
 //	maximize.go    Maximize: Options, Result, Reason; the loop and its criteria
-//	quasi.go       L-BFGS and BFGS: the inverse Hessian that is learnt on the way
+//	quasi.go L-BFGS and BFGS: updates of the inverse Hessian
 //	linesearch.go  the step along a direction: strong Wolfe conditions
 //	newton.go      Newton's method, by exact second derivatives
 //	objective.go   the target as an objective to minimise; its Hessian
 //	laplace.go     Laplace: the normal distribution with the mode's curvature
 //	pathfinder.go  Pathfinder: the best of the normal distributions along L-BFGS
-//	approach.go    FindTypical: where chains start
+//	approach.go FindTypical: starting points for chains
 //	estimate.go    the normal distribution that an L-BFGS history implies
 //	multipath.go   several paths, importance resampling, starting points for chains
 //	variational.go Variational: mean field and full rank, by stochastic ascent
-//	approximation.go  Draws: what the approximations have in common
+//	approximation.go Draws: common parts of the approximations
 //
-// Everything works on an infer.LogDensity: points are unconstrained. Whether the log
-// Jacobians of constraints are part of it, so whether a mode is that of the
-// unconstrained or of the constrained parameters, is up to who makes the target.
+// Everything works on an infer.LogDensity, so points are unconstrained. If the target includes the
+// log Jacobians of constraints, a mode is the mode of the unconstrained parameters; otherwise, of
+// the constrained ones.
 //
 // # Sources
 //
@@ -30,8 +30,7 @@ package optimize
 
 // Rationale.
 //
-// gonum's optimize has L-BFGS, BFGS and Newton too. What it does not have is what
-// users of Stan look at and what Pathfinder needs: criteria on the search direction
-// (tol_rel_grad), a line search that goes on after a rejected point, which is an
-// everyday event for a log density with checks of its arguments, and the history of
-// the inverse Hessian. Its linear algebra is used throughout.
+// gonum's optimize also has L-BFGS, BFGS and Newton, but lacks parts that users of Stan expect and
+// that Pathfinder needs. These are a criterion on the search direction (tol_rel_grad), the history
+// of the inverse Hessian, and a line search that continues after a rejected point, which is common
+// for a log density that checks its arguments. gonum's linear algebra is used throughout.

@@ -12,27 +12,25 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// inverse is the factorised inverse Hessian of an L-BFGS history about a diagonal:
-// diag(α) + βγβᵀ with β = [diag(α)Y, S] (Byrd, Nocedal and Schnabel 1994; Zhang et al.
-// 2022, algorithms 3 and 4).
+// inverse is the normal distribution whose covariance is the inverse Hessian of an L-BFGS history
+// with a given diagonal, in factorised form. The inverse Hessian is diag(α) + βγβᵀ with β =
+// [diag(α)Y, S] (Byrd, Nocedal and Schnabel 1994; Zhang et al. 2022, algorithms 3 and 4).
 type inverse struct {
 	mean  []float64
 	scale float64 // logScale
 
-	// Where the history is as long as the dimension: the factor of the whole matrix.
+	// For a long history (2·history ≥ dim): the factor of the whole matrix before √α.
 	lower *mat.TriDense
 
-	// Else x = mean + √α·(z + Q(L − I)Qᵀz), L the factor of I + RγRᵀ and QR that of
-	// β/√α.
+	// Otherwise x = mean + √α·(z + Q(L − I)Qᵀz), where L is the factor of I + RγRᵀ, and QR = β/√α.
 	root  []float64  // √α
 	q     *mat.Dense // dim × 2·history
 	inner *mat.TriDense
 }
 
-// newInverse is the distribution that a history of steps s with changes y of the
-// gradient (of the negative log density) implies around x, where that gradient is g:
-// its mean is the Newton step from x. It is nil where the matrix is not positive
-// definite by rounding.
+// newInverse computes the distribution from a history of steps s and changes y of the gradient of
+// the negative log density. Its mean is the end of the Newton step from x, where that gradient is
+// g. It returns nil if the matrix is not positive definite because of rounding.
 func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 	d, j := len(x), len(s)
 	e := &inverse{mean: append([]float64(nil), x...), root: make([]float64, d)}
@@ -44,7 +42,7 @@ func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 		e.root[i] = math.Sqrt(a)
 		logRoot += math.Log(a) / 2
 	}
-	// γ = [0, −R⁻¹; −R⁻ᵀ, R⁻ᵀ(D + YᵀαY)R⁻¹], R the upper triangle of SᵀY and D its
+	// γ = [0, −R⁻¹; −R⁻ᵀ, R⁻ᵀ(D + YᵀαY)R⁻¹], where R is the upper triangle of SᵀY and D its
 	// diagonal.
 	r := mat.NewTriDense(max(j, 1), mat.Upper, nil)
 	middle := mat.NewDense(max(j, 1), max(j, 1), nil)
@@ -106,14 +104,14 @@ func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 	if !finite(e.mean) {
 		return nil
 	}
-	beta := mat.NewDense(d, max(2*j, 1), nil) // over √α
+	beta := mat.NewDense(d, max(2*j, 1), nil) // β/√α
 	for i := range d {
 		for a := range j {
 			beta.Set(i, a, e.root[i]*y[a][i])
 			beta.Set(i, j+a, s[a][i]/e.root[i])
 		}
 	}
-	var matrix *mat.SymDense // whose factor is asked for, before √α
+	var matrix *mat.SymDense // the matrix to factorise, before √α
 	if 2*j >= d || j == 0 {
 		matrix = plusIdentity(beta, gamma)
 	} else {
@@ -136,8 +134,8 @@ func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 	return e
 }
 
-// thinQR factorises a matrix with fewer columns than rows, in its place; mat.QR has no
-// way to the first columns of Q alone.
+// thinQR computes the thin QR factorisation of a matrix with fewer columns than rows, and
+// overwrites it with Q. mat.QR cannot return only the first columns of Q.
 func thinQR(a *mat.Dense) (q, r *mat.Dense) {
 	raw := a.RawMatrix()
 	n := raw.Cols
@@ -159,7 +157,7 @@ func thinQR(a *mat.Dense) (q, r *mat.Dense) {
 	return a, r
 }
 
-// plusIdentity is I + bγbᵀ.
+// plusIdentity returns I + bγbᵀ.
 func plusIdentity(b mat.Matrix, gamma *mat.Dense) *mat.SymDense {
 	n, _ := b.Dims()
 	var left, m mat.Dense
@@ -200,7 +198,8 @@ func (e *inverse) transform(z, x []float64) {
 	}
 }
 
-// metric is the distribution as a metric about its mean; without a Kind: it has none.
+// metric converts the distribution to a metric with its mean. If that fails, the metric has no
+// Kind.
 func (e *inverse) metric() infer.Metric {
 	d := len(e.root)
 	if e.lower != nil {

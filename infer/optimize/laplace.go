@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// LaplaceOptions say how [Laplace] works.
+// LaplaceOptions are options of [Laplace].
 type LaplaceOptions struct {
 	Draws        int  // 0: 1000
 	NoLogDensity bool // do not evaluate the target at the draws
@@ -27,15 +27,14 @@ type LaplaceResult struct {
 	Mode        []float64
 	LogDensity  float64 // at the mode
 	Gradient    []float64
-	Hessian     []float64 // of the log density, row by row
-	Exact       bool      // the Hessian is exact; else by differences of the gradient
+	Hessian     []float64 // second derivatives of the log density, row by row
+	Exact       bool      // the Hessian is exact, not from differences of the gradient
 	Evaluations int64
 	Rejections  []infer.Rejection
 }
 
-// Laplace draws from the normal distribution that has its mode at the given point and
-// the curvature of the log density there. An error says that the curvature is that of
-// no maximum, among others.
+// Laplace draws from the normal distribution with the given mode and the curvature of the log
+// density there. If the point is no maximum, the error is a *[MaximumError].
 func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *rand.Rand, options LaplaceOptions) (*LaplaceResult, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
@@ -86,8 +85,8 @@ func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *
 // GradientNorm is the length of the gradient at the mode.
 func (r *LaplaceResult) GradientNorm() float64 { return floats.Norm(r.Gradient, 2) }
 
-// Gain is by how much the quadratic that has value, gradient and curvature of the log
-// density at the mode is larger at its own maximum: 0 at a mode.
+// Gain is the increase of the log density from the given point to its mode, as predicted by the
+// second-order Taylor expansion. It is 0 at a mode.
 func (r *LaplaceResult) Gain() float64 {
 	d := len(r.Mode)
 	if d == 0 {
@@ -108,8 +107,8 @@ func (r *LaplaceResult) Gain() float64 {
 
 // MaximumError says that the point given to [Laplace] is no maximum.
 type MaximumError struct {
-	Coordinate int     // that has the largest part in the direction, from 0
-	Curvature  float64 // second derivative along the direction: not negative
+	Coordinate int     // the one with the largest share in the direction, from 0
+	Curvature  float64 // second derivative along the direction, not negative
 }
 
 // Error implements error.
@@ -117,7 +116,7 @@ func (e *MaximumError) Error() string {
 	return fmt.Sprintf("the log density has no maximum there: along a direction that is mostly coordinate %d, its second derivative is %.3g, not negative", e.Coordinate+1, e.Curvature)
 }
 
-// notMaximum finds the direction in which a Hessian is not negative.
+// notMaximum finds the direction with the largest second derivative, which is not negative.
 func notMaximum(h []float64, d int) error {
 	values, vectors, err := eigen(h, d)
 	if err != nil {
@@ -134,14 +133,14 @@ func notMaximum(h []float64, d int) error {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// curved is the normal distribution of a mean and the factor of a precision matrix.
+// curved is the normal distribution with a mean and a factorised precision matrix.
 type curved struct {
 	mean   []float64
 	factor mat.Cholesky
 	lower  *mat.TriDense
 }
 
-// transform solves Lᵀu = z.
+// transform solves Lᵀu = z and adds the mean.
 func (c *curved) transform(z, x []float64) {
 	copy(x, z)
 	if len(x) > 0 {

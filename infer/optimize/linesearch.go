@@ -8,17 +8,16 @@ import (
 
 // The constants of the line search, as in Stan.
 const (
-	sufficient    = 1e-4 // c₁ of the Wolfe conditions: decrease
-	curvature     = 0.9  // c₂: slope
+	sufficient    = 1e-4 // c₁ of the Wolfe conditions, for the decrease
+	curvature     = 0.9  // c₂ of the Wolfe conditions, for the slope
 	minAlpha      = 1e-12
 	minInterval   = 1e-16
-	maxExtensions = 20 // of the step, tenfold each
+	maxExtensions = 20 // of the step, by a factor of ten each
 	maxRetreats   = 10 // from points that are rejected
 )
 
-// lineSearch looks for a step along p from x that satisfies the strong Wolfe
-// conditions: algorithms 3.5 and 3.6 of Nocedal and Wright. A point that the target
-// rejects is answered by a retreat halfway back.
+// lineSearch looks for a step along p from x that satisfies the strong Wolfe conditions: algorithms
+// 3.5 and 3.6 of Nocedal and Wright. If the target rejects a point, it retreats halfway.
 type lineSearch struct {
 	*objective
 	x, g, p []float64
@@ -26,14 +25,14 @@ type lineSearch struct {
 
 	slope float64 // at x
 
-	alpha, newF float64 // what is found
+	alpha, newF float64 // the result
 	newX, newG  []float64
 }
 
-// trial is a step with what was found there.
+// trial is a step with the value and the slope at its end.
 type trial struct{ alpha, f, slope float64 }
 
-// run searches, beginning with alpha. Point and gradient found are written to x and g.
+// run searches, beginning with alpha. It writes the point found and its gradient to x and g.
 func (l *lineSearch) run(alpha float64, x, g []float64) (found bool, err error) {
 	l.newX, l.newG = x, g
 	l.slope = floats.Dot(l.g, l.p)
@@ -80,7 +79,7 @@ func (l *lineSearch) try(alpha float64) (t trial, ok bool, err error) {
 	return trial{alpha, f, floats.Dot(l.newG, l.p)}, true, nil
 }
 
-// decreases is the first Wolfe condition.
+// decreases reports whether a step satisfies the first Wolfe condition.
 func (l *lineSearch) decreases(t trial) bool { return t.f <= l.f+sufficient*t.alpha*l.slope }
 
 func (l *lineSearch) accept(t trial) (bool, error) {
@@ -88,17 +87,17 @@ func (l *lineSearch) accept(t trial) (bool, error) {
 	return true, nil
 }
 
-// zoom narrows an interval that holds an acceptable step; lo is the end with the
-// lower value, and its slope points into the interval.
+// zoom narrows an interval that contains an acceptable step. lo is the end with the lower value,
+// and its slope points into the interval.
 func (l *lineSearch) zoom(lo, hi trial) (bool, error) {
 	for i := 1; ; i++ {
 		width := math.Abs(hi.alpha - lo.alpha)
-		if width < minInterval || width <= 4*0x1p-52*max(lo.alpha, hi.alpha) { // by rounding it gets no smaller
+		if width < minInterval || width <= 4*0x1p-52*max(lo.alpha, hi.alpha) { // limit of rounding
 			return false, nil
 		}
 		left, right := min(lo.alpha, hi.alpha), max(lo.alpha, hi.alpha)
 		alpha := (left + right) / 2
-		if i%5 != 0 { // else a bisection, so that it ends
+		if i%5 != 0 { // otherwise a bisection, so that the search ends
 			along := hi.alpha - lo.alpha
 			c := lo.alpha + along*cubicMinimum(lo.slope*along, 1, hi.f-lo.f, hi.slope*along, 0, 1)
 			if c > left+0.01*width && c < right-0.01*width {
@@ -106,7 +105,7 @@ func (l *lineSearch) zoom(lo, hi trial) (bool, error) {
 			}
 		}
 		if alpha <= left || alpha >= right {
-			return false, nil // no number lies between: minInterval is less than their distance
+			return false, nil // no float64 lies between them
 		}
 		at, ok, err := l.try(alpha)
 		for err == nil && !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Algorithm is a method of optimisation, by Stan's name.
+// Algorithm is an optimisation algorithm, with Stan's name.
 type Algorithm string
 
 // The algorithms.
@@ -20,28 +20,27 @@ const (
 	Newton Algorithm = "newton" // exact Hessian
 )
 
-// Algorithms lists them, the default first.
+// Algorithms lists the algorithms, the default first.
 func Algorithms() []Algorithm { return []Algorithm{LBFGS, BFGS, Newton} }
 
-// Options say how [Maximize] works and when it ends. The zero value is Stan's
-// default. Tolerances: 0 stands for the default, a negative number for none.
+// Options are options of [Maximize]. The zero value is Stan's default. A tolerance of 0 means the
+// default, and a negative one disables the criterion.
 type Options struct {
 	Algorithm  Algorithm // "": LBFGS
-	Iterations int       // at most; 0: 2000
+	Iterations int       // largest number; 0: 2000
 	History    int       // steps that LBFGS remembers; 0: 5
 	InitAlpha  float64   // first step of the first line search; 0: 0.001
 
-	// The criteria of LBFGS and BFGS, where Δf is the change of the log density f
-	// in an iteration, ε is 2⁻⁵², g its gradient and p the direction of the next
-	// step.
+	// The criteria of LBFGS and BFGS. Here Δf is the change of the log density f in an iteration, g
+	// is the gradient of f, p the direction of the next step, and ε = 2⁻⁵².
 	TolObj     float64 // |Δf| < TolObj; 0: 1e-12. Newton: 1e-8
 	TolRelObj  float64 // |Δf| / max(|f|, |f before|, 1) < TolRelObj·ε; 0: 1e4
 	TolGrad    float64 // ‖g‖ < TolGrad; 0: 1e-8
 	TolRelGrad float64 // |pᵀg| / max(|f|, 1) < TolRelGrad·ε; 0: 1e7
 	TolParam   float64 // ‖Δx‖ < TolParam; 0: 1e-8
 
-	// Progress, if not nil, is told of the start and of each iteration. What it is
-	// given is valid until it returns.
+	// Progress, if not nil, is called at the start and after each iteration. Its argument is valid
+	// until it returns.
 	Progress func(*Iteration)
 }
 
@@ -69,7 +68,7 @@ func def[T int | float64](v *T, standard T) {
 	}
 }
 
-// check says what is wrong with options that have their defaults.
+// check returns an error for invalid options, after withDefaults.
 func (o Options) check() error {
 	switch {
 	case o.Algorithm != LBFGS && o.Algorithm != BFGS && o.Algorithm != Newton:
@@ -82,16 +81,16 @@ func (o Options) check() error {
 	return nil
 }
 
-// Iteration is where an optimisation has come to.
+// Iteration is the state of an optimisation after an iteration.
 type Iteration struct {
 	Number      int // 0: the start
 	X, Gradient []float64
 	LogDensity  float64
 	Step        float64 // length of the last step
-	Alpha       float64 // of the last line search: the multiple of the direction
-	Alpha0      float64 // where it began
+	Alpha       float64 // step size of the last line search, as a multiple of the direction
+	Alpha0      float64 // its first trial
 	Evaluations int64   // of the log density and its gradient so far
-	Note        string  // what was out of the ordinary
+	Note        string  // what was unusual
 }
 
 // GradientNorm is the length of the gradient.
@@ -100,7 +99,7 @@ func (i *Iteration) GradientNorm() float64 { return floats.Norm(i.Gradient, 2) }
 // GradientNorm is the length of the gradient.
 func (r *Result) GradientNorm() float64 { return floats.Norm(r.Gradient, 2) }
 
-// Reason says why an optimisation has ended. Its values are the codes of Stan.
+// Reason says why an optimisation ended. Its values are Stan's codes.
 type Reason int
 
 // The reasons.
@@ -114,7 +113,7 @@ const (
 	OutOfIterations  Reason = 40
 )
 
-// String is what Stan says.
+// String returns Stan's message.
 func (r Reason) String() string {
 	switch r {
 	case LineSearchFailed:
@@ -148,11 +147,10 @@ type Result struct {
 	Rejections  []infer.Rejection
 }
 
-// Maximize climbs from x to a local maximum of the log density. The error says that
-// the options are wrong, that nothing can be evaluated at x, that the context has
-// ended (it wraps infer.ErrInterrupted; the result is then what was reached), or is
-// one of the target that is final. That it has not converged is no error: see
-// [Result.Reason].
+// Maximize climbs from x to a local maximum of the log density. It fails if the options are wrong,
+// if the target cannot be evaluated at x, or if the target returns a fatal error. When ctx ends, it
+// returns the point reached, and an error that wraps infer.ErrInterrupted. A lack of convergence is
+// no error: see [Result.Reason].
 func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options Options) (*Result, error) {
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
@@ -188,7 +186,7 @@ func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options
 	return s.result(), err
 }
 
-// ascent is an optimisation under way. f is the negative log density.
+// ascent is a running optimisation. f is the negative log density.
 type ascent struct {
 	*objective
 	options Options
@@ -196,7 +194,7 @@ type ascent struct {
 
 	x, g, p             []float64 // point, gradient of f, direction of the next step
 	f                   float64
-	oldX, oldG, oldP    []float64 // of the iteration before
+	oldX, oldG, oldP    []float64 // of the previous iteration
 	oldF, oldAlpha      float64
 	step, alpha, alpha0 float64
 	iteration           int
@@ -235,7 +233,7 @@ func newAscent(o *objective, x []float64, options Options) (*ascent, error) {
 	return s, nil
 }
 
-// tell reports to who wants to know.
+// tell calls Progress, if it is set.
 func (s *ascent) tell() {
 	if s.options.Progress == nil {
 		return
@@ -257,7 +255,7 @@ func (s *ascent) result() *Result {
 	}
 }
 
-// converged looks at the criteria after an iteration, in Stan's order.
+// converged checks the criteria after an iteration, in Stan's order.
 func (s *ascent) converged() Reason {
 	const epsilon = 0x1p-52
 	o := s.options

@@ -10,31 +10,31 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// PathfinderOptions say how [Pathfinder] works.
+// PathfinderOptions are options of [Pathfinder].
 type PathfinderOptions struct {
 	PathOptions
 
 	Paths      int        // 0: 4
 	Resampled  int        // draws after resampling; 0: 1000
-	NoResample bool       // all draws of all paths, as they are
+	NoResample bool       // return all draws of all paths, unweighted
 	Init       infer.Init // where paths start; nil: infer.Uniform{Radius: 2}
 	Seed       uint64
-	FirstID    int // of the first path, in its stream of random numbers; 0: 1
+	FirstID    int // number of the first path, for its random stream; 0: 1
 }
 
 // PathfinderResult is the outcome of [Pathfinder].
 type PathfinderResult struct {
 	Draws
 	Paths      []*Path
-	K          float64 // shape of the importance weights of all paths' draws; NaN: no log densities
+	K          float64 // Pareto k of the weights of all paths' draws; NaN: no log densities
 	Resampled  bool
 	Candidates *Draws    // the draws of all paths
 	Weights    []float64 // of Candidates; nil: none
 }
 
-// Pathfinder runs several paths, in parallel if the target can be cloned, and draws
-// from their draws by importance resampling. Paths that fail have an Err and are left
-// out; the error says that all have failed, or that the run was interrupted.
+// Pathfinder runs several paths and combines their draws by importance resampling. The paths run in
+// parallel if the target can be cloned. Paths that fail have an Err and are left out. An error says
+// that all paths failed, or that the run was interrupted.
 func Pathfinder(ctx context.Context, target infer.LogDensity, options PathfinderOptions) (*PathfinderResult, error) {
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func Pathfinder(ctx context.Context, target infer.LogDensity, options Pathfinder
 	parallel(target, options.Paths, func(i int, target infer.LogDensity) {
 		id := options.FirstID + i
 		path, err := func() (path *Path, err error) {
-			// A bug in a target must not take the other paths with it.
+			// A panic in a target must not end the other paths.
 			defer func() {
 				if r := recover(); r != nil {
 					err = infer.NewPanicError(r)
@@ -104,12 +104,13 @@ func Pathfinder(ctx context.Context, target infer.LogDensity, options Pathfinder
 	return r, nil
 }
 
-// Starts are starting points for chains: n of the draws of all paths by their weights,
-// different ones as long as there are enough. Those of one path have the same origin.
+// Starts returns starting points for n chains, resampled from the draws of all paths by their
+// weights. They differ as long as enough draws have a positive weight. Points of the same path have
+// the same origin.
 func (r *PathfinderResult) Starts(seed uint64, n int) infer.At {
 	rng := infer.Stream(seed, 1, "starts", 0)
 	drawn := r.Candidates.Resample(rng, r.Weights, n, false)
-	for len(drawn.Points) < n { // fewer have any weight
+	for len(drawn.Points) < n { // fewer draws have a positive weight
 		more := r.Candidates.Resample(rng, r.Weights, n-len(drawn.Points), true)
 		drawn.Points = append(drawn.Points, more.Points...)
 	}

@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// newton makes one iteration of Newton's method. Where the Hessian is not negative
-// definite, the signs of its eigenvalues are turned, so that the step climbs; a step
-// that does not is halved until it does.
+// newton makes one iteration of Newton's method. It makes all eigenvalues of the Hessian negative,
+// so that the step climbs, and halves the step until it does.
 func (s *ascent) newton() error {
 	d := len(s.x)
 	h := make([]float64, d*d)
@@ -28,8 +27,7 @@ func (s *ascent) newton() error {
 	}
 	clear(s.p)
 	for k, v := range values {
-		// A direction without curvature is climbed like the gradient, not without
-		// bound.
+		// Along a direction without curvature, take a bounded step.
 		v = max(math.Abs(v), 1e-14*largest)
 		if v == 0 {
 			v = 1
@@ -49,7 +47,7 @@ func (s *ascent) newton() error {
 		if s.alpha < 1e-50 {
 			s.reason = LineSearchFailed
 			if floats.Norm(s.g, 2) < math.Sqrt(0x1p-52)*max(1, math.Abs(s.f)) {
-				s.reason = ObjConverged // rounding of the log density hides what is left
+				s.reason = ObjConverged // the rest is below the rounding of the log density
 			}
 			return nil
 		}
@@ -75,10 +73,10 @@ func (s *ascent) newton() error {
 	return nil
 }
 
-// errEigen says that a Hessian has no decomposition.
+// errEigen says that the eigendecomposition of a Hessian failed.
 var errEigen = errors.New("the eigenvalues of the Hessian cannot be computed")
 
-// eigen decomposes a symmetric matrix.
+// eigen returns the eigenvalues, ascending, and eigenvectors of a symmetric matrix.
 func eigen(h []float64, d int) ([]float64, *mat.Dense, error) {
 	if !finite(h) {
 		return nil, nil, fmt.Errorf("%w: it is not finite", errEigen)

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// wanted is what an algorithm cannot do without, and has not been given.
+// wanted returns an error if a required argument is missing.
 func wanted(ctx context.Context, target infer.LogDensity, rng ...*rand.Rand) error {
 	switch {
 	case ctx == nil:
@@ -31,20 +31,20 @@ type objective struct {
 	exact Hessian // nil: the target has no second derivatives
 }
 
-// Hessian is the optional interface of targets with exact second derivatives. It is
-// an alias, so that a target can satisfy it without importing this package.
+// Hessian is an optional interface of targets with exact second derivatives. It is an alias, so
+// that a target can satisfy it without importing this package.
 type Hessian = interface {
 	// Hessian writes the second derivatives of the log density at x to h, row by
 	// row.
 	Hessian(x, h []float64) error
 }
 
-// hessianError is an optional interface of targets that cannot always provide their
-// Hessian: it says why not.
+// hessianError is an optional interface of targets that cannot always provide their Hessian. Its
+// error says why not.
 type hessianError = interface{ MetricError(kind string) error }
 
-// newObjective prepares a target. Evaluations end with an error that wraps that of the
-// context when it is cancelled.
+// newObjective prepares a target. When the context ends, evaluations return an error that wraps the
+// context's.
 func newObjective(ctx context.Context, target infer.LogDensity) *objective {
 	o := &objective{ctx: ctx, meter: infer.NewMeter(target)}
 	inner := o.meter.Target()
@@ -60,8 +60,8 @@ func newObjective(ctx context.Context, target infer.LogDensity) *objective {
 	return o
 }
 
-// at evaluates the objective and its gradient. ok is false where they are not finite
-// or the target rejects x.
+// at evaluates the objective and its gradient. If they are not finite, or the target rejects x, ok
+// is false.
 func (o *objective) at(x, grad []float64) (f float64, ok bool, err error) {
 	if err := o.ctx.Err(); err != nil {
 		return 0, false, interrupted(err)
@@ -85,7 +85,7 @@ func (o *objective) at(x, grad []float64) (f float64, ok bool, err error) {
 	return -lp, true, nil
 }
 
-// logDensity is the log density alone; -Inf where it is rejected.
+// logDensity evaluates only the log density; it is -Inf where the target rejects x.
 func (o *objective) logDensity(x, work []float64) (float64, error) {
 	if err := o.ctx.Err(); err != nil {
 		return 0, interrupted(err)
@@ -100,11 +100,11 @@ func (o *objective) logDensity(x, work []float64) (float64, error) {
 // interrupted says that the context has ended, and why.
 func interrupted(cause error) error { return fmt.Errorf("%w: %w", infer.ErrInterrupted, cause) }
 
-// errNoStart says that an algorithm was given a point where nothing can be evaluated.
+// errNoStart says that the target cannot be evaluated at the starting point.
 var errNoStart = errors.New("log density or gradient are not finite at the starting point")
 
-// hessian writes the second derivatives of the log density at x to h: exactly where
-// the target has them, else by central differences of the gradient.
+// hessian writes the second derivatives of the log density at x to h. They are exact if the target
+// has them, and otherwise central differences of the gradient.
 func (o *objective) hessian(x, h []float64) (exact bool, err error) {
 	d := len(x)
 	if err := o.ctx.Err(); err != nil {
@@ -125,9 +125,9 @@ func (o *objective) hessian(x, h []float64) (exact bool, err error) {
 	return false, nil
 }
 
-// differences approximates the Hessian from gradients at eight points per coordinate
-// (the central formula of order eight), with steps of about the eighth root of
-// rounding.
+// differences approximates the Hessian by the central difference formula of order eight, from
+// gradients at eight points per coordinate. The steps are about the eighth root of the rounding
+// error.
 func (o *objective) differences(x, h []float64) error {
 	weights := []float64{4. / 5, -1. / 5, 4. / 105, -1. / 280}
 	d := len(x)

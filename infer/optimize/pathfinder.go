@@ -12,16 +12,16 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// PathOptions say how a path of Pathfinder is followed.
+// PathOptions are options of [FollowPath], for one path of Pathfinder.
 type PathOptions struct {
-	// Options are those of L-BFGS. Iterations: 0 stands for 1000.
+	// Options are the options of L-BFGS, where Iterations 0 means 1000.
 	Options
 
-	Draws     int // from the approximation chosen; 0: 1000
-	ELBODraws int // to compare approximations by; 0: 25
+	Draws     int // from the selected approximation; 0: 1000
+	ELBODraws int // per estimate of the ELBO, to compare approximations; 0: 25
 
-	// NoLogDensity leaves out the log density of the draws beyond ELBODraws. There
-	// are no importance weights then.
+	// NoLogDensity does not evaluate the log density of the draws beyond ELBODraws. There are no
+	// importance weights then.
 	NoLogDensity bool
 }
 
@@ -43,25 +43,25 @@ func (o PathOptions) check() error {
 
 // Path is the outcome of one path of [Pathfinder].
 type Path struct {
-	Draws       // of Points, the first ELBODraws are those that the ELBO was computed from
+	Draws       // the first ELBODraws are those from which the ELBO was computed
 	ID          int
 	Start       []float64
-	Mean        []float64 // of the approximation chosen
+	Mean        []float64 // of the selected approximation
 	ELBO        float64   // its evidence lower bound
-	Best        int       // the iteration of L-BFGS that it belongs to
+	Best        int       // its iteration of L-BFGS
 	Iterations  int
 	Evaluations int64
-	Reason      Reason // why L-BFGS has ended
+	Reason      Reason // why L-BFGS ended
 	Rejections  []infer.Rejection
-	Err         error // why there are no draws
+	Err         error // why there are no draws, or nil
 }
 
-// errNoEstimate says that a path is of no use.
+// errNoEstimate says that no point of a path gave a usable approximation.
 var errNoEstimate = errors.New("no point on the path to the mode gives an approximation with a finite log density at its draws")
 
-// FollowPath runs one path: L-BFGS from x, at each of its points a normal distribution
-// from the curvature seen so far, and draws from that with the greatest evidence lower
-// bound. Random numbers come from rng alone.
+// FollowPath runs one path of Pathfinder. It runs L-BFGS from x, and at each point forms a normal
+// distribution from the curvature seen so far. The draws come from the distribution with the
+// greatest evidence lower bound. Random numbers come from rng alone.
 func FollowPath(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options PathOptions) (*Path, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
@@ -148,15 +148,14 @@ func FollowPath(ctx context.Context, target infer.LogDensity, x []float64, rng *
 	return path, nil
 }
 
-// tame reports whether a step has seen a curvature that is positive and finite enough
-// to be used.
+// tame reports whether the curvature along a step is positive and not too large to use.
 func tame(step, change []float64) bool {
 	sy := floats.Dot(step, change)
 	return sy > 0 && floats.Dot(change, change)/sy <= 1e12
 }
 
-// improveDiagonal updates the diagonal of the inverse Hessian by a step (Gilbert and
-// Lemaréchal 1989, equation 4.9).
+// improveDiagonal updates the diagonal alpha of the inverse Hessian from a step s and its change y
+// of the gradient (Gilbert and Lemaréchal 1989, equation 4.9).
 func improveDiagonal(alpha, s, y []float64) {
 	var yay, ys, sas float64
 	for i, a := range alpha {

@@ -11,15 +11,15 @@ import (
 
 // inverseHessian approximates the inverse of the Hessian of the objective.
 type inverseHessian interface {
-	// update takes in a step s with its change of the gradient y, where yᵀs > 0.
-	// With reset it forgets what came before and returns how much larger the
-	// curvature is than that of the unit matrix; else it returns 1.
+	// update adds a step s and the change y of the gradient along it, where yᵀs > 0. With reset it
+	// first forgets all earlier steps, and returns the ratio of the curvature along s to that of
+	// the unit matrix; otherwise it returns 1.
 	update(y, s []float64, reset bool) float64
-	// direction writes the product with −g to p.
+	// direction writes the product of the matrix and −g to p.
 	direction(p, g []float64)
 }
 
-// quasiNewton makes one iteration.
+// quasiNewton makes one iteration of L-BFGS or BFGS.
 func (s *ascent) quasiNewton() error {
 	s.iteration++
 	s.note = ""
@@ -31,7 +31,7 @@ func (s *ascent) quasiNewton() error {
 		}
 		s.alpha0 = s.options.InitAlpha
 		if s.iteration > 1 && failures == 0 {
-			// Where the last step was best, if the objective is a cubic along it.
+			// Start from the minimum of a cubic that fits the objective along the last step.
 			along := cubicMinimum(floats.Dot(s.oldG, s.oldP), s.oldAlpha, s.f-s.oldF, floats.Dot(s.g, s.oldP), minAlpha, 1)
 			s.alpha0 = min(1, 1.01*along)
 		}
@@ -55,9 +55,9 @@ func (s *ascent) quasiNewton() error {
 		switch {
 		case !reset:
 		case s.iteration == 1 && !short:
-			// Stan gives up here. From a steep start, such as that of data on a large
-			// scale, even its retreats end where nothing can be evaluated; a step of
-			// length one is a last attempt.
+			// Stan gives up here. From a steep start, such as with data on a large scale, even the
+			// retreats end at points that cannot be evaluated. As a last attempt, try a step of
+			// length one.
 			short = true
 			continue
 		default:
@@ -73,7 +73,7 @@ func (s *ascent) quasiNewton() error {
 	floats.SubTo(change, s.g, s.oldG)
 	s.step = floats.Norm(step, 2)
 	s.oldAlpha = s.alpha
-	if floats.Dot(step, change) > 0 { // which the line search sees to, but for rounding
+	if floats.Dot(step, change) > 0 { // ensured by the line search, except for rounding
 		scale := s.approx.update(change, step, reset)
 		floats.Scale(1/scale, s.oldP)
 		s.oldAlpha *= scale
@@ -86,12 +86,12 @@ func (s *ascent) quasiNewton() error {
 	return nil
 }
 
-// limited is L-BFGS: the last pairs of steps and changes of the gradient.
+// limited is the inverse Hessian of L-BFGS: the last pairs of steps and changes of the gradient.
 type limited struct {
 	keep    int
 	y, s    [][]float64 // the oldest first
 	rho     []float64   // 1 / yᵀs
-	gamma   float64     // of the scaled unit matrix to begin with
+	gamma   float64     // scale of the initial unit matrix
 	weights []float64
 }
 
@@ -129,7 +129,7 @@ func (l *limited) direction(p, g []float64) {
 	}
 }
 
-// full is BFGS with the whole matrix.
+// full is the inverse Hessian of BFGS: the whole matrix.
 type full struct {
 	h  blas64.Symmetric
 	hy []float64
@@ -169,8 +169,8 @@ func (f *full) direction(p, g []float64) {
 	blas64.Symv(-1, f.h, blas64.Vector{N: len(g), Inc: 1, Data: g}, 0, blas64.Vector{N: len(p), Inc: 1, Data: p})
 }
 
-// cubicMinimum is where in [lo, hi] the cubic is least that is 0 at 0 and f1 at x1
-// with slopes slope0 and slope1 there.
+// cubicMinimum returns the x in [lo, hi] at which a cubic has its minimum. The cubic is 0 with
+// slope slope0 at 0, and f1 with slope slope1 at x1.
 func cubicMinimum(slope0, x1, f1, slope1, lo, hi float64) float64 {
 	// q(x) = slope0·x + b·x² + c·x³
 	b := (3*f1/x1 - 2*slope0 - slope1) / x1
@@ -184,7 +184,7 @@ func cubicMinimum(slope0, x1, f1, slope1, lo, hi float64) float64 {
 	}
 	consider(hi)
 	if root := math.Sqrt(b*b - 3*slope0*c); !math.IsNaN(root) {
-		// Both roots of q′ without cancellation.
+		// Both roots of q′, computed without cancellation.
 		t := -(b + math.Copysign(root, b))
 		consider(t / (3 * c))
 		consider(slope0 / t)

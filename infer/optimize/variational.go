@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Family is a family of normal distributions, by Stan's name.
+// Family is a family of normal distributions, with Stan's name.
 type Family string
 
 // The families.
@@ -20,19 +20,19 @@ const (
 	FullRank  Family = "fullrank"  // any covariance
 )
 
-// VariationalOptions say how [Variational] works. 0 stands for Stan's default.
+// VariationalOptions are options of [Variational]. 0 means Stan's default.
 type VariationalOptions struct {
 	Family        Family  // "": MeanField
-	Iterations    int     // at most; 0: 10000
+	Iterations    int     // largest number; 0: 10000
 	GradientDraws int     // per gradient of the ELBO; 0: 1
 	ELBODraws     int     // per estimate of the ELBO; 0: 100
-	EvalELBO      int     // estimate it each so many iterations; 0: 100
-	TolRelObj     float64 // end where its relative change is below; 0: 0.01
+	EvalELBO      int     // iterations between estimates of the ELBO; 0: 100
+	TolRelObj     float64 // stop when the relative change of the ELBO is below; 0: 0.01
 	Eta           float64 // scale of the steps; 0: found by trying 100, 10, 1, 0.1, 0.01
 	AdaptIter     int     // iterations of each trial; 0: 50
 	Draws         int     // 0: 1000
 
-	// Progress, if not nil, is told of each estimate of the ELBO.
+	// Progress, if not nil, is called with each estimate of the ELBO.
 	Progress func(ELBO)
 }
 
@@ -63,7 +63,7 @@ func (o VariationalOptions) check() error {
 	return nil
 }
 
-// ELBO is an estimate of the evidence lower bound on the way.
+// ELBO is an estimate of the evidence lower bound during the ascent.
 type ELBO struct {
 	Iteration    int
 	Value        float64
@@ -85,9 +85,9 @@ type VariationalResult struct {
 	Rejections  []infer.Rejection
 }
 
-// Variational fits a normal distribution to the target by stochastic gradient ascent
-// of the evidence lower bound, from the given mean and the unit covariance (ADVI,
-// Kucukelbir et al. 2017), and draws from it.
+// Variational fits a normal distribution to the target by stochastic gradient ascent of the
+// evidence lower bound (ADVI, Kucukelbir et al. 2017), and draws from it. The ascent starts from
+// mean x and unit covariance.
 func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options VariationalOptions) (*VariationalResult, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	return r, err
 }
 
-// variational is a fit under way.
+// variational is a running fit.
 type variational struct {
 	*objective
 	options VariationalOptions
@@ -141,7 +141,7 @@ type variational struct {
 // errDropped says that too many draws were rejected.
 var errDropped = errors.New("too many draws of the approximation have no finite log density or gradient: the model may be ill-conditioned (try other starting values, or another parametrisation)")
 
-// draw fills z and x.
+// draw fills z with standard normal numbers, and x with the draw of q that they give.
 func (v *variational) draw(q family) {
 	for i := range v.z {
 		v.z[i] = v.rng.NormFloat64()
@@ -149,7 +149,8 @@ func (v *variational) draw(q family) {
 	q.transform(v.z, v.x)
 }
 
-// elbo estimates the evidence lower bound. ok is false where it cannot be had.
+// elbo estimates the evidence lower bound. If too many draws are rejected or it is not finite, ok
+// is false.
 func (v *variational) elbo(q family) (value float64, ok bool, err error) {
 	dropped := 0
 	for n := 0; n < v.options.ELBODraws; {
@@ -172,8 +173,8 @@ func (v *variational) elbo(q family) (value float64, ok bool, err error) {
 	return value, !math.IsNaN(value) && !math.IsInf(value, 0), nil
 }
 
-// gradient writes an estimate of the gradient of the ELBO to grad. ok is false where
-// it cannot be had.
+// gradient writes an estimate of the gradient of the ELBO to grad. If too many draws are rejected,
+// ok is false.
 func (v *variational) gradient(q family, grad []float64) (ok bool, err error) {
 	clear(grad)
 	dropped := 0
@@ -199,7 +200,7 @@ func (v *variational) gradient(q family, grad []float64) (ok bool, err error) {
 	return true, nil
 }
 
-// stepper makes steps whose lengths adapt to the gradients seen so far.
+// stepper makes steps whose lengths adapt to the gradients so far.
 type stepper struct {
 	eta     float64
 	squares []float64 // of the gradient, exponentially averaged
@@ -223,8 +224,8 @@ func (s *stepper) step(q family, grad []float64) {
 	}
 }
 
-// adapt finds the scale of the steps: the first of the sequence after which the ELBO
-// is worse than with the one before, which is the answer.
+// adapt finds the scale of the steps: it tries a decreasing sequence and returns the last scale
+// before the ELBO becomes worse.
 func (v *variational) adapt(start family) (float64, error) {
 	initial, ok, err := v.elbo(start)
 	if err != nil {
@@ -243,7 +244,7 @@ func (v *variational) adapt(start family) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
-			if !ok { // it may have diverged: a smaller scale comes next
+			if !ok { // it may have diverged; a smaller scale is tried next
 				clear(grad)
 			}
 			s.step(q, grad)
@@ -266,7 +267,7 @@ func (v *variational) adapt(start family) (float64, error) {
 	return 0, errors.New("no scale of the steps makes the approximation better: the model may be ill-conditioned (try other starting values, another parametrisation, or your own scale)")
 }
 
-// ascend climbs until the ELBO changes little.
+// ascend maximises the ELBO until it changes little.
 func (v *variational) ascend(q family, eta float64, r *VariationalResult) error {
 	o := v.options
 	grad := make([]float64, len(q.parameters()))
@@ -325,21 +326,21 @@ func (v *variational) ascend(q family, eta float64, r *VariationalResult) error 
 	return nil
 }
 
-// median is the upper one of an even number of values, as in Stan.
+// median returns the upper of the two middle values if their number is even, as in Stan.
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	return x[len(x)/2]
 }
 
-// family is a normal distribution by its variational parameters.
+// family is a normal distribution with its variational parameters.
 type family interface {
 	normal
-	parameters() []float64 // to be changed in place
+	parameters() []float64 // the caller may change them in place
 	clone() family
 	mean() []float64
 	sd() []float64
-	// add adds to grad, over the parameters, what the gradient g of the log density at
-	// the draw of z contributes.
+	// add adds to grad, the gradient for the parameters, the contribution of the draw for z, where
+	// the log density has gradient g.
 	add(z, g, grad []float64)
 	addEntropy(grad []float64)
 }
@@ -359,7 +360,7 @@ func newFamily(f Family, mean []float64) family {
 	return m
 }
 
-// meanField has means, then the logarithms of standard deviations.
+// meanField has the means, then the logarithms of the standard deviations.
 type meanField struct {
 	d      int
 	lambda []float64
@@ -404,13 +405,13 @@ func (m *meanField) addEntropy(grad []float64) {
 	}
 }
 
-// fullRank has means, then the rows of a lower triangular factor L of the covariance.
+// fullRank has the means, then the rows of the lower triangular factor L of the covariance.
 type fullRank struct {
 	d      int
 	lambda []float64
 }
 
-// row is a row of L up to its diagonal.
+// row returns row i of L up to its diagonal.
 func (m *fullRank) row(i int) []float64 {
 	at := m.d + i*(i+1)/2
 	return m.lambda[at : at+i+1]
