@@ -16,29 +16,29 @@ import (
 type Spec struct {
 	Type       Type
 	Shape      []int    // extents; nil for a single number
-	Chunks     []int    // of a chunk, each at least 1; nil: one chunk for all
-	Dimensions []string // their names
+	Chunks     []int    // extents of a chunk, each at least 1; nil: one chunk for all
+	Dimensions []string // names of the dimensions
 	Attributes map[string]any
 
-	// Gzip compresses chunks, of numbers only.
+	// Gzip compresses chunks. It is supported for numbers only.
 	Gzip bool
 }
 
-// Array is an array of numbers in a store. Its chunks may be written by several
-// goroutines at a time, one each.
+// Array is an array of numbers or texts in a store. Several goroutines may write different chunks
+// at the same time.
 type Array struct {
 	Spec
-	name  string // with that of its group
+	name  string // group/array
 	store *Store
 }
 
 // dir is the folder of the array.
 func (a *Array) dir() string { return filepath.Join(a.store.dir, filepath.FromSlash(a.name)) }
 
-// maxChunk is the largest number of elements of a chunk: 2 GiB of numbers.
+// maxChunk is the largest number of elements in a chunk: 2 GiB of float64s.
 const maxChunk = 1 << 28
 
-// check looks at what an array is to be.
+// check returns an error if the description is invalid or not supported.
 func (s *Spec) check() error {
 	if s.Type.fill() == nil {
 		return fmt.Errorf("elements of type %q are not supported", s.Type)
@@ -62,7 +62,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// chunkNumbers is how many numbers a chunk holds.
+// chunkNumbers is the number of numbers in a chunk.
 func (s *Spec) chunkNumbers() int {
 	n := s.Type.numbers()
 	for _, c := range s.Chunks {
@@ -71,7 +71,7 @@ func (s *Spec) chunkNumbers() int {
 	return n
 }
 
-// path is the file of a chunk.
+// path returns the path of a chunk's file.
 func (a *Array) path(chunk []int) string {
 	var b strings.Builder
 	b.WriteByte('c')
@@ -82,10 +82,9 @@ func (a *Array) path(chunk []int) string {
 	return filepath.Join(a.dir(), b.String())
 }
 
-// WriteChunk writes a chunk, given by its place along each dimension, counted in
-// chunks. Values are its numbers in row-major order, those beyond the array's end too,
-// two for each complex number. Integers and logical values are given as float64; NaN
-// is their fill value.
+// WriteChunk writes a chunk, given by its index along each dimension. values are its numbers in
+// row-major order, including those beyond the end of the array, and two for each complex number.
+// Integers and booleans are given as float64, where NaN means the fill value.
 func (a *Array) WriteChunk(chunk []int, values []float64) error {
 	if a.Type == String {
 		return fmt.Errorf("zarr: %s has texts", a.name)
@@ -104,14 +103,14 @@ func (a *Array) put(chunk []int, b []byte) error {
 	return replace(a.path(chunk), b)
 }
 
-// Compressible says whether gzip makes a chunk of these values smaller by a tenth at
-// least, which is worth its time.
+// Compressible reports whether gzip makes a chunk of these values smaller by at least a tenth,
+// which is worth its time.
 func (a *Array) Compressible(values []float64) bool {
 	b := a.Type.encode(nil, values)
 	return len(compress(b)) <= len(b)/10*9
 }
 
-// WriteAll writes an array that is one chunk.
+// WriteAll writes an array that has a single chunk.
 func (a *Array) WriteAll(values []float64) error {
 	if len(values) == 0 {
 		return nil
@@ -119,7 +118,7 @@ func (a *Array) WriteAll(values []float64) error {
 	return a.WriteChunk(make([]int, len(a.Shape)), values)
 }
 
-// WriteTexts writes an array of texts that is one chunk.
+// WriteTexts writes an array of texts that has a single chunk.
 func (a *Array) WriteTexts(texts []string) error {
 	if n := a.chunkNumbers(); a.Type != String || len(texts) != n || len(texts) == 0 {
 		return fmt.Errorf("zarr: %d texts for %s, which has %d elements of type %s", len(texts), a.name, n, a.Type)
@@ -127,7 +126,7 @@ func (a *Array) WriteTexts(texts []string) error {
 	return a.put(make([]int, len(a.Shape)), encodeTexts(texts))
 }
 
-// ReadTexts reads an array of texts that is one chunk.
+// ReadTexts reads an array of texts that has a single chunk.
 func (a *Array) ReadTexts() ([]string, error) {
 	if a.Type != String {
 		return nil, fmt.Errorf("zarr: %s has no texts", a.name)
@@ -150,8 +149,8 @@ func (a *Array) HasChunk(chunk []int) bool {
 	return err == nil
 }
 
-// ReadChunk reads a chunk: the numbers that WriteChunk was given, all fill values
-// (NaN, for integers too; false for logical ones) if there is none.
+// ReadChunk reads a chunk, as numbers like those given to WriteChunk. A missing chunk reads as fill
+// values: NaN, also for integers, or 0 (false) for booleans.
 func (a *Array) ReadChunk(chunk []int) ([]float64, error) {
 	if a.Type == String {
 		return nil, fmt.Errorf("zarr: %s has texts", a.name)

@@ -9,23 +9,23 @@ import (
 	"math"
 )
 
-// Type is what the elements of an array are, by the name that the format gives it.
+// Type is the type of an array's elements, with its name in the format.
 type Type string
 
 // The types of elements.
 const (
 	Float64    Type = "float64"
-	Complex128 Type = "complex128" // two numbers for each element
+	Complex128 Type = "complex128" // two numbers per element
 	Int64      Type = "int64"
 	Bool       Type = "bool"
-	String     Type = "string" // of coordinates, written by [Array.WriteTexts]
+	String     Type = "string" // texts such as coordinates, written by [Array.WriteTexts]
 )
 
-// NoInt is the fill value of integers: what an element reads as that was not
-// written. Float64 and Complex128 have NaN, Bool has false.
+// NoInt is the fill value of integers: the value of elements that were not written. It is NaN for
+// Float64 and Complex128, and false for Bool.
 const NoInt = math.MinInt64
 
-// fill is the fill value as metadata state it.
+// fill is the fill value in the form of the metadata; nil for an unknown type.
 func (t Type) fill() any {
 	switch t {
 	case Float64:
@@ -42,7 +42,7 @@ func (t Type) fill() any {
 	return nil
 }
 
-// serializer is the codec that makes bytes of elements.
+// serializer is the codec that converts elements to bytes.
 func (t Type) serializer() codec {
 	switch t {
 	case Bool:
@@ -53,7 +53,7 @@ func (t Type) serializer() codec {
 	return codec{Name: "bytes", Configuration: map[string]any{"endian": "little"}}
 }
 
-// numbers is how many numbers an element is made of.
+// numbers is the number of numbers per element.
 func (t Type) numbers() int {
 	if t == Complex128 {
 		return 2
@@ -61,7 +61,7 @@ func (t Type) numbers() int {
 	return 1
 }
 
-// size is the number of bytes of a number.
+// size is the number of bytes per number.
 func (t Type) size() int {
 	if t == Bool {
 		return 1
@@ -69,7 +69,7 @@ func (t Type) size() int {
 	return 8
 }
 
-// encode turns numbers into bytes. A number that is none becomes the fill value.
+// encode appends numbers as bytes. NaN becomes the fill value.
 func (t Type) encode(dst []byte, values []float64) []byte {
 	for _, v := range values {
 		switch t {
@@ -92,7 +92,8 @@ func (t Type) encode(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// encodeTexts is the codec vlen-utf8: the number of texts, and the length and the bytes of each.
+// encodeTexts encodes texts by the codec vlen-utf8: the number of texts, then the length and the
+// bytes of each.
 func encodeTexts(texts []string) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(texts)))
 	for _, t := range texts {
@@ -101,7 +102,7 @@ func encodeTexts(texts []string) []byte {
 	return b
 }
 
-// decodeTexts undoes encodeTexts, of n texts.
+// decodeTexts decodes n texts encoded by encodeTexts.
 func decodeTexts(b []byte, n int) ([]string, error) {
 	next := func() (int, bool) {
 		if len(b) < 4 {
@@ -126,7 +127,7 @@ func decodeTexts(b []byte, n int) ([]string, error) {
 	return out, nil
 }
 
-// decode turns bytes into numbers, the fill value of integers into NaN.
+// decode appends numbers decoded from bytes. The fill value of integers becomes NaN.
 func (t Type) decode(dst []float64, b []byte) []float64 {
 	for ; len(b) >= t.size(); b = b[t.size():] {
 		switch t {
@@ -146,8 +147,8 @@ func (t Type) decode(dst []float64, b []byte) []float64 {
 	return dst
 }
 
-// level is that of gzip: the fastest. Draws of real numbers can hardly be compressed
-// at any, those of integers well at each.
+// level is gzip's fastest level. Draws of real numbers hardly compress at any level, and integers
+// compress well at all.
 const level = gzip.BestSpeed
 
 // compress applies gzip. The header has no time, so equal bytes stay equal.
@@ -161,12 +162,13 @@ func compress(b []byte) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic(err) // a buffer takes everything, and the level is one that there is
+		panic(err) // impossible: a buffer accepts all writes, and the level is valid
 	}
 	return out.Bytes()
 }
 
-// decompress undoes compress; what is longer than size is an error, not memory.
+// decompress reverses compress. If the result is longer than size, it fails without allocating
+// more.
 func decompress(b []byte, size int) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

@@ -1,20 +1,19 @@
-// Package zarr writes and reads Zarr stores of version 3: folders with groups of
-// arrays of numbers, which Python's zarr and xarray, and libraries of many other
-// languages, read in place.
+// Package zarr writes and reads Zarr stores of version 3: folders with groups of arrays of numbers.
+// Python's zarr and xarray, and libraries of many other languages, read them without conversion.
 //
-//	store.go  Create, Open: stores and groups, their metadata
+//	store.go Create, Open: stores and groups, and their metadata
 //	array.go  Array: chunks of numbers
 //	codec.go  numbers as bytes, compression
 //
-// A store is made to be read while it is being written: every file, metadata as
-// chunks, is written beside its place and renamed, so that a reader sees it whole or
-// not at all; a chunk that is not there reads as the fill value. Metadata of all that
-// is below is consolidated in every group, as xarray wants it.
+// A store can be read while it is being written. Every file, whether metadata or chunk, is written
+// under a temporary name and renamed, so that a reader sees it complete or not at all. A missing
+// chunk reads as the fill value. Every group has the consolidated metadata of all groups and arrays
+// below it, as xarray expects.
 //
-// What is supported is what ppl writes: arrays of float64, complex128, int64 and
-// bool in regular chunks, little-endian, uncompressed or by gzip. Other stores are
-// refused when they are opened, with what it is that they have.
+// Only stores as ppl writes them are supported: arrays of float64, complex128, int64, bool and text
+// in regular chunks, little-endian, uncompressed or compressed by gzip. [Open] refuses other
+// stores, and names the unsupported feature.
 //
-// The format is described at zarr-specs.readthedocs.io, Zarr core specification,
-// version 3; consolidated metadata as zarr-python 3 writes them.
+// The format is the Zarr core specification, version 3, at zarr-specs.readthedocs.io. Consolidated
+// metadata are as zarr-python 3 writes them.
 package zarr

@@ -18,14 +18,14 @@ import (
 // metadataName is the file with the metadata of a group or an array.
 const metadataName = "zarr.json"
 
-// Store is a Zarr store in a folder: a group with groups in it, which hold arrays.
+// Store is a Zarr store in a folder: a group that contains groups of arrays.
 type Store struct {
 	dir        string
 	Attributes map[string]any // of the store as a whole; written by Save
 	groups     map[string]*Group
 
 	mu    sync.Mutex
-	saved map[string][]byte // the metadata that were written last, by file
+	saved map[string][]byte // the metadata last written, by file
 }
 
 // Group is a group of arrays.
@@ -37,8 +37,8 @@ type Group struct {
 	arrays map[string]*Array
 }
 
-// Create makes a store in a folder, which must not exist or be empty. Nothing can be
-// read of it before the first Save.
+// Create makes a store in a folder that does not exist or is empty. It cannot be read before the
+// first Save.
 func Create(dir string) (*Store, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("cannot make a Zarr store in %s: the folder is not empty", dir)
@@ -52,8 +52,8 @@ func Create(dir string) (*Store, error) {
 // Dir is the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Move renames the folder of the store, to a place in the same folder, durably. What is in the
-// way, a store too or an empty folder, is replaced.
+// Move durably renames the folder of the store within its parent folder. It replaces an existing
+// store or empty folder of that name.
 func (s *Store) Move(dir string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,13 +64,13 @@ func (s *Store) Move(dir string) error {
 	return nil
 }
 
-// Group is the group of a name; nil if there is none.
+// Group returns the group of a name; nil if there is none.
 func (s *Store) Group(name string) *Group { return s.groups[name] }
 
 // Groups lists the names of the groups.
 func (s *Store) Groups() []string { return slices.Sorted(maps.Keys(s.groups)) }
 
-// AddGroup makes a group. Its name has no slashes.
+// AddGroup makes a group. Its name must have no slashes.
 func (s *Store) AddGroup(name string, attributes map[string]any) (*Group, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -95,20 +95,20 @@ func (s *Store) RemoveGroup(name string) error {
 		return nil
 	}
 	delete(s.groups, name)
-	if err := s.Save(); err != nil { // first, so that nobody looks for it
+	if err := s.Save(); err != nil { // first, so that readers do not look for it
 		return err
 	}
 	s.saved = map[string][]byte{}
 	return files.RemoveAll(filepath.Join(s.dir, name))
 }
 
-// Array is the array of a name; nil if there is none.
+// Array returns the array of a name; nil if there is none.
 func (g *Group) Array(name string) *Array { return g.arrays[name] }
 
 // Arrays lists the names of the arrays.
 func (g *Group) Arrays() []string { return slices.Sorted(maps.Keys(g.arrays)) }
 
-// AddArray makes an array, none of whose chunks is written yet.
+// AddArray makes an array without writing any chunks.
 func (g *Group) AddArray(name string, spec Spec) (*Array, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (g *Group) AddArray(name string, spec Spec) (*Array, error) {
 	return a, nil
 }
 
-// checkName refuses names that are no name of a file.
+// checkName refuses names that cannot be file names.
 func checkName(name string) error {
 	if name == "" || strings.Trim(name, ".") == "" || strings.HasPrefix(name, "__") || strings.ContainsAny(name, "/\\:") {
 		return fmt.Errorf("zarr: %q cannot be the name of a group or an array", name)
@@ -140,7 +140,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// metadata is what a zarr.json holds.
+// metadata is the contents of a zarr.json.
 type metadata struct {
 	Format     int            `json:"zarr_format"`
 	Node       string         `json:"node_type"`
@@ -160,26 +160,26 @@ type metadata struct {
 	Consolidated *consolidated `json:"consolidated_metadata,omitempty"`
 }
 
-// extension is a part of the metadata that has a name and options.
+// extension is a part of the metadata with a name and options.
 type extension struct {
 	Name          string        `json:"name"`
 	Configuration configuration `json:"configuration"`
 }
 
-// configuration is the options of those extensions that are supported.
+// configuration has the options of the supported extensions.
 type configuration struct {
 	ChunkShape []int  `json:"chunk_shape,omitempty"`
 	Separator  string `json:"separator,omitempty"`
 	Endian     string `json:"endian,omitempty"`
 }
 
-// codec is a step from numbers to the bytes of a file.
+// codec is a step of the conversion from numbers to the bytes of a file.
 type codec struct {
 	Name          string         `json:"name"`
 	Configuration map[string]any `json:"configuration,omitempty"`
 }
 
-// consolidated is the metadata of all that is below a group, by path.
+// consolidated has the metadata of all groups and arrays below a group, by path.
 type consolidated struct {
 	Kind           string              `json:"kind"`
 	MustUnderstand bool                `json:"must_understand"`
@@ -199,8 +199,8 @@ func (a *Array) metadata() metadata {
 	return m
 }
 
-// MarshalJSON writes what a node of its kind has: groups no shape, and the chunks of a
-// single number an empty list of extents.
+// MarshalJSON writes only the fields of the node's kind: a group has no shape. The chunks of a
+// single number have an empty list of extents.
 func (m metadata) MarshalJSON() ([]byte, error) {
 	if m.Node == "group" {
 		attributes := m.Attributes
@@ -226,8 +226,8 @@ func (m metadata) MarshalJSON() ([]byte, error) {
 	}{plain(m), grid, m.Fill})
 }
 
-// Save writes the metadata: those of each array and group, and in each group those of
-// all that is below it. A shape that was changed is read from then on.
+// Save writes the metadata of each array and group; a group's include those of everything below it.
+// Readers see a changed shape from then on.
 func (s *Store) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +269,7 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// replaceJSON writes metadata, unless they are those that are there.
+// replaceJSON writes metadata, unless they have not changed since they were last written.
 func (s *Store) replaceJSON(dir string, m metadata) error {
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -287,7 +287,7 @@ func (s *Store) replaceJSON(dir string, m metadata) error {
 	return nil
 }
 
-// replace writes a file that is whole at every moment, and durable after Sync.
+// replace writes a file atomically. It becomes durable with Sync.
 func replace(path string, content []byte) error {
 	if err := files.Swap(path, content); err != nil {
 		return fmt.Errorf("cannot write to the Zarr store: %w", err)
@@ -301,8 +301,8 @@ func Is(dir string) bool {
 	return err == nil
 }
 
-// Open reads the metadata of a store, whose groups hold arrays. More may be written to
-// it. Errors name the file.
+// Open reads the metadata of a store with groups of arrays. You can then also write to it. Errors
+// name the file.
 func Open(dir string) (*Store, error) {
 	m, err := readMetadata(dir, "group")
 	if err != nil {
@@ -346,7 +346,7 @@ func attributesOf(m metadata) map[string]any {
 	return m.Attributes
 }
 
-// folders lists the folders in a folder that hold metadata.
+// folders lists the subfolders that have metadata.
 func folders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -363,10 +363,10 @@ func folders(dir string) ([]string, error) {
 
 const (
 	maxMetadata = 1 << 28 // bytes of a file of metadata
-	maxHeader   = 1 << 16 // bytes that a chunk may be longer than twice its numbers
+	maxHeader   = 1 << 16 // bytes that a chunk may have in addition to twice its numbers
 )
 
-// readFile reads a regular file of at most so many bytes: others may have no end.
+// readFile reads a regular file of at most limit bytes. Other files may have no end.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -396,7 +396,7 @@ func readMetadata(dir, node string) (m metadata, err error) {
 	return m, nil
 }
 
-// spec is what the metadata say of an array, if that is supported.
+// spec returns the description of an array from its metadata, or an error if it is not supported.
 func (m *metadata) spec() (Spec, error) {
 	s := Spec{Type: m.Type, Shape: m.Shape, Dimensions: m.Dimensions, Attributes: m.Attributes}
 	if m.Grid == nil || m.Keys == nil || m.Grid.Name != "regular" || m.Keys.Name != "default" || m.Keys.Configuration.Separator != "." || len(m.Transformers) > 0 {
