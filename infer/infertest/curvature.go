@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Some targets have a Hessian, or an expected Fisher information, of which
-// package riemann makes metrics; see there for what the methods compute.
+// Some targets have a Hessian, or an expected Fisher information, from which package riemann makes
+// metrics. That package documents what the methods compute.
 
 // Hessian writes the second derivatives of the log density.
 func (b Banana) Hessian(x, h []float64) error {
@@ -135,9 +135,8 @@ func (r *LogisticRegression) rows(b []float64, f func(x []float64, p float64)) {
 	}
 }
 
-// Curved is a metric for any target, unrelated to it: positive definite, full,
-// and different everywhere. G = diag(Scale² (1 + ½ tanh x_i)) + u uᵀ with
-// u_i = ½ Scale sin x_i.
+// Curved is an artificial metric for any target: positive definite, full, and different at every
+// point. G = diag(Scale² (1 + ½ tanh x_i)) + u uᵀ with u_i = ½ Scale sin x_i.
 type Curved struct {
 	D     int
 	Scale float64 // 0: 1
@@ -150,7 +149,7 @@ func (c Curved) scale() float64 {
 	return c.Scale
 }
 
-// Dim is its dimension.
+// Dim is the dimension of the metric.
 func (c Curved) Dim() int { return c.D }
 
 // Metric writes G(x).
@@ -179,9 +178,9 @@ func (c Curved) TraceGrad(x, a, grad []float64) error {
 	return nil
 }
 
-// CheckMetric returns an error if a metric, or what a target offers to make one
-// of, contradicts itself at x: if G is not symmetric, or if the gradient of
-// tr(A·G) is not that of finite differences, for a few symmetric A.
+// CheckMetric returns an error if a metric G, or a target's Hessian, is inconsistent at x. It
+// checks that G is symmetric, and that the gradient of tr(A·G) agrees with finite differences for a
+// few symmetric A.
 func CheckMetric(x []float64, metric func(x, g []float64) error, traceGrad func(x, a, grad []float64) error) error {
 	d := len(x)
 	g := make([]float64, d*d)

@@ -17,17 +17,15 @@ type GradientElement struct {
 	Error    float64 // estimate of the error of Numeric
 }
 
-// OK reports whether the two agree within the error of the differences, or a
-// relative 1e-6.
+// OK reports whether the two agree within the error of the differences, or to a relative 1e-6.
 func (e GradientElement) OK() bool {
 	tol := max(10*e.Error, 1e-6*max(1, math.Abs(e.Analytic)))
 	return math.Abs(e.Analytic-e.Numeric) <= tol
 }
 
-// CompareGradient compares the gradient of target at x with central
-// differences of five points, for each coordinate with the step, out of
-// several, at which halving it changes least. The error is that of the target,
-// or says that the log density is not finite at x.
+// CompareGradient compares the gradient of target at x with five-point central differences. For
+// each coordinate it tries several steps and uses the one at which halving changes the result
+// least. The error is the target's, or says that the log density is not finite at x.
 func CompareGradient(target infer.LogDensity, x []float64) (logDensity float64, elements []GradientElement, err error) {
 	grad := make([]float64, len(x))
 	spare := make([]float64, len(x))
@@ -44,7 +42,7 @@ func CompareGradient(target infer.LogDensity, x []float64) (logDensity float64, 
 		v, err := target.LogDensityGrad(y, spare)
 		y[i] = x[i]
 		if err != nil {
-			return math.NaN() // outside the support: this step is no good
+			return math.NaN() // outside the support: do not use this step
 		}
 		return v
 	}
@@ -68,8 +66,8 @@ func CompareGradient(target infer.LogDensity, x []float64) (logDensity float64, 
 	return lp, elements, nil
 }
 
-// CheckGradient returns an error that tells which elements of the gradient at
-// x differ from finite differences.
+// CheckGradient returns an error if elements of the gradient at x differ from finite differences.
+// It names their number and the first one.
 func CheckGradient(target infer.LogDensity, x []float64) error {
 	_, elements, err := CompareGradient(target, x)
 	if err != nil {
@@ -89,10 +87,10 @@ func CheckGradient(target infer.LogDensity, x []float64) error {
 		len(bad), len(x), b.Index, b.Analytic, b.Numeric, b.Error)
 }
 
-// CheckContract checks, at x, what [infer.LogDensity] promises beside a correct
-// gradient: every element of the gradient is written, x is not, the value does
-// not depend on earlier calls, a clone agrees to the last bit, and nothing is
-// allocated. No other goroutine should be allocating meanwhile.
+// CheckContract checks, at x, the contract of [infer.LogDensity] other than a correct gradient.
+// Every element of the gradient is written, and x is not. The value does not depend on earlier
+// calls, a clone agrees to the last bit, and nothing is allocated. No other goroutine should
+// allocate meanwhile.
 func CheckContract(target infer.LogDensity, x []float64) error {
 	if len(x) != target.Dim() {
 		return fmt.Errorf("x has length %d, Dim is %d", len(x), target.Dim())
@@ -130,7 +128,7 @@ func CheckContract(target infer.LogDensity, x []float64) error {
 	for i := range other {
 		other[i] += 0.3
 	}
-	target.LogDensityGrad(other, make([]float64, len(x))) // only for what it may leave behind
+	target.LogDensityGrad(other, make([]float64, len(x))) // only for possible side effects
 	if err := same("a second evaluation, after one elsewhere", target); err != nil {
 		return err
 	}

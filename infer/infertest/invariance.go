@@ -12,34 +12,34 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// The false alarm rate of the whole suite, and the number of statistical tests
-// that it is divided by. Count a test when adding one.
+// The false alarm rate of the whole suite, and the number of statistical tests that share it. When
+// you add tests, make sure that there are no more than SuiteTests.
 const (
 	SuiteAlpha = 1e-6
 	SuiteTests = 100
 )
 
-// Invariance is a test whether a kernel leaves a target invariant.
+// Invariance tests whether a kernel leaves a target invariant.
 type Invariance struct {
 	Target Exact
 
-	// Kernel and Hamiltonian make the parts of one worker.
+	// Kernel and Hamiltonian make these parts for each worker.
 	Kernel      func() infer.Kernel
 	Hamiltonian func(target infer.LogDensity) (infer.Hamiltonian, error)
 
 	StepSize    float64
 	Transitions int    // per replicate; 0: 3
 	Replicates  int    // 0: 40000
-	Seed        uint64 // of all that is random
+	Seed        uint64 // seed of all random numbers
 
 	// Alpha is the probability of a false alarm; 0: SuiteAlpha / SuiteTests.
 	Alpha float64
 }
 
-// InvarianceResult tells what an [Invariance] test has seen.
+// InvarianceResult is the result of an [Invariance] test.
 type InvarianceResult struct {
 	Statistics []Statistic
-	Bound      float64 // that a correct kernel exceeds with probability less than Alpha in any of them
+	Bound      float64 // a correct kernel exceeds it anywhere with probability below Alpha
 
 	AcceptStat float64 // mean
 	Leapfrogs  float64 // per transition
@@ -50,11 +50,10 @@ type InvarianceResult struct {
 // Statistic is a function of the state with a known distribution.
 type Statistic struct {
 	Name     string
-	Distance float64 // Kolmogorov's, from that distribution
+	Distance float64 // Kolmogorov distance from that distribution
 }
 
-// Err returns an error that names the statistics beyond the bound, nil if
-// there are none.
+// Err returns an error that names the first statistic beyond the bound, or nil if there is none.
 func (r InvarianceResult) Err() error {
 	for _, s := range r.Statistics {
 		if !(s.Distance <= r.Bound) {
@@ -160,14 +159,13 @@ func (c Invariance) Run() (InvarianceResult, error) {
 	return res, nil
 }
 
-// score is the normal quantile of u. The ends are clipped where u has been
-// rounded to 0 or 1.
+// score is the standard normal quantile of u. It is finite even if u was rounded to 0 or 1.
 func score(u float64) float64 {
 	return mathext.NormalQuantile(min(max(u, 1e-300), 1-1e-16))
 }
 
-// kolmogorov returns the distance of the empirical distribution of v, which is
-// sorted, from the uniform one.
+// kolmogorov returns the Kolmogorov distance of the empirical distribution of v from the uniform
+// one. It sorts v.
 func kolmogorov(v []float64) float64 {
 	slices.Sort(v)
 	n := float64(len(v))

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// EightSchools is the posterior of Rubin's eight schools in the non-centred
-// parametrisation of posteriordb: eight standardised effects, mu, log tau. It has
-// no exact draws, but Stan's own figures are known for it.
+// EightSchools is the posterior of Rubin's eight schools in the non-centred parametrisation of
+// posteriordb: eight standardised effects, mu, log tau. It has no exact draws, but reference
+// results from Stan exist.
 type EightSchools struct{}
 
 const schools = 8
@@ -19,8 +19,8 @@ func (EightSchools) Dim() int { return schools + 2 }
 // CloneDensity implements [infer.Cloner].
 func (e EightSchools) CloneDensity() infer.LogDensity { return e }
 
-// LogDensityGrad implements [infer.LogDensity]; constants are dropped, the
-// Jacobian of log tau is included.
+// LogDensityGrad implements [infer.LogDensity]. It drops constants and includes the Jacobian of log
+// tau.
 func (EightSchools) LogDensityGrad(x, grad []float64) (float64, error) {
 	y := [schools]float64{28, 8, -3, 7, -1, 1, 18, 12}
 	sigma := [schools]float64{15, 10, 16, 11, 9, 11, 10, 18}

@@ -19,15 +19,14 @@ type Exact interface {
 	// Sample writes an exact draw to x.
 	Sample(rng *rand.Rand, x []float64)
 
-	// Uniforms writes to u what is independent and uniform on (0, 1) if x
-	// comes from the target: its Rosenblatt transform.
+	// Uniforms writes the Rosenblatt transform of x to u. If x comes from the target, its elements
+	// are independent and uniform on (0, 1).
 	Uniforms(x, u []float64)
 
 	String() string
 }
 
-// Zoo returns one specimen of each target with exact draws, of small
-// dimension.
+// Zoo returns one example of each target with exact draws, of small dimension.
 func Zoo() []Exact {
 	return []Exact{
 		NewNormal([]float64{1, -2, 0.5}, [][]float64{{2, 0, 0}, {1.5, 0.5, 0}, {-1, 0.3, 0.1}}),
@@ -52,8 +51,8 @@ type Normal struct {
 	z, w []float64
 }
 
-// NewNormal returns the normal distribution with the given mean and lower
-// triangular factor of its covariance; both are kept.
+// NewNormal returns the normal distribution with the given mean and lower triangular factor of its
+// covariance. It keeps both slices.
 func NewNormal(mean []float64, l [][]float64) *Normal {
 	return &Normal{Mean: mean, L: l, z: make([]float64, len(mean)), w: make([]float64, len(mean))}
 }
@@ -141,9 +140,8 @@ func (n *Normal) Uniforms(x, u []float64) {
 
 func (n *Normal) String() string { return fmt.Sprintf("normal(%d)", len(n.Mean)) }
 
-// Funnel is Neal's: x₁ ~ normal(0, 3), the others normal(0, exp(x₁/2)).
-// No constant step size suits it, so samplers miss its neck; a single
-// transition leaves it invariant all the same.
+// Funnel is Neal's funnel: x₁ ~ normal(0, 3), the others normal(0, exp(x₁/2)). No constant step
+// size suits it, so samplers miss its neck. Nevertheless, a single transition leaves it invariant.
 type Funnel struct{ D int }
 
 // Dim implements [infer.LogDensity].
@@ -260,8 +258,8 @@ func (t StudentT) Uniforms(x, u []float64) {
 
 func (t StudentT) String() string { return fmt.Sprintf("student_t(%d, %v)", t.D, t.Nu) }
 
-// Logistic has independent standard logistic coordinates: what a parameter
-// uniform on (0, 1) is on the unconstrained scale.
+// Logistic has independent standard logistic coordinates: the distribution of a parameter on the
+// unconstrained scale that is uniform on (0, 1).
 type Logistic struct{ D int }
 
 // Dim implements [infer.LogDensity].
@@ -323,7 +321,7 @@ func (g LogGamma) LogDensityGrad(x, grad []float64) (float64, error) {
 
 // Sample implements [Exact].
 func (g LogGamma) Sample(rng *rand.Rand, x []float64) {
-	// gamma(a) = gamma(a+1) U^(1/a), in logs lest it underflow.
+	// gamma(a) = gamma(a+1) U^(1/a), in logs to avoid underflow.
 	d := distuv.Gamma{Alpha: g.Shape + 1, Beta: 1, Src: rng}
 	for i := range x {
 		x[i] = math.Log(d.Rand()) - rng.ExpFloat64()/g.Shape
@@ -339,8 +337,8 @@ func (g LogGamma) Uniforms(x, u []float64) {
 
 func (g LogGamma) String() string { return fmt.Sprintf("log_gamma(%d, %v)", g.D, g.Shape) }
 
-// Bimodal has standard normal coordinates, but the first is an even mixture of
-// two normals whose means are Distance apart.
+// Bimodal has standard normal coordinates except the first, which is an even mixture of two normals
+// with means Distance apart.
 type Bimodal struct {
 	D        int
 	Distance float64
@@ -385,8 +383,8 @@ func (b Bimodal) Uniforms(x, u []float64) {
 
 func (b Bimodal) String() string { return fmt.Sprintf("bimodal(%d, %v)", b.D, b.Distance) }
 
-// Exponential has independent standard exponential coordinates, not
-// transformed: the log density is -Inf where one is negative.
+// Exponential has independent standard exponential coordinates without a transform: the log density
+// is -Inf where one is negative.
 type Exponential struct{ D int }
 
 // Dim implements [infer.LogDensity].

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// curve is a model of observations y at times: a sum of basis functions of the core
-// parameters with amplitudes that are normal(0, wide) a priori, and errors of scale s. The
-// coordinates are the core and the amplitudes, of which there may be two.
+// curve is a model of observations y at times, with errors of scale s. The mean is a sum of basis
+// functions, which depend on the core parameters, times amplitudes with prior normal(0, wide). The
+// coordinates are the core and one or two amplitudes.
 type curve struct {
 	core  int
 	basis int
@@ -17,10 +17,10 @@ type curve struct {
 	s     float64
 	wide  float64
 
-	// at writes the basis functions at time t, and their slopes by the core parameters,
+	// at writes the basis functions at time t, and their derivatives by the core parameters to
 	// slopes[function][parameter].
 	at func(t float64, core, values []float64, slopes [][]float64)
-	// prior is the log prior of the core and adds its gradient.
+	// prior returns the log prior of the core and adds its gradient to grad.
 	prior func(core, grad []float64) float64
 	box   []axis
 	modes []Quantity
@@ -87,7 +87,7 @@ func (c curve) posterior() posterior {
 	return p
 }
 
-// amplitudes gives the normal distribution of the amplitudes given the core: mean, covariance,
+// amplitudes returns the normal distribution of the amplitudes given the core: mean, covariance,
 // the determinant of the precision, and meanᵀ precision mean.
 func (c curve) amplitudes(core []float64) (mean []float64, covariance [][]float64, det, form float64) {
 	values, slopes := c.scratch()
@@ -117,7 +117,8 @@ func (c curve) amplitudes(core []float64) (mean []float64, covariance [][]float6
 	return mean, covariance, det, form
 }
 
-// observed adds errors to a curve with given parameters.
+// observed returns the curve with simulated observations: its values at given parameters plus
+// errors.
 func (c curve) observed(rng *rand.Rand, core, amplitudes []float64) curve {
 	values, slopes := c.scratch()
 	c.y = nil
@@ -132,7 +133,7 @@ func (c curve) observed(rng *rand.Rand, core, amplitudes []float64) curve {
 	return c
 }
 
-// normalPrior is a normal prior of independent coordinates.
+// normalPrior is a normal prior with independent coordinates.
 func normalPrior(mean, sd []float64) func(x, grad []float64) float64 {
 	return func(x, grad []float64) float64 {
 		lp := 0.0
@@ -145,12 +146,12 @@ func normalPrior(mean, sd []float64) func(x, grad []float64) float64 {
 	}
 }
 
-// transfection is the course of a protein after transfection with mRNA, which decays at rate
-// β = exp(x₁) while the protein does at δ = exp(x₂):
+// transfection is the concentration of a protein after transfection with mRNA. The mRNA decays at
+// rate β = exp(x₁) and the protein at rate δ = exp(x₂):
 //
 //	scale (exp(−βt) − exp(−δt))/(δ − β) + offset
 //
-// The rates can be exchanged; prior is their logarithms' prior means.
+// The rates are exchangeable; prior has the prior means of their logarithms.
 func transfection(n int, s float64, prior []float64) curve {
 	c := curve{
 		core: 2, basis: 2, s: s, wide: 5,
@@ -182,8 +183,8 @@ func transfection(n int, s float64, prior []float64) curve {
 	return c
 }
 
-// oscillator is an undamped oscillation that is seen once a second: cos(ωt) is the same for ω
-// and 2π − ω. The coordinate is the logit of ω/2π, with the prior normal(prior, 1.5).
+// oscillator is an undamped oscillation observed once a second, so that cos(ωt) is the same for ω
+// and 2π − ω. The core coordinate is the logit of ω/2π, with the prior normal(prior, 1.5).
 func oscillator(n int, s, prior float64) curve {
 	c := curve{
 		core: 1, basis: 1, s: s, wide: 3,
@@ -203,9 +204,9 @@ func oscillator(n int, s, prior float64) curve {
 	return c
 }
 
-// bistable is the ODE x' = r (x − x³) in closed form, of which the square is observed: the
-// solutions x and −x look the same. The coordinates are x at time 0, normal(prior, 1) a
-// priori, and log r, normal(0, 0.5).
+// bistable is the ODE x' = r (x − x³), solved in closed form. Only the square of x is observed, so
+// the solutions x and −x look the same. The coordinates are x at time 0 with prior normal(prior,
+// 1), and log r with prior normal(0, 0.5).
 func bistable(rng *rand.Rand, n int, s, start, rate, prior float64) posterior {
 	square := func(t, x, r float64) (q, byX, byR float64) {
 		e := math.Exp(2 * r * t)
@@ -240,8 +241,8 @@ func bistable(rng *rand.Rand, n int, s, start, rate, prior float64) posterior {
 	return p
 }
 
-// wells has two coordinates in double wells with minima at ±1, of depth k and tilted by a,
-// coupled by c; d − 2 further coordinates are normal about their sum.
+// wells has two coordinates in double wells with minima at ±1, of depth k, tilted by a and coupled
+// by c. The other d − 2 coordinates are normal about the sum of these two.
 func wells(d int, k, a, c float64) posterior {
 	p := posterior{dim: d, core: 2, box: slices.Repeat([]axis{{-4, 4, 141}}, 2)}
 	well := func(x float64) (lp, slope float64) {

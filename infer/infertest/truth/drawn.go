@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// family draws targets of a kind: dimension, scales, masses and rotation by rng.
+// family draws targets of one kind, with random dimension, scales, masses and rotation.
 type family struct {
 	name string
-	n    int // of them are drawn by each seed
+	n    int // number of targets drawn per seed
 	draw func(rng *rand.Rand, name string) *Target
 }
 
-// families is the table from which [Drawn] draws.
+// families lists the families from which [Drawn] draws.
 var families = []family{
 	{"normal", 5, func(rng *rand.Rand, name string) *Target {
 		d := between(rng, 2, 50)
@@ -86,7 +86,7 @@ var families = []family{
 	}},
 	{"concentric", 4, func(rng *rand.Rand, name string) *Target {
 		d := between(rng, 2, 8)
-		// The narrow part must be so narrow that the wide one has little in its ball.
+		// The narrow part must be so narrow that its ball has little mass of the wide one.
 		narrow := logUniform(rng, 0.01, 0.1)
 		return concentric(name, d, 0.2+0.6*rng.Float64(), rng.Float64()-0.5, narrow)
 	}},
@@ -148,7 +148,7 @@ var families = []family{
 	}},
 }
 
-// Drawn returns targets that a seed draws from families.
+// Drawn returns targets drawn at random from families, with a seed.
 func Drawn(seed uint64) []*Target {
 	var out []*Target
 	for _, f := range families {
@@ -161,7 +161,7 @@ func Drawn(seed uint64) []*Target {
 	return classed(out)
 }
 
-// between is a whole number from low to high, both included.
+// between is a random integer from low to high, both included.
 func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
 
 func logUniform(rng *rand.Rand, low, high float64) float64 {
@@ -186,8 +186,8 @@ func direction(rng *rand.Rand, d int) []float64 {
 	return v
 }
 
-// apartWithin draws k points in the cube of a half-width such that modes about them can be
-// told apart.
+// apartWithin draws k points in the cube with the given half-width, such that modes about them can
+// be distinguished.
 func apartWithin(rng *rand.Rand, k, d int, half float64) [][]float64 {
 	var out [][]float64
 	for len(out) < k {
@@ -202,8 +202,8 @@ func apartWithin(rng *rand.Rand, k, d int, half float64) [][]float64 {
 	return out
 }
 
-// drawnModes has modes at given centres with random masses, none below 0.05, of different
-// scales in random directions; some have heavy tails at the same scale.
+// drawnModes has normal modes at given centres, with random masses of at least 0.05 and different
+// scales along random directions.
 func drawnModes(rng *rand.Rand, name string, class Class, centres [][]float64) *Target {
 	k, d := len(centres), len(centres[0])
 	weights, sum := make([]float64, k), 0.0

@@ -13,8 +13,7 @@ import (
 // dataSeed selects the data and rotations of the fixed targets.
 const dataSeed = 33
 
-// Fixed returns the targets that are written down. They have fresh scratch memory at each
-// call.
+// Fixed returns the fixed targets, with new scratch memory at each call.
 func Fixed() []*Target {
 	return slices.Concat(fixedOneMode(), classed(fixedReachable()), fixedFar(), fixedImproper())
 }
@@ -73,7 +72,8 @@ func unitsOf(d int, low, high float64) []scalar {
 	return out
 }
 
-// simplex is a Dirichlet variate on the scale of Stan's stick-breaking transform.
+// simplex is a Dirichlet distribution on the unconstrained scale of Stan's stick-breaking
+// transform.
 func simplex(alpha ...float64) law {
 	var s []scalar
 	rest := 0.0
@@ -87,20 +87,20 @@ func simplex(alpha ...float64) law {
 	return independent(s...)
 }
 
-// heights has two modes apart in the first coordinate, of masses p and 1−p, of which the
-// second is narrower in d more coordinates and so may be higher though it has less mass.
+// heights has two modes of masses p and 1−p, which are separated in the first coordinate. The
+// second is narrower in the d other coordinates, so it may be higher though it has less mass.
 func heights(p float64, d int, narrow float64) law {
 	wide := product(independent(normal(-1, 0.05)), standard(d))
 	return mix([]float64{p, 1 - p}, wide, product(independent(normal(1, 0.05)), shift(standard(d), at(d, 0), narrow)))
 }
 
-// ofHeights are the shares of the modes of heights.
+// ofHeights is the share of the first mode of heights.
 func ofHeights(p float64) Quantity {
 	return share("x[1] < 0", p, func(x []float64) bool { return x[0] < 0 })
 }
 
-// apart is a mixture of normal modes that hardly overlap, with their shares: within a ball
-// about its centre a mode has all its mass but a millionth, and the others have none.
+// apart is a mixture of normal modes that hardly overlap, with their shares. A ball about its
+// centre contains all but a millionth of a mode's mass, and almost none of the others'.
 func apart(weights []float64, centres [][]float64, scales []float64, part func(k int) law) (law, []Quantity) {
 	var parts []law
 	var shares []Quantity
@@ -114,8 +114,8 @@ func apart(weights []float64, centres [][]float64, scales []float64, part func(k
 	return mix(weights, parts...), shares
 }
 
-// ballRadius is that of a ball which has all of a standard normal distribution but a
-// millionth.
+// ballRadius is the radius of a ball that contains all but a millionth of a standard normal
+// distribution.
 func ballRadius(d int) float64 {
 	return math.Sqrt(distuv.ChiSquared{K: float64(d)}.Quantile(1 - 1e-6))
 }
@@ -134,8 +134,8 @@ func balls(name string, class Class, weights []float64, centres [][]float64, sca
 	return target(name, class, l, shares...)
 }
 
-// concentric is two normal distributions about the same centre, of different scales. The
-// share is that of the ball in which the narrow one is.
+// concentric is a mixture of two normal distributions with the same centre and different scales.
+// Its share is the probability of the ball that contains the narrow one.
 func concentric(name string, d int, p, centre, narrow float64) *Target {
 	c, radius := at(d, centre), ballRadius(d)*narrow
 	inside := distuv.ChiSquared{K: float64(d)}.CDF(radius * radius)

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// posterior is a target of which a few parameters, its first coordinates, are integrated by
+// posterior is a target whose first coordinates (the core, up to three) are integrated by
 // quadrature, and the others in closed form.
 type posterior struct {
 	dim, core int
 	joint     func() evaluator
 	marginal  func(core []float64) float64                   // log density of the core, up to a constant; safe for concurrent use
-	rest      func(rng *rand.Rand, x []float64)              // draws x[core:] given x[:core]; nil: there are none
-	moments   func(core []float64, mean, variance []float64) // of the others, given the core; nil: not compared
-	box       []axis                                         // beyond which there is nothing of the core
+	rest      func(rng *rand.Rand, x []float64)              // draws x[core:] given x[:core]; nil: none
+	moments   func(core []float64, mean, variance []float64) // of the others given the core; nil: not compared
+	box       []axis                                         // contains all mass of the core
 	modes     []Quantity                                     // shares, by the core; Truth is computed
 }
 
@@ -30,22 +30,22 @@ type axis struct {
 func (a axis) node(i int) float64 { return a.low + float64(i)*a.step() }
 func (a axis) step() float64      { return (a.high - a.low) / float64(a.n-1) }
 
-// grid is a density at the nodes of a product of axes: the trapezoidal rule, which for smooth
-// densities that vanish at the edges is exact to rounding once nodes are closer than about
-// a standard deviation.
+// grid is a density at the nodes of a product of axes, for integration by the trapezoidal rule. For
+// smooth densities that vanish at the edges, the rule is exact up to rounding if nodes are closer
+// than about a standard deviation.
 type grid struct {
 	axes   []axis
 	weight []float64 // sums to 1
 	below  []float64 // cumulative envelope, for draws
 	log    func(core []float64) float64
-	top    float64 // of log
+	top    float64 // maximum of log at the nodes
 	bound  []float64
 }
 
-// nothing is the difference of log densities beyond which there is nothing.
+// nothing is the difference from the maximal log density beyond which the density is negligible.
 const nothing = 40
 
-// newGrid looks with coarse nodes where the density is, and then makes the grid there.
+// newGrid finds the support of the density on a coarse grid, and then makes the grid there.
 func newGrid(box []axis, log func(core []float64) float64) *grid {
 	coarse := slices.Clone(box)
 	for i := range coarse {
@@ -78,8 +78,8 @@ func newGrid(box []axis, log func(core []float64) float64) *grid {
 		g.weight[k] = math.Exp(lp - g.top)
 		sum += g.weight[k]
 	}
-	// The envelope of a cell is twice its node's density times, for each axis, how much larger
-	// that of the next node is.
+	// The envelope of a cell is twice its node's density, times a factor per axis: the ratio of the
+	// larger neighbour's density to it, if above 1.
 	g.bound, g.below = make([]float64, len(lps)), make([]float64, len(lps))
 	total := 0.0
 	for k := range lps {
@@ -105,7 +105,7 @@ func newGrid(box []axis, log func(core []float64) float64) *grid {
 	return g
 }
 
-// place is the indices of a node along the axes.
+// place returns the indices of node k along the axes.
 func (g *grid) place(k int) []int {
 	at := make([]int, len(g.axes))
 	for i := len(at) - 1; i >= 0; i-- {
@@ -149,7 +149,7 @@ func (g *grid) evaluate() []float64 {
 	return out
 }
 
-// means are those of several functions of the core, which f writes.
+// means computes the means of n functions of the core, which f writes to its second argument.
 func (g *grid) means(n int, f func(core, to []float64)) []float64 {
 	out, to := make([]float64, n), make([]float64, n)
 	g.each(func(k int, core []float64) {
@@ -178,8 +178,7 @@ func (g *grid) draw(rng *rand.Rand, core []float64) {
 	}
 }
 
-// target makes a target of a posterior. Nothing is integrated before its figures or draws
-// are asked for.
+// target makes a target from a posterior. It integrates only when quantities or draws are needed.
 func (p posterior) target(name string, class Class) *Target {
 	made := sync.OnceValue(func() *grid { return newGrid(p.box, p.marginal) })
 	return &Target{
@@ -194,8 +193,8 @@ func (p posterior) target(name string, class Class) *Target {
 	}
 }
 
-// quantities are means and mean squared deviations of the core, means of the others, and
-// shares of modes.
+// quantities are the means and variances of the core, the means of the others, and the shares of
+// modes.
 func (p posterior) quantities(g *grid) []Quantity {
 	var out []Quantity
 	n := p.core
@@ -240,7 +239,7 @@ func (p posterior) quantities(g *grid) []Quantity {
 	return out
 }
 
-// mode is a share whose probability is to be computed.
+// mode is a share whose probability will be computed.
 func mode(name string, in func(core []float64) bool) Quantity {
 	return Quantity{Name: name, Share: true, Of: indicator(in)}
 }

@@ -7,7 +7,7 @@ func improper(name string, d int, at evaluator) *Target {
 	return &Target{Name: name, Class: Improper, Density: newDensity(d, func() evaluator { return at })}
 }
 
-// ridge has a sum of coordinates that is normal, and nothing else that holds them.
+// ridge is normal in one weighted sum of coordinates, and flat in all other directions.
 func ridge(name string, weights ...float64) *Target {
 	return improper(name, len(weights), func(x, grad []float64) float64 {
 		s := 0.0
@@ -21,8 +21,8 @@ func ridge(name string, weights ...float64) *Target {
 	})
 }
 
-// heavy has a tail of one coordinate that is |x|^-power, which has no integral where power
-// is at most 1; the other coordinates are standard normal.
+// heavy has a tail |x|^-power in its first coordinate, which has no finite integral if power is at
+// most 1. The other coordinates are standard normal.
 func heavy(name string, d int, power float64) *Target {
 	return improper(name, d, func(x, grad []float64) float64 {
 		lp := -0.5 * power * math.Log1p(x[0]*x[0])
@@ -35,7 +35,7 @@ func heavy(name string, d int, power float64) *Target {
 	})
 }
 
-// separated is a logistic regression without a prior whose outcomes the predictor separates.
+// separated is a logistic regression without a prior, where the predictor separates the outcomes.
 func separated(name string, predictor []float64) *Target {
 	return improper(name, 2, func(x, grad []float64) float64 {
 		clear(grad)
@@ -52,9 +52,8 @@ func separated(name string, predictor []float64) *Target {
 	})
 }
 
-// unboundedScale is a hierarchy with a flat prior on the logarithm of its scale, which has a
-// mass without end as the scale goes to zero. The coordinates are log τ, μ and effects, which
-// are not centred.
+// unboundedScale is a hierarchy with a flat prior on the logarithm of its scale, so its mass is
+// infinite as the scale goes to zero. The coordinates are log τ, μ and non-centred effects.
 func unboundedScale(name string, y []float64) *Target {
 	return improper(name, 2+len(y), func(x, grad []float64) float64 {
 		tau, lp := math.Exp(x[0]), -0.5*x[1]*x[1]/25

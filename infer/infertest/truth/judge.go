@@ -8,26 +8,26 @@ import (
 
 // The limits of what counts as wrong.
 const (
-	// MaxOff is how far an estimate may be off, in exact standard deviations.
+	// MaxOff is the largest allowed error of an estimate, in exact standard deviations.
 	MaxOff = 0.1
-	// MaxShareOff is how far the share of a mode may be off.
+	// MaxShareOff is the largest allowed error of the share of a mode.
 	MaxShareOff = 0.1
-	// MaxErrors is how many Monte Carlo standard errors an estimate may always be off.
+	// MaxErrors is the error that is always allowed, in Monte Carlo standard errors.
 	MaxErrors = 5
-	// MinESS bounds the Monte Carlo standard error that a run may claim. Below it the run
-	// is reported to be imprecise in any case.
+	// MinESS is the smallest effective sample size that counts for the Monte Carlo standard error.
+	// A run with fewer is reported as imprecise in any case.
 	MinESS = 400
 )
 
-// Estimate is a figure of a run with the truth.
+// Estimate compares an estimate of a run with the truth.
 type Estimate struct {
 	Quantity Quantity
 	Value    float64
-	ESS      float64 // that the draws claim
-	Limit    float64 // the largest difference from the truth that is not wrong
+	ESS      float64 // effective sample size of the draws, as estimated from them
+	Limit    float64 // the largest allowed difference from the truth
 }
 
-// Off is how far the estimate is off, in units of what is allowed: above 1 it is wrong.
+// Off is the error of the estimate divided by Limit: above 1 it is wrong.
 func (e Estimate) Off() float64 {
 	off := math.Abs(e.Value-e.Quantity.Truth) / e.Limit
 	if math.IsNaN(off) {
@@ -36,7 +36,7 @@ func (e Estimate) Off() float64 {
 	return off
 }
 
-// Judge compares draws, [chain][draw][coordinate], with what is known of a target.
+// Judge compares draws, [chain][draw][coordinate], with the known quantities of a target.
 func Judge(t *Target, draws [][][]float64) []Estimate {
 	var out []Estimate
 	for _, q := range t.Quantities() {
@@ -50,7 +50,7 @@ func Judge(t *Target, draws [][][]float64) []Estimate {
 			}
 		}
 		e := Estimate{Quantity: q, Value: sum / float64(n), ESS: diagnose.ESSMean(values)}
-		if math.IsNaN(e.ESS) { // it does not vary: nothing in the draws says that they are few
+		if math.IsNaN(e.ESS) { // constant: the draws do not show that they are few
 			e.ESS = float64(n)
 		}
 		least := MaxOff * q.SD
@@ -63,21 +63,21 @@ func Judge(t *Target, draws [][][]float64) []Estimate {
 	return out
 }
 
-// Verdict is what a run came to.
+// Verdict is the judgement of a run.
 type Verdict string
 
 // The verdicts.
 const (
-	Silent Verdict = "wrong and silent" // a figure is wrong, and nothing says so
+	Silent Verdict = "wrong and silent" // a figure is wrong, and nothing warns of it
 	Told   Verdict = "wrong and told"
 	Right  Verdict = "right"
 	Warned Verdict = "right but warned"
 )
 
-// Verdicts lists them, the worst first.
+// Verdicts lists the verdicts, the worst first.
 func Verdicts() []Verdict { return []Verdict{Silent, Told, Right, Warned} }
 
-// verdict is that of a run that was wrong or not, and warned or not.
+// verdict returns the verdict on a run from whether it was wrong and whether it warned.
 func verdict(wrong, warned bool) Verdict {
 	switch {
 	case wrong && warned:

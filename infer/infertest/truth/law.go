@@ -9,27 +9,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// law is a distribution that is known.
+// law is a distribution with known density, exact draws and moments.
 type law struct {
 	dim     int
-	density func() evaluator                        // log density; that of parts of mixtures is normalised
+	density func() evaluator                        // log density; parts of mixtures must be normalised
 	draw    func(rng *rand.Rand, x []float64)       // an exact draw; safe for concurrent use
-	mean    []float64                               // by coordinate; nil: not to be compared
-	sd      []float64                               // by coordinate; NaN: mean is not to be compared
+	mean    []float64                               // by coordinate; nil: not compared
+	sd      []float64                               // by coordinate; NaN: the mean is not compared
 	cdf     func(coordinate int, c float64) float64 // of a coordinate; nil: no closed form
 
-	// marginal is the common distribution of all projections on unit vectors, of spherical
-	// laws; affine images then have marginals in closed form.
+	// marginal is the distribution of a spherical law's projection on any unit vector. With it,
+	// affine images have marginals in closed form.
 	marginal *scalar
 
-	normalised bool // the density integrates to 1; known of mixtures
+	normalised bool // the density is known to integrate to 1; set for mixtures
 }
 
-// maxCompared is the number of coordinates of which figures are compared.
+// maxCompared is the largest number of coordinates whose quantities are compared.
 const maxCompared = 4
 
-// compared are the coordinates whose figures are compared: all of few, else some that are
-// spread evenly.
+// compared lists the coordinates whose quantities are compared: all, or maxCompared evenly spaced
+// ones.
 func compared(d int) []int {
 	n := min(d, maxCompared)
 	out := make([]int, n)
@@ -39,7 +39,7 @@ func compared(d int) []int {
 	return out
 }
 
-// quantities of a law are means of coordinates, and indicators of their quantiles.
+// quantities returns the means of coordinates and the indicators of their quantiles.
 func (l law) quantities() []Quantity {
 	var out []Quantity
 	for _, j := range compared(l.dim) {
@@ -52,7 +52,7 @@ func (l law) quantities() []Quantity {
 		}
 		for _, p := range []float64{0.1, 0.5, 0.9} {
 			c := quantile(func(c float64) float64 { return l.cdf(j, c) }, p)
-			p := l.cdf(j, c) // between modes many c have nearly the same
+			p := l.cdf(j, c) // between modes, many c have nearly the same probability
 			q := share(fmt.Sprintf("P(%s < %.3g)", name, c), p, func(x []float64) bool { return x[j] < c })
 			q.Share = false
 			out = append(out, q)
@@ -146,7 +146,7 @@ func sphericalT(d int, nu float64) law {
 	return l
 }
 
-// product puts independent laws one after another.
+// product concatenates independent laws.
 func product(parts ...law) law {
 	l := law{}
 	var first []int // coordinate of each part
@@ -188,8 +188,8 @@ func product(parts ...law) law {
 	return l
 }
 
-// affine is the law of at + a z, for z from l, whose coordinates are uncorrelated. a is
-// invertible.
+// affine is the law of at + a z, where z has law l. The coordinates of l must be uncorrelated, and
+// a invertible.
 func affine(l law, at []float64, a [][]float64) law {
 	d := l.dim
 	inverse, logDet := invert(a)
@@ -252,7 +252,7 @@ func affine(l law, at []float64, a [][]float64) law {
 	return out
 }
 
-// shift moves a law, and scales it by a factor.
+// shift scales a law by a factor and then adds at.
 func shift(l law, at []float64, by float64) law {
 	out := law{dim: l.dim}
 	for j := range at {
@@ -286,7 +286,7 @@ func shift(l law, at []float64, by float64) law {
 	return out
 }
 
-// mix is a mixture: weights sum to 1, and the densities of the parts are normalised.
+// mix is a mixture. weights must sum to 1, and the densities of the parts must be normalised.
 func mix(weights []float64, parts ...law) law {
 	l := law{normalised: true, dim: parts[0].dim, mean: make([]float64, parts[0].dim), sd: make([]float64, parts[0].dim)}
 	for j := range l.dim {
@@ -397,7 +397,7 @@ func invert(a [][]float64) (inverse [][]float64, logDet float64) {
 	return inverse, logDet
 }
 
-// rotation is a random orthogonal matrix, by the method of Gram and Schmidt.
+// rotation is a random orthogonal matrix, made by the Gram–Schmidt method.
 func rotation(rng *rand.Rand, d int) [][]float64 {
 	q := make([][]float64, d)
 	for i := range q {
@@ -439,7 +439,7 @@ func scaled(a [][]float64, scales []float64) [][]float64 {
 	return out
 }
 
-// spread gives n scales from low to high in equal ratios.
+// spread returns n scales from low to high in equal ratios.
 func spread(n int, low, high float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -448,5 +448,5 @@ func spread(n int, low, high float64) []float64 {
 	return out
 }
 
-// at gives a point whose coordinates are all c.
+// at returns a point whose coordinates are all c.
 func at(d int, c float64) []float64 { return slices.Repeat([]float64{c}, d) }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// hierarchy is the posterior of groups: y ~ normal(θ, s), θ ~ normal(μ, τ), μ ~ normal(0, 5),
-// log τ ~ normal(0, spread). The coordinates are μ, log τ and θ or, not centred, (θ − μ)/τ.
+// hierarchy is the posterior of a hierarchical model: y ~ normal(θ, s), θ ~ normal(μ, τ), μ ~
+// normal(0, 5), log τ ~ normal(0, spread). The coordinates are μ, log τ and θ or, if not centred,
+// (θ − μ)/τ.
 func hierarchy(y []float64, s, spread float64, centred bool) posterior {
 	const wide = 5
 	d := len(y)
@@ -61,7 +62,7 @@ func hierarchy(y []float64, s, spread float64, centred bool) posterior {
 	return p
 }
 
-// normalRest draws the other parameters where they are independent and normal given the core.
+// normalRest draws the other parameters if they are independent and normal given the core.
 func (p posterior) normalRest() func(rng *rand.Rand, x []float64) {
 	n := p.dim - p.core
 	return func(rng *rand.Rand, x []float64) {
@@ -73,9 +74,9 @@ func (p posterior) normalRest() func(rng *rand.Rand, x []float64) {
 	}
 }
 
-// components is the posterior of the means of a mixture of normals of scale s with known
-// weights; prior is the means' prior means, of scale wide. With equal weights and prior means
-// the labels can be exchanged.
+// components is the posterior of the means of a mixture of normals with scale s and known weights.
+// The means have normal priors with means prior and scale wide. If weights and prior means are
+// equal, the labels are exchangeable.
 func components(y, weights, prior []float64, s, wide float64) posterior {
 	k := len(weights)
 	reach := slices.Max(y) - slices.Min(y)
@@ -131,8 +132,8 @@ func components(y, weights, prior []float64, s, wide float64) posterior {
 	return p
 }
 
-// valueOf is the log density of an evaluator without its gradient, with scratch memory for
-// each call.
+// valueOf returns the log density without the gradient, as a function that is safe for concurrent
+// use.
 func valueOf(d int, make1 func() evaluator) func(x []float64) float64 {
 	return func(x []float64) float64 { return make1()(x, make([]float64, d)) }
 }
@@ -160,9 +161,9 @@ func mixtureData(rng *rand.Rand, n int, weights, means []float64, s float64) []f
 	return y
 }
 
-// factor is the posterior of a model with one factor: y[j] ~ normal(λ f[j], s) in three
-// dimensions, λ and f standard normal. The sign of λ and f can be changed. The coordinates are
-// λ and f.
+// factor is the posterior of a model with one factor: y[j] ~ normal(λ f[j], s) in three dimensions,
+// with λ and f standard normal. Changing the signs of λ and f gives the same density. The
+// coordinates are λ and f.
 func factor(y [][]float64, s float64) posterior {
 	const width = 3
 	n := len(y)
@@ -221,7 +222,7 @@ func factor(y [][]float64, s float64) posterior {
 	return p
 }
 
-// factorData draws observations of a model with one factor.
+// factorData draws observations from a model with one factor.
 func factorData(rng *rand.Rand, n int, loadings []float64, s float64) [][]float64 {
 	y := make([][]float64, n)
 	for j := range y {
@@ -233,9 +234,9 @@ func factorData(rng *rand.Rand, n int, loadings []float64, s float64) [][]float6
 	return y
 }
 
-// hidden is the posterior of the means of a hidden Markov model with two states, that it
-// leaves with probability 1 − stay, and observations of scale 1. prior is the means' prior
-// means, of scale 3; where they are equal the states can be exchanged.
+// hidden is the posterior of the means of a hidden Markov model with two states and observations of
+// scale 1. It leaves a state with probability 1 − stay. The means have normal priors with means
+// prior and scale 3; if these are equal, the states are exchangeable.
 func hidden(y []float64, stay float64, prior []float64) posterior {
 	const wide = 3
 	p := posterior{dim: 2, core: 2, box: slices.Repeat([]axis{{-10, 10, 141}}, 2)}
@@ -249,7 +250,8 @@ func hidden(y []float64, stay float64, prior []float64) posterior {
 				lp -= 0.5 * z * z
 				grad[i] = -z / wide
 			}
-			// The densities of an observation, relative to the larger, lest both underflow.
+			// The densities of an observation relative to the larger one, so that not both
+			// underflow.
 			emit := func(t int) (e [2]float64, larger float64) {
 				a, b := -0.5*(y[t]-x[0])*(y[t]-x[0]), -0.5*(y[t]-x[1])*(y[t]-x[1])
 				larger = max(a, b)
@@ -287,7 +289,7 @@ func hidden(y []float64, stay float64, prior []float64) posterior {
 	return p
 }
 
-// hiddenData draws observations of a hidden Markov model.
+// hiddenData draws observations from a hidden Markov model.
 func hiddenData(rng *rand.Rand, n int, stay float64, means []float64) []float64 {
 	y, state := make([]float64, n), rng.IntN(2)
 	for t := range y {

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/optimize"
 )
 
-// The climbs that decide what is within reach.
+// The climbs that decide which modes are reachable.
 const (
 	reachStarts = 32
-	// minShare is the probability of a mode that must be found.
+	// minShare is the smallest probability of a mode that must be found.
 	minShare = 0.03
 )
 
-// classed gives targets with several modes their class: what climbs from random starts find.
+// classed sets the class of Reachable targets to Far if climbs from random starts miss a mode.
 func classed(targets []*Target) []*Target {
 	for _, t := range targets {
 		if t.Class == Reachable && !t.reached() {
@@ -25,8 +25,8 @@ func classed(targets []*Target) []*Target {
 	return targets
 }
 
-// reached reports whether climbs from random starts within 2 of zero end in every mode. In the
-// wide part of concentric targets, which is no mode, it is enough to start.
+// reached reports whether climbs from random starts, within 2 of zero, end in every mode. For the
+// wide part of concentric targets, which is no mode, a start inside is enough.
 func (t *Target) reached() bool {
 	rng := infer.Stream(dataSeed, 3, "truth "+t.Name, 0)
 	var points [][]float64
@@ -50,7 +50,7 @@ func (t *Target) reached() bool {
 		if inside > 0 && inside < len(points) {
 			continue
 		}
-		// The probability may take a while to compute, and is needed only here.
+		// The probability may take long to compute, and is needed only here.
 		for _, q := range t.Quantities() {
 			if q.Name == in.Name && (inside == 0 && q.Truth > minShare || inside > 0 && q.Truth < 1-minShare) {
 				return false

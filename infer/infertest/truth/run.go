@@ -12,34 +12,35 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Options say how a run is made. The zero value is what a user gets by default.
+// Options are options of a run. The zero value has the defaults of users.
 type Options struct {
-	Sampler  infer.Sampler // of the table of package sampler
+	Sampler  infer.Sampler // one in the table of package sampler
 	Seed     uint64
 	Chains   int // 0: 4
 	Warmup   int // 0: 1000
 	Draws    int // 0: 1000
 	Parallel int // 0: GOMAXPROCS
 
-	// Findings gives what a user sees of the run, of which config are the options; nil: what
-	// [diagnose.Check] finds in the draws. The command passes that of package ppl, which
-	// knows the events of a run too.
+	// Findings returns the findings that a user sees after a run with options config. If nil, they
+	// are those of [diagnose.Check] on the draws. The command passes package ppl's function, which
+	// also uses the events of a run.
 	Findings func(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding
 }
 
-// Outcome is what is known of a run.
+// Outcome is the outcome of a run.
 type Outcome struct {
 	Verdict   Verdict
 	Findings  []diagnose.Finding // as a user sees them
-	Estimates []Estimate         // of an Improper target none
-	Err       error              // that ended the run, or chains of it
-	Gradients int64              // warm-up included
+	Estimates []Estimate         // none for an Improper target
+	Err       error              // error that ended the run or some of its chains
+	Gradients int64              // including warm-up
 
 	Draws  *draws.Store
 	Report infer.Report
 }
 
-// Worst is the estimate that is farthest off; ok is false if there is none.
+// Worst is the estimate with the largest error relative to its limit; ok is false if there are no
+// estimates.
 func (o *Outcome) Worst() (worst Estimate, ok bool) {
 	for i, e := range o.Estimates {
 		if i == 0 || e.Off() > worst.Off() {
@@ -62,8 +63,8 @@ func (o *Outcome) Warned() bool {
 	return false
 }
 
-// Run runs a sampler on the target and judges the run. The error is one of the options, or
-// the context's: what goes wrong in the run is part of the outcome.
+// Run runs a sampler on the target and judges the run. An error comes from invalid options or the
+// context; errors of the run are part of the outcome.
 func (t *Target) Run(ctx context.Context, o Options) (*Outcome, error) {
 	out, positions, err := t.sample(ctx, o)
 	if err != nil {
@@ -79,7 +80,7 @@ func (t *Target) Run(ctx context.Context, o Options) (*Outcome, error) {
 	return out, nil
 }
 
-// sample makes the run and finds what a user sees of it.
+// sample makes the run and collects the findings that a user sees.
 func (t *Target) sample(ctx context.Context, o Options) (*Outcome, [][][]float64, error) {
 	row, ok := sampler.RowOf(o.Sampler)
 	if !ok {
@@ -130,16 +131,16 @@ func check(d *draws.Store, _ infer.Report, config infer.Config) []diagnose.Findi
 	return diagnose.Check(d, nil, diagnose.Options{PlannedDraws: config.Draws})
 }
 
-// Score compares, for a coordinate, what a run claims of its precision with what it achieved.
+// Score compares the precision that a run claims for a coordinate with the precision it achieved.
 type Score struct {
 	Coordinate int
-	Bulk       float64 // bulk effective sample size that the draws claim
+	Bulk       float64 // bulk effective sample size, as estimated from the draws
 	Mean       float64 // mean over the draws of Φ⁻¹(F(x)), where F is the exact distribution function
 }
 
-// Scores runs a sampler and scores those coordinates whose distribution is known in closed
-// form. Over independent runs the variance of Score.Mean is 1 over the true effective sample
-// size of the rank-normalised draws, which is what the bulk effective sample size estimates.
+// Scores runs a sampler and scores coordinates of a target with marginal distributions in closed
+// form. Over independent runs the variance of Score.Mean is 1/ESS. Here ESS is the true effective
+// sample size of the rank-normalised draws, which the bulk effective sample size estimates.
 func (t *Target) Scores(ctx context.Context, o Options) ([]Score, error) {
 	if t.Marginal == nil {
 		return nil, fmt.Errorf("truth: the marginal distributions of %s are not known", t.Name)
@@ -159,7 +160,7 @@ func (t *Target) Scores(ctx context.Context, o Options) ([]Score, error) {
 			column := out.Draws.Column(nil, c, j)
 			chains = append(chains, column)
 			for _, v := range column {
-				// Draws beyond what a float can tell from 0 and 1 count as the last that it can.
+				// Limit probabilities to numbers that a float64 distinguishes from 0 and 1.
 				p := min(max(t.Marginal(j, v), 1e-300), 1-0x1p-53)
 				sum += mathext.NormalQuantile(p)
 				n++

@@ -14,7 +14,7 @@ type scalar struct {
 	draw func(rng *rand.Rand) float64
 	cdf  func(x float64) float64
 	mean float64
-	sd   float64 // NaN: means of draws are not to be compared, as the tails are heavy
+	sd   float64 // NaN: means of draws are not compared, as the tails are heavy
 }
 
 var logRoot2Pi = 0.5 * math.Log(2*math.Pi)
@@ -34,8 +34,8 @@ func normal(mean, sd float64) scalar {
 	}
 }
 
-// studentT has its standard deviation compared only from 6 degrees of freedom on: below,
-// means of a few thousand draws are not nearly normal.
+// studentT has means compared only from 6 degrees of freedom. With fewer, means of a few thousand
+// draws are far from normal.
 func studentT(nu float64) scalar {
 	a, _ := math.Lgamma((nu + 1) / 2)
 	b, _ := math.Lgamma(nu / 2)
@@ -78,7 +78,8 @@ func laplace(a, b float64) scalar {
 	}
 }
 
-// quartic has a density proportional to exp(-x⁴/4): tails lighter than the normal ones.
+// quartic has a density proportional to exp(-x⁴/4), with lighter tails than the normal
+// distribution.
 func quartic() scalar {
 	quarter := math.Gamma(0.25)
 	constant := math.Log(math.Pow(4, 0.25) / 2 * quarter)
@@ -100,7 +101,7 @@ func quartic() scalar {
 	}
 }
 
-// logGamma is the logarithm of a gamma variate of a shape, with scale 1.
+// logGamma is the logarithm of a gamma variate with the given shape and scale 1.
 func logGamma(shape float64) scalar {
 	constant, _ := math.Lgamma(shape)
 	return scalar{
@@ -156,7 +157,7 @@ func logHalfCauchy() scalar {
 	}
 }
 
-// moved is a scalar moved by a constant.
+// moved is a scalar shifted by a constant.
 func moved(s scalar, by float64) scalar {
 	return scalar{
 		log:  func(x float64) (float64, float64) { return s.log(x - by) },
@@ -181,7 +182,7 @@ func invLogit(x float64) float64 {
 	return e / (1 + e)
 }
 
-// overNormal is the mean of f(z) for z standard normal, by the trapezoidal rule.
+// overNormal is the mean of f(z) for standard normal z, by the trapezoidal rule.
 func overNormal(f func(z float64) float64) float64 {
 	const steps, far = 800, 10.0
 	s := 0.0

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// funnel is Neal's: v ~ normal(0, sd), the other d−1 coordinates normal(0, exp(v/2)).
+// funnel is Neal's funnel: v ~ normal(0, sd), the other d−1 coordinates normal(0, exp(v/2)).
 func funnel(d int, sd float64) law {
 	constant := float64(d)*logRoot2Pi + math.Log(sd)
 	l := law{dim: d, mean: make([]float64, d), sd: slices.Repeat([]float64{math.NaN()}, d)}
@@ -67,8 +67,8 @@ func banana(b, s float64) law {
 	return l
 }
 
-// chained is a valley that bends in every coordinate: x₁ ~ normal(0, 1), each next
-// coordinate normal(x²/2 of the one before, s).
+// chained is a valley that bends in every coordinate: x₁ ~ normal(0, 1), and each further
+// coordinate xᵢ ~ normal(xᵢ₋₁²/2, s).
 func chained(d int, s float64) law {
 	l := law{dim: d, mean: make([]float64, d), sd: slices.Repeat([]float64{math.NaN()}, d)}
 	l.sd[0] = 1
@@ -98,7 +98,7 @@ func chained(d int, s float64) law {
 	return l
 }
 
-// ring has a radius that is normal(r, s), in any direction; r is many s.
+// ring has a radius with distribution normal(r, s) and a uniform direction. r must be many times s.
 func ring(d int, r, s float64) (law, Quantity) {
 	l := law{dim: d, mean: make([]float64, d), sd: slices.Repeat([]float64{math.Sqrt((r*r + s*s) / float64(d))}, d)}
 	a, _ := math.Lgamma(float64(d) / 2)
@@ -165,8 +165,8 @@ func cube(d int) law {
 	return l
 }
 
-// horseshoe is the prior of d coefficients in centred form: log τ and log λ of half-Cauchy
-// scales, then β ~ normal(0, λ τ).
+// horseshoe is the horseshoe prior of d coefficients in centred form: log τ and log λ with
+// half-Cauchy τ and λ, then β ~ normal(0, λ τ).
 func horseshoe(d int) law {
 	s := logHalfCauchy()
 	l := law{dim: 1 + 2*d, mean: make([]float64, 1+2*d), sd: slices.Repeat([]float64{math.NaN()}, 1+2*d)}
@@ -199,12 +199,13 @@ func horseshoe(d int) law {
 	return l
 }
 
-// gaussian is the normal distribution about a point with scales along random directions.
+// gaussian is the normal distribution with a given mean and given scales along random directions.
 func gaussian(rng *rand.Rand, mean, scales []float64) law {
 	return affine(standard(len(scales)), mean, scaled(rotation(rng, len(scales)), scales))
 }
 
-// autoregression is the stationary normal process with correlation rho, of scale 1.
+// autoregression is the stationary first-order autoregressive process with correlation rho and
+// scale 1.
 func autoregression(d int, rho float64) law {
 	a := make([][]float64, d)
 	for i := range a {

@@ -8,21 +8,21 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Class says what a sampler can be expected to do on a target.
+// Class says what to expect of a sampler on a target.
 type Class string
 
 // The classes.
 const (
 	OneMode   Class = "one mode"        // a sampler should be right, without a warning
-	Reachable Class = "reachable modes" // several modes; climbs from 32 random starts find all
-	Far       Class = "far modes"       // several modes, of which such climbs miss some
+	Reachable Class = "reachable modes" // several modes; climbs from 32 random starts find them all
+	Far       Class = "far modes"       // several modes; such climbs miss some
 	Improper  Class = "improper"        // no posterior exists, so every answer is wrong
 )
 
-// Classes lists them.
+// Classes lists the classes.
 func Classes() []Class { return []Class{OneMode, Reachable, Far, Improper} }
 
-// Quantity is a function of a draw whose mean is known.
+// Quantity is a function of a draw with a known mean.
 type Quantity struct {
 	Name  string
 	Share bool                      // Of is the indicator of a mode
@@ -31,12 +31,12 @@ type Quantity struct {
 	SD    float64                   // its standard deviation under the target
 }
 
-// Target is a distribution on the unconstrained scale whose figures are known.
+// Target is a distribution on the unconstrained scale with known quantities.
 type Target struct {
 	Name  string
 	Class Class
 
-	// Drawn says that the target was drawn from a family by a seed.
+	// Drawn says that the target was drawn at random from a family.
 	Drawn bool
 
 	// Density is the log density with its gradient; it is an [infer.Cloner].
@@ -45,23 +45,23 @@ type Target struct {
 	// Sample writes an independent exact draw to x. It is nil for Improper targets.
 	Sample func(rng *rand.Rand, x []float64)
 
-	// Marginal is the distribution function of coordinate j at c, nil where there is no
-	// closed form.
+	// Marginal is the distribution function of coordinate j at c. It is nil if there is no closed
+	// form.
 	Marginal func(j int, c float64) float64
 
 	// Normalised says that the density is known to integrate to 1.
 	Normalised bool
 
 	quantities func() []Quantity
-	integral   *posterior // nil: its figures are not those of quadrature
-	modes      []Quantity // the indicators of modes, whose Truth may be missing
+	integral   *posterior // nil: its quantities are not computed by quadrature
+	modes      []Quantity // the indicators of modes; their Truth may be missing
 }
 
 // Dim is the number of coordinates.
 func (t *Target) Dim() int { return t.Density.Dim() }
 
-// Quantities returns what is known; none of Improper targets. They are computed at the first
-// call.
+// Quantities returns the known quantities; Improper targets have none. They are computed at the
+// first call.
 func (t *Target) Quantities() []Quantity {
 	if t.quantities == nil {
 		return nil
@@ -69,14 +69,14 @@ func (t *Target) Quantities() []Quantity {
 	return t.quantities()
 }
 
-// All returns the fixed targets and those drawn by a seed.
+// All returns the fixed targets and those drawn with a seed.
 func All(seed uint64) []*Target { return append(Fixed(), Drawn(seed)...) }
 
 // evaluator computes a log density and its gradient. It may have scratch memory, so it is not
 // safe for concurrent use.
 type evaluator func(x, grad []float64) float64
 
-// density makes evaluators an infer.LogDensity.
+// density adapts evaluators to infer.LogDensity.
 type density struct {
 	dim  int
 	make func() evaluator
@@ -96,7 +96,7 @@ func (d *density) CloneDensity() infer.LogDensity { return newDensity(d.dim, d.m
 // LogDensityGrad implements [infer.LogDensity].
 func (d *density) LogDensityGrad(x, grad []float64) (float64, error) { return d.at(x, grad), nil }
 
-// target makes a target of a law, with further quantities.
+// target makes a target from a law, with further quantities.
 func target(name string, class Class, l law, more ...Quantity) *Target {
 	var modes []Quantity
 	for _, q := range more {
@@ -110,7 +110,7 @@ func target(name string, class Class, l law, more ...Quantity) *Target {
 	}
 }
 
-// share is the quantity whether a draw is in a set of known probability.
+// share is the indicator of a set with known probability.
 func share(name string, p float64, in func(x []float64) bool) Quantity {
 	return Quantity{Name: name, Share: true, Truth: p, SD: math.Sqrt(p * (1 - p)), Of: indicator(in)}
 }
