@@ -10,19 +10,19 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// This file: draws that come from an approximation of the posterior, by package
-// infer/optimize, and what is reported about them.
+// This file: draws from an approximation of the posterior by package infer/optimize, and findings
+// about them.
 
-// approximations are the methods, by the column that only they have; density and own are
-// those of the log densities of the posterior and of the approximation.
+// approximations lists the methods and their columns: own has the log density of the approximation,
+// which identifies the method, and density that of the posterior.
 var approximations = []struct{ method, own, density string }{
 	{"laplace", "log_q__", "log_p__"},
 	{"pathfinder", "lp_approx__", "lp__"},
 	{"variational", "log_g__", "log_p__"},
 }
 
-// Approximate names the method that the draws come from if they are those of an
-// approximation of the posterior; "" if they were sampled.
+// Approximate names the method if the draws come from an approximation of the posterior. It is ""
+// if they were sampled.
 func (f *Fit) Approximate() string {
 	if f.Err() != nil {
 		return ""
@@ -35,7 +35,7 @@ func (f *Fit) Approximate() string {
 	return ""
 }
 
-// approximationFindings replaces what is said of chains, which these draws are not.
+// approximationFindings replaces findings about chains if the draws come from an approximation.
 func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding {
 	method := f.Approximate()
 	if method == "" {
@@ -51,8 +51,9 @@ func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding
 	return append(ApproximationFindings(n, f.closeness()), found...)
 }
 
-// closeness is the Pareto k of the importance weights of an approximation's draws; NaN where
-// they have none: resampling has used up those of pathfinder, and not all are asked for.
+// closeness is the Pareto k of the importance weights of an approximation's draws. It is NaN if
+// there are no weights: for pathfinder, whose draws are resampled by them, or if not all log
+// densities were computed.
 func (f *Fit) closeness() float64 {
 	method := f.Approximate()
 	for _, a := range approximations {
@@ -77,8 +78,8 @@ func (f *Fit) closeness() float64 {
 	return math.NaN()
 }
 
-// ApproximationFindings says whether draws of an approximation are close enough to the
-// posterior, by the Pareto k of their importance weights, and that it is not known where k is NaN.
+// ApproximationFindings reports whether draws of an approximation are too far from the posterior,
+// by the Pareto k of their importance weights. If k is NaN, it reports that this is unknown.
 func ApproximationFindings(draws int, k float64) []diagnose.Finding {
 	limit := psis.Limit(max(draws, 2))
 	switch {

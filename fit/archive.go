@@ -14,11 +14,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// This file: fits in one file, and in file systems that are not folders.
+// This file: fits as a single file, and in any file system.
 
 // WriteTo writes the fit as one file, for a blob or a column of a database: a zip archive of the
-// folder that [Fit.Save] makes. It implements [io.WriterTo]. The folder is made within that of
-// temporary files. [ReadArchive] reads the fit back.
+// folder that [Fit.Save] makes. It implements [io.WriterTo]. The folder is made temporarily in the
+// system's temporary folder. [ReadArchive] reads the fit.
 func (f *Fit) WriteTo(w io.Writer) (int64, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -44,8 +44,8 @@ func (f *Fit) WriteTo(w io.Writer) (int64, error) {
 	return counted.n, z.Close()
 }
 
-// addFiles adds the files of a folder. AddFS would add the times when they were made: the archive
-// of a fit would be another each time.
+// addFiles adds the files of a folder. AddFS would add their times, so that two archives of a fit
+// would differ.
 func addFiles(z *zip.Writer, from fs.FS) error {
 	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -64,7 +64,7 @@ func addFiles(z *zip.Writer, from fs.FS) error {
 	})
 }
 
-// shallow is a fit of the same draws, whose Files are its own.
+// shallow returns a copy of the fit that shares its draws but not its Files.
 func (f *Fit) shallow() *Fit {
 	return &Fit{Draws: f.Draws, Report: f.Report, FromPrior: f.FromPrior, posterior: f.posterior, dir: f.dir, record: f.record, source: f.source,
 		values: f.values, read: f.read, head: f.head, config: f.config, sigFigs: f.sigFigs, rounded: f.rounded, started: f.started, density: f.density}

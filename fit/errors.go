@@ -31,8 +31,8 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns the cause.
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
-// UnfinishedError says that the run in a folder is not complete, so that its draws cannot be read.
-// If no process is at it, the run can be resumed.
+// UnfinishedError says that the run in a folder is not complete, so its draws cannot be read. If no
+// process is working on it, you can resume the run.
 type UnfinishedError struct {
 	Folder string
 	Err    error // what is missing
@@ -46,8 +46,8 @@ func (e *UnfinishedError) Error() string {
 // Unwrap returns the cause.
 func (e *UnfinishedError) Unwrap() error { return e.Err }
 
-// DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they
-// are read back from files instead.
+// DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they are
+// read from files instead.
 type DrawsError struct {
 	Draws   int   // of all chains
 	Numbers int   // of each
@@ -60,14 +60,15 @@ func (e *DrawsError) Error() string {
 }
 
 // OutputError says that a file of a run could not be written. What was drawn is kept: in the
-// fit, in the files as far as they go, and, with [Options.Resumable], to go on from.
+// fit, in the files that were written before, and, with [Options.Resumable], in files from which
+// you can continue.
 type OutputError struct{ error }
 
 // Unwrap is the reason.
 func (e *OutputError) Unwrap() error { return e.error }
 
-// DamagedError says that a run cannot be resumed from its files as they are,
-// and what could be saved with [Options.Salvage].
+// DamagedError says that a run cannot be resumed because its files are damaged, and what
+// [Options.Salvage] could save.
 type DamagedError struct{ Chains []draws.DamagedChain }
 
 // Error implements error.
@@ -82,7 +83,7 @@ func (e *DamagedError) Error() string {
 	return text
 }
 
-// chainsError is the failure of several chains for one reason.
+// chainsError says that several chains failed for the same reason.
 type chainsError struct {
 	ids []string
 	err error
@@ -94,8 +95,8 @@ func (e *chainsError) Error() string {
 
 func (e *chainsError) Unwrap() error { return e.err }
 
-// together makes one error of those of chains that could not start because of the
-// same statement: impossible data are reported once.
+// together merges the errors of chains that could not start because of the same statement, so that
+// impossible data are reported once.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
 		var rejection *compile.Rejection
@@ -135,8 +136,8 @@ func together(failures []error) []error {
 	return out
 }
 
-// withoutPrior says which parameters have no prior, and what that may mean; "" if all
-// have one.
+// withoutPrior describes which parameters have no prior, and what that may mean; "" if all have
+// one.
 func withoutPrior(m *model.Model) string {
 	priors := predict.PriorsOf(m.Program())
 	if len(priors.Without) == 0 {
@@ -149,9 +150,8 @@ func withoutPrior(m *model.Model) string {
 	return text
 }
 
-// locate finds the statement behind a failed search for a starting point that
-// has no place yet, because the log density was not finite without anything
-// being rejected.
+// locate finds the statement that made a search for a starting point fail, if the error does not
+// name it: the log density was not finite, but nothing was rejected.
 func locate(p *model.Posterior, err error) error {
 	var chain *infer.ChainError
 	if errors.As(err, &chain) && errors.Is(err, warmup.ErrImproper) {
@@ -167,7 +167,7 @@ func locate(p *model.Posterior, err error) error {
 	if !errors.As(err, &chain) || !errors.As(err, &start) || errors.As(err, &rejection) {
 		return err
 	}
-	// The point itself is not known; one like it will do.
+	// The point itself is unknown; a similar one suffices.
 	rng := rand.New(rand.NewPCG(0, 0))
 	x, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
 	for range start.Attempts {
@@ -187,9 +187,9 @@ func locate(p *model.Posterior, err error) error {
 	return err
 }
 
-// DiscardedError says that the compiled log density of a run turned out to be wrong, by comparison
-// with the reference evaluator: the draws that [Run.Draws] has yielded do not count, and the run
-// begins again with a program that agrees. The fit has the draws that count only.
+// DiscardedError says that the compiled log density of a run differs from the reference evaluator.
+// The draws that [Run.Draws] has yielded do not count, and the run begins again with a program that
+// agrees. The fit has only the draws that count.
 type DiscardedError struct{}
 
 // Error implements error.

@@ -22,16 +22,14 @@ const (
 	farOffLogit = 30
 )
 
-// RunFindings is [Fit.Findings] for a run of package infer, which may be of a target that is
-// not a model: its draws, its report, and its options with their defaults filled in (see
-// infer.Session.Config).
+// RunFindings is [Fit.Findings] for a run of package infer, whose target need not be a model.
+// config has the options of the run with their defaults filled in (see infer.Session.Config).
 func RunFindings(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding {
 	f := &Fit{Draws: d, Report: report, config: config}
 	return f.Findings()
 }
 
-// failedQuantities tells of draws whose generated quantities could not be
-// computed.
+// failedQuantities reports draws whose generated quantities could not be computed.
 func (f *Fit) failedQuantities() []diagnose.Finding {
 	n, total, reason := 0, 0, ""
 	for i, c := range f.Report.Chains {
@@ -51,7 +49,7 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 	}}
 }
 
-// planFaults are the parts of the model that were to be compiled and could not be.
+// planFaults lists the parts of the model that could not be compiled as planned.
 func (f *Fit) planFaults() []string {
 	switch {
 	case f.posterior != nil:
@@ -62,7 +60,7 @@ func (f *Fit) planFaults() []string {
 	return nil
 }
 
-// slowly tells of a fault of this program that makes a run slow, but not wrong.
+// slowly reports a fault of this program that makes a run slow, but not wrong.
 func (f *Fit) slowly() []diagnose.Finding {
 	faults := f.planFaults()
 	if len(faults) == 0 {
@@ -75,7 +73,7 @@ func (f *Fit) slowly() []diagnose.Finding {
 	}}
 }
 
-// improper tells of parameters without prior that the data do not hold.
+// improper reports parameters without a prior that the data do not identify.
 func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	if f.posterior == nil && f.record == nil {
 		return nil
@@ -104,7 +102,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		if !slices.Contains(priors.Without, diagnose.VariableName(name)) {
 			continue
 		}
-		row := diagnose.Row{Rhat: math.NaN()} // of one that is not summarised, the draws tell
+		row := diagnose.Row{Rhat: math.NaN()} // without a summary, judge by the draws
 		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == diagnose.DisplayName(name) }); at >= 0 {
 			row = rows[at]
 		}
@@ -118,8 +116,8 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 				far = max(far, math.Abs(v))
 			}
 		}
-		// Chains that go straight on until they are stopped, each its own way, go
-		// along a ridge without end.
+		// Chains that disagree and move straight on until the maximum depth are on a ridge without
+		// end.
 		if far > limit || row.Rhat > 1.05 && 10*saturated > transitions {
 			worst = append(worst, diagnose.DisplayName(name))
 			largest = max(largest, far)

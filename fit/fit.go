@@ -20,8 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Fit is the outcome of [Sample]. Only that makes one: the methods of a nil Fit, or
-// of one that was made otherwise, panic.
+// Fit is the result of [Sample], or a run that was read back. [Fit.Err] reports a nil or zero Fit.
 type Fit struct {
 	// Draws holds all draws with the sampler's statistics, by chain.
 	Draws *draws.Store
@@ -30,40 +29,38 @@ type Fit struct {
 	// times and rejections of each chain.
 	Report infer.Report
 
-	// Files are the CSV files that [Options.Output] has asked for, complete.
+	// Files are the complete files of [Options.Output].
 	Files []string
 
-	// Tables are CSV files in a folder beside them with what a kernel has learnt,
-	// such as the points visited and the surface of ahmc:
-	// out/tuning/fit_1_surface.csv.
+	// Tables are CSV files with the results of tuning a kernel, such as the visited points and the
+	// surface of ahmc. They are in a separate folder: out/tuning/fit_1_surface.csv.
 	Tables []string
 
-	// Salvaged says of a run that was resumed with [Options.Salvage] which chains
-	// had damaged files.
+	// Salvaged lists the chains with damaged files, after a run was resumed with [Options.Salvage].
 	Salvaged []draws.DamagedChain
 
-	// SetBack says of a run that was resumed which chains have lost time, but no draws: what
-	// they had not synced yet was not whole, as after a loss of power.
+	// SetBack lists the chains that lost time but no draws when the run was resumed: data that they
+	// had not synced yet were damaged, as after a power failure.
 	SetBack []draws.DamagedChain
 
 	// FromPrior says that the parameters are draws from the prior.
 	FromPrior bool
 
-	posterior *model.Posterior // nil of draws that were read, until it is asked for
+	posterior *model.Posterior // nil after reading draws, until needed
 	dir       string           // of a fit that was read
 	record    *folder.Record   // likewise
-	source    *folder.Source   // of one that was read from an archive, which is not looked at again
-	values    *data.Set        // of the same
-	packed    bool             // files name themselves without their folder, which is not kept
+	source    *folder.Source   // of a fit read from an archive, which is not read again
+	values    *data.Set        // likewise, from an archive
+	packed    bool             // files state their names without their folder
 	read      ReadOptions      // likewise
-	head      []draws.Setting  // of a fit that was read: what its files say of how it was made
+	head      []draws.Setting  // settings in the files of a fit that was read
 	config    infer.Config     // with its defaults filled in
-	sigFigs   int              // of files; 0: the numbers are exact
-	rounded   int              // digits that the draws were rounded to before they were read; 0: to none
+	sigFigs   int              // significant digits in files; 0: the numbers are exact
+	rounded   int              // digits to which the draws were rounded before reading; 0: exact
 	started   time.Time
-	density   *folder.Density // what came of comparing it with the reference
-	running   bool            // the chains go on, see Run.SoFar
-	every     int             // Summary then rests on every so manieth draw
+	density   *folder.Density // result of the self-check
+	running   bool            // the chains still run, see Run.SoFar
+	every     int             // Summary then uses every every-th draw
 
 	summarizing sync.Mutex
 	rows        []diagnose.Row // nil: not computed yet
@@ -72,18 +69,18 @@ type Fit struct {
 	labels   []string
 
 	numbered sync.Once
-	numbers  map[string]int // of quantities, by both their names
+	numbers  map[string]int // indices of quantities, by both their names
 
 	parallel int // see Options.Parallel; 0: GOMAXPROCS
 }
 
-// complete reports whether all chains have come to their end.
+// complete reports whether all chains have ended normally.
 func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
-// InProgress reports whether the chains go on, see [Run.SoFar]. Of many draws, the
-// summary then rests on every n-th, and effective sample sizes are those of these.
+// InProgress reports whether the chains still run, see [Run.SoFar]. If there are many draws, the
+// summary then uses every n-th draw, and effective sample sizes refer to these.
 func (f *Fit) InProgress() (every int, running bool) {
 	if f == nil {
 		return 1, false
@@ -91,7 +88,7 @@ func (f *Fit) InProgress() (every int, running bool) {
 	return max(f.every, 1), f.running
 }
 
-// Err is nil for a fit that [Sample] or a reader has made. For a nil or zero one it says so.
+// Err is nil for a fit made by [Sample] or a reader, and an error for a nil or zero Fit.
 func (f *Fit) Err() error {
 	if f == nil || f.Draws == nil {
 		return errors.New("ppl: there is no fit; Sample makes one, and ReadFit reads one")
@@ -99,9 +96,9 @@ func (f *Fit) Err() error {
 	return nil
 }
 
-// Close releases the files of a run with [Options.Resumable] that Draws are read
-// back from, if any. Draws and what is computed from them are then no longer to
-// be asked for. Without it, they are released with the Fit.
+// Close closes the files from which Draws are read back, if any, after a run with
+// [Options.Resumable]. Do not use Draws, or methods that need them, afterwards. Without Close, the
+// files are released with the Fit.
 func (f *Fit) Close() error {
 	if f.Err() != nil {
 		return nil
@@ -109,7 +106,7 @@ func (f *Fit) Close() error {
 	return f.Draws.Close()
 }
 
-// Config is how the run was made, with all defaults filled in.
+// Config returns the configuration of the run, with all defaults filled in.
 func (f *Fit) Config() infer.Config {
 	if f == nil {
 		return infer.Config{}
@@ -117,7 +114,7 @@ func (f *Fit) Config() infer.Config {
 	return f.config
 }
 
-// Rounded is the number of significant digits that the draws were rounded to before they were
+// Rounded is the number of significant digits to which the draws were rounded before they were
 // read; 0: they are exact.
 func (f *Fit) Rounded() int {
 	if f == nil {
@@ -134,16 +131,16 @@ func (f *Fit) Names() []string {
 	return f.Draws.Names()
 }
 
-// Summary has one row per quantity: mean, standard deviation, quantiles, how
-// precise they are and whether the chains agree. Elements are named theta[1].
-// It is computed at the first call, by as many goroutines as [Options.Parallel] says; the slice
-// is not to be modified. [Fit.Quantity] and [Fit.Variable] find rows by name.
+// Summary returns one row per quantity: mean, standard deviation, quantiles, their precision and
+// the agreement of the chains. Elements are named theta[1]. It is computed at the first call, by
+// [Options.Parallel] goroutines. Do not modify the slice. [Fit.Quantity] and [Fit.Variable] find
+// rows by name.
 func (f *Fit) Summary() []diagnose.Row {
 	rows, _ := f.SummaryContext(context.Background())
 	return rows
 }
 
-// SummaryContext is [Fit.Summary] that ends when ctx does; the error is then its cause.
+// SummaryContext is [Fit.Summary], but stops when ctx ends; the error is then the cause of ctx.
 func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -164,9 +161,9 @@ func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
 	return f.rows, nil
 }
 
-// SummaryOf is [Fit.Summary] of some quantities, by their numbers among [Fit.Names], and
-// measures, anew at each call. nil are all quantities. What the summarizer keeps, it keeps
-// for other fits.
+// SummaryOf computes [Fit.Summary] for some quantities, given as indices in [Fit.Names], and
+// measures. nil means all quantities. It computes again at each call. The summarizer s, which may
+// be nil, reuses memory between fits.
 func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagnose.Measures) []diagnose.Row {
 	if f.Err() != nil {
 		return nil
@@ -177,14 +174,14 @@ func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagn
 	return s.Rows(f.displayed(), quantities, measures)
 }
 
-// What is computed of a run while it goes on takes time from the chains. Its summary
-// rests on as many draws as are this many numbers, but on so many draws at least.
+// Computations during a run take time from the chains. So its summary uses draws of at most about
+// summarisedNumbers numbers in total, but at least summarisedDraws draws.
 const (
 	summarisedNumbers = 2_000_000
 	summarisedDraws   = 1000
 )
 
-// watched is the fit so far of a run that goes on.
+// watched prepares the fit so far of a running run.
 func (f *Fit) watched() *Fit {
 	draws := 0
 	for i := range f.Draws.Chains() {
@@ -212,7 +209,7 @@ func (t thinned) Column(dst []float64, chain, quantity int) []float64 {
 	return dst
 }
 
-// Precision says how precise the figures of Summary are, row by row.
+// Precision returns the Monte Carlo standard errors of the figures of Summary, row by row.
 func (f *Fit) Precision() []diagnose.Precision {
 	if f.Err() != nil {
 		return nil
@@ -220,8 +217,8 @@ func (f *Fit) Precision() []diagnose.Precision {
 	return diagnose.Precisions(f.Draws)
 }
 
-// Findings says what is wrong with the run, with advice: divergences, chains
-// that disagree, too few effective draws. It is empty if nothing is.
+// Findings lists problems with the run, with advice: divergences, chains that disagree, too few
+// effective draws. It is empty if there are none.
 func (f *Fit) Findings() []diagnose.Finding {
 	if f.Err() != nil {
 		return nil
@@ -229,8 +226,8 @@ func (f *Fit) Findings() []diagnose.Finding {
 	return f.FindingsOf(f.Summary())
 }
 
-// FindingsOf is [Fit.Findings] by rows of [Fit.SummaryOf]: of quantities and measures that
-// are not among these nothing is said.
+// FindingsOf is [Fit.Findings] from rows of [Fit.SummaryOf]. It does not check quantities and
+// measures that are not among these.
 func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if f.Err() != nil {
 		return nil
@@ -242,12 +239,12 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
 		return found
 	}
-	if f.running { // that there are few draws yet is no finding
+	if f.running { // few draws so far are no finding
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "one-chain" || d.Code == "ess" && f.every > 1
 		})
 	}
-	if f.independent() { // there is nothing that chains could find, or miss
+	if f.independent() { // findings about chains do not apply
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 			return slices.Contains([]string{"acceptance", "stuck-chain", "rhat", "ess", "one-chain", "shared-start", "few-draws"}, d.Code)
 		})
@@ -258,12 +255,12 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if len(improper) > 0 { // without a total mass there are no shares of modes
 		events = slices.DeleteFunc(events, func(d diagnose.Finding) bool { return d.Code == infer.EventModes || d.Code == infer.EventLegs })
 	}
-	// First what explains the others.
+	// Put findings first that explain others.
 	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
 }
 
-// independent reports whether the draws are of generated quantities alone: the parameters stayed
-// where they were, or there are none. Then the energy, too, is the same at every draw.
+// independent reports whether only generated quantities vary: the parameters are fixed, or there
+// are none. Then the energy is also the same at every draw.
 func (f *Fit) independent() bool {
 	if _, still := f.config.Sampler.(sampler.Fixed); still {
 		return true
@@ -277,7 +274,7 @@ func (f *Fit) independent() bool {
 	return f.Draws.Chains() > 0
 }
 
-// Checked says what a run without findings was checked for, and what no check can see.
+// Checked describes what a run without findings was checked for, and what no check can detect.
 func (f *Fit) Checked() string {
 	if f.Err() != nil {
 		return ""
@@ -304,8 +301,8 @@ func (f *Fit) Checked() string {
 	return "Checked: " + what + ". Modes that no chain reached cannot be seen."
 }
 
-// rejecting gives other advice about divergences that are rejections: a trajectory ends where
-// the model has no density, however small its steps are.
+// rejecting replaces the advice about divergences that are rejections: a trajectory ends where the
+// model has no density, even with small steps.
 func (f *Fit) rejecting(found []diagnose.Finding) {
 	const most = 0.5 // of the divergent transitions
 	i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "divergences" })
@@ -322,7 +319,7 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 	found[i].Settings = nil // they make steps smaller
 }
 
-// maxTreeDepth is the limit of a sampler that has one, else -1.
+// maxTreeDepth is the maximum tree depth of the sampler, or -1 if it has none.
 func (f *Fit) maxTreeDepth() int {
 	switch s := plain(f.config.Sampler).(type) {
 	case nuts.Sampler:
@@ -335,8 +332,8 @@ func (f *Fit) maxTreeDepth() int {
 	return -1
 }
 
-// Divergences lists the transitions that diverged, with the values of their
-// draws as [Fit.Names] names them.
+// Divergences lists the divergent transitions, with the values of their draws in the order of
+// [Fit.Names].
 func (f *Fit) Divergences() []diagnose.Divergence {
 	if f.Err() != nil {
 		return nil
@@ -344,8 +341,8 @@ func (f *Fit) Divergences() []diagnose.Divergence {
 	return diagnose.Divergences(f.Draws)
 }
 
-// Sampling tells for each chain how its sampler has fared: divergences, trees
-// of the largest depth, E-BFMI and so on.
+// Sampling returns the sampler's statistics for each chain: divergences, trees of the maximum
+// depth, E-BFMI and so on.
 func (f *Fit) Sampling() []diagnose.Sampling {
 	if f.Err() != nil {
 		return nil
@@ -353,10 +350,9 @@ func (f *Fit) Sampling() []diagnose.Sampling {
 	return diagnose.SamplingOf(f.displayed(), f.maxTreeDepth())
 }
 
-// Efficiency relates the least effective sample sizes to the gradients and to
-// the chains' own time, which is more than wall-clock time where chains run in
-// parallel. Evaluations of a Riemannian metric are charged as the gradients that
-// take as long.
+// Efficiency relates the smallest effective sample sizes to the number of gradients and to the
+// total time of the chains, which exceeds wall-clock time if chains run in parallel. Evaluations of
+// a Riemannian metric count as the number of gradients that take as long.
 func (f *Fit) Efficiency() diagnose.Efficiency {
 	if f.Err() != nil {
 		return diagnose.Efficiency{}
@@ -371,7 +367,7 @@ func (f *Fit) Efficiency() diagnose.Efficiency {
 	return diagnose.EfficiencyOf(f.Summary(), diagnose.Squares(f.Draws), warm, samp, warmSeconds, sampSeconds)
 }
 
-// planned is the number of transitions that a complete chain has.
+// planned is the number of transitions of a complete chain.
 func (f *Fit) planned() int {
 	if n := f.Report.Enough; n > 0 {
 		return n
@@ -379,8 +375,7 @@ func (f *Fit) planned() int {
 	return f.config.Draws
 }
 
-// plain is a sampler without the geometry that package sampler has put around
-// it.
+// plain returns a sampler without the wrapper of package sampler that adds a geometry.
 func plain(s infer.Sampler) infer.Sampler {
 	if g, ok := s.(sampler.Geometric); ok {
 		return g.Sampler
@@ -388,19 +383,19 @@ func plain(s infer.Sampler) infer.Sampler {
 	return s
 }
 
-// displayed is the draws with the names that people read.
+// displayed has the draws with readable names.
 type displayed struct {
 	*draws.Store
 	names    []string
 	arrivals []int         // by chain, see [diagnose.Arrived]
 	phases   []infer.Phase // of sampling, by chain
-	least    int           // draws of a chain, else it counts as empty
+	least    int           // chains with fewer draws count as empty
 }
 
 // Diverged implements [diagnose.Thinned].
 func (d displayed) Diverged(chain int) (divergent, transitions int, ok bool) {
 	if chain >= len(d.phases) || d.phases[chain].Transitions < d.Store.Len(chain) {
-		return 0, 0, false // of draws without their run, nothing is known
+		return 0, 0, false // unknown for draws without a report of their run
 	}
 	return d.phases[chain].Divergences, d.phases[chain].Transitions, true
 }
@@ -426,7 +421,7 @@ func (f *Fit) displayed() diagnose.Draws {
 		d.arrivals = append(d.arrivals, c.Arrival)
 		d.phases = append(d.phases, c.Sampling)
 	}
-	if f.running { // a chain that has only begun is not to cut the others to its length
+	if f.running { // a chain that has just begun must not shorten the others
 		for chain := range f.Draws.Chains() {
 			d.least = max(d.least, f.Draws.Len(chain)/2)
 		}
@@ -434,8 +429,8 @@ func (f *Fit) displayed() diagnose.Draws {
 	return d
 }
 
-// DensityCheck is what came of comparing the compiled log density with the reference evaluator;
-// nil where nothing is known of it: of a run of an older version, or of draws without their run.
+// DensityCheck returns the result of comparing the compiled log density with the reference
+// evaluator. It is nil if unknown: for runs of an older version, or draws without their run.
 func (f *Fit) DensityCheck() *folder.Density {
 	switch {
 	case f == nil:

@@ -14,10 +14,10 @@ import (
 // This file: the table of the formats of draws. Options, commands, help, the folder of a run
 // and doc/reference/formats.md read it.
 
-// Format is how the files of a run are written.
+// Format is a format of the files of a run.
 type Format string
 
-// The formats of [Options.Format]. [Formats] has all.
+// The formats of [Options.Format]. [Formats] lists all formats.
 const (
 	CSV  Format = "csv"  // CmdStan's, one file for each chain
 	Zarr Format = "zarr" // one store for all chains, as ArviZ's DataTree has them
@@ -25,11 +25,11 @@ const (
 
 // Codec writes and reads the draws of a fit in a format.
 type Codec interface {
-	// Write writes a fit: to the file or folder path, whole or not at all. Of a format with a
-	// file for each chain, path begins their names.
+	// Write writes a fit to the file or folder path, completely or not at all. If the format has a
+	// file per chain, path is the prefix of their names.
 	Write(f *Fit, path string) (files []string, err error)
 
-	// Read reads what Write has written, within the limits of o.
+	// Read reads a fit written by Write, within the limits of o.
 	Read(o ReadOptions, path string) (*Fit, error)
 }
 
@@ -37,26 +37,26 @@ type Codec interface {
 type FormatRow struct {
 	Name Format
 	Doc  string // for the help of convert: what is written, in lines of at most 70 characters
-	Run  string // for that of run; "": nothing to say
+	Run  string // for the help of run; "": nothing
 
-	// The columns of doc/reference/formats.md: the programs that read it, how exact numbers are,
-	// and what can be read while the run goes on. A setting is in braces.
+	// The columns of doc/reference/formats.md: the programs that read the format, the precision of
+	// numbers, and what can be read during the run. Settings are in braces.
 	Readers, Numbers, Live string
 
 	Codec   Codec
-	Program string // the program that writes it in place of a Codec; "": none
+	Program string // the program that writes it instead of a Codec; "": none
 
 	PerChain bool // a file for each chain, in a folder
 	Groups   bool // package assess can add groups
 	// Is reports whether a file or folder is of this format; nil: a file that ends in .NAME.
 	Is func(path string) bool
 
-	// open starts files that are written while a run goes on; nil: Codec writes them when it
-	// ends. A run that was killed has its draws in journals in any case.
+	// open starts files that are written during a run; nil: Codec writes them at its end. In either
+	// case, a killed run has its draws in journals.
 	open func(f *Fit, o *Options) (drawOutput, error)
 }
 
-// formats is the table.
+// formats is the table of formats.
 var formats = []FormatRow{
 	{
 		Name: Zarr, Codec: zarrCodec{}, Groups: true, Is: zarr.Is,
@@ -88,7 +88,7 @@ var formats = []FormatRow{
 // Formats lists the formats of draws.
 func Formats() []FormatRow { return slices.Clone(formats) }
 
-// FormatOf is the row of a format; "" is CSV.
+// FormatOf returns the row of a format; "" is CSV.
 func FormatOf(name Format) (FormatRow, bool) {
 	if name == "" {
 		name = CSV
@@ -101,8 +101,7 @@ func FormatOf(name Format) (FormatRow, bool) {
 	return FormatRow{}, false
 }
 
-// RunFormats are the names of the formats that a run can be written in, first that of
-// [Options.Format] "".
+// RunFormats lists the formats in which a run can be written, the default first.
 func RunFormats() []string {
 	names := []string{string(CSV)}
 	for _, r := range formats {
@@ -113,7 +112,7 @@ func RunFormats() []string {
 	return names
 }
 
-// Match reports whether a file or folder that holds all chains is of this format.
+// Match reports whether a file or folder with all chains has this format.
 func (r FormatRow) Match(path string) bool {
 	if r.Codec == nil || r.PerChain {
 		return false
@@ -158,7 +157,7 @@ func (r FormatRow) draws(o ReadOptions, dir, name string) (*Fit, error) {
 	return r.Codec.Read(o, path)
 }
 
-// wholeOutput is the file of a run whose format is written at its end.
+// wholeOutput is the output of a run in a format that is written at its end.
 type wholeOutput struct {
 	fit        *Fit
 	codec      Codec
@@ -171,13 +170,13 @@ func (o *wholeOutput) replayed() error                       { return nil }
 func (o *wholeOutput) keep() ([]string, error)               { return nil, nil }
 func (o *wholeOutput) close()                                {}
 
-// finish writes the file. Without any draws of a run that has failed there is none.
+// finish writes the file. If the run failed without any draws, there is no file.
 func (o *wholeOutput) finish(report infer.Report) ([]string, error) {
 	complete := slices.ContainsFunc(report.Chains, func(c infer.ChainReport) bool { return c.Err == nil && !c.Interrupted })
 	if !o.fit.drawn() && !complete {
 		return nil, nil
 	}
-	files, err := o.codec.Write(o.fit, o.path) // which has the report by now
+	files, err := o.codec.Write(o.fit, o.path) // the fit has its report by now
 	if err != nil {
 		return nil, &OutputError{err}
 	}

@@ -14,18 +14,17 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Gathered is a run whose chains are drawn apart, by their own processes or the
-// workers of a web page, and put together here. Each of them calls [Sample] with the same
-// posterior and options, but Chains 1 and the number of its chain as FirstID, and hands
-// over [Fit.EncodeFrom] from time to time, and at its end. The draws are those of a run of all
-// chains at once, but for samplers whose chains learn from each other.
+// Gathered combines a run whose chains run separately, in different processes or in the workers of
+// a web page. Each of them calls [Sample] with the same posterior and options, but with Chains 1
+// and the number of its chain as FirstID. It sends the result of [Fit.EncodeFrom] from time to
+// time, and at its end. The draws are those of a single run of all chains, unless chains of the
+// sampler learn from each other.
 type Gathered struct {
 	fit     *Fit
 	density []*folder.Density // by chain
 }
 
-// Gather begins to gather a run of o.Chains chains. An error says that an option is
-// impossible.
+// Gather prepares to combine a run of o.Chains chains. An error says that an option is invalid.
 func Gather(p *model.Posterior, o Options) (*Gathered, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func Gather(p *model.Posterior, o Options) (*Gathered, error) {
 	return g, err
 }
 
-// part is draws of one chain on their way.
+// part is the encoded form of some draws of one chain.
 type part struct {
 	Version int // of this form
 	From    int // draws before these
@@ -56,9 +55,9 @@ type part struct {
 
 const partVersion = 2
 
-// EncodeFrom encodes what a fit of one chain has beyond so many draws, which were handed over
-// before, for [Gathered.Add], and tells how many draws there are then. It may be that
-// of [Run.SoFar].
+// EncodeFrom encodes the draws of a one-chain fit after the first from draws, which were sent
+// before, for [Gathered.Add]. n is the total number of draws sent then. The fit may come from
+// [Run.SoFar].
 func (f *Fit) EncodeFrom(from int) (encoded []byte, n int, err error) {
 	if err := f.Err(); err != nil {
 		return nil, 0, err
@@ -80,8 +79,8 @@ func (f *Fit) EncodeFrom(from int) (encoded []byte, n int, err error) {
 	return out.Bytes(), n, err
 }
 
-// Add takes in a part of one of the chains. The parts of a chain come in their order.
-// Add and Fit are not to be called at the same time.
+// Add adds a part of one of the chains. Add the parts of a chain in order. Do not call Add and Fit
+// at the same time.
 func (g *Gathered) Add(encoded []byte) error {
 	var p part
 	if err := gob.NewDecoder(bytes.NewReader(encoded)).Decode(&p); err != nil {
@@ -113,7 +112,7 @@ func (g *Gathered) Add(encoded []byte) error {
 	return nil
 }
 
-// Fit is what has been gathered so far. running says that the chains go on; interrupted,
+// Fit returns the fit of all parts so far. running says that the chains still run; interrupted,
 // that they were stopped before their end.
 func (g *Gathered) Fit(running, interrupted bool) *Fit {
 	f := g.fit

@@ -21,30 +21,29 @@ import (
 // GenerateOptions are options of [Generate]. The zero value is the
 // default.
 type GenerateOptions struct {
-	Seed     uint64 // of the random numbers; those of a draw depend on its chain and place alone
+	Seed     uint64 // for random numbers, which depend only on the draw's chain and index
 	Parallel int    // goroutines; 0: GOMAXPROCS
 
-	// Each, if not nil, receives the values of each draw instead of a store, in
-	// the order of [model.Posterior.GeneratedNames]: for quantities that are too many
-	// to keep. Chain and draw count from 0. It is called by several goroutines
-	// at a time, in any order of draws, and must not keep values. An error ends
-	// the generation.
+	// Each, if not nil, receives the values of each draw instead of a store, in the order of
+	// [model.Posterior.GeneratedNames]. Use it for too many quantities to store. Chain and draw
+	// count from 0. Several goroutines call it at a time, with draws in any order. It must not keep
+	// values. An error ends the generation.
 	Each func(chain, draw int, values []float64) error
 }
 
-// Generated is what [Generate] has computed.
+// Generated is the result of [Generate].
 type Generated struct {
 	// Draws holds the generated quantities of each draw, without statistics, by
 	// chain; nil with [GenerateOptions.Each].
 	Draws *draws.Store
 
-	// Failed is the number of draws for which they could not be computed and are
-	// NaN; Reason is why, at the first of them.
+	// Failed is the number of draws at which the quantities could not be computed and are NaN.
+	// Reason says why, at the first such draw.
 	Failed int
 	Reason error
 
-	// Density is what came of comparing them with the reference evaluator at a few draws. Where
-	// they were wrong, all are computed by another program.
+	// Density is the result of comparing the quantities with the reference evaluator at a few
+	// draws. If they were wrong, another program computed all of them.
 	Density *folder.Density
 
 	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
@@ -53,10 +52,9 @@ type Generated struct {
 	labels []string // of the columns of Draws, as [Fit.Labels]
 }
 
-// Generate computes the generated quantities of p at the draws of a fit,
-// whose parameters must be those of p: those of another data set, of a model
-// with other generated quantities, or of one that was derived from it. An error
-// names a parameter that the fit does not have, or has in another size.
+// Generate computes the generated quantities of p at the draws of a fit with the same parameters. p
+// may have other data, be a model with other generated quantities, or be derived from the fit's
+// model. An error names a parameter that is missing in the fit or has another size.
 func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions) (*Generated, error) {
 	if err := cmp.Or(p.Err(), f.Err()); err != nil {
 		return nil, err
@@ -172,7 +170,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 }
 
 // trustOutputs compares the generated quantities with the reference evaluator at the first draw,
-// the last and one between, and gives the posterior a program that agrees.
+// the last and one between. It returns the posterior with a program that agrees.
 func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
 	bound := p.Compiled().Clone()
 	bound.SetStop(ctx.Err)

@@ -13,12 +13,12 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Simulate computes the generated quantities of a posterior without parameters
-// time and again.
+// Simulate computes the generated quantities of a posterior without parameters n times in each of
+// some chains.
 func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint64, parallel int) (*Fit, error) {
 	contents := make([]*draws.Contents, chains)
 	for i := range contents {
-		// A column that no model has, as a store of none has no draws.
+		// A dummy column that no model has, since a store without columns has no draws.
 		contents[i] = &draws.Contents{Columns: draws.Columns{Names: []string{"none"}}, Draws: make([]float64, n)}
 	}
 	store, err := draws.NewStoreFrom(make([]string, chains), contents)
@@ -32,8 +32,8 @@ func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint6
 	return g.Fit(), nil
 }
 
-// At is draws that are all the same: the given parameters, n times, for
-// [Generate]. All parameters must be given.
+// At returns a fit with n identical draws of the given parameters, for [Generate]. All parameters
+// must be given.
 func At(p *model.Posterior, values any, n int) (*Fit, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {
@@ -63,15 +63,15 @@ func At(p *model.Posterior, values any, n int) (*Fit, error) {
 	return &Fit{Draws: store}, nil
 }
 
-// Fit is the generated quantities as a separate fit, for its summary and
-// files; nil with [GenerateOptions.Each].
+// Fit returns the generated quantities as a separate fit, for its summary and files; nil with
+// [GenerateOptions.Each].
 func (g *Generated) Fit() *Fit {
 	if g.Draws == nil {
 		return nil
 	}
 	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
 	f.labelled.Do(func() {}) // they are known
-	if g.Density != nil {    // the log density was not asked for
+	if g.Density != nil {    // the log density was not needed
 		d := *g.Density
 		d.Share, f.density = 1, &d
 	}
@@ -89,7 +89,7 @@ func (g *Generated) Fit() *Fit {
 	return f
 }
 
-// Join puts the draws of a fit, and what was generated at them, side by side.
+// Join combines the draws of a fit with the quantities generated at them.
 func (g *Generated) Join(f *Fit) (*Generated, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: joined(f, g)}, err
 }
 
-// joined are the labels of the quantities of a fit and of what was generated; nil if
-// there are none.
+// joined returns the labels of the quantities of a fit and of the generated ones; nil if there are
+// none.
 func joined(f *Fit, g *Generated) []string {
 	first, second := f.Labels(), g.labels
 	if first == nil && second == nil {
@@ -128,8 +128,8 @@ func joined(f *Fit, g *Generated) []string {
 	return slices.Concat(first, second)
 }
 
-// The setting of CmdStan's files that says which draws quantities were generated from, and its
-// value where these are of the prior.
+// The setting of CmdStan's files that names the draws from which quantities were generated, and its
+// value for draws from the prior.
 const (
 	fittedParams = "fitted_params"
 	fromPrior    = "prior"

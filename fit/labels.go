@@ -11,11 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Labels say, for each quantity of [Fit.Names], what its indices stand for, where the
-// data tell: theta[2] of a variable declared with the size J is that of school Bolton if
-// J was counted as the levels of the column school, and Bolton the second of them.
-// The texts of several indices are separated by commas; an index without a text is left out, and
-// what has none at all is "". Nil if the data tell of no quantity.
+// Labels returns, for each quantity of [Fit.Names], the factor levels that its indices stand for,
+// if the data have them. For instance, theta[2] has the label Bolton if theta has size J, J counts
+// the levels of the column school, and Bolton is the second level.
+//
+// The labels of several indices are separated by commas; an index without a label is left out. A
+// quantity without labels has "". Labels is nil if no quantity has a label.
 func (f *Fit) Labels() []string {
 	if f.Err() != nil {
 		return nil
@@ -36,8 +37,8 @@ func (f *Fit) makeLabels() []string {
 	return labelsOf(m.Program().IR(), f.Names(), factors)
 }
 
-// IndexFactors are the factors that the indices of variables of a program go through, by name
-// and index; see [arrays.Factor].
+// IndexFactors returns the factors whose levels the indices of a program's variables run over, by
+// name of the variable and position of the index; see [arrays.Factor].
 func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 	if f.Err() != nil || p == nil {
 		return nil
@@ -45,7 +46,7 @@ func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 	return factorsOfIndices(p, f.factors())
 }
 
-// factors are those of the data, by the variable that has the number of their levels.
+// factors returns the factors of the data, by the variable that has the number of their levels.
 func (f *Fit) factors() map[string]arrays.Factor {
 	switch {
 	case f.posterior != nil:
@@ -66,8 +67,8 @@ func factorsOf(r data.Reading) map[string]arrays.Factor {
 	return out
 }
 
-// generatedLabels are the labels of what is generated at the draws of a fit. Sizes that the
-// data do not count, and that are those of the fit, count what they counted there.
+// generatedLabels returns the labels of quantities generated at the draws of a fit. If the data
+// have no levels for a size that equals the fit's, the fit's levels are used.
 func generatedLabels(p *model.Posterior, f *Fit) []string {
 	factors := factorsOf(p.Data().Reading())
 	for size, by := range f.factors() {
@@ -82,7 +83,7 @@ func generatedLabels(p *model.Posterior, f *Fit) []string {
 	return labelsOf(p.Model().Program().IR(), p.GeneratedNames(), factors)
 }
 
-// labelsOf are the texts that the indices of names stand for; nil if there are none.
+// labelsOf returns the labels of names; nil if there are none.
 func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) []string {
 	by := factorsOfIndices(p, factors)
 	if len(by) == 0 {
@@ -103,9 +104,9 @@ func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) [
 	return out
 }
 
-// factorsOfIndices are the factors that the indices of variables go through, by name and
-// index: where the size of a variable is the number of their levels. Other indices have
-// none, with an empty name.
+// factorsOfIndices returns the factors whose levels the indices of variables run over, by name and
+// position of the index: those of sizes that are a number of levels. Other indices have a factor
+// with an empty name.
 func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[string][]arrays.Factor {
 	out := map[string][]arrays.Factor{}
 	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {

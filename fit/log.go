@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// LogValue implements [slog.LogValuer]: the size of a fit, how long it took, and the least
-// effective sample size with the largest R-hat, once the summary has been asked for.
+// LogValue implements [slog.LogValuer]. It gives the size of the fit and the time it took. Once the
+// summary was computed, it adds the smallest effective sample size and the largest R-hat.
 func (f *Fit) LogValue() slog.Value {
 	if f.Err() != nil {
 		return slog.StringValue("no fit")
@@ -36,7 +36,8 @@ func (f *Fit) LogValue() slog.Value {
 	return slog.GroupValue(attributes...)
 }
 
-// extremes are the least effective sample size and the largest R-hat of rows that have them.
+// extremes returns the smallest effective sample size and the largest R-hat of the rows that have
+// both.
 func extremes(rows []diagnose.Row) (ess, rhat float64) {
 	first := true
 	for _, r := range rows {
@@ -51,9 +52,9 @@ func extremes(rows []diagnose.Row) (ess, rhat float64) {
 	return ess, rhat
 }
 
-// logged runs make between two messages to Options.Logger: that the run begins, at level Debug,
-// and how it has ended, at Info; at Error with the error. Findings are at Warn; the summary that
-// they rest on is computed for them if the level is enabled.
+// logged calls make and writes messages to Options.Logger: the begin of the run at level Debug, its
+// end at Info, or an error at Error. Findings are at Warn; the summary they need is computed if
+// that level is enabled.
 func (r *Run) logged(make func() (*Fit, error)) (*Fit, error) {
 	l := r.options.Logger
 	if l == nil {

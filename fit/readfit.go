@@ -26,22 +26,21 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// ReadOptions bounds what reading back a run may take. The zero value is what [ReadFit],
-// [ReadCSV] and [ReadZarr] use.
+// ReadOptions limits the resources for reading a run. [ReadFit], [ReadCSV] and [ReadZarr] use the
+// zero value.
 type ReadOptions struct {
-	// Memory is how many bytes the draws may take, and then the data of the run, which are
-	// read when they are asked for; 0: half of what the machine, or the control group of
-	// the process, has. What asks for more is an error.
+	// Memory is the largest number of bytes for the draws, and also for the data of the run, which
+	// are read when needed. 0 means half the memory of the machine or of the process's control
+	// group. Reading fails if more is needed.
 	Memory int64
 }
 
 // room is the memory for one run.
 func (o ReadOptions) room() *draws.Room { return &draws.Room{Limit: compile.MemoryOr(o.Memory)} }
 
-// ReadFit reads back the run in an output folder: its draws, what is known of
-// its chains, and the model and the data that belong to it, see [Fit.Posterior].
-// Of an interrupted run it reads what its CSV files hold. An error says that
-// there is no run in the folder, or names what is wrong with a file.
+// ReadFit reads the run in an output folder: its draws, the report of its chains, and its model and
+// data, see [Fit.Posterior]. If the run was interrupted, it reads the draws in its CSV files. An
+// error says that there is no run in the folder, or what is wrong with a file.
 func ReadFit(dir string) (*Fit, error) { return ReadOptions{}.Fit(dir) }
 
 // Fit is [ReadFit] within the limits of o.
@@ -96,7 +95,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 	return f, f.readTables(dir, record.Base())
 }
 
-// readTables reads what kernels have learnt, as recorder.finish writes it.
+// readTables reads the kernels' tables that recorder.finish wrote.
 func (f *Fit) readTables(dir, name string) error {
 	for i := range f.Report.Chains {
 		c := &f.Report.Chains[i]
@@ -114,7 +113,7 @@ func (f *Fit) readTables(dir, name string) error {
 	return nil
 }
 
-// escapeGlob keeps the characters of a path from being read as a pattern.
+// escapeGlob escapes the characters of a path that have a meaning in patterns.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Run is a run of [Sample] that can be followed. Range over its draws by [Run.Draws], or over how
-// far its chains are by [Run.Progress], and ask for [Run.Fit] after the loop. [Run.SoFar] has the
-// fit so far at any time. Only [NewRun] makes one.
+// Run is a run of [Sample] that you can follow. Range over its draws with [Run.Draws], or over its
+// progress with [Run.Progress], and call [Run.Fit] after the loop. [Run.SoFar] returns the fit so
+// far at any time. Make a Run with [NewRun].
 type Run struct {
 	ctx       context.Context
 	posterior *model.Posterior
@@ -29,31 +29,31 @@ type Run struct {
 	yield func(infer.Draw, error) bool
 	left  bool // the loop wants no more
 
-	behind sync.WaitGroup // evaluations of the self-check that go on after the run was cancelled
+	behind sync.WaitGroup // evaluations of the self-check that still run after a cancellation
 
 	fit *Fit
 	err error
 }
 
-// Progress says how far the chain is that has reported last.
+// Progress is the progress of the chain that reported last.
 type Progress struct {
 	infer.Progress
 
-	// Looked is the number of draws of each chain at which [Options.TargetESS] was looked at last;
-	// 0: it was not. ESS and Rhat are the least effective sample size and the largest R-hat of all
-	// quantities then.
+	// Looked is the number of draws per chain at the last check of [Options.TargetESS]; 0: not yet.
+	// ESS and Rhat are the smallest effective sample size and the largest R-hat of all quantities
+	// then.
 	Looked    int
 	ESS, Rhat float64
 }
 
-// errTwice says that a run was ranged over again.
+// errTwice says that a run was ranged over twice.
 var errTwice = errors.New("ppl: a run can be ranged over only once, by Draws or by Progress")
 
-// errLeft is why a run is cancelled whose loop was left.
+// errLeft is the cause of cancelling a run after its loop was left.
 var errLeft = errors.New("the loop over the run was left")
 
-// NewRun makes a run. Its draws are made by [Run.Draws], [Run.Progress] or [Run.Fit], whichever is
-// first. An error says that the options, or the files of a run to resume, are not in order.
+// NewRun prepares a run. The first call of [Run.Draws], [Run.Progress] or [Run.Fit] makes its
+// draws. An error says that the options, or the files of a run to resume, are invalid.
 func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	if err := o.check(ctx, p); err != nil {
 		return nil, err
@@ -83,12 +83,12 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Draws makes the draws and yields them as they come: those of a chain in order, those of different
-// chains interleaved. It can be ranged over once. A loop that breaks ends the run. [Run.Fit] has
-// the fit of all draws after the loop. To keep no draws, range over infer.Run.
+// Draws makes the draws and yields them as they come: the draws of a chain in order, with those of
+// different chains interleaved. You can range over it only once. A break ends the run. After the
+// loop, [Run.Fit] returns the fit of all draws. To keep no draws, range over infer.Run.
 //
-// The error of Fit, if any, is yielded last, with a Draw that has the chain -1. A [DiscardedError]
-// before that says that the draws so far do not count. Draws that a resumed run has made before are
+// The error of Fit, if any, is yielded last, with a Draw whose Chain is -1. A [DiscardedError]
+// before that says that the draws so far do not count. Draws that a resumed run made earlier are
 // not yielded, but are in the fit.
 func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	return func(yield func(infer.Draw, error) bool) {
@@ -104,10 +104,10 @@ func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	}
 }
 
-// Progress makes the draws and yields how far the chains are: after the first transition of each,
-// after every [Options.Refresh] transitions, at the end of warm-up and sampling, and when
-// [Options.TargetESS] is looked at. A loop that breaks ends the run. [Run.Fit] has the fit after
-// the loop. The error of Fit, if any, is yielded last.
+// Progress makes the draws and yields the progress of the chains: after the first transition of
+// each, after every [Options.Refresh] transitions, at the end of warm-up and sampling, and at each
+// check of [Options.TargetESS]. A break ends the run. After the loop, [Run.Fit] returns the fit.
+// The error of Fit, if any, is yielded last.
 func (r *Run) Progress() iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		if !r.begun.CompareAndSwap(false, true) {
@@ -142,8 +142,9 @@ func (r *Run) Progress() iter.Seq2[Progress, error] {
 	}
 }
 
-// Fit is what [Sample] returns. It makes the draws, unless a loop over the run has done so. After
-// a loop that was left early, it has the draws up to then, and no error for that.
+// Fit returns the fit as [Sample] does. It makes the draws, unless a loop over the run has done so.
+// After a loop that was left early, it returns the draws up to then without an error for the early
+// end.
 func (r *Run) Fit() (*Fit, error) {
 	if r.begun.CompareAndSwap(false, true) {
 		r.sample()
@@ -154,8 +155,8 @@ func (r *Run) Fit() (*Fit, error) {
 	return r.fit, r.err
 }
 
-// SoFar is the fit of the draws made up to now, for those who look at a run while it goes on. It
-// may be called by any goroutine, as long as the fit is not closed; nil before the first draw.
+// SoFar returns the fit of the draws made so far, to watch a running run. Any goroutine may call
+// it, as long as the fit is not closed. It is nil before the first draw.
 func (r *Run) SoFar() *Fit {
 	if now := r.now.Load(); now != nil {
 		return (*now)()
@@ -163,7 +164,7 @@ func (r *Run) SoFar() *Fit {
 	return nil
 }
 
-// take hands a draw over; it reports whether the run is to go on.
+// take yields a draw, and reports whether the run should continue.
 func (r *Run) take(d infer.Draw, err error) bool {
 	if r.yield != nil && !r.left {
 		r.left = true // also after a panic of the loop's body
@@ -172,7 +173,8 @@ func (r *Run) take(d infer.Draw, err error) bool {
 	return !r.left
 }
 
-// sample makes the draws, with another program where the compiled one turns out to be wrong.
+// sample makes the draws. If the compiled program turns out to be wrong, it begins again with
+// another one.
 func (r *Run) sample() {
 	defer r.ended.Store(true)
 	r.err = errors.New("ppl: the loop over the draws has panicked")
@@ -189,7 +191,8 @@ func (r *Run) sample() {
 	})
 }
 
-// interruption ends an evaluation of the self-check. What goes on then is waited for.
+// interruption is an error that ends an evaluation of the self-check. The run waits for work that
+// continues after it.
 type interruption struct {
 	error
 	behind *sync.WaitGroup
@@ -198,13 +201,14 @@ type interruption struct {
 // Unwrap is the cause.
 func (i interruption) Unwrap() error { return i.error }
 
-// Leave is called when an evaluation goes on, and what it returns when that has ended.
+// Leave is called if an evaluation continues in the background, and the returned function when it
+// has ended.
 func (i interruption) Leave() (ended func()) {
 	i.behind.Add(1)
 	return i.behind.Done
 }
 
-// await waits for what the self-check has left behind, as a session does for what chains have.
+// await waits for background evaluations of the self-check, as a session does for those of chains.
 func (r *Run) await() {
 	var late <-chan time.Time
 	switch grace := r.options.Grace; {
@@ -243,7 +247,7 @@ func (r *Run) attempts() (*Fit, error) {
 			}
 			return fit, &InterruptedError{Cause: err}
 		}
-		// What was drawn, now or before the run was resumed, is of another density.
+		// All draws so far, also those before the run was resumed, are from another density.
 		o.Resumable, o.Resume = o.Resumable || o.Resume, false
 		if err := o.keepVerdict(r.check); err != nil {
 			return fit, err

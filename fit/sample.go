@@ -19,11 +19,11 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Options say how [Sample] runs. The zero value is that of the command: the sampler that
-// tunes itself, four chains, at most 1000 transitions of warm-up and 1000 draws each.
+// Options are options of [Sample]. The zero value has the defaults of the command: the self-tuning
+// sampler and four chains, each with at most 1000 transitions of warm-up and 1000 draws.
 type Options struct {
-	// Sampler is nuts.Sampler, which is Stan's, hmc.Sampler or another with its options
-	// set; nil is auto.Sampler{}, which finds metric, kernel and its setting by itself.
+	// Sampler is the sampler with its options, such as nuts.Sampler (Stan's) or hmc.Sampler. nil
+	// means auto.Sampler{}, which selects and tunes metric and kernel automatically.
 	Sampler infer.Sampler
 
 	Chains int // 0: 4
@@ -31,108 +31,105 @@ type Options struct {
 	Draws  int // transitions per chain after warm-up; 0: 1000, negative: none
 	Thin   int // keep every Thin-th draw; 0: 1
 
-	// FirstID is the number of the first chain; the others follow. Random numbers go by
-	// it: chain 3 of four can be had alone, by Chains 1 and FirstID 3, and put together
-	// with the others by [Gather]. 0: 1.
+	// FirstID is the number of the first chain; the others follow. A chain's random numbers depend
+	// on its number. So you can run chain 3 of four alone, with Chains 1 and FirstID 3, and combine
+	// it with the others by [Gather]. 0: 1.
 	FirstID int
 
-	// Seed selects the random numbers. Draws depend on model, data, options and
-	// seed alone, not on the number of processors.
+	// Seed selects the random numbers. Draws depend only on model, data, options and seed, not on
+	// the number of processors.
 	Seed uint64
 
-	// Init says where chains start: nil for random points within 2 of zero on
-	// the unconstrained scale; see infer.Uniform and [model.Posterior.InitAt].
+	// Init selects the starting points of chains. nil means random points within 2 of zero on the
+	// unconstrained scale; see infer.Uniform and [model.Posterior.InitAt].
 	Init infer.Init
 
-	SaveWarmup bool // keep the draws of warm-up too, apart from the others
+	SaveWarmup bool // also keep the draws of warm-up, separately
 
-	// Parallel is the number of processors that the run may take: how many chains run at a
-	// time and, where there are fewer chains, how many processors share an evaluation of the
-	// log density if that takes long. 0: GOMAXPROCS.
+	// Parallel is the largest number of processors that the run uses. It limits the number of
+	// chains that run at a time. If there are fewer chains, several processors share an evaluation
+	// of the log density that takes long. 0: GOMAXPROCS.
 	Parallel int
 
-	// Limits, if not nil, bounds what this run and others that share it take together: the run
-	// waits for its turn, and has as many processors as are free then, up to Parallel.
+	// Limits, if not nil, limits the total resources of this run and others that share it. The run
+	// waits for its turn, and then uses the free processors, up to Parallel.
 	Limits *Limits
 
-	// Logger, if not nil, gets when the run begins, how it has ended, and its findings.
+	// Logger, if not nil, gets messages about the begin and the end of the run, and its findings.
 	Logger *slog.Logger
 
-	// Grace bounds the time that Sample, when its context has ended, waits for evaluations that
-	// cannot be interrupted, such as the factorisation of a large matrix. 0: until they end, so
-	// that Sample leaves no goroutine behind; negative: not at all, as for a program that exits.
+	// Grace limits the time that Sample, after its context has ended, waits for evaluations that
+	// cannot be interrupted, such as the factorisation of a large matrix. 0 waits until they end,
+	// so that Sample leaves no goroutine behind. A negative Grace does not wait, which suits a
+	// program that exits.
 	Grace time.Duration
 
 	// Output, if not empty, is where draws are written while they are made, as
-	// CSV files in CmdStan's format. Output "out/fit" makes out/fit_1.csv for
-	// the first chain, and so on. The folder must exist; that the files can be
-	// written is checked before anything runs. Files have their names only once
-	// they are complete.
+	// CSV files in CmdStan's format, or in another Format. "out/fit" makes out/fit_1.csv for the
+	// first chain, and so on. The folder must exist. Sample checks that it can write the files before
+	// it runs. Files get their names once they are complete.
 	Output  string
 	SigFigs int // significant digits in the CSV files; 0: the numbers are exact
 
-	// Format is that of Output: CSV, which "" stands for, or Zarr, which is one
-	// store for all chains, out/fit.zarr, that can be read at any moment while it
-	// is written: of draws in chunks that are not complete, it has fill values.
+	// Format is the format of Output: CSV (also "") or Zarr. Zarr is one store for all chains,
+	// out/fit.zarr, which can be read at any time while it is written. Draws in incomplete chunks
+	// then read as fill values.
 	Format Format
 
-	// Resumable keeps, beside the files of Output, what a run can be resumed
-	// from after it was interrupted or killed: out/fit_1.journal, the draws so
-	// far, and out/fit_1.state, the state of the chain. They are renewed about
-	// once a second and removed when the run is complete.
+	// Resumable writes further files, from which the run can be resumed after it was interrupted or
+	// killed. These are out/fit_1.journal, the draws so far, and out/fit_1.state, the state of the
+	// chain. They are updated about once a second and removed when the run is complete.
 	Resumable bool
 
-	// SnapshotEvery is the time between two states of a chain; 0: half a second, and less at
-	// the beginning; negative: after every transition. SyncEvery is the time between two
-	// syncs of a chain's draws and state to the disk, which a loss of power costs at most; 0:
-	// draws.SyncEvery.
+	// SnapshotEvery is the time between two saved states of a chain. 0 means half a second, and
+	// less at the beginning; a negative time saves after every transition. SyncEvery is the time
+	// between two syncs of a chain's draws and state to the disk. A power failure loses at most
+	// that time. 0: draws.SyncEvery.
 	SnapshotEvery time.Duration
 	SyncEvery     time.Duration
 
-	// Resume goes on with a run that was made with Resumable and the same
-	// options. The draws are those that the run would have made, had it not
-	// been stopped. What there is not is started anew.
+	// Resume continues a run that was made with Resumable and the same options. The draws are those
+	// that the run would have made without the stop. Chains without saved files start from the
+	// beginning.
 	Resume bool
 
-	// Salvage lets Resume go on from files that are damaged, with what of them is
-	// whole; [Fit.Salvaged] says what was lost. Otherwise damage is a
-	// *[DamagedError].
+	// Salvage lets Resume continue from damaged files, with their intact draws; [Fit.Salvaged] says
+	// what was lost. Without it, damage is a *[DamagedError].
 	Salvage bool
 
 	// Complete, if not nil, is called when all chains have come to their end and the files of
 	// Output are on the disk, before what the run could be resumed from is removed: for those
-	// who note somewhere that the run is complete. An error is that of Sample, and leaves
-	// all files where they are.
+	// who record somewhere that the run is complete. Sample returns its error, and then leaves all
+	// files in place.
 	Complete func(*Fit) error
 
-	// From starts from what the chains of another fit have adapted and where they ended: of the
-	// same model, with the same or other data, of as many parameters. It replaces StepSize,
-	// Metric, Recentring and Init, unless these are set; chain i has what chain i of that fit had.
-	// With nuts.Sampler and few transitions of warm-up, or none, such a run is short.
+	// From starts chains with the adaptation and at the last points of another fit's chains. That
+	// fit must be of the same model, with the same number of parameters; its data may differ. From
+	// sets StepSize, Metric, Recentring and Init, unless these are set; chain i takes them from
+	// chain i. With nuts.Sampler and little or no warm-up, such a run is short.
 	From *Fit
 
-	// StepSize and Metric are what chains start with, one for all or one per
-	// chain; nil: the sampler's. [Options.From] takes those of an earlier run.
+	// StepSize and Metric are the initial step size and metric of chains, one for all or one per
+	// chain. nil means the sampler's. [Options.From] takes them from an earlier run.
 	StepSize []float64
 	Metric   []infer.Metric
 
-	// Recentring is what Metric is over, see infer.Adapted, one for all chains or one per
-	// chain; nil: the model's own coordinates.
+	// Recentring describes the coordinates of Metric, see infer.Adapted, one for all chains or one
+	// per chain. nil means the model's own coordinates.
 	Recentring [][]float64
 
-	// TargetESS ends the run as soon as every quantity has an effective sample
-	// size of at least that, in the bulk and in the tails, and an R-hat below
-	// 1.01, after the same number of draws of each chain; Draws is then the
-	// limit. It is looked at after 100 draws and then each time that there are
-	// a quarter more, so the draws do not depend on the speed of the chains.
-	// Chains then run all at a time. 0: there is no such target.
+	// TargetESS ends the run early, as soon as every quantity has a bulk and tail effective sample
+	// size of at least TargetESS and an R-hat below 1.01. Draws is then the limit, and each chain
+	// has the same number of draws. The condition is checked after 100 draws and then whenever
+	// their number has grown by a quarter, so the draws do not depend on the speed of the chains.
+	// All chains then run at the same time. 0: no target.
 	TargetESS float64
 
-	// Refresh is the number of transitions of a chain between two values of [Run.Progress]; 0: 100.
+	// Refresh is the number of a chain's transitions between two values of [Run.Progress]; 0: 100.
 	Refresh int
 
-	// LiveTables brings up to date, while the run goes on, what kernels have learnt, for the
-	// reports of [Run.SoFar]; it takes a twentieth of the chains' time at most.
+	// LiveTables updates the kernels' tables in the reports of [Run.SoFar] during the run. It takes
+	// at most a twentieth of the chains' time.
 	LiveTables bool
 
 	progress func(infer.Progress)           // of a chain; calls do not overlap
@@ -143,19 +140,20 @@ type Options struct {
 	flushAlways  bool          // likewise
 }
 
-// tablesEvery is how often what a sampler has learnt is brought up to date for those who
-// watch.
+// tablesEvery is the time between updates of the kernels' tables during a run.
 const tablesEvery = 300 * time.Millisecond
 
-// Sample draws from the posterior, of which any number of goroutines may sample at the same time.
-// It returns when all chains have ended, which is soon after the context is cancelled. No
-// goroutine of the run is left then, see [Options.Grace].
+// Sample draws from the posterior. It returns when all chains have ended, which is soon after the
+// context is cancelled. No goroutine of the run is left then, see [Options.Grace]. Any number of
+// goroutines may sample from the same posterior at the same time.
 //
-// The Fit is not nil if the options are in order, and the run's turn came, see [Options.Limits].
-// It holds what has been drawn, also where the error says that the run was interrupted (an
-// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one error for all that
-// could not start for the same reason; the others are complete; a panic is an *infer.PanicError
-// within) or that a file could not be written. Several errors are joined.
+// The Fit is not nil if the options are valid and the run got its turn, see [Options.Limits]. It
+// holds the draws made, also after an error. Several errors are joined:
+//
+// An *[InterruptedError] says that the run was interrupted. An *infer.ChainError says that a chain
+// failed, with an *infer.PanicError inside for a panic; the other chains are complete. Chains that
+// could not start for the same reason share one error. Other errors say that a file could not be
+// written.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	r, err := NewRun(ctx, p, o)
 	if err != nil {
@@ -164,11 +162,12 @@ func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	return r.Fit()
 }
 
-// verdictPath is the file that says which program a run trusts that may be resumed, if that is not
-// the one that was compiled.
+// verdictPath is the file that records which program a resumable run trusts, if that is not the
+// compiled one.
 func (o *Options) verdictPath() string { return o.Output + folder.DensitySuffix }
 
-// restoreVerdict takes up what the run to resume has found, and forgets what another has.
+// restoreVerdict restores the self-check's verdict of the run to resume, or removes that of another
+// run.
 func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) error {
 	if !o.Resume {
 		if o.Resumable {
@@ -192,7 +191,7 @@ func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) er
 	return nil
 }
 
-// keepVerdict writes it.
+// keepVerdict writes the self-check's verdict for a later Resume.
 func (o *Options) keepVerdict(check *selfcheck.Check) error {
 	if !o.Resumable {
 		return nil
@@ -214,8 +213,8 @@ func (o *Options) removeVerdict() error {
 	return nil
 }
 
-// sample makes one attempt at the run, with the program that is trusted so far. The error is
-// selfcheck.ErrWrong where that turns out to be wrong.
+// sample makes one attempt at the run, with the currently trusted program. If that turns out to be
+// wrong, the error is selfcheck.ErrWrong.
 func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit, error) {
 	config, check := o.config(), run.check
 	if o.LiveTables {
@@ -246,7 +245,7 @@ func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit,
 	}
 	if !o.Resumable && !o.Resume {
 		r.left = p.MemoryLimit()
-		// With a target there may be many draws at most, and few in the end.
+		// With a target ESS, the limit may be many draws, but the run may end with few.
 		if kept := (cfg.Draws + cfg.Thin - 1) / cfg.Thin; o.TargetESS <= 0 && float64(r.drawBytes())*float64(cfg.Chains)*float64(kept) > float64(r.left) {
 			return nil, r.tooMany(cfg.Chains * kept)
 		}
@@ -257,7 +256,7 @@ func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit,
 		}
 		defer r.out.close()
 		if o.Resumable || o.Resume {
-			// The session is made again, to go on from what is read.
+			// Make the session again, to continue from the journals.
 			if config.Resume, err = r.openJournals(&o, session); err != nil {
 				return nil, err
 			}
@@ -292,7 +291,7 @@ func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit,
 	return r.fit, r.finish(err, o.Complete)
 }
 
-// config is what a session is told of the options.
+// config converts the options to those of a session.
 func (o *Options) config() infer.Config {
 	return infer.Config{
 		Sampler:      o.Sampler,
@@ -315,8 +314,8 @@ func (o *Options) config() infer.Config {
 	}
 }
 
-// withinMemory lets no more chains run at a time than the memory of the posterior is
-// enough for. Draws do not depend on that.
+// withinMemory limits the number of chains that run at a time to those that fit in the posterior's
+// memory. Draws do not depend on it.
 func (o *Options) withinMemory(p *model.Posterior) error {
 	each := p.Compiled().Memory()
 	if each == 0 {
@@ -340,7 +339,7 @@ func (o *Options) withinMemory(p *model.Posterior) error {
 	return nil
 }
 
-// startFrom fills in what chains take from an earlier fit.
+// startFrom sets the options that chains take from the fit From.
 func (o *Options) startFrom(p *model.Posterior) error {
 	if o.From == nil {
 		return nil
@@ -388,7 +387,7 @@ func (o *Options) startFrom(p *model.Posterior) error {
 	return nil
 }
 
-// checkNumbers looks at those that a session does not know.
+// checkNumbers checks numeric options that a session does not have.
 func (o *Options) checkNumbers() error {
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
 		return fmt.Errorf("ppl: %w", err)
@@ -396,7 +395,7 @@ func (o *Options) checkNumbers() error {
 	return nil
 }
 
-// check looks at what a session does not look at.
+// check checks options that a session does not check.
 func (o *Options) check(ctx context.Context, p *model.Posterior) error {
 	if err := p.Err(); err != nil {
 		return err
@@ -411,9 +410,9 @@ func (o *Options) check(ctx context.Context, p *model.Posterior) error {
 }
 
 // Trust compares the log density with the reference evaluator near the origin, as [Sample] does
-// before it begins. It is for those who evaluate the log density themselves: the check's program
-// agrees, and its method At compares at the points that they come to. The seed decides the points;
-// it takes 20 ms at most where nothing is wrong.
+// before it begins. Use it if you evaluate the log density yourself. The program of the returned
+// check agrees with the reference, and its method At compares at further points that you reach. The
+// seed selects the points. If nothing is wrong, it takes at most 20 ms.
 func Trust(ctx context.Context, p *model.Posterior, seed uint64) (*selfcheck.Check, error) {
 	if err := p.Err(); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// unknown says that a fit has no such quantity or variable.
+// unknown returns the error that a fit has no such quantity or variable.
 func (f *Fit) unknown(name string) error {
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for _, n := range f.Draws.Names() {
@@ -27,7 +27,7 @@ func (f *Fit) unknown(name string) error {
 	return fmt.Errorf("ppl: there are no draws of %s", name)
 }
 
-// Variable is the draws of a whole variable.
+// Variable has the draws of a whole variable.
 type Variable struct {
 	Name  string
 	Shape []int // extents, outermost first; nil for a scalar
@@ -49,7 +49,7 @@ func (v *Variable) Size() int {
 	return n
 }
 
-// Len is the number of draws, all chains together.
+// Len is the number of draws in all chains.
 func (v *Variable) Len() int {
 	n := 0
 	for _, draws := range v.Chains {
@@ -58,15 +58,15 @@ func (v *Variable) Len() int {
 	return n / max(v.Size(), 1)
 }
 
-// Draw is the elements, in row-major order, of one draw of a chain, both counted
-// from 0.
+// Draw returns the elements of one draw of a chain in row-major order. Chains and draws count from
+// 0.
 func (v *Variable) Draw(chain, draw int) []float64 {
 	n := v.Size()
 	return v.Chains[chain][draw*n : (draw+1)*n : (draw+1)*n]
 }
 
-// All ranges over the draws, chain after chain: the number of the chain, from 0, with the elements
-// of a draw in row-major order.
+// All ranges over the draws, chain after chain. It yields the number of the chain, from 0, and the
+// elements of a draw in row-major order.
 func (v *Variable) All() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		n := v.Size()
@@ -80,7 +80,7 @@ func (v *Variable) All() iter.Seq2[int, []float64] {
 	}
 }
 
-// Names names the elements in row-major order as people read them: theta[1], theta[2].
+// Names returns the readable names of the elements in row-major order: theta[1], theta[2].
 func (v *Variable) Names() []string {
 	var names []string
 	for _, c := range v.columns {
@@ -89,8 +89,8 @@ func (v *Variable) Names() []string {
 	return names
 }
 
-// Quantiles are the quantiles of the elements at some probabilities: element i, in row-major order,
-// has result[i], in the order of the probabilities. They are NaN for an element that has a NaN.
+// Quantiles returns the quantiles of the elements at some probabilities. result[i] has those of
+// element i, in row-major order. They are NaN for an element with a NaN draw.
 func (v *Variable) Quantiles(probabilities ...float64) [][]float64 {
 	out := make([][]float64, v.Size())
 	var all []float64
@@ -104,8 +104,8 @@ func (v *Variable) Quantiles(probabilities ...float64) [][]float64 {
 	return out
 }
 
-// Dense is the draws as a matrix: a row for each draw, chain after chain, and a column for each
-// element, in row-major order. It is nil, the empty matrix of gonum, if there are none.
+// Dense returns the draws as a matrix with a row per draw, chain after chain, and a column per
+// element, in row-major order. Without draws it is gonum's empty matrix.
 func (v *Variable) Dense() *mat.Dense {
 	if v.Len() == 0 {
 		return &mat.Dense{}
@@ -113,7 +113,7 @@ func (v *Variable) Dense() *mat.Dense {
 	return mat.NewDense(v.Len(), v.Size(), slices.Concat(v.Chains...))
 }
 
-// Rows are the rows of [Fit.Summary] of the elements, in row-major order.
+// Rows returns the rows of [Fit.Summary] for the elements, in row-major order.
 func (v *Variable) Rows() []diagnose.Row {
 	rows, out := v.fit.Summary(), []diagnose.Row(nil)
 	for _, c := range v.columns {
@@ -122,9 +122,9 @@ func (v *Variable) Rows() []diagnose.Row {
 	return out
 }
 
-// Variable returns the draws of a whole variable: of theta, not of theta[1]. Of
-// complex numbers the last extent is 2: real and imaginary part. The members of a
-// tuple are separate variables, t.1. The error names the nearest variable.
+// Variable returns the draws of a whole variable, such as theta, not theta[1]. For complex numbers
+// the last extent is 2, for real and imaginary part. The members of a tuple are separate variables,
+// such as t.1. The error names the variable with the most similar name.
 func (f *Fit) Variable(name string) (*Variable, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -157,17 +157,17 @@ func (f *Fit) Variable(name string) (*Variable, error) {
 	return v, f.Draws.Err()
 }
 
-// Quantity is the draws of one number: of a scalar, or of an element such as theta[3].
+// Quantity has the draws of one number: of a scalar, or of an element such as theta[3].
 type Quantity struct {
-	Name   string      // as people read it
+	Name   string      // readable name
 	Chains [][]float64 // the draws by chain
 
 	fit    *Fit
 	column int
 }
 
-// Quantity returns the draws of one number, by the name that [Fit.Summary] has, theta[3], or the
-// one that files have, theta.3. The error names the nearest quantity.
+// Quantity returns the draws of one number. name is that of [Fit.Summary], theta[3], or of files,
+// theta.3. The error names the quantity with the most similar name.
 func (f *Fit) Quantity(name string) (*Quantity, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (f *Fit) Quantity(name string) (*Quantity, error) {
 	return q, f.Draws.Err()
 }
 
-// Values are the draws, chain after chain.
+// Values returns the draws, chain after chain.
 func (q *Quantity) Values() []float64 { return slices.Concat(q.Chains...) }
 
 // All ranges over the draws, chain after chain, with the number of the chain, from 0.
@@ -208,7 +208,7 @@ func (q *Quantity) All() iter.Seq2[int, float64] {
 	}
 }
 
-// Quantiles are the quantiles at some probabilities, in their order; NaN if a draw is.
+// Quantiles returns the quantiles at some probabilities, in their order. They are NaN if a draw is.
 func (q *Quantity) Quantiles(probabilities ...float64) []float64 {
 	return diagnose.Quantiles(q.Values(), probabilities...)
 }

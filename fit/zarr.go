@@ -18,18 +18,18 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// The attributes of a store that are ppl's own.
+// The attributes of a store that are specific to ppl.
 const (
-	settingsKey = "ppl_settings" // of the store: how the run was made, as the head of a CSV file has it
-	eventsKey   = "ppl_events"   // of the store: what happened to its chains, by chain
+	settingsKey = "ppl_settings" // of the store: the settings at the head of a CSV file
+	eventsKey   = "ppl_events"   // of the store: events of the run, by chain
 	creatorKey  = "creation_library"
 )
 
-// zarrOutput is the store of a run while it is written.
+// zarrOutput is the store of a run that is being written.
 type zarrOutput struct {
 	fit      *Fit
 	store    *zarr.Store
-	path     string // where it is in the end
+	path     string // its final path
 	columns  draws.Columns
 	sampling *zarrPhase
 	warmup   *zarrPhase // nil: not saved
@@ -37,14 +37,14 @@ type zarrOutput struct {
 	done     bool
 }
 
-// zarrPhase is the draws of warm-up or sampling.
+// zarrPhase has the groups for the draws of warm-up or sampling.
 type zarrPhase struct {
 	values, statistics *arrays.Group
-	taken              []int // by chain
+	taken              []int // number of draws written, by chain
 }
 
-// createZarr starts a store for the draws of a fit: at path or, where that of the run that
-// goes on is there, beside it until replayed.
+// createZarr starts a store for the draws of a fit at path. If a resumed run has a store there, the
+// new one has a temporary name until replayed.
 func (f *Fit) createZarr(path string, resume bool) (*zarrOutput, error) {
 	dir := path
 	if _, err := os.Lstat(path); resume && err == nil {
@@ -86,7 +86,7 @@ func (o *zarrOutput) create() error {
 	return o.store.Save()
 }
 
-// phase makes the groups of warm-up or sampling.
+// phase makes the groups for warm-up or sampling.
 func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	planned := slices.Repeat([]int{n}, o.fit.config.Chains)
 	p := &zarrPhase{taken: make([]int, len(planned))}
@@ -135,7 +135,7 @@ func variableNames(all []arrays.Layout) []string {
 	return names
 }
 
-// GroupAttributes are those that ArviZ looks for in every group.
+// GroupAttributes returns the attributes that ArviZ expects in every group.
 func (f *Fit) GroupAttributes() map[string]any {
 	if f == nil {
 		return nil
@@ -182,7 +182,7 @@ func (o *zarrOutput) take(warmup bool, chain int, statistics, values []float64) 
 	return p.statistics.Put(chain, at, statistics)
 }
 
-// flush shows readers the draws so far.
+// flush makes the draws so far visible to readers.
 func (o *zarrOutput) flush() error {
 	for _, p := range o.phases() {
 		if err := errors.Join(p.values.Flush(), p.statistics.Flush()); err != nil {
@@ -192,7 +192,8 @@ func (o *zarrOutput) flush() error {
 	return nil
 }
 
-// replayed puts the store in its place, which one of an earlier part of the run has.
+// replayed moves the store to its final path, where it replaces the store of the earlier part of
+// the run.
 func (o *zarrOutput) replayed() error {
 	if o.store.Dir() == o.path {
 		return nil
@@ -200,7 +201,7 @@ func (o *zarrOutput) replayed() error {
 	return o.store.Move(o.path)
 }
 
-// finish completes the store. Without any draws of a run that has failed there is none.
+// finish completes the store. If the run failed without any draws, there is no store.
 func (o *zarrOutput) finish(report infer.Report) ([]string, error) {
 	complete := slices.ContainsFunc(report.Chains, func(c infer.ChainReport) bool { return c.Err == nil && !c.Interrupted })
 	rows := 0
@@ -229,7 +230,7 @@ func (o *zarrOutput) finish(report infer.Report) ([]string, error) {
 	return []string{o.path}, nil
 }
 
-// keep ends the store as it is, after an error: with the chunks that are whole.
+// keep ends the store after an error, with the chunks that are complete.
 func (o *zarrOutput) keep() ([]string, error) {
 	if len(o.sampling.taken) == 0 {
 		return nil, nil
@@ -247,11 +248,12 @@ func (o *zarrOutput) keep() ([]string, error) {
 		o.done = false // close removes it
 		return nil, nil
 	}
-	// On a full disk, metadata may be those from the start: whole chunks are found.
+	// On a full disk, the metadata may be those from the start; readers then find the complete
+	// chunks.
 	return []string{o.path}, err
 }
 
-// end finishes all phases, writes the metadata and makes sure that they are on disk.
+// end finishes all phases, writes the metadata and syncs the store to the disk.
 func (o *zarrOutput) end(finish func(*zarrPhase) error, attributes map[string]any) error {
 	o.done = true
 	var errs []error
@@ -285,18 +287,18 @@ func (o *zarrOutput) close() {
 	}
 }
 
-// chainBase begins the names of further files of a chain.
+// chainBase is the prefix of the names of a chain's other files.
 func (o *zarrOutput) chainBase(i int) string {
 	return chainBase(strings.TrimSuffix(o.path, ".zarr"), o.fit.config.FirstID+i)
 }
 
-// chainBase is how the names of files of a chain begin.
+// chainBase is the prefix of the names of a chain's files.
 func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, id) }
 
-// WriteZarr writes the draws as a Zarr store for ArviZ, a folder that must not exist or
-// be empty, with the groups posterior and sample_stats, those of warm-up if there are
-// draws of it, and, of a fit that knows its data, observed_data and constant_data. See
-// assess.AddZarrGroups for more, and [Options.Format] for writing while sampling.
+// WriteZarr writes the draws as a Zarr store for ArviZ. path must not exist, or be an empty folder.
+// The store has the groups posterior and sample_stats, also of warm-up if there are such draws. If
+// the fit knows its data, it has observed_data and constant_data too. For more groups see
+// assess.AddZarrGroups; to write while sampling, see [Options.Format].
 func (f *Fit) WriteZarr(path string) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -328,7 +330,7 @@ func (f *Fit) WriteZarr(path string) error {
 	return err
 }
 
-// forZarr is the fit with a configuration that says of its draws how many there are.
+// forZarr returns the fit with a configuration whose numbers of draws are the actual ones.
 func (f *Fit) forZarr() *Fit {
 	g := &Fit{Draws: f.Draws, Report: f.Report, posterior: f.posterior, config: f.config, sigFigs: f.sigFigs, started: f.started, head: f.head, dir: f.dir, record: f.record}
 	longest := func(s *draws.Store) int {
@@ -344,10 +346,11 @@ func (f *Fit) forZarr() *Fit {
 	return g
 }
 
-// dataGroups are the groups of the data.
+// dataGroups are the groups that hold the data.
 var dataGroups = []string{"observed_data", "constant_data"}
 
-// addData writes the data of a fit as groups: what its statements draw, and the rest.
+// addData writes the data of a fit as groups: the variables that the model's statements are about,
+// and the others.
 func (f *Fit) addData(store *zarr.Store, groups []string) error {
 	m, err := f.Model()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package arrays lays out draws as arrays: the columns of a draw (theta.1, theta.2) as variables
-// with shapes, and groups of such variables in a Zarr store, written and read.
+// Package arrays lays out draws as arrays. It maps the columns of a draw (theta.1, theta.2) to
+// variables with shapes, and writes and reads groups of such variables in a Zarr store.
 //
 //	layout.go  columns as variables with shapes
-//	group.go   a group of a store that draws are written to
-//	read.go    a group read back
+//	group.go writing draws to a group of a store
+//	read.go reading a group
 package arrays

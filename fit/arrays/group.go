@@ -13,24 +13,23 @@ import (
 // This file: draws as a group of a Zarr store.
 
 const (
-	// Draws that a chunk is of: as many as lets a reader see a twentieth of the run
-	// at a time, within these bounds and, where draws are large, that of memory.
+	// The limits of the number of draws per chunk. A chunk has a twentieth of the run, so that
+	// readers see the draws in such steps, within these limits and, for large draws, chunkMemory.
 	minChunkDraws, maxChunkDraws = 100, 500
 
-	// wholeGroup is the size in bytes up to which all draws of a variable are one chunk: many
-	// small files take far longer than the draws in them. It is written again as draws come.
+	// wholeGroup is the largest size in bytes at which all draws of a variable are one chunk, as
+	// many small files take far longer than their draws. That chunk is rewritten as draws come.
 	wholeGroup = 8 << 20
 
-	// rewrites is the number of times that such a chunk is written, at most, before it is
-	// complete.
+	// rewrites is the largest number of times that such a chunk is written before it is complete.
 	rewrites = 20
 
-	// chunkMemory bounds the bytes of the chunks that are not complete.
+	// chunkMemory limits the memory of incomplete chunks, in bytes.
 	chunkMemory = 64 << 20
 )
 
-// StatisticNames are those of samplers' statistics in a store. Others keep their names
-// without the underscores.
+// StatisticNames maps the names of samplers' statistics to their names in a store. Others keep
+// their names without the underscores.
 var StatisticNames = map[string]string{
 	"lp__":          "lp",
 	"accept_stat__": "acceptance_rate",
@@ -41,7 +40,7 @@ var StatisticNames = map[string]string{
 	"energy__":      "energy",
 }
 
-// variableType is the type of a variable's elements in a store.
+// TypeOf returns the type of a variable's elements in a store.
 func TypeOf(l Layout, integers map[string]bool) zarr.Type {
 	switch {
 	case l.Complex:
@@ -52,14 +51,14 @@ func TypeOf(l Layout, integers map[string]bool) zarr.Type {
 	return zarr.Float64
 }
 
-// zarrVariable is an array of draws.
+// storedArray is an array of draws in a store.
 type storedArray struct {
 	Layout
 	array *zarr.Array
 }
 
-// zarrDraws writes draws to a group, whose arrays have the dimensions chain, draw and
-// those of the variable. Draws may come in any order, from several goroutines.
+// Group writes draws to a group of a store, whose arrays have the dimensions chain, draw and those
+// of the variable. Draws may come in any order, from several goroutines.
 type Group struct {
 	group     *zarr.Group
 	store     *zarr.Store
@@ -69,30 +68,30 @@ type Group struct {
 	planned   []int // draws by chain
 
 	mu      sync.Mutex
-	open    map[[2]int]*openChunk // by place in the arrays: of chains, of draws
+	open    map[[2]int]*openChunk // by chunk index along chains and draws
 	free    []*openChunk
-	decided bool // which arrays are compressed
+	decided bool // it is decided which arrays are compressed
 
-	taken, shown []int // by chain: draws that were taken in, and those that a reader finds
+	taken, shown []int // by chain: draws added, and draws visible to readers
 }
 
-// openChunk is the draws of a chunk that is not complete, by variable.
+// openChunk has the draws of an incomplete chunk, by variable.
 type openChunk struct {
 	values [][]float64
 	n      int
 }
 
-// zarrColumns is what a group of draws is to hold.
+// Spec describes the variables of a group of draws.
 type Spec struct {
 	Layouts []Layout
 	Types   []zarr.Type
-	Names   []string // of the arrays; nil: those of the variables
+	Names   []string // names of the arrays; nil: the variables' names
 
-	// What the indices of variables go through, by their names, where the data tell.
+	// Factors has the factors whose levels the indices of variables run over, by variable.
 	Factors map[string][]Factor
 }
 
-// addZarrDraws makes a group for the planned numbers of draws by chain.
+// AddGroup makes a group for draws, with the planned number of draws of each chain.
 func AddGroup(store *zarr.Store, name string, attributes map[string]any, c Spec, planned []int) (*Group, error) {
 	group, err := store.AddGroup(name, attributes)
 	if err != nil {
@@ -141,7 +140,7 @@ func AddGroup(store *zarr.Store, name string, attributes map[string]any, c Spec,
 	return w, nil
 }
 
-// array is the name of an array, and its extents beside chain and draw.
+// array returns the name of an array, and its extents after chain and draw.
 func (c *Spec) array(i int) (name string, extents []int) {
 	l := c.Layouts[i]
 	name, extents = l.Name, l.Shape
@@ -154,9 +153,9 @@ func (c *Spec) array(i int) (name string, extents []int) {
 	return name, extents
 }
 
-// dimensions are the names of the extents of all arrays, and the coordinates of those that
-// go through the levels of a factor: these are called as the factor is, unless an array has
-// the name, or another extent of the same array.
+// dimensions returns the names of the extents of all arrays, and the coordinates of extents that
+// run over the levels of a factor. These have the factor's name, unless an array or another extent
+// of the same array has it.
 func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
 	taken := map[string]bool{"chain": true, "draw": true}
 	for i := range c.Layouts {
@@ -185,7 +184,7 @@ func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
 	return names, levels
 }
 
-// dimensions are the names of the extents of a variable, as ArviZ makes them.
+// Dimensions returns the names of the extents of a variable, as ArviZ makes them.
 func Dimensions(variable string, n int) []string {
 	var names []string
 	for i := range n {
@@ -210,7 +209,7 @@ func (w *Group) coordinate(name string, n int) error {
 	return a.WriteAll(values)
 }
 
-// put takes in a draw, whose values are those of the columns that the layouts are of.
+// Put adds a draw. Its values are in the order of the columns that the layouts refer to.
 func (w *Group) Put(chain, draw int, values []float64) error {
 	key := [2]int{chain / w.together, draw / w.chunk}
 	w.mu.Lock()
@@ -241,7 +240,7 @@ func (w *Group) Put(chain, draw int, values []float64) error {
 	return w.write(key, c)
 }
 
-// full is the number of draws that a chunk is complete with.
+// full is the number of draws of a complete chunk.
 func (w *Group) full(key [2]int) int {
 	n := 0
 	for chain := key[0] * w.together; chain < min((key[0]+1)*w.together, len(w.planned)); chain++ {
@@ -250,9 +249,9 @@ func (w *Group) full(key [2]int) int {
 	return n
 }
 
-// flush shows readers the draws of a chunk for all chains, if there are many more of them than
-// the last time. The draws of each chain must have come in their order. Chunks of single chains
-// are written as soon as they are complete.
+// Flush makes the draws so far visible to readers, if all chains share one chunk and it has many
+// more draws than the last time. The draws of each chain must have come in order. Chunks of single
+// chains are written as soon as they are complete.
 func (w *Group) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -275,7 +274,7 @@ func (w *Group) Flush() error {
 		return err
 	}
 	copy(w.shown, w.taken)
-	w.group.Attributes[LengthsKey] = slices.Clone(w.shown) // after the chunks that have them
+	w.group.Attributes[LengthsKey] = slices.Clone(w.shown) // after the chunks with these draws
 	return w.store.Save()
 }
 
@@ -298,9 +297,9 @@ func (w *Group) newChunk() *openChunk {
 	return c
 }
 
-// decide says at the first chunk of a group which arrays are compressed: those that
-// become smaller by it. Where the chunk is for all chains, that goes by the type, as it must
-// not depend on how many draws are in it by then.
+// decide decides at the first chunk of a group which arrays are compressed: those that become
+// smaller. If a chunk is for all chains, the type decides, because the result must not depend on
+// the number of draws so far.
 func (w *Group) decide(c *openChunk) error {
 	if w.decided {
 		return nil
@@ -335,7 +334,7 @@ func (w *Group) writeVariables(key [2]int, c *openChunk) error {
 		at := make([]int, len(v.array.Shape))
 		at[0], at[1] = key[0], key[1]
 		if w.together > 1 && v.array.Type == zarr.Bool && !slices.Contains(c.values[i], 1) && !v.array.HasChunk(at) {
-			continue // as no chunk reads: no transition has diverged
+			continue // a missing chunk reads as false: no divergence
 		}
 		if err := v.array.WriteChunk(at, c.values[i]); err != nil {
 			return err
@@ -344,16 +343,16 @@ func (w *Group) writeVariables(key [2]int, c *openChunk) error {
 	return nil
 }
 
-// setAttributes adds attributes to those of the group.
+// SetAttributes adds attributes to the group.
 func (w *Group) SetAttributes(attributes map[string]any) {
 	maps.Copy(w.group.Attributes, attributes)
 }
 
-// plannedDraws is the number of draws that a chain is planned to have.
+// Planned is the planned number of draws of a chain.
 func (w *Group) Planned(chain int) int { return w.planned[chain] }
 
-// finish writes what is left and cuts the arrays to the draws that there are; the
-// metadata are to be saved then.
+// Finish writes the remaining chunks and cuts the arrays to the actual number of draws. Save the
+// metadata afterwards.
 func (w *Group) Finish(lengths []int) error {
 	for _, key := range slices.SortedFunc(maps.Keys(w.open), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 		c := w.open[key]
@@ -368,7 +367,7 @@ func (w *Group) Finish(lengths []int) error {
 	return w.Cut(lengths)
 }
 
-// cut makes the arrays as long as the longest chain, and says how long each is.
+// Cut cuts the arrays to the length of the longest chain, and records the lengths of all.
 func (w *Group) Cut(lengths []int) error {
 	n := slices.Max(lengths)
 	for _, v := range w.variables {
@@ -381,13 +380,13 @@ func (w *Group) Cut(lengths []int) error {
 	return nil
 }
 
-// whole is the number of draws of each chain that are written.
+// Whole returns the number of draws of each chain that are written.
 func (w *Group) Whole() []int {
 	if w.together > 1 && w.shown != nil {
 		return slices.Clone(w.shown)
 	}
 	out := make([]int, len(w.planned))
-	if w.together > 1 { // a chunk for all chains says nothing of how many draws are in it
+	if w.together > 1 { // a chunk for all chains does not tell the number of its draws
 		return out
 	}
 	for chain := range out {

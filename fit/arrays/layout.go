@@ -10,20 +10,20 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// layout is a variable as the columns of a draw have it.
+// Layout describes a variable and its columns in a draw.
 type Layout struct {
 	Name    string // of the variable: theta, or t.1 of the member of a tuple
 	Shape   []int  // extents, outermost first; the parts of complex numbers are the last
 	Complex bool
-	Columns []int // of the elements, in row-major order
+	Columns []int // columns of the elements, in row-major order
 
-	// pattern is the name of its columns with a star for each index, such as
-	// theta.*.*, and .~ for the part of a complex number.
+	// Pattern is the name of its columns with a star for each index, such as theta.*.*, and .~ for
+	// the part of a complex number.
 	Pattern string
 }
 
-// elementOf parts the name of a column, such as theta.2.1, t:1.2 or z.real, into
-// that of the variable, t.1, the indices from 0, and its pattern.
+// elementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real, into the name of the
+// variable, such as t.1, the indices from 0, and the pattern.
 func elementOf(column string) (name string, at []int, pattern string) {
 	var names, patterns []string
 	for member := range strings.SplitSeq(column, ":") {
@@ -49,8 +49,8 @@ func elementOf(column string) (name string, at []int, pattern string) {
 	return strings.Join(names, "."), at, strings.Join(patterns, ":")
 }
 
-// layouts finds the variables of columns, in the order of their first columns. An
-// error says that the indices of one are not those of an array.
+// Layouts finds the variables of columns, in the order of their first columns. An error says that
+// the indices of a variable do not form an array.
 func Layouts(columns []string) ([]Layout, error) {
 	type element struct {
 		column int
@@ -104,7 +104,7 @@ func Layouts(columns []string) ([]Layout, error) {
 	return all, nil
 }
 
-// elements is how many columns a variable has.
+// Elements is the number of columns of a variable.
 func (l *Layout) Elements() int {
 	n := 1
 	for _, extent := range l.Shape {
@@ -113,8 +113,8 @@ func (l *Layout) Elements() int {
 	return n
 }
 
-// columnNames undoes layouts: the names of the columns of variables one after another,
-// of each the first index running fastest, but the parts of a complex number together.
+// ColumnNames reverses [Layouts]: it returns the names of the columns of all variables. In each
+// variable the first index runs fastest, but the parts of a complex number stay together.
 func ColumnNames(all []Layout) []string {
 	var names []string
 	for _, l := range all {
@@ -145,7 +145,7 @@ func ColumnNames(all []Layout) []string {
 	return names
 }
 
-// integers names the variables among vars that are declared as integers.
+// Integers returns the names of the variables that are declared as integers.
 func Integers(vars []*ir.Var) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range vars {
@@ -156,7 +156,7 @@ func Integers(vars []*ir.Var) map[string]bool {
 	return out
 }
 
-// factor is a column of a table whose levels a variable of the data counts.
+// Factor is a column of a table, the number of whose levels is a data variable.
 type Factor struct {
 	Name   string
 	Levels []string

@@ -11,14 +11,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
-// The attributes of groups and arrays that are ppl's own.
+// The attributes of groups and arrays that are specific to ppl.
 const (
 	LengthsKey = "ppl_draws"   // of a group: the number of draws of each chain; while it is written, of those that a reader finds
 	OrderKey   = "ppl_order"   // of a group: its variables in order
 	ColumnsKey = "ppl_columns" // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
 )
 
-// again reads an attribute as what it was written from.
+// Decode decodes an attribute that [Encode] made, or its JSON value.
 func Decode(attribute, dst any) error {
 	if text, ok := attribute.(string); ok {
 		return json.Unmarshal([]byte(text), dst)
@@ -30,17 +30,17 @@ func Decode(attribute, dst any) error {
 	return json.Unmarshal(text, dst)
 }
 
-// textOf is an attribute that has a structure: JSON in a string, as attributes that go
-// on to netCDF are texts and numbers.
+// Encode encodes a structured attribute as JSON in a string, because attributes in netCDF are texts
+// and numbers only.
 func Encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of strings and lists of them
+		panic(err) // impossible for strings and lists of them
 	}
 	return string(text)
 }
 
-// readPhase reads the draws of warm-up or sampling: by chain, statistics first.
+// Read reads the draws of warm-up or sampling: by chain, with the statistics first.
 func Read(store *zarr.Store, prefix string, room *draws.Room) (columns draws.Columns, chains [][]float64, err error) {
 	var stored [2][]storedArray
 	lengths := []int(nil)
@@ -117,15 +117,16 @@ func Read(store *zarr.Store, prefix string, room *draws.Room) (columns draws.Col
 }
 
 const (
-	// columnMemory is what a column takes beside its draws, in bytes: its name, and its place.
+	// columnMemory is the memory of a column in addition to its draws, in bytes: its name and
+	// index.
 	columnMemory = 128
 
-	// chunkBytes is what a number takes while its chunk is read: the file, the same unpacked,
-	// and the number.
+	// chunkBytes is the memory per number while its chunk is read: the file, the uncompressed
+	// bytes, and the number.
 	chunkBytes = 24
 )
 
-// zarrVariables finds the arrays of draws of a group in their order.
+// storedArrays returns the arrays of draws of a group in order.
 func storedArrays(g *zarr.Group) ([]storedArray, error) {
 	var order []string
 	if o, ok := g.Attributes[OrderKey]; ok && o != nil {
@@ -161,8 +162,8 @@ func storedArrays(g *zarr.Group) ([]storedArray, error) {
 	return out, nil
 }
 
-// storedLengths is the number of draws of each chain: as is stated of a group that is
-// complete, else what is in whole chunks of all arrays.
+// storedLengths returns the number of draws of each chain: as stated by a complete group, or else
+// the draws in complete chunks of all arrays.
 func storedLengths(g *zarr.Group, all []storedArray) ([]int, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -190,7 +191,7 @@ func storedLengths(g *zarr.Group, all []storedArray) ([]int, error) {
 	return w.Whole(), nil
 }
 
-// read places the first n draws of a chain in its rows.
+// read copies the first n draws of a chain into rows.
 func (v *storedArray) read(rows []float64, chain, n, width int, columns []int, offset int, room *draws.Room) error {
 	together, chunk := v.array.Chunks[0], v.array.Chunks[1]
 	if err := room.Take(v.Elements(), chunkBytes*together*chunk); err != nil {

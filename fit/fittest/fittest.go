@@ -1,4 +1,4 @@
-// Package fittest has models and fits for tests of packages that stand on package fit.
+// Package fittest has models and fits for tests of packages that use package fit.
 package fittest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Kinds has quantities of all kinds, and statements on data with a missing one.
+// Kinds is a model with quantities of all kinds.
 const Kinds = `data {
   int N;
   array[N] int y;
@@ -60,7 +60,7 @@ func KindsPosterior(t *testing.T) *model.Posterior {
 	return p
 }
 
-// SameDraws compares draws, to the last bit.
+// SameDraws fails the test unless draws are equal to the last bit.
 func SameDraws(t *testing.T, got, want *draws.Store) {
 	t.Helper()
 	if !slices.Equal(got.Names(), want.Names()) {
@@ -87,7 +87,7 @@ func SameDraws(t *testing.T, got, want *draws.Store) {
 	}
 }
 
-// Line is a regression.
+// Line is a linear regression model.
 const Line = `data { int N; vector[N] x; vector[N] y; array[N] int g; }
 parameters { real a; real b; real<lower=0> s; }
 model { a ~ normal(0, 10); b ~ normal(0, 10); s ~ normal(0, 5); y ~ normal(a + b * x, s); }`
@@ -104,7 +104,7 @@ func LineData() map[string]any {
 	return map[string]any{"N": n, "x": x, "y": y, "g": g}
 }
 
-// LineFit is a fit of a text with the data of Line.
+// LineFit is a fit of a model, given as Stan source, with LineData.
 func LineFit(t *testing.T, text string) *fit.Fit {
 	t.Helper()
 	model, err := model.Compile("m", text)

@@ -285,7 +285,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 
 var errTooLarge = errors.New("folder: the data are too large to be kept")
 
-// boundedWriter writes so many bytes, and then errs.
+// boundedWriter fails after a number of bytes.
 type boundedWriter struct {
 	io.Writer
 	left int64
@@ -298,8 +298,8 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// Finish notes what a run has come to: the report of its chains, the parts of the model
-// that are interpreted by a fault of this program, and the error that it has ended with.
+// Finish records the outcome of a run: the report of its chains, the parts of the model that are
+// interpreted because of a fault in this program, and the final error.
 func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	r.Complete = err == nil && !report.Interrupted
 	r.Chains, r.Reports = report.Adapted(), nil
@@ -344,14 +344,14 @@ func (p Phase) phase() infer.Phase {
 	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(math.Round(p.Seconds * float64(time.Second)))}
 }
 
-// ChangedError says that what is kept of the model or the data in the folder of a run is not
-// what the run was made with: draws with what is there now would be of another posterior.
+// ChangedError says that the model or the data in the folder of a run have changed since the run,
+// so the draws do not belong to them.
 type ChangedError struct {
 	File, What string
 	Of         string // the file that it was read from, "" if that is not known
 }
 
-// Error is the message with what to do.
+// Error returns the message.
 func (e *ChangedError) Error() string {
 	text := fmt.Sprintf("%s is damaged or has been changed: it is not %s that the draws belong to", e.File, e.What)
 	if e.Of != "" && e.Of != "-" {
@@ -425,7 +425,7 @@ func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 	return data.Parse(r.Data, text, o)
 }
 
-// Option is the value of an option of the command line, "" if it was not given.
+// Option returns the value of a command-line option; "" if it was not given.
 func (r *Record) Option(name string) string {
 	if v := r.Options[name]; len(v) > 0 {
 		return v[len(v)-1]
@@ -433,7 +433,7 @@ func (r *Record) Option(name string) string {
 	return ""
 }
 
-// Base begins the names of the files of draws.
+// Base is the prefix of the names of the files of draws.
 func (r *Record) Base() string {
 	if r.Name != "" {
 		return r.Name
@@ -441,8 +441,8 @@ func (r *Record) Base() string {
 	return BaseName(r.Model)
 }
 
-// Remove removes from a folder all that belongs to the run: draws, tables,
-// journals, model, data, the report and the record; and the folder, if it is one of [New].
+// Remove removes all files of the run from a folder: draws, tables, journals, model, data, the
+// report and the record. If [New] made the folder, it removes that too.
 func (r *Record) Remove(dir string) error {
 	if err := r.removeFiles(dir); err != nil {
 		return err
@@ -473,7 +473,7 @@ func (r *Record) removeFiles(dir string) error {
 	if err := r.Tidy(dir); err != nil {
 		return err
 	}
-	// Not by way of links that lead out of the folder.
+	// Do not follow links out of the folder.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

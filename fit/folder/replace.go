@@ -12,30 +12,28 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: a run that replaces the one in an output folder. It is made in a folder within
-// that one, so that the earlier run stays until the new one has what replaces it. The name of
-// the inner folder says how far the replacement is; each renaming is durable before anything
-// that depends on it is done, so that a crash at any moment leaves a step to be repeated. The
-// output folder is not exchanged for another one: it may be a mount, the working directory
-// or have files that are no part of a run.
+// This file: a run that replaces the one in an output folder. It is made in an inner folder, so
+// that the earlier run stays until the new one is complete. The name of the inner folder shows how
+// far the replacement is. Each renaming is durable before the next step, so that after a crash a
+// step can be repeated. The output folder itself is not replaced, because it may be a mount, the
+// working directory, or contain other files.
 const (
 	newRun   = "new-run.ppl"          // the new run is made; the earlier one is whole
 	clearing = "new-run-clearing.ppl" // the new run is complete; files of the earlier one are removed
 	moving   = "new-run-moving.ppl"   // the earlier one is gone; files of the new one are moved up
 )
 
-// ReplacingError says that a program was stopped, or is, while a complete run replaces the
-// one in a folder. [Settle] finishes that.
+// ReplacingError says that a complete run is replacing the one in a folder, or that a program was
+// stopped while doing so. [Settle] finishes the replacement.
 type ReplacingError struct{ Folder string }
 
-// Error is the message.
+// Error returns the message.
 func (e *ReplacingError) Error() string {
 	return fmt.Sprintf("the run in the folder %s is being replaced by a complete one", e.Folder)
 }
 
-// New makes the folder, within an output folder, in which a run is made that is to replace
-// the one in the output folder, and removes one that has not become complete. The
-// folder must be locked.
+// New makes the inner folder for a run that will replace the one in an output folder. It removes an
+// incomplete earlier replacement. The output folder must be locked.
 func New(dir string) (string, error) {
 	for _, name := range []string{textFolder, TableFolder} {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
@@ -49,8 +47,7 @@ func New(dir string) (string, error) {
 	return path, files.MakeFolder(path)
 }
 
-// Unfinished is the folder of a run that was to replace the one in a folder and has not become
-// complete; "" if there is none.
+// Unfinished returns the inner folder of an incomplete replacement; "" if there is none.
 func Unfinished(dir string) string {
 	path := filepath.Join(dir, newRun)
 	if _, err := os.Lstat(filepath.Join(path, RecordFile)); err != nil {
@@ -59,8 +56,8 @@ func Unfinished(dir string) string {
 	return path
 }
 
-// Final is the output folder of a run that is made in a folder: the folder itself, or the one
-// around it if [New] has made it.
+// Final returns the output folder of a run made in dir: its parent if [New] made dir, else dir
+// itself.
 func Final(dir string) string {
 	if filepath.Base(dir) == newRun {
 		return filepath.Dir(dir)
@@ -68,13 +65,13 @@ func Final(dir string) string {
 	return dir
 }
 
-// FinalFile is where a file will be in the end that is made in a folder of [New], or elsewhere.
+// FinalFile returns the final path of a file that is made in a folder of [New] or elsewhere.
 func FinalFile(path string) string {
 	return filepath.Join(Final(filepath.Dir(path)), filepath.Base(path))
 }
 
-// Replace removes the run in a folder and puts the one that was made in the folder of [New] in
-// its place, durably. The output folder must be locked.
+// Replace durably replaces the run in a folder by the one made in the folder of [New]. The output
+// folder must be locked.
 func Replace(dir string) error {
 	if err := step(dir, newRun, clearing); err != nil {
 		return err
@@ -90,7 +87,7 @@ func step(dir, from, to string) error {
 	return files.SyncFolder(dir)
 }
 
-// Settle finishes what [Replace] has begun, if anything. The folder must be locked.
+// Settle finishes a replacement that [Replace] began, if there is one. The folder must be locked.
 func Settle(dir string) error {
 	if is(dir, clearing) {
 		if err := clearFor(dir, filepath.Join(dir, clearing)); err != nil {
@@ -124,7 +121,7 @@ func Settle(dir string) error {
 			return err
 		}
 	}
-	// The record comes last: with it, all of the run is there.
+	// The record comes last: if it is there, the run is complete.
 	if err := files.Rename(filepath.Join(inner, RecordFile), filepath.Join(dir, RecordFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -142,14 +139,14 @@ func is(dir, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// clearFor removes from a folder all of the run but its record, for one that is in another folder.
+// clearFor removes all of the run but its record from a folder, for the run in folder next.
 func clearFor(dir, next string) error {
 	old, _ := read(dir)
 	if old != nil {
 		if err := old.removeFiles(dir); err != nil {
 			return err
 		}
-	} else if r, _ := read(next); r != nil { // draws of other programs, by the same names
+	} else if r, _ := read(next); r != nil { // draws of other programs with the same names
 		entries, err := files.ReadFolder(dir)
 		if err != nil {
 			return err
@@ -165,9 +162,9 @@ func clearFor(dir, next string) error {
 	return files.SyncFolder(dir)
 }
 
-// moveUp gives a file or folder another name, which may be taken: a file and a store are
-// replaced, folders are merged. It returns the folders into which anything was moved, but for
-// that of the new name.
+// moveUp renames a file or folder. An existing file or store of that name is replaced, and folders
+// are merged. It returns the folders into which anything was moved, except the parent of the new
+// name.
 func moveUp(from, to string) (changed []string, err error) {
 	old, err := os.Lstat(to)
 	if err != nil || !old.IsDir() {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// Findings are those of comparisons: only where the density was wrong, or where less than all was
-// compared. d may be nil.
+// Findings returns findings about the self-check: if the density was wrong, or if not everything
+// was compared. d may be nil.
 func Findings(d *folder.Density) []diagnose.Finding {
 	if d == nil {
 		return nil

@@ -1,11 +1,11 @@
-// Package selfcheck lets runs compare the log density that a compiled program computes with the
-// reference evaluator: before the first draw, at the end of warm-up and at the end of each chain.
-// At draws it compares the outputs too: transformed parameters and generated quantities.
-// Where they disagree by more than rounding explains, the run goes on with a program that agrees.
-// All that draws from a posterior or hands its log density to others goes through it.
+// Package selfcheck compares the compiled log density of a run with the reference evaluator. It
+// does so before the first draw, at the end of warm-up and at the end of each chain. At draws it
+// also compares the outputs: transformed parameters and generated quantities. If they differ by
+// more than rounding, the run continues with a program that agrees. Everything that draws from a
+// posterior, or exposes its log density, uses this check.
 //
 //	selfcheck.go Check: the comparisons of one run, and the program that it trusts
-//	findings.go  Findings: what users learn of them
+//	findings.go Findings: reports of the comparisons to users
 package selfcheck
 
 import (
@@ -25,53 +25,52 @@ import (
 	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
-// What a run spends on it.
+// The time that a run spends on the check.
 const (
-	checkShare = 0.05                  // of its processor time
-	checkLeast = 20 * time.Millisecond // if that is more; [Check.Least]
-	// checkStarts is the number of starting points that are tried until the density is finite
-	// at one.
+	checkShare = 0.05                  // share of the run's processor time
+	checkLeast = 20 * time.Millisecond // minimum, see [Check.Least]
+	// checkStarts is the largest number of starting points tried to find one with a finite density.
 	checkStarts = 5
-	// checkTrust is how much longer a comparison may take that looks for a program to trust.
+	// checkTrust is the time limit of a comparison in the search for a correct program.
 	checkTrust = time.Minute
 )
 
-// ErrWrong ends a run whose log density is wrong. It begins again with the program that
+// ErrWrong ends a run whose log density is wrong. The run begins again with the program that
 // [Check.Replace] finds.
 var ErrWrong = errors.New("ppl: the compiled log density is wrong")
 
-// Check is the comparisons of one run.
+// Check makes the comparisons of one run.
 type Check struct {
-	// Least is the processor time that the comparisons may take of runs however short.
+	// Least is the processor time that the comparisons may take even in short runs.
 	Least time.Duration
 
-	// Stop, if not nil, is asked during comparisons that take long; an error ends them.
+	// Stop, if not nil, is called during long comparisons; an error ends them.
 	Stop func() error
 
-	bound    *compile.Model // the program that is trusted so far
+	bound    *compile.Model // the currently trusted program
 	comparer *compile.Comparer
-	values   *data.Set // to which it is bound
+	values   *data.Set // data of bound
 	rng      *rand.Rand
 	record   folder.Density
 	began    time.Time
 	used     time.Duration // processor time of the process before the run
-	parallel int           // processors that the run takes
-	each     time.Duration // that the last comparison took
-	long     time.Duration // that a comparison was allowed which did not end
-	// The same of comparisons of outputs.
+	parallel int           // number of processors of the run
+	each     time.Duration // time of the last comparison
+	long     time.Duration // time limit of a comparison that did not end
+	// The same for comparisons of outputs.
 	eachOutputs, longOutputs time.Duration
-	without                  []string    // the passes that were left out for the program to be right
-	trusted                  bool        // it is the reference, with which nothing can be compared
+	without                  []string    // compiler passes left out to make the program correct
+	trusted                  bool        // bound is the reference itself
 	begun                    []bool      // chains that have draws after warm-up
 	last                     [][]float64 // the last position of each chain
 
-	point []float64          // where the density is wrong
-	wrong *compile.Agreement // there
+	point []float64          // point where the density is wrong
+	wrong *compile.Agreement // result of the comparison there
 	when  string
 }
 
-// New is the check of a run of so many chains, parallel of them at a time; 0 stands for the
-// defaults of a run. The seed decides the points.
+// New makes the check for a run of the given number of chains, parallel of them at a time; 0 means
+// the defaults of a run. The seed selects the points.
 func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel int) *Check {
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
@@ -82,8 +81,9 @@ func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel i
 	return &Check{Least: checkLeast, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
-// Trust is the check of callers that evaluate the log density and make no draws: it compares near
-// the origin, and [Check.Bound] agrees there. They give the points that they come to to [Check.At].
+// Trust makes the check for callers that evaluate the log density without making draws. It compares
+// near the origin, and [Check.Bound] agrees there. Callers pass the points that they reach to
+// [Check.At].
 func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*Check, error) {
 	c := New(bound, values, seed, 1, 1)
 	for c.Start() {
@@ -94,12 +94,12 @@ func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uin
 	return c, nil
 }
 
-// pointOfResults is when callers compare at points that they choose.
+// pointOfResults describes, in a message, a point that the caller chose.
 const pointOfResults = "at a point of the results"
 
-// At compares log densities at unconstrained points that a caller was given or has come to: the
-// first, the last and one in the middle, if there is time. It reports whether another program takes
-// the place of the one that is wrong there; the caller begins again with it.
+// At compares log densities at unconstrained points of a caller: the first, the last and the middle
+// one, if there is time. It reports whether the program was wrong there and was replaced; the
+// caller then begins again with the new one.
 func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.at)
 }
@@ -109,7 +109,7 @@ func (c *Check) Outputs(ctx context.Context, points ...[]float64) (replaced bool
 	return c.among(ctx, points, c.outputs)
 }
 
-// Draws compares both.
+// Draws is [Check.At] for the log density and the outputs.
 func (c *Check) Draws(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.whole)
 }
@@ -129,21 +129,21 @@ func (c *Check) among(ctx context.Context, points [][]float64, wrong func(x []fl
 	return replaced, nil
 }
 
-// Bound is the program that is trusted so far.
+// Bound returns the currently trusted program.
 func (c *Check) Bound() *compile.Model { return c.bound }
 
 // allowance is the time that a comparison may take now.
 func (c *Check) allowance() time.Duration {
-	// Other runs of the process use its time too.
+	// Other runs in the process also use its time.
 	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
 	run := time.Duration(checkShare * float64(cost))
 	return max(run, c.Least) - time.Duration(c.record.Seconds*float64(time.Second))
 }
 
-// at compares at a point, if there is time. It reports whether the density is wrong there.
+// at compares the log density at a point, if there is time. It reports whether it is wrong there.
 func (c *Check) at(x []float64, when string) bool {
 	allowed := c.allowance()
-	// A comparison that did not end is tried again when there is twice the time.
+	// Repeat a comparison that did not end only when twice the time is available.
 	if c.stopped() || c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
 		return c.wrong != nil
 	}
@@ -168,7 +168,7 @@ func (c *Check) at(x []float64, when string) bool {
 		c.long = a.Elapsed
 	case a.Verdict == compile.Agrees:
 		c.each, c.record.Share, c.record.Reason = a.Elapsed, 1, ""
-		if !a.Sloped && a.Evaluations > 0 { // the next one is to have time for a slope
+		if !a.Sloped && a.Evaluations > 0 { // reserve time for a slope in the next one
 			c.each = max(c.each, 5*a.Elapsed/time.Duration(2*a.Evaluations))
 		}
 		c.record.Points++
@@ -182,7 +182,7 @@ func (c *Check) at(x []float64, when string) bool {
 	return false
 }
 
-// stopped reports whether comparisons are to end.
+// stopped reports whether comparisons should end.
 func (c *Check) stopped() bool { return c.Stop != nil && c.Stop() != nil }
 
 // compare makes the comparer.
@@ -260,8 +260,8 @@ func (c *Check) Start() bool {
 	return false
 }
 
-// Draw takes note of the unconstrained position of a draw of a chain, and compares at the first one
-// after warm-up of each chain.
+// Draw records the unconstrained position of a chain's draw, and compares at the first draw of each
+// chain after warm-up.
 func (c *Check) Draw(chain int, warmup bool, x []float64) bool {
 	for len(c.last) <= chain {
 		c.last, c.begun = append(c.last, nil), append(c.begun, false)
@@ -287,8 +287,8 @@ func (c *Check) End(ctx context.Context) bool {
 	return false
 }
 
-// part compares the statements of the model block that fit into the time, at the end of a run
-// that had none for a whole comparison.
+// part compares as many statements of the model block as time allows, at the end of a run that had
+// no time for a full comparison.
 func (c *Check) part(ctx context.Context) bool {
 	for _, x := range c.last {
 		if x == nil || c.trusted {
@@ -314,7 +314,7 @@ func (c *Check) part(ctx context.Context) bool {
 	return false
 }
 
-// Record is what came of it so far.
+// Record returns the results so far.
 func (c *Check) Record() *folder.Density {
 	r := c.record
 	if o := c.record.Outputs; o != nil {
@@ -327,8 +327,8 @@ func (c *Check) Record() *folder.Density {
 	return &r
 }
 
-// Replace puts a program that can be trusted in the place of the one that is wrong: the first
-// that agrees of those without one of the passes, or else the reference.
+// Replace replaces a wrong program by a correct one: the first that agrees after leaving out
+// compiler passes, or else the reference.
 func (c *Check) Replace(ctx context.Context) error {
 	w := folder.WrongDensity{When: c.when, Point: c.point, Compiled: c.wrong.Compiled, Reference: finiteOr0(c.wrong.Reference), Tolerance: c.wrong.Tolerance,
 		What: folder.DensityValue, Name: c.wrong.Name, Message: c.wrong.Reason, Begun: c.last != nil}
@@ -378,8 +378,8 @@ func (c *Check) Replace(ctx context.Context) error {
 	return nil
 }
 
-// outputsAgree reports whether another program has the right outputs at the point where those of
-// the present one are wrong, and the right log density.
+// outputsAgree reports whether another program has the correct outputs and log density at the point
+// where the outputs of the current one are wrong.
 func (c *Check) outputsAgree(m *compile.Model) bool {
 	k, err := m.Comparer()
 	if err != nil {
@@ -396,10 +396,10 @@ func (c *Check) outputsAgree(m *compile.Model) bool {
 	return a.Verdict == compile.Agrees || c.wrong.Verdict == compile.Rejected && a.Verdict == compile.Vague
 }
 
-// rightProgram is a program that agrees with the reference, and the passes that it is without: one,
-// or else all; nil where there is none. After one program that was trusted and wrong, only that
-// without any pass is tried. That is tried first: where the fault is not in a pass, no pass alone
-// is to be looked at.
+// rightProgram finds a program that agrees with the reference, and the compiler passes that it
+// leaves out: one, or else all. It is nil if there is none. It first tries the program without any
+// pass: if that is wrong, the fault is not in a pass. After a replacement that was also wrong, it
+// tries only that program.
 func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bool) (right *compile.Model, without []string, err error) {
 	if c.bound.Interpreted() || len(c.record.Wrong) > 1 {
 		return nil, nil, nil
@@ -429,7 +429,7 @@ func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bo
 	return bare, all, contextError(ctx)
 }
 
-// contextError is the cause of the end of a context, nil before it.
+// contextError is the cause of the context's end; nil before.
 func contextError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -444,15 +444,15 @@ func finiteOr0(v float64) float64 {
 	return v
 }
 
-// verdict is what a run that is resumed has to know of an earlier one.
+// verdict is the result of the self-check that a resumed run needs.
 type verdict struct {
 	Density   folder.Density `json:"density"`
 	Without   []string       `json:"without,omitempty"` // passes
 	Reference bool           `json:"reference,omitempty"`
 }
 
-// Verdict encodes which program the run trusts, for one that resumes it; nil if that is the
-// program that was compiled.
+// Verdict encodes which program the run trusts, for resuming it. It is nil if that is the compiled
+// program.
 func (c *Check) Verdict() ([]byte, error) {
 	if len(c.record.Wrong) == 0 {
 		return nil, nil
@@ -460,8 +460,8 @@ func (c *Check) Verdict() ([]byte, error) {
 	return json.MarshalIndent(verdict{*c.Record(), c.without, c.trusted}, "", "  ")
 }
 
-// Restore takes up the verdict of the run that is resumed: its draws are of that program. A pass
-// that this version does not have leaves the reference.
+// Restore restores the verdict of the resumed run, because its draws come from that program. If
+// this version lacks one of the passes, it uses the reference.
 func (c *Check) Restore(ctx context.Context, encoded []byte) error {
 	var v verdict
 	if err := json.Unmarshal(encoded, &v); err != nil {
