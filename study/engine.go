@@ -8,37 +8,37 @@ import (
 	"sync"
 )
 
-// Engine does units somewhere.
+// Engine runs units, for instance on other machines.
 type Engine interface {
-	// Run does the units of a job and hands their results to its Done. It returns when all
-	// are done, when ctx ends, or when it cannot go on, with the error; then some units have
-	// no result. Of a unit that is done twice, both results may be handed on.
+	// Run runs the units of a job and calls its Done with their results. It returns when all are
+	// done, when ctx ends, or with an error when it cannot continue; then some units have no
+	// result. If a unit is run twice, both results may be passed on.
 	Run(ctx context.Context, job *Job) error
 }
 
-// Job is what an engine is to do.
+// Job is the work of an engine.
 type Job struct {
-	// Models are the bytes of models by their digests; Units what is to be done, made one
-	// after another. Units is gone through once, by one goroutine.
+	// Models are the texts of models by their digests. Units yields the units to run, which are
+	// made one after another. One goroutine ranges over Units, only once.
 	Models map[string][]byte
 	Units  iter.Seq[*Unit]
-	Count  int // units, those that are done already among them
+	Count  int // number of units, including those already done
 
-	// Done takes a result. It may be called by several goroutines; an error, of a disk that
-	// is full for instance, ends the job.
+	// Done stores a result. Several goroutines may call it. An error, for instance of a full disk,
+	// ends the job.
 	Done func(*Result) error
 
-	// Folder is that of the study. Where workers write to its journal themselves, Refresh
-	// takes in what they have written; Has then says whether there is a result of a key, and
-	// Lost how often its unit was begun by a process that has left none.
+	// Folder is the folder of the study. If workers write to its journal themselves, Refresh reads
+	// what they have written. Has then reports whether a key has a result, and Lost how often its
+	// unit was begun without leaving one.
 	Folder  string
 	Refresh func() error
 	Has     func(key string) bool
 	Lost    func(key string) int
 
-	Note func(string) // tells people something
+	Note func(string) // shows a note to the user
 
-	begun func() int // how often units were begun that have no result
+	begun func() int // number of times that units without a result were begun
 }
 
 // Local is the engine that works in this process.
@@ -78,7 +78,7 @@ func (l Local) Run(ctx context.Context, job *Job) error {
 	return context.Cause(ctx)
 }
 
-// feed hands units to those who do them.
+// feed sends units to the workers.
 func feed(ctx context.Context, units iter.Seq[*Unit], todo chan<- *Unit) {
 	defer close(todo)
 	for u := range units {

@@ -11,20 +11,20 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// The files in the folder of a study, beside journalFolder.
+// The files in the folder of a study, in addition to journalFolder.
 const (
-	RecordName  = "study.json"  // what it is
-	PlanName    = "plan.yaml"   // the plan as it was written
+	RecordName  = "study.json"  // the record of the study
+	PlanName    = "plan.yaml"   // the text of the plan
 	ResultsName = "results.csv" // a row for each fit and quantity
-	TimesName   = "times.csv"   // a row for each fit: how long it took, and where
-	DrawsName   = "draws.zarr"  // draws that were kept
+	TimesName   = "times.csv"   // a row for each fit: its time, and the processor
+	DrawsName   = "draws.zarr"  // kept draws
 )
 
-// RecordVersion is the version of the format of records. It is raised when a field changes
-// its meaning or goes away.
+// RecordVersion is the version of the format of records. It increases when a field changes its
+// meaning or is removed.
 const RecordVersion = 1
 
-// Record is what the folder of a study keeps of it beside its results.
+// Record describes a study in its folder, in addition to the results.
 type Record struct {
 	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
 
@@ -39,7 +39,7 @@ func IsFolder(dir string) bool {
 	return err == nil
 }
 
-// maxRecord bounds the record of a study, in bytes.
+// maxRecord is the largest size of a study's record, in bytes.
 const maxRecord = 1 << 28
 
 // ReadRecord reads the record in the folder of a study.
@@ -59,7 +59,7 @@ func ReadRecord(dir string) (*Record, error) {
 	return r, files.CheckSeal(path, []byte(text))
 }
 
-// writeRecord replaces the record, and the plan beside it.
+// writeRecord replaces the record and the plan in the folder.
 func (r *run) writeRecord(complete bool) error {
 	text, err := json.Marshal(Record{SchemaVersion: RecordVersion, Program: "ppl " + model.Version(), Fits: r.progress.Total, Complete: complete})
 	if err != nil {

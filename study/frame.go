@@ -21,7 +21,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errTorn is a frame that was not written to its end, or was damaged.
+// errTorn says that a frame is incomplete or damaged.
 var errTorn = errors.New("the record is damaged, or not complete")
 
 // appendFrame appends a frame to dst.
@@ -41,7 +41,8 @@ func appendFrame(dst []byte, header any, payload []byte) ([]byte, error) {
 	return append(append(dst, text...), payload...), nil
 }
 
-// readFrame reads a frame: io.EOF where there is none, errTorn where it is not whole.
+// readFrame reads a frame. The error is io.EOF if there is none, and errTorn if it is incomplete or
+// damaged.
 func readFrame(r io.Reader) (header, payload []byte, err error) {
 	var head [frameHead]byte
 	if n, err := io.ReadFull(r, head[:]); err != nil {
@@ -54,7 +55,7 @@ func readFrame(r io.Reader) (header, payload []byte, err error) {
 	if binary.LittleEndian.Uint32(head[:]) != frameMagic || uint64(h)+uint64(p) > maxFrame {
 		return nil, nil, errTorn
 	}
-	// In pieces, so that a damaged length does not ask for all memory.
+	// Read in pieces, so that a damaged length does not allocate all memory.
 	body, err := io.ReadAll(io.LimitReader(r, int64(h)+int64(p)))
 	if err != nil || len(body) < int(h+p) {
 		return nil, nil, torn(err)
@@ -65,7 +66,7 @@ func readFrame(r io.Reader) (header, payload []byte, err error) {
 	return body[:h], body[h:], nil
 }
 
-// torn keeps errors of reading apart from ends that come too early.
+// torn distinguishes read errors from an early end.
 func torn(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errTorn

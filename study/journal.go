@@ -18,15 +18,15 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// journalFolder is the folder, within that of a study, with the results as they came. Each
-// process that makes results appends to a separate file, so that nothing is lost that
-// was written, and no two write to one file, on shared folders without locks too.
+// journalFolder is the folder, within the study's, with the results as they came. Each process
+// appends to its own file. So no written result is lost, and no two processes write to one file,
+// even on shared folders without locks.
 const journalFolder = "journal"
 
-// journalSuffix ends the names of its files.
+// journalSuffix is the extension of the journal's files.
 const journalSuffix = ".frames"
 
-// place is where a result stands.
+// place is the position of a result in the journal.
 type place struct {
 	file   int
 	offset int64
@@ -34,7 +34,7 @@ type place struct {
 	status Status
 }
 
-// shortKey is enough of a key to tell results apart.
+// shortKey is a prefix of a key that is long enough to identify a result.
 type shortKey [16]byte
 
 func short(key string) (k shortKey, err error) {
@@ -46,7 +46,7 @@ func short(key string) (k shortKey, err error) {
 	return k, nil
 }
 
-// journal is the results in a folder. Its methods may be called by several goroutines.
+// journal has the results in a folder. Several goroutines may call its methods.
 type journal struct {
 	dir    string
 	prefix string // of the files that are read
@@ -54,13 +54,13 @@ type journal struct {
 	mu     sync.Mutex
 	files  []*journalFile
 	at     map[shortKey]place
-	begun  map[shortKey]int // how often a unit was begun, of those without a result
-	status map[Status]int   // of the results
+	begun  map[shortKey]int // how often each unit without a result was begun
+	status map[Status]int   // number of results
 
-	open   *files.File // which was read last; there may be more than may be open
+	open   *files.File // the file read last; only one is open, as there may be many
 	openAt int         // its number
 
-	own    *files.File // which this process appends to
+	own    *files.File // the file that this process appends to
 	ownAt  int
 	synced time.Time
 	behind bool // something was written since the last sync
@@ -68,10 +68,11 @@ type journal struct {
 
 type journalFile struct {
 	path string
-	read int64 // up to here it was read
+	read int64 // bytes read so far
 }
 
-// openJournal reads what there is in the folder of a study, in files of a prefix.
+// openJournal reads the journal in the folder of a study, from files whose names begin with a
+// prefix.
 func openJournal(dir, prefix string) (*journal, error) {
 	j := &journal{prefix: prefix, dir: filepath.Join(dir, journalFolder), at: map[shortKey]place{}, begun: map[shortKey]int{}, status: map[Status]int{}}
 	if err := files.MakeFolder(j.dir); err != nil {
@@ -81,15 +82,15 @@ func openJournal(dir, prefix string) (*journal, error) {
 	return j, err
 }
 
-// frameType is what a frame of a journal is about.
+// frameType is the part of a journal frame's header that tells its kind.
 type frameType struct {
 	Type   string `json:"type"` // "result" or "begun"
 	Key    string `json:"key"`
 	Status Status `json:"status"`
 }
 
-// refresh reads what other processes have written since. It returns how many results of
-// each status there are more.
+// refresh reads what other processes have written since the last call. It returns the number of new
+// results by status.
 func (j *journal) refresh() (map[Status]int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -122,15 +123,15 @@ func (j *journal) refresh() (map[Status]int, error) {
 	return more, nil
 }
 
-// readFile reads a file from where it was read up to. What is not whole at its end is
-// being written, or was when its process ended.
+// readFile reads the new part of a file. An incomplete frame at its end is being written, or its
+// process ended while writing it.
 func (j *journal) readFile(i int) error {
 	f := j.files[i]
 	file, err := files.Open(f.path)
 	if err != nil {
 		return err
 	}
-	defer file.Close() // there may be more of them than files that may be open
+	defer file.Close() // there may be more files than may be open
 	info, err := file.Stat()
 	if err != nil || info.Size() <= f.read {
 		return err
@@ -150,7 +151,7 @@ func (j *journal) readFile(i int) error {
 	}
 }
 
-// note takes in a frame; it reports whether it is a result that was not there.
+// note records a frame, and reports whether it is a new result.
 func (j *journal) note(header []byte, at place) bool {
 	var t frameType
 	if json.Unmarshal(header, &t) != nil {
@@ -181,11 +182,11 @@ func (j *journal) note(header []byte, at place) bool {
 	return false
 }
 
-// replaces reports whether a result takes the place of one that is there: the first counts,
-// but one of a fit that was made again counts instead of its failure.
+// replaces reports whether a result replaces an existing one. The first result counts, but a
+// repeated fit's result replaces its failure.
 func replaces(result, old Status) bool { return old == Failed && result != Failed }
 
-// statusOf is that of a result; "" if there is none.
+// statusOf is the status of a result; "" if there is none.
 func (j *journal) statusOf(key string) Status {
 	k, err := short(key)
 	j.mu.Lock()
@@ -196,7 +197,7 @@ func (j *journal) statusOf(key string) Status {
 	return j.at[k].status
 }
 
-// lost is how often a unit was begun that has no result.
+// lost is the number of times that a unit without a result was begun.
 func (j *journal) lost(key string) int {
 	k, _ := short(key)
 	j.mu.Lock()
@@ -237,7 +238,7 @@ func (j *journal) get(key string) (*Result, error) {
 	return decodeResult(header, payload)
 }
 
-// create opens the file that this process appends to. What is torn at its end is cut off.
+// create opens the file that this process appends to, and cuts off an incomplete record at its end.
 func (j *journal) create(name string) error {
 	path := filepath.Join(j.dir, name+journalSuffix)
 	j.mu.Lock()
@@ -255,8 +256,8 @@ func (j *journal) create(name string) error {
 	return f.Cut(j.files[i].read)
 }
 
-// put appends a result, unless there is one already. With nil it notes that a unit is
-// begun. It reports whether the result is new.
+// put appends a result, unless there is one already. If r is nil, it records that a unit is begun.
+// It reports whether the result is new.
 func (j *journal) put(key string, r *Result) (bool, error) {
 	var frame []byte
 	var err error
@@ -272,14 +273,14 @@ func (j *journal) put(key string, r *Result) (bool, error) {
 	}
 	isNew, due, err := j.add(header, frame, r)
 	if err == nil && due != nil {
-		// Not under the lock: a disk may take long, and the other fits go on meanwhile.
+		// Sync without the lock: a disk may take long, and other fits continue meanwhile.
 		err = due.Sync()
 	}
 	return isNew, err
 }
 
-// add writes a record to the file of this process, unless its unit has a result already. It
-// reports whether there is a new result, and gives the file if it is time to force it to disk.
+// add writes a record to the file of this process, unless its unit has a result already. It reports
+// whether there is a new result, and returns the file if it is due for a sync.
 func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, due *files.File, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -290,7 +291,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	}
 	f := j.files[j.ownAt]
 	if _, err := j.own.Write(frame); err != nil {
-		// What was written of it is cut off, so that there is nothing after a torn record.
+		// Cut off the part that was written, so that nothing follows an incomplete record.
 		err = errors.Join(err, j.own.Cut(f.read))
 		return false, nil, fmt.Errorf("cannot write the results: %w", err)
 	}
@@ -298,7 +299,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	isNew = j.note(text, place{j.ownAt, f.read, len(frame), ""})
 	f.read += int64(len(frame))
 	j.behind = true
-	// A loss of power costs what was made since then, which is made again.
+	// A power failure loses only the results since the last sync, which are made again.
 	if now := time.Now(); now.Sub(j.synced) > 5*time.Second {
 		j.synced = now
 		return isNew, j.own, nil
@@ -306,7 +307,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	return isNew, nil, nil
 }
 
-// begunTimes is how often units were begun that have no result.
+// begunTimes is the total number of times that units without a result were begun.
 func (j *journal) begunTimes() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,16 +14,15 @@ import (
 	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
-// Manifest says how the tasks of a study are run by a scheduler that is told what to do by
-// files.
+// Manifest describes the tasks of a study for a scheduler that reads manifest files.
 type Manifest struct {
 	Name  string // of the job
 	Tasks int
 	Image string // of a container with the command ppl
 	Mount string // the folder of the study within the container
 
-	// Volume is what is mounted there: for Kubernetes the name of a persistent volume
-	// claim, for AWS the id of an EFS file system, for Google Cloud SERVER:/PATH of NFS.
+	// Volume is the volume mounted there. For Kubernetes it is the name of a persistent volume
+	// claim, for AWS the id of an EFS file system, and for Google Cloud SERVER:/PATH of NFS.
 	Volume string
 
 	CPUs   int    // of a task; 0: 1
@@ -31,16 +30,16 @@ type Manifest struct {
 	Queue  string // of AWS Batch
 }
 
-// ManifestKind is a scheduler that manifests are written for.
+// ManifestKind is a scheduler with the form of its manifests.
 type ManifestKind struct {
 	Name  string
 	Files []string // names of the manifests
 	Next  string   // the command that submits them
-	Most  int      // tasks of an array
+	Most  int      // largest number of tasks in an array
 	write func(m Manifest) ([]any, error)
 }
 
-// ManifestKinds are those that there are.
+// ManifestKinds lists the supported schedulers.
 func ManifestKinds() []ManifestKind {
 	return []ManifestKind{
 		{"kubernetes", []string{"kubernetes.yaml"}, "kubectl apply -f %s", 100_000, kubernetes},
@@ -56,8 +55,8 @@ func (m Manifest) command() []string {
 	return []string{"ppl", "task", m.Mount, "--of", strconv.Itoa(m.Tasks), "--parallel", strconv.Itoa(m.CPUs)}
 }
 
-// kubernetes is an indexed job: each task is a pod with the number of its task, made again
-// after it was lost.
+// kubernetes is an indexed job: each task is a pod with the number of its task, which is recreated
+// if it is lost.
 func kubernetes(m Manifest) ([]any, error) {
 	resources := object{"cpu": strconv.Itoa(m.CPUs), "memory": fmt.Sprintf("%dMi", m.Memory)}
 	return []any{object{
@@ -130,10 +129,10 @@ func cutColon(text string) (server, rest string, ok bool) {
 	return "", "", false
 }
 
-// Prepare writes the fits of a plan that have no result yet to the folder of a study, for
-// tasks, and manifests that run them. It returns the names of these and the number of
-// fits; with none there are no manifests. When the tasks have ended, [Run] on the same
-// folder makes what is missing and the tables.
+// Prepare writes the fits of a plan that have no result yet to the folder of a study, for tasks,
+// and manifests that run them. It returns the names of the manifests and the number of fits.
+// Without fits there are no manifests. When the tasks have ended, [Run] on the same folder makes
+// missing fits and the tables.
 func Prepare(ctx context.Context, plan *Plan, folder string, kind ManifestKind, m Manifest) (files []string, fits int, err error) {
 	if err := plan.Check(); err != nil {
 		return nil, 0, err

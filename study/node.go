@@ -15,10 +15,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// This file: YAML, of which JSON is a part, read strictly: what a plan does not know is a
-// mistake, told with its place.
+// This file: strict reading of YAML, which includes JSON. Unknown parts of a plan are errors, which
+// state their position.
 
-// document is a text that is being read.
+// document is the text being read.
 type document struct{ file *source.File }
 
 // errorf makes an error about a node.
@@ -39,7 +39,7 @@ func (d *document) errorf(n *yaml.Node, fix, format string, args ...any) error {
 	return &compile.Error{List: diag.List{{Span: source.Span{File: d.file, Start: start, End: min(end, len(d.file.Text))}, Summary: fmt.Sprintf(format, args...), Fix: fix}}}
 }
 
-// at puts an error in its place.
+// at adds the position of a node to an error.
 func (d *document) at(n *yaml.Node, err error) error {
 	if err == nil {
 		return nil
@@ -103,7 +103,7 @@ func (d *document) text(to *string, what string) func(*yaml.Node) error {
 	}
 }
 
-// number reads a whole number of at least some size.
+// number reads an integer that is not below least.
 func (d *document) number(to *int, least int, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || n.Load(to) != nil || *to < least {

@@ -15,8 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// outputs are the tables that a study comes to. What they hold but for times depends on
-// the plan alone.
+// outputs are the result tables of a study. Except for times, their contents depend only on the
+// plan.
 type outputs struct {
 	dir     string
 	axes    []string
@@ -29,7 +29,7 @@ type outputs struct {
 	statistics []string // that are kept; nil: all
 }
 
-// table is a CSV file that is being written, beside its place.
+// table is a CSV file that is being written under a temporary name.
 type table struct {
 	file *files.Temp
 	buf  *bufio.Writer
@@ -61,8 +61,8 @@ func (t *table) abandon() {
 	}
 }
 
-// resultColumns are those of results.csv after the ones that say which fit it is; a fit
-// that failed has a row without a quantity.
+// resultColumns are the columns of results.csv after those that identify the fit. A failed fit has
+// a row without a quantity.
 var resultColumns = []string{"seed", "status", "findings", "quantity", "mean", "mcse_mean", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "truth", "rank", "draws", "divergences", "message"}
 
 func newOutputs(dir string, p *Plan) (*outputs, error) {
@@ -95,7 +95,7 @@ func (o *outputs) abandon() {
 	}
 }
 
-// figure is a number in a table, so that it reads as the same number.
+// figure formats a number for a table, such that it reads back unchanged.
 func figure(v float64) string {
 	if math.IsNaN(v) {
 		return "NaN"
@@ -113,7 +113,7 @@ func (o *outputs) add(u *Unit, r *Result) error {
 	if u.Err == nil {
 		seed = strconv.FormatUint(u.Spec.Seed, 10)
 	}
-	// The first line: what follows is the source with carets, for terminals.
+	// Only the first line: the rest is source with carets, for terminals.
 	message, _, _ := strings.Cut(r.Message, "\n")
 	number := strconv.Itoa(u.Number + 1)
 	row := func(figures ...string) error {

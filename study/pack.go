@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: units as bytes, whole, so that who does them needs nothing else but models;
-// and in a folder, for tasks that share it.
+// This file: units encoded with their data, so that a worker needs only the models in addition; and
+// a folder of them that tasks share.
 
-// unitHeader is what of a unit is not data.
+// unitHeader is a unit without its data.
 type unitHeader struct {
 	Type  string `json:"type"` // "unit"
 	Key   string `json:"key"`
@@ -38,7 +38,7 @@ func appendUnit(dst []byte, u *Unit) ([]byte, error) {
 	return appendFrame(dst, h, payload)
 }
 
-// decodeUnit reads what appendUnit has written.
+// decodeUnit decodes a unit encoded by appendUnit.
 func decodeUnit(header, payload []byte) (*Unit, error) {
 	var h unitHeader
 	if err := json.Unmarshal(header, &h); err != nil || h.Type != "unit" {
@@ -64,13 +64,13 @@ const (
 	packModels = "models"      // a folder with a file for each, by digest
 )
 
-// pack is units in a folder.
+// pack is a folder of units.
 type pack struct {
 	dir   string
 	count int
 }
 
-// writePack writes units to a folder, which is made anew. It is there as a whole or not.
+// writePack writes units to a new folder, atomically.
 func writePack(dir string, job *Job, units func(yield func(*Unit) bool)) (*pack, error) {
 	partial, err := files.TempFolder(dir)
 	if err != nil {
@@ -131,7 +131,7 @@ func openPack(dir string) (*pack, error) {
 	return &pack{dir, int(info.Size() / 8)}, nil
 }
 
-// each gives units first, first+step and so on.
+// each yields the units first, first+step and so on.
 func (p *pack) each(first, step int, yield func(*Unit) error) error {
 	text, err := os.Open(filepath.Join(p.dir, packUnits))
 	if err != nil {

@@ -14,29 +14,28 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// Plan says which fits a study has: each model of a part on each of its data sets, with
-// the options of each point of the grid, so many times.
+// Plan lists the fits of a study: each model of a part on each of its data sets, with the options
+// of each point of the grid, Repeat times.
 type Plan struct {
 	Parts   []Part
 	Options Options // of all fits
 	Grid    []Axis
-	Repeat  int // fits of each, with other seeds; 0: 1
+	Repeat  int // number of fits of each, with different seeds; 0: 1
 	Seed    uint64
 	Keep    Keep
 
-	// TimeLimit is how long a fit may take, by the clock; 0: as long as it likes. One that
-	// takes longer fails. No result depends on it otherwise, so that fits that are there
-	// stay there when it is changed.
+	// TimeLimit is the largest wall-clock time of a fit; 0: no limit. A fit that takes longer
+	// fails. Other results do not depend on it, so existing fits stay valid if it changes.
 	TimeLimit time.Duration
 
-	// Quantities, if not nil, is a model whose generated quantities are computed at the
-	// draws of each fit, whose parameters it must have.
+	// Quantities, if not nil, is a model whose generated quantities are computed at the draws of
+	// each fit. It must have the fit's parameters.
 	Quantities *Model
 
 	points []point // of the grid; see Check
 }
 
-// Part is models, and the data that each of them is fitted to.
+// Part is a set of models, and the data to which each of them is fitted.
 type Part struct {
 	Models []*Model
 	Source Source
@@ -50,25 +49,26 @@ type Axis struct {
 
 // Source makes data sets, always the same in the same order.
 type Source interface {
-	// Len is how many there are.
+	// Len is the number of data sets.
 	Len() int
 
-	// Sets makes them one after another, so that they are not all in memory. It ends early
-	// if ctx does.
+	// Sets makes the data sets one after another, so that they are not all in memory. It stops
+	// early if ctx ends.
 	Sets(ctx context.Context) iter.Seq[DataSet]
 }
 
-// DataSet is what a fit is made to.
+// DataSet is the data of a fit.
 type DataSet struct {
 	Name   string // in the results
 	Values *data.Set
-	Err    error // why there are none
+	Err    error // why there are no values
 
-	// Faults are what is wrong with some of the values; an error for models that need them.
+	// Faults has errors in some of the values, by variable. Each is an error only for models that
+	// need the variable.
 	Faults map[string]error
 
-	Truth    *data.Set // parameters that they were made from; nil: not known
-	Test     *data.Set // observations that are held out, of the variables of Values; nil: none
+	Truth    *data.Set // parameters from which they were simulated; nil: unknown
+	Test     *data.Set // held-out observations of the variables in Values; nil: none
 	TestRows int
 	Dim      int     // see Spec
 	BindSeed *uint64 // see Spec; nil: the seed of the fit
@@ -81,11 +81,11 @@ type point struct {
 }
 
 const (
-	maxPoints = 1_000_000     // of the grid, which is in memory
+	maxPoints = 1_000_000     // of the grid, which is kept in memory
 	maxFits   = 1_000_000_000 // of a study
 )
 
-// Check looks at the plan before anything runs.
+// Check checks the plan before anything runs.
 func (p *Plan) Check() error {
 	if len(p.Parts) == 0 {
 		return errors.New("a study needs models and data")
@@ -93,7 +93,7 @@ func (p *Plan) Check() error {
 	if p.Repeat < 0 {
 		return fmt.Errorf("each fit can be made once or more often, but not %d times", p.Repeat)
 	}
-	// First what can be refused at once: the points take memory.
+	// Refuse too large grids first, before their points take memory.
 	points := 1.0
 	for _, axis := range p.Grid {
 		points *= float64(len(axis.Values))
@@ -137,7 +137,7 @@ func (p *Plan) Check() error {
 			return err
 		}
 	}
-	fits := 0.0 // as a product it may be larger than an int
+	fits := 0.0 // the product may exceed an int
 	for _, part := range p.Parts {
 		fits += float64(len(part.Models)) * float64(part.Source.Len())
 	}
@@ -156,7 +156,7 @@ func (p *Plan) Len() int {
 	return n * len(p.points) * max(p.Repeat, 1)
 }
 
-// models are those of the study, by their digests.
+// models returns the texts of the study's models, by their digests.
 func (p *Plan) models() map[string][]byte {
 	out := map[string][]byte{}
 	for _, part := range p.Parts {
@@ -170,8 +170,8 @@ func (p *Plan) models() map[string][]byte {
 	return out
 }
 
-// Units are the fits, one after another. Their order is that of the parts, data sets,
-// models, points of the grid and repetitions.
+// Units yields the fits one after another, in the order of parts, data sets, models, points of the
+// grid and repetitions.
 func (p *Plan) Units(ctx context.Context) iter.Seq[*Unit] {
 	return func(yield func(*Unit) bool) {
 		n := 0
@@ -194,7 +194,7 @@ func (p *Plan) Units(ctx context.Context) iter.Seq[*Unit] {
 	}
 }
 
-// texts are the data of a set as bytes.
+// texts has the encoded data of a data set.
 type texts struct {
 	blobs             map[string][]byte
 	data, truth, test string // digests
@@ -219,7 +219,7 @@ func newTexts(set *DataSet) *texts {
 	return t
 }
 
-// unit is the fit of a number.
+// unit makes the unit with number n.
 func (p *Plan) unit(n int, set *DataSet, t *texts, m *Model, at point, repeat int) *Unit {
 	u := &Unit{Number: n, Model: m.Name, Data: set.Name, Labels: at.labels, Blobs: t.blobs, Err: t.err, TimeLimit: p.TimeLimit}
 	if max(p.Repeat, 1) > 1 {
@@ -244,9 +244,9 @@ func (p *Plan) unit(n int, set *DataSet, t *texts, m *Model, at point, repeat in
 	return u
 }
 
-// seedOf is the seed of a fit: it depends on its data, so that fits to different ones
-// have independent random numbers, and is the same for all models and options, so that
-// these are compared with the same ones. It is short enough to be typed.
+// seedOf is the seed of a fit. It depends on the data, so that fits to different data have
+// independent random numbers. It is the same for all models and options, so that these are compared
+// with the same random numbers. It is short enough to type.
 func seedOf(seed uint64, data, test string, repeat int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", seed, data, test, repeat))
 	return uint64(binary.LittleEndian.Uint32(sum[:]))

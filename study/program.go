@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// Program is an engine that is a separate program, such as ppl-nats: it takes units on
-// its standard input and gives results on its standard output, as frames. Those that it is
-// given have the types
+// Program is an engine that is a separate program, such as ppl-nats. It reads units from its
+// standard input and writes results to its standard output, as frames. The frames that it reads
+// have the types
 //
 //	model  a model: digest, and its text as payload; before the units that need it
 //	unit   a unit
 //	ack    the result of a key is in the journal of the study
 //	end    there are no more units
 //
-// and those that it gives
+// and those that it writes
 //
 //	result a result
 //	note   a text for people
 //	done   all units have results, which are acknowledged
 type Program struct {
 	Command []string // the program and its arguments, to which --study NAME is added
-	Window  int      // units that have no result yet; 0: 4000
+	Window  int      // largest number of units without a result; 0: 4000
 }
 
-// message is a frame that is neither unit nor result.
+// message is the header of a frame that is neither unit nor result.
 type message struct {
 	Type   string `json:"type"`
 	Key    string `json:"key,omitempty"`
@@ -53,8 +53,8 @@ func (p Program) Run(ctx context.Context, job *Job) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// The name is that of the folder, so that a study that goes on finds the results that
-	// have come meanwhile.
+	// The name comes from the folder, so that a resumed study finds the results that have come
+	// meanwhile.
 	cmd := exec.CommandContext(ctx, p.Command[0], append(p.Command[1:len(p.Command):len(p.Command)], "--study", digest([]byte(folder))[:16])...)
 	cmd.Cancel = func() error { return interrupt(cmd.Process) }
 	cmd.WaitDelay = 5 * time.Second
@@ -87,7 +87,7 @@ func (p Program) Run(ctx context.Context, job *Job) error {
 	if err != nil {
 		cancel(err)
 	} else if !finished {
-		// Why it has ended it has said.
+		// Its last note says why it ended.
 		cancel(fmt.Errorf("%s has ended before the study: %s", filepath.Base(p.Command[0]), told.last()))
 	}
 	cause := context.Cause(ctx)
@@ -103,7 +103,7 @@ func (p Program) Run(ctx context.Context, job *Job) error {
 	return nil
 }
 
-// feed hands over models and units.
+// feed writes models and units to the program.
 func (p Program) feed(ctx context.Context, job *Job, w *frameWriter, window *window) error {
 	for name, blob := range job.Models {
 		if err := w.write(message{Type: "model", Digest: name}, blob); err != nil {
@@ -138,7 +138,7 @@ func (p Program) feed(ctx context.Context, job *Job, w *frameWriter, window *win
 	return errors.Join(w.write(message{Type: "end"}, nil), w.flush())
 }
 
-// take takes results; it reports whether all are there.
+// take reads results, and reports whether all are there.
 func (p Program) take(job *Job, w *frameWriter, window *window, r *bufio.Reader) (bool, error) {
 	for {
 		header, payload, err := readFrame(r)
@@ -170,7 +170,7 @@ func (p Program) take(job *Job, w *frameWriter, window *window, r *bufio.Reader)
 	}
 }
 
-// window is the units that were handed over and have no result.
+// window limits the units that were sent and have no result.
 type window struct {
 	room chan struct{} // an element for each
 
@@ -184,7 +184,7 @@ func (w *window) add(key string) {
 	w.keys[key] = true
 }
 
-// remove takes in that there is a result, perhaps not the first, or of an earlier run.
+// remove records that a unit has a result. It may not be the first, or be from an earlier run.
 func (w *window) remove(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func (w *window) remove(key string) {
 	}
 }
 
-// frameWriter writes frames by several goroutines.
+// frameWriter writes frames from several goroutines.
 type frameWriter struct {
 	mu sync.Mutex
 	w  *bufio.Writer
@@ -228,7 +228,7 @@ func (w *frameWriter) flushIf(yes bool) error {
 	return w.flush()
 }
 
-// notes hands on what a program says, by lines.
+// notes passes on the lines that a program prints.
 type notes struct {
 	note func(string)
 	mu   sync.Mutex
@@ -256,8 +256,8 @@ func (n *notes) last() string {
 	return strings.TrimSpace(n.text)
 }
 
-// Serve does units that come as frames, one after another, and gives their results as
-// frames, until in ends: what the processes of workers run that know nothing of models.
+// Serve reads units as frames, runs them one after another, and writes their results as frames,
+// until in ends. Worker processes that know nothing about models use it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	models := map[string][]byte{}
 	w := &Worker{Model: blobOf(models)}

@@ -24,19 +24,19 @@ import (
 
 // ReadOptions are options of [ReadPlan]. The zero value is the default.
 type ReadOptions struct {
-	// Dir is the folder that names of files in the plan are relative to. Names in the
-	// results are those in the plan, so that these do not depend on it.
+	// Dir is the folder to which file names in the plan are relative. Results have the names in the
+	// plan, so they do not depend on Dir.
 	Dir string
 
 	Compile model.CompileOptions
 
-	// Warn, if not nil, is given each model as it is compiled, with its warnings.
+	// Warn, if not nil, is called with each compiled model, which has its warnings.
 	Warn func(*model.Model)
 }
 
-// ReadPlan reads a plan in YAML or JSON; name is that of its file, for messages. It
-// compiles the models, and prepares what data are simulated from or held out of. What is
-// wrong is reported with its place; data of single fits are not looked at yet.
+// ReadPlan reads a plan in YAML or JSON; name is its file name, for messages. It compiles the
+// models, and prepares simulations and folds. Errors state their position. It does not read the
+// data of single fits yet.
 func ReadPlan(ctx context.Context, name, text string, o ReadOptions) (*Plan, error) {
 	r := &reader{document: document{source.NewFile(name, text)}, ctx: ctx, options: o, plan: &Plan{Seed: 1}}
 	var root yaml.Node
@@ -127,7 +127,7 @@ func (r *reader) read(n *yaml.Node) error {
 	return nil
 }
 
-// timeLimit reads how long a fit may take.
+// timeLimit reads the time limit of a fit.
 func (r *reader) timeLimit(n *yaml.Node) (err error) {
 	if r.plan.TimeLimit, err = time.ParseDuration(n.Value); err != nil || r.plan.TimeLimit <= 0 {
 		return r.errorf(n, "write a time such as 90s or 1h30m", "time-limit must be a time, not %q", n.Value)
@@ -148,7 +148,7 @@ func (r *reader) statistics(n *yaml.Node) error {
 	return nil
 }
 
-// unknown tells of the i-th of the names in a list that is none of those known.
+// unknown returns an error about the i-th name in a list, which is not one of the known names.
 func (r *reader) unknown(n *yaml.Node, i int, name, format string, known []string) error {
 	fix := "it can have " + strings.Join(known, ", ")
 	if near := diag.Nearest(name, slices.Values(known)); near != "" {
@@ -162,8 +162,7 @@ func (r *reader) unknown(n *yaml.Node, i int, name, format string, known []strin
 	return r.errorf(n, fix, format, name)
 }
 
-// keepable checks that there are the quantities that are to be kept, in one of the models at
-// least.
+// keepable checks that at least one model has each quantity to keep.
 func (r *reader) keepable(n *yaml.Node) error {
 	var known []string
 	models := r.models
@@ -242,7 +241,7 @@ func (r *reader) model(n *yaml.Node, name, path string) (*Model, error) {
 	}
 	m, err := await(r.ctx, func() (*model.Model, error) { return model.CompileFileContext(r.ctx, full, r.options.Compile) })
 	if err != nil {
-		return nil, err // with its own places
+		return nil, err // it states its own positions
 	}
 	if r.options.Warn != nil {
 		r.options.Warn(m)
@@ -257,7 +256,7 @@ func reason(err error) error {
 	return err
 }
 
-// path is where a file of the plan is.
+// path returns the path of a file named in the plan.
 func (r *reader) path(name string) string {
 	if filepath.IsAbs(filepath.FromSlash(name)) {
 		return filepath.FromSlash(name)
@@ -281,7 +280,7 @@ func (r *reader) fitOptions(n *yaml.Node) error {
 	return r.optionAt(n, r.plan.Options)
 }
 
-// optionAt finds the place of an option that is wrong.
+// optionAt returns an error with the position of an invalid option.
 func (r *reader) optionAt(n *yaml.Node, o Options) error {
 	_, err := o.Complete()
 	var wrong *OptionError
@@ -376,7 +375,7 @@ func (r *reader) source(n *yaml.Node) error {
 	return r.folded(&s)
 }
 
-// sourceFields are what a source may have.
+// sourceFields are the fields of a source.
 type sourceFields struct {
 	node                       *yaml.Node
 	files, by, counts          []string
@@ -395,7 +394,7 @@ func countsOf(list []string) []data.Count {
 	return out
 }
 
-// set reads values: a file, or as they stand.
+// set reads values, given in a file or in the plan.
 func (r *reader) set(n *yaml.Node) (*data.Set, error) {
 	switch {
 	case n == nil:
@@ -412,7 +411,7 @@ func (r *reader) files(n *yaml.Node, patterns, counts []string, with *data.Set) 
 	var paths []string
 	for _, pattern := range patterns {
 		if _, err := os.Stat(r.path(pattern)); err == nil || !strings.ContainsAny(pattern, "*?[") {
-			paths = append(paths, pattern) // one that is missing is a fit that fails
+			paths = append(paths, pattern) // a missing file makes its fit fail
 			continue
 		}
 		found, err := glob(r.ctx, r.path(pattern))
@@ -439,7 +438,7 @@ func (r *reader) files(n *yaml.Node, patterns, counts []string, with *data.Set) 
 	return nil
 }
 
-// simulated prepares data that the models make: each for itself, or one for all.
+// simulated prepares simulated data: each model simulates its own, or one model those for all.
 func (r *reader) simulated(s *sourceFields) error {
 	values, err := r.set(s.data)
 	if err != nil {
@@ -482,7 +481,7 @@ func (r *reader) simulated(s *sourceFields) error {
 	return nil
 }
 
-// folded prepares data of which a part is held out.
+// folded prepares data with held-out parts.
 func (r *reader) folded(s *sourceFields) error {
 	values, err := r.set(s.data)
 	if err != nil {
@@ -519,7 +518,7 @@ func (r *reader) folded(s *sourceFields) error {
 	return nil
 }
 
-// located leaves an error with its own places as it is.
+// located adds the position of a node to an error, unless it states its own.
 func (r *reader) located(n *yaml.Node, err error) error {
 	var own *compile.Error
 	if errors.As(err, &own) || r.ctx.Err() != nil {

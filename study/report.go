@@ -16,31 +16,30 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Report is what the fits of a study have come to, together.
+// Report summarises the fits of a study.
 type Report struct {
 	Fits, OK, Problems, Failed int
-	Findings                   map[string]int // fits by the code of a finding
+	Findings                   map[string]int // number of fits by code of a finding
 	Failures                   []Failure      // the most frequent first
 	Quantities                 []Quantity     // by model, in the order of the table
 	Densities                  []Density      // of observations that were held out, by model
 
-	Seconds, Sampling float64        // of all fits; in sampling
+	Seconds, Sampling float64        // total of all fits; the part for sampling
 	Time              Spread         // of a fit, in seconds
 	Times             Histogram      // likewise
-	CPUs              map[string]int // fits by the instructions they were made with
+	CPUs              map[string]int // number of fits by instruction set of the processor
 }
 
-// Histogram is how many figures lie in classes of equal width from From on, and how many
-// above all of these.
+// Histogram has counts of values in classes of equal width, beginning at From, and the count above
+// all classes.
 type Histogram struct {
 	From, Step float64
 	Counts     []int
 	Above      int
 }
 
-// histogram counts the values that are numbers, which are ascending. What lies far above
-// the others is not to make the classes too wide: they end at most at three times the width
-// of the lower 99 %.
+// histogram counts sorted values. So that outliers do not widen the classes, these end at most at
+// three times the width of the lower 99 %.
 func histogram(sorted []float32, from, least float64) Histogram {
 	const classes = 32
 	if len(sorted) == 0 {
@@ -65,28 +64,28 @@ func histogram(sorted []float32, from, least float64) Histogram {
 	return h
 }
 
-// Failure is fits that failed for the same reason.
+// Failure counts fits that failed for the same reason.
 type Failure struct {
 	Message string
 	Fits    int
-	First   int    // its number
-	Data    string // of the first
+	First   int    // number of the first such fit
+	Data    string // data of the first
 }
 
-// Spread is how figures are distributed.
+// Spread has quantiles of the distribution of some values.
 type Spread struct{ Min, Q5, Median, Q95, Max float64 }
 
-// Density is the sum of log predictive densities of observations that were held out.
+// Density is the sum of the log predictive densities of held-out observations.
 type Density struct {
 	Model        string
 	Observations int
 	ELPD         float64
 }
 
-// rankClasses is the number of classes that ranks are counted in.
+// rankClasses is the number of classes in the histogram of ranks.
 const rankClasses = 20
 
-// Quantity is what the fits of a model say of a quantity, where there is a summary of it.
+// Quantity summarises the results of a model's fits for a quantity.
 type Quantity struct {
 	Model, Name string
 	Fits        int
@@ -97,18 +96,18 @@ type Quantity struct {
 
 	RhatCounts, BulkCounts, TailCounts Histogram
 
-	// Where the data were simulated: how often the central intervals have the parameter
-	// that made them; its ranks among the draws, by classes of equal width; and, with 100
-	// ranks or more, the probability of counts as far from uniform, by the chi-square test.
+	// For simulated data: how often the central intervals contain the true parameter; the counts of
+	// its ranks among the draws, by classes of equal width; and, with 100 ranks or more, the
+	// p-value of a chi-square test of uniform ranks.
 	Ranked     int
 	Coverage50 float64
 	Coverage90 float64
 	Ranks      [rankClasses]int
-	RanksLow   float64 // which 99 % of the classes of uniform ranks lie between
+	RanksLow   float64 // limits of the central 99 % of a class's count if ranks are uniform
 	RanksHigh  float64
 	Uniform    float64
 	expected   [rankClasses]float64
-	rhat       []float32 // what Spread is computed from
+	rhat       []float32 // the values for Spread
 	bulk, tail []float32
 	in50, in90 int
 }
@@ -128,18 +127,18 @@ type ResultColumn struct {
 	Kind ColumnKind
 }
 
-// ColumnKind is what a column of the results holds.
+// ColumnKind is the kind of values in a column of the results.
 type ColumnKind int
 
 // The kinds of columns.
 const (
-	Figures      ColumnKind = iota // numbers; "" where there is none
+	Figures      ColumnKind = iota // numbers; "" if there is none
 	WholeNumbers                   // likewise
 	Texts
 )
 
-// EachResult goes through the results in the folder of a study, as [ResultsName] has them:
-// begin is given the columns, row the fields of each row, which are valid until it returns.
+// EachResult reads the results in the folder of a study, from [ResultsName]. It calls begin with
+// the columns, and row with the fields of each row, which are valid until row returns.
 func EachResult(dir string, begin func([]ResultColumn) error, row func(fields []string) error) error {
 	path := filepath.Join(dir, ResultsName)
 	if _, err := os.Stat(path); err != nil {
@@ -153,7 +152,7 @@ func EachResult(dir string, begin func([]ResultColumn) error, row func(fields []
 		for i, name := range header {
 			c := ResultColumn{Name: name}
 			switch {
-			case i > 2 && i < own, slices.Contains(texts, name): // axes of the grid, as they were written
+			case i > 2 && i < own, slices.Contains(texts, name): // axes of the grid, as in the plan
 				c.Kind = Texts
 			case slices.Contains(whole, name):
 				c.Kind = WholeNumbers
@@ -165,7 +164,7 @@ func EachResult(dir string, begin func([]ResultColumn) error, row func(fields []
 	return eachRow(path, head, func(_ func(string) int, fields []string) error { return row(fields) })
 }
 
-// incomplete says why there are no results.
+// incomplete returns an error that says why there are no results.
 func incomplete(dir string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -173,8 +172,8 @@ func incomplete(dir string, err error) error {
 	return fmt.Errorf("the study in %s is not complete: there is no %s. The command that made it goes on with it", dir, ResultsName)
 }
 
-// eachRow reads a table; begin, if not nil, is given its header; column finds the place of a name,
-// -1 if there is none.
+// eachRow reads a table. It calls begin, if not nil, with the header, and row for each row. column
+// returns the index of a name, or -1.
 func eachRow(path string, begin func(header []string) error, row func(column func(string) int, fields []string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -194,7 +193,7 @@ func eachRow(path string, begin func(header []string) error, row func(column fun
 		}
 	}
 	at := map[string]int{}
-	// From the end: an axis of the grid may be called like a column after it.
+	// From the end, so that a later column of the same name does not hide an axis of the grid.
 	for i := range header {
 		at[header[i]] = i
 	}
@@ -312,7 +311,7 @@ func (r *Report) readResults(path string) error {
 	return nil
 }
 
-// rank takes a rank among draws.
+// rank adds a rank among draws.
 func (q *Quantity) rank(rank, draws int) {
 	u := (float64(rank) + 0.5) / float64(draws+1)
 	if u > 0.25 && u < 0.75 {
@@ -323,14 +322,14 @@ func (q *Quantity) rank(rank, draws int) {
 	}
 	q.Ranked++
 	q.Ranks[rank*rankClasses/(draws+1)]++
-	// Ranks are whole numbers: a class has those whose share falls into it.
+	// Ranks are integers, so classes may contain different numbers of them.
 	for c := range rankClasses {
 		from, to := (c*(draws+1)+rankClasses-1)/rankClasses, ((c+1)*(draws+1)+rankClasses-1)/rankClasses
 		q.expected[c] += float64(to-from) / float64(draws+1)
 	}
 }
 
-// quantileOf is the smallest count that is reached with a probability.
+// quantileOf is the smallest count whose cumulative probability is at least p.
 func quantileOf(b distuv.Binomial, p float64) float64 {
 	k := math.Max(0, math.Floor(b.N*b.P-6*math.Sqrt(b.N*b.P*(1-b.P))))
 	for ; k < b.N && b.CDF(k) < p; k++ {
@@ -368,7 +367,7 @@ func (q *Quantity) finish() {
 	}
 }
 
-// spread is that of the values that are numbers, which it returns in ascending order.
+// spread computes the Spread of the values that are not NaN, and returns these in ascending order.
 func spread(values []float32) ([]float32, Spread) {
 	values = slices.DeleteFunc(values, func(v float32) bool { return v != v })
 	if len(values) == 0 {

@@ -12,35 +12,36 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Status is what has become of a fit.
+// Status is the outcome of a fit.
 type Status string
 
 const (
-	OK       Status = "ok"       // nothing is wrong
-	Problems Status = "problems" // it was made, but there are findings that say not to trust it
+	OK       Status = "ok"       // no problems
+	Problems Status = "problems" // there are draws, but findings say not to trust them
 	Failed   Status = "failed"   // there are no draws
 )
 
-// Row is what a fit says about a quantity.
+// Row is a fit's summary of a quantity.
 type Row struct {
 	diagnose.Row
 	Truth float64 // the value that the data were made from; NaN if there is none
-	Rank  int     // how many of the draws are smaller than it; -1 if there is none
+	Rank  int     // number of draws below Truth; -1 if there is none
 }
 
-// HeldOut is how well an observation is predicted that the fit has not seen.
+// HeldOut is the log predictive density of an observation that the fit has not seen, with its Monte
+// Carlo standard error.
 type HeldOut struct {
 	ELPD, MCSE float64
 }
 
-// Draws are draws of some quantities that were kept.
+// Draws are the kept draws of some quantities.
 type Draws struct {
-	Names         []string // as files have them: theta.1
+	Names         []string // names as in files: theta.1
 	Chains, Count int
 	Values        []float64 // by chain, then draw, then name
 }
 
-// Result is what has become of a unit.
+// Result is the result of a unit.
 type Result struct {
 	Key         string
 	Status      Status
@@ -51,25 +52,24 @@ type Result struct {
 	Gradients   int64
 	Rows        []Row
 	HeldOut     []HeldOut // by observation
-	Joint       HeldOut   // of them together
+	Joint       HeldOut   // joint density of all observations
 	Kept        *Draws
 
-	// How long it took, in seconds of the clock, and which instructions of the processor
-	// were used. What is above does not depend on these, but for the level: processors of
-	// other levels round differently.
+	// The wall-clock time in seconds, and the instruction set of the processor. The fields above do
+	// not depend on the time, but processors with other instruction sets round differently.
 	Seconds, Sampling float64
 	CPU               string
 }
 
-// failed is the result of a unit that could not be done.
+// failed is the result of a unit that failed.
 func failed(key, code string, err error) *Result {
 	message := messageOf(err)
 	return &Result{Key: key, Status: Failed, Message: message,
 		Findings: []diagnose.Finding{{Code: code, Severity: diagnose.Problem, Summary: message}}}
 }
 
-// messageOf says in a line what is wrong, with its place in the model or in the file of
-// data; where data have their own become bytes, there is none that is known to people.
+// messageOf describes an error in one line, with its position in the model or the data file. Data
+// that were encoded as bytes have no position that users know.
 func messageOf(err error) string {
 	list := model.Diagnostics(err)
 	if len(list) == 0 {
@@ -83,7 +83,7 @@ func messageOf(err error) string {
 	return fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, d.Summary)
 }
 
-// resultHeader is what of a result is text; numbers are in the payload, exactly.
+// resultHeader is the text part of a result; exact numbers are in the payload.
 type resultHeader struct {
 	Type        string             `json:"type"` // "result"
 	Key         string             `json:"key"`
@@ -103,7 +103,7 @@ type resultHeader struct {
 	CPU         string             `json:"cpu,omitempty"`
 }
 
-// rowNumbers are the numbers of a row.
+// rowNumbers is the number of numbers in a row.
 const rowNumbers = 11
 
 func (r *Row) numbers() [rowNumbers]float64 {
@@ -137,7 +137,7 @@ func appendResult(dst []byte, r *Result) ([]byte, error) {
 	return appendFrame(dst, h, payload)
 }
 
-// decodeResult reads what appendResult has written.
+// decodeResult decodes a result encoded by appendResult.
 func decodeResult(header, payload []byte) (*Result, error) {
 	var h resultHeader
 	if err := json.Unmarshal(header, &h); err != nil {

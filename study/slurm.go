@@ -16,22 +16,22 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Slurm is the engine that submits an array of jobs by sbatch, whose tasks share the fits
-// over the folder of the study. The folder and the program must be the same on all nodes.
+// Slurm is the engine that submits an array of jobs with sbatch. Its tasks share the fits through
+// the folder of the study. The folder and the program must have the same paths on all nodes.
 //
-// A task that is killed, and queued again by Slurm, goes on where it was. Fits that have no
-// result when the array has ended are submitted again; one that was begun Tries times,
-// each time without a result, fails.
+// A task that is killed, and queued again by Slurm, continues where it was. Fits without a result
+// at the end of the array are submitted again. A fit that was begun Tries times without a result
+// fails.
 type Slurm struct {
-	Tasks    int      // of the array; 0: 1
-	Parallel int      // fits at a time of each task, which asks for as many processors; 0: 1
+	Tasks    int      // number of tasks in the array; 0: 1
+	Parallel int      // fits at a time per task, which requests as many processors; 0: 1
 	Program  string   // the command ppl on the nodes; "": this one
 	Options  []string // of sbatch, such as --time=1:00:00
 	Tries    int      // 0: 3
 	Poll     time.Duration
 }
 
-// slurmLogs is the folder with what tasks have printed.
+// slurmLogs is the folder with the output of tasks.
 const slurmLogs = "logs"
 
 // Run implements [Engine].
@@ -91,7 +91,7 @@ exec %s task %s --of %d --parallel %d
 `, tasks-1, s.Parallel, strings.ReplaceAll(filepath.Join(folder, slurmLogs), "%", "%%"), quoted(s.Program), quoted(folder), tasks, s.Parallel)
 }
 
-// quoted is a word for the shell.
+// quoted quotes a word for the shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (s Slurm) submit(ctx context.Context, folder string, tasks int) (id string, err error) {

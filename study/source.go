@@ -14,17 +14,17 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Files are data sets in files, in any of the formats that [model.DataFile] knows.
+// Files is a source of data sets in files, in any format of [model.DataFile].
 type Files struct {
-	Dir    string // that the paths are relative to; "": the working folder
+	Dir    string // base of relative paths; "": the working folder
 	Paths  []string
-	Counts []string  // what is counted in tables, see [model.DataFile]
-	With   *data.Set // values that all have, those of the file before them; nil: none
+	Counts []string  // counted columns of tables, see [model.DataFile]
+	With   *data.Set // values for all data sets, which those of a file override; nil: none
 }
 
 func (f *Files) Len() int { return len(f.Paths) }
 
-// Sets reads the files. One that cannot be read is a set with an error.
+// Sets reads the files. A file that cannot be read gives a set with an error.
 func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for _, path := range f.Paths {
@@ -55,7 +55,7 @@ func (f *Files) path(name string) string {
 	return filepath.Join(f.Dir, name)
 }
 
-// Values is a single data set.
+// Values is a source of a single data set.
 type Values struct {
 	Name string
 	Set  *data.Set
@@ -63,13 +63,13 @@ type Values struct {
 
 func (v *Values) Len() int { return 1 }
 
-// Sets gives it.
+// Sets yields the data set.
 func (v *Values) Sets(context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) { yield(DataSet{Name: v.Name, Values: v.Set}) }
 }
 
-// Simulated are data sets that a model makes, as ppl simulate does, with the parameters
-// that they are made from: the fits are then calibrated or not.
+// Simulated is a source of data sets simulated from a model, as by ppl simulate, with the true
+// parameters. They show whether the fits are calibrated.
 type Simulated struct {
 	Simulator *assess.Simulator
 	Count     int
@@ -78,7 +78,7 @@ type Simulated struct {
 
 func (s *Simulated) Len() int { return s.Count }
 
-// Sets makes them. One that cannot be made is a set with an error.
+// Sets makes the data sets. If one cannot be made, it is a set with an error.
 func (s *Simulated) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for n := range s.Count {
@@ -91,30 +91,30 @@ func (s *Simulated) Sets(ctx context.Context) iter.Seq[DataSet] {
 	}
 }
 
-// Fold is observations that are held out, and those that the fit is made to; nil: all
+// Fold has the held-out observations (Test), and those to fit (Train); a nil Train means all
 // others. Rows count from 0.
 type Fold struct {
 	Name        string
 	Test, Train []int
 }
 
-// Folds are data without some of the observations, whose predictive density is computed.
+// Folds is a source of data sets without some observations, whose predictive density is computed.
 type Folds struct {
 	Holdout *assess.Holdout
 	Folds   []Fold
 	Seed    uint64 // of random numbers in transformed data
 }
 
-// FoldOptions say how observations are divided.
+// FoldOptions say how to divide observations into folds.
 type FoldOptions struct {
 	K     int     // folds; 0: 10, or one for each group
 	By    string  // data with a group for each observation: whole groups are held out
 	Time  string  // data with a time for each observation: the future is held out
-	First float64 // with Time: the share of the observations that are not held out; 0: a half
+	First float64 // with Time: share of observations that are never held out; 0: 0.5
 	Seed  uint64
 }
 
-// NewFolds divides observations.
+// NewFolds divides observations into folds.
 func NewFolds(h *assess.Holdout, o FoldOptions) (*Folds, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x666f6c6473))
 	k := o.K
@@ -157,7 +157,7 @@ func NewFolds(h *assess.Holdout, o FoldOptions) (*Folds, error) {
 
 func (f *Folds) Len() int { return len(f.Folds) }
 
-// Sets parts the data.
+// Sets yields the data without each fold.
 func (f *Folds) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for i, fold := range f.Folds {

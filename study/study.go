@@ -17,21 +17,22 @@ import (
 type RunOptions struct {
 	Engine Engine // nil: Local{}
 
-	// Folder keeps results while they come, and is where a study goes on. At the end it has
-	// them as tables, see [ResultsName]. "": nothing is kept.
+	// Folder stores the results during the run, so that the study can be continued, and as tables
+	// at the end, see [ResultsName]. If it is "", nothing is stored.
 	Folder string
-	Text   string // the plan as it was written, which the folder keeps
-	Retry  bool   // make fits again that have failed, for want of memory for instance
+	Text   string // the text of the plan, which is stored in the folder
+	Retry  bool   // repeat failed fits, for instance those that lacked memory
 
-	// Progress, if not nil, is told how far the study is, twice a second and at the end.
+	// Progress, if not nil, is called with the progress of the study, twice a second and at the
+	// end.
 	Progress func(Progress)
 	Note     func(string)
 
-	// Each, if not nil, is given the results in the order of the fits, when all are there.
+	// Each, if not nil, is called with the results in the order of the fits, once all are complete.
 	Each func(*Unit, *Result) error
 }
 
-// Progress is how far a study is. It is JSON as it stands.
+// Progress is the progress of a study. Its JSON encoding is part of the interface.
 type Progress struct {
 	Total    int     `json:"total"`           // number of fits
 	Done     int     `json:"done"`            // fits done, those of earlier runs included
@@ -58,7 +59,7 @@ func (e *InterruptedError) Error() string {
 }
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// run is the work of Run.
+// run is the state of Run.
 type run struct {
 	plan    *Plan
 	options RunOptions
@@ -68,18 +69,18 @@ type run struct {
 	progress Progress
 	began    time.Time
 	recent   []moment
-	again    map[shortKey]bool // fits that are made again, and have no new result yet
+	again    map[shortKey]bool // fits that are repeated and have no new result yet
 }
 
-// moment is how many fits of this run there were at a time.
+// moment is the number of fits of this run at a point in time.
 type moment struct {
 	when time.Time
 	n    int
 }
 
-// Run does the fits of a plan of which there are no results yet, and hands over the
-// results of all. It returns how far it has come; with an *[InterruptedError] if ctx ended
-// before. Fits that fail are results, not errors.
+// Run makes the fits of a plan that have no results yet, and delivers the results of all. It
+// returns the progress, with an *[InterruptedError] if ctx ended early. A failed fit is a result,
+// not an error.
 func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 	if err := plan.Check(); err != nil {
 		return Progress{}, err
@@ -99,7 +100,7 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 		defer files.RemoveAll(dir)
 	}
 	r := &run{plan: plan, options: o, began: time.Now(), recent: []moment{{time.Now(), 0}}, progress: Progress{Total: plan.Len(), Left: -1}, again: map[shortKey]bool{}}
-	if o.Folder != "" { // first, so that the folder is that of a study whatever happens
+	if o.Folder != "" { // first, so that the folder always belongs to a study
 		if err := files.MakeFolder(dir); err != nil {
 			return r.progress, fmt.Errorf("cannot make the folder of the study: %w", err)
 		}
@@ -141,16 +142,16 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 	return r.progress, err
 }
 
-// fit has the units done that have no result.
+// fit lets the engine run the units that have no result.
 func (r *run) fit(ctx context.Context, dir string) error {
 	return r.options.Engine.Run(ctx, &Job{Models: r.plan.models(), Units: r.todo(ctx), Count: r.plan.Len(), Done: r.done, Folder: dir, Note: r.options.Note,
 		Refresh: r.refresh, Has: func(key string) bool { return r.journal.statusOf(key) != "" }, Lost: r.journal.lost, begun: r.journal.begunTimes})
 }
 
-// todo is the units that have no result, each once.
+// todo yields the units that have no result, each once.
 func (r *run) todo(ctx context.Context) iter.Seq[*Unit] {
 	return func(yield func(*Unit) bool) {
-		seen := map[shortKey]bool{} // units that are the same fit
+		seen := map[shortKey]bool{} // to skip units that are the same fit
 		for u := range r.plan.Units(ctx) {
 			if u.Err != nil {
 				r.count(Failed, false)
@@ -183,7 +184,7 @@ func (r *run) todo(ctx context.Context) iter.Seq[*Unit] {
 	}
 }
 
-// refresh takes in results that workers have written to the journal.
+// refresh reads the results that workers have written to the journal.
 func (r *run) refresh() error {
 	more, err := r.journal.refresh()
 	for status, n := range more {
@@ -194,7 +195,7 @@ func (r *run) refresh() error {
 	return err
 }
 
-// done takes a result of an engine.
+// done stores a result of an engine.
 func (r *run) done(result *Result) error {
 	isNew, err := r.journal.put("", result)
 	if err != nil || !isNew && !r.retried(result) {
@@ -208,8 +209,8 @@ func (r *run) done(result *Result) error {
 	return nil
 }
 
-// retried reports whether a result is that of a fit that was made again and has failed
-// again, for the first time.
+// retried reports whether a result says that a repeated fit has failed again; it is true only the
+// first time.
 func (r *run) retried(result *Result) bool {
 	k, err := short(result.Key)
 	r.mu.Lock()
@@ -237,7 +238,7 @@ func (r *run) count(s Status, reused bool) {
 	}
 }
 
-// tell tells of progress until the function that it returns is called.
+// tell reports progress until stop is called.
 func (r *run) tell() (stop func()) {
 	if r.options.Progress == nil {
 		return func() {}
@@ -260,8 +261,8 @@ func (r *run) tell() (stop func()) {
 	return func() { close(done); ended.Wait() }
 }
 
-// now is how far it is. The rate is that of the last minute or, where fits take long, of
-// as many as there are processors.
+// now returns the current progress. The rate is that of the last minute or, if fits take long, of
+// the last GOMAXPROCS fits.
 func (r *run) now(last bool) Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,10 +283,10 @@ func (r *run) now(last bool) Progress {
 	return *p
 }
 
-// errMissing is a fit without a result.
+// errMissing says that a fit has no result.
 var errMissing = errors.New("a fit has no result")
 
-// collect goes through the results in the order of the fits.
+// collect processes the results in the order of the fits.
 func (r *run) collect(ctx context.Context, dir string) error {
 	var out *outputs
 	if r.options.Folder != "" {
@@ -305,7 +306,8 @@ func (r *run) collect(ctx context.Context, dir string) error {
 				return err
 			}
 			if result == nil {
-				// Not the engine's fault alone: data that have changed meanwhile are others.
+				// The engine may not be at fault: data that have changed meanwhile are another
+				// unit.
 				return fmt.Errorf("%w: that of %s to %s; the same study again makes it", errMissing, u.Model, u.Data)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// version is part of every key: it changes when the same specification gives other results.
+// version is part of every key. It changes when the same specification gives other results.
 const version = 2
 
 // Spec is all that the result of a fit depends on. Models and data are named by the

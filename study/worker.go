@@ -21,13 +21,13 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Worker does units. It compiles each model once. Its methods may be called by several
-// goroutines at a time.
+// Worker runs units. It compiles each model once. Several goroutines may call its methods at a
+// time.
 type Worker struct {
-	// Model gives the bytes of a model by their digest.
+	// Model returns the text of a model by its digest.
 	Model func(digest string) ([]byte, error)
 
-	// Chains is how many chains of a fit run at a time; 0: one.
+	// Chains is the number of chains of a fit that run at a time; 0: one.
 	Chains int
 
 	summarizer diagnose.Summarizer // in the goroutine of its fit, unless chains are spread too
@@ -38,7 +38,7 @@ type Worker struct {
 	models map[string]*compiledModel
 }
 
-// compiledModel is a model, and what is derived from it when it is first needed.
+// compiledModel is a model, with programs derived from it when first needed.
 type compiledModel struct {
 	once  sync.Once
 	model *model.Model
@@ -49,7 +49,7 @@ type compiledModel struct {
 	derivedEr error
 }
 
-// model compiles a model, or finds it.
+// model returns a compiled model, and compiles it at the first call.
 func (w *Worker) model(digest string) (*compiledModel, error) {
 	w.mu.Lock()
 	if w.models == nil {
@@ -70,8 +70,7 @@ func (w *Worker) model(digest string) (*compiledModel, error) {
 	return m, m.err
 }
 
-// Do does a unit. It returns nil if ctx ends before: what has become of the unit is then
-// not known. Everything else that goes wrong is part of the result.
+// Do runs a unit. It returns nil if ctx ends early. All other errors are part of the result.
 func (w *Worker) Do(ctx context.Context, u *Unit) (result *Result) {
 	began := time.Now()
 	defer func() {
@@ -103,8 +102,8 @@ func (w *Worker) Do(ctx context.Context, u *Unit) (result *Result) {
 	return r
 }
 
-// within is do within the time limit. What has been drawn till then is not kept: how much
-// that is depends on the machine, and results do not.
+// within calls do with the time limit. It drops the draws of a fit that exceeds the limit, because
+// their number depends on the machine and results must not.
 func (w *Worker) within(ctx context.Context, u *Unit, r *Result) error {
 	if u.TimeLimit <= 0 {
 		return w.do(ctx, u, r)
@@ -118,8 +117,8 @@ func (w *Worker) within(ctx context.Context, u *Unit, r *Result) error {
 	return err
 }
 
-// panicked is the result of a unit that ended by a panic. The stack goes to the default logger,
-// as that of a handler of net/http does: others read the results, which are the same everywhere.
+// panicked is the result of a unit that ended with a panic. The stack goes to the default logger,
+// as in net/http, because results must not depend on the machine.
 func panicked(u *Unit, e *infer.PanicError) *Result {
 	slog.Error("a fit ended by a fault of this program", "unit", u.Key, "error", e, "stack", string(e.Stack))
 	return failed(u.Key, "panic", fmt.Errorf("the fit ended by a fault of this program: %w", e))
@@ -192,10 +191,10 @@ func (w *Worker) do(ctx context.Context, u *Unit, r *Result) error {
 	return nil
 }
 
-// dataName stands for the data of a unit in messages.
+// dataName is the name of a unit's data in messages.
 const dataName = "data"
 
-// set reads the data of a digest.
+// set reads the data with a digest.
 func (u *Unit) set(digest string) (*data.Set, error) {
 	blob, ok := u.Blobs[digest]
 	if !ok {
@@ -204,8 +203,8 @@ func (u *Unit) set(digest string) (*data.Set, error) {
 	return data.ParseJSON(dataName, blob)
 }
 
-// rows summarises what is to be kept and the parameters, tells what is wrong with these,
-// and ranks the parameters that made the data.
+// rows summarises the kept quantities and the parameters, adds findings about them, and ranks the
+// true parameters among the draws.
 func (w *Worker) rows(u *Unit, p *model.Posterior, fit *fit.Fit, r *Result) error {
 	parameters := map[string]bool{}
 	for _, n := range p.ParameterNames() {
@@ -260,7 +259,7 @@ func (w *Worker) rows(u *Unit, p *model.Posterior, fit *fit.Fit, r *Result) erro
 	return nil
 }
 
-// keep keeps draws.
+// keep stores the draws of some quantities in the result.
 func (r *Result) keep(fit *fit.Fit, names []string) {
 	if names == nil {
 		return
@@ -325,7 +324,7 @@ func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *s
 	return nil
 }
 
-// heldOut computes how well the observations are predicted that were left out.
+// heldOut computes the predictive densities of the held-out observations.
 func (w *Worker) heldOut(ctx context.Context, u *Unit, m *compiledModel, s *settings, fit *fit.Fit, r *Result) error {
 	test, err := u.set(u.Spec.Test)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: draws that were kept, as a Zarr store. Fits whose quantities have the same
-// sizes make a group, whose arrays have the dimensions fit, chain, draw and those of the
-// variable; fit is a coordinate, the number in the table of results.
+// This file: kept draws as a Zarr store. Fits whose quantities have the same sizes share a group.
+// Its arrays have the dimensions fit, chain, draw and those of the variable. The coordinate fit is
+// the number in the table of results.
 
-// chunkBytes is about how large a chunk is.
+// chunkBytes is the approximate size of a chunk.
 const chunkBytes = 1 << 20
 
-// drawsOutput is a store that is being written, beside its place.
+// drawsOutput is a store that is being written under a temporary name.
 type drawsOutput struct {
 	path   string
 	store  *zarr.Store
@@ -27,15 +27,15 @@ type drawsOutput struct {
 	named  map[string]int
 }
 
-// drawsGroup is fits whose draws have the same columns.
+// drawsGroup is the group of fits whose draws have the same columns.
 type drawsGroup struct {
 	group     *zarr.Group
 	variables []drawsVariable
 	width     int // columns
-	draws     int // of a fit: chains times draws
+	draws     int // per fit: chains times draws
 	perChunk  int // fits
 	fits      []float64
-	buffer    []*Draws // of the chunk that is not full
+	buffer    []*Draws // draws for the chunk that is not full
 }
 
 // drawsVariable is an array.
@@ -44,7 +44,7 @@ type drawsVariable struct {
 	columns []int // of the draws, in the order of the array's elements
 }
 
-// add takes the draws of a fit, the fits in order.
+// add adds the draws of a fit. Add the fits in order.
 func (o *drawsOutput) add(u *Unit, d *Draws) error {
 	if o.store == nil {
 		partial, err := files.TempFolder(o.path)
@@ -100,15 +100,15 @@ func (o *drawsOutput) newGroup(model string, d *Draws) (*drawsGroup, error) {
 	return g, nil
 }
 
-// keptVariable is an array of the store, and which columns are its elements.
+// keptVariable is an array of the store, with the columns of its elements.
 type keptVariable struct {
 	name    string
 	shape   []int
 	columns []int
 }
 
-// variablesOf puts columns such as theta.1.2 together as arrays. Where only some elements
-// of a variable were kept, each is a separate array.
+// variablesOf groups columns such as theta.1.2 to arrays. If only some elements of a variable were
+// kept, each is a separate array.
 func variablesOf(names []string) []keptVariable {
 	type element struct {
 		column int
@@ -172,7 +172,7 @@ func variablesOf(names []string) []keptVariable {
 	return out
 }
 
-// flush writes the chunk that is in the buffer; what is missing of it is NaN.
+// flush writes the chunk in the buffer; missing fits are NaN.
 func (g *drawsGroup) flush() error {
 	if len(g.buffer) == 0 {
 		return nil
@@ -198,10 +198,10 @@ func (g *drawsGroup) flush() error {
 	return nil
 }
 
-// finish writes what is left and puts the store in its place.
+// finish writes the rest and moves the store to its final path.
 func (o *drawsOutput) finish() error {
 	if o.store == nil {
-		return files.RemoveAll(o.path) // of an earlier study that kept some
+		return files.RemoveAll(o.path) // draws of an earlier study
 	}
 	for _, g := range o.groups {
 		if err := g.flush(); err != nil {
