@@ -2,7 +2,7 @@ package benchsuite
 
 import "math"
 
-// Models of ones and zeros, and of counts.
+// This file: models of binary data and of counts.
 
 type logisticData struct {
 	N int         `json:"N"`

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// generator is the source of a workload's data.
+// generator returns the random number generator for a workload's data.
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
 
-// normals are n draws from the standard normal distribution.
+// normals returns n draws from the standard normal distribution.
 func normals(rng *rand.Rand, n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
@@ -43,7 +43,7 @@ func flat(rows [][]float64) []float64 {
 	return v
 }
 
-// dot has four sums that do not wait for each other.
+// dot computes the dot product in four independent sums.
 func dot(a, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	for len(a) >= 4 && len(b) >= 4 {
@@ -67,8 +67,7 @@ func rows4(X []float64, i, d int) (r0, r1, r2, r3 []float64) {
 	return X[:d], X[d : 2*d], X[2*d : 3*d], X[3*d : 4*d]
 }
 
-// dot4 are the products of four rows with one vector: four sums that do not
-// wait for each other.
+// dot4 computes the dot products of four rows with one vector, as four independent sums.
 func dot4(r0, r1, r2, r3, b []float64) (s0, s1, s2, s3 float64) {
 	r0, r1, r2, r3 = r0[:len(b)], r1[:len(b)], r2[:len(b)], r3[:len(b)]
 	for j, v := range b {
@@ -88,8 +87,8 @@ func add4(y, r0, r1, r2, r3 []float64, a0, a1, a2, a3 float64) {
 	}
 }
 
-// bernoulliLogit is the log mass of y (0 or 1) at log odds eta, without its
-// logarithm: the mass is exp(l)/f; and the derivative by eta.
+// bernoulliLogit computes the mass of y (0 or 1) at log odds eta as exp(l)/f, so that callers can
+// combine logarithms. d is the derivative of its logarithm with respect to eta.
 func bernoulliLogit(y, eta float64) (l, f, d float64) {
 	e := math.Exp(-math.Abs(eta))
 	f = 1 + e
@@ -100,8 +99,8 @@ func bernoulliLogit(y, eta float64) (l, f, d float64) {
 	return y * eta, f, y - e*inv
 }
 
-// logProduct sums logarithms of numbers between 1 and 10, taking a logarithm
-// every so often.
+// logProduct sums logarithms of numbers between 1 and 10. It multiplies the numbers and takes a
+// logarithm only occasionally.
 type logProduct struct {
 	sum, product float64
 	n            int
@@ -171,8 +170,8 @@ func (s simplex) logs(x, logY []float64) float64 {
 	return jacobian
 }
 
-// back writes the gradient by x, for d, the gradient by log y without the
-// Jacobian's; d is overwritten.
+// back writes the gradient with respect to x. d is the gradient with respect to log y, without the
+// Jacobian's, and is overwritten.
 func (s simplex) back(d, logY, dx []float64) {
 	total := 0.0
 	for i := range d {
@@ -200,8 +199,8 @@ func ordered(x, y []float64) float64 {
 	return jacobian
 }
 
-// orderedBack writes the gradient by x, the Jacobian's included, for the
-// gradient dy by y.
+// orderedBack writes the gradient with respect to x, including the Jacobian's. dy is the gradient
+// with respect to y.
 func orderedBack(dy, y, dx []float64) {
 	tail := 0.0
 	for i := len(dy) - 1; i > 0; i-- {

@@ -2,7 +2,7 @@ package benchsuite
 
 import "math"
 
-// Models whose discrete states are summed out.
+// This file: models whose discrete states are summed out.
 
 type mixtureData struct {
 	K int       `json:"K"`
@@ -31,7 +31,7 @@ func mixture(n, K int) (any, Gradient) {
 			c[k] = logTheta[k] - u - halfLog2Pi
 			s0[k], s1[k], s2[k] = 0, 0, 0
 		}
-		// The slices' lengths, once for all loops.
+		// Fix the slices' lengths once, to eliminate bounds checks in the loops.
 		mu, inv, c, z, w, s0, s1, s2 := mu[:K], inv[:K], c[:K], z[:K], w[:K], s0[:K], s1[:K], s2[:K]
 		product := newLogProduct()
 		for _, v := range y {
@@ -145,7 +145,7 @@ func hmm(T, K int) (any, Gradient) {
 		for j := range next {
 			next[j] /= sum
 		}
-		// Back: next holds the adjoints of alpha.
+		// Backward pass: next holds the adjoints of alpha.
 		adj, old := next, alpha
 		clear(dA)
 		clear(dmu)

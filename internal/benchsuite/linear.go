@@ -2,7 +2,7 @@ package benchsuite
 
 import "math"
 
-// Regressions with normal errors, and the eight schools.
+// This file: regressions with normal errors, and the eight schools.
 
 type schoolsData struct {
 	J int       `json:"J"`

@@ -59,7 +59,7 @@ func gaussianProcess(n int) (any, Gradient) {
 			}
 			z[j] = dot(m[j:], z[j:])
 		}
-		// The gradient by the covariance is ½ (z zᵀ - K⁻¹); each pair counts twice.
+		// The gradient with respect to the covariance is ½ (z zᵀ - K⁻¹); each pair counts twice.
 		drho, dalpha, dsigma := 0.0, 0.0, 0.0
 		for i := range n {
 			for j := range i {

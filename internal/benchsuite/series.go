@@ -2,7 +2,7 @@ package benchsuite
 
 import "math"
 
-// Models of time series with real states.
+// This file: models of time series with real states.
 
 type seriesData struct {
 	T int       `json:"T"`
@@ -21,8 +21,8 @@ func volatilitySeries(T int) seriesData {
 	return d
 }
 
-// volatilityPriors are the priors of both volatility models with the
-// transforms: mu, u and v unconstrained.
+// volatilityPriors computes the priors of both volatility models, with the transforms from the
+// unconstrained mu, u and v.
 func volatilityPriors(mu, u, v float64) (phi, sigma, lp, dmu, dphi, dsigma float64) {
 	p := sigmoid(u)
 	phi, sigma = 2*p-1, math.Exp(v)
@@ -31,8 +31,8 @@ func volatilityPriors(mu, u, v float64) (phi, sigma, lp, dmu, dphi, dsigma float
 	return phi, sigma, lp, -mu / 4, -z / 0.2, -sigma
 }
 
-// bySigmoid is the gradient over u for a gradient dphi over phi = 2 p(u) - 1, with that of the
-// Jacobian.
+// bySigmoid converts a gradient dphi for phi = 2 p(u) - 1 to the gradient for u, including the
+// Jacobian's.
 func bySigmoid(phi, dphi float64) float64 { return 0.5*dphi*(1-phi*phi) - phi }
 
 func volatility(T int) (any, Gradient) {
@@ -149,8 +149,8 @@ func garch(T int) (any, Gradient) {
 		p := sigmoid(x[3])
 		beta := (1 - alpha) * p
 		lp := -0.5*(mu*mu+omega*omega) + x[1] + unitJacobian(x[2]) + math.Log1p(-alpha) + unitJacobian(x[3])
-		// The derivatives of the variance go along with it: four numbers forward
-		// are less work than a recurrence back.
+		// Compute the derivatives of the variance in the same forward pass: four numbers are less
+		// work than a backward recurrence.
 		v, vm, vo, va, vb := d.S1*d.S1, 0.0, 0.0, 0.0, 0.0
 		sq, gm, go_, ga, gb := 0.0, 0.0, 0.0, 0.0, 0.0
 		product, logs := 1.0, 0.0

@@ -16,8 +16,8 @@ import (
 //go:embed models/*.model
 var models embed.FS
 
-// Gradient returns the log density at the unconstrained point x and writes its
-// gradient to grad. It is for one goroutine, since it has its own memory.
+// Gradient returns the log density at the unconstrained point x and writes its gradient to grad. It
+// has scratch memory, so only one goroutine may use it.
 type Gradient func(x, grad []float64) float64
 
 // Workload is a model with data.
@@ -25,15 +25,15 @@ type Workload struct {
 	Name  string
 	About string
 	Model string // file in models, without its suffix
-	// Make generates the data (a struct for data.FromGo and for JSON) and
-	// returns the gradient by hand.
+	// Make generates the data (a struct for data.FromGo and for JSON) and returns the hand-written
+	// gradient.
 	Make func() (any, Gradient)
-	// OwnTransform: the transform of a parameter is that of Stan 2.37 and later,
-	// so that gradients of older versions differ at the same point.
+	// OwnTransform says that a parameter has the transform of Stan 2.37 and later, so that
+	// gradients of older versions differ at the same point.
 	OwnTransform bool
 }
 
-// All is the suite.
+// All returns all workloads of the suite.
 func All() []Workload {
 	return []Workload{
 		{Name: "eight_schools", About: "8 groups, non-centred", Model: "eight_schools",
@@ -69,7 +69,7 @@ func All() []Workload {
 	}
 }
 
-// Source is the text of the model.
+// Source returns the text of the model.
 func (w Workload) Source() *source.File {
 	name := "models/" + w.Model + ".model"
 	text, err := models.ReadFile(name)
@@ -162,8 +162,8 @@ func countOps(g *ad.Graph) int {
 	return n
 }
 
-// Points are unconstrained points where the density is finite: three uniform
-// in (-2, 2), three in (-0.5, 0.5), as a sampler meets them early and late.
+// Points returns unconstrained points with a finite density: three uniform in (-2, 2), as at the
+// start of sampling, and three in (-0.5, 0.5), as later.
 func (b *Bound) Points() ([][]float64, error) {
 	rng := rand.New(rand.NewPCG(20, 26))
 	grad := make([]float64, b.Model.Dim())
@@ -187,7 +187,7 @@ func (b *Bound) Points() ([][]float64, error) {
 	return points, nil
 }
 
-// Rebind binds the compiled model to its data once more, for timing.
+// Rebind binds the compiled model to its data again, for timing.
 func (b *Bound) Rebind() error {
 	_, err := b.Program.Bind(b.Set, compile.BindOptions{})
 	return err

@@ -1,18 +1,18 @@
-// Package buildinfo tells which build of this module a program is.
+// Package buildinfo describes the build of this module in a program.
 package buildinfo
 
 import "runtime/debug"
 
-// Build is what a build knows of where it came from.
+// Build describes the origin of a build.
 type Build struct {
-	Version string // of this module; devel for a build that is not a release
-	Commit  string // its hash; "" if the build did not know it
+	Version string // of this module; devel if it is not a release
+	Commit  string // hash of the commit; "" if unknown
 	Time    string // of the commit, RFC 3339
 	Changed bool   // the tree had changes since the commit
 }
 
-// Read describes this build. Commit and so on are those of the module that contains the program,
-// known if it is this one.
+// Read describes this build. Commit, Time and Changed are known only if this module contains the
+// program.
 func Read() Build {
 	b := Build{Version: "devel"}
 	info, ok := debug.ReadBuildInfo()

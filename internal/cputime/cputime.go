@@ -1,8 +1,8 @@
-// Package cputime tells the CPU time of threads and processes, in which what other processes take
-// of the machine does not count.
+// Package cputime measures the CPU time of threads and processes. Time used by other processes does
+// not count.
 package cputime
 
 import "time"
 
-// start is what times of the clock count from, where those of the processor are not known.
+// start is the zero of wall-clock times, which are used if CPU times are unavailable.
 var start = time.Now()

@@ -4,8 +4,8 @@ package cputime
 
 import "time"
 
-// Thread is the time of the clock, where the thread's own is not known.
+// Thread is the wall-clock time, as the thread's CPU time is unavailable.
 func Thread() time.Duration { return time.Since(start) }
 
-// Process is the time of the clock, where the process's own is not known.
+// Process is the wall-clock time, as the process's CPU time is unavailable.
 func Process() time.Duration { return time.Since(start) }

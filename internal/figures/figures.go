@@ -1,5 +1,5 @@
-// Package figures is what the commands that measure have in common: counts of allocations, how
-// numbers are shown, and putting a text between the markers of a Markdown file.
+// Package figures has the common parts of commands that measure: counting allocations, formatting
+// numbers, and writing text between the markers of a Markdown file.
 package figures
 
 import (
@@ -28,7 +28,7 @@ func Allocations(f func()) float64 {
 	return float64((after.Mallocs - before.Mallocs) / calls)
 }
 
-// Mean is a geometric mean and the number of values that it is over.
+// Mean is a geometric mean with the number of its values.
 type Mean struct {
 	Ratio float64 `json:"ratio"`
 	Count int     `json:"count"`
@@ -46,7 +46,7 @@ func Geometric(v []float64) Mean {
 	return Mean{math.Exp(s / float64(len(v))), len(v)}
 }
 
-// Ratio is a/b, or 0 if one of them is not known.
+// Ratio is a/b, or 0 if one of them is unknown.
 func Ratio(a, b float64) float64 {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -54,7 +54,7 @@ func Ratio(a, b float64) float64 {
 	return a / b
 }
 
-// Number shows three significant digits; 0 is "not known".
+// Number formats a number with three significant digits; 0 means unknown.
 func Number(v float64) string {
 	switch {
 	case !(v > 0):
@@ -65,7 +65,7 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'f', max(0, 2-int(math.Floor(math.Log10(v)))), 64)
 }
 
-// Nanoseconds shows a time given in nanoseconds; 0 is "not known".
+// Nanoseconds formats a time given in nanoseconds; 0 means unknown.
 func Nanoseconds(ns float64) string {
 	switch {
 	case !(ns > 0):
@@ -78,7 +78,7 @@ func Nanoseconds(ns float64) string {
 	return Number(ns/1e6) + " ms"
 }
 
-// Machine says where figures were measured.
+// Machine describes the machine on which figures were measured.
 type Machine struct {
 	CPU   string `json:"cpu"`
 	Cores int    `json:"cores"`
@@ -87,7 +87,7 @@ type Machine struct {
 	Arch  string `json:"arch"`
 }
 
-// String is the machine in one line.
+// String describes the machine in one line.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s %s/%s", m.CPU, m.Cores, m.Go, m.OS, m.Arch)
 }
@@ -100,7 +100,7 @@ func ThisMachine() Machine {
 		return m
 	}
 	defer f.Close()
-	cores := 0 // the machine's, not those that this process may use
+	cores := 0 // of the machine, not only those available to this process
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		switch strings.TrimSpace(name) {
@@ -114,8 +114,7 @@ func ThisMachine() Machine {
 	return m
 }
 
-// Load is the load averages of the last 1, 5 and 15 minutes; "" where the system does not have
-// them.
+// Load returns the load averages of the last 1, 5 and 15 minutes; "" if the system has none.
 func Load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	words := strings.Fields(string(text))
@@ -129,17 +128,17 @@ func Load() string {
 // two comments that name it.
 type Section struct {
 	Name    string // in the comments
-	Command string // that writes it
-	Heading string // the file's, if it must be made
+	Command string // the command that writes it
+	Heading string // heading of the file if it is new
 }
 
-// Markers are the two comments.
+// Markers returns the two comments that enclose the section.
 func (s Section) Markers() (begin, end string) {
 	return fmt.Sprintf("<!-- %s: begin; what stands here is written by %s -->", s.Name, s.Command), fmt.Sprintf("<!-- %s: end -->", s.Name)
 }
 
-// Write puts text into the section of the file, which is made with its folder
-// if it does not exist. An error says that the file lacks the comments.
+// Write writes text to the section of a file. It makes the file and its folder if they do not
+// exist. An error says that the file lacks the comments.
 func (s Section) Write(file, text string) error {
 	begin, end := s.Markers()
 	old, err := os.ReadFile(file)

@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// Kept is a file of results, one JSON value a line, to which a long measurement appends each
-// as it is made, so that a later call goes on where this one is stopped. Its methods may be
-// called by several goroutines.
+// Kept is a file of results, with one JSON value per line. A long measurement appends each result
+// when it is made, so that a later call continues where this one stops. Several goroutines may call
+// its methods.
 type Kept[R any] struct {
 	key  func(R) string
 	mu   sync.Mutex
@@ -24,7 +24,7 @@ type Kept[R any] struct {
 }
 
 // OpenKept opens a file of results to append to, and reads it if it exists; "" opens none. key
-// identifies what a result is of. A last line that was cut off is dropped.
+// returns the key that identifies a result. An incomplete last line is dropped.
 func OpenKept[R any](name string, key func(R) string) (*Kept[R], error) {
 	k := &Kept[R]{key: key, rows: map[string]R{}}
 	if name == "" {
@@ -88,8 +88,8 @@ func (k *Kept[R]) Close() error {
 	return k.file.Close()
 }
 
-// Version is the commit that is checked out. An error reports files that were changed since, so
-// that the commit is not what was measured.
+// Version returns the commit that is checked out. An error says that files have changed since, so
+// the commit is not what is measured.
 func Version() (string, error) {
 	changed, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output()
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 // File is an open file.
 type File struct {
 	file *os.File
-	at   int64 // where the next Write goes
+	at   int64 // position of the next Write
 }
 
-// Create makes a file that does not exist and opens it to be written and read. What is at the
-// path already, a link too, is an error.
+// Create makes a new file and opens it for writing and reading. It fails if the path exists, even
+// as a link.
 func Create(path string) (*File, error) {
 	f := &File{}
 	err := do(Op{Kind: CreateOp, Path: path, File: f}, func() (err error) {
@@ -28,10 +28,10 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
-// Open opens a file to be read.
+// Open opens a file for reading.
 func Open(path string) (*File, error) { return open(path, os.O_RDONLY) }
 
-// Edit opens an existing file to be changed in its place.
+// Edit opens an existing file to change it in place.
 func Edit(path string) (*File, error) { return open(path, os.O_RDWR) }
 
 // Append opens a file to change it in place, and makes it, durably, if it does not exist. Writes go
@@ -51,7 +51,7 @@ func Append(path string) (*File, error) {
 	return f, nil
 }
 
-// Device opens what is no regular file, such as a pipe, to be written to.
+// Device opens a file that is not regular, such as a pipe, for writing.
 func Device(path string) (*File, error) { return open(path, os.O_WRONLY) }
 
 func open(path string, flags int) (*File, error) {
@@ -66,7 +66,7 @@ func open(path string, flags int) (*File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file as a whole.
+// ReadFile reads a whole file.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func ReadFolder(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Name is the path that the file was opened by.
+// Name returns the path with which the file was opened.
 func (f *File) Name() string { return f.file.Name() }
 
 // Stat describes the file.
@@ -129,7 +129,7 @@ func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Cut truncates the file to so many bytes, after which the next Write goes.
+// Cut truncates the file to size bytes. The next Write appends to these.
 func (f *File) Cut(size int64) error {
 	err := do(Op{Kind: TruncateOp, Path: f.Name(), File: f, At: size}, func() error { return f.file.Truncate(size) })
 	if err == nil {
@@ -139,16 +139,16 @@ func (f *File) Cut(size int64) error {
 	return err
 }
 
-// Sync makes what was written durable. Its name is so by [SyncFolder].
+// Sync makes the written data durable. [SyncFolder] makes the file's name durable.
 func (f *File) Sync() error {
 	return do(Op{Kind: SyncOp, Path: f.Name(), File: f}, f.file.Sync)
 }
 
-// Close closes the file. It is closed after an error, too.
+// Close closes the file, even if it returns an error.
 func (f *File) Close() error {
 	err := do(Op{Kind: CloseOp, Path: f.Name(), File: f}, f.file.Close)
 	if err != nil {
-		f.file.Close() // where the call was not made
+		f.file.Close() // in case the call was not made
 	}
 	return err
 }

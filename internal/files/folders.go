@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MakeFolder makes a folder with those above it, durably. It is no error that it exists.
+// MakeFolder durably makes a folder and its parents. It is no error if the folder exists.
 func MakeFolder(path string) error {
 	made, err := makeFolders(path)
 	for _, dir := range made {
@@ -50,8 +50,7 @@ func makeFolders(path string) (made []string, err error) {
 	return made, err
 }
 
-// SyncFolder makes durable which names are in a folder. Where the system cannot do that, it
-// does nothing.
+// SyncFolder makes the names in a folder durable. It does nothing on systems that cannot do that.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
 		return nil
@@ -63,19 +62,19 @@ func SyncFolder(path string) error {
 		}
 		err = dir.Sync()
 		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-			err = nil // a file system that has no such thing
+			err = nil // not supported by this file system
 		}
 		return errors.Join(err, dir.Close())
 	})
 }
 
-// RemoveIn is [Remove] within a folder that links do not lead out of.
+// RemoveIn is [Remove] within a root folder, which links cannot leave.
 func RemoveIn(root *os.Root, name string) error {
 	return do(Op{Kind: RemoveOp, Path: filepath.Join(root.Name(), name)}, func() error { return root.Remove(name) })
 }
 
-// RemoveAll removes a file, or a folder with all that is in it, where there is one. Links are
-// removed, not followed.
+// RemoveAll removes a file, or a folder with its contents, if it exists. Links are removed, not
+// followed.
 func RemoveAll(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +111,7 @@ func SyncAll(path string) error {
 	return syncTree(path)
 }
 
-// syncTree syncs each file and each folder in a folder, and the folder.
+// syncTree syncs a folder with all files and folders in it.
 func syncTree(path string) error {
 	entries, err := ReadFolder(path)
 	if err != nil {
@@ -136,9 +135,8 @@ func syncTree(path string) error {
 	return SyncFolder(path)
 }
 
-// Move renames a folder to a place in the same folder, durably, and replaces and removes a folder
-// that is there. If the system can exchange two names, the place has a whole folder at every
-// moment.
+// Move durably renames a folder within its parent folder, and replaces a folder of the new name. If
+// the system can exchange two names, there is a complete folder of the new name at every moment.
 func Move(from, to string) error {
 	if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
 		if err := Rename(from, to); err != nil {
@@ -170,8 +168,8 @@ func Move(from, to string) error {
 	return RemoveAll(aside)
 }
 
-// RemoveTemps removes temporary files, for these names, that killed processes have left in a
-// folder. No other process may be writing them.
+// RemoveTemps removes temporary files that killed processes have left in a folder, for the names
+// that of accepts. No other process may be writing them.
 func RemoveTemps(dir string, of func(name string) bool) error {
 	entries, err := ReadFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,25 +194,25 @@ func RemoveTemps(dir string, of func(name string) bool) error {
 // nothing shows that a process is still writing it.
 const forgotten = time.Hour
 
-// forget removes the temporary files and folders of a path that were left long ago.
+// forget removes old temporary files and folders of a path, which killed processes left.
 func forget(path string) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // as writing there will show
+		return // writing there will report it
 	}
 	for _, e := range entries {
 		if !IsTemp(e.Name(), filepath.Base(path)) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > forgotten {
-			RemoveAll(filepath.Join(dir, e.Name())) // else the next time
+			RemoveAll(filepath.Join(dir, e.Name())) // if it fails, the next call tries again
 		}
 	}
 }
 
-// TempFolder makes a folder that will be moved to a path, under a random name in the same folder.
-// It removes old ones that killed processes left behind.
+// TempFolder makes a folder that will be moved to path, under a random name in the same parent
+// folder. It removes old ones that killed processes left behind.
 func TempFolder(path string) (string, error) {
 	forget(path)
 	if err := MakeFolder(filepath.Dir(path)); err != nil {

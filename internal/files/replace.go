@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Temp is a file that is written under a random name in the folder of its place, until
-// [Temp.Commit] or [Commit] puts it there.
+// Temp is a file that is written under a random name in its final folder, until [Temp.Commit] or
+// [Commit] gives it its final name.
 type Temp struct {
 	*File
 	path string
 	temp string
 
 	closed bool
-	done   bool // in its place, or removed
+	done   bool // renamed or removed
 }
 
 // The names of temporary files: NAME.RANDOM.tmp.
@@ -32,7 +32,7 @@ const (
 	tempRandom = 8 // bytes
 )
 
-// CreateTemp starts a file that is to replace the one at path.
+// CreateTemp starts a file that will replace the one at path.
 func CreateTemp(path string) (*Temp, error) {
 	temp := tempName(path)
 	f, err := Create(temp)
@@ -48,7 +48,7 @@ func tempName(path string) string {
 	return path + "." + hex.EncodeToString(random[:]) + tempSuffix
 }
 
-// IsTemp reports whether a file may be a temporary one of the file of a name.
+// IsTemp reports whether name may be a temporary name of the file called of.
 func IsTemp(name, of string) bool {
 	rest, ok := strings.CutPrefix(name, of+".")
 	rest, suffix := strings.CutSuffix(rest, tempSuffix)
@@ -56,12 +56,12 @@ func IsTemp(name, of string) bool {
 	return ok && suffix && err == nil && len(rest) == 2*tempRandom
 }
 
-// Commit makes the file durable in its place. After an error the file that was there before is
-// still there, and the caller abandons the temporary one, or keeps it by [Temp.Keep].
+// Commit makes the file durable under its final name. After an error the old file is still there;
+// then call [Temp.Abandon], or [Temp.Keep] to keep the new one.
 func (t *Temp) Commit() error { return Commit(t) }
 
-// Commit is [Temp.Commit] of several files with one sync of each folder. Each of them is
-// replaced as a whole, but after an error some may be and others not.
+// Commit is [Temp.Commit] for several files, with one sync of each folder. Each file is replaced
+// atomically, but after an error only some may be replaced.
 func Commit(temps ...*Temp) error {
 	for _, t := range temps {
 		if err := t.Sync(); err != nil {
@@ -85,7 +85,7 @@ func Commit(temps ...*Temp) error {
 	return nil
 }
 
-// place puts the file in its place without a sync.
+// place gives the file its final name without a sync.
 func (t *Temp) place() error {
 	if err := t.close(); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (t *Temp) close() error {
 	return t.File.Close()
 }
 
-// Keep puts the file in its place although it may not be durable, which the error says: for
-// what cannot be made again.
+// Keep gives the file its final name although it may not be durable, which the error then says. Use
+// it for data that cannot be made again.
 func (t *Temp) Keep() error {
 	if t.done {
 		return nil
@@ -130,10 +130,9 @@ func (t *Temp) Abandon() error {
 	return errors.Join(t.close(), Remove(t.temp))
 }
 
-// Rename gives a file the name of another, which it replaces. It is durable when the folder
-// is synced. On Windows that is refused while another process looks at the file, such as a
-// report of a run that goes on or a program that searches for viruses; it is tried again for
-// a second.
+// Rename renames a file, and replaces an existing one. It is durable once the folder is synced.
+// Windows refuses it while another process reads the file, such as a report of a running run or a
+// virus scanner. Rename then retries for a second.
 func Rename(from, to string) error {
 	return do(Op{Kind: RenameOp, Path: from, To: to}, func() error {
 		err := os.Rename(from, to)
@@ -150,7 +149,7 @@ func Remove(path string) error {
 	return do(Op{Kind: RemoveOp, Path: path}, func() error { return os.Remove(path) })
 }
 
-// Replace puts a file with a text in the place of another, durably.
+// Replace durably replaces the contents of a file by a text, or makes the file.
 func Replace(path string, text []byte) error {
 	_, err := ReplaceBy(path, writeText(text))
 	return err
@@ -163,8 +162,8 @@ func writeText(text []byte) func(io.Writer) error {
 	}
 }
 
-// ReplaceBy is [Replace] with the text from write, and returns its [Digest]. An error of write
-// leaves the file as it was.
+// ReplaceBy is [Replace] with the text that write writes, and returns its [Digest]. If write fails,
+// the file is unchanged.
 func ReplaceBy(path string, write func(io.Writer) error) (digest string, err error) {
 	t, digest, err := TempBy(path, write)
 	if err != nil {
@@ -174,8 +173,8 @@ func ReplaceBy(path string, write func(io.Writer) error) (digest string, err err
 	return digest, t.Commit()
 }
 
-// TempBy writes the text from write to a temporary file, to be committed, and returns the [Digest].
-// After an error there is no file.
+// TempBy writes the text from write to a temporary file, which the caller commits, and returns its
+// [Digest]. After an error there is no file.
 func TempBy(path string, write func(io.Writer) error) (t *Temp, digest string, err error) {
 	if t, err = CreateTemp(path); err != nil {
 		return nil, "", err
@@ -191,7 +190,7 @@ func TempBy(path string, write func(io.Writer) error) (t *Temp, digest string, e
 // ReplaceExecutable is [Replace] for a program; a running one keeps its old file.
 func ReplaceExecutable(path string, text []byte) error { return ReplaceMode(path, text, 0o755) }
 
-// ReplaceMode is [Replace] with a file that has these permissions.
+// ReplaceMode is [Replace] with the given permissions.
 func ReplaceMode(path string, text []byte, mode fs.FileMode) error {
 	t, _, err := TempBy(path, writeText(text))
 	if err != nil {
@@ -204,8 +203,8 @@ func ReplaceMode(path string, text []byte, mode fs.FileMode) error {
 	return t.Commit()
 }
 
-// Swap is [Replace] without syncs: a loss of power may leave an empty file. It is for files
-// that are made durable later, or that may be lost.
+// Swap is [Replace] without syncs, so a power failure may leave an empty file. Use it for files
+// that are synced later, or that may be lost.
 func Swap(path string, text []byte) error {
 	t, _, err := TempBy(path, writeText(text))
 	if err != nil {
@@ -215,8 +214,8 @@ func Swap(path string, text []byte) error {
 	return t.place()
 }
 
-// Save writes a file under a name that the user gave: like [Replace], but it writes to devices and
-// pipes directly.
+// Save writes a file with a name that the user gave. It is like [Replace], but writes to devices
+// and pipes directly.
 func Save(path string, text []byte) error { return SaveBy(path, writeText(text)) }
 
 // SaveBy is [Save] with the text that write writes.

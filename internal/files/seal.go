@@ -16,18 +16,18 @@ func Digest(text string) string {
 }
 
 // The seal is the last member of a JSON object: the SHA-256 of the text before it. Without it,
-// damage could go unnoticed: a changed digit is still valid JSON.
+// damage could go unnoticed, since a changed digit is still valid JSON.
 const sealKey = `,"sha256":"`
 
-// Seal adds the seal to an object in JSON that has members.
+// Seal adds the seal to a JSON object, which must have members.
 func Seal(text []byte) []byte {
 	text = bytes.TrimSuffix(bytes.TrimSpace(text), []byte("}"))
 	sum := sha256.Sum256(text)
 	return append(append(append(bytes.Clone(text), sealKey...), hex.EncodeToString(sum[:])...), "\"}\n"...)
 }
 
-// CheckSeal reports that the text of a file, named by path, is not what was
-// sealed.
+// CheckSeal returns an error if the text of a file has changed since it was sealed. path names the
+// file in the error.
 func CheckSeal(path string, text []byte) error {
 	if i := bytes.LastIndex(text, []byte(sealKey)); i >= 0 && bytes.Equal(Seal(append(bytes.Clone(text[:i]), '}')), text) {
 		return nil

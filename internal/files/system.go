@@ -4,28 +4,28 @@ import (
 	"sync/atomic"
 )
 
-// Kind is what a call does.
+// Kind is the kind of a file-system call.
 type Kind string
 
 // The kinds of calls.
 const (
-	CreateOp   Kind = "create"   // a new file at Path, which File is from then on
-	OpenOp     Kind = "open"     // an existing file at Path, to read it or to write to it
-	ReadOp     Kind = "read"     // from File
-	WriteOp    Kind = "write"    // Data to File, from byte At on
-	TruncateOp Kind = "truncate" // File to At bytes
-	SyncOp     Kind = "sync"     // what was written to File
+	CreateOp   Kind = "create"   // makes a new file at Path, which becomes File
+	OpenOp     Kind = "open"     // opens an existing file at Path, to read or write it
+	ReadOp     Kind = "read"     // reads from File
+	WriteOp    Kind = "write"    // writes Data to File, beginning at byte At
+	TruncateOp Kind = "truncate" // truncates File to At bytes
+	SyncOp     Kind = "sync"     // syncs the data written to File
 	CloseOp    Kind = "close"    // File
-	RenameOp   Kind = "rename"   // Path to To, which is replaced
-	ExchangeOp Kind = "exchange" // Path and To
-	RemoveOp   Kind = "remove"   // the file or empty folder at Path
-	MkdirOp    Kind = "mkdir"    // one folder, at Path
-	ListOp     Kind = "list"     // the folder at Path
-	FolderOp   Kind = "folder"   // sync the names in the folder at Path
-	SyncAllOp  Kind = "syncall"  // sync the file system that Path is on
+	RenameOp   Kind = "rename"   // renames Path to To, which is replaced
+	ExchangeOp Kind = "exchange" // swaps Path and To
+	RemoveOp   Kind = "remove"   // removes the file or empty folder at Path
+	MkdirOp    Kind = "mkdir"    // makes one folder at Path
+	ListOp     Kind = "list"     // lists the folder at Path
+	FolderOp   Kind = "folder"   // syncs the names in the folder at Path
+	SyncAllOp  Kind = "syncall"  // syncs the file system of Path
 )
 
-// Op is a call that touches a file.
+// Op is a call to the file system.
 type Op struct {
 	Kind     Kind
 	Path, To string
@@ -34,19 +34,18 @@ type Op struct {
 	At       int64
 }
 
-// System makes the calls. A test puts its own in the place of the operating system's, to
-// record them or to let some fail.
+// System makes the calls. Tests replace it, to record calls or to let some fail.
 type System interface {
-	// Do makes a call, which call does, or returns an error instead.
+	// Do makes the call op by calling call, or returns an error instead.
 	Do(op Op, call func() error) error
 }
 
-// installed is the System; nil: calls are made. The disk is one for all of a process, as
-// package os has it, so it is not handed from function to function.
+// installed is the System of tests; nil: calls are made directly. It is a global because the
+// process has one disk, as in package os.
 var installed atomic.Pointer[System]
 
-// Install puts s in the place of the operating system until restore is called. It is for
-// tests, which must not overlap others that write files.
+// Install replaces the operating system by s until restore is called. It is for tests. They must
+// not run at the same time as others that write files.
 func Install(s System) (restore func()) {
 	before := installed.Swap(&s)
 	return func() { installed.Store(before) }

@@ -10,7 +10,7 @@ import (
 // noFollow refuses links.
 const noFollow = unix.O_NOFOLLOW
 
-// exchange swaps two names in one step, where the file system can.
+// exchange swaps two names atomically, if the file system can.
 func exchange(a, b string) (done bool, err error) {
 	err = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
@@ -22,7 +22,7 @@ func exchange(a, b string) (done bool, err error) {
 	return true, nil
 }
 
-// syncFileSystem syncs all that is on the file system of a path.
+// syncFileSystem syncs the whole file system of a path.
 func syncFileSystem(path string) (done bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {

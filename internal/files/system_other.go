@@ -2,11 +2,11 @@
 
 package files
 
-// noFollow refuses links. That a file must be new does so too.
+// noFollow is not available here. Creating only new files refuses links too.
 const noFollow = 0
 
-// exchange swaps two names in one step, which this system cannot do.
+// exchange swaps two names atomically, which this system cannot do.
 func exchange(a, b string) (done bool, err error) { return false, nil }
 
-// syncFileSystem syncs all that is on the file system of a path: not here.
+// syncFileSystem syncs the whole file system of a path, which is not supported here.
 func syncFileSystem(path string) (done bool, err error) { return false, nil }

@@ -7,8 +7,8 @@ import "syscall"
 // noFollow refuses links.
 const noFollow = syscall.O_NOFOLLOW
 
-// exchange swaps two names in one step: not here.
+// exchange swaps two names atomically, which is not supported here.
 func exchange(a, b string) (done bool, err error) { return false, nil }
 
-// syncFileSystem syncs all that is on the file system of a path: not here.
+// syncFileSystem syncs the whole file system of a path, which is not supported here.
 func syncFileSystem(path string) (done bool, err error) { return false, nil }

@@ -1,11 +1,11 @@
-// Package short is for tests that take long. Under go test -short a package keeps one case of
-// each kind, in seconds.
+// Package short shortens long tests. Under go test -short, a package runs one case of each kind, in
+// seconds.
 package short
 
 import "testing"
 
-// Skip skips a test under go test -short if a faster test covers its subject; why says what takes
-// long, and what is left.
+// Skip skips a test under go test -short. Use it if a faster test covers the same subject. why says
+// what takes long, and which test remains.
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {
@@ -13,7 +13,7 @@ func Skip(t testing.TB, why string) {
 	}
 }
 
-// Of is long, and n under go test -short: for tests in which a part finds most faults.
+// Of returns long, or n under go test -short. Use it for tests in which a part finds most faults.
 func Of(long, n int) int {
 	if testing.Short() {
 		return n
@@ -21,7 +21,7 @@ func Of(long, n int) int {
 	return long
 }
 
-// Every is the cases, and under go test -short the first of every k of them.
+// Every returns the cases, or under go test -short the first of every k.
 func Every[T any](k int, cases []T) []T {
 	if !testing.Short() {
 		return cases

@@ -1,9 +1,8 @@
-// Package rules reads draws in CmdStan's CSV format as strictly as the strictest of the
-// programs that read it: CmdStanPy, CmdStanR, rstan, ArviZ. Tests hold the files of all
-// samplers to it where those programs are not installed; internal/clients/run.sh runs the
-// programs themselves.
+// Package rules checks draws in CmdStan's CSV format, as strictly as the strictest of the programs
+// that read it: CmdStanPy, CmdStanR, rstan, ArviZ. Tests check the files of all samplers with it
+// where those programs are not installed; internal/clients/run.sh runs the programs themselves.
 //
-// The rules are those of the programs' sources, in our words. A file is
+// The rules come from the sources of these programs. A file consists of
 //
 //   - a head: comment lines "name = value", perhaps with "(Default)", indented as a tree.
 //     All read model, method, num_samples, num_warmup, thin and save_warmup; CmdStanPy
@@ -38,7 +37,7 @@ var compared = []string{"stan_version_major", "stan_version_minor", "stan_versio
 	"num_samples", "num_warmup", "save_warmup", "thin", "refresh", "gamma", "kappa", "delta", "t0", "init_buffer", "term_buffer", "window",
 	"algorithm", "engine", "max_depth", "metric", "stepsize_jitter", "engaged"}
 
-// Check reports what is wrong with the files of the chains of a run, by file and line.
+// Check returns an error if the files of a run's chains break a rule, with file and line.
 func Check(paths ...string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("there are no files")
@@ -88,7 +87,7 @@ func read(path string) (*file, error) {
 	return f, nil
 }
 
-// line is the line that is next; "" at the end.
+// line returns the next line; "" at the end.
 func (f *file) line() string {
 	if f.at < len(f.lines) {
 		return f.lines[f.at]
@@ -125,7 +124,7 @@ func (f *file) readHead() error {
 	return nil
 }
 
-// whole is a setting that is a whole number.
+// whole returns an integer setting.
 func (f *file) whole(name string) (int, error) {
 	n, err := strconv.Atoi(f.head[name])
 	if err != nil || n < 0 {
@@ -134,7 +133,7 @@ func (f *file) whole(name string) (int, error) {
 	return n, nil
 }
 
-// kept is the number of draws that are kept of so many transitions.
+// kept is the number of draws kept after thinning, for a setting with a number of transitions.
 func (f *file) kept(name string) int {
 	n, _ := f.whole(name)
 	thin, _ := f.whole("thin")
