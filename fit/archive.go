@@ -70,7 +70,7 @@ func (f *Fit) shallow() *Fit {
 		values: f.values, read: f.read, head: f.head, config: f.config, sigFigs: f.sigFigs, rounded: f.rounded, started: f.started, density: f.density}
 }
 
-// counter counts what is written.
+// counter counts the bytes written.
 type counter struct {
 	io.Writer
 	n int64
@@ -82,8 +82,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadArchive reads a fit that [Fit.WriteTo] has written, from size bytes: of a file, or of
-// a bytes.Reader.
+// ReadArchive reads a fit that [Fit.WriteTo] wrote, from size bytes of a file or a bytes.Reader.
 func ReadArchive(r io.ReaderAt, size int64) (*Fit, error) { return ReadOptions{}.Archive(r, size) }
 
 // Archive is [ReadArchive] within the limits of o.
@@ -98,13 +97,13 @@ func (o ReadOptions) Archive(r io.ReaderAt, size int64) (*Fit, error) {
 	return o.FS(z)
 }
 
-// ReadFS reads a fit from a file system with the files of the folder that [Fit.Save] makes, such as
-// an embed.FS or the part of one that [fs.Sub] gives. They are copied to the folder of temporary
-// files, and removed when they are read. Nothing outside of the file system is read.
+// ReadFS reads a fit from a file system with the files that [Fit.Save] makes, such as an embed.FS
+// or the result of [fs.Sub]. It copies them to a temporary folder, which it removes after reading.
+// It reads nothing outside the file system.
 func ReadFS(files fs.FS) (*Fit, error) { return ReadOptions{}.FS(files) }
 
-// FS is [ReadFS] within the limits of o. The files may have eight times as many bytes in all as the
-// draws may take in memory.
+// FS is [ReadFS] within the limits of o. The total size of the files may be eight times the memory
+// limit for draws.
 func (o ReadOptions) FS(files fs.FS) (*Fit, error) {
 	if files == nil {
 		return nil, errors.New("ppl: there is no file system")
@@ -135,7 +134,7 @@ func (o ReadOptions) FS(files fs.FS) (*Fit, error) {
 	return f, nil
 }
 
-// copyFiles copies the regular files of a file system, up to so many bytes in all.
+// copyFiles copies the regular files of a file system, up to a total of left bytes.
 func copyFiles(dir string, from fs.FS, left int64) error {
 	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

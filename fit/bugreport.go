@@ -20,19 +20,19 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// BugReport is a comparison of a compiled log density, and of outputs, with the reference evaluator
-// at some points, with all that others need to repeat it. [NewBugReport] makes one.
+// BugReport compares a compiled log density and outputs with the reference evaluator at some
+// points, and has everything needed to repeat the comparison. Make one with [NewBugReport].
 type BugReport struct {
 	Points     [][]float64          // unconstrained
 	Agreements []*compile.Agreement // at these points
 
 	posterior *model.Posterior
-	recorded  *folder.Density // of the run that it is about; nil: none
+	recorded  *folder.Density // result of the run's self-check; nil: none
 }
 
-// NewBugReport compares the log density with the reference evaluator at the points, however long
-// that takes, and at those where a run found it wrong; recorded is [Fit.DensityCheck] of the run,
-// or nil. It ends when ctx does.
+// NewBugReport compares the log density with the reference evaluator at the given points, and at
+// those where a run found it wrong, without a time limit. recorded is [Fit.DensityCheck] of the
+// run, or nil. It stops when ctx ends.
 func NewBugReport(ctx context.Context, p *model.Posterior, points [][]float64, recorded *folder.Density) (*BugReport, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (r *BugReport) Compared() int {
 	return n
 }
 
-// Excess is the largest difference at the points where the two agree, in units of what rounding
-// explains.
+// Excess is the largest difference at the points where the two agree, in units of the rounding
+// tolerance.
 func (r *BugReport) Excess() float64 {
 	worst := 0.0
 	for _, a := range r.Agreements {
@@ -105,9 +105,8 @@ func (r *BugReport) Excess() float64 {
 	return worst
 }
 
-// Write writes the report as one text, in Markdown, for its reader to look through before it is
-// sent: what disagrees, the points, the version, the model with what it includes, the data, and
-// the compiled program.
+// Write writes the report as one Markdown text: the differences, the points, the version, the model
+// with its includes, the data, and the compiled program. Read it before you send it.
 func (r *BugReport) Write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	p := r.posterior

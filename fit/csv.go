@@ -62,10 +62,10 @@ func writeRows(w *draws.File, store *draws.Store, chain int) error {
 	return nil
 }
 
-// output is the CSV files of a run, while they are written.
+// output has the CSV files of a run that are being written.
 type output struct {
 	files []*chainFile
-	read  bool // of a run that was read, whose settings are what they are
+	read  bool // the run was read, so its settings do not change
 }
 
 // chainFile is the file of one chain.
@@ -74,12 +74,12 @@ type chainFile struct {
 	path    string
 	rows    int
 	adapted bool // the adaptation block has been written
-	fixed   bool // the sampler adapts nothing, so that there is none
+	fixed   bool // the sampler adapts nothing, so there is no such block
 	dim     int  // number of unconstrained parameters; 0: unknown
 }
 
-// createOutput creates the files, under their own names until they are
-// complete. Nothing is left behind after an error.
+// createOutput creates the files, with temporary names until they are complete. After an error it
+// leaves no files.
 func (f *Fit) createOutput(base string) (*output, error) {
 	out := &output{read: f.head != nil}
 	dim := 0
@@ -108,22 +108,22 @@ type drawOutput interface {
 	// draw writes a draw; calls of a chain are in order and do not overlap others.
 	draw(session *infer.Session, d infer.Draw) error
 
-	// flush hands to the system what can be.
+	// flush writes buffered draws to the system, if possible.
 	flush() error
 
-	// replayed says that a run that is resumed has come to where it was.
+	// replayed is called when the earlier draws of a resumed run have been written.
 	replayed() error
 
 	// finish completes the files of chains that have draws and returns their names.
 	finish(report infer.Report) ([]string, error)
 
-	// keep ends the files as they are, after an error of writing.
+	// keep ends the files with their current contents, after a write error.
 	keep() ([]string, error)
 
-	// close removes what is not finished or kept.
+	// close removes files that are not finished or kept.
 	close()
 
-	// chainBase begins the names of further files of a chain, counted from 0.
+	// chainBase is the prefix of the names of a chain's other files. Chains count from 0.
 	chainBase(chain int) string
 }
 
@@ -152,14 +152,14 @@ func (o *output) draw(session *infer.Session, d infer.Draw) error {
 	return file.Draw(d)
 }
 
-// adaptation writes what warm-up has found.
+// adaptation writes the result of warm-up.
 func (c *chainFile) adaptation(r infer.ChainReport) error {
 	c.adapted = true
 	if c.fixed { // as CmdStan's fixed_param: nothing was adapted
 		return nil
 	}
 	a := draws.AdaptationOf(r, c.dim)
-	// Readers compare the kind with the head, which was written before it was known.
+	// Readers compare the kind with the head, which was written before the kind was known.
 	if err := c.Restate("metric", string(a.Metric.Kind)); err != nil {
 		return err
 	}
@@ -204,12 +204,11 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 	return names, nil
 }
 
-// restate makes the head of a file say how many transitions it is of: fewer than
-// were planned, if the run was ended early. Readers conclude from it how many
-// lines there are.
+// restate writes the actual number of transitions to the head of a file: fewer than planned, if the
+// run ended early. Readers compute the number of lines from it.
 func (c *chainFile) restate(r infer.ChainReport) error {
 	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
-		return nil // nothing is known of the chain but its draws
+		return nil // only the draws of the chain are known
 	}
 	err := c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions))
 	if c.fixed { // CmdStan states the default, and CmdStanPy refuses a file without warm-up
@@ -218,7 +217,7 @@ func (c *chainFile) restate(r infer.ChainReport) error {
 	return errors.Join(err, c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
 }
 
-// keep ends the files as they are, after an error.
+// keep ends the files with their current contents, after an error.
 func (o *output) keep() ([]string, error) {
 	var names []string
 	var errs []error
@@ -239,8 +238,8 @@ func (o *output) close() {
 	}
 }
 
-// statistics are the columns that a sampler fills, or all that there are if it
-// is none of the table.
+// statistics returns the columns that a sampler fills, or all columns if it is not in the table of
+// samplers.
 func statistics(s infer.Sampler) []sampler.Column {
 	if row, ok := sampler.RowOf(s); ok {
 		return row.AllColumns()
@@ -269,7 +268,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	if f.packed {
 		path = filepath.Base(path)
 	}
-	if f.head != nil { // of a run that was read
+	if f.head != nil { // for a run that was read
 		var again []draws.Setting
 		for _, s := range f.head {
 			if s.Name == "id" {
@@ -284,7 +283,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	}
 	cfg := f.config
 	m, dataFile := "unknown", ""
-	if f.posterior != nil { // draws that were read may be without a word on where they come from
+	if f.posterior != nil { // draws that were read may have no known source
 		m, dataFile = f.posterior.Name(), f.posterior.Data().File()
 	}
 	if f.packed && dataFile != "" {
@@ -300,7 +299,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
 				restated(setting("num_samples", strconv.Itoa(cfg.Draws), "1000")),
 				restated(setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000")),
-				setting("save_warmup", strconv.Itoa(count(cfg.SaveWarmup)), "0"), // readers of all ages take a number
+				setting("save_warmup", strconv.Itoa(count(cfg.SaveWarmup)), "0"), // all readers accept a number
 				setting("thin", strconv.Itoa(cfg.Thin), "1"),
 			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
 		}},
@@ -323,14 +322,14 @@ func count(yes bool) int {
 	return 0
 }
 
-// restated leaves room for another value, which is known only later.
+// restated reserves room for a value that is known only later.
 func restated(s draws.Setting) draws.Setting {
 	s.Room = 12
 	return s
 }
 
-// depth states the largest depth of a tree. CmdStanPy and CmdStanR refuse a file without it,
-// and without a column treedepth__, which is 0 where there are no trees.
+// depth states the maximum tree depth. CmdStanPy and CmdStanR refuse a file without it, or without
+// a column treedepth__, which is 0 if there are no trees.
 func depth(limit int) draws.Setting {
 	return setting("max_depth", strconv.Itoa(cmp.Or(limit, nuts.DefaultMaxDepth)), "10")
 }
@@ -358,7 +357,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	switch s := s.(type) {
 	case nuts.Sampler:
 		options := []draws.Setting{depth(s.MaxDepth)}
-		if s.Refine > 0 { // else the head is CmdStan's
+		if s.Refine > 0 { // otherwise the head is CmdStan's
 			options = append(options, setting("refine", number(s.Refine), "0"))
 		}
 		return engine("nuts", s.Adapt, s.Jitter, options...)
@@ -401,7 +400,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		settings := algorithm(s.Sampler)
 		kind := string(s.Riemannian.Kind)
 		if s.Riemannian.Frozen {
-			kind = string(infer.Dense) // which programs that read the file understand
+			kind = string(infer.Dense) // a kind that readers understand
 		}
 		for i := range settings {
 			settings[i] = settings[i].With("metric", kind)
@@ -413,15 +412,14 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
 	}
 	name := fmt.Sprintf("%T", s)
-	if row, ok := sampler.RowOf(s); ok { // readers want an engine, a metric and a depth of every sampler
+	if row, ok := sampler.RowOf(s); ok { // readers expect engine, metric and depth
 		return engine(row.Name, warmup.Options{Metric: infer.Unit}, 0, depth(0))
 	}
 	return []draws.Setting{{Name: "algorithm", Value: name}}
 }
 
-// side states a side of the box that ahmc chooses from. Those that are not given
-// are found in warm-up: the header of a file comes before that, and the block
-// of what was adapted says what was found.
+// side states a side of the box from which ahmc chooses. Sides that are not given are found in
+// warm-up, after the header is written; the adaptation block then states them.
 func side(name string, v float64) draws.Setting {
 	if v == 0 {
 		return draws.Setting{Name: name, Value: "found in warm-up", Default: true}
@@ -446,5 +444,5 @@ func adapt(o warmup.Options) draws.Setting {
 	}}
 }
 
-// number prints a setting as CmdStan does.
+// number formats a setting as CmdStan does.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }

@@ -12,31 +12,30 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// This file: what events of a run mean, in words.
+// This file: findings from the events of a run.
 
-// reportedEvent is an event with the chain that it happened to.
+// reportedEvent is an event with its chain.
 type reportedEvent struct {
 	infer.Event
 	chain infer.ChainReport
 	draws int // of the chain
 }
 
-// eventAdvice is advice with the settings that it is about, see [diagnose.Finding].
+// eventAdvice is advice with its settings, see [diagnose.Finding].
 type eventAdvice struct {
 	text     string
 	settings []string
 }
 
-// eventFindings is the table of events: the finding that those of a code make. A summary
-// that is empty says that there is nothing to report. The code of the finding is that of the
-// event.
+// eventFindings maps the code of events to a finding with the same code. If the summary is empty,
+// there is no finding.
 var eventFindings = []struct {
 	code     string
 	severity diagnose.Severity
 	summary  func(events []reportedEvent, rows []diagnose.Row) string
 	advice   eventAdvice
 
-	// harmless, if not nil, reports whether the finding is only a note. Then it has the advice
+	// harmless, if not nil, reports whether the finding is only a note. It then has the advice
 	// ofNote.
 	harmless func(events []reportedEvent, rows []diagnose.Row) bool
 	ofNote   eventAdvice
@@ -68,20 +67,20 @@ var eventFindings = []struct {
 	}, eventAdvice{"This is harmless if there are no other problems. A chain that restarts in every run may have found a mode or a narrow region that the others missed.", nil}, nil, eventAdvice{}},
 }
 
-// agree reports whether R-hat finds nothing.
+// agree reports whether no R-hat is too large.
 func agree(rows []diagnose.Row) bool {
 	return !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return r.Rhat > 1.01 })
 }
 
-// fewestRestarts is the number of restarts of all chains, arrivals at the target of replicas that
-// have been at a reference, from which on a tempered run is relied on.
+// fewestRestarts is the least number of restarts, over all chains, for a reliable tempered run. A
+// restart is the arrival at the target of a replica that has been at a reference.
 const fewestRestarts = 100
 
-// missed is the part of the estimated mass of a mode that tempered draws must have.
+// missed is the least share of a mode's estimated mass that tempered draws must have.
 const missed = 0.25
 
-// lacksMode reports whether a run has been tempered and its draws have far less of a mode than its
-// estimated mass.
+// lacksMode reports whether a run was tempered and its draws have far less of a mode than the
+// mode's estimated mass.
 func lacksMode(events []reportedEvent) bool {
 	figures := events[0].Figures
 	for i, share := range sharesOf(events) {
@@ -93,7 +92,7 @@ func lacksMode(events []reportedEvent) bool {
 	return false
 }
 
-// tempersWell reports whether a run has been tempered, with enough restarts.
+// tempersWell reports whether a run was tempered with enough restarts.
 func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 	restarts := 0.0
 	for _, e := range events {
@@ -105,7 +104,7 @@ func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 	return agree(rows) && restarts >= fewestRestarts
 }
 
-// sharesOf are the shares of all draws that are in each mode.
+// sharesOf returns the share of all draws in each mode.
 func sharesOf(events []reportedEvent) []float64 {
 	shares, draws := make([]float64, int(events[0].Figures["modes"])), 0.0
 	for _, e := range events {
@@ -135,15 +134,15 @@ func chainsAre(events []reportedEvent) string {
 	return "Chains " + strings.Join(ids[:len(ids)-1], ", ") + " and " + ids[len(ids)-1] + " were"
 }
 
-// The limits of what estimates of log Z may differ by: standard errors, and the logarithm itself,
-// which a part with 5 % of the mass changes by as much.
+// The largest differences between estimates of log Z: in standard errors, and absolute. A part with
+// 5 % of the mass changes log Z by about legsLeast.
 const (
 	legsErrors = 5
 	legsLeast  = 0.05
 )
 
-// legsText compares what the legs of tempered chains make of the normalising constant, and then
-// what the chains do.
+// legsText compares the estimates of the normalising constant from the legs of tempered chains, and
+// then those from the chains.
 func legsText(events []reportedEvent, _ []diagnose.Row) string {
 	var kernels []map[string]float64
 	for _, e := range events {
@@ -178,7 +177,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// fromEvents are the findings that come from the events of the chains.
+// fromEvents returns the findings from the events of the chains.
 func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 	var findings []diagnose.Finding
 	for _, row := range eventFindings {
@@ -208,11 +207,11 @@ func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 	return findings
 }
 
-// enoughMoves is the number of moves between modes, for each mode and over all chains,
-// from which on R-hat and effective sample sizes are evidence that the shares are right.
+// enoughMoves is the least number of moves between modes, for each mode and over all chains, with
+// which R-hat and effective sample sizes are evidence of correct shares.
 const enoughMoves = 20
 
-// modesText says which modes there are and what part of the draws is in each.
+// modesText describes the modes and the share of draws in each.
 func modesText(events []reportedEvent, rows []diagnose.Row) string {
 	if lacksMode(events) {
 		return ""
@@ -220,7 +219,7 @@ func modesText(events []reportedEvent, rows []diagnose.Row) string {
 	return massesText(events, rows)
 }
 
-// missedText says so of tempered draws that lack a mode.
+// missedText describes the modes if tempered draws lack one.
 func missedText(events []reportedEvent, rows []diagnose.Row) string {
 	if !lacksMode(events) {
 		return ""
@@ -258,7 +257,7 @@ func massesText(events []reportedEvent, rows []diagnose.Row) string {
 	return text
 }
 
-// probability shows a share, with as many digits as tell it from 0 and 1.
+// probability formats a share, with enough digits to distinguish it from 0 and 1.
 func probability(p float64) string {
 	switch {
 	case p > 0 && p < 0.001:
@@ -269,7 +268,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 2, 64)
 }
 
-// counted is a number at the beginning of a sentence.
+// counted formats a number at the beginning of a sentence.
 func counted(n int) string {
 	names := []string{2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 	if n < len(names) && n >= 2 {
@@ -278,7 +277,7 @@ func counted(n int) string {
 	return strconv.Itoa(n)
 }
 
-// list is "a, b and c".
+// list joins texts as "a, b and c".
 func list(parts []string) string {
 	if len(parts) == 1 {
 		return parts[0]

@@ -11,32 +11,32 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Limits bounds what all runs together take that have it as [Options.Limits]: a service has one.
-// A run waits for its turn, in the order of arrival; its draws do not depend on that. Only
-// [NewLimits] makes one.
+// Limits limits the total resources of all runs that share it as [Options.Limits], for instance in
+// a service. Runs wait for their turn in the order of arrival; their draws do not depend on it.
+// Make one with [NewLimits].
 type Limits struct {
 	mu         sync.Mutex
-	processors int // that are free
+	processors int // number of free processors
 	bytes      int64
-	all        allotment // the whole
+	all        allotment // the total
 	waiting    []*waiter
 }
 
-// allotment is what a run takes.
+// allotment is the resources of a run.
 type allotment struct {
 	processors int
 	bytes      int64
 }
 
-// waiter is a run that waits.
+// waiter is a waiting run.
 type waiter struct {
-	want  allotment // of processors the most
+	want  allotment // processors: the largest number
 	got   allotment
-	ready chan struct{} // closed once it has got what it has
+	ready chan struct{} // closed once got is set
 }
 
-// NewLimits makes limits of so many processors, and of so many bytes for evaluations and draws.
-// Bytes of 0 are not counted.
+// NewLimits makes limits for the number of processors, and for the bytes of evaluations and draws.
+// If bytes is 0, memory is not limited.
 func NewLimits(processors int, bytes int64) (*Limits, error) {
 	if processors < 1 || bytes < 0 {
 		return nil, fmt.Errorf("ppl: limits of %d processors and %d bytes", processors, bytes)
@@ -44,7 +44,7 @@ func NewLimits(processors int, bytes int64) (*Limits, error) {
 	return &Limits{processors: processors, bytes: bytes, all: allotment{processors, bytes}}, nil
 }
 
-// LimitError says that a run can never have what it needs.
+// LimitError says that a run needs more than the limits allow in total.
 type LimitError struct {
 	What           string // such as "memory"
 	Asked, Allowed int64  // bytes
@@ -55,8 +55,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the run needs %s of %s, but all runs together may take %s", ad.FormatBytes(e.Asked), e.What, ad.FormatBytes(e.Allowed))
 }
 
-// take waits for one processor at least, of want.processors at most, and for the bytes. The
-// function returned gives them back.
+// take waits for at least one processor, at most want.processors, and for the bytes. giveBack
+// returns them.
 func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveBack func(), err error) {
 	if l == nil {
 		return want, func() {}, nil
@@ -87,7 +87,7 @@ func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveB
 	i := slices.Index(l.waiting, w)
 	if i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
-		l.serve() // those behind it may want less
+		l.serve() // later runs may need less
 	}
 	l.mu.Unlock()
 	if i < 0 {
@@ -96,7 +96,7 @@ func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveB
 	return allotment{}, nil, &InterruptedError{Cause: context.Cause(ctx)}
 }
 
-// serve gives what is free to those who have waited longest.
+// serve gives free resources to the runs that have waited longest.
 func (l *Limits) serve() {
 	for len(l.waiting) > 0 {
 		w := l.waiting[0]
@@ -110,7 +110,7 @@ func (l *Limits) serve() {
 	}
 }
 
-// needs is what a run takes of its limits.
+// needs returns the resources that a run takes of its limits.
 func (r *Run) needs() allotment {
 	o := &r.options
 	chains, draws := cmp.Or(max(o.Chains, 0), 4), 1000

@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
-// ReadZarr reads the draws of a run from a Zarr store that ppl has written; of a run
-// that still goes on, or was killed, those of its whole chunks. Of which model and data
-// they are, the store does not say: see [Fit.SetPosterior].
+// ReadZarr reads the draws of a run from a Zarr store written by ppl. If the run still runs or was
+// killed, it reads the draws in complete chunks. The store does not contain the model and data: see
+// [Fit.SetPosterior].
 func ReadZarr(dir string) (*Fit, error) { return ReadOptions{}.Zarr(dir) }
 
 // Zarr is [ReadZarr] within the limits of o.

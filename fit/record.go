@@ -19,8 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// recorder takes in the draws of a run: it stores them, and writes them where
-// that is asked for.
+// recorder stores the draws of a run, and writes them to files if asked for.
 type recorder struct {
 	left      int64 // bytes that draws may still take, unless they are read back from journals
 	posterior *model.Posterior
@@ -36,14 +35,14 @@ type recorder struct {
 	bases    []string         // of the journals
 
 	mu  sync.Mutex // guards files, which are flushed from time to time
-	err error      // the first that occurred in writing
+	err error      // the first write error
 }
 
-// flushEvery bounds how long a draw stays in the memory of the program.
+// flushEvery is the longest time that a draw stays only in the memory of the program.
 const flushEvery = 400 * time.Millisecond
 
-// keepInMemory is how many bytes of draws are kept in memory where they are in
-// journals too, from which they are read back beyond that.
+// keepInMemory is the largest number of bytes of draws kept in memory if there are journals. Beyond
+// that, draws are read back from the journals.
 const keepInMemory = 64 << 20
 
 // openJournals starts the journals, or opens those of the run to resume, and
@@ -74,7 +73,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 			continue
 		}
 		if again && f.Lost != nil {
-			// The draws behind those that are lost could not be told from those made again.
+			// Draws after the lost ones could not be distinguished from repeated ones.
 			f.Anew()
 			snapshots[i] = nil
 		}
@@ -109,7 +108,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 		}
 		r.journals = append(r.journals, j)
 	}
-	// Their names, before a state that says how many draws are in them.
+	// Make the journals' names durable before a state that states their number of draws.
 	if err := files.SyncFolder(filepath.Dir(o.Output)); err != nil {
 		r.closeJournals()
 		return nil, &OutputError{err}
@@ -118,7 +117,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 	return snapshots, nil
 }
 
-// key is what the journal of a chain belongs to.
+// key identifies the journal of a chain.
 func (r *recorder) key(chain int) draws.JournalKey {
 	return draws.JournalKey{ID: r.fit.config.FirstID + chain, Seed: r.fit.config.Seed, Values: len(r.fit.Draws.Names())}
 }
@@ -129,7 +128,7 @@ func (r *recorder) closeJournals() {
 	}
 }
 
-// replay takes in the draws that were made before the run is resumed.
+// replay stores the draws that were made before the run was resumed.
 func (r *recorder) replay(session *infer.Session) error {
 	for chain, j := range r.journals {
 		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
@@ -142,13 +141,13 @@ func (r *recorder) replay(session *infer.Session) error {
 	return nil
 }
 
-// drawBytes is the memory that a draw takes.
+// drawBytes is the memory of a draw.
 func (r *recorder) drawBytes() int64 {
 	c := r.fit.Draws.Columns()
 	return 8 * int64(len(c.Statistics)+len(c.Names))
 }
 
-// tooMany is the error of so many draws that cannot all be in memory.
+// tooMany is the error that n draws do not fit into memory.
 func (r *recorder) tooMany(n int) error {
 	return &DrawsError{Draws: n, Numbers: int(r.drawBytes() / 8), Memory: r.fit.posterior.MemoryLimit()}
 }
@@ -184,7 +183,7 @@ func (r *recorder) snapshot(s *infer.Snapshot) {
 	}
 }
 
-// record takes in the draws of a session.
+// record stores the draws of a session.
 func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	done := make(chan struct{})
 	var flushing sync.WaitGroup
@@ -221,17 +220,17 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	return errors.Join(append(together(failures), r.err)...)
 }
 
-// add takes in a new draw.
+// add stores a new draw.
 func (r *recorder) add(session *infer.Session, d infer.Draw) error {
 	if r.out == nil && r.journals == nil {
-		return r.take(session, d) // there is nothing to be guarded
+		return r.take(session, d) // there are no files to guard
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return r.err
 	}
-	if r.journals != nil { // before the store, which may read the draw back from there
+	if r.journals != nil { // before the store, which may read the draw back from it
 		if err := r.journals[d.Chain].Add(d); err != nil {
 			r.err = &OutputError{err}
 			return r.err
@@ -244,7 +243,7 @@ func (r *recorder) add(session *infer.Session, d infer.Draw) error {
 	return r.err
 }
 
-// flushUntil hands the draws to the system, time and again.
+// flushUntil hands the draws to the system every flushEvery, until done.
 func (r *recorder) flushUntil(done <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -268,10 +267,9 @@ func (r *recorder) flushUntil(done <-chan struct{}) {
 	}
 }
 
-// finish completes the files. After an error of writing, what is whole of them is kept; a run
-// that is not complete keeps its journals. A run becomes complete in one step, by what complete
-// writes: all files are durable before it, and all that it could be resumed from is removed
-// after it.
+// finish completes the files. After a write error, it keeps their complete parts. An incomplete run
+// keeps its journals. A run becomes complete in one step, by the file that complete writes: all
+// other files are durable before it, and the journals are removed after it.
 func (r *recorder) finish(err error, complete func(*Fit) error) error {
 	if !errors.As(err, new(*OutputError)) {
 		var e error
@@ -312,7 +310,7 @@ func (f *Fit) drawn() bool {
 	return false
 }
 
-// writeTables writes what kernels have learnt.
+// writeTables writes the kernels' tables.
 func (r *recorder) writeTables() error {
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
@@ -347,9 +345,9 @@ func (r *recorder) removeJournals() error {
 	return nil
 }
 
-// precision is the least effective sample size, in the bulk and in the tails, and the
-// largest R-hat of the quantities that vary, of the first n transitions of the chains, as
-// far as they have not failed; 0 if there are none.
+// precision returns the smallest effective sample size, bulk or tail, and the largest R-hat of the
+// quantities that vary, from the first n transitions of the chains that have not failed. They are 0
+// if there are none.
 func (r *recorder) precision(n int) (ess, rhat float64) {
 	thin := r.fit.config.Thin
 	v := prefix{r.fit.Draws, nil, (n + thin - 1) / thin}
@@ -377,7 +375,7 @@ func (r *recorder) precision(n int) (ess, rhat float64) {
 	return ess, rhat
 }
 
-// prefix is the first draws of some chains.
+// prefix has the first draws of some chains.
 type prefix struct {
 	*draws.Store
 	chains []int

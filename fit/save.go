@@ -11,11 +11,10 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Save writes the fit to a folder, which is made: the draws as CSV files in
-// CmdStan's format, exactly, with the model, the data and how the run was made,
-// so that [ReadFit] and the command ppl find all that later steps need. [Fit.Config] is the
-// same when it is read back, but for functions in it and for samplers that are not of package
-// infer/sampler. A folder that holds a run is refused.
+// Save writes the fit to a folder, and makes the folder if needed. It writes the exact draws as CSV
+// files in CmdStan's format, the model, the data and the configuration. So [ReadFit] and the
+// command ppl find everything that later steps need. [Fit.Config] is restored, except functions in
+// it and samplers that are not in package infer/sampler. Save fails if the folder has a run.
 func (f *Fit) Save(dir string) error {
 	if err := f.Err(); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package folder
 
-// Density is what came of comparing the compiled log density of a run with the reference
+// Density is the result of comparing the compiled log density of a run with the reference
 // evaluator, which runs the program statement by statement.
 type Density struct {
 	Points int     `json:"points"` // at which log densities were compared
@@ -60,8 +60,8 @@ const (
 	DensityRefusal   = "refusal"   // by the compiled program alone
 )
 
-// Together is what comparisons of several runs of one program come to; nil where there are none.
-// Runs that are nil count for nothing.
+// Together combines the comparisons of several runs of one program. It ignores nil ones, and
+// returns nil if there are no others.
 func Together(runs []*Density) *Density {
 	var all *Density
 	for _, d := range runs {
@@ -73,7 +73,7 @@ func Together(runs []*Density) *Density {
 		}
 		all.Points, all.Slopes, all.Seconds = all.Points+d.Points, all.Slopes+d.Slopes, all.Seconds+d.Seconds
 		all.Excess = max(all.Excess, d.Excess)
-		// The program is the same, so that one whole comparison is one for all.
+		// The program is the same, so one full comparison counts for all.
 		if all.Share = max(all.Share, d.Share); all.Share < 1 {
 			all.Reason = d.Reason
 		} else {
@@ -90,7 +90,7 @@ func Together(runs []*Density) *Density {
 	return all
 }
 
-// Add takes in another comparison of outputs of the same program.
+// Add adds another comparison of outputs of the same program.
 func (o *OutputCheck) Add(more OutputCheck) {
 	o.Points += more.Points
 	o.Compared, o.Drawn = max(o.Compared, more.Compared), max(o.Drawn, more.Drawn)

@@ -1,5 +1,5 @@
-// Package folder is what an output folder keeps of a run beside its draws: the file
-// run.json, the text of the model and the data. The draws are read by ppl.ReadFit.
+// Package folder reads and writes the files of a run in an output folder other than its draws:
+// run.json, the text of the model and the data. fit.ReadFit reads the draws.
 package folder
 
 import (
@@ -26,30 +26,29 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// RecordFile is the file in an output folder that says how the run was made.
+// RecordFile is the file in an output folder that describes the run.
 const RecordFile = "run.json"
 
-// RecordVersion is the version of the format of records. It is raised when a field changes
-// its meaning or goes away.
+// RecordVersion is the version of the format of records. It increases when a field changes its
+// meaning or is removed.
 const RecordVersion = 1
 
 // ReportFile is the file in an output folder that shows the run, see package report.
 const ReportFile = "report.html"
 
-// maxKeptData is the size of data, in bytes as JSON, up to which a folder keeps
-// them; of larger ones it has the place and the digest.
+// maxKeptData is the largest size of data that a folder keeps, in bytes of JSON. For larger data it
+// has their path and digest.
 const maxKeptData = 100 << 20
 
-// DensitySuffix ends the name of the file, after [Record.Base], that says which program
-// a run trusts that may be resumed.
+// DensitySuffix is the suffix, after [Record.Base], of the file that records which program a
+// resumable run trusts.
 const DensitySuffix = ".density"
 
-// dataFile is the file of the data that are kept.
+// dataFile is the file of the kept data.
 const dataFile = "data.json"
 
-// Record is what an output folder keeps of a run beside its draws: all that is
-// needed to resume it, to look at it again, and to derive from it what the
-// model implies, wherever the folder is moved.
+// Record describes a run in its output folder, in addition to the draws. It has everything needed
+// to resume the run, to inspect it, and to compute further quantities, even if the folder is moved.
 type Record struct {
 	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
 
@@ -123,7 +122,7 @@ type Record struct {
 type Source struct {
 	Name, Text   string
 	Included     map[string]string // texts of #include lines by their names
-	IncludePaths []string          // folders in which they are looked for beside these
+	IncludePaths []string          // folders in which other includes are searched
 }
 
 // Text is a source text of the model in an output folder.
@@ -133,7 +132,7 @@ type Text struct {
 	SHA256 string `json:"sha256,omitempty"` // SHA-256 of the text
 }
 
-// Chain is how a chain has fared.
+// Chain is the report of a chain.
 type Chain struct {
 	ID int `json:"id"` // number of the chain, from 1
 	// the same for chains that began at the same place; 0: alone
@@ -160,9 +159,8 @@ type Phase struct {
 	Seconds     float64 `json:"seconds"`     // seconds
 }
 
-// Read reads the record in an output folder. With an error that says that
-// its checksum is wrong there is a record too. Where a run is being replaced, the error is
-// a [ReplacingError].
+// Read reads the record in an output folder. If its checksum is wrong, it returns the record with
+// an error. If the run is being replaced, the error is a [ReplacingError].
 func Read(dir string) (*Record, error) {
 	if is(dir, clearing) || is(dir, moving) {
 		return nil, &ReplacingError{dir}
@@ -189,11 +187,11 @@ func read(dir string) (*Record, error) {
 	return r, files.CheckSeal(path, []byte(text))
 }
 
-// maxRecord is the greatest length of a record: it has a dense metric for each chain.
+// maxRecord is the largest size of a record in bytes; it may have a dense metric for each chain.
 const maxRecord = 1 << 30
 
-// local refuses a record that names files outside its folder. Folders are handed on,
-// and what a record names is read, and removed by those who overwrite it.
+// local refuses a record that names files outside its folder. Folders come from others, and the
+// files that a record names are read, or removed when the run is overwritten.
 func (r *Record) local() error {
 	names := []string{r.DataFile}
 	for _, t := range r.Texts {
@@ -210,8 +208,8 @@ func (r *Record) local() error {
 	return nil
 }
 
-// Write replaces the record in a folder, which must exist, and notes what models are evaluated
-// with.
+// Write replaces the record in a folder, which must exist. It adds the processor's instruction set
+// to the record.
 func (r *Record) Write(dir string) error {
 	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
 		r.Processors = append(r.Processors, now)
@@ -224,8 +222,8 @@ func (r *Record) Write(dir string) error {
 	return files.Replace(filepath.Join(dir, RecordFile), files.Seal(text))
 }
 
-// Keep writes the text of the model, with what it includes, and the data to a
-// folder, durably, and notes in the record where they are.
+// Keep durably writes the text of the model, its includes and the data to a folder, and records
+// their files.
 func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	folder := filepath.Join(dir, textFolder)
 	if err := files.MakeFolder(folder); err != nil {
@@ -268,7 +266,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		if r.Data != "" {
 			most = maxKeptData
 		}
-		// Not by way of memory, of which large data have taken their share.
+		// Write directly to the file, as large data may already use much memory.
 		digest, err := write(filepath.Join(dir, dataFile), func(w io.Writer) error {
 			return values.WriteJSON(&boundedWriter{w, most})
 		})
@@ -322,7 +320,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	}
 }
 
-// Report notes in the report of a chain what the record knows of it.
+// Report copies the record of a chain to its report.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
 	to.Ungenerated, to.UngeneratedReason, to.Events, to.Notes = c.Ungenerated, c.UngeneratedReason, c.Events, c.Notes
@@ -360,9 +358,9 @@ func (e *ChangedError) Error() string {
 	return text
 }
 
-// ReadModel reads the text of the model that is kept in the folder of the run, the name
-// that it is to be compiled under, and what it includes by name; of a run of an older
-// version, which keeps none, that of the file, whose includes stand beside it.
+// ReadModel reads the model in the folder of the run: its text, the name under which to compile it,
+// and its includes by name. Runs of older versions have no text; it then reads the model's file,
+// whose includes are in the same folder.
 func (r *Record) ReadModel(dir string) (*Source, error) {
 	if len(r.Texts) == 0 {
 		if r.Model == "" {
@@ -392,9 +390,9 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 	return s, nil
 }
 
-// ReadData reads the data that are kept in the folder of the run or, where they
-// are too large, those of the file, if they are still the same. Reading takes no more
-// than o allows; what is read as a count, the run has decided.
+// ReadData reads the data in the folder of the run or, if they were too large to keep, the original
+// file, if it has not changed. o limits the resources; the run determines which columns are
+// counted.
 func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 	o.Counts = data.ReadCounts(r.Counts)
 	switch {
