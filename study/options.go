@@ -20,13 +20,13 @@ import (
 // draws, thin, init, target-ess, stan-compat, and those of the sampler.
 type Options map[string]string
 
-// option declares an option that is none of a sampler.
+// option declares an option that is not specific to a sampler.
 type option struct {
 	name, standard, doc string
 	set                 func(*settings, string) error
 }
 
-// settings are options that have been read.
+// settings are parsed options.
 type settings struct {
 	run    fit.Options
 	bind   model.BindOptions
@@ -67,7 +67,7 @@ func whole(least int, set func(*settings, int)) func(*settings, string) error {
 	}
 }
 
-// orNone is a number of transitions as [fit.Options] has it, where 0 is the default.
+// orNone converts a number of transitions to [fit.Options], where 0 means the default and -1 none.
 func orNone(n int) int {
 	if n == 0 {
 		return -1
@@ -75,8 +75,7 @@ func orNone(n int) int {
 	return n
 }
 
-// Complete checks options and adds the defaults of those that are not given. An error
-// names the option.
+// Complete checks options and adds defaults for missing ones. An error names the option.
 func (o Options) Complete() (Options, error) {
 	out := Options{}
 	for _, row := range runOptions {
@@ -92,7 +91,7 @@ func (o Options) Complete() (Options, error) {
 	return out, err
 }
 
-// OptionError says what is wrong with an option.
+// OptionError is an error in an option.
 type OptionError struct {
 	Name string
 	Err  error
@@ -101,7 +100,7 @@ type OptionError struct {
 func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %v", e.Name, e.Err) }
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// read makes settings of complete options.
+// read parses complete options.
 func (o Options) read() (*settings, error) {
 	s := &settings{}
 	for _, row := range runOptions {
@@ -144,7 +143,7 @@ func (o Options) read() (*settings, error) {
 	return s, nil
 }
 
-// unknownOption says that there is no such option, with the nearest.
+// unknownOption returns the error that there is no such option, with the most similar one.
 func unknownOption(name, of string, fs *flag.FlagSet) error {
 	for _, row := range sampler.Table() {
 		other := flag.NewFlagSet(row.Name, flag.ContinueOnError)

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// await returns what f returns, or why ctx has ended. A read that the system does not let go
-// of, such as that of a pipe into which nobody writes, then ends with the program.
+// await returns the result of f, or the cause of ctx if that ends first. A read that cannot be
+// cancelled, such as from a pipe without a writer, then continues until the program ends.
 func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -41,8 +41,8 @@ func readData(ctx context.Context, file model.DataFile) (*data.Set, error) {
 	return await(ctx, func() (*data.Set, error) { return model.ReadData(file) })
 }
 
-// readAgain reads a file of data that is read more than once, which pipes and devices cannot
-// be: for the fit, and when its result is collected.
+// readAgain reads a data file that is read more than once: for the fit, and when its result is
+// collected. Pipes and devices are errors, because they can be read only once.
 func readAgain(ctx context.Context, file model.DataFile) (*data.Set, error) {
 	return await(ctx, func() (*data.Set, error) {
 		if info, err := os.Stat(file.Path); err == nil && !info.Mode().IsRegular() {
@@ -61,11 +61,11 @@ func readAgain(ctx context.Context, file model.DataFile) (*data.Set, error) {
 	})
 }
 
-// maxFiles bounds the names that a pattern stands for.
+// maxFiles is the largest number of names that a pattern may match.
 const maxFiles = 1_000_000
 
-// glob finds the names that match a pattern of [filepath.Match], in order. It ends when ctx
-// does, and fails beyond maxFiles names.
+// glob finds the names that match a pattern of [filepath.Match], in order. It stops when ctx ends,
+// and fails if more than maxFiles names match.
 func glob(ctx context.Context, pattern string) ([]string, error) {
 	return await(ctx, func() ([]string, error) {
 		if _, err := filepath.Match(pattern, ""); err != nil {
@@ -82,16 +82,16 @@ type globber struct {
 	found []string
 }
 
-// errTooMany is a pattern that stands for too many names.
+// errTooMany says that a pattern matches too many names.
 var errTooMany = errors.New("it matches more than 1,000,000 names")
 
-// hasMeta reports whether a part of a pattern is no plain name.
+// hasMeta reports whether a part of a pattern has special characters.
 func hasMeta(s string) bool {
 	return strings.ContainsAny(s, "*?[") || filepath.Separator == '/' && strings.Contains(s, "\\")
 }
 
-// find goes down the folders before the first part of the pattern that is no name, and
-// matches the names there.
+// find enters the folders before the first part of the pattern with special characters, and matches
+// the names there.
 func (g *globber) find(pattern string) error {
 	volume := filepath.VolumeName(pattern)
 	parts := strings.Split(filepath.ToSlash(pattern[len(volume):]), "/")
@@ -126,7 +126,7 @@ func (g *globber) match(dir string, parts []string) error {
 	}
 	entries, err := os.ReadDir(from)
 	if err != nil {
-		return nil // no folder, or one that may not be read: nothing matches there
+		return nil // no readable folder: nothing matches there
 	}
 	for _, e := range entries {
 		if ok, _ := filepath.Match(parts[0], e.Name()); !ok {

@@ -17,12 +17,13 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Table is the rows of a CSV table, in groups that have the same values in some columns:
-// a data set for each group, whose variables are the columns, arrays; or for each row,
-// with scalars. What a column holds is decided by the whole table, so that a group of
-// whole numbers in a column of real ones is not taken for integers, and the levels of a
-// factor are the same in all groups. A row in which something is wrong is an error of the
-// groups that it belongs to, not of others.
+// Table is a source of data sets from a CSV table. Rows with the same values in some columns form a
+// group. Each group is a data set with the columns as arrays; without groups, each row is a data
+// set with scalars.
+//
+// The whole table decides the type of a column. So a group of integers in a column of real numbers
+// is not taken for integers, and the levels of a factor are the same in all groups. An error in a
+// row affects only its groups.
 type Table struct {
 	file    string
 	columns []tableColumn
@@ -36,7 +37,7 @@ type tableColumn struct {
 	name   string
 	fields []string
 	whole  bool
-	levels []string // of a factor
+	levels []string // levels of a factor
 }
 
 type tableGroup struct {
@@ -45,15 +46,15 @@ type tableGroup struct {
 	err  error
 }
 
-// TableOptions say how a table is parted.
+// TableOptions say how to divide a table into groups.
 type TableOptions struct {
 	Name   string       // in the results; "": the path
-	By     []string     // columns whose values make the groups; nil: each row is one
-	Counts []data.Count // variables that a group lacks: the number of its rows, of levels in the table
-	With   *data.Set    // values that all groups have; nil: none
+	By     []string     // columns whose values form the groups; nil: each row is one
+	Counts []data.Count // further variables: the number of rows of a group, or of levels
+	With   *data.Set    // further values for all groups; nil: none
 }
 
-// ReadTable reads a table. An error says what is wrong with it as a whole.
+// ReadTable reads a table. An error concerns the table as a whole, not single rows.
 func ReadTable(path string, o TableOptions) (*Table, error) {
 	text, err := data.ReadText(path, data.Options{})
 	if err != nil {
@@ -108,7 +109,7 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 	return t, nil
 }
 
-// readRows reads what is below the header.
+// readRows reads the rows below the header.
 func (t *Table) readRows(r *csv.Reader, by []int) error {
 	at := map[string]int{}
 	rows := 0
@@ -138,7 +139,7 @@ func (t *Table) readRows(r *csv.Reader, by []int) error {
 				parts = append(parts, t.columns[i].name+"="+strings.TrimSpace(fields[i]))
 			}
 			name = strings.Join(parts, ", ")
-		} else if len(by) > 0 { // of which group is not known
+		} else if len(by) > 0 { // its group is unknown
 			name = fmt.Sprintf("line %d", line)
 		}
 		g, ok := at[name]
@@ -164,7 +165,7 @@ func (t *Table) readRows(r *csv.Reader, by []int) error {
 
 func missing(field string) bool { return field == "" || field == "NA" }
 
-// decide finds out what a column holds: a factor has no numbers at all.
+// decide determines the type of a column: a factor has no numbers at all.
 func (c *tableColumn) decide() {
 	c.whole = true
 	numbers := 0
@@ -283,7 +284,7 @@ func (c *tableColumn) count() int {
 	return most
 }
 
-// columnVariable makes a name of the language of a column's, as package data does.
+// columnVariable converts a column's name to a name in the language, as package data does.
 func columnVariable(h string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '_' || r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {

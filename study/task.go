@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// taskFolder is the folder, within that of a study, with the fits that tasks share.
+// taskFolder is the folder, within the study's, with the fits that tasks share.
 const taskFolder = "tasks"
 
-// TaskVariables are environment variables that hold the number of a task of an array, from
-// 0, where schedulers set them.
+// TaskVariables lists the environment variables in which schedulers store the number of a task of
+// an array, from 0.
 var TaskVariables = []struct{ Scheduler, Name string }{
 	{"Slurm", "SLURM_ARRAY_TASK_ID"},
 	{"Kubernetes", "JOB_COMPLETION_INDEX"},
@@ -24,7 +24,7 @@ var TaskVariables = []struct{ Scheduler, Name string }{
 	{"Google Cloud Batch", "BATCH_TASK_INDEX"},
 }
 
-// TaskNumber is the number that the scheduler has given this process.
+// TaskNumber returns the number of this task, as set by the scheduler.
 func TaskNumber(getenv func(string) string) (int, error) {
 	for _, v := range TaskVariables {
 		if text := getenv(v.Name); text != "" {
@@ -38,7 +38,7 @@ func TaskNumber(getenv func(string) string) (int, error) {
 	return 0, errors.New("which task this is, no scheduler says; give its number")
 }
 
-// Task is a share of the fits of a study: each Of-th, from Number on.
+// Task is a share of the fits of a study: every Of-th fit, beginning with Number.
 type Task struct {
 	Folder   string // of the study
 	Number   int
@@ -46,8 +46,8 @@ type Task struct {
 	Parallel int // fits at a time; 0: one per processor
 }
 
-// Run makes the fits of a task, but for those that an earlier process of the task has
-// made. Results go to the journal of the study, which needs no locks.
+// Run makes the fits of a task, except those that an earlier process of the task has made. It
+// writes results to the journal of the study, which needs no locks.
 func (t Task) Run(ctx context.Context) error {
 	if t.Of < 1 || t.Number < 0 || t.Number >= t.Of {
 		return fmt.Errorf("there is no task %d of %d; they count from 0", t.Number, t.Of)

@@ -83,22 +83,22 @@ type Unit struct {
 	Key    string
 	Spec   Spec
 
-	// Model, Data and Labels say in words which fit it is: they stand in the results.
-	// Labels are by the axes of the grid, then the repetition.
+	// Model, Data and Labels identify the fit in the results. Labels has the values of the grid's
+	// axes, then the repetition.
 	Model, Data string
 	Labels      []string
 
-	// TimeLimit is that of the plan.
+	// TimeLimit is the plan's time limit.
 	TimeLimit time.Duration
 
-	// Err says why there is nothing to fit: the data could not be read, for instance.
+	// Err says why the fit is impossible, for instance because the data could not be read.
 	Err error
 
-	// Blobs are the texts that Spec names, but for those of models.
+	// Blobs has the texts that Spec names by digest, except models.
 	Blobs map[string][]byte
 }
 
-// modelText is a model as bytes.
+// modelText is the encoded form of a model.
 type modelText struct {
 	Name     string            `json:"name"`
 	Text     string            `json:"text"`
@@ -133,10 +133,10 @@ func NewModel(name string, m *model.Model, legacy bool) (*Model, error) {
 	return out, nil
 }
 
-// Compiled is the model.
+// Compiled returns the compiled model.
 func (m *Model) Compiled() *model.Model { return m.compiled }
 
-// compileBlob makes a model of its bytes.
+// compileBlob compiles an encoded model.
 func compileBlob(blob []byte) (*model.Model, error) {
 	var t modelText
 	if err := json.Unmarshal(blob, &t); err != nil {
@@ -145,14 +145,14 @@ func compileBlob(blob []byte) (*model.Model, error) {
 	return model.CompileContext(context.Background(), t.Name, t.Text, model.CompileOptions{Included: t.Included, Legacy: t.Legacy})
 }
 
-// textOf writes a set as bytes, those of equal sets alike.
+// textOf encodes a data set, such that equal sets have equal bytes.
 func textOf(set *data.Set) ([]byte, error) {
 	var b bytes.Buffer
 	err := set.WriteJSON(&b)
 	return b.Bytes(), err
 }
 
-// needed says what is wrong with those values of a set that a model needs.
+// needed returns an error if values that a model needs are missing or faulty.
 func (m *Model) needed(set *data.Set, faults map[string]error) error {
 	for _, name := range m.needs {
 		if err := faults[name]; err != nil {
@@ -165,7 +165,7 @@ func (m *Model) needed(set *data.Set, faults map[string]error) error {
 	return nil
 }
 
-// selected says whether a quantity, as people read it, is among names; nil are all.
+// selected reports whether a quantity, given by its readable name, is among names; nil means all.
 func selected(names []string, quantity string) bool {
 	if names == nil {
 		return true
