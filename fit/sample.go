@@ -66,8 +66,8 @@ type Options struct {
 
 	// Output, if not empty, is where draws are written while they are made, as
 	// CSV files in CmdStan's format, or in another Format. "out/fit" makes out/fit_1.csv for the
-	// first chain, and so on. The folder must exist. Sample checks that it can write the files before
-	// it runs. Files get their names once they are complete.
+	// first chain, and so on. The folder must exist. Sample checks that it can write the files
+	// before it runs. Files get their names once they are complete.
 	Output  string
 	SigFigs int // significant digits in the CSV files; 0: the numbers are exact
 
