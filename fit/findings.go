@@ -14,9 +14,9 @@ import (
 
 // This file: findings about a run that need more than its draws.
 
-// The sizes of draws, on the scale of the parameter, from which on it is taken to
-// wander off: no parameter of a proper posterior, in any sensible unit, gets
-// there; on the logit scale far less is certainty.
+// The sizes of draws, on the scale of the parameter, above which a parameter counts as unbounded.
+// No parameter of a proper posterior, in any sensible unit, is as large. On the logit scale, a far
+// smaller number is already certainty.
 const (
 	farOff      = 1e6
 	farOffLogit = 30

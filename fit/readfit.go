@@ -127,8 +127,8 @@ func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
 	return r.draws(o, dir, record.Base())
 }
 
-// chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;
-// others that begin alike, such as tables, are left out.
+// chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers. It leaves out other
+// files whose names begin like these, such as tables.
 func chainFiles(dir, name string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -150,9 +150,8 @@ func chainFiles(dir, name string) []string {
 	return paths
 }
 
-// ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per
-// chain, such as CmdStan's own. Of which model and data they are, the files do
-// not say: see [Fit.SetPosterior].
+// ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per chain. The files do
+// not contain the model and data: see [Fit.SetPosterior].
 func ReadCSV(paths ...string) (*Fit, error) { return ReadOptions{}.CSV(paths...) }
 
 // CSV is [ReadCSV] within the limits of o.
@@ -175,7 +174,7 @@ func (o ReadOptions) CSV(paths ...string) (*Fit, error) {
 	return fitOf(paths, all)
 }
 
-// fitOf makes a fit of what was read, chain by chain.
+// fitOf makes a fit from the contents of files, one per chain.
 func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	f := &Fit{Files: slices.Compact(paths)}
 	var err error
@@ -221,7 +220,7 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	return f, nil
 }
 
-// configOf reads from the head of a file how a run was made.
+// configOf reads the configuration of a run from the head of a file.
 func configOf(settings []draws.Setting) infer.Config {
 	c := infer.Config{Thin: 1, FirstID: 1}
 	for _, x := range []struct {
@@ -266,7 +265,7 @@ func intSetting(settings []draws.Setting, name string) (int, bool) {
 	return v, err == nil
 }
 
-// find looks for a setting of a name wherever it stands.
+// find finds a setting by its name, at any depth.
 func find(settings []draws.Setting, name string) (draws.Setting, bool) {
 	for _, s := range settings {
 		if s.Name == name && !s.Group {
@@ -279,8 +278,7 @@ func find(settings []draws.Setting, name string) (draws.Setting, bool) {
 	return draws.Setting{}, false
 }
 
-// Record is what the folder keeps of the run beside its draws; nil if the fit
-// was not read by [ReadFit].
+// Record returns the record of the run in its folder; nil if the fit was not read by [ReadFit].
 func (f *Fit) Record() *folder.Record {
 	if f == nil {
 		return nil
@@ -288,8 +286,8 @@ func (f *Fit) Record() *folder.Record {
 	return f.record
 }
 
-// SetPosterior says of which model, bound to which data, the draws are; for draws that
-// [ReadCSV] has read. An error names a parameter that the draws do not have.
+// SetPosterior sets the model and data to which the draws belong, for instance after [ReadCSV]. An
+// error names a parameter that the draws do not have.
 func (f *Fit) SetPosterior(p *model.Posterior) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -311,8 +309,8 @@ func (f *Fit) SetPosterior(p *model.Posterior) error {
 	return nil
 }
 
-// Model is the model that the run was made with: for a fit that was read from a
-// folder, compiled from the text that is kept there.
+// Model returns the model of the run. If the fit was read from a folder, the model is compiled from
+// the text there.
 func (f *Fit) Model() (*model.Model, error) {
 	if f == nil {
 		return nil, f.Err()
@@ -334,8 +332,8 @@ func (f *Fit) Model() (*model.Model, error) {
 		model.CompileOptions{Legacy: f.record.Legacy, Included: source.Included, IncludePaths: source.IncludePaths})
 }
 
-// Data are those that the run was made with: for a fit that was read from a
-// folder, what is kept there.
+// Data returns the data of the run. If the fit was read from a folder, the data are read from
+// there.
 func (f *Fit) Data() (*data.Set, error) {
 	if f == nil {
 		return nil, f.Err()
@@ -348,13 +346,14 @@ func (f *Fit) Data() (*data.Set, error) {
 	case f.values != nil:
 		return f.values, nil
 	}
-	// How long a file may be was asked when the run was made.
+	// The size of the file was checked when the run was made.
 	memory := compile.MemoryOr(f.read.Memory)
 	return f.record.ReadData(f.dir, data.Options{Limit: memory, Memory: memory})
 }
 
-// Binding is how the model of the fit was bound, for models derived from it: transformed
-// data may draw random numbers. It allows for impossible data, as the draws exist.
+// Binding returns the options with which the model of the fit was bound. Use them for models
+// derived from it, because transformed data may draw random numbers. They allow impossible data, as
+// the draws exist.
 func (f *Fit) Binding() model.BindOptions {
 	switch {
 	case f == nil:
@@ -367,8 +366,8 @@ func (f *Fit) Binding() model.BindOptions {
 	return model.BindOptions{}
 }
 
-// Posterior is the model bound to the data that the run was made with. It is
-// made at the first call, unless ctx ends before; see [Fit.Model] and [Fit.Data].
+// Posterior returns the model bound to the data of the run. It is made at the first call, unless
+// ctx ends early; see [Fit.Model] and [Fit.Data].
 func (f *Fit) Posterior(ctx context.Context) (*model.Posterior, error) {
 	if f == nil {
 		return nil, f.Err()

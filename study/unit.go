@@ -36,9 +36,9 @@ type Spec struct {
 	Keep       Keep    `json:"keep"`
 }
 
-// Keep says what is kept of a fit beside its findings. Quantities are names of variables
-// or of elements, such as theta or theta[1]. Only what is kept is computed; findings rest
-// on the quantities that are kept and on the parameters, and on the statistics that are kept.
+// Keep says what is kept of a fit in addition to its findings. Quantities are names of variables or
+// of elements, such as theta or theta[1]. Only kept results are computed. Findings use the kept
+// quantities, the parameters, and the kept statistics.
 type Keep struct {
 	Summary    []string `json:"summary"`              // quantities whose summary is kept; nil: all
 	NoSummary  bool     `json:"none,omitempty"`       // none of them
@@ -50,7 +50,7 @@ type Keep struct {
 	Ranks bool `json:"ranks,omitempty"`
 }
 
-// measures is what has to be computed for the statistics.
+// measures returns the measures needed for the kept statistics.
 func (k *Keep) measures() diagnose.Measures {
 	if k.Statistics == nil {
 		return diagnose.AllMeasures

@@ -34,8 +34,8 @@ func divergent() run {
 	return r
 }
 
-// Divergent transitions are listed with where they are, and the finding names
-// the quantity that tells them from the others.
+// Divergent transitions are listed with where they are, and the finding names the quantity that
+// distinguishes them from the others.
 func TestDivergences(t *testing.T) {
 	d := divergent()
 	found := Divergences(d)

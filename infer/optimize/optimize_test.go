@@ -333,7 +333,7 @@ func TestPathfinder(t *testing.T) {
 	if err != nil || len(none.Points) != 1000 {
 		t.Errorf("no parameters: %v", err)
 	}
-	// A log density without a mode: the path ends somewhere, and k tells.
+	// A log density without a mode: the path ends somewhere, and k shows it.
 	r, err := Pathfinder(context.Background(), infertest.Funnel{D: 3}, PathfinderOptions{Seed: 2})
 	if err == nil && len(r.Points) != 1000 {
 		t.Errorf("funnel: %d draws", len(r.Points))

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestExactDrawsAreNotWrong judges independent draws, of which none may be called wrong.
+// TestExactDrawsAreNotWrong judges independent draws; none may be called wrong.
 func TestExactDrawsAreNotWrong(t *testing.T) {
 	short.Skip(t, "it judges many exact draws of each target; TestFiguresMatchExactDraws is left")
 	for _, target := range checked() {
