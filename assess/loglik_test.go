@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Log likelihoods are the same derived and by the model's own hand, in memory and draw by
-// draw; groups add up.
+// Log likelihoods are the same whether derived or computed by the model, in memory or draw by draw.
+// Those of groups are sums.
 func TestLogLik(t *testing.T) {
 	ctx := context.Background()
 	fit := fittest.LineFit(t, fittest.Line+` generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | a + b * x[n], s); }`)
@@ -37,8 +37,7 @@ func TestLogLik(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// So little memory that observations are gone through in parts, without effective sample
-	// sizes.
+	// With so little memory, observations are processed in parts, without effective sample sizes.
 	c, err := derived.LOO(ctx, 20000)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// The prior as it is drawn directly and as NUTS samples it is the same
-// distribution: the quantiles of each agree within their errors.
+// Direct draws from the prior and draws by NUTS have the same distribution: their quantiles agree
+// within their errors.
 func TestPrior(t *testing.T) {
 	const text = `data { int N; vector[N] x; vector[N] y; }
 parameters {
@@ -48,7 +48,7 @@ model {
 	if !direct.Direct {
 		t.Fatalf("the prior was not drawn directly: %s", direct.Reason)
 	}
-	// The same with a prior that computes something, so that it is sampled.
+	// The same prior with a computation, so that it is sampled.
 	other, err := model.Compile("m", strings.Replace(text, "theta ~ normal(1, tau)", "theta ~ normal(1, twice / 2)", 1))
 	if err != nil {
 		t.Fatal(err)

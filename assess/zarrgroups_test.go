@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Dimensions that go through the levels of a factor have its name and its levels.
+// Dimensions that run over the levels of a factor have its name and its levels.
 func TestZarrLevels(t *testing.T) {
 	m, err := model.Compile("m", `data {
   int N;
@@ -177,9 +177,9 @@ func TestZarrGroups(t *testing.T) {
 	}
 }
 
-// Python's xarray reads the same numbers, as a tree and by group, while a run goes on
-// and after it, and writes netCDF from it. PPL_XARRAY is a python3 with zarr 3,
-// xarray and netCDF4; it gets the stores on its standard input, as a tar file.
+// Python's xarray reads the same numbers, as a tree and by group, during a run and after it, and
+// writes netCDF from them. PPL_XARRAY is a python3 with zarr 3, xarray and netCDF4. It reads the
+// stores from its standard input, as a tar file.
 func TestZarrInPython(t *testing.T) {
 	python := os.Getenv("PPL_XARRAY")
 	if python == "" {

@@ -140,7 +140,7 @@ func TestReference(t *testing.T) {
 	near(t, "pseudo-BMA", PseudoBMA(pointwise), ref.PseudoBMA)
 }
 
-// Stacking weights: at least as good as what R's optimiser finds, and at a maximum.
+// Stacking weights are at least as good as those of R's optimiser, and at a maximum.
 func TestStacking(t *testing.T) {
 	ref := readReference(t)
 	score := func(pointwise [][]float64, w []float64) float64 {
@@ -201,8 +201,8 @@ func TestStacking(t *testing.T) {
 	}
 }
 
-// Efficiencies that are known afterwards give what they give beforehand, where the tails
-// are of the same length: a fifth of few draws.
+// Efficiencies give the same result whether known before or after, if the tails have the same
+// length: a fifth of few draws.
 func TestAdjust(t *testing.T) {
 	whole := refLogLik(2)
 	m := &Matrix{Chains: []int{100}}
@@ -228,7 +228,7 @@ func TestAdjust(t *testing.T) {
 	near(t, "efficiency", got.Efficiency, want.Efficiency)
 }
 
-// What cannot be estimated is NaN, and is among the bad ones.
+// Estimates that do not exist are NaN, and are listed as bad.
 func TestDegenerate(t *testing.T) {
 	m := NewMatrix([]int{100, 100}, 4)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -285,8 +285,7 @@ func BenchmarkLOO(b *testing.B) {
 	}
 }
 
-// The memory of streamed cross-validation is that of the tails: less than a tenth of
-// that of the matrix.
+// Streamed cross-validation stores only the tails: less than a tenth of the memory of the matrix.
 func TestMemory(t *testing.T) {
 	const draws, n = 4000, 3000
 	var before, after runtime.MemStats
@@ -360,8 +359,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Of uniform samples, about one in twenty is outside the band and has P below 0.05; others
-// nearly all are.
+// About one in twenty uniform samples is outside the band and has P below 0.05; nearly all other
+// samples are and have.
 func TestUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const repeats, n = 200, 60

@@ -60,8 +60,8 @@ func newLine(draws int, coef []float64) (*line, *Moments) {
 	return l, m
 }
 
-// Moment matching gives what R's package loo gives, for three limits, which bring in
-// all kinds of transformations.
+// Moment matching agrees with R's package loo, for three limits that need all kinds of
+// transformations.
 func TestMomentsAsR(t *testing.T) {
 	text, err := os.ReadFile("testdata/moments.json")
 	if err != nil {

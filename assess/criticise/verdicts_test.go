@@ -52,7 +52,7 @@ func TestUniformOfMany(t *testing.T) {
 	}
 }
 
-// A statistic of the data is odd only if there are replications enough to show it.
+// A statistic of the data is odd only if there are enough replications to show it.
 func TestOdd(t *testing.T) {
 	for _, test := range []struct {
 		what     string

@@ -107,7 +107,7 @@ func TestFolds(t *testing.T) {
 		t.Errorf("the same seed gives other folds: %v, %v", a, b)
 	}
 
-	// Tuned by them, the sampler comes to the posterior.
+	// Tuned with them, the sampler still samples the posterior.
 	fit, err := fit.Sample(t.Context(), whole, fit.Options{Chains: 2, Warmup: 200, Draws: 300, Seed: 1, Sampler: ahmc.Sampler{
 		Reward: ahmc.Predictive{Folds: made, Leapfrogs: 20}, StepSizePoints: 8, StepsPoints: 8, Freeze: true,
 	}})

@@ -31,7 +31,7 @@ var nutsColumns = func() []sampler.Column {
 	return row.AllColumns()
 }()
 
-// named are columns without values.
+// named returns columns without values.
 func named(names ...string) (columns []sampler.Column) {
 	for _, name := range names {
 		columns = append(columns, sampler.Column{Name: name})
@@ -191,8 +191,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestExact: every number is read back as it was, for each kind of metric, whether digits are
-// given or not; notes too.
+// TestExact: every number reads back unchanged, for each kind of metric, with and without given
+// digits; notes too.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	metrics := []infer.Metric{
@@ -560,8 +560,8 @@ func BenchmarkWriter(b *testing.B) {
 	}
 }
 
-// A snapshot stays as it is while draws are added, in memory and once they are read
-// back from journals.
+// A snapshot does not change while draws are added, in memory and once they are read back from
+// journals.
 func TestSnapshot(t *testing.T) {
 	for _, limit := range []int{1 << 20, 100} {
 		columns := Columns{Statistics: nutsColumns, Names: []string{"a", "b"}}
@@ -608,7 +608,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Tables are read as they were written.
+// Tables read back unchanged.
 func TestReadTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	want := infer.Table{Name: "t", Columns: []string{"x", "y"}, Rows: [][]float64{{0.1, math.Inf(1)}, {-3, 1e-300}}}

@@ -17,8 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// Draws come out of a journal as they went in, up to the snapshot; what
-// followed it, half a draw among it, is forgotten and written over.
+// Draws of a journal read back unchanged, up to the snapshot. Later ones, including half a draw,
+// are dropped and overwritten.
 func TestJournal(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "x")
 	var all []infer.Draw
@@ -147,8 +147,8 @@ func journal(t testing.TB, base string, key draws.JournalKey) {
 	}
 }
 
-// Whatever happens to the bytes of a journal or of a state, no draw is taken for
-// a good one that is not, and what is whole can be gone on with.
+// After any damage to the bytes of a journal or a state, no damaged draw is accepted, and the chain
+// can continue from the intact part.
 func TestJournalDamage(t *testing.T) {
 	dir := t.TempDir()
 	key := draws.JournalKey{ID: 1, Seed: 3, Values: 2}
@@ -253,7 +253,7 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
-// Every single bit of a state that is another is found.
+// Every changed bit of a state is detected.
 func TestStateBits(t *testing.T) {
 	key := draws.JournalKey{ID: 1, Seed: 3, Values: 2}
 	text, err := draws.EncodeState(snapshot(t, key, 3))
