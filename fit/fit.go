@@ -48,11 +48,11 @@ type Fit struct {
 
 	posterior *model.Posterior // nil after reading draws, until needed
 	dir       string           // of a fit that was read
-	record    *folder.Record   // likewise
+	record    *folder.Record   // of a fit that was read
 	source    *folder.Source   // of a fit read from an archive, which is not read again
-	values    *data.Set        // likewise, from an archive
+	values    *data.Set        // of a fit read from an archive
 	packed    bool             // files state their names without their folder
-	read      ReadOptions      // likewise
+	read      ReadOptions      // of a fit that was read
 	head      []draws.Setting  // settings in the files of a fit that was read
 	config    infer.Config     // with its defaults filled in
 	sigFigs   int              // significant digits in files; 0: the numbers are exact

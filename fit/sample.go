@@ -136,8 +136,8 @@ type Options struct {
 	looked   func(n int, ess, rhat float64) // what TargetESS looks at; as progress
 
 	tablesEvery  time.Duration // for tests
-	keepInMemory int           // likewise; 0: keepInMemory
-	flushAlways  bool          // likewise
+	keepInMemory int           // for tests; 0: keepInMemory
+	flushAlways  bool          // for tests
 }
 
 // tablesEvery is the time between updates of the kernels' tables during a run.

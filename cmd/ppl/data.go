@@ -103,7 +103,7 @@ func (in *input) describe(ctx context.Context, path string, asJSON bool, stdout,
 		in.readData(ctx)
 	}
 	text := in.text
-	set, err := in.parseData()
+	set, err := in.parseData(io.Discard)
 	if err != nil {
 		return err
 	}
@@ -170,6 +170,12 @@ func (in *input) runs(path string) []string {
 	}
 	for _, na := range in.na {
 		words = append(words, "--na", na)
+	}
+	for _, folder := range in.compile.IncludePaths {
+		words = append(words, "--include-path", folder)
+	}
+	if in.compile.Legacy {
+		words = append(words, "--legacy")
 	}
 	return words
 }

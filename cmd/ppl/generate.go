@@ -164,7 +164,7 @@ must be among the draws, in the same sizes.`,
 			if err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
-			if p, err = o.boundTo(cmd.Context(), model, f); err != nil {
+			if p, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		} else {
@@ -174,7 +174,7 @@ must be among the draws, in the same sizes.`,
 			}
 			name = folder.BaseName(model.Name())
 			o.readData(cmd.Context())
-			if p, err = o.boundTo(cmd.Context(), model, f); err != nil {
+			if p, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		}
@@ -198,7 +198,7 @@ func printer(w io.Writer) func(string) {
 }
 
 // given returns the data of --data, or else those of the run.
-func (o *quantityOptions) given(fit *fit.Fit) (*data.Set, error) {
+func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, error) {
 	if o.data == "" {
 		return fit.Data()
 	}
@@ -211,12 +211,13 @@ func (o *quantityOptions) given(fit *fit.Fit) (*data.Set, error) {
 			return nil, err
 		}
 	}
-	return o.parseData()
+	return o.parseData(stderr)
 }
 
 // boundTo binds a model to the data of --data, or else to those of the run.
-func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit) (*model.Posterior, error) {
-	values, err := o.given(fit)
+func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit, stderr io.Writer) (*model.Posterior, error) {
+	o.uses = model.Program().Declares
+	values, err := o.given(fit, stderr)
 	if err != nil {
 		return nil, err
 	}

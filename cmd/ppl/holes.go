@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/diag"
 )
 
 // This file: --na, the treatment of missing values in a table.
@@ -18,36 +19,56 @@ var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.Hole
 // holeWords completes the values of --na.
 var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
 
-// holes reads --na. A column that the model does not declare has no effect.
-func (in *input) holes() (func(column string) data.Holes, error) {
+// holes reads --na: what happens to the holes of a column, and the columns that are named. Without
+// a name it is about the columns that the model declares.
+func (in *input) holes() (of func(column string) data.Holes, named []string, err error) {
 	if len(in.na) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	all, of := data.HolesFault, map[string]data.Holes{}
+	all, own := data.HolesFault, map[string]data.Holes{}
 	for _, text := range in.na {
-		column, what, named := strings.Cut(text, "=")
-		if !named {
+		column, what, isNamed := strings.Cut(text, "=")
+		if !isNamed {
 			column, what = "", text
 		}
 		h, ok := holeWhat[strings.TrimSpace(what)]
 		switch column = strings.TrimSpace(column); {
-		case !ok || named && column == "":
-			return nil, usagef("--na must be error, drop, keep, or of one column as in age=drop, but is %q", text)
-		case named:
-			of[column] = h
+		case !ok || isNamed && column == "":
+			return nil, nil, usagef("--na must be error, drop, keep, or of one column as in age=drop, but is %q", text)
+		case isNamed:
+			own[column] = h
+			named = append(named, column)
 		default:
 			all = h
 		}
 	}
 	return func(column string) data.Holes {
-		if h, ok := of[column]; ok {
+		if h, ok := own[column]; ok {
 			return h
 		}
 		if in.uses != nil && !in.uses(column) {
 			return data.HolesFault
 		}
 		return all
-	}, nil
+	}, named, nil
+}
+
+// checkHoles says what is wrong with --na for these data.
+func checkHoles(set *data.Set, name string, named []string) error {
+	if !set.Table() {
+		return usagef("--na is for tables (CSV), but %s is none", name)
+	}
+	for _, column := range named {
+		if slices.ContainsFunc(set.Columns(), func(c data.Column) bool { return c.Name == column }) {
+			continue
+		}
+		text := fmt.Sprintf("--na: %s has no column %s", name, column)
+		if near := diag.Nearest(column, slices.Values(set.Names())); near != "" {
+			text += "; did you mean " + near + "?"
+		}
+		return usagef("%s", text)
+	}
+	return nil
 }
 
 // droppedRows reports the rows that --na leaves out.
@@ -57,7 +78,7 @@ func droppedRows(stderr io.Writer, s *data.Set) {
 	}
 	var of []string
 	for _, c := range s.Columns() {
-		if c.Missing > 0 {
+		if c.Missing > 0 && c.Holes == data.HolesDrop {
 			of = append(of, fmt.Sprintf("%s in %d", c.Name, c.Missing))
 		}
 	}

@@ -144,10 +144,14 @@ func (in *input) readData(ctx context.Context) {
 
 // parseData parses the text that readData has read, and drops the text, which may take more memory
 // than its values.
-func (in *input) parseData() (*data.Set, error) {
+func (in *input) parseData(stderr io.Writer) (*data.Set, error) {
 	if in.parsed == nil && in.textErr == nil {
 		in.parsed, in.textErr = in.parse(fileName(in.data), in.text)
 		in.text = ""
+		if in.textErr == nil && !in.quiet {
+			noRows(stderr, in.parsed)
+			droppedRows(stderr, in.parsed)
+		}
 	}
 	return in.parsed, in.textErr
 }
@@ -258,7 +262,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		if in.data == "" {
 			return nil
 		}
-		values, err = in.parseData()
+		values, err = in.parseData(stderr)
 		return err
 	})
 	if err != nil {
@@ -274,10 +278,6 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		}
 	}
 	l.values = values
-	if !in.quiet {
-		noRows(stderr, values)
-		droppedRows(stderr, values)
-	}
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
@@ -379,13 +379,14 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 		}
 		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
 	}
-	var err error
-	if o.Holes, err = in.holes(); err != nil {
+	of, named, err := in.holes()
+	if err != nil {
 		return nil, err
 	}
+	o.Holes = of
 	set, err := data.Parse(name, text, o)
-	if err == nil && len(in.na) > 0 && !set.Table() {
-		return nil, usagef("--na is for tables (CSV), but %s is none", name)
+	if err == nil && of != nil {
+		err = checkHoles(set, name, named)
 	}
 	return set, err
 }

@@ -59,7 +59,8 @@ those observed.
 		}
 		values, err := f.Data()
 		if model == "" || err != nil {
-			values, err = o.given(f)
+			o.uses = m.Program().Declares
+			values, err = o.given(f, cmd.ErrOrStderr())
 		}
 		if err != nil {
 			return err

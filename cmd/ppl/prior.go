@@ -41,7 +41,7 @@ func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer)
 	}
 	values := data.Empty()
 	if o.data != "" {
-		if values, err = o.parseData(); err != nil {
+		if values, err = o.parseData(stderr); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -12,6 +12,7 @@ type Column struct {
 	Header  string // as in the file
 	Name    string // in a program, see [ColumnName]
 	Missing int    // the number of fields that are empty or NA, in all rows of the file
+	Holes   Holes  // what happens to them
 }
 
 // Columns lists the columns of a table, in the order of the file; nil for other formats.

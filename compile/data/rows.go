@@ -9,8 +9,8 @@ import (
 
 // This file reads the rows of a table.
 
-// rowReader reads rows, the header first. [csv.Reader] implements it, and so does plainRows, which
-// is four times as fast. plainRows reads tables without quotes, as most tables are.
+// rowReader reads rows, the header first. [csv.Reader] implements it, and so does plainRows, for
+// tables without quotes, as most tables are.
 type rowReader interface {
 	// Read returns the fields of the next row, which are valid until the next call, or [io.EOF].
 	// Another error is a [*csv.ParseError].

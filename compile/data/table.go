@@ -124,7 +124,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	rows := 0
 	for i := range columns {
 		c := &columns[i]
-		s.columns = append(s.columns, Column{Header: c.header, Name: c.name, Missing: c.missing})
+		s.columns = append(s.columns, Column{Header: c.header, Name: c.name, Holes: c.holes, Missing: c.missing})
 		rows = len(c.reals)
 		if c.fault != nil {
 			if c.missing > 1 {
