@@ -114,7 +114,9 @@ func TestWatch(t *testing.T) {
 		told[name]++
 		if name == "progress" && told[name] == 1 {
 			var p watchedRun
-			if err := json.Unmarshal([]byte(data), &p); err != nil || p.Title != "m" || len(p.Chains) != 2 || p.Chains[0].Total != 10000200 {
+			// A chain whose warm-up ended early has fewer than its 200 warm-up iterations, and this
+			// event may be read before that or after.
+			if err := json.Unmarshal([]byte(data), &p); err != nil || p.Title != "m" || len(p.Chains) != 2 || p.Chains[0].Total <= 10000000 || p.Chains[0].Total > 10000200 {
 				t.Errorf("progress %s: %v", data, err)
 			}
 			conforms(t, schemas["watch"], data)
