@@ -86,7 +86,8 @@ func TestInterruptedBind(t *testing.T) {
 			if !limited && !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: %s\n%v", block, s, err)
 			}
-			if d := time.Since(begin); d > time.Second {
+			// A bound that a busy machine keeps too; a binding that goes on takes minutes.
+			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("%s: %s: ended after %s", block, s, d)
 			}
 			cancel()
@@ -121,8 +122,8 @@ model {
 	}
 }
 
-// TestStop checks that an evaluation, even one without loops, ends soon after it is asked to, and
-// that the next one is right.
+// TestStop checks that an evaluation, even one without loops, ends as soon as it hears that it
+// should, and that the next one is right.
 func TestStop(t *testing.T) {
 	text := `parameters {
   vector[1500] x;
@@ -142,21 +143,21 @@ model {
 	}
 	x, grad := make([]float64, m.Dim()), make([]float64, m.Dim())
 	enough := errors.New("enough")
-	begin, left := time.Now(), 0
+	asked, left := 0, 0
 	m.SetStop(func() error {
-		if time.Since(begin) > 30*time.Millisecond {
+		if asked++; asked >= 3 {
 			return &leave{enough, &left}
 		}
 		return nil
 	})
 	if _, err := m.LogDensityGrad(x, grad); !errors.Is(err, enough) {
-		t.Fatalf("%v after %s", err, time.Since(begin))
+		t.Fatalf("%v after %d questions", err, asked)
 	}
 	if left != 1 {
 		t.Errorf("whoever stopped it heard %d times that it goes on", left)
 	}
-	if d := time.Since(begin); d > 500*time.Millisecond { // 80 ms on a machine that has time
-		t.Errorf("ended after %s", d)
+	if asked != 3 {
+		t.Errorf("asked %d times whether to stop, and was told to at the third", asked)
 	}
 }
 
