@@ -39,7 +39,7 @@ func (b *Body) joinProducts(uses []int32) {
 		return
 	}
 	for i := range b.Nodes {
-		if b.joinSums(&b.Nodes[i], uses) {
+		if b.joinSums(int32(i), uses) {
 			dead[i], moved = true, true
 		}
 	}
@@ -101,9 +101,11 @@ func (b *Body) joinProducts(uses []int32) {
 	b.drop(dead)
 }
 
-// joinSums replaces a node n that only adds up sums, such as those of groups, by one sum over all
-// their elements.
-func (b *Body) joinSums(n *Node, uses []int32) bool {
+// joinSums replaces node k, if it only adds up sums, such as those of groups, by one sum over all
+// their elements. The nodes that make these sums then make the sum that k made, which may be one
+// that another node adds up.
+func (b *Body) joinSums(k int32, uses []int32) bool {
+	n := &b.Nodes[k]
 	plain := func(n *Node) bool { return n.Kind == Accumulate && n.Op == ad.OpScatter && !n.Store && n.N > 1 }
 	if !plain(n) || !n.Map.Uniform() {
 		return false
@@ -122,6 +124,11 @@ func (b *Body) joinSums(n *Node, uses []int32) bool {
 		m := &b.Nodes[i]
 		m.Dst, m.Map = n.Dst, Map{Off: n.Map.Off, Dims: []ad.Dim{{N: m.N}}, N: m.N}
 	}
+	if total := &b.Buffers[n.Dst]; total.Body == b {
+		others := slices.DeleteFunc(slices.Clone(total.Makers), func(i int32) bool { return i == k })
+		total.Makers = append(others, d.Makers...)
+	}
+	d.Makers = nil
 	return true
 }
 
