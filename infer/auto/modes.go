@@ -30,6 +30,9 @@ const (
 	// differs from the approximation's by less than exact plus exactShare per dimension.
 	exact, exactShare = 0.1, 0.01
 
+	// ascentSteps bounds the steps of Newton's method from the end of a climb that is no maximum.
+	ascentSteps = 30
+
 	// A ray from a mode has this number of shells; the distance grows by shellGrowth from one to
 	// the next.
 	shells, shellGrowth = 12, 2.0
@@ -56,6 +59,9 @@ type mode struct {
 	logDensity float64      // at the mode, or that of the normal distribution there
 	mass       float64      // log mass, up to a constant
 	found      []int        // indices of the chains that found it
+	// gain of log density that a Newton step from the mode promises, from the second derivatives; 0
+	// if these were not taken
+	promise float64
 	// the wide region around another mode, which has no maximum, so that no climb ends in it
 	outer bool
 	to    *whiten.Map
@@ -607,7 +613,42 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 		}
 	}
 	m.Mean = slices.Clone(x)
-	return w.at.newMode(m, logDensity), nil
+	found := w.at.newMode(m, logDensity)
+	if found != nil {
+		z := make([]float64, d)
+		found.to.Pull(w.Point.Gradient, z)
+		found.promise = 0.5 * floats.Dot(z, z)
+	}
+	return found, nil
+}
+
+// isTop reports whether the mode is a maximum of the density, as far as second derivatives show.
+func (m *mode) isTop() bool { return m.promise < exact+exactShare*float64(m.metric.Dim) }
+
+// summit returns the maximum above the end of a climb; nil if none is found, or if it is that of a
+// known mode. L-BFGS may stop on the slope of a narrow, bent ridge: its last step gained little and
+// its approximate second derivatives promise no more. There the true ones do, and Newton's method,
+// which follows the bend, goes on.
+func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode) (*mode, error) {
+	m, err := w.modeAt(a)
+	if err != nil || m == nil || m.isTop() {
+		return m, err
+	}
+	r, err := optimize.Maximize(ctx, w.Target, a.X, optimize.Options{Algorithm: optimize.Newton, Iterations: ascentSteps, TolObj: 1e-4})
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(known, func(m *mode) bool { return !m.outer && m.has(r.X, r.LogDensity) }) {
+		return nil, nil
+	}
+	scale := make([]float64, len(r.X))
+	for i, v := range variances(m.metric) {
+		scale[i] = math.Sqrt(v)
+	}
+	if m, err = w.curved(r.X, r.LogDensity, scale); err != nil || m == nil || !m.isTop() {
+		return nil, err
+	}
+	return m, nil
 }
 
 // climbs makes n climbs. Those that approach a known mode end early.
@@ -665,7 +706,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	if err != nil || !next {
 		return false, err
 	}
-	m, err := w.modeAt(a)
+	m, err := w.summit(ctx, a, slices.Concat(known, out.modes))
 	if err != nil {
 		return false, err
 	}
