@@ -214,7 +214,7 @@ func (g *Graph) readsElements(r Ref) bool {
 		return g.Nodes[n.Args[0]].Op == OpTake && g.readsElements(n.Args[0])
 	case OpResult:
 		l := g.Nodes[n.Args[0]].Layout()
-		switch p := l.Parts()[n.ResultIndex()]; p.From {
+		switch p, _ := l.Part(n.ResultIndex()); p.From {
 		case Kept:
 			return l.Repeated().readsElements(l.Repeated().Outputs[p.Output])
 		case Taken:

@@ -501,11 +501,11 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 	}
 	switch {
 	case op == OpResult:
-		ts, i := g.Nodes[args[0]].Results(), int(attr.(resultAttr))
-		if i < 0 || i >= len(ts) {
-			g.fail(op, "result %d of a node with %d", i, len(ts))
+		u, ok := g.Nodes[args[0]].ResultType(int(attr.(resultAttr)))
+		if !ok {
+			g.fail(op, "no result %d", attr)
 		}
-		t.Shape = ts[i].Shape
+		t.Shape = u.Shape
 	case row.Class == Elementwise || row.Class == Random:
 		for _, a := range args {
 			u := g.Nodes[a].Type

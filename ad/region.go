@@ -106,6 +106,17 @@ func (n *Node) Results() []Type {
 	return nil
 }
 
+// ResultType returns the type of result i of a region, without lanes; ok is false if the node has
+// no such result.
+func (n *Node) ResultType(i int) (t Type, ok bool) {
+	l := n.Layout()
+	p, ok := l.Part(i)
+	if !ok {
+		return Type{}, false
+	}
+	return l.typeOf(p), true
+}
+
 func resultTypes(r RegionAttr) []Type {
 	l := r.Layout()
 	return l.types()

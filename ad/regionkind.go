@@ -170,20 +170,37 @@ func (l *Layout) Parts() []Part {
 	return out
 }
 
+// Part returns the origin of result i. It looks at runs only, so that code that asks for each
+// result of a large region in turn stays linear.
+func (l *Layout) Part(i int) (p Part, ok bool) {
+	for _, r := range l.Results {
+		if i >= 0 && i < r.N {
+			return Part{r.From, r.First + i}, true
+		}
+		i -= r.N
+	}
+	return Part{}, false
+}
+
+// typeOf returns the type of a result, without lanes.
+func (l *Layout) typeOf(p Part) Type {
+	body := l.Bodies[len(l.Bodies)-1]
+	switch p.From {
+	case Trips, Stride:
+		return Scalar
+	case History, Kept:
+		return Type{Shape: append([]int{l.Rows()}, body.Type(body.Outputs[p.Output]).Shape...)}
+	default:
+		return body.Type(body.Outputs[p.Output])
+	}
+}
+
 // types returns the types of the results, in order.
 func (l *Layout) types() []Type {
-	body := l.Bodies[len(l.Bodies)-1]
 	list := l.Parts()
 	ts := make([]Type, len(list))
 	for i, p := range list {
-		switch p.From {
-		case Trips, Stride:
-			ts[i] = Scalar
-		case History, Kept:
-			ts[i] = Type{Shape: append([]int{l.Rows()}, body.Type(body.Outputs[p.Output]).Shape...)}
-		default:
-			ts[i] = body.Type(body.Outputs[p.Output])
-		}
+		ts[i] = l.typeOf(p)
 	}
 	return ts
 }

@@ -291,11 +291,11 @@ func VerifyGraph(g *ad.Graph) error {
 		want := ad.Type{Lanes: lanes}
 		switch {
 		case n.Op == ad.OpResult:
-			ts := g.Nodes[n.Args[0]].Results()
-			if k := n.ResultIndex(); k >= len(ts) {
-				return wrong("result %d of %d", k, len(ts))
+			t, ok := g.Nodes[n.Args[0]].ResultType(n.ResultIndex())
+			if !ok {
+				return wrong("no result %d", n.ResultIndex())
 			}
-			want.Shape = ts[n.ResultIndex()].Shape
+			want.Shape = t.Shape
 		case row.Class == ad.Elementwise || row.Class == ad.Random:
 			for _, t := range types {
 				if len(t.Shape) > 0 {

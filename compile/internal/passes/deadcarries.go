@@ -273,13 +273,26 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 			w.Input(r)
 		}
 	}
+	at := map[ad.Ref][]int{} // by region, found once: its results' indices in the trimmed region
+	positions := func(region ad.Ref) []int {
+		if at[region] == nil {
+			k := 0
+			for _, present := range s.uses[region].present() {
+				at[region] = append(at[region], k)
+				if present {
+					k++
+				}
+			}
+		}
+		return at[region]
+	}
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		u := s.uses[r]
 		if u != nil {
 			attr, args = u.trimmed(n), kept(args, u.args)
 		}
 		if n.Op == ad.OpResult {
-			return w.To.Result(args[0], count(s.uses[n.Args[0]].present()[:n.ResultIndex()]))
+			return w.To.Result(args[0], positions(n.Args[0])[n.ResultIndex()])
 		}
 		return w.To.Do(n.Op, attr, args...)
 	}

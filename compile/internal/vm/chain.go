@@ -122,13 +122,14 @@ type walkOperand struct {
 	pos, step int
 }
 
-// runChain runs the steps of a chain for one lane.
-func (m *Machine) runChain(p *regionPlan, c *chain, lane int) {
-	at := func(s *scalarMove) walkOperand {
-		w := walkOperand{m.views[s.view], s.off + lane*s.lane, s.step}
-		if p.reverse {
-			w.pos += (p.steps - 1) * s.step
-			w.step = -s.step
+// runChain runs the steps of a scan that is a chain, for one lane.
+func (s *counted) runChain(m *Machine, p *regionPlan, lane int) {
+	c := s.chain
+	at := func(v *scalarMove) walkOperand {
+		w := walkOperand{m.views[v.view], v.off + lane*v.lane, v.step}
+		if s.reverse {
+			w.pos += (s.times - 1) * v.step
+			w.step = -v.step
 		}
 		return w
 	}
@@ -144,7 +145,7 @@ func (m *Machine) runChain(p *regionPlan, c *chain, lane int) {
 		}
 		return at(&moves[0])
 	}
-	m.mem[c.carry] = c.run(m.mem[c.carry], p.steps, operand(c.x), operand(c.y), kept(c.history, m.work[:1]), kept(c.keeps, m.work[1:2]))
+	m.mem[c.carry] = c.run(m.mem[c.carry], s.times, operand(c.x), operand(c.y), kept(c.history, m.work[:1]), kept(c.keeps, m.work[1:2]))
 }
 
 func linearRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {

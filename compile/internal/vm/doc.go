@@ -11,7 +11,7 @@
 //	inplace.go     arrays that are changed in place; work.go: what an evaluation computes and copies
 //	memory.go      places in the arena
 //	stop.go        evaluations that take long, and how they are left
-//	exec.go        running blocks, scans, conditionals and while loops
+//	exec.go        runs blocks; control.go: how scans, conditionals and while loops run their bodies
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number, each a loop
 //	strip.go, moves.go, loops.go   strips, the instructions that move numbers by tables, their loops

@@ -355,7 +355,7 @@ func (x *context) workspace(b *block, n, t int) {
 
 // emitRegion emits a region's bodies and the code around them.
 func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start int) *regionPlan {
-	p := &regionPlan{lanes: max(reg.Lanes, 1), steps: 1}
+	p := &regionPlan{lanes: max(reg.Lanes, 1)}
 	st := x.region(reg)
 	st.start = start
 	for _, a := range n.Args {
@@ -370,24 +370,9 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			x.touch(r.Buf, start, false)
 		}
 	}
-	switch l := &reg.Layout; l.Control {
-	case ad.Counted:
-		p.steps, p.reverse = l.Steps, l.Reverse
-	case ad.Tested:
-		p.snapshots, p.trips, p.stride = l.Snapshots, -1, -1
-		if r := reg.Trips; r != none {
-			p.trips = x.view(x.whole(r))
-		}
-		if r := reg.Stride; r != none {
-			p.stride = x.view(x.whole(r))
-		}
-	case ad.Chosen:
-		p.conditional = true
-		p.cond = x.view(reg.Cond.Value)
-		if reg.Cond.Laned && !reg.Cond.Rep {
-			p.condLane = reg.Cond.N / p.lanes
-		}
-	}
+	p.control = x.control(reg, p.lanes)
+	_, chooses := p.control.(*chosen)
+	loop, loops := p.control.(*tested)
 	for _, c := range reg.Carries {
 		x.touch(c.Buf, start, false)
 		w := copying{dst: x.view(x.whole(c.Buf)), src: x.view(c.Init.Value), n: x.roots[c.Buf].n, rep: c.Init.Rep}
@@ -402,7 +387,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	}
 	for side, body := range reg.Bodies {
 		b := x.body(body)
-		condition := reg.Layout.Control == ad.Tested && side == 0
+		condition := loops && side == 0
 		st.first = x.time
 		x.time += 2
 		for _, k := range reg.Keeps {
@@ -414,7 +399,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 		p.bodies[side] = b.emit()
 		t := x.time
 		x.time += 2
-		if p.conditional {
+		if chooses {
 			x.sides[body] = interval{from, t}
 		}
 		for _, k := range reg.Keeps {
@@ -423,7 +408,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			}
 		}
 		if condition {
-			p.cond = b.readView(reg.Cond.Value, t)
+			loop.cond = b.readView(reg.Cond.Value, t)
 			continue
 		}
 		for _, k := range reg.Outs[side] {
@@ -453,12 +438,11 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.Lane, step: bd.Step})
 		}
 	}
-	if b := p.bodies[0]; reg.Layout.Control == ad.Counted && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
-		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0 {
-		p.tight = true
+	if c, ok := p.control.(*counted); ok && p.scalarSteps() {
+		c.tight = true
 		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))
 	}
-	repeats := !p.conditional || p.lanes > 1
+	repeats := !chooses || p.lanes > 1
 	for k, a := range n.Args {
 		x.touch(a.Buf, end, repeats && !startsOnly(reg, k))
 	}
@@ -478,6 +462,35 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 		x.touch(r, end, repeats && !carries(reg, r))
 	}
 	return p
+}
+
+// control makes the control of a region, apart from the condition that a body computes.
+func (x *context) control(reg *loopnest.Region, lanes int) control {
+	view := func(r rootID) int32 {
+		if r == none {
+			return -1
+		}
+		return x.view(x.whole(r))
+	}
+	switch l := &reg.Layout; l.Control {
+	case ad.Counted:
+		return &counted{times: l.Steps, reverse: l.Reverse}
+	case ad.Tested:
+		return &tested{snapshots: l.Snapshots, trips: view(reg.Trips), stride: view(reg.Stride)}
+	default:
+		c := &chosen{cond: x.view(reg.Cond.Value)}
+		if reg.Cond.Laned && !reg.Cond.Rep {
+			c.condLane = reg.Cond.N / lanes
+		}
+		return c
+	}
+}
+
+// scalarSteps reports whether a step is one block of scalar code, and copies no arrays.
+func (p *regionPlan) scalarSteps() bool {
+	b := p.bodies[0]
+	return len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
+		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0
 }
 
 // keep emits the storing of a value of the body.

@@ -204,7 +204,7 @@ func within(xs []float64, iv ad.Interval) bool {
 	return true
 }
 
-// region runs a scan or a conditional for every lane.
+// region runs a region for every lane.
 func (m *Machine) region(p *regionPlan) error {
 	v := m.views
 	for lane := range p.lanes {
@@ -214,17 +214,6 @@ func (m *Machine) region(p *regionPlan) error {
 			v[w.dst] = v[w.src][from : from+w.n]
 		}
 		m.load(p.laneLoads, lane, 0)
-		body := 0
-		if p.conditional {
-			if v[p.cond][lane*p.condLane] == 0 {
-				body = 1
-			}
-			if err := m.run(p.bodies[body]); err != nil {
-				return err
-			}
-			m.keep(&p.keeps[body], lane, 0)
-			continue
-		}
 		for i := range p.inits {
 			c := &p.inits[i]
 			m.copy(c, v[c.dst], v[c.src][lane*c.lane:])
@@ -232,13 +221,7 @@ func (m *Machine) region(p *regionPlan) error {
 		for _, c := range p.clears {
 			clear(v[c])
 		}
-		var err error
-		if p.snapshots > 0 {
-			err = m.loop(p, lane)
-		} else {
-			err = m.scan(p, lane)
-		}
-		if err != nil {
+		if err := p.control.run(m, p, lane); err != nil {
 			return err
 		}
 		for i := range p.finals {
@@ -272,148 +255,6 @@ func (m *Machine) keep(k *keeps, lane, step int) {
 	for i := range k.arrays {
 		c := &k.arrays[i]
 		m.copy(c, m.views[c.dst][lane*c.lane+step*c.step:], m.views[c.src])
-	}
-}
-
-// tightScan runs a scan whose body is one block of scalar code.
-func (m *Machine) tightScan(p *regionPlan, lane int) error {
-	w := walk{steps: p.steps}
-	rest := m.curs
-	cursors := func(moves []scalarMove) []cursor {
-		cs := rest[:len(moves)]
-		rest = rest[len(moves):]
-		for i := range moves {
-			s := &moves[i]
-			c := cursor{data: m.views[s.view], slot: s.slot, pos: s.off + lane*s.lane, step: s.step}
-			if p.reverse {
-				c.pos += (p.steps - 1) * s.step
-				c.step = -s.step
-			}
-			cs[i] = c
-		}
-		return cs
-	}
-	w.loads, w.history, w.keeps = cursors(p.stepLoads), cursors(p.history.scalars), cursors(p.keeps[0].scalars)
-	w.nexts = p.nextScalars
-	b := &p.bodies[0][0]
-	if k := m.scalar(b.code, &w); k >= 0 {
-		return m.failedCheck(b, k)
-	}
-	return nil
-}
-
-// scan runs the steps of a scan for one lane.
-func (m *Machine) scan(p *regionPlan, lane int) error {
-	switch {
-	case p.chain != nil:
-		m.runChain(p, p.chain, lane)
-		return nil
-	case p.native != nil:
-		if k := p.native.Run(m.memory, m.viewTable, m.scratchMemory, lane, 0, 0); k != 0 {
-			return m.failedCheck(&p.bodies[0][0], int32(k-1))
-		}
-		return nil
-	case p.tight:
-		return m.tightScan(p, lane)
-	}
-	v := m.views
-	body := p.bodies[0]
-	for k := range p.steps {
-		t := k
-		if p.reverse {
-			t = p.steps - 1 - k
-		}
-		for i := range p.stepMoves {
-			w := &p.stepMoves[i]
-			from := w.off + lane*w.lane + t*w.step
-			v[w.dst] = v[w.src][from : from+w.n]
-		}
-		m.load(p.stepLoads, lane, t)
-		m.keep(&p.history, lane, t)
-		if err := m.run(body); err != nil {
-			return err
-		}
-		m.keep(&p.keeps[0], lane, t)
-		m.next(p)
-	}
-	return nil
-}
-
-// next passes carried values to the next step.
-func (m *Machine) next(p *regionPlan) {
-	v := m.views
-	for i := range p.stages {
-		c := &p.stages[i]
-		m.copy(c, v[c.dst], v[c.src])
-	}
-	for i := range p.nextScalars {
-		in := &p.nextScalars[i]
-		m.mem[in.dst] = m.mem[in.a]
-	}
-	for i := range p.nexts {
-		c := &p.nexts[i]
-		m.copy(c, v[c.dst], v[c.src])
-	}
-}
-
-// loop runs a while loop for one lane; see ad.While for the snapshots.
-func (m *Machine) loop(p *regionPlan, lane int) error {
-	m.histories(p, lane, func(h []float64, _ int) { clear(h) })
-	trips, stride := 0, 1
-	for ; ; trips++ {
-		if trips%ad.StopEvery == ad.StopEvery-1 && m.env.Stop != nil {
-			if err := m.env.Stop(); err != nil {
-				return err
-			}
-		}
-		if err := m.run(p.bodies[0]); err != nil {
-			return err
-		}
-		if m.views[p.cond][0] == 0 {
-			break
-		}
-		if trips == p.snapshots*stride {
-			m.thin(p, lane)
-			stride *= 2
-		}
-		if trips%stride == 0 {
-			m.keep(&p.history, lane, trips/stride)
-		}
-		if err := m.run(p.bodies[1]); err != nil {
-			return err
-		}
-		m.next(p)
-	}
-	if p.trips >= 0 {
-		m.views[p.trips][lane] = float64(trips)
-	}
-	if p.stride >= 0 {
-		m.views[p.stride][lane] = float64(stride)
-	}
-	return nil
-}
-
-// thin drops every second snapshot of the lane's histories.
-func (m *Machine) thin(p *regionPlan, lane int) {
-	m.histories(p, lane, func(h []float64, k int) {
-		half := len(h) / k / 2
-		for r := range half {
-			copy(h[r*k:(r+1)*k], h[2*r*k:])
-		}
-		clear(h[half*k:])
-	})
-}
-
-// histories calls f for the lane's part of every history, with the size of a
-// snapshot.
-func (m *Machine) histories(p *regionPlan, lane int, f func(h []float64, k int)) {
-	for i := range p.history.scalars {
-		s := &p.history.scalars[i]
-		f(m.views[s.view][lane*s.lane:lane*s.lane+p.snapshots], 1)
-	}
-	for i := range p.history.arrays {
-		c := &p.history.arrays[i]
-		f(m.views[c.dst][lane*c.lane:lane*c.lane+p.snapshots*c.n], c.n)
 	}
 }
 

@@ -193,10 +193,14 @@ func TestChainsSameBits(t *testing.T) {
 			}
 			scans := 0
 			for i := range p.blocks {
-				if r := p.blocks[i].reg; r != nil && r.chain != nil {
+				r := p.blocks[i].reg
+				if r == nil {
+					continue
+				}
+				if c := r.control.(*counted); c.chain != nil {
 					scans++
 					if way > 0 {
-						r.chain = nil
+						c.chain = nil
 					}
 				}
 			}

@@ -256,7 +256,7 @@ func (p *Program) dropCopies(bs []block) {
 		lanes := r.lanes
 		r.inits = slices.DeleteFunc(r.inits, func(c copying) bool { return lanes == 1 && same(c) })
 		r.nexts = slices.DeleteFunc(r.nexts, same)
-		if r.conditional && lanes == 1 {
+		if _, ok := r.control.(*chosen); ok && lanes == 1 {
 			for side := range r.keeps {
 				ks := &r.keeps[side]
 				ks.arrays = slices.DeleteFunc(ks.arrays, func(c copying) bool { c.lane = 0; return same(c) })

@@ -46,7 +46,7 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 		}
 		if r := b.reg; r != nil {
 			fmt.Fprintf(w, "%s  lanes %d, steps %d; moves %d %d, loads %d %d, history %d %d, keeps %d %d, nexts %d %d, stages %d, finals %d\n",
-				indent, r.lanes, r.steps, len(r.laneMoves), len(r.stepMoves), len(r.laneLoads), len(r.stepLoads),
+				indent, r.lanes, r.control.steps(), len(r.laneMoves), len(r.stepMoves), len(r.laneLoads), len(r.stepLoads),
 				len(r.history.scalars), len(r.history.arrays), len(r.keeps[0].scalars), len(r.keeps[0].arrays),
 				len(r.nextScalars), len(r.nexts), len(r.stages), len(r.finals))
 			for _, body := range r.bodies {

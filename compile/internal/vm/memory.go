@@ -124,8 +124,8 @@ func (p *Program) findChains(bs []block) {
 		if r == nil {
 			continue
 		}
-		if r.tight {
-			r.chain = findChain(r)
+		if c, ok := r.control.(*counted); ok && c.tight {
+			c.chain = findChain(r)
 		}
 		p.findChains(r.bodies[0])
 		p.findChains(r.bodies[1])

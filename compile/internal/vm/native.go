@@ -73,7 +73,7 @@ func (p *Program) makeNative() {
 			p.native, p.mistake = nil, fmt.Sprint(r)
 		}
 	}()
-	g := &generator{p: p, regions: map[*block]*regionCode{}, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{},
+	g := &generator{p: p, regions: map[*block]*regionCode{}, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*counted]*native.Func{},
 		products: map[*block]*[2]native.Func{}}
 	g.own = int(g.Reserve(p.own))
 	for i := range p.blocks {
@@ -101,8 +101,8 @@ func (p *Program) makeNative() {
 	for b, segments := range g.parts {
 		b.native = segments
 	}
-	for p, fn := range g.scans {
-		p.native = fn
+	for c, fn := range g.scans {
+		c.native = fn
 	}
 	for b, fns := range g.products {
 		b.split.product = fns
@@ -124,7 +124,7 @@ type generator struct {
 	made    []*native.Func // by entry
 	parts   map[*block][]segment
 	runs    map[*block]*fusedRun // by first block
-	scans   map[*regionPlan]*native.Func
+	scans   map[*counted]*native.Func
 	// products are the functions of products in parts: of a part, and of the last one.
 	products map[*block]*[2]native.Func
 	regions  map[*block]*regionCode // of regions in parts

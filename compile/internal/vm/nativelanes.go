@@ -103,19 +103,27 @@ func (v *lanes) reads(view int32) {
 	}
 }
 
+// laneVectors is a control whose lanes can be those of vectors.
+type laneVectors interface {
+	// survey notes what the control reads and writes; top says that the region is the one whose
+	// lanes become those of vectors, and not one within it.
+	survey(v *lanes, p *regionPlan, top bool)
+
+	// top makes the code of that region, and inner of one within it, in the lanes of the mask.
+	top(v *lanes, p *regionPlan, mask int32)
+	inner(v *lanes, p *regionPlan, mask int32)
+}
+
 // region surveys one.
 func (v *lanes) region(p *regionPlan, top bool) {
-	v.need(p.conditional || p.snapshots > 0)
+	c, ok := p.control.(laneVectors)
+	if !ok {
+		v.fits = false
+		return
+	}
 	v.need(top || p.lanes == 1 && len(p.laneMoves)+len(p.laneLoads) == 0)
 	v.need(len(p.nexts)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.keeps[1].arrays) == 0)
-	if p.conditional {
-		v.need(!top || p.condLane <= 1)
-		if !top {
-			v.reads(p.cond)
-		}
-	} else {
-		v.reads(p.cond)
-	}
+	c.survey(v, p, top)
 	for _, c := range p.inits {
 		v.need(c.n == 1)
 		v.writes(c.dst, true)
@@ -125,17 +133,6 @@ func (v *lanes) region(p *regionPlan, top bool) {
 	}
 	for _, view := range p.clears {
 		v.writes(view, true)
-	}
-	for _, s := range p.history.scalars {
-		v.read[s.slot] = true
-		v.need(s.off == 0 && s.step == 1)
-		if top {
-			v.need(s.lane == p.snapshots)
-			continue
-		}
-		spec := &v.p.views[s.view]
-		v.need(!spec.unset && spec.data == nil && spec.n == p.snapshots)
-		v.table[int32(spec.off)] = &table{n: int32(p.snapshots)}
 	}
 	for _, side := range p.keeps {
 		for _, s := range side.scalars {
@@ -164,22 +161,42 @@ func (v *lanes) region(p *regionPlan, top bool) {
 			v.writes(c.dst, false)
 		}
 	}
-	if p.snapshots > 0 && !top {
-		for _, view := range []int32{p.trips, p.stride} {
-			if view >= 0 {
-				v.writes(view, false)
-			}
-		}
-	}
 	for _, body := range p.bodies {
 		for i := range body {
-			v.survey(&body[i])
+			v.block(&body[i])
 		}
 	}
 }
 
-// survey looks at a block of a body.
-func (v *lanes) survey(b *block) {
+func (c *chosen) survey(v *lanes, p *regionPlan, top bool) {
+	v.need(!top || c.condLane <= 1)
+	if !top {
+		v.reads(c.cond)
+	}
+}
+
+func (c *tested) survey(v *lanes, p *regionPlan, top bool) {
+	v.reads(c.cond)
+	for _, s := range p.history.scalars {
+		v.read[s.slot] = true
+		v.need(s.off == 0 && s.step == 1)
+		if top {
+			v.need(s.lane == c.snapshots)
+			continue
+		}
+		spec := &v.p.views[s.view]
+		v.need(!spec.unset && spec.data == nil && spec.n == c.snapshots)
+		v.table[int32(spec.off)] = &table{n: int32(c.snapshots)}
+	}
+	for _, view := range []int32{c.trips, c.stride} {
+		if view >= 0 && !top {
+			v.writes(view, false)
+		}
+	}
+}
+
+// block surveys a block of a body.
+func (v *lanes) block(b *block) {
 	for _, view := range b.clears {
 		v.writes(view, false)
 	}
@@ -270,18 +287,17 @@ func (v *lanes) run(p *regionPlan) {
 			v.load(v.lone[w.dst], w.src, w.off, w.lane)
 		}
 	}
-	if p.conditional {
-		v.address(native.T1, p.cond, 0, moving{v.first, p.condLane})
-		v.conditional(p, mask, true)
-		return
-	}
+	p.control.(laneVectors).top(v, p, mask)
+}
+
+func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
 	for _, c := range p.inits {
 		v.load(v.at[int32(v.p.views[c.dst].off)], c.src, 0, c.lane)
 	}
 	for _, s := range p.history.scalars {
-		v.clearPart(s.view, v.width*p.snapshots, moving{v.first, s.lane})
+		v.clearPart(s.view, v.width*c.snapshots, moving{v.first, s.lane})
 	}
-	trips := v.loop(p, mask, true)
+	trips := c.loop(v, p, mask, true)
 	store := func(view int32, value func(b *native.Builder) native.Value) {
 		v.address(native.T1, view, 0, moving{v.first, 1})
 		v.vectors(func(b *native.Builder) {
@@ -291,11 +307,11 @@ func (v *lanes) run(p *regionPlan) {
 	for _, c := range p.finals {
 		store(c.dst, func(b *native.Builder) native.Value { return v.viewed(b, c.src) })
 	}
-	if p.trips >= 0 {
-		store(p.trips, func(b *native.Builder) native.Value { return b.Load(scratch(trips)) })
+	if c.trips >= 0 {
+		store(c.trips, func(b *native.Builder) native.Value { return b.Load(scratch(trips)) })
 	}
-	if p.stride >= 0 {
-		store(p.stride, func(b *native.Builder) native.Value { return b.Number(1) })
+	if c.stride >= 0 {
+		store(c.stride, func(b *native.Builder) native.Value { return b.Number(1) })
 	}
 }
 
@@ -333,17 +349,12 @@ func (v *lanes) body(bs []block, mask int32) {
 				x.Branch(x.Both(v.in(x, mask), x.Compare(native.NEQ, v.viewed(x, b.args[0]), x.Number(0))), v.bail)
 			})
 		default:
-			if p := b.reg; p.conditional {
-				v.conditional(p, mask, false)
-			} else {
-				v.inner(p, mask)
-			}
+			b.reg.control.(laneVectors).inner(v, b.reg, mask)
 		}
 	}
 }
 
-// inner makes the code of a loop in a body.
-func (v *lanes) inner(p *regionPlan, mask int32) {
+func (c *tested) inner(v *lanes, p *regionPlan, mask int32) {
 	off := func(view int32) int32 { return int32(v.p.views[view].off) }
 	v.vectors(func(b *native.Builder) {
 		for _, c := range p.inits { // of all lanes: what others carry is of no matter before their first trip
@@ -356,22 +367,22 @@ func (v *lanes) inner(p *regionPlan, mask int32) {
 			}
 		}
 	})
-	trips := v.loop(p, mask, false)
+	trips := c.loop(v, p, mask, false)
 	v.vectors(func(b *native.Builder) {
 		for _, c := range p.finals {
 			v.set(b, off(c.dst), v.viewed(b, c.src), mask)
 		}
-		if p.trips >= 0 {
-			v.set(b, off(p.trips), b.Load(scratch(trips)), mask)
+		if c.trips >= 0 {
+			v.set(b, off(c.trips), b.Load(scratch(trips)), mask)
 		}
-		if p.stride >= 0 {
-			v.set(b, off(p.stride), b.Number(1), mask)
+		if c.stride >= 0 {
+			v.set(b, off(c.stride), b.Number(1), mask)
 		}
 	})
 }
 
 // loop makes the code of a loop's trips; the result is where it counts them.
-func (v *lanes) loop(p *regionPlan, outer int32, top bool) (trips int32) {
+func (c *tested) loop(v *lanes, p *regionPlan, outer int32, top bool) (trips int32) {
 	mask, trips, row := v.Reserve(v.width), v.Reserve(v.width), v.Reserve(1)
 	v.vectors(func(b *native.Builder) {
 		b.Store(scratch(mask), b.Load(scratch(outer)), false)
@@ -393,23 +404,23 @@ func (v *lanes) loop(p *regionPlan, outer int32, top bool) (trips int32) {
 		if short {
 			v.scalars(b, condition[0].code, mask)
 		}
-		x := v.viewed(b, p.cond)
+		x := v.viewed(b, c.cond)
 		t := b.Both(v.in(b, mask), b.Compare(native.NEQ, x, b.Number(0)))
 		b.Store(scratch(mask), b.Truth(t), false)
 		b.Branch(t, on)
 	})
 	v.Jump(end)
 	v.Place(on)
-	if p.stride >= 0 || len(p.history.scalars) > 0 {
+	if c.stride >= 0 || len(p.history.scalars) > 0 {
 		v.MovLoad(native.T0, native.At(native.Scratch, 8*row))
-		v.CmpImm(native.T0, int32(p.snapshots))
+		v.CmpImm(native.T0, int32(c.snapshots))
 		v.If(native.Equal, v.bail)
 		for _, s := range p.history.scalars {
 			v.snapshot(s, row, mask, top)
 		}
 		v.addWord(row, 1)
 	}
-	if p.trips >= 0 {
+	if c.trips >= 0 {
 		v.vectors(func(b *native.Builder) {
 			b.Store(scratch(trips), b.Add(b.Load(scratch(trips)), b.Load(scratch(mask))), false)
 		})
@@ -451,21 +462,28 @@ func (v *lanes) snapshot(s scalarMove, row, mask int32, top bool) {
 	}
 }
 
-// conditional makes the code of one; of the region itself the condition is at T1.
-func (v *lanes) conditional(p *regionPlan, outer int32, top bool) {
+func (c *chosen) top(v *lanes, p *regionPlan, mask int32) {
+	v.address(native.T1, c.cond, 0, moving{v.first, c.condLane})
+	c.bodies(v, p, mask, true)
+}
+
+func (c *chosen) inner(v *lanes, p *regionPlan, mask int32) { c.bodies(v, p, mask, false) }
+
+// bodies makes the code of a conditional; with top, the condition is at T1.
+func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 	masks := [2]int32{v.Reserve(v.width), v.Reserve(v.width)}
 	v.vectors(func(b *native.Builder) {
-		var c native.Value
+		var x native.Value
 		switch {
 		case !top:
-			c = v.viewed(b, p.cond)
-		case p.condLane == 0:
-			c = b.Broadcast(native.Place{Base: native.T1, Index: native.NoReg})
+			x = v.viewed(b, c.cond)
+		case c.condLane == 0:
+			x = b.Broadcast(native.Place{Base: native.T1, Index: native.NoReg})
 		default:
-			c = b.Load(native.Place{Base: native.T1, Index: native.NoReg})
+			x = b.Load(native.Place{Base: native.T1, Index: native.NoReg})
 		}
 		for side, test := range [2]native.Comparison{native.NEQ, native.EQ} {
-			b.Store(scratch(masks[side]), b.Truth(b.Both(v.in(b, outer), b.Compare(test, c, b.Number(0)))), false)
+			b.Store(scratch(masks[side]), b.Truth(b.Both(v.in(b, outer), b.Compare(test, x, b.Number(0)))), false)
 		}
 	})
 	for side, body := range p.bodies {

@@ -45,6 +45,7 @@ type event struct {
 	kind   eventKind
 	b      []block     // the block in question, alone
 	k      int32       // of a failed check of scalar code, its instruction
+	loop   *tested     // of full histories
 	reg    *regionPlan // of full histories
 	lane   int32       // the number of scratch memory that holds its lane; -1: the first one
 	resume native.Label
@@ -69,7 +70,11 @@ func (k eventKind) resumes() bool { return k >= pause }
 // hasLoop reports whether a while loop is among the blocks, or within them.
 func hasLoop(bs []block) bool {
 	for i := range bs {
-		if p := bs[i].reg; p != nil && (p.snapshots > 0 || hasLoop(p.bodies[0]) || hasLoop(p.bodies[1])) {
+		p := bs[i].reg
+		if p == nil {
+			continue
+		}
+		if _, ok := p.control.(*tested); ok || hasLoop(p.bodies[0]) || hasLoop(p.bodies[1]) {
 			return true
 		}
 	}
@@ -82,6 +87,18 @@ func (g *generator) loopable(p *regionPlan) bool {
 	for _, v := range p.clears {
 		if s := &g.p.views[v]; s.unset || s.data != nil {
 			return false
+		}
+	}
+	return true
+}
+
+// allFusible reports whether all blocks of the bodies can be part of a function.
+func (g *generator) allFusible(p *regionPlan) bool {
+	for _, body := range p.bodies {
+		for i := range body {
+			if !g.fusible(&body[i]) {
+				return false
+			}
 		}
 	}
 	return true
@@ -104,7 +121,7 @@ func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	}
 	lane := g.Reserve(1)
 	g.setWord(lane, 0)
-	if (p.conditional || p.snapshots > 0) && g.inLanes(p, lane, r, done) {
+	if g.inLanes(p, lane, r, done) {
 		return
 	}
 	next := g.NewLabel()
@@ -126,10 +143,6 @@ func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 		g.address(native.T1, s.view, s.off, moving{lane, s.lane})
 		g.copyNumber(slot(s.slot), native.Place{Base: native.T1, Index: native.NoReg})
 	}
-	if p.conditional {
-		g.conditional(p, lane, r, done)
-		return
-	}
 	for i := range p.inits {
 		c := &p.inits[i]
 		g.copying(c, moving{-1, 0}, moving{lane, c.lane})
@@ -137,21 +150,18 @@ func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 	for _, v := range p.clears {
 		g.clear(v)
 	}
-	if p.snapshots > 0 {
-		g.loop(p, lane, r, done)
-	} else {
-		g.steps(p, lane, r, done)
-	}
+	p.control.code(g, p, lane, r, done)
 	for i := range p.finals {
 		c := &p.finals[i]
 		g.copying(c, moving{lane, c.lane}, moving{-1, 0})
 	}
 }
 
-// conditional makes the code of a conditional's lane.
-func (g *generator) conditional(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+func (c *chosen) fusible(g *generator, p *regionPlan) bool { return g.allFusible(p) }
+
+func (c *chosen) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	otherwise, end := g.NewLabel(), g.NewLabel()
-	g.ifNumber(native.EQ, p.cond, moving{lane, p.condLane}, otherwise)
+	g.ifNumber(native.EQ, c.cond, moving{lane, c.condLane}, otherwise)
 	for side, body := range p.bodies {
 		g.inline(body, r, done)
 		g.keep(&p.keeps[side], lane, -1)
@@ -163,21 +173,23 @@ func (g *generator) conditional(p *regionPlan, lane int32, r *fusedRun, done nat
 	g.Place(end)
 }
 
-// loop makes the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
+func (c *tested) fusible(g *generator, p *regionPlan) bool { return g.loopable(p) }
+
+// code makes the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
 // holds the number of trips, that of the trip before which the next snapshot is taken,
 // the stride, as numbers, and the row of the next snapshot.
-func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	for _, s := range p.history.scalars {
-		g.clearPart(s.view, p.snapshots, moving{lane, s.lane})
+		g.clearPart(s.view, c.snapshots, moving{lane, s.lane})
 	}
-	for _, c := range p.history.arrays {
-		g.clearPart(c.dst, p.snapshots*c.n, moving{lane, c.lane})
+	for _, a := range p.history.arrays {
+		g.clearPart(a.dst, c.snapshots*a.n, moving{lane, a.lane})
 	}
-	taken := p.stride >= 0 || len(p.history.scalars)+len(p.history.arrays) > 0
-	counted := taken || p.trips >= 0
+	taken := c.stride >= 0 || len(p.history.scalars)+len(p.history.arrays) > 0
+	counts := taken || c.trips >= 0
 	state := g.Reserve(4)
 	trips, next, stride, row := scratch(state), scratch(state+1), scratch(state+2), state+3
-	if counted {
+	if counts {
 		g.number(func(b *native.Builder) {
 			b.Store(trips, b.Number(0), false)
 			b.Store(next, b.Number(0), false)
@@ -189,18 +201,18 @@ func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 	g.Place(again)
 	g.pausing(r, done)
 	g.inline(p.bodies[0], r, done)
-	g.ifNumber(native.EQ, p.cond, moving{-1, 0}, end)
+	g.ifNumber(native.EQ, c.cond, moving{-1, 0}, end)
 	if taken {
 		skip, full, room := g.NewLabel(), g.NewLabel(), g.NewLabel()
 		g.number(func(b *native.Builder) { b.Branch(b.Compare(native.NEQ, b.Load(trips), b.Load(next)), skip) })
 		g.MovLoad(native.T0, native.At(native.Scratch, 8*row))
-		g.CmpImm(native.T0, int32(p.snapshots))
+		g.CmpImm(native.T0, int32(c.snapshots))
 		g.If(native.Equal, full)
 		g.Place(room)
 		g.After(func() {
 			g.Place(full)
-			g.goOut(r, event{kind: historyFull, reg: p, lane: lane}, done)
-			g.setWord(row, int64(p.snapshots/2))
+			g.goOut(r, event{kind: historyFull, loop: c, reg: p, lane: lane}, done)
+			g.setWord(row, int64(c.snapshots/2))
 			g.number(func(b *native.Builder) { b.Store(stride, b.Add(b.Load(stride), b.Load(stride)), false) })
 			g.Jump(room)
 		})
@@ -209,20 +221,20 @@ func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 		g.number(func(b *native.Builder) { b.Store(next, b.Add(b.Load(next), b.Load(stride)), false) })
 		g.Place(skip)
 	}
-	if counted {
+	if counts {
 		g.number(func(b *native.Builder) { b.Store(trips, b.Add(b.Load(trips), b.Number(1)), false) })
 	}
 	g.inline(p.bodies[1], r, done)
 	g.next(p)
 	g.Jump(again)
 	g.Place(end)
-	for _, c := range []struct {
+	for _, k := range []struct {
 		view int32
 		from native.Place
-	}{{p.trips, trips}, {p.stride, stride}} {
-		if c.view >= 0 {
-			g.address(native.T1, c.view, 0, moving{lane, 1})
-			g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, c.from)
+	}{{c.trips, trips}, {c.stride, stride}} {
+		if k.view >= 0 {
+			g.address(native.T1, k.view, 0, moving{lane, 1})
+			g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, k.from)
 		}
 	}
 }

@@ -76,24 +76,7 @@ func (g *generator) fusible(b *block) bool {
 	case arrayBlock:
 		return b.split == nil && (g.movable(b) || small(g.p.target, b))
 	case regionBlock:
-		p := b.reg
-		if b.split != nil {
-			return false
-		}
-		if p.snapshots > 0 {
-			return g.loopable(p)
-		}
-		if !p.conditional && !g.stepwise(p) {
-			return false
-		}
-		for _, body := range p.bodies {
-			for i := range body {
-				if !g.fusible(&body[i]) {
-					return false
-				}
-			}
-		}
-		return true
+		return b.split == nil && b.reg.control.fusible(g, b.reg)
 	}
 	return false
 }
@@ -408,7 +391,7 @@ func (m *Machine) happen(e *event) error {
 		if e.lane >= 0 {
 			lane = int(*(*int64)(unsafe.Add(m.scratchMemory, 8*e.lane)))
 		}
-		m.thin(e.reg, lane)
+		e.loop.thin(m, e.reg, lane)
 		return nil
 	case runBlock:
 		return m.run(e.b)

@@ -16,7 +16,8 @@ const stepCount = native.T5
 // Carried numbers stay in registers, streams are read in place. It returns the same as functions of
 // scalar code.
 func (g *generator) scanFunction(p *regionPlan) bool {
-	if !p.tight || p.steps == 0 {
+	c, ok := p.control.(*counted)
+	if !ok || !c.tight || c.times == 0 {
 		return false
 	}
 	b := &p.bodies[0][0]
@@ -43,7 +44,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		return false
 	}
 	fn := &native.Func{}
-	g.scans[p] = fn
+	g.scans[c] = fn
 	g.enter(fn)
 
 	// Addresses: constant ones, and those that depend on the run, in scratch memory.
@@ -68,12 +69,12 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	for i, s := range steps {
 		first := 0
-		if p.reverse {
-			first = (p.steps - 1) * s
+		if c.reverse {
+			first = (c.times - 1) * s
 		}
 		g.MovImm(strides[i], uint64(int64(first)))
 	}
-	g.MovImm(stepCount, uint64(p.steps))
+	g.MovImm(stepCount, uint64(c.times))
 
 	var carried []int32 // slots
 	for _, c := range p.inits {
@@ -146,7 +147,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	frame.Emit(s.Builder, 1)
 	for i, s := range steps {
-		if p.reverse {
+		if c.reverse {
 			s = -s
 		}
 		g.AddImm(strides[i], int32(s))
@@ -173,20 +174,19 @@ func (g *generator) isSum(p *regionPlan, place int32) bool {
 	})
 }
 
-// stepwise reports whether the steps of a scan can be part of a function of blocks, if its body
-// can. That is so if its body is more than scalar code; other scans get a function that keeps
-// carried values in registers.
-func (g *generator) stepwise(p *regionPlan) bool {
-	return !p.tight && p.steps > 0 && g.loopable(p)
+// fusible: a scan whose body is only scalar code gets a separate function, which keeps carried
+// values in registers.
+func (c *counted) fusible(g *generator, p *regionPlan) bool {
+	return !c.tight && c.times > 0 && g.loopable(p) && g.allFusible(p)
 }
 
-// steps makes the code of the steps of a scan in one lane. It writes the addresses of streams to
-// the table of views, where the body finds them; carried values are in memory.
-func (g *generator) steps(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+// code writes the addresses of streams to the table of views, where the body finds them; carried
+// values are in memory.
+func (c *counted) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	step := g.Reserve(1)
 	first := 0
-	if p.reverse {
-		first = p.steps - 1
+	if c.reverse {
+		first = c.times - 1
 	}
 	g.setWord(step, int64(first))
 	again := g.NewLabel()
@@ -204,13 +204,13 @@ func (g *generator) steps(p *regionPlan, lane int32, r *fusedRun, done native.La
 	g.inline(p.bodies[0], r, done)
 	g.keep(&p.keeps[0], lane, step)
 	g.next(p)
-	if p.reverse {
+	if c.reverse {
 		g.addWord(step, -1)
 		g.CmpImm(native.T0, 0)
 		g.If(native.GreaterE, again)
 	} else {
 		g.addWord(step, 1)
-		g.CmpImm(native.T0, int32(p.steps))
+		g.CmpImm(native.T0, int32(c.times))
 		g.If(native.Less, again)
 	}
 }

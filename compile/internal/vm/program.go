@@ -119,13 +119,11 @@ type scalarMove struct {
 	off, lane, step int
 }
 
-// regionPlan is a scan (body 0), a conditional or a while loop (bodies 0 and 1).
+// regionPlan is the code of a region: its bodies, what moves around them, and how they run.
 type regionPlan struct {
-	lanes, steps int
-	reverse      bool
-	conditional  bool
-	snapshots    int        // of a while loop; 0 for others
-	bodies       [2][]block // of a while loop: the condition, what it repeats
+	control control
+	lanes   int
+	bodies  [2][]block
 
 	laneMoves, stepMoves []move
 	laneLoads, stepLoads []scalarMove
@@ -136,13 +134,6 @@ type regionPlan struct {
 	stages, nexts        []copying
 	nextScalars          []instr
 	finals               []copying // the destination moves with the lane
-	cond                 int32
-	condLane             int
-	trips, stride        int32 // views of results of a while loop; -1 for none
-
-	native *native.Func // the steps of a tight scan; nil: none
-	tight  bool         // a scan whose body is only scalar code
-	chain  *chain       // nil if the scan is none
 }
 
 // cursor walks over an array by steps, for a scan of scalar code.

@@ -62,5 +62,5 @@ func (p *Program) regionWork(r *regionPlan) (w float64) {
 	for _, v := range r.clears {
 		once += float64(p.views[v].n)
 	}
-	return float64(r.lanes) * (once + float64(r.steps)*step)
+	return float64(r.lanes) * (once + float64(r.control.steps())*step)
 }
