@@ -104,9 +104,11 @@ func lkjCov(b *Builder, a []Arg) []ad.Ref {
 	if k == 0 {
 		return nil
 	}
-	logSD := g.Scale(0.5, g.Log(diagonal(g, y)))
-	// The factor of the correlations is L with its rows over the deviations.
-	unit := g.Mul(alongCols(g, g.Exp(g.Neg(logSD)), []int{k, k}), l)
+	variances := diagonal(g, y)
+	logSD := g.Scale(0.5, g.Log(variances))
+	// The factor of the correlations is L with its rows over the deviations. The first row's
+	// quotient of roots is exactly 1; the error of another formula would be multiplied by eta.
+	unit := g.Div(l, alongCols(g, g.Sqrt(variances), []int{k, k}))
 	const ofY, ofSigma = 1 << 0, 1 << 2
 	ts := []Term{
 		{Value: g.Square(standard(g, logSD, mu, sigma)), Weight: -0.5, Of: ofY | 1<<1 | ofSigma},

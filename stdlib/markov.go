@@ -11,9 +11,9 @@ import (
 // Hidden Markov chains, and linear state space models with normal noise.
 
 // hmm checks the arguments of functions of hidden Markov chains: log likelihoods of K states at T
-// times (K by T), transition probabilities and initial probabilities. It returns the likelihoods at
-// each time divided by the greatest, and the logarithms of the greatest.
-func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
+// times (K by T), transition probabilities and initial probabilities. It returns the log
+// likelihoods T by K.
+func (b *Builder) hmm(a []Arg) (logs ad.Ref, k, t int) {
 	g := b.G
 	s := b.shape(a[0])
 	k, t = s[0], s[1]
@@ -26,10 +26,7 @@ func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
 	check(g, b.Name, "log likelihoods", types.NotNaN, a[0].Ref)
 	simplexRows(g, b.Name, "Gamma", a[1].Ref)
 	checkSimplex(g, b.Name, "rho", a[2].Ref)
-	rows := g.Transpose(a[0].Ref)
-	most = g.Do(ad.OpMaxOf, nil, rows)
-	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // where no state is possible
-	return g.Exp(g.Sub(rows, alongCols(g, finite, []int{t, k}))), most, k, t
+	return g.Transpose(a[0].Ref), k, t
 }
 
 // simplexRows adds the checks that the rows of a matrix are simplexes.
@@ -40,67 +37,126 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 	check(g, function, "sum of the rows of "+what, one, sumRows(g, m))
 }
 
-// forward is the forward algorithm (Rabiner 1989): at each time the probabilities of the states
-// given the observations so far, and at the end the log likelihood. At every step the probabilities
-// are normalised to sum to 1.
-func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
+// marginal returns the log likelihood by the forward algorithm (Rabiner 1989). Likelihoods are
+// divided by the greatest at each time, and the probabilities of the states are normalised at every
+// step. If the state that the observations favour is next to impossible at some time, what is left
+// of the others underflows; then forward gives the result.
+func (b *Builder) marginal(a []Arg) ad.Ref {
+	const (
+		lost  = 1e-100
+		least = 1e-300 // of which the inverse is finite
+	)
 	g := b.G
-	like, most, k, t := b.hmm(a)
+	logs, k, t := b.hmm(a)
+	most := g.Do(ad.OpMaxOf, nil, logs)
+	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // where no state is possible
+	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
 	first := g.Mul(a[2].Ref, g.Slice(like, 0, []int{k}))
-	norm := g.Sum(first)
-	// Where no state is possible, the log likelihood is log 0.
-	least := math.SmallestNonzeroFloat64
-	states, logLik = g.Div(first, g.Do(ad.OpMax, nil, norm, g.Const(least))), g.Add(g.Log(norm), g.Sum(most))
+	norm := g.Do(ad.OpMax, nil, g.Sum(first), g.Const(least))
+	fast, far := g.Add(g.Log(norm), g.Sum(finite)), g.Less(norm, g.Const(lost))
+	if t > 1 {
+		body := ad.NewGraph()
+		vec := ad.Type{Shape: []int{k}}
+		before, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
+		next := body.Mul(body.VecMat(before, gamma), at)
+		sum := body.Do(ad.OpMax, nil, body.Sum(next), body.Const(least))
+		body.Output(body.Div(next, sum))
+		body.Output(body.Log(sum))
+		body.Output(body.Less(sum, body.Const(lost)))
+		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: t - 1},
+			[]ad.Ref{g.Div(first, norm), g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
+		fast = g.Add(fast, g.SumOf(scan, 0))
+		far = g.Less(g.Const(0), g.Add(far, g.SumOf(scan, 1)))
+	}
+	exact := whereAny(g, far, []ad.Ref{logs, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
+		states, shift := forward(g, p[0], p[1], p[2])
+		last := g.Slice(states, (t-1)*k, []int{k})
+		return g.Add(shift, g.Sum(logBlend(g, g.Broadcast(g.Const(1), []int{1, k}), last)))
+	})
+	return g.Select(far, exact, fast)
+}
+
+// forward is the forward algorithm on logarithms: at each time those of the joint probabilities of
+// the states and the observations so far, T by K, less the greatest at each time, so that sums of
+// thousands keep their digits. shift is the sum of what was subtracted.
+func forward(g *ad.Graph, logs, gamma, rho ad.Ref) (states, shift ad.Ref) {
+	s := g.Type(logs).Shape
+	t, k := s[0], s[1]
+	first, shift := lessMax(g, g.Add(logPositive(g, rho), g.Slice(logs, 0, []int{k})))
 	if t == 1 {
-		return g.Reshape(states, []int{1, k}), logLik
+		return g.Reshape(first, s), shift
 	}
 	body := ad.NewGraph()
 	vec := ad.Type{Shape: []int{k}}
-	before, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
-	next := body.Mul(body.VecMat(before, gamma), at)
-	sum := body.Sum(next)
-	next = body.Div(next, body.Do(ad.OpMax, nil, sum, body.Const(least)))
+	before, at, into := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
+	next, most := lessMax(body, body.Add(logBlend(body, into, before), at))
 	body.Output(next)
 	body.Output(next)
-	body.Output(body.Log(sum))
+	body.Output(most)
 	scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Sums: 1, Steps: t - 1},
-		[]ad.Ref{states, g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
-	all := g.Reshape(g.Concat(states, g.Kept(scan, 0)), []int{t, k})
-	return all, g.Add(logLik, g.SumOf(scan, 0))
+		[]ad.Ref{first, g.Slice(logs, k, []int{t - 1, k}), g.Transpose(gamma)})
+	return g.Reshape(g.Concat(first, g.Kept(scan, 0)), s), g.Add(shift, g.SumOf(scan, 0))
+}
+
+// lessMax returns v less its greatest element, or less a finite number, and what it subtracted,
+// which is constant for derivatives: later terms add it again.
+func lessMax(g *ad.Graph, v ad.Ref) (less, most ad.Ref) {
+	most = g.Detach(g.Do(ad.OpMax, nil, g.Do(ad.OpMaxOf, nil, v), g.Const(-math.MaxFloat64)))
+	return g.Sub(v, most), most
+}
+
+// logPositive returns log x, or -Inf with the derivative 0 where x is 0.
+func logPositive(g *ad.Graph, x ad.Ref) ad.Ref {
+	positive := g.Less(g.Const(0), x)
+	return g.Select(positive, g.Log(g.Select(positive, x, g.Const(1))), g.Const(math.Inf(-1)))
+}
+
+// logBlend returns the logarithms of W e^v, for a matrix W of weights. Elements of v beyond those
+// with a positive weight do not count, whatever their size.
+func logBlend(g *ad.Graph, w, v ad.Ref) ad.Ref {
+	s := g.Type(w).Shape
+	none, positive := g.Const(math.Inf(-1)), g.Less(g.Const(0), w)
+	rows := g.Select(positive, alongRows(g, v, s), none)
+	most := g.Detach(g.Do(ad.OpMax, nil, g.Do(ad.OpMaxOf, nil, rows), g.Const(-math.MaxFloat64)))
+	e := g.Exp(g.Select(positive, g.Sub(rows, alongCols(g, most, s)), none))
+	return g.Add(logPositive(g, sumRows(g, g.Mul(w, e))), most)
+}
+
+// shares returns e^v divided by the sum of its row.
+func shares(g *ad.Graph, v ad.Ref) ad.Ref {
+	s := g.Type(v).Shape
+	e := g.Exp(g.Sub(v, alongCols(g, g.Do(ad.OpMaxOf, nil, v), s)))
+	return g.Div(e, alongCols(g, sumRows(g, e), s))
 }
 
 // smoothed returns the probabilities of the states given all observations, K by T: those of the
 // forward algorithm times those of the backward one.
 func (b *Builder) smoothed(a []Arg) ad.Ref {
 	g := b.G
-	states, _ := b.forward(a)
-	like, _, k, t := b.hmm(a)
-	p := states
+	logs, k, t := b.hmm(a)
+	v, _ := forward(g, logs, a[1].Ref, a[2].Ref)
 	if t > 1 {
 		body := ad.NewGraph()
 		vec := ad.Type{Shape: []int{k}}
 		after, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
-		back := body.MatVec(gamma, body.Mul(after, at))
-		back = body.Div(back, body.Sum(back))
+		back, _ := lessMax(body, logBlend(body, gamma, body.Add(after, at)))
 		body.Output(back)
 		body.Output(back)
-		ones := g.Broadcast(g.Const(1), []int{k})
+		zeros := g.Broadcast(g.Const(0), []int{k})
 		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: t - 1, Reverse: true},
-			[]ad.Ref{ones, g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
-		p = g.Mul(p, g.Reshape(g.Concat(g.Kept(scan, 0), ones), []int{t, k}))
-		p = g.Div(p, alongCols(g, sumRows(g, p), []int{t, k}))
+			[]ad.Ref{zeros, g.Slice(logs, k, []int{t - 1, k}), a[1].Ref})
+		v = g.Add(v, g.Reshape(g.Concat(g.Kept(scan, 0), zeros), []int{t, k}))
 	}
-	return g.Transpose(p)
+	return g.Transpose(shares(g, v))
 }
 
 // drawStates draws a path of states given all observations: the last one from
 // the forward algorithm, then backward.
 func (b *Builder) drawStates(a []Arg) ad.Ref {
 	g := b.G
-	states, _ := b.forward(a)
-	s := g.Type(states).Shape
-	t, k := s[0], s[1]
-	last := b.drawPosition(g.Slice(states, (t-1)*k, []int{k}))
+	logs, k, t := b.hmm(a)
+	states, _ := forward(g, logs, a[1].Ref, a[2].Ref)
+	last := b.drawPosition(g.Reshape(shares(g, g.Slice(states, (t-1)*k, []int{1, k})), []int{k}))
 	if t == 1 {
 		return g.Reshape(last, []int{1})
 	}
@@ -110,7 +166,8 @@ func (b *Builder) drawStates(a []Arg) ad.Ref {
 	for i := range rows {
 		rows[i] = float64(i*k - 1)
 	}
-	p := body.Mul(at, body.Take(gamma, body.Add(after, body.ConstArray(ad.Type{Shape: []int{k}}, rows))))
+	column := body.Take(gamma, body.Add(after, body.ConstArray(ad.Type{Shape: []int{k}}, rows)))
+	p := body.Reshape(shares(body, body.Reshape(body.Add(at, logPositive(body, column)), []int{1, k})), []int{k})
 	upTo := body.Array(k, k)
 	for i := range k {
 		for j := range i + 1 {
@@ -174,7 +231,11 @@ func dlm(b *Builder, a []Arg) []ad.Ref {
 	z := body.TriSolve(l, e, ad.TriAttr{})
 	gain := body.TriSolve(l, tr(cf), ad.TriAttr{}) // r by n: L⁻¹FᵀR
 	m = body.Add(m, mul(tr(gain), z))
-	c = body.Sub(c, mul(tr(gain), gain))
+	// Joseph's form (I - KFᵀ) C (I - KFᵀ)ᵀ + K V Kᵀ with the gain K = C F Q⁻¹: a vague C, such as
+	// 10⁶ I, would cancel in C - K Q Kᵀ.
+	k := tr(body.TriSolve(l, gain, ad.TriAttr{Trans: true}))
+	rest := body.Sub(eye(body, n), mul(k, tr(F)))
+	c = body.Add(mul(mul(rest, c), tr(rest)), mul(mul(k, V), tr(k)))
 	body.Output(m)
 	body.Output(body.Scale(0.5, body.Add(c, tr(c))))
 	body.Output(body.Add(logDiagonal(body, l), body.Scale(0.5, body.Sum(body.Square(z)))))
@@ -199,8 +260,7 @@ func markovs() []Func {
 	}
 	return []Func{
 		fixed("hmm_marginal", "The log likelihood of a hidden Markov chain"+args, tReal, params, func(b *Builder, a []Arg) ad.Ref {
-			_, l := b.forward(a)
-			return l
+			return b.marginal(a)
 		}).in(in...),
 		fixed("hmm_hidden_state_prob", "The probabilities of the states at every time (states by times) given all observations"+args, tMat, params,
 			func(b *Builder, a []Arg) ad.Ref { return b.smoothed(a) }).in(in...).with(func(f *Func) {

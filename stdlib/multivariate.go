@@ -118,12 +118,29 @@ func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
 		}
 		rows, dim := float64(n), float64(k)
 		half, all := g.Scale(0.5, nu), g.Scale(0.5, plus(g, nu, dim))
+		// log Γ((ν+k)/2) - log Γ(ν/2) = log Γ(k/2) - log B(ν/2, k/2), which does not cancel for
+		// large ν.
+		lgammaK, _ := math.Lgamma(0.5 * dim)
+		norm := g.Sub(plus(g, g.Neg(g.Do(ad.OpLbeta, nil, half, g.Const(0.5*dim))), lgammaK), g.Scale(0.5*dim, g.Log(nu)))
 		square := sumRows(g, s.squares(g, d))
+		ratio := g.Div(square, nu)
+		log := g.Do(ad.OpLog1p, nil, ratio)
+		kernel := g.Mul(all, log)
+		if _, known := g.Value(nu); !known {
+			// As for student_t: slopes of the size of 1/ν², where derivatives of the addends are of
+			// the size of 1/ν.
+			i, inverse := g.Inv(nu), g.Inv(plus(g, ratio, 1))
+			part := g.Mul(ratio, inverse)
+			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5*dim))
+			norm = g.Add(g.Detach(norm), g.Slope(nu, g.Scale(0.5, g.Sub(gap, g.Scale(dim, g.Mul(g.Less(half, g.Const(1)), i))))))
+			byNu := g.Scale(0.5, g.Sub(g.Do(ad.OpLogGap, nil, part, log), g.Scale(dim, g.Mul(part, i))))
+			kernel = g.Add(g.Detach(kernel), g.Add(g.Slope(nu, byNu), g.Slope(square, g.Mul(g.Mul(all, i), inverse))))
+		}
 		return b.kept(a,
-			Term{Value: g.Sub(g.Sub(g.Lgamma(all), g.Lgamma(half)), g.Scale(0.5*dim, g.Log(nu))), Weight: rows, Of: 1 << 1},
+			Term{Value: norm, Weight: rows, Of: 1 << 1},
 			Term{Value: g.Const(-0.5 * dim * rows * math.Log(math.Pi))},
 			Term{Value: s.logDet, Weight: -rows, Of: 1 << 3},
-			Term{Value: g.Mul(all, g.Do(ad.OpLog1p, nil, g.Div(square, nu))), Weight: -1, Of: always})
+			Term{Value: kernel, Weight: -1, Of: always})
 	}
 }
 

@@ -12,6 +12,7 @@
 //	golden_test.go    values and derivatives in high precision, extreme arguments included;
 //	                  testdata/golden/main.py computes them
 //	sweep_test.go     the same at arguments that span the doubles; testdata/golden/sweep.py
+//	multivariate_test.go the same for vectors and matrices; testdata/golden/multivariate.py
 //	coverage_test.go  every function has such values, or recorded ones of real Stan
 //	stan_test.go      values of real Stan
 //	special_test.go   the same at ends of domains, infinities and NaN
