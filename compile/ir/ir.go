@@ -185,6 +185,9 @@ type (
 		Var      *Var
 		From, To Expr
 		Body     Stmt
+
+		// Accumulated is another form of Body, or nil. It is not a child of the statement.
+		Accumulated *Accumulated
 	}
 	// ForEach runs Body with Var = each element of Over, an array or a vector. A loop over a matrix
 	// is lowered to two loops: over its rows, and over the elements of a row.

@@ -162,7 +162,9 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 			return l.stepped(s)
 		}
 		from, to := l.expr(s.From), l.expr(s.To)
-		return &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body)}
+		out := &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body)}
+		out.Accumulated = l.accumulated(out.Body)
+		return out
 	case *ast.ForEach:
 		over := l.expr(s.Over)
 		if over.Type().Composite() {

@@ -230,10 +230,14 @@ func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 // notCarried returns the reason why a loop of steps iterations in all lanes of ax cannot be one
 // scan, or "".
 func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
-	total := 0
+	total, copied := 0, 0
 	for _, v := range cr.carriedBy(lp) {
-		total += cr.vars.cell(v).size
+		size := cr.vars.cell(v).size
+		if total += size; static.UsesWhole(lp.Body, v) {
+			copied += size
+		}
 	}
+	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= mostRows
 	vary := map[*ir.Var]bool{lp.Var: true}
 	for _, v := range static.CarriedVars(lp.Body) {
 		vary[v] = true
@@ -241,7 +245,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	switch {
 	case total*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= inspect.SmallUnrolled && total*steps <= maxCopied && !static.MayJump(lp.Body) && !static.Has(lp.Body, static.IsWhile):
+	case total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
 	case cr.functions.SideEffectsIn(lp.Body)&static.Looks != 0:
 		return inspect.TargetRead

@@ -86,13 +86,40 @@ func (ct *contents) pack(c *cell) value {
 // pick returns the elements at the given locations in c's parts, as one dimension.
 func (ct *contents) pick(c *cell, places []location) value {
 	var a assembly[int32]
+	used := make([][]int32, len(c.parts)) // positions in large parts of which little is read
+	count := make([]int32, len(c.parts))
+	for _, p := range places {
+		count[p.part]++
+	}
+	for k, n := range count {
+		if n > 0 && len(places) > 1 && len(places)*minRarelyRead < c.size && int(n)*minRarelyRead < c.parts[k].size() {
+			used[k] = make([]int32, 0, n)
+		}
+	}
+	for _, p := range places {
+		if used[p.part] != nil {
+			used[p.part] = append(used[p.part], p.pos)
+		}
+	}
 	start := make([]int32, len(c.parts)) // plus 1
+	next := make([]int32, len(c.parts))
 	t := make([]int32, len(places))
 	for i, p := range places {
+		few := used[p.part]
 		if start[p.part] == 0 {
-			start[p.part] = 1 + a.part(p.part, func() value { return c.parts[p.part] })
+			start[p.part] = 1 + a.part(p.part, func() value {
+				if few != nil {
+					return ct.arr.elementsOf([]value{c.parts[p.part]}, few, c.typ.Kind)
+				}
+				return c.parts[p.part]
+			})
 		}
-		t[i] = start[p.part] - 1 + p.pos
+		pos := p.pos
+		if few != nil {
+			pos = next[p.part]
+			next[p.part]++
+		}
+		t[i] = start[p.part] - 1 + pos
 	}
 	if len(places) == 0 {
 		return value{typ: c.typ, shape: []int{0}, lvl: ct.b.root, ref: ct.b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
@@ -143,6 +170,9 @@ func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 		v.param = c.param
 		return v
 	}
+	if v, ok := ct.readFew(c, acc, typ); ok {
+		return v
+	}
 	v := ct.pack(c)
 	if acc.IsWhole(c.size) {
 		return ct.arr.shaped(v, acc.Index.Shape(), typ)
@@ -150,6 +180,42 @@ func (ct *contents) readLocal(c *cell, acc lanes.Access, typ types.Type) value {
 	v = ct.arr.gather(v, acc, typ)
 	v.param = c.param
 	return v
+}
+
+// readFew reads a few elements, in lanes, of a scattered variable, and leaves it scattered.
+func (ct *contents) readFew(c *cell, acc lanes.Access, typ types.Type) (v value, ok bool) {
+	if c.whole != nil || c.flat || c.home != nil || acc.Axis == nil || acc.Axis.N*acc.Index.Size()*minRarelyRead > c.size {
+		return v, false
+	}
+	lvl := levelOf(acc.Axis)
+	if slices.ContainsFunc(c.parts, func(p value) bool { return p.lvl != nil && p.lvl.depth > lvl.depth }) {
+		return v, false
+	}
+	elems := make([]int32, 0, acc.Axis.N*acc.Index.Size())
+	offs := acc.Offsets()
+	for _, s := range acc.Base {
+		for _, o := range offs {
+			elems = append(elems, s+o)
+		}
+	}
+	// In the order of the array, so that a row that is written backwards and read backwards moves
+	// no elements.
+	inOrder := slices.Compact(slices.Sorted(slices.Values(elems)))
+	places := make([]location, len(inOrder))
+	for k, e := range inOrder {
+		places[k] = c.table[e]
+	}
+	v = ct.b.numeric(ct.pick(c, places))
+	if !slices.Equal(elems, inOrder) {
+		for k, e := range elems {
+			at, _ := slices.BinarySearch(inOrder, e)
+			elems[k] = int32(at)
+		}
+		v = ct.arr.elementsOf([]value{v}, elems, c.typ.Kind)
+	}
+	g := lvl.g
+	r := g.Lane(g.Reshape(ct.b.use(v, lvl, nil), append([]int{acc.Axis.N}, acc.Index.Shape()...)))
+	return ct.b.wrap(r, lvl, acc.Axis, typ, c.param), true
 }
 
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in

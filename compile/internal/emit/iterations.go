@@ -31,11 +31,19 @@ type loop struct {
 	across  []ir.Stmt       // inner loops that prevent a plan from being a recurrence
 	steps   []ir.Stmt       // those whose iterations depend on one another through inner loops
 	why     []string        // reasons against the ways tried so far
+
+	second ir.Stmt // another form of the body, for when this one has no plan; nil: none
+	width  int     // if there is no plan: the average number of innermost iterations that each iteration has in the units that depend on one another
+	jumps  bool    // parameters may decide a jump
 }
 
 // counting returns a loop whose variable is the iteration number plus add.
 func counting(s *ir.For, add int64) *loop {
-	return &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}}
+	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body)}
+	if s.Accumulated != nil {
+		lp.second = s.Accumulated.Body
+	}
+	return lp
 }
 
 // iterations returns the axis of n iterations in every lane in force, and their numbers from 1.

@@ -160,6 +160,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			if why = p.Why; why == "" {
 				return found(x, p), 0, ""
 			}
+			lp.unplanned(x, p)
 			for _, l := range p.Across {
 				lp.across = append(lp.across, x.Loops[l])
 			}
@@ -181,7 +182,23 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 		}
 	}
+	if lp.second != nil { // it stays, also for loops that are carried or unrolled
+		lp.Body, lp.second, lp.across, lp.steps = lp.second, nil, nil, nil
+		return ls.planned(ax, lp, i)
+	}
 	return nil, 0, why
+}
+
+// unplanned records what a nest without a plan says about unrolling the loop.
+func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
+	width := 0
+	for _, u := range p.Tangled {
+		width += u.Domain.N
+	}
+	lp.width = max(lp.width, width/max(1, x.Plan.Root.Axis.N))
+	lp.jumps = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
+		return s.Compound && slices.ContainsFunc(s.Stmts, static.MayJump)
+	})
 }
 
 // count counts the loops of a nest.

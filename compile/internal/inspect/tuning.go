@@ -33,5 +33,6 @@ const (
 	Jumps       = "break or return in the loop"
 	TargetRead  = "target() in a loop that is evaluated as a whole"
 	PrintsOrder = "print: its order matters"
+	LongInSteps = "a long inner loop whose number of iterations varies"
 	unknownSize = "a size that data do not decide"
 )

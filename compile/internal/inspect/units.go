@@ -178,7 +178,10 @@ func (in *inspection) stmts(list []ir.Stmt) static.Signal {
 func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, done bool) {
 	whole := in.at.known.compound[s]
 	if !whole && in.binds(s) {
-		whole, in.rec.joins = in.rec.way.Joined, true
+		if whole, in.rec.joins = in.rec.way.Joined, true; whole && in.repeats(s) {
+			in.rec.refuse(LongInSteps)
+			return static.GoesOn, true
+		}
 	}
 	if whole || !in.at.isKnown(s.Cond) {
 		if !static.MayJump(s) {
@@ -202,6 +205,30 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, 
 	}
 	then, els, done := static.Sides(s, rest)
 	return in.at.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
+}
+
+// repeats reports whether a statement has a loop of many iterations, whose number differs between
+// lanes. As a part of the steps of a recurrence it would have as many iterations in each step as in
+// the longest one.
+func (in *inspection) repeats(s ir.Stmt) bool {
+	for s := range ir.Stmts(s) {
+		f, ok := s.(*ir.For)
+		if !ok || !in.at.isKnown(f.From) || !in.at.isKnown(f.To) {
+			continue
+		}
+		from, to := in.at.eval(f.From), in.at.eval(f.To)
+		ax := lanes.Innermost(from.Axis, to.Axis)
+		if ax == nil {
+			continue
+		}
+		upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+		for l := range ax.N {
+			if to.At(upTo, l, 0)-from.At(upFrom, l, 0) >= MediumLoop {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // jumpsOut notes that parameters may end the innermost loop.

@@ -26,12 +26,19 @@ func (b *Body) Cost(n *Node) Cost {
 	}
 	const number = 8
 	c := Cost{Ops: float64(max(n.N, 1))}
-	for _, a := range n.Args {
-		if !b.Buffers[a.Buf].Local && !a.Rep {
+	for k, a := range n.Args {
+		switch {
+		case b.Buffers[a.Buf].Local || a.Rep:
+		case k > 0 || n.Op != ad.OpTake && !n.InPlace: // these touch a few elements of the array
 			c.Bytes += number * float64(a.N)
+		case n.Op == ad.OpTake:
+			c.Bytes += number * float64(n.N)
 		}
 	}
-	if n.Dst != None && !b.Buffers[n.Dst].Local {
+	if n.InPlace {
+		c.Ops = float64(n.Args[1].N)
+		c.Bytes += number * c.Ops
+	} else if n.Dst != None && !b.Buffers[n.Dst].Local {
 		size := n.N
 		if n.Kind == Accumulate && n.Map.Uniform() {
 			size = 1

@@ -33,6 +33,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 	var edges []edge
 	starts := make([]int32, ax.N+1)
 	p.memory.Reserve(12, ax.N)
+	ups := map[*Axis][]int32{} // from the domains of writes to ax
 	for _, u := range p.Tangled {
 		for _, t := range p.touches[u.ID] {
 			v := p.of(t)
@@ -51,7 +52,13 @@ func Levels(n *Nest, p *Plan) []int64 {
 				if up != nil {
 					e.to = up[e.to]
 				}
-				if w := UpTo(o.Write.Unit.Domain, ax); w != nil {
+				domain := o.Write.Unit.Domain
+				w, ok := ups[domain]
+				if !ok {
+					w = UpTo(domain, ax)
+					ups[domain] = w
+				}
+				if w != nil {
 					e.from = w[e.from]
 				}
 				if e.from < e.to {

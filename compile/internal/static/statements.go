@@ -183,3 +183,37 @@ func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
 	}
 	return side(s.Then, thenEnds), side(s.Else, elseEnds), done
 }
+
+// UsesWhole reports whether a statement uses a variable otherwise than by elements, rows or slices
+// of it, or by its size.
+func UsesWhole(s ir.Node, v *ir.Var) bool {
+	whole := false
+	ir.Inspect(s, func(n ir.Node) bool {
+		switch n := n.(type) {
+		case *ir.VarRef:
+			whole = whole || n.Var == v
+		case *ir.Assign:
+			whole = whole || n.Var == v && !inParts(n.Indices)
+		case *ir.Call:
+			return Measured(n) == nil
+		case *ir.IndexExpr:
+			if x, ok := n.X.(*ir.VarRef); ok && x.Var == v && inParts(n.Indices) {
+				for _, i := range n.Indices {
+					for _, e := range []ir.Expr{i.A, i.B} {
+						whole = whole || e != nil && UsesWhole(e, v)
+					}
+				}
+				return false
+			}
+		}
+		return !whole
+	})
+	return whole
+}
+
+// inParts reports whether some index selects a part of its dimension.
+func inParts(indices []ir.Index) bool {
+	return slices.ContainsFunc(indices, func(i ir.Index) bool {
+		return i.Kind == ir.IndexSingle || i.Kind == ir.IndexRange && (i.A != nil || i.B != nil)
+	})
+}
