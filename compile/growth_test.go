@@ -8,7 +8,7 @@ import (
 
 // TestCarriedArraysGrow checks that the cost of loops that carry arrays is proportional to their
 // iterations. If the length of the loop doubles, the work of a gradient grows like the number of
-// iterations, counting the innermost ones. The lengths are too large for unrolling.
+// iterations, counting the innermost ones. Most lengths are too large for unrolling.
 func TestCarriedArraysGrow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -17,8 +17,12 @@ func TestCarriedArraysGrow(t *testing.T) {
 	}{
 		{"moving_average", 400, 2},
 		{"two_arrays", 800, 2},
+		{"accumulated", 400, 2},
 		{"renewal", 300, 4},
+		{"convolution", 130, 4},
 		{"triangle", 260, 4},
+		{"successes", 100, 4},
+		{"backwards", 100, 4},
 		{"alignment", 100, 4},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "carried", c.name+".model"))

@@ -237,7 +237,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 			copied += size
 		}
 	}
-	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= mostRows
+	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= maxRows
 	vary := map[*ir.Var]bool{lp.Var: true}
 	for _, v := range static.CarriedVars(lp.Body) {
 		vary[v] = true

@@ -109,7 +109,15 @@
 //	  target += -square(z[n]);
 //	}
 //
-// Iterated: a `while` that parameters end is one ad.While. Unrolled: short loops, and all others.
+// Iterated: a `while` that parameters end is one ad.While.
+//
+// Unrolled: short loops, loops that cannot be carried, and loops that carry arrays but whose inner
+// loops are long enough to be worth it as lanes, such as those over the rows of a table:
+//
+//	for (i in 1:N)                           line 1: unrolled, 400 iterations
+//	  for (k in 1:i)                         line 2: nest, 1, 2, … iterations
+//	    w[i + 1, k + 1] = w[i, k] * p[i] + w[i, k + 1] * (1 - p[i]);
+//
 // Only unrolled loops make the graph grow with the number of iterations.
 //
 // Stats holds the plans (`ppl explain` prints them) and counts the loops of each kind. A plan is

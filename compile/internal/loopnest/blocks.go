@@ -36,8 +36,9 @@ type nodeState struct {
 
 type scheduler struct {
 	*Body
-	fuse  bool
-	state []nodeState
+	fuse    bool
+	state   []nodeState
+	updates bool // readBeforeUpdates has added dependences
 }
 
 // block appends a block of nodes.
@@ -189,12 +190,94 @@ func (s *scheduler) link() {
 			added[n.Dst] = append(added[n.Dst], int32(i))
 		}
 	}
-	for i := len(s.Nodes) - 1; i >= 0; i-- {
+	s.readBeforeUpdates()
+	order := make([]int32, len(s.Nodes))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	if s.updates {
+		order = s.topological()
+	}
+	for _, i := range slices.Backward(order) {
 		st := &s.state[i]
 		for _, to := range st.succs {
 			st.height = max(st.height, s.state[to>>1].height+1-to&1)
 		}
 	}
+}
+
+// maxUpdateVisits bounds the nodes that readBeforeUpdates visits in a body.
+const maxUpdateVisits = 1 << 16
+
+// readBeforeUpdates lets the steps of a region read an array before a node changes elements of it.
+// Otherwise the node would have to change a copy of the array.
+func (s *scheduler) readBeforeUpdates() {
+	if s.Region == nil {
+		return
+	}
+	readers := map[BufferID][]int32{}
+	var updates []int32
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		update := n.Kind == Array && (n.Op == ad.OpReplace || n.Op == ad.OpAddAt)
+		if update {
+			updates = append(updates, int32(i))
+		}
+		for k, a := range n.Args {
+			if !update || k > 0 {
+				readers[a.Buf] = append(readers[a.Buf], int32(i))
+			}
+		}
+	}
+	left := maxUpdateVisits
+	for _, u := range updates {
+		for _, r := range readers[s.Nodes[u].Args[0].Buf] {
+			if r != u && !slices.Contains(s.state[r].succs, u<<1) && !s.reaches(u, r, &left) {
+				s.state[r].succs = append(s.state[r].succs, u<<1)
+				s.state[u].deps++
+				s.updates = true
+			}
+		}
+	}
+}
+
+// reaches reports whether a node must run before another one, or whether too many nodes have been
+// visited to know.
+func (s *scheduler) reaches(from, to int32, left *int) bool {
+	seen := map[int32]bool{from: true}
+	for list := []int32{from}; len(list) > 0; {
+		i := list[len(list)-1]
+		list = list[:len(list)-1]
+		if *left--; i == to || *left < 0 {
+			return true
+		}
+		for _, next := range s.state[i].succs {
+			if !seen[next>>1] {
+				seen[next>>1] = true
+				list = append(list, next>>1)
+			}
+		}
+	}
+	return false
+}
+
+// topological returns the nodes in an order in which each comes before those that depend on it.
+func (s *scheduler) topological() []int32 {
+	deps := make([]int32, len(s.Nodes))
+	order := make([]int32, 0, len(s.Nodes))
+	for i := range s.Nodes {
+		if deps[i] = s.state[i].deps; deps[i] == 0 {
+			order = append(order, int32(i))
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		for _, to := range s.state[order[k]].succs {
+			if deps[to>>1]--; deps[to>>1] == 0 {
+				order = append(order, to>>1)
+			}
+		}
+	}
+	return order
 }
 
 // locals marks the buffers that only their own block reads.
