@@ -27,7 +27,8 @@ parameters without their own prior, very wide uniform ones, conditions on
 parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
 
 With --data, one model is also bound to its data, which checks the data, and the
-sizes and indices that depend on them.
+sizes and indices that depend on them. With --pedantic too, long loops that do
+not run as vectors give warnings, with what to write instead.
 
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn
@@ -55,7 +56,7 @@ place after the last character. Keys without a value are left out.`,
 				}
 				list := checkFile(in.source, name, in.compile, pedantic)
 				if in.data != "" && !list.HasErrors() {
-					wrong, err := in.bound(cmd.Context(), name)
+					wrong, err := in.bound(cmd.Context(), name, pedantic)
 					if err != nil {
 						return err
 					}
@@ -85,14 +86,26 @@ func checkFile(f *source.File, name string, o model.CompileOptions, pedantic boo
 	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
 
-// bound reports faults of the data, for a model without errors.
-func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
+// bound reports faults of the data and, with pedantic, slow loops, for a model without errors.
+func (in *input) bound(ctx context.Context, name string, pedantic bool) (diag.List, error) {
 	in.quiet = true // its warnings were already reported
-	_, err := in.load(ctx, name, io.Discard)
+	l, err := in.load(ctx, name, io.Discard)
 	if list := model.Diagnostics(err); list != nil {
 		return list, nil
 	}
+	if err == nil && pedantic {
+		return l.posterior.Compiled().SlowLoops(), nil
+	}
 	return nil, err
+}
+
+// slowLoops warns of slow loops of the model.
+func (l *loaded) slowLoops(stderr io.Writer) error {
+	list := l.posterior.Compiled().SlowLoops()
+	if len(list) == 0 {
+		return nil
+	}
+	return diag.Render(stderr, wordedList(list), diagOptions(stderr))
 }
 
 func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {

@@ -124,6 +124,9 @@ random point.`,
 			if err != nil {
 				return err
 			}
+			if err := l.slowLoops(cmd.ErrOrStderr()); err != nil {
+				return err
+			}
 			e, err := l.posterior.Compiled().Explain(xs[0], explainTime)
 			if err != nil {
 				return err

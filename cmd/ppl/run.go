@@ -249,6 +249,11 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
 		return err
 	}
+	if !o.quiet {
+		if err := l.slowLoops(stderr); err != nil {
+			return err
+		}
+	}
 	if err := o.metricNotes(limited, l.posterior, shown.message); err != nil {
 		return ended(limited, stderr, err)
 	}

@@ -66,6 +66,8 @@
 //	compile/ir.lowerer.places                   leaves of places that are assigned to
 //	compile/ir.lowerer.acts                     what may not be evaluated twice
 //	compile/ir.repeatable                       what may be evaluated twice
+//	compile/ir.accumulator.fits                 which loops accumulate in an element
+//	compile/ir.accumulator.rewritten            … with a number in place of the element
 //	compile/ir.alike                            what has the same value
 //
 // Evaluation. Each evaluator says for itself what a node means, so that tests that
@@ -82,6 +84,7 @@
 //	compile/internal/static.Drawn               binding: what random draws decide
 //	compile/internal/static.Functions.SideEffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
+//	compile/internal/static.UsesWhole           binding: which variables are used as a whole
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign
 //	compile/internal/static.sizing.stmt         binding: which sizes differ
 //	compile/internal/inspect.inspection.stmt    binding: units of a loop

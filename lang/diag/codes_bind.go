@@ -332,6 +332,45 @@ const (
 	// declares.
 	DataUnknown Code = "E0619"
 
+	// SlowLoop: a long loop changes arrays one iteration after another.
+	//
+	// Most loops run as vectors, or as recurrences that keep a few numbers. This one reads
+	// earlier values of its arrays at distances that vary, or parameters decide where it ends.
+	// Its iterations take 20 to 100 ns for each number that they compute, some fifty times as
+	// long as vectors. Results are right. Runs, explanations and pedantic checks with data report
+	// it.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  int T = 5000;
+	//	}
+	//	parameters {
+	//	  real<lower=-1, upper=1> phi;
+	//	}
+	//	model {
+	//	  vector[T] x;
+	//	  for (t in 1:3) x[t] = 1;
+	//	  for (t in 4:T) x[t] = phi * x[t - 1 - t % 3];
+	//	  x ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  int T = 5000;
+	//	}
+	//	parameters {
+	//	  real<lower=-1, upper=1> phi;
+	//	}
+	//	model {
+	//	  vector[T] x;
+	//	  for (t in 1:3) x[t] = 1;
+	//	  for (t in 4:T) x[t] = phi * x[t - 3];
+	//	  x ~ normal(0, 1);
+	//	}
+	SlowLoop Code = "W0607"
+
 	// TooManyStatements: binding the model to these data, or an evaluation of it, would run more
 	// statements than is allowed.
 	//

@@ -308,6 +308,9 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	sig := cr.finishRegion(r, parent, outer, sc, sums, len(body.SideEffects) > 0)
 	cr.iter.settle(lp)
 	cr.log.stats.Carried++
+	if parent == cr.b.root {
+		cr.log.slow(lp, r.cells, ax.N)
+	}
 	cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.N, Why: lp.why})
 	return sig
 }

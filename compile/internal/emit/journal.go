@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
@@ -102,6 +103,35 @@ func (n *nest) describe(lp *loop) Plan {
 
 // lineOf returns the line of a loop's body.
 func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }
+
+// instead is what to write instead of a loop that is slow for these reasons.
+func instead(why []string) string {
+	for _, w := range why {
+		switch w {
+		case plan.Irregular:
+			return "let every iteration read values of the same numbers of iterations before; write sums over earlier values as a dot_product of slices, such as dot_product(b[1:q], reverse(x[(t - q):(t - 1)]))"
+		case inspect.Jumps:
+			return "let data decide the number of iterations, instead of leaving the loop where parameters say so"
+		case inspect.TargetRead:
+			return "read target() outside the loop"
+		}
+	}
+	return "split the loop, so that what depends on earlier iterations has its own loop"
+}
+
+// slow records a loop that is evaluated step by step, if it changes arrays and its iterations are
+// many.
+func (jn *journal) slow(lp *loop, cells []*cell, iterations int) {
+	s := SlowLoop{Span: lp.Body.Span(), Iterations: iterations, Why: lp.why, Instead: instead(lp.why)}
+	for _, c := range cells {
+		if c.size > smallCarried {
+			s.Variables = append(s.Variables, c.name)
+		}
+	}
+	if len(s.Variables) > 0 && iterations >= minSlow && len(jn.stats.Slow) < maxSlow {
+		jn.stats.Slow = append(jn.stats.Slow, s)
+	}
+}
 
 // note records why a loop is not evaluated in a faster way.
 func (jn *journal) note(lp *loop, why string) {

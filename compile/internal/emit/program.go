@@ -58,6 +58,16 @@ type Stats struct {
 	Plans    []Plan   // plans of the first few hundred loops, in order of evaluation
 	Faults   []string // plans that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
+	Slow     []SlowLoop
+}
+
+// SlowLoop is a loop of many iterations, evaluated one after another, that changes arrays.
+type SlowLoop struct {
+	Span       source.Span // of its body
+	Iterations int         // over all lanes around
+	Variables  []string    // the arrays
+	Why        []string    // reasons against the faster ways
+	Instead    string      // what to write instead
 }
 
 // complaints runs fn, and returns the errors that it throws as *Error.

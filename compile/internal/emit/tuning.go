@@ -22,6 +22,13 @@ const (
 	minWidth     = 32
 )
 
+// A loop that changes arrays step by step is reported from minSlow iterations on: its gradient
+// takes 30 to 100 µs. At most maxSlow loops are reported.
+const (
+	minSlow = 1000
+	maxSlow = 10
+)
+
 // minRarelyRead is the factor by which an array must be larger than what lanes read of it, for them
 // to gather these elements from the parts of the array rather than packing it first. In a table
 // whose rows depend on one another, packing costs the whole table for each row: a gradient of a
