@@ -211,17 +211,19 @@ func (c *Chart) Original(u, x []float64) (float64, error) {
 	return c.of.Forward(u, nil, x)
 }
 
-// Scores writes the target's own position and gradient for u; gu is the gradient over u.
-func (c *Chart) Scores(u, gu, x, gx []float64) error {
+// Scores writes the target's own position and gradient for u and returns the log Jacobian; gu is
+// the gradient over u.
+func (c *Chart) Scores(u, gu, x, gx []float64) (float64, error) {
 	if c.evidence == nil {
 		copy(x, u)
 		copy(gx, gu)
-		return nil
+		return 0, nil
 	}
-	if _, err := c.of.Forward(u, nil, x); err != nil {
-		return err
+	jacobian, err := c.of.Forward(u, nil, x)
+	if err != nil {
+		return 0, err
 	}
-	return c.of.Push(x, nil, gu, gx)
+	return jacobian, c.of.Push(x, nil, gu, gx)
 }
 
 // At writes to u the position that Original maps to x.

@@ -118,7 +118,8 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	if !p.options.NoPool {
 		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
-	recent := v.present(parts, later(v.rounds))
+	own := v.present(parts, later(v.rounds))
+	recent := own
 	draws := 0 // per chain, on average
 	for _, r := range recent {
 		draws += len(r.draws)
@@ -140,7 +141,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	v.done = last || settled && !p.options.NoEarlyEnd
 	v.unsettled = last && !settled && !p.options.NoEarlyEnd
 	if v.split || v.done {
-		v.worth = worthOf(v.usable(later(v.rounds)))
+		v.worth = worthOf(v.usable(own))
 	}
 	return v
 }
@@ -272,6 +273,7 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 		return original
 	}
 	v.evidence = p.chart.Evidence()
+	levelsInUse(p.chart, original)
 	recent := in(p.chart, v.evidence, original)
 	v.choose(p, v.usable(recent), true)
 	if !p.learns {

@@ -299,6 +299,23 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
+// levelsInUse converts the log densities of records to the coordinates in use. Those of draws from before
+// a change of coordinates would otherwise differ from the others by the Jacobian, thousands of nats
+// with many terms: R-hat and the worth of a transition would measure the change.
+func levelsInUse(c *infer.Chart, recent []record) {
+	if c.Evidence() == nil {
+		return
+	}
+	u, x := make([]float64, c.Dim()), make([]float64, c.Dim())
+	for _, r := range recent {
+		for t, draw := range r.draws {
+			_ = c.At(draw, u)
+			jacobian, _ := c.Original(u, x)
+			r.logDensity[t] += jacobian
+		}
+	}
+}
+
 // reportCentring notes how far terms are centred, at the scales that were seen or, if the
 // coordinates were fixed by the user, at scale 1. A nil e means that nothing was learnt.
 func (w *chain) reportCentring(e *evidence) {

@@ -30,6 +30,7 @@ func (c course) averaging(delta float64) warmup.Averaging {
 // record is what a chain has seen in a round.
 type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
+	// over these coordinates; of draws put together, over those in use at the verdict (levelsInUse)
 	logDensity    []float64
 	divergent     int
 	finer, ways   int64 // paths between leaves of NUTS: those made of smaller steps, and all
@@ -54,13 +55,15 @@ func (r *record) row(d int) (draw, score []float64) {
 
 func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 	draw, score := r.row(len(z.Position))
+	lp := z.LogDensity
 	if c == nil {
 		copy(draw, z.Position)
 		copy(score, z.Gradient)
 	} else {
-		_ = c.Scores(z.Position, z.Gradient, draw, score) // what is not finite is not used
+		jacobian, _ := c.Scores(z.Position, z.Gradient, draw, score) // what is not finite is not used
+		lp -= jacobian
 	}
-	r.logDensity = append(r.logDensity, z.LogDensity)
+	r.logDensity = append(r.logDensity, lp)
 	if info.Divergent {
 		r.divergent++
 	}

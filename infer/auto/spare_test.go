@@ -60,6 +60,86 @@ func TestWorth(t *testing.T) {
 	}
 }
 
+// The worth of draws of thousands of dimensions is that of the slowest one, not of the noise in the
+// least of thousands of estimates; a dimension that is really slow is still seen.
+func TestWorthOfMany(t *testing.T) {
+	const n, d = 100, 10000
+	rng := rand.New(rand.NewPCG(5, 2))
+	ofRho := func(slow float64) record {
+		r := record{logDensity: make([]float64, n)}
+		x := make([]float64, d)
+		for i := range n {
+			r.logDensity[i] = rng.NormFloat64()
+			for j := range x {
+				rho := 0.3
+				if j == 17 {
+					rho = slow
+				}
+				x[j] = rho*x[j] + math.Sqrt(1-rho*rho)*rng.NormFloat64()
+			}
+			r.draws = append(r.draws, slices.Clone(x))
+		}
+		return r
+	}
+	if got, exact := worthOf([]record{ofRho(0.3), ofRho(0.3)}), 0.7/1.3; got < exact/2 || got > 1.3*exact {
+		t.Errorf("a draw is worth %.3f, where %.3f is true", got, exact)
+	}
+	if got := worthOf([]record{ofRho(0.99), ofRho(0.99)}); got > 0.1 {
+		t.Errorf("a draw is worth %.3f with a slow dimension, where 0.005 is true", got)
+	}
+}
+
+// withoutScores is a map for tests that need no scores.
+type withoutScores struct{ *funnelMap }
+
+func (withoutScores) Push(_, _, _, _ []float64) error { return nil }
+
+// The log densities of draws together are over the coordinates in use, whatever those were in which
+// the draws were made.
+func TestLevelsInUse(t *testing.T) {
+	f := infertest.Funnel{D: 5}
+	rng := rand.New(rand.NewPCG(6, 2))
+	c := infer.NewChart(f, withoutScores{&funnelMap{d: f.D}})
+	var z [2]*infer.Point
+	r, made := record{}, [2]*infer.Chart{infer.NewChart(f, withoutScores{&funnelMap{d: f.D}}), c}
+	r.expect(2, f.D)
+	for k, centred := range []float64{0.9, 0.2} {
+		if err := made[k].Use(infer.Centred(centred, f.D-1)); err != nil {
+			t.Fatal(err)
+		}
+		z[k] = infer.NewPoint(f.D)
+		for i := range z[k].Position {
+			z[k].Position[i] = rng.NormFloat64()
+		}
+		lp, err := made[k].LogDensityGrad(z[k].Position, z[k].Gradient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z[k].LogDensity = lp
+		r.take(made[k], z[k], infer.Info{})
+	}
+	levelsInUse(c, []record{r})
+	u, x, g := make([]float64, f.D), make([]float64, f.D), make([]float64, f.D)
+	if _, err := made[0].Original(z[0].Position, x); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.At(x, u); err != nil {
+		t.Fatal(err)
+	}
+	there, err := c.LogDensityGrad(u, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{there, z[1].LogDensity} {
+		if got := r.logDensity[k]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
+			t.Errorf("draw %d: %v, want %v", k, got, want)
+		}
+	}
+	if math.Abs(there-z[0].LogDensity) < 0.1 {
+		t.Error("the coordinates have nearly the same density: the test sees nothing")
+	}
+}
+
 // Draws with spare transitions are those of the transitions one by one, of which Info
 // tells the sums; a chain that goes on from what was saved makes the same.
 func TestSpare(t *testing.T) {
