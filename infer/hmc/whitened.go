@@ -136,21 +136,31 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	h.belongs(z, h.version)
 	y, w, r := z.Cache[:d], z.Cache[d:][:d], z.Momentum[:d]
 	y0, w0, r0 := from.Cache[:d], from.Cache[d:][:d], from.Momentum[:d]
-	if h.Rotate {
+	mean, scale := h.Diagonal() // nil: the metric is not diagonal
+	fused := scale != nil && !h.Rotate
+	switch {
+	case fused:
+		vector.LeapTo(z.Position, y, r, y0, r0, w0, mean, scale, half, eps)
+	case h.Rotate:
 		if eps != h.eps {
 			h.eps = eps
 			h.sin, h.cos = quick.Sincos(eps)
 		}
 		vector.Rotate(y, r, y0, w0, r0, half, h.sin, h.cos)
-	} else {
+		h.Forward(y, z.Position)
+	default:
 		vector.Leap(y, r, y0, r0, w0, nil, half, eps)
+		h.Forward(y, z.Position)
 	}
-	h.Forward(y, z.Position)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity = lp
 	if err != nil || math.IsInf(lp, -1) {
 		z.Energy = math.Inf(1)
 		return err
+	}
+	if fused {
+		setEnergy(z, vector.KickFrom(r, w, scale, z.Gradient, half))
+		return nil
 	}
 	h.Pull(z.Gradient, w)
 	if h.Rotate {

@@ -90,6 +90,15 @@ func (h *Map) Forward(y, x []float64) {
 	}
 }
 
+// Diagonal returns μ and the diagonal of L, which must not be changed; nil unless the metric is
+// diagonal. With them a caller can do other work in the same pass over memory.
+func (h *Map) Diagonal() (mean, scale []float64) {
+	if h.scale == nil {
+		return nil, nil
+	}
+	return h.mean, h.scale
+}
+
 // solve replaces y by L⁻¹y, of a dense metric with few rows.
 func (h *Map) solve(y []float64) {
 	d := len(y)

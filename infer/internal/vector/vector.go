@@ -76,6 +76,42 @@ func Kick(p, v, g, inv []float64, half float64) float64 {
 	return total(&s)
 }
 
+// LeapTo is [Leap] with a nil inv, followed by [Affine] of its result: x = mean + scale·q.
+func LeapTo(x, q, p, q0, p0, g0, mean, scale []float64, half, eps float64) {
+	n := len(x)
+	q, p, q0, p0, g0, mean, scale = q[:n], p[:n], q0[:n], p0[:n], g0[:n], mean[:n], scale[:n]
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		leapTo(from, &x[0], &q[0], &p[0], &q0[0], &p0[0], &g0[0], &mean[0], &scale[0], half, eps)
+	}
+	for i := from; i < n; i++ {
+		v := p0[i] + float64(half*g0[i])
+		at := q0[i] + float64(eps*v)
+		p[i], q[i] = v, at
+		x[i] = mean[i] + float64(scale[i]*at)
+	}
+}
+
+// KickFrom is [Times], w = scale·g, followed by [Kick] with w and a nil inv.
+func KickFrom(p, w, scale, g []float64, half float64) float64 {
+	n := len(p)
+	w, scale, g = w[:n], scale[:n], g[:n]
+	var s [4]float64
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		kickFrom(from, &p[0], &w[0], &scale[0], &g[0], half, &s)
+	}
+	for i := from; i < n; i++ {
+		b := float64(scale[i] * g[i])
+		a := p[i] + float64(half*b)
+		w[i], p[i] = b, a
+		s[i&3] += float64(a * a)
+	}
+	return total(&s)
+}
+
 // Rotate is the first half of a step that follows a normal distribution of scale 1 exactly:
 // r' = r0 + half·(w0 + y0), y = cos·y0 + sin·r', r = cos·r' - sin·y0.
 func Rotate(y, r, y0, w0, r0 []float64, half, sin, cos float64) {

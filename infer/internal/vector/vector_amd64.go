@@ -20,6 +20,12 @@ func kick(n int, p, v, grad, inv *float64, half float64, s *[4]float64)
 func kickUnit(n int, p, grad *float64, half float64, s *[4]float64)
 
 //go:noescape
+func leapTo(n int, x, q, p, q0, p0, g0, mean, scale *float64, half, eps float64)
+
+//go:noescape
+func kickFrom(n int, p, w, scale, grad *float64, half float64, s *[4]float64)
+
+//go:noescape
 func rotate(n int, y, r, y0, w0, r0 *float64, half, sin, cos float64)
 
 //go:noescape

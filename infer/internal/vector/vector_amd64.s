@@ -108,6 +108,67 @@ loop:
 	VZEROUPPER
 	RET
 
+// func leapTo: see vector.go.
+TEXT ·leapTo(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ x+8(FP), BX
+	MOVQ q+16(FP), DI
+	MOVQ p+24(FP), SI
+	MOVQ q0+32(FP), R8
+	MOVQ p0+40(FP), R9
+	MOVQ g0+48(FP), R10
+	MOVQ mean+56(FP), R11
+	MOVQ scale+64(FP), R12
+	VBROADCASTSD half+72(FP), Y0
+	VBROADCASTSD eps+80(FP), Y1
+	XORQ AX, AX
+
+loop:
+	VMULPD (R10)(AX*1), Y0, Y2
+	VADDPD (R9)(AX*1), Y2, Y2
+	VMULPD Y2, Y1, Y3
+	VADDPD (R8)(AX*1), Y3, Y3
+	VMULPD (R12)(AX*1), Y3, Y4
+	VADDPD (R11)(AX*1), Y4, Y4
+	VMOVUPD Y2, (SI)(AX*1)
+	VMOVUPD Y3, (DI)(AX*1)
+	VMOVUPD Y4, (BX)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+// func kickFrom: see vector.go.
+TEXT ·kickFrom(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ p+8(FP), DI
+	MOVQ w+16(FP), SI
+	MOVQ scale+24(FP), R9
+	MOVQ grad+32(FP), R8
+	MOVQ s+48(FP), DX
+	VBROADCASTSD half+40(FP), Y0
+	VXORPD Y1, Y1, Y1
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R9)(AX*1), Y3
+	VMULPD (R8)(AX*1), Y3, Y3
+	VMULPD Y3, Y0, Y2
+	VADDPD (DI)(AX*1), Y2, Y2
+	VMOVUPD Y3, (SI)(AX*1)
+	VMOVUPD Y2, (DI)(AX*1)
+	VMULPD Y2, Y2, Y3
+	VADDPD Y3, Y1, Y1
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y1, (DX)
+	VZEROUPPER
+	RET
+
 // func rotate: see vector.go.
 TEXT ·rotate(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), CX

@@ -55,6 +55,21 @@ var calls = []struct {
 			p := x[0][i] + a*x[2][i]
 			return []int{0}, []float64{p}, p * p
 		}},
+	{"LeapTo", func(x [][]float64, a, b float64) float64 {
+		LeapTo(x[0], x[1], x[2], x[3], x[4], x[5], x[3], x[4], a, b)
+		return 0
+	},
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[4][i] + a*x[5][i]
+			q := x[3][i] + b*p
+			return []int{0, 1, 2}, []float64{x[3][i] + x[4][i]*q, q, p}, 0
+		}},
+	{"KickFrom", func(x [][]float64, a, _ float64) float64 { return KickFrom(x[0], x[1], x[2], x[3], a) },
+		func(x [][]float64, i int, a, _ float64) ([]int, []float64, float64) {
+			w := x[2][i] * x[3][i]
+			p := x[0][i] + a*w
+			return []int{0, 1}, []float64{p, w}, p * p
+		}},
 	{"Rotate", func(x [][]float64, a, b float64) float64 {
 		Rotate(x[0], x[1], x[2], x[3], x[4], a, math.Sin(b), math.Cos(b))
 		return 0
