@@ -31,12 +31,12 @@ func (c course) averaging(delta float64) warmup.Averaging {
 type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
 	// over these coordinates; of draws put together, over those in use at the verdict (levelsInUse)
-	logDensity    []float64
-	divergent     int
-	finer, ways   int64 // paths between leaves of NUTS: those made of smaller steps, and all
-	stepSize      float64
-	unused        []bool // of draws put together, from the last one back: made when the chain was useless
-	useless       bool   // to learn from: the chain was not where the others were, or did not move
+	logDensity  []float64
+	divergent   int
+	finer, ways int64 // paths between leaves of NUTS: those made of smaller steps, and all
+	stepSize    float64
+	unused      []bool // of draws put together, from the last one back: made when the chain was useless
+	useless     bool   // to learn from: the chain was not where the others were, or did not move
 
 	room []float64 // for draws and scores to come
 }

@@ -143,9 +143,25 @@ func sumLog(a []float64) float64 {
 		one      = 1023 << 52
 	)
 	var p [4]float64
-	p[0], p[1], p[2], p[3] = 1, 1, 1, 1
 	exponents, odd := 0, 0.0
-	for i, x := range a {
+	p0, p1, p2, p3 := 1.0, 1.0, 1.0, 1.0
+	i := 0
+	for ; i+4 <= len(a); i += 4 { // the loop below in registers, while all four are normal
+		x := (*[4]float64)(a[i:])
+		b0, b1, b2, b3 := math.Float64bits(x[0]), math.Float64bits(x[1]), math.Float64bits(x[2]), math.Float64bits(x[3])
+		e0, e1, e2, e3 := b0>>52, b1>>52, b2>>52, b3>>52
+		if e0-1 >= 0x7fe || e1-1 >= 0x7fe || e2-1 >= 0x7fe || e3-1 >= 0x7fe {
+			break
+		}
+		exponents += int(e0+e1) + int(e2+e3) - 4*1023
+		p0 *= math.Float64frombits(b0&fraction | one)
+		p1 *= math.Float64frombits(b1&fraction | one)
+		p2 *= math.Float64frombits(b2&fraction | one)
+		p3 *= math.Float64frombits(b3&fraction | one)
+	}
+	p[0], p[1], p[2], p[3] = p0, p1, p2, p3
+	for ; i < len(a); i++ {
+		x := a[i]
 		bits := math.Float64bits(x)
 		e := bits >> 52
 		if e-1 >= 0x7fe { // zero, subnormal, negative, infinite, NaN
