@@ -299,9 +299,9 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
-// levelsInUse converts the log densities of records to the coordinates in use. Those of draws from before
-// a change of coordinates would otherwise differ from the others by the Jacobian, thousands of nats
-// with many terms: R-hat and the worth of a transition would measure the change.
+// levelsInUse converts the log densities of records to the coordinates in use. Those of draws from
+// before a change of coordinates would otherwise differ from the others by the Jacobian, thousands
+// of nats with many terms. R-hat and the worth of a transition would measure the change.
 func levelsInUse(c *infer.Chart, recent []record) {
 	if c.Evidence() == nil {
 		return
