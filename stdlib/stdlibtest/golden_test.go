@@ -91,8 +91,12 @@ type computed struct {
 // at computes a point; without second derivatives if there are none.
 func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, err error) {
 	defer func() {
-		if e, ok := recover().(error); ok {
-			err = e
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = r
+		default:
+			panic(r)
 		}
 	}()
 	g := ad.NewGraph()

@@ -16,7 +16,7 @@ func TestScattered(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			r := byName[name]
-			r.compare(t)
+			r.compare(t, true)
 			t.Logf("%d points, %d refused, %d missed, worst %.0e and %.0e", len(r.points), r.refused, r.missed, r.worst[0], r.worst[1])
 			if r.missed > 0 {
 				t.Fail()

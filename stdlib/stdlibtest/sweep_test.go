@@ -42,8 +42,8 @@ type sweepException struct {
 }
 
 // TestSweep compares with mpmath at arguments far apart: relative errors of at most 1e-12 for
-// values and 1e-9 for derivatives, beyond what half a unit in the last place of the arguments
-// makes of a value, or 1e-14 of the size of the terms: of the addends of a density, or of the
+// values, beyond what half a unit in the last place of the arguments makes of them, and 1e-9 for
+// derivatives, or 1e-14 of the size of the terms: of the addends of a density, or of the
 // derivatives times their arguments. With PPL_SWEEP=table it prints the table of the page.
 func TestSweep(t *testing.T) {
 	names, byName := readSweep(t, sweepFile)
@@ -51,7 +51,7 @@ func TestSweep(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				byName[name].compare(t)
+				byName[name].compare(t, false)
 			})
 		}
 	})
@@ -123,7 +123,12 @@ type sweepResult struct {
 	missed, refused int
 }
 
-func (r *sweepResult) compare(t *testing.T) {
+// compare checks all points. With rounded, a derivative may also be off by what rounding of the
+// arguments makes of it: 16 times Σ |xⱼ ∂²f/∂xᵢ∂xⱼ| 2⁻⁵³. That is the change of the exact derivative
+// when every argument moves by half a unit in its last place, so no algorithm on doubles avoids it.
+// It exceeds 1e-9 of the derivative where, for example, (y/sigma)^alpha has an alpha of 1e8. The
+// points of sweep.txt are within the bounds without it.
+func (r *sweepResult) compare(t *testing.T, rounded bool) {
 	d, err := r.f.declaration()
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +193,7 @@ func (r *sweepResult) compare(t *testing.T) {
 					x = least
 				}
 				bound := max(1e-9*math.Abs(p.grad[i]), 1e-14*max(size, cond)/math.Abs(x))
-				if !(math.Abs(c.grad[i]-p.grad[i]) <= bound) {
+				if rounded && !(math.Abs(c.grad[i]-p.grad[i]) <= bound) {
 					bound += 16 * ulp * seen(i)
 				}
 				off(fmt.Sprint("derivative ", i+1), 1, c.grad[i], p.grad[i], bound)
