@@ -92,7 +92,7 @@ type Graph struct {
 	site   Site
 	budget *Budget // nil: there are no bounds
 	taken  *int64  // bytes taken from the budget by this graph and its siblings
-	cse    map[nodeKey]Ref
+	cse    nodeTable
 	attrs  map[string]int32 // by key of an attribute: its number, from 1
 	key    []byte           // scratch memory of attrKey
 	types  []Type           // scratch memory of typeOf
@@ -118,7 +118,8 @@ func NewGraph() *Graph {
 // Expect reserves storage for this many nodes in an empty graph.
 func (g *Graph) Expect(nodes int) {
 	if len(g.Nodes) == 0 {
-		g.Nodes, g.cse = make([]Node, 0, nodes), make(map[nodeKey]Ref, nodes)
+		g.Nodes, g.room = make([]Node, 0, nodes), make([]Ref, nodes+nodes/2)
+		g.cse.grow(nodes)
 	}
 }
 
@@ -387,7 +388,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 	}
 	if shared {
-		if r, ok := g.cse[key]; ok {
+		if r, ok := g.cse.find(key); ok {
 			return r
 		}
 	}
@@ -405,10 +406,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 	}
 	if shared {
-		if g.cse == nil {
-			g.cse = map[nodeKey]Ref{}
-		}
-		g.cse[key] = r
+		g.cse.set(key, r)
 		if g.Nodes[r].Attr == nil && attr != nil {
 			// A key may contain the address of a table, which must not be reused.
 			g.kept = append(g.kept, attr)

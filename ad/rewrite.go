@@ -35,7 +35,9 @@ type Rewriter struct {
 
 // NewRewriter returns a Rewriter without counterparts.
 func NewRewriter(from, to *Graph) *Rewriter {
-	w := &Rewriter{From: from, To: to, to: make([]Ref, len(from.Nodes))}
+	n := len(from.Nodes)
+	room := make([]Ref, n+min(1<<14, n))
+	w := &Rewriter{From: from, To: to, to: room[:n:n], slab: room[n:]}
 	for i := range w.to {
 		w.to[i] = None
 	}
@@ -221,7 +223,7 @@ func (g *Graph) clone() *Graph {
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs, h.Outputs, h.SideEffects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.SideEffects...)
 	h.kept = append([]any(nil), g.kept...)
-	h.cse, h.attrs, h.consts = maps.Clone(g.cse), maps.Clone(g.attrs), maps.Clone(g.consts)
+	h.cse, h.attrs, h.consts = g.cse.clone(), maps.Clone(g.attrs), maps.Clone(g.consts)
 	h.key, h.types, h.room, h.small = nil, nil, nil, nil
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
 	h.tables = g.tables.clone()

@@ -41,13 +41,13 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	var leaves [][]float64
 	var at []initial
 	given := make([]bool, len(m.bound.Params)) // whether all parts of the parameter are given
-	declared := ir.Declared(m.program.Parameters)
-	for i, p := range m.bound.Params {
+	for i, declared := range ir.Declared(m.program.Parameters) {
+		p := &m.bound.Params[i]
 		given[i] = true
 		for k, leaf := range p.Leaves {
 			in := slices.Repeat([]float64{math.NaN()}, product(leaf.Shape))
 			leaves = append(leaves, in)
-			place := initial{m, d, leaf.Name, *declared[i][k]}
+			place := initial{m, d, leaf.Name, *declared[k]}
 			at = append(at, place)
 			v, ok := d.Get(leaf.Name)
 			if e := d.Fault(leaf.Name); e != nil {
@@ -95,14 +95,15 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	if len(found) > 0 {
 		return nil, &Error{List: found}
 	}
-	for i, p := range m.bound.Params {
+	for i, declared := range ir.Declared(m.program.Parameters) {
+		p := &m.bound.Params[i]
 		copy(x[m.offsets[i]:], parts[i])
 		if !given[i] {
 			continue
 		}
 		for k, u := range parts[i] {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
-				place := initial{m, d, p.Name, *declared[i][0]}
+				place := initial{m, d, p.Name, *declared[0]}
 				return nil, &Error{List: diag.List{place.about(diag.DataBounds, -1, "the initial value of `%s` lies on the boundary of its declared type, at %s, where no chain can start", p.Name, p.Names[k])}}
 			}
 		}

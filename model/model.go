@@ -339,7 +339,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err != nil {
 		return nil, err
 	}
-	if err := known(values, set, declaredNames(m.program.IR().Data), "the model declares no variable `%s` in its data block"); err != nil {
+	if err := known(values, set, m.program.IR().Data, "the model declares no variable `%s` in its data block"); err != nil {
 		return nil, err
 	}
 	set, _, err = m.program.Coded(set)
@@ -400,7 +400,7 @@ func declaredNames(vars []*ir.Var) iter.Seq[string] {
 // known refuses a key of a map of Go, or a field of a struct with numbers, that is no declared
 // name: it is a slip of the pen, as such values are written for a model. Files, and sets that were
 // read before, are often for several models, as in Stan.
-func known(values any, set *data.Set, declared iter.Seq[string], message string) error {
+func known(values any, set *data.Set, declared []*ir.Var, message string) error {
 	t := reflect.TypeOf(values)
 	for t != nil && t.Kind() == reflect.Pointer && t != reflect.TypeFor[*data.Set]() {
 		t = t.Elem()
@@ -416,14 +416,14 @@ func known(values any, set *data.Set, declared iter.Seq[string], message string)
 			continue // of a struct: a text, say, which is no data of any model
 		}
 		found := false
-		for n := range declared {
-			found = found || n == name
+		for _, leaves := range ir.Declared(declared) {
+			found = found || ir.DeclaredName(leaves) == name
 		}
 		if found {
 			continue
 		}
 		d := diag.Diagnostic{Code: diag.DataUnknown, Summary: fmt.Sprintf(message, name)}
-		if near := diag.Nearest(name, declared); near != "" && set.Struct() {
+		if near := diag.Nearest(name, declaredNames(declared)); near != "" && set.Struct() {
 			d.Fix = fmt.Sprintf("did you mean `%s`? A tag gives the field that name: `ppl:\"%s\"`", near, near)
 		} else if near != "" {
 			d.Fix = fmt.Sprintf("did you mean `%s`?", near)

@@ -269,7 +269,7 @@ func (p *Posterior) Unconstrain(values any) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := known(values, set, declaredNames(p.model.program.IR().Parameters), "the model declares no parameter `%s`"); err != nil {
+	if err := known(values, set, p.model.program.IR().Parameters, "the model declares no parameter `%s`"); err != nil {
 		return nil, err
 	}
 	return p.bound.Unconstrain(set)

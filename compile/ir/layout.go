@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/ppl-lang/ppl/lang/types"
@@ -11,20 +13,22 @@ import (
 type Slot struct {
 	Leaf    int
 	Element int
-	Name    string // as in CmdStan's files: theta.2.1, t.1:2.3, z.real
 }
 
-// Declared groups a list of leaves by the declared variables.
-func Declared(vars []*Var) [][]*Var {
-	var out [][]*Var
-	for i, v := range vars {
-		if i > 0 && v.Whole != nil && v.Whole == vars[i-1].Whole {
-			out[len(out)-1] = append(out[len(out)-1], v)
-		} else {
-			out = append(out, []*Var{v})
+// Declared groups a list of leaves by the declared variables. The groups are parts of the list.
+func Declared(vars []*Var) iter.Seq2[int, []*Var] {
+	return func(yield func(int, []*Var) bool) {
+		for i := 0; len(vars) > 0; i++ {
+			n := 1
+			for n < len(vars) && vars[n].Whole != nil && vars[n].Whole == vars[0].Whole {
+				n++
+			}
+			if !yield(i, vars[:n:n]) {
+				return
+			}
+			vars = vars[n:]
 		}
 	}
-	return out
 }
 
 // DeclaredName returns the name of the declared variable with these leaves.
@@ -46,48 +50,83 @@ func DeclaredType(leaves []*Var) types.Type {
 // Layout lists the numbers of a declared variable in the order of CmdStan; shapes are the shapes of
 // its leaves. In arrays and matrices the first index changes fastest. The members of a tuple, and
 // the parts of a complex number, are adjacent.
-func Layout(leaves []*Var, shapes [][]int) []Slot { return layout(leaves, shapes, columnMajor) }
+func Layout(leaves []*Var, shapes [][]int) []Slot {
+	l := slots{shapes: shapes, inner: columnMajor}
+	l.out = make([]Slot, 0, total(shapes))
+	l.add(DeclaredType(leaves), "", 0, nil)
+	return l.out
+}
 
 // FreeLayout lists the unconstrained numbers of a declared variable in the order of the
 // unconstrained point. Arrays are stored element by element, matrices by columns. shapes are the
 // shapes of the unconstrained numbers.
 func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
-	return layout(leaves, shapes, func(t types.Type, n int) []int {
-		order := make([]int, n)
-		for k := range order {
-			order[k] = n - 1 - k
-		}
-		if n-t.Dims == 2 {
-			order[0], order[1] = n-2, n-1
-		}
-		return order
-	})
+	l := slots{shapes: shapes, inner: freeOrder}
+	l.out = make([]Slot, 0, total(shapes))
+	l.add(DeclaredType(leaves), "", 0, nil)
+	return l.out
 }
 
-// columnMajor returns the numbers of n dimensions, the one that changes fastest first.
-func columnMajor(_ types.Type, n int) []int {
-	order := make([]int, n)
+// AppendNames appends the names of the numbers of [Layout], in its order and as in CmdStan's files:
+// theta.2.1, t.1:2.3, z.real.
+func AppendNames(names []string, leaves []*Var, shapes [][]int) []string {
+	return appendNames(names, leaves, shapes, columnMajor)
+}
+
+// FreeNames returns the names of the numbers of [FreeLayout].
+func FreeNames(leaves []*Var, shapes [][]int) []string {
+	return appendNames(nil, leaves, shapes, freeOrder)
+}
+
+// appendNames makes the names of a variable parts of one string: models may have many.
+func appendNames(names []string, leaves []*Var, shapes [][]int, inner func(t types.Type, order []int)) []string {
+	n := total(shapes)
+	l := slots{shapes: shapes, inner: inner, named: true, ends: make([]int, 0, n)}
+	l.text = make([]byte, 0, n*(len(DeclaredName(leaves))+4))
+	l.add(DeclaredType(leaves), DeclaredName(leaves), 0, nil)
+	all, start := string(l.text), 0
+	names = slices.Grow(names, n)
+	for _, end := range l.ends {
+		names, start = append(names, all[start:end]), end
+	}
+	return names
+}
+
+// freeOrder is the order of [FreeLayout].
+func freeOrder(t types.Type, order []int) {
+	n := len(order)
+	for k := range order {
+		order[k] = n - 1 - k
+	}
+	if n-t.Dims == 2 {
+		order[0], order[1] = n-2, n-1
+	}
+}
+
+// columnMajor is the order of [Layout].
+func columnMajor(_ types.Type, order []int) {
 	for k := range order {
 		order[k] = k
 	}
-	return order
 }
 
-func layout(leaves []*Var, shapes [][]int, inner func(t types.Type, n int) []int) []Slot {
-	l := &slots{shapes: shapes, inner: inner}
+// total returns the number of elements of arrays.
+func total(shapes [][]int) int {
 	n := 0
 	for _, s := range shapes {
 		n += elements(s)
 	}
-	l.out = make([]Slot, 0, n)
-	l.add(DeclaredType(leaves), DeclaredName(leaves), 0, nil)
-	return l.out
+	return n
 }
 
 type slots struct {
 	shapes [][]int
-	inner  func(t types.Type, n int) []int
+	inner  func(t types.Type, order []int) // sets the dimensions, the one that changes fastest first
 	out    []Slot
+
+	named bool // the names are asked for, instead of out
+	text  []byte
+	ends  []int // of each name in text
 }
 
 // add lists the numbers of a value of type t at the indices at of the arrays around it. leaf is the
@@ -95,57 +134,77 @@ type slots struct {
 func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 	shape := l.shapes[leaf][len(at):]
 	if t.Kind == types.Tuple {
-		each(shape[:t.Dims], columnMajor(t, t.Dims), func(is []int) {
-			from := leaf
+		order := make([]int, t.Dims)
+		columnMajor(t, order)
+		for is := range each(shape[:t.Dims], order) {
+			from, sub := leaf, ""
+			if l.named {
+				sub = name + string(appendSubscripts(nil, is)) + ":"
+			}
 			for i, m := range t.Members {
-				l.add(m, name+subscripts(is)+":"+strconv.Itoa(i+1), from, append(at[:len(at):len(at)], is...))
+				member := sub
+				if l.named {
+					member += strconv.Itoa(i + 1)
+				}
+				l.add(m, member, from, append(at[:len(at):len(at)], is...))
 				from += m.NumLeaves()
 			}
-		})
+		}
 		return
 	}
-	parts := []string{""}
+	parts := [2]string{}
+	numbers := parts[:1]
 	if t.Scalar() == types.Complex {
-		parts = []string{".real", ".imag"}
+		parts = [2]string{".real", ".imag"}
+		numbers = parts[:]
 	}
 	start := 0
 	for k, i := range at {
 		start = start*l.shapes[leaf][k] + i
 	}
 	start *= elements(shape)
-	each(shape, l.inner(t, len(shape)), func(is []int) {
+	order := slices.Clone(shape)
+	l.inner(t, order)
+	for is := range each(shape, order) {
 		e := 0
 		for k, i := range is {
 			e = e*shape[k] + i
 		}
-		sub := subscripts(is)
-		for p, part := range parts {
-			l.out = append(l.out, Slot{Leaf: leaf + p, Element: start + e, Name: name + sub + part})
-		}
-	})
-}
-
-// each calls f with all indices, counted from 0, of an array; fastest lists the
-// dimensions, the one that changes fastest first.
-func each(shape, fastest []int, f func(is []int)) {
-	is := make([]int, len(shape))
-	for range elements(shape) {
-		f(is)
-		for _, d := range fastest {
-			if is[d]++; is[d] < shape[d] {
-				break
+		for p, part := range numbers {
+			if l.named {
+				l.text = append(appendSubscripts(append(l.text, name...), is), part...)
+				l.ends = append(l.ends, len(l.text))
+			} else {
+				l.out = append(l.out, Slot{Leaf: leaf + p, Element: start + e})
 			}
-			is[d] = 0
 		}
 	}
 }
 
-func subscripts(is []int) string {
-	s := ""
-	for _, i := range is {
-		s += "." + strconv.Itoa(i+1)
+// each yields all indices, counted from 0, of an array; fastest lists the dimensions, the one that
+// changes fastest first.
+func each(shape, fastest []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		is := make([]int, len(shape))
+		for range elements(shape) {
+			if !yield(is) {
+				return
+			}
+			for _, d := range fastest {
+				if is[d]++; is[d] < shape[d] {
+					break
+				}
+				is[d] = 0
+			}
+		}
 	}
-	return s
+}
+
+func appendSubscripts(b []byte, is []int) []byte {
+	for _, i := range is {
+		b = strconv.AppendInt(append(b, '.'), int64(i+1), 10)
+	}
+	return b
 }
 
 func elements(shape []int) int {

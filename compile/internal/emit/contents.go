@@ -18,6 +18,8 @@ type contents struct {
 	rep *reporter
 	b   *builder
 	arr *arrays
+
+	room []cell // for cells to come
 }
 
 // cell is the storage of a variable during evaluation. Its content is one whole
@@ -52,7 +54,12 @@ type state struct {
 type location struct{ part, pos int32 }
 
 func (ct *contents) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
-	c := &cell{name: name, typ: typ, shape: shape, size: ad.SizeOf(shape), home: ct.at.axis, depth: ct.at.lvl.depth}
+	if len(ct.room) == 0 {
+		ct.room = make([]cell, 8)
+	}
+	c := &ct.room[0]
+	ct.room = ct.room[1:]
+	*c = cell{name: name, typ: typ, shape: shape, size: ad.SizeOf(shape), home: ct.at.axis, depth: ct.at.lvl.depth}
 	if v != nil {
 		c.param = v.Level == ir.Param
 	}

@@ -229,7 +229,11 @@ func (mk *marks) statements() *Information {
 	total := g.Outputs[0]
 	reasons := mk.left // reasons for densities that may be part of the log density
 	mk.left = nil
-	params := g.Inputs[:len(ir.Declared(mk.prog.Parameters))]
+	declared := 0
+	for range ir.Declared(mk.prog.Parameters) {
+		declared++
+	}
+	params := g.Inputs[:declared]
 	wrt := slices.Clone(params)
 	for _, d := range mk.densities {
 		wrt = append(wrt, d.input)

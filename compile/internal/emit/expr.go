@@ -132,9 +132,13 @@ func (ex *expressions) index(e *ir.IndexExpr) value {
 
 // args evaluates expressions and returns their leaves, one after another.
 func (ex *expressions) args(es []ir.Expr) []value {
-	var out []value
+	out := make([]value, 0, len(es))
 	for _, e := range es {
-		out = append(out, ex.eval(e).parts()...)
+		if v := ex.eval(e); v.leaves != nil {
+			out = append(out, v.leaves...)
+		} else {
+			out = append(out, v)
+		}
 	}
 	return out
 }

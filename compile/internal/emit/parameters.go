@@ -74,9 +74,7 @@ func (ps *parameters) param(leaves []*ir.Var) Param {
 	}
 	p.slots = ir.FreeLayout(leaves, free)
 	p.Size = len(p.slots)
-	for _, s := range p.slots {
-		p.Names = append(p.Names, s.Name)
-	}
+	p.Names = ir.FreeNames(leaves, free)
 	return p
 }
 

@@ -180,11 +180,12 @@ func (pr *Program) resume(f *fork) {
 // place.
 func copies(cells []*cell) []*cell {
 	out := slices.Clone(cells)
+	room := make([]cell, len(cells)) // for all copies
 	for i, c := range cells {
 		if c != nil {
 			c.owned = false
-			d := *c
-			out[i] = &d
+			room[i] = *c
+			out[i] = &room[i]
 		}
 	}
 	return out
@@ -261,16 +262,15 @@ func (pr *Program) Describe() (params []Param, names []string, constrained int, 
 		}
 		pr.start()
 		pr.params.describe()
+		var shapes [][]int
 		list := func(vars []*ir.Var) {
 			for _, leaves := range ir.Declared(vars) {
-				var shapes [][]int
+				shapes = shapes[:0]
 				for _, v := range leaves {
 					shapes = append(shapes, pr.ex.sizes(v))
 					pr.rep.Reserve(nameBytes, shapes[len(shapes)-1]...)
 				}
-				for _, s := range ir.Layout(leaves, shapes) {
-					names = append(names, s.Name)
-				}
+				names = ir.AppendNames(names, leaves, shapes)
 			}
 		}
 		list(pr.prog.Parameters)
@@ -284,11 +284,11 @@ func (pr *Program) Describe() (params []Param, names []string, constrained int, 
 // outputs makes the values of variables the output of the graph.
 func (pr *Program) outputs(vars []*ir.Var) {
 	g := pr.b.root.g
-	var parts []ad.Ref
+	var parts, flat []ad.Ref
+	var shapes [][]int
+	var starts []int32
 	for _, leaves := range ir.Declared(vars) {
-		var shapes [][]int
-		var flat []ad.Ref
-		var starts []int32
+		shapes, flat, starts = shapes[:0], flat[:0], starts[:0]
 		total := 0
 		for _, v := range leaves {
 			c := pr.vars.cell(v)
@@ -358,34 +358,60 @@ type runner interface {
 
 // New prepares the emission of a program.
 func New(prog *ir.Program, data []Constant, o Options) *Program {
-	f, functions := floor{at: &context{}, opts: &o}, static.NewFunctions()
-	f.rep = &reporter{at: f.at, opts: f.opts}
-	f.b = &builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
-	f.arr = &arrays{at: f.at, rep: f.rep, b: f.b}
-	f.mem = &contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}
-	vars := &variables{floor: f, functions: functions}
+	all := &struct { // one piece of memory
+		Program
+		context
+		reporter
+		builder
+		arrays
+		contents
+		variables
+		logDensity
+		journal
+		control
+		marks
+		expressions
+		statements
+		indexer
+		library
+		userCalls
+		iterator
+		scans
+		nests
+		carrier
+		loops
+		parameters
+	}{}
+	f, functions := floor{at: &all.context, opts: &o, rep: &all.reporter, b: &all.builder, arr: &all.arrays, mem: &all.contents}, static.NewFunctions()
+	all.reporter = reporter{at: f.at, opts: f.opts}
+	all.builder = builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	all.arrays = arrays{at: f.at, rep: f.rep, b: f.b}
+	all.contents = contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}
+	vars, lp, log, ctl, ex, stmts := &all.variables, &all.logDensity, &all.journal, &all.control, &all.expressions, &all.statements
+	mk, idx, lib, users, iter := &all.marks, &all.indexer, &all.library, &all.userCalls, &all.iterator
+	all.variables = variables{floor: f, functions: functions}
 	evaluation := interp.Options{Transforms: o.Transforms}
 	if o.Budget != nil {
 		evaluation.Stop = o.Budget.Stop
 	}
 	evaluators := known.NewEvaluators(prog, functions, evaluation, o.Budget)
-	lp := &logDensity{floor: f}
-	log := &journal{at: f.at}
-	ctl := &control{floor: f, lp: lp, log: log}
-	marks := &marks{floor: f, prog: prog, lp: lp}
-	ex, stmts := &expressions{}, &statements{}
-	idx := &indexer{floor: f, vars: vars, ex: ex}
-	lib := &library{floor: f, vars: vars, lp: lp, marks: marks, idx: idx, ex: ex}
-	users := &userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts}
-	*ex = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
-	iter := &iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, known: evaluators}
-	scans := &scans{floor: f, lp: lp, marks: marks}
-	nests := &nests{floor: f, vars: vars, log: log, iter: iter, scans: scans, ex: ex, stmts: stmts}
-	carr := &carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
-	loops := &loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: nests, carr: carr, ex: ex, stmts: stmts}
-	*stmts = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: loops}
-	params := &parameters{floor: f, prog: prog, vars: vars, ex: ex}
-	p := &Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: marks, idx: idx, users: users, ex: ex, stmts: stmts, params: params, known: data}
+	all.logDensity = logDensity{floor: f}
+	all.journal = journal{at: f.at}
+	all.control = control{floor: f, lp: lp, log: log}
+	all.marks = marks{floor: f, prog: prog, lp: lp}
+	all.indexer = indexer{floor: f, vars: vars, ex: ex}
+	all.library = library{floor: f, vars: vars, lp: lp, marks: mk, idx: idx, ex: ex}
+	all.userCalls = userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts}
+	all.expressions = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
+	all.iterator = iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, known: evaluators}
+	all.scans = scans{floor: f, lp: lp, marks: mk}
+	all.nests = nests{floor: f, vars: vars, log: log, iter: iter, scans: &all.scans, ex: ex, stmts: stmts}
+	all.carrier = carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
+	all.loops = loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: &all.nests, carr: &all.carrier, ex: ex, stmts: stmts}
+	all.statements = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: &all.loops}
+	all.parameters = parameters{floor: f, prog: prog, vars: vars, ex: ex}
+	p := &all.Program
+	*p = Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: mk, idx: idx, users: users, ex: ex, stmts: stmts, params: &all.parameters, known: data}
 	p.begin()
 	return p
 }

@@ -159,6 +159,11 @@ func (b *Body) sameBlock(p, q *Node, k int) bool {
 // two recent stores, for which the processor waits until both have left its store buffer.
 func (s *scheduler) link() {
 	added := map[BufferID][]int32{} // by buffer: sums into slices of it
+	const some = 3                  // successors of most nodes
+	room := make([]int32, some*len(s.Nodes))
+	for i := range s.state {
+		s.state[i].succs = room[some*i : some*i : some*(i+1)]
+	}
 	for i := range s.Nodes {
 		n, st := &s.Nodes[i], &s.state[i]
 		st.barrier = -1

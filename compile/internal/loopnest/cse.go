@@ -46,7 +46,7 @@ func (m *Map) key() (k mapKey, ok bool) {
 }
 
 func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
-	found := map[cseKey]BufferID{}
+	found := make(map[cseKey]BufferID, len(b.Nodes))
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {
 		n := &b.Nodes[i]

@@ -82,7 +82,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 
 // fresh returns n zeros, in the memory of s if that suffices.
 func fresh[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
+	s = slices.Grow(s[:0], max(n, 64))[:n] // few formulas are longer
 	clear(s)
 	return s
 }

@@ -13,6 +13,12 @@ type amd64 struct {
 	loads []fixup // of constants
 }
 
+// newAMD64 has room for the code of a small model.
+func newAMD64() *amd64 {
+	b := buffer{buf: make([]byte, 0, 4096), labels: make([]int, 0, 32), constants: make([]byte, 0, 1024)}
+	return &amd64{buffer: b, jumps: make([]fixup, 0, 32), loads: make([]fixup, 0, 128)}
+}
+
 // fixup is a 32-bit distance to fill in, counted from end.
 type fixup struct{ at, end, target int }
 

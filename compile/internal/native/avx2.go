@@ -5,7 +5,7 @@ import "sync"
 // a hypervisor takes its time for cpuid
 var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceValue(hasAVX2),
 	make: func() (general, [3]vectors) {
-		a := &amd64{}
+		a := newAMD64()
 		four := &avx2{a, 4}
 		return a, [3]vectors{&avx2{a, 1}, four, four}
 	}}

@@ -5,7 +5,7 @@ import "sync"
 // a hypervisor takes its time for cpuid
 var avx512Target = &Target{Name: "AVX-512", Lanes: 8, Vectors: 32, Truths: 6, found: sync.OnceValue(hasAVX512),
 	make: func() (general, [3]vectors) {
-		a := &amd64{}
+		a := newAMD64()
 		return a, [3]vectors{&avx2{a, 1}, &avx2{a, 4}, &avx512{a}}
 	}}
 

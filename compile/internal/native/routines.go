@@ -257,7 +257,7 @@ func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	frame := a.Frame(n)
 	frame.inner = true
 	frame.free[ofVectors] &= 1<<a.routineVectors(frame.v) - 1
-	b := &Builder{}
+	b := a.Builder()
 	x := make([]Value, operands)
 	for i := range x {
 		x[i] = b.In(Vec(i))

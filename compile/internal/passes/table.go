@@ -206,11 +206,15 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	var step Step
+	if o.Trace != nil {
+		step.After = loopnest.CountGraph(g)
+	}
 	for _, pass := range Table() {
 		if pass.Density == nil {
 			continue
 		}
-		step := Step{Pass: pass, Off: !o.Has(pass.Name)}
+		step = Step{Pass: pass, Off: !o.Has(pass.Name), Before: step.After, After: step.After}
 		before, taken := g, g.Taken()
 		if !step.Off {
 			g = planted.After(o.Fault, pass.Name, pass.Density(g))
@@ -219,7 +223,9 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 			g.GiveBack(taken)
 		}
 		if o.Trace != nil {
-			step.Before, step.After, step.Graph = loopnest.CountGraph(before), loopnest.CountGraph(g), g
+			if step.Graph = g; g != before {
+				step.After = loopnest.CountGraph(g)
+			}
 			o.Trace(&step)
 		}
 	}

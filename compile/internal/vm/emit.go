@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
@@ -87,7 +88,7 @@ type viewKey struct {
 
 func newEmitter(p *Program, nest *loopnest.Program) *emitter {
 	e := &emitter{p: p, nest: nest, roots: make([]root, len(nest.Buffers)), regions: map[*loopnest.Region]*regionState{},
-		binds: map[*loopnest.Binding]*bindState{}, sides: map[*loopnest.Body]interval{}, viewIDs: map[viewKey]int32{}, consts: map[uint64]rootID{}}
+		binds: map[*loopnest.Binding]*bindState{}, sides: map[*loopnest.Body]interval{}, viewIDs: make(map[viewKey]int32, 32), consts: map[uint64]rootID{}}
 	for i := range nest.Buffers {
 		b := &nest.Buffers[i]
 		e.roots[i] = root{n: b.N, data: b.Data, bind: b.Binding, body: b.Body, keep: b.Kept, in: b.In, at: b.At, clears: b.Clears,
@@ -243,7 +244,7 @@ func (x *context) clearing(b *block, r rootID, t int) {
 
 // emit translates the body's blocks.
 func (x *context) emit() []block {
-	var bs []block
+	bs := make([]block, 0, len(x.Blocks))
 	for k := range x.Blocks {
 		nb := &x.Blocks[k]
 		b := block{n: nb.N, nest: nb}
@@ -267,6 +268,7 @@ func (x *context) emit() []block {
 
 func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	b.kind = scalarBlock
+	b.code, x.slots = make([]instr, 0, len(nodes)), slices.Grow(x.slots, 4*len(nodes))
 	for _, i := range nodes {
 		n := &x.Nodes[i]
 		t := x.time

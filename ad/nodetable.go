@@ -1,0 +1,69 @@
+package ad
+
+import "slices"
+
+// nodeTable finds equal nodes: a hash table with linear probing in one piece of memory. A map takes
+// several pieces, and graphs are made and copied often.
+type nodeTable struct {
+	entries []nodeEntry // a power of 2
+	n       int
+}
+
+type nodeEntry struct {
+	key  nodeKey
+	node Ref
+	used bool
+}
+
+// grow makes room for n nodes.
+func (t *nodeTable) grow(n int) {
+	size := 16
+	for 3*size < 4*n {
+		size *= 2
+	}
+	old := t.entries
+	t.entries = make([]nodeEntry, size)
+	for i := range old {
+		if old[i].used {
+			*t.place(old[i].key) = old[i]
+		}
+	}
+}
+
+// place returns the entry with a key, or the free one where it belongs.
+func (t *nodeTable) place(k nodeKey) *nodeEntry {
+	const odd = 0x9e3779b97f4a7c15
+	h := (uint64(k.op)<<16 | uint64(k.n)) * odd
+	h = (h ^ uint64(uint32(k.a))<<32 ^ uint64(uint32(k.b))) * odd
+	h = (h ^ h>>29 ^ uint64(uint32(k.c))<<32 ^ uint64(uint32(k.attr))) * odd
+	for i := h >> 32; ; i++ {
+		e := &t.entries[i&uint64(len(t.entries)-1)]
+		if !e.used || e.key == k {
+			return e
+		}
+	}
+}
+
+// find returns the node with a key.
+func (t *nodeTable) find(k nodeKey) (Ref, bool) {
+	if len(t.entries) == 0 {
+		return None, false
+	}
+	e := t.place(k)
+	return e.node, e.used
+}
+
+// set makes r the node with a key.
+func (t *nodeTable) set(k nodeKey, r Ref) {
+	if 4*(t.n+1) > 3*len(t.entries) {
+		t.grow(2 * (t.n + 1))
+	}
+	e := t.place(k)
+	if !e.used {
+		t.n++
+	}
+	*e = nodeEntry{key: k, node: r, used: true}
+}
+
+// clone returns a copy that can grow independently.
+func (t *nodeTable) clone() nodeTable { return nodeTable{slices.Clone(t.entries), t.n} }
