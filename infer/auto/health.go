@@ -32,7 +32,8 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 	middle, share := make([]float64, len(now)), make([]float64, len(now))
 	best, width := -infinity, 0.0
 	for i, r := range now {
-		levels := slices.Sorted(slices.Values(r.logDensity))
+		levels := slices.Clone(r.logDensity)
+		slices.Sort(levels)
 		n := len(levels)
 		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
 		middle[i] += logVolume(r.draws)

@@ -90,20 +90,26 @@ func (m *mode) distance(x []float64) float64 {
 // has reports whether x is where the normal distribution of the mode describes the density.
 func (m *mode) has(x []float64, logDensity float64) bool {
 	r := m.distance(x)
-	return m.reaches(x) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
+	return near(r, len(x)) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
 }
 
 // reaches reports whether draws of the mode's normal distribution may be at x.
 func (m *mode) reaches(x []float64) bool {
-	d := float64(len(x))
-	return m.distance(x) < d+4*math.Sqrt(2*d)+4
+	return near(m.distance(x), len(x))
+}
+
+// near reports whether draws of a normal distribution in n dimensions may have this squared
+// distance from its mean.
+func near(squared float64, n int) bool {
+	d := float64(n)
+	return squared < d+4*math.Sqrt(2*d)+4
 }
 
 // same reports whether two modes are the same one, with the same scale.
 func (m *mode) same(other *mode) bool {
 	d := float64(m.metric.Dim)
-	near := 0.1 + 0.05*d
-	return min(m.distance(other.metric.Mean), other.distance(m.metric.Mean)) < near &&
+	limit := 0.1 + 0.05*d
+	return min(m.distance(other.metric.Mean), other.distance(m.metric.Mean)) < limit &&
 		math.Abs(m.to.LogScale()-other.to.LogScale()) < (d+1)*math.Log(m.at.otherScale)
 }
 

@@ -344,6 +344,14 @@ func (v *verdict) usable(recent []record) []record {
 	var out []record
 	for _, r := range recent {
 		n := len(r.logDensity)
+		all := true
+		for t, l := range r.logDensity {
+			all = all && l >= least && !r.unused[len(r.unused)-1-t]
+		}
+		if all && n > 2 {
+			out = append(out, record{draws: r.draws[:n:n], scores: r.scores[:n:n], logDensity: r.logDensity[:n:n]})
+			continue
+		}
 		kept := record{draws: make([][]float64, 0, n), scores: make([][]float64, 0, n), logDensity: make([]float64, 0, n)}
 		for t, l := range r.logDensity {
 			if l >= least && !r.unused[len(r.unused)-1-t] {

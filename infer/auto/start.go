@@ -297,7 +297,10 @@ func finite(x []float64) bool {
 // space. Steps that leave the support are omitted.
 func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)
-	room := make([]float64, 2*d*(1+(d-part+of-1)/of))
+	n := (d - part + of - 1) / of
+	room := make([]float64, 2*d*(1+n))
+	both := make([][]float64, 2*n)
+	p.steps, p.changes = both[:0:n], both[n:n]
 	next := func() (v []float64) { v, room = room[:d:d], room[d:]; return v }
 	x, g := next(), next()
 	for i := part; i < d; i += of {

@@ -82,7 +82,10 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 		return nil, err
 	}
 	d := len(x)
-	a := &Approach{}
+	const some = 16 // steps of many climbs
+	pairs := make([][]float64, 2*some)
+	a := &Approach{Steps: pairs[:0:some], Changes: pairs[some:some]}
+	gains := make([]float64, 0, some)
 	// The first step has at most length one, the unit of the unconstrained scale.
 	if norm := floats.Norm(s.g, 2); norm > 0 {
 		s.options.InitAlpha = min(s.options.InitAlpha, 1/norm)
@@ -92,7 +95,6 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 	for i := range alpha {
 		alpha[i] = 1
 	}
-	var gains []float64
 	for d > 0 && s.reason == 0 && o.meter.Gradients()-begun < int64(most) {
 		if err := s.quasiNewton(); err != nil {
 			return nil, err
@@ -100,10 +102,7 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 		if s.reason == LineSearchFailed {
 			break
 		}
-		room := make([]float64, 2*d)
-		step, change := room[:d:d], room[d:]
-		floats.SubTo(step, s.x, s.oldX)
-		floats.SubTo(change, s.g, s.oldG)
+		step, change := s.lastStep, s.lastChange
 		if tame(step, change) {
 			improveDiagonal(alpha, step, change)
 			a.Steps, a.Changes = append(a.Steps, step), append(a.Changes, change)

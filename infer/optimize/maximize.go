@@ -198,6 +198,10 @@ type ascent struct {
 	oldF, oldAlpha      float64
 	step, alpha, alpha0 float64
 	iteration           int
+
+	lastStep, lastChange []float64 // of point and gradient, by the last iteration; never modified
+	room                 []float64 // for those to come
+
 	note                string
 	reason              Reason
 }

@@ -67,10 +67,14 @@ func (s *ascent) quasiNewton() error {
 		reset, s.note = true, "LS failed, Hessian reset"
 	}
 	d := len(s.x)
-	room := make([]float64, 2*d)
-	step, change := room[:d:d], room[d:]
+	if len(s.room) < 2*d {
+		s.room = make([]float64, pairsAtOnce*2*d)
+	}
+	step, change := s.room[:d:d], s.room[d:2*d:2*d]
+	s.room = s.room[2*d:]
 	floats.SubTo(step, s.x, s.oldX)
 	floats.SubTo(change, s.g, s.oldG)
+	s.lastStep, s.lastChange = step, change
 	s.step = floats.Norm(step, 2)
 	s.oldAlpha = s.alpha
 	if floats.Dot(step, change) > 0 { // ensured by the line search, except for rounding
@@ -85,6 +89,9 @@ func (s *ascent) quasiNewton() error {
 	s.reason = s.converged()
 	return nil
 }
+
+// pairsAtOnce is the number of pairs of steps and changes that share an allocation.
+const pairsAtOnce = 8
 
 // limited is the inverse Hessian of L-BFGS: the last pairs of steps and changes of the gradient.
 type limited struct {

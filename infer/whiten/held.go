@@ -100,7 +100,7 @@ func (s Sample) some() Sample {
 	if groups == nil {
 		groups = []int{n}
 	}
-	var out Sample
+	out := Sample{Draws: make([][]float64, 0, maxPairs), Scores: make([][]float64, 0, maxPairs), Groups: make([]int, 0, len(groups))}
 	k, end := 0, 0
 	for _, size := range groups {
 		end += size

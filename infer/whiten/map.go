@@ -30,14 +30,22 @@ func NewMap(m infer.Metric) (*Map, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	m.Inverse, m.Mean = append([]float64(nil), m.Inverse...), append([]float64(nil), m.Mean...)
-	h := &Map{metric: m, mean: m.Mean}
-	if h.mean == nil {
-		h.mean = make([]float64, m.Dim)
+	known := len(m.Mean)
+	room := make([]float64, len(m.Inverse)+2*m.Dim) // the metric, its mean and scales
+	take := func(n int) (piece []float64) { piece, room = room[:n:n], room[n:]; return piece }
+	inverse, mean := take(len(m.Inverse)), take(m.Dim)
+	copy(inverse, m.Inverse)
+	copy(mean, m.Mean)
+	if m.Inverse != nil {
+		m.Inverse = inverse
 	}
+	if m.Mean = nil; known > 0 {
+		m.Mean = mean
+	}
+	h := &Map{metric: m, mean: mean}
 	switch m.Kind {
 	case infer.Unit, infer.Diagonal:
-		h.scale = make([]float64, m.Dim)
+		h.scale = take(m.Dim)
 		for i := range h.scale {
 			h.scale[i] = 1
 			if m.Kind == infer.Diagonal {

@@ -26,7 +26,8 @@ func (w *workspace) release(to workspace) { w.room, w.used = to.room, to.used }
 func (w *workspace) numbers(n int) []float64 {
 	w.most += n
 	if w.used+n > len(w.room) {
-		w.room, w.used = make([]float64, max(n, len(w.room))), 0
+		const some = 256 // for many small pieces
+		w.room, w.used = make([]float64, max(n, len(w.room), some)), 0
 	}
 	piece := w.room[w.used : w.used+n : w.used+n]
 	w.used += n
