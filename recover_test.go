@@ -29,7 +29,9 @@ var recovers = map[string]string{
 	"infer/riemann":     rethrown,
 	"infer/chain.go":    typed,
 	"infer/exchange.go": typed,
+	"infer/panic.go":    typed, // Recover, for functions that call code of others
 	"infer/optimize":    typed,
+	"internal/files":    rethrown,
 	"study/worker.go":   typed,
 	"front/web/engine":  typed,
 
@@ -40,10 +42,11 @@ var recovers = map[string]string{
 	"compile/internal/vm/native.go": noted, // the generator's mistake: the interpreter does without
 	"compile/internal/contest":      noted, // reports of random programs, for developers
 	"internal/cmd":                  noted, // tools for developers
+	"internal/goroutines":           noted, // Wait goes on with it
 }
 
 // stacks are the files that may ask for a stack.
-var stacks = []string{"infer/panic.go", "front/serve/work.go", "compile/internal/contest"}
+var stacks = []string{"infer/panic.go", "internal/goroutines", "front/serve/work.go", "compile/internal/contest"}
 
 // Every panic that is recovered goes on, or becomes an error of one line that names no file of the
 // program: such errors reach the clients of services.
@@ -123,3 +126,70 @@ func calls(n ast.Node) map[string]bool {
 // fileCalls reports whether any function of a file calls another: of a panic that another goroutine
 // goes on with.
 func fileCalls(f *ast.File, name string) bool { return calls(f)[name] }
+
+// goroutines has the files of the libraries that start goroutines other than by a
+// [goroutines.Group], with the reason why no panic there ends the program.
+var goroutines = map[string]string{
+	"ad/await.go":                          "recovers, and goes on in the caller",
+	"infer/riemann/await.go":               "recovers, and goes on in the caller",
+	"compile/internal/vm/stop.go":          "recovers, and goes on in the caller",
+	"compile/internal/vm/team.go":          "recovers, and goes on in the caller",
+	"compile/compile.go":                   "recovers, and goes on in the caller; the table of the library is read again by it",
+	"internal/files/until.go":              "recovers, and goes on in the caller",
+	"study/reading.go":                     "recovers into an error",
+	"infer/session.go":                     "runChain recovers; the others wait",
+	"fit/run.go":                           "waits",
+	"front/report/report.go":               "recovers into an error, for each quantity",
+	"front/cmdstan/executable/generate.go": "recovers into an error, for each chain",
+	"front/lsp/framing.go":                 "reads; messages are handled by others, which recover",
+	"front/lsp/publish.go":                 "recovers into the log",
+	"front/lsp/server.go":                  "waits, or runs what recovers",
+	"front/serve/work.go":                  "a separate process, of one model",
+	"front/serve/process.go":               "waits for a process",
+	"front/httpd/server.go":                "net/http recovers what handlers do",
+}
+
+// Libraries start goroutines by a Group, which passes panics on to the caller, or have their reason.
+func TestGoroutines(t *testing.T) {
+	used := map[string]bool{}
+	for _, root := range []string{"lang", "stdlib", "ad", "compile", "infer", "model", "fit", "assess", "study", "front", "internal/files"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			name := filepath.ToSlash(path)
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || within(name, "compile/internal/cmd") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			group := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return strings.HasSuffix(s.Path.Value, "/internal/goroutines\"") })
+			ast.Inspect(f, func(n ast.Node) bool {
+				starts := false
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					starts = true
+				case *ast.CallExpr:
+					s, ok := n.Fun.(*ast.SelectorExpr)
+					starts = ok && s.Sel.Name == "Go" && len(n.Args) == 1 && !group
+				case *ast.SelectorExpr: // a file has either kind of group
+					if x, ok := n.X.(*ast.Ident); ok && group && x.Name == "sync" && n.Sel.Name == "WaitGroup" {
+						t.Errorf("%s has a sync.WaitGroup and a goroutines.Group", name)
+					}
+				}
+				if used[name] = used[name] || starts; starts && goroutines[name] == "" {
+					t.Errorf("%s starts a goroutine: use a goroutines.Group, or say in the table of this test why no panic there ends the program", name)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(goroutines)) {
+		if !used[name] {
+			t.Errorf("%s starts no goroutine", name)
+		}
+	}
+}

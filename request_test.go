@@ -88,13 +88,13 @@ func TestAllocations(t *testing.T) {
 		most float64
 		run  func()
 	}{
-		{"bind", 1700, func() {
+		{"bind", 1290, func() {
 			if _, err := m.Bind(groupsData()); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"bind and sample by auto", 17600, func() { seed++; request(t, m, auto.Sampler{}, seed) }},
-		{"bind and sample by nuts", 6500, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
+		{"bind and sample by auto", 14700, func() { seed++; request(t, m, auto.Sampler{}, seed) }},
+		{"bind and sample by nuts", 6100, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
 	} {
 		if n := testing.AllocsPerRun(5, c.run); n > c.most {
 			t.Errorf("%s: %.0f allocations, more than %.0f", c.name, n, c.most)

@@ -7,12 +7,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -133,11 +134,12 @@ func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
 
 // evaluateAll computes the log density at points, and the sum of some outputs of source, on all
 // processors. Where they cannot be computed, the density is -Inf and the sum 0.
-func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) error {
+func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) (err error) {
+	defer infer.Recover(&err)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := min(runtime.GOMAXPROCS(0), len(points))
-	var running sync.WaitGroup
+	var running goroutines.Group
 	for w := range workers {
 		q, s := p.Clone(), source.Clone()
 		running.Go(func() {

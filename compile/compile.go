@@ -108,7 +108,10 @@ func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 
 // checked parses and checks; the Info is nil if the list has errors.
 func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
-	go stdlib.Language() // takes milliseconds the first time, while we parse
+	go func() { // takes milliseconds the first time, while we parse
+		defer func() { _ = recover() }() // the calls below panic with the same value
+		stdlib.Language()
+	}()
 	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known, MaxBytes: o.MaxSource})
 	if list.HasErrors() {
 		// After the errors of syntax come those that the checker finds.

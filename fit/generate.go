@@ -13,8 +13,10 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -55,7 +57,8 @@ type Generated struct {
 // Generate computes the generated quantities of p at the draws of a fit with the same parameters. p
 // may have other data, be a model with other generated quantities, or be derived from the fit's
 // model. An error names a parameter that is missing in the fit or has another size.
-func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions) (*Generated, error) {
+func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions) (_ *Generated, err error) {
+	defer infer.Recover(&err)
 	if err := cmp.Or(p.Err(), f.Err()); err != nil {
 		return nil, err
 	}
@@ -142,7 +145,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 			}
 		}
 	}
-	var running sync.WaitGroup
+	running := goroutines.Group{Failed: func() { cancel(errPanic) }}
 	workers := o.Parallel
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -168,6 +171,9 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 	}
 	return out, nil
 }
+
+// errPanic ends the other goroutines of one that panicked.
+var errPanic = errors.New("another goroutine panicked")
 
 // trustOutputs compares the generated quantities with the reference evaluator at the first draw,
 // the last and one between. It returns the posterior with a program that agrees.

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -186,7 +187,7 @@ func (r *recorder) snapshot(s *infer.Snapshot) {
 // record stores the draws of a session.
 func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	done := make(chan struct{})
-	var flushing sync.WaitGroup
+	var flushing goroutines.Group
 	if r.out != nil {
 		flushing.Go(func() { r.flushUntil(done) })
 	}
@@ -253,17 +254,26 @@ func (r *recorder) flushUntil(done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		r.mu.Lock()
-		err := r.out.flush()
+		r.flush()
+	}
+}
+
+// flush hands the draws to the system.
+func (r *recorder) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := func() (err error) {
+		defer infer.Recover(&err)
+		err = r.out.flush()
 		for _, j := range r.journals {
 			if err == nil {
 				err = j.Flush()
 			}
 		}
-		if err != nil && r.err == nil {
-			r.err = &OutputError{err}
-		}
-		r.mu.Unlock()
+		return err
+	}()
+	if err != nil && r.err == nil {
+		r.err = &OutputError{err}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // PanicError is a panic of a target, a sampler or an Init, which ended a chain: a bug in that code.
@@ -16,7 +18,23 @@ type PanicError struct {
 
 // NewPanicError makes the error for a recovered value. It must be called by the deferred function
 // that recovers, whose stack has the place of the panic.
-func NewPanicError(value any) *PanicError { return &PanicError{value, debug.Stack()} }
+func NewPanicError(value any) *PanicError {
+	switch p := value.(type) {
+	case *PanicError: // it was recovered before
+		return p
+	case *goroutines.Panic: // of another goroutine
+		return &PanicError{p.Value, p.Stack}
+	}
+	return &PanicError{value, debug.Stack()}
+}
+
+// Recover sets err to a *[PanicError] if the function that defers it panics. Functions that call
+// code of others, or share their work among goroutines, defer it.
+func Recover(err *error) {
+	if value := recover(); value != nil {
+		*err = NewPanicError(value)
+	}
+}
 
 // Error implements error.
 func (e *PanicError) Error() string {

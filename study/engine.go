@@ -5,7 +5,9 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"sync"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Engine runs units, for instance on other machines.
@@ -47,7 +49,8 @@ type Local struct {
 }
 
 // Run implements [Engine].
-func (l Local) Run(ctx context.Context, job *Job) error {
+func (l Local) Run(ctx context.Context, job *Job) (err error) {
+	defer infer.Recover(&err)
 	parallel := l.Parallel
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
@@ -59,7 +62,7 @@ func (l Local) Run(ctx context.Context, job *Job) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	todo := make(chan *Unit)
-	var running sync.WaitGroup
+	running := goroutines.Group{Failed: func() { cancel(errPanic) }}
 	for range parallel {
 		running.Go(func() {
 			for u := range todo {
@@ -77,6 +80,9 @@ func (l Local) Run(ctx context.Context, job *Job) error {
 	running.Wait()
 	return context.Cause(ctx)
 }
+
+// errPanic ends the other goroutines of one that panicked.
+var errPanic = errors.New("another goroutine panicked")
 
 // feed sends units to the workers.
 func feed(ctx context.Context, units iter.Seq[*Unit], todo chan<- *Unit) {

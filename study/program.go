@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Program is an engine that is a separate program, such as ppl-nats. It reads units from its
@@ -43,7 +46,8 @@ type message struct {
 }
 
 // Run implements [Engine].
-func (p Program) Run(ctx context.Context, job *Job) error {
+func (p Program) Run(ctx context.Context, job *Job) (err error) {
+	defer infer.Recover(&err)
 	folder, err := filepath.Abs(job.Folder)
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func (p Program) Run(ctx context.Context, job *Job) error {
 	}
 	w := &frameWriter{w: bufio.NewWriterSize(in, 1<<16)}
 	window := &window{room: make(chan struct{}, p.Window), keys: map[string]bool{}}
-	var feeding sync.WaitGroup
+	feeding := goroutines.Group{Failed: func() { cancel(errPanic) }}
 	feeding.Go(func() {
 		defer in.Close()
 		if err := p.feed(ctx, job, w, window); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -25,8 +26,12 @@ func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		v, err := f()
-		done <- outcome{v, err}
+		var o outcome
+		func() {
+			defer infer.Recover(&o.err)
+			o.value, o.err = f()
+		}()
+		done <- o
 	}()
 	select {
 	case o := <-done:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // RunOptions are options of [Run]. The zero value is the default.
@@ -244,7 +245,7 @@ func (r *run) tell() (stop func()) {
 		return func() {}
 	}
 	done := make(chan struct{})
-	var ended sync.WaitGroup
+	var ended goroutines.Group
 	ended.Go(func() {
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()

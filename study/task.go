@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // taskFolder is the folder, within the study's, with the fits that tasks share.
@@ -48,7 +50,8 @@ type Task struct {
 
 // Run makes the fits of a task, except those that an earlier process of the task has made. It
 // writes results to the journal of the study, which needs no locks.
-func (t Task) Run(ctx context.Context) error {
+func (t Task) Run(ctx context.Context) (err error) {
+	defer infer.Recover(&err)
 	if t.Of < 1 || t.Number < 0 || t.Number >= t.Of {
 		return fmt.Errorf("there is no task %d of %d; they count from 0", t.Number, t.Of)
 	}
@@ -74,7 +77,7 @@ func (t Task) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	todo := make(chan *Unit)
-	var running sync.WaitGroup
+	running := goroutines.Group{Failed: func() { cancel(errPanic) }}
 	for range parallel {
 		running.Go(func() {
 			for u := range todo {

@@ -5,9 +5,9 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // LOO computes leave-one-out predictive densities by Pareto smoothed importance sampling, and WAIC,
@@ -122,7 +122,7 @@ func (l *LOO) flush() {
 	}
 	n := len(l.observations)
 	if workers := min(runtime.GOMAXPROCS(0), (n+block-1)/block); workers > 1 {
-		var running sync.WaitGroup
+		var running goroutines.Group
 		for w := range workers {
 			running.Go(func() { take(w*n/workers, (w+1)*n/workers) })
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Matrix holds values of observations, or of other quantities, at all draws, in memory.
@@ -65,7 +65,7 @@ func (m *Matrix) byChain(column []float64) [][]float64 {
 // parallel runs f for every column on all processors.
 func (m *Matrix) parallel(f func(i int)) {
 	var next atomic.Int64
-	var running sync.WaitGroup
+	var running goroutines.Group
 	for range min(runtime.GOMAXPROCS(0), len(m.Columns)) {
 		running.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(m.Columns); i = int(next.Add(1)) - 1 {

@@ -45,12 +45,12 @@ ad/kernel:  ad/kernel
 stdlib:     stdlib ad ad/kernel lang/types gonum
 compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
-infer:      infer gonum internal/files
+infer:      infer gonum internal/files internal/goroutines
 infer/internal/vector: sys
 model:      model lang stdlib compile infer internal/buildinfo gonum
-fit:        fit model lang stdlib ad compile infer internal/files internal/cputime internal/clients/rules internal/planted gonum
-assess:     assess fit model lang stdlib compile infer internal/files gonum
-study:      study assess fit model lang compile infer internal/files gonum yaml
+fit:        fit model lang stdlib ad compile infer internal/files internal/goroutines internal/cputime internal/clients/rules internal/planted gonum
+assess:     assess fit model lang stdlib compile infer internal/files internal/goroutines gonum
+study:      study assess fit model lang compile infer internal/files internal/goroutines gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
 front/report: front/report assess fit model infer internal/files plot
 front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
@@ -70,6 +70,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/short:
+internal/goroutines:
 `
 
 // packages is the finer order: for each package, what of the same area (and of
@@ -124,7 +125,7 @@ compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/kn
 compile/internal/bind:   compile/data compile/ir compile/internal/emit compile/internal/interp stdlib/transform ad lang/source lang/diag
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
-infer:                   infer/internal/vector
+infer:                   infer/internal/vector internal/goroutines
 infer/internal/quick:
 infer/internal/vector:   sys
 infer/whiten:            infer infer/internal/vector gonum
@@ -138,12 +139,12 @@ infer/auto:              infer infer/warmup infer/whiten infer/hmc infer/nuts in
 infer/tempered:          infer infer/warmup infer/whiten infer/hmc infer/nuts infer/optimize gonum
 infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
 infer/draws:             infer infer/sampler internal/files
-infer/diagnose:          gonum
-infer/infertest:         infer gonum
+infer/diagnose:          internal/goroutines gonum
+infer/infertest:         infer internal/goroutines gonum
 infer/infertest/truth:   infer infer/diagnose infer/draws infer/optimize infer/sampler gonum
 infer/psis:
 infer/zarr:              internal/files
-infer/optimize:          infer infer/psis gonum
+infer/optimize:          infer infer/psis internal/goroutines gonum
 
 model/predict:           compile lang lang/printer lang/source lang/ast lang/check lang/types stdlib
 model:                   model/predict compile compile/data infer lang lang/source lang/diag internal/buildinfo compile/ir
@@ -152,13 +153,13 @@ fit/folder:              compile compile/data infer infer/draws infer/zarr lang/
 fit/selfcheck:           fit/folder compile compile/data infer/diagnose internal/cputime
 fit/arrays:              compile/ir infer/draws infer/sampler infer/zarr lang/types
 fit/fittest:             fit model infer/draws
-fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files lang/diag gonum
+fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files internal/goroutines lang/diag gonum
 
-assess/criticise:        infer/psis infer/diagnose gonum
+assess/criticise:        infer/psis infer/diagnose internal/goroutines gonum
 assess/folds:            model infer infer/ahmc
-assess:                  assess/criticise fit fit/arrays model model/predict compile compile/data compile/ir infer/diagnose infer/draws infer/psis infer/zarr internal/files lang/diag lang/types
+assess:                  assess/criticise fit fit/arrays model model/predict compile compile/data compile/ir infer infer/diagnose infer/draws infer/psis infer/zarr internal/files internal/goroutines lang/diag lang/types
 
-study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files gonum yaml
+study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files internal/goroutines gonum yaml
 
 front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
 front/report/plotfile:   front/report internal/files plot
@@ -186,6 +187,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/short:
+internal/goroutines:
 examples:                *
 internal/clients/rules:
 internal/cmd/site: goldmark

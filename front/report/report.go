@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/model"
@@ -475,7 +477,7 @@ func (w *work) quantities() error {
 	for first := 0; first < len(list) && (size < w.o.Size || first < must); {
 		batch := list[first:min(len(list), first+32)]
 		made := make([]Quantity, len(batch))
-		sizes := make([]int, len(batch))
+		sizes, errs := make([]int, len(batch)), make([]error, len(batch))
 		var next sync.WaitGroup
 		todo := make(chan int)
 		for range runtime.GOMAXPROCS(0) {
@@ -484,11 +486,13 @@ func (w *work) quantities() error {
 					if w.ctx.Err() != nil {
 						continue
 					}
-					made[i] = w.quantity(batch[i])
-					text, err := json.Marshal(made[i])
-					if err == nil {
-						sizes[i] = len(text)
-					}
+					func() {
+						defer infer.Recover(&errs[i])
+						made[i] = w.quantity(batch[i])
+						if text, err := json.Marshal(made[i]); err == nil {
+							sizes[i] = len(text)
+						}
+					}()
 				}
 			})
 		}
@@ -497,6 +501,9 @@ func (w *work) quantities() error {
 		}
 		close(todo)
 		next.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}

@@ -2,8 +2,9 @@ package diagnose
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
+
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Precision has the Monte Carlo standard errors of the figures of a [Row], except the mean's, and
@@ -58,15 +59,15 @@ func all(n int) []int {
 	return numbers
 }
 
-// shared calls work for 0, 1, … n−1, distributed over up to parallel goroutines, one of which is
-// the caller's. Each goroutine gets work and done from its own call of worker, and calls done at
-// its end.
+// shared calls work for 0, 1, … n−1, distributed over up to parallel goroutines, or in the caller's
+// if one is enough. Each goroutine gets work and done from its own call of worker, and calls done
+// at its end.
 func shared(n, parallel int, worker func() (work func(q int), done func())) {
 	if n == 0 {
 		return
 	}
 	var next atomic.Int64
-	var running sync.WaitGroup
+	var running goroutines.Group
 	run := func() {
 		work, done := worker()
 		defer done()
@@ -74,9 +75,12 @@ func shared(n, parallel int, worker func() (work func(q int), done func())) {
 			work(q)
 		}
 	}
-	for range min(parallel, n) - 1 {
+	if parallel = min(parallel, n); parallel <= 1 {
+		run()
+		return
+	}
+	for range parallel {
 		running.Go(run)
 	}
-	run()
 	running.Wait()
 }

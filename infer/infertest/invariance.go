@@ -5,11 +5,11 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // The false alarm rate of the whole suite, and the number of statistical tests that share it. When
@@ -90,7 +90,7 @@ func (c Invariance) Run() (InvarianceResult, error) {
 
 	workers := runtime.GOMAXPROCS(0)
 	errs := make([]error, workers)
-	var wg sync.WaitGroup
+	var wg goroutines.Group
 	for w := range workers {
 		wg.Go(func() {
 			errs[w] = func() error {

@@ -49,7 +49,8 @@ const arrived = 1e-3
 //
 // It makes at most most evaluations. each, if not nil, is called after every step with the point
 // reached, which it must not keep.
-func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, each func(x []float64)) (*Approach, error) {
+func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, each func(x []float64)) (_ *Approach, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 // FindTop climbs from x as [FindTypical] does, but on to the mode, until neither the last step nor
 // the predicted next one gains much. After every step it calls stop with the point reached. If stop
 // returns true, it ends early with Climbed false.
-func FindTop(ctx context.Context, target infer.LogDensity, x []float64, most int, stop func(x []float64, logDensity float64) bool) (*Approach, error) {
+func FindTop(ctx context.Context, target infer.LogDensity, x []float64, most int, stop func(x []float64, logDensity float64) bool) (_ *Approach, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
 	}

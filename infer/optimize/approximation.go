@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"slices"
 	"sort"
-	"sync"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Draws are points drawn from an approximation of a distribution.
@@ -140,7 +140,7 @@ func parallel(target infer.LogDensity, n int, task func(i int, target infer.LogD
 		}
 	}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
+	var wg goroutines.Group
 	for i := range n {
 		wg.Go(func() {
 			slots <- struct{}{}

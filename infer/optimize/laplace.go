@@ -35,7 +35,8 @@ type LaplaceResult struct {
 
 // Laplace draws from the normal distribution with the given mode and the curvature of the log
 // density there. If the point is no maximum, the error is a *[MaximumError].
-func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *rand.Rand, options LaplaceOptions) (*LaplaceResult, error) {
+func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *rand.Rand, options LaplaceOptions) (_ *LaplaceResult, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}

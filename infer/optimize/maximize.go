@@ -151,7 +151,8 @@ type Result struct {
 // if the target cannot be evaluated at x, or if the target returns a fatal error. When ctx ends, it
 // returns the point reached, and an error that wraps infer.ErrInterrupted. A lack of convergence is
 // no error: see [Result.Reason].
-func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options Options) (*Result, error) {
+func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options Options) (_ *Result, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
 	}
@@ -202,8 +203,8 @@ type ascent struct {
 	lastStep, lastChange []float64 // of point and gradient, by the last iteration; never modified
 	room                 []float64 // for those to come
 
-	note                string
-	reason              Reason
+	note   string
+	reason Reason
 }
 
 func newAscent(o *objective, x []float64, options Options) (*ascent, error) {

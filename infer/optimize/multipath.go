@@ -35,7 +35,8 @@ type PathfinderResult struct {
 // Pathfinder runs several paths and combines their draws by importance resampling. The paths run in
 // parallel if the target can be cloned. Paths that fail have an Err and are left out. An error says
 // that all paths failed, or that the run was interrupted.
-func Pathfinder(ctx context.Context, target infer.LogDensity, options PathfinderOptions) (*PathfinderResult, error) {
+func Pathfinder(ctx context.Context, target infer.LogDensity, options PathfinderOptions) (_ *PathfinderResult, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target); err != nil {
 		return nil, err
 	}

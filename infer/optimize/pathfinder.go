@@ -62,7 +62,8 @@ var errNoEstimate = errors.New("no point on the path to the mode gives an approx
 // FollowPath runs one path of Pathfinder. It runs L-BFGS from x, and at each point forms a normal
 // distribution from the curvature seen so far. The draws come from the distribution with the
 // greatest evidence lower bound. Random numbers come from rng alone.
-func FollowPath(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options PathOptions) (*Path, error) {
+func FollowPath(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options PathOptions) (_ *Path, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}

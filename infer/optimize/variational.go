@@ -88,7 +88,8 @@ type VariationalResult struct {
 // Variational fits a normal distribution to the target by stochastic gradient ascent of the
 // evidence lower bound (ADVI, Kucukelbir et al. 2017), and draws from it. The ascent starts from
 // mean x and unit covariance.
-func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options VariationalOptions) (*VariationalResult, error) {
+func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options VariationalOptions) (_ *VariationalResult, err error) {
+	defer infer.Recover(&err)
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	}
 	r.Mean = append([]float64(nil), q.mean()...)
 	r.SD = q.sd()
-	err := sample(o, q, rng, options.Draws, true, &r.Draws)
+	err = sample(o, q, rng, options.Draws, true, &r.Draws)
 	r.Evaluations, r.Rejections = o.meter.Gradients(), o.meter.Rejections()
 	return r, err
 }

@@ -11,14 +11,22 @@ func Until[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
+		panic any
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		value, err := do()
-		done <- outcome{value, err}
+		var o outcome
+		defer func() {
+			o.panic = recover() // for the caller, as if it had run there
+			done <- o
+		}()
+		o.value, o.err = do()
 	}()
 	select {
 	case o := <-done:
+		if o.panic != nil {
+			panic(o.panic)
+		}
 		return o.value, o.err
 	case <-ctx.Done():
 		var none T

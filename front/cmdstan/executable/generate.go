@@ -122,6 +122,7 @@ func (r *run) generate(p *model.Posterior) error {
 		working.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
+			defer infer.Recover(&errs[chain])
 			errs[chain] = r.generateChain(q, all[chain], columns[chain], chain, output[chain], names)
 		})
 	}
