@@ -8,6 +8,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -128,5 +129,44 @@ func TestFirstExample(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// unstable is the line in the documentation of packages that are not promised.
+const unstable = "Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md."
+
+// Each package that other modules can import is promised, or says that it is not.
+func TestUnstable(t *testing.T) {
+	isPromised, n := map[string]bool{}, 0
+	for _, dir := range promised(t) {
+		isPromised[dir] = true
+	}
+	err := filepath.WalkDir(".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		_, nested := os.Stat(filepath.Join(dir, "go.mod"))
+		if name := d.Name(); dir != "." && (nested == nil || name == "internal" || name == "testdata" || strings.HasPrefix(name, ".")) {
+			return filepath.SkipDir
+		}
+		p := documented(t, dir)
+		if p == nil || p.Name == "main" {
+			return nil
+		}
+		n++
+		folder := filepath.ToSlash(dir)
+		switch says := strings.Count(p.Doc, unstable+"\n"); {
+		case isPromised[folder] && says != 0:
+			t.Errorf("%s is promised, but its documentation says that it is unstable", folder)
+		case !isPromised[folder] && says != 1:
+			t.Errorf("%s is not promised: its documentation needs the line %q once, it has it %d times", folder, unstable, says)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < 50 {
+		t.Errorf("only %d packages were found", n)
 	}
 }

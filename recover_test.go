@@ -149,7 +149,7 @@ var goroutines = map[string]string{
 	"front/httpd/server.go":                "net/http recovers what handlers do",
 }
 
-// Libraries start goroutines by a Group, which passes panics on to the caller, or have their reason.
+// Libraries start goroutines by a Group, which passes panics on to the caller, or have a reason.
 func TestGoroutines(t *testing.T) {
 	used := map[string]bool{}
 	for _, root := range []string{"lang", "stdlib", "ad", "compile", "infer", "model", "fit", "assess", "study", "front", "internal/files"} {

@@ -2,6 +2,8 @@
 // evaluated, differentiated into the same operations, and lowered to fast code by other packages.
 // Package ad knows nothing of models or of the language.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Map of the package:
 //
 //	graph.go       Graph, Node, Type (lanes and shape); building with common-subexpression

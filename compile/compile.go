@@ -1,5 +1,7 @@
 // Package compile turns the source text of a program into a log density specialised to its data.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	source ──lang──▶ ir.Program ──bind──▶ ad.Graph ──Backprop──▶ ad.Graph ──vm──▶ Model
 //
 // [Compile] checks a program. [Program.Bind] evaluates everything that the data decide. It builds

@@ -1,5 +1,7 @@
 // Package examples holds example models; its tests compare each of them with
 // what real Stan gave (expected.json, see README.md).
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package examples
 
 import "embed"

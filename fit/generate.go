@@ -180,7 +180,7 @@ var errPanic = errors.New("another goroutine panicked")
 func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
 	bound := p.Compiled().Clone()
 	bound.SetStop(ctx.Err)
-	check := selfcheck.New(bound, p.Data(), o.Seed, 1, o.Parallel)
+	check := selfcheck.New(ctx, bound, p.Data(), o.Seed, 1, o.Parallel)
 	var points [][]float64
 	chains := f.Draws.Chains()
 	for _, chain := range []int{0, chains / 2, chains - 1} {

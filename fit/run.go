@@ -70,7 +70,7 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	if err := o.checkNumbers(); err != nil {
 		return nil, err
 	}
-	r := &Run{ctx: ctx, posterior: p, options: o, check: selfcheck.New(p.Compiled(), p.Data(), o.Seed, o.Chains, o.Parallel)}
+	r := &Run{ctx: ctx, posterior: p, options: o, check: selfcheck.New(ctx, p.Compiled(), p.Data(), o.Seed, o.Chains, o.Parallel)}
 	r.check.Stop = func() error {
 		if r.ctx.Err() == nil {
 			return nil

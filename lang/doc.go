@@ -1,6 +1,8 @@
 // Package lang reads the language: source text in, syntax tree or typed program
 // out, with diagnostics on the way.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // The pipeline, each package importing only those before it:
 //
 //	source            files, spans, positions

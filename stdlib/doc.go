@@ -2,6 +2,8 @@
 // declared once. The checker takes types from a declaration, the binder takes its meaning as a
 // graph, the documentation its text and examples, and the tests everything.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Map of the package:
 //
 //	stdlib.go        Func, Arg, Builder, Dist: what a declaration is

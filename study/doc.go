@@ -2,6 +2,8 @@
 // group of rows, and grids of options. It uses all processors of this machine or, through engines,
 // many machines.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // The unit of work is a [Spec]: a model, data, options and a seed, each identified by its content.
 // Its digest, the key, identifies the [Result], which depends on nothing else: not on the position
 // of the fit in its study, the number of workers, or their other work. A study stopped at any

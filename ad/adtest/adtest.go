@@ -1,5 +1,7 @@
 // Package adtest checks derivatives of graphs against finite differences.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Derivatives is the check: of the gradient, of the derivative of the gradient
 // in a direction, and of both in forward mode. It is used for every op of package ad (the tests of
 // this package loop over the op table) and for every function of the library.

@@ -1,6 +1,8 @@
 // Package kernel holds the numerical functions behind the ops: plain functions of float64, which
 // know nothing of graphs.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Files:
 //
 //	kernel.go           exponentials that avoid overflow and cancellation

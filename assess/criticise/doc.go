@@ -2,6 +2,8 @@
 // whether their replications look like the data. It works on matrices of numbers and does not
 // depend on the modelling language.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	loo.go       LOO: leave-one-out cross-validation and WAIC, draw by draw, without the matrix
 //	moments.go Moments: better estimates for influential observations, by moment matching
 //	matrix.go Matrix: draws × observations in memory, with relative efficiencies; CrossValidate

@@ -2,6 +2,8 @@
 // Predictive of package infer/ahmc takes them. To judge a model by refits without observations, use
 // assess.Holdout.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	folds.go  Make; the likelihood of observations that were held out
 package folds
 

@@ -1,5 +1,7 @@
 // Package data reads the values that a model is bound to.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	set.go    Value and Set: named values with shapes, and where they were written
 //	allow.go  Options: limits on reading
 //	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: its non-numeric values

@@ -3,6 +3,8 @@
 // promotion explicit. Both evaluators of package compile walk this form: the partial evaluator that
 // binds data, and the plain interpreter. So the meaning of names and types is settled once.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // [Lower] makes it from a checked tree, [Program.Verify] checks its invariants, and
 // [Program.String] prints it. [Inspect], [Stmts], [Exprs] and [Vars] traverse it; only walk.go
 // lists the children of nodes. Programs are not rewritten after lowering, so there is no Rewrite.

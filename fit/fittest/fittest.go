@@ -1,4 +1,6 @@
 // Package fittest has models and fits for tests of packages that use package fit.
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package fittest
 
 import (

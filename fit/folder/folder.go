@@ -1,5 +1,7 @@
 // Package folder reads and writes the files of a run in an output folder other than its draws:
 // run.json, the text of the model and the data. fit.ReadFit reads the draws.
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package folder
 
 import (

@@ -4,6 +4,8 @@
 // more than rounding, the run continues with a program that agrees. Everything that draws from a
 // posterior, or exposes its log density, uses this check.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	selfcheck.go Check: the comparisons of one run, and the program that it trusts
 //	findings.go Findings: reports of the comparisons to users
 package selfcheck
@@ -44,7 +46,8 @@ type Check struct {
 	// Least is the processor time that the comparisons may take even in short runs.
 	Least time.Duration
 
-	// Stop, if not nil, is called during long comparisons; an error ends them.
+	// Stop is called during long comparisons; an error ends them. New sets it to the context's
+	// cause. If the error has a method Leave, work that cannot be interrupted calls it.
 	Stop func() error
 
 	bound    *compile.Model // the currently trusted program
@@ -70,26 +73,36 @@ type Check struct {
 }
 
 // New makes the check for a run of the given number of chains, parallel of them at a time; 0 means
-// the defaults of a run. The seed selects the points.
-func New(bound *compile.Model, values *data.Set, seed uint64, chains, parallel int) *Check {
+// the defaults of a run. The seed selects the points. When ctx ends, comparisons end and find
+// nothing wrong.
+func New(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64, chains, parallel int) *Check {
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	if chains <= 0 {
 		chains = 4
 	}
-	return &Check{Least: checkLeast, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
+	stop := func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
+	}
+	return &Check{Least: checkLeast, Stop: stop, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
 // Trust makes the check for callers that evaluate the log density without making draws. It compares
 // near the origin, and [Check.Bound] agrees there. Callers pass the points that they reach to
 // [Check.At].
 func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*Check, error) {
-	c := New(bound, values, seed, 1, 1)
+	c := New(ctx, bound, values, seed, 1, 1)
 	for c.Start() {
 		if err := c.Replace(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.Stop(); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -183,7 +196,7 @@ func (c *Check) at(x []float64, when string) bool {
 }
 
 // stopped reports whether comparisons should end.
-func (c *Check) stopped() bool { return c.Stop != nil && c.Stop() != nil }
+func (c *Check) stopped() bool { return c.Stop() != nil }
 
 // compare makes the comparer.
 func (c *Check) compare() (err error) {

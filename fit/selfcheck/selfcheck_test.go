@@ -100,7 +100,7 @@ func bind(t *testing.T, text, pass string, value, slope float64) *compile.Model 
 // check is the check of a run that has all the time that comparisons need, however slow the machine
 // is.
 func check(m *compile.Model, set *data.Set, seed uint64, chains, parallel int) *selfcheck.Check {
-	c := selfcheck.New(m, set, seed, chains, parallel)
+	c := selfcheck.New(context.Background(), m, set, seed, chains, parallel)
 	c.Least = time.Hour
 	return c
 }

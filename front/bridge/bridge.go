@@ -3,6 +3,8 @@
 // time. The functions are those of BridgeStan's interface; package libppl gives them
 // their C names.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	bridge.go    Model: construction, names, evaluation
 //	program.go   Program: which model is meant
 package bridge

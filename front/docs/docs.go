@@ -1,5 +1,7 @@
 // Package docs is the documentation as a site, for ppl docs.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	docs.go        Pages: the files of the site
 //	carried.go     those that a release carries
 //	carriednot.go  what other builds carry: nothing

@@ -2,6 +2,8 @@
 // alone, and whoever has the token. It knows nothing of models; who serves
 // something adds handlers.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // # Map
 //
 //	server.go  Options, Listen, Server: where it listens, who is answered, how it ends

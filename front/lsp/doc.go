@@ -1,6 +1,8 @@
 // Package lsp is a language server for models. It offers the analyses of package lang/service to
 // editors, by the Language Server Protocol, version 3.17.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	server.go     Serve: the connection, its life from initialize to exit
 //	methods.go    the table of methods, from which the capabilities are made
 //	framing.go    messages with Content-Length headers

@@ -1,6 +1,8 @@
 // Package report shows a run: as one self-contained HTML file, live while the chains draw, and
 // (package plotfile) as PNG and SVG files.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	r, err := report.New(ctx, fit, report.Options{})
 //	err = r.WriteHTML(file)
 //

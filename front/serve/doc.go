@@ -3,6 +3,8 @@
 // looks into what it receives. The caller makes the processes and says what they do, see
 // [Work].
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // # Map
 //
 //	server.go  Server: from a request to a process and back; metrics

@@ -1,6 +1,8 @@
 // Package web is the playground: a page in which models are written, checked and run,
 // without anything but the files of one folder.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	web.go      Page: the files of the folder that are in the repository
 //	engine.go   Engine, Build: the others, which are built
 //	carried.go  those that a release carries

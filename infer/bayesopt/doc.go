@@ -4,6 +4,8 @@
 // Monte Carlo Samplers" (2013), section 3. Package ahmc tunes a sampler by it;
 // nothing here knows of samplers.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	grid.go      Axis, Grid: the finite set Γ of points
 //	process.go   the regression, exact and incremental
 //	options.go   Options: the paper's constants and its readings

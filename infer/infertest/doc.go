@@ -1,5 +1,7 @@
 // Package infertest tests targets and kernels.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	zoo.go         targets of many shapes, most with exact draws (Exact)
 //	regression.go  a logistic regression, and
 //	schools.go the eight schools: targets without exact draws

@@ -1,5 +1,7 @@
 // Package psis smooths importance weights: Pareto smoothed importance sampling.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // An importance sampling estimate depends most on the largest importance ratios, which are too
 // noisy to be used as they are. They are replaced by the expected order statistics of a generalised
 // Pareto distribution fitted to them. Its estimated shape k says whether the estimate is reliable.

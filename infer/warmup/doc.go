@@ -1,5 +1,7 @@
 // Package warmup has the stages of warm-up, as Stan arranges them:
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	averaging.go  DualAveraging of the step size towards a mean acceptance
 //	search.go     Search, a stage: a step size of the right magnitude
 //	windows.go    Window, a stage: transitions that adapt the step size and

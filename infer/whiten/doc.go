@@ -1,6 +1,8 @@
 // Package whiten learns constant metrics from draws and their scores, the gradients of the log
 // density at the draws.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	fit.go       Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
 //	basis.go     the estimate in scaled coordinates, and its eigenvectors
 //	workspace.go memory for one fit after another

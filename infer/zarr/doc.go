@@ -1,6 +1,8 @@
 // Package zarr writes and reads Zarr stores of version 3: folders with groups of arrays of numbers.
 // Python's zarr and xarray, and libraries of many other languages, read them without conversion.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	store.go Create, Open: stores and groups, and their metadata
 //	array.go  Array: chunks of numbers
 //	codec.go  numbers as bytes, compression

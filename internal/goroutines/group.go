@@ -1,5 +1,5 @@
-// Package goroutines runs functions in goroutines that cannot end the program: a panic in one of them
-// continues in the goroutine that waits, which may recover it.
+// Package goroutines runs functions in goroutines that cannot end the program: a panic in one of
+// them continues in the goroutine that waits, which may recover it.
 //
 //	group.go   Group, Panic
 package goroutines

@@ -1,6 +1,8 @@
 // Package ast is the syntax tree of a model: what the user wrote, resolved to
 // nothing.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	ast.go     the types of nodes
 //	walk.go    the children of each; Inspect, Children, Map, Rewrite, Targets
 //	parens.go  how strongly operators bind; parentheses that a tree needs

@@ -4,6 +4,8 @@
 // shows several independent mistakes; an expression that could not be typed has
 // the type Invalid, on which nothing further is reported.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	check.go    entry, Info, blocks
 //	scope.go    scopes, declarations of names, unknown names
 //	foreign.go  names that other languages have

@@ -2,6 +2,8 @@
 // Comments stay where they are, up to one empty line is kept between statements, and
 // nothing else of the layout matters.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	format.go    Source, With: text to text
 //	canonical.go what With takes out of a tree, and puts into it
 //	edits.go     what changes from one text to another, line by line

@@ -2,6 +2,8 @@
 // indentation, blanks around operators, lines of at most 80 columns where that is
 // possible. It is the only printer of the language.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	printer.go   File, with the comments of its source; String, Line, Commented: trees
 //	             that have no source, or whose source does not matter
 //	layout.go    documents whose line breaks are decided by what fits

@@ -3,6 +3,8 @@
 // the text is laid out. Programs may be half-written: every function gives what can
 // be known of any text, and none fails.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	snapshot.go    Snapshot: one version of a program with what it includes, analysed
 //	place.go       from a place in the text to the nodes and tokens around it
 //	scope.go       the variables that are visible at a place

@@ -1,5 +1,7 @@
 // Package source holds source text and positions in it.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // A [File] is a name and a text; a [Span] is a half-open byte range of one
 // file. Every node of the syntax tree, every diagnostic and every operation of
 // a compiled program carries a Span, so that a message at any stage can show

@@ -1,6 +1,8 @@
 // Package types holds the types of the language, signatures and promotion, and
 // constraints.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // A [Type] is unsized: sizes are values, known only when data are bound. An
 // [Overload] says which argument types a function takes; families of overloads
 // ([Elementwise] functions, [Vectorised] densities and generators) are one

@@ -4,6 +4,8 @@
 // y is and how to draw it, so that a program with other generated quantities
 // follows from the text of the model.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	predict.go   Derive: a program to a derived program, with what could not be derived
 //	terms.go     what the statements of the model block say about which data
 //	place.go     which elements of which variable a variate is

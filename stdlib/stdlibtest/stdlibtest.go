@@ -1,6 +1,8 @@
 // Package stdlibtest tests package stdlib by looping over its declarations, so
 // that a function is tested as soon as it is declared.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	stdlibtest.go     calls of declarations on plain numbers, arguments for tests
 //	functions_test.go derivatives, lanes, element by element, executed examples
 //	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density

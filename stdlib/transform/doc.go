@@ -2,6 +2,8 @@
 // declared constraint, with the log Jacobian of the map, and back: of declared
 // parameters, and as functions of the library.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Each constraint is a row of a table: the shape of the unconstrained numbers,
 // the map, the addends of the logarithm of its absolute Jacobian determinant,
 // and the inverse, all as graph expressions, so that they are differentiated

@@ -2,6 +2,8 @@
 // vector lanes, as plain Go. The Go functions and the machine code come from one definition
 // each, so all of them compute the same bits.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Map of the package:
 //
 //	tables.go                exponentials and logarithms that the functions look up; written by hand

@@ -1,6 +1,8 @@
 // Package executable is what a model's executable does when it is run: CmdStan's
 // methods, with its files, console lines, error texts and exit codes.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	program.go     Program: a model with how it was built, as an executable carries it
 //	run.go         Run: a command line to an exit code; data, binding, errors
 //	files.go       names of files; values read from them, one for all chains or one each

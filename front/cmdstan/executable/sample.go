@@ -55,7 +55,7 @@ type sampleFile struct {
 
 // sample draws; it begins again with another program where the log density turns out to be wrong.
 func (r *run) sample(p *model.Posterior) error {
-	check := selfcheck.New(p.Compiled(), r.data, r.config.Seed(), r.chains, r.threads())
+	check := selfcheck.New(r.ctx, p.Compiled(), r.data, r.config.Seed(), r.chains, r.threads())
 	for {
 		if !check.Start() {
 			if err := r.sampleWith(p, check); !errors.Is(err, selfcheck.ErrWrong) {

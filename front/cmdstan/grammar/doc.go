@@ -1,6 +1,8 @@
 // Package grammar has the arguments of the executables that CmdStan makes of
 // models, as one table, and all that is read off it.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	argument.go  Argument: a node of the table
 //	table.go     Table: the arguments, with types, ranges, defaults, help
 //	parse.go     Parse: a command line to a Config

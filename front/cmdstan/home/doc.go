@@ -1,6 +1,8 @@
 // Package home makes a folder that front ends take for an installation of CmdStan, and
 // the executables of models in it.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	home.go     Write: the folder; files/ are its files
 //	build.go    Build: a model to an executable
 //	dispatch.go Dispatch: a command line that comes from such a folder or executable

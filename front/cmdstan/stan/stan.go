@@ -1,5 +1,7 @@
 // Package stan says which version of Stan this program stands for where CmdStan's
 // clients ask, and what its builds can be switched.
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package stan
 
 import "fmt"

@@ -1,5 +1,7 @@
 // Package plotfile draws the figures of a report as PNG and SVG files.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 //	plotfile.go  Write: which files, and their names
 //	layers.go    what is drawn for each mark
 //	colours.go   colours by role and chain, those of the page

@@ -2,6 +2,8 @@
 // models, which come and go as JSON. It knows nothing of browsers, so that it is tested
 // without one; package main in front/web/wasm hands it what the page asks for.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // Each worker has its own [Engine]. One is asked about the text while it is
 // written, one draws each chain, and one puts the chains together and makes the report:
 //

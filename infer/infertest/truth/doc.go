@@ -1,5 +1,7 @@
 // Package truth has targets with exactly known answers, and judges runs of samplers by them.
 //
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
 // A run may be silently wrong: its figures are off, and nothing warns the user. This package looks
 // for such runs. [Fixed] and [Drawn] return the targets. [Target.Run] runs a sampler on one of
 // them, collects the findings that a user would see, and returns a [Verdict]: whether a known

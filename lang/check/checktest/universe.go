@@ -1,5 +1,7 @@
 // Package checktest provides a small library for tests of the checker and of
 // what consumes its results, so that they do not depend on stdlib.
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package checktest
 
 import (

@@ -1,4 +1,4 @@
-package ppl_test
+package assess_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
@@ -37,11 +36,11 @@ func (b broken) CloneDensity() infer.LogDensity               { return b }
 func TestPanics(t *testing.T) {
 	ctx := context.Background()
 	var on atomic.Bool
-	m, err := ppl.Compile("printing.model", printing)
+	m, err := model.Compile("printing.model", printing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.BindContext(ctx, map[string]any{"N": 3, "y": []float64{1, 2, 30}}, ppl.BindOptions{MaxPrint: math.MaxInt, Print: func(string) {
+	p, err := m.BindContext(ctx, map[string]any{"N": 3, "y": []float64{1, 2, 30}}, model.BindOptions{MaxPrint: math.MaxInt, Print: func(string) {
 		if on.Load() {
 			panic("planted")
 		}
@@ -49,7 +48,7 @@ func TestPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ppl.Sample(ctx, p, ppl.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
+	f, err := fit.Sample(ctx, p, fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestPanics(t *testing.T) {
 		run  func() error
 	}{
 		{"Sample", func() error {
-			_, err := ppl.Sample(ctx, p, ppl.Options{Seed: 1, Warmup: 10, Draws: 10})
+			_, err := fit.Sample(ctx, p, fit.Options{Seed: 1, Warmup: 10, Draws: 10})
 			return err
 		}},
 		{"Generate", func() error { _, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Parallel: 2}); return err }},
@@ -106,7 +105,7 @@ func TestPanics(t *testing.T) {
 			on.Store(true)
 			defer on.Store(false)
 			err := c.run()
-			var p *ppl.PanicError
+			var p *infer.PanicError
 			if !errors.As(err, &p) || p.Value != "planted" || !strings.Contains(string(p.Stack), "panic_test.go") {
 				t.Fatalf("%v", err)
 			}
@@ -118,7 +117,7 @@ func TestPanics(t *testing.T) {
 }
 
 // quiet binds the model without prints.
-func quiet(t *testing.T, m *ppl.Model) *model.Posterior {
+func quiet(t *testing.T, m *model.Model) *model.Posterior {
 	p, err := m.Bind(map[string]any{"N": 3, "y": []float64{1, 2, 30}})
 	if err != nil {
 		t.Fatal(err)
