@@ -3,7 +3,7 @@
 //
 //	suite.go     the table of workloads; binding; points to measure at
 //	models/      the models
-//	linear.go, latent.go, series.go, discrete.go, process.go
+//	linear.go, latent.go, series.go, loops.go, discrete.go, process.go
 //	             by family of models: data, and hand-written gradients
 //	kernels.go common parts of those gradients
 //
