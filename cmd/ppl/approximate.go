@@ -65,7 +65,7 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	if !cmd.Flags().Changed("seed") {
 		a.seed = uint64(rand.Uint32())
 	}
-	a.print = func(s string) { fmt.Fprintln(a.stderr, s) }
+	a.print = func(s string) { printMessage(a.stderr, "%s", s) }
 	l, err := a.load(cmd.Context(), model, a.stderr)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]floa
 func (a *approximation) showWrong() {
 	record := a.check.Record()
 	for _, f := range selfcheck.Findings(&folder.Density{Wrong: record.Wrong[a.shown:], Share: 1}) {
-		fmt.Fprintf(a.stderr, "%s %s\n", f.Summary, f.Advice)
+		printMessage(a.stderr, "%s %s", f.Summary, f.Advice)
 	}
 	a.shown = len(record.Wrong)
 }
@@ -104,7 +104,7 @@ func (a *approximation) showWrong() {
 // tell prints a message on stderr, unless --quiet is given.
 func (a *approximation) tell(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		printMessage(a.stderr, format, args...)
 	}
 }
 
@@ -333,6 +333,16 @@ func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 			widths[c] = max(widths[c], len([]rune(text)))
 		}
 	}
+	if width, _, terminal := terminalSize(w); terminal { // the last column may be text
+		total, last := 2*(len(widths)-1), len(widths)-1
+		for _, n := range widths {
+			total += n
+		}
+		widths[last] = max(min(8, widths[last]), widths[last]-max(0, total-width))
+		for _, row := range cells {
+			row[last] = cut(row[last], widths[last])
+		}
+	}
 	for _, row := range cells {
 		line := fmt.Sprintf("%-*s", widths[0], row[0])
 		for c := 1; c < len(row); c++ {
@@ -341,7 +351,7 @@ func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if hidden > 0 {
-		fmt.Fprintf(b, "… and %d more: pipe the output (| less) to see all, or use --json or --out.\n", hidden)
+		b.WriteString(fitted(w, fmt.Sprintf("… and %d more: pipe the output (| less) to see all, or use --json or --out.", hidden)) + "\n")
 	}
 	b.WriteString("\n")
 }
@@ -371,9 +381,9 @@ func (a *approximation) showRejections(all []infer.Rejection, evaluations int64)
 	for _, r := range all {
 		total += r.Count
 	}
-	fmt.Fprintf(a.stderr, "The model rejected %d of %d evaluations (harmless if few):\n", total, evaluations)
+	printMessage(a.stderr, "The model rejected %d of %d evaluations (harmless if few):", total, evaluations)
 	slices.SortStableFunc(all, func(x, y infer.Rejection) int { return y.Count - x.Count })
 	for _, r := range all[:min(5, len(all))] {
-		fmt.Fprintf(a.stderr, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+		printMessage(a.stderr, "  %d × %s", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
 	}
 }

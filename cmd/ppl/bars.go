@@ -93,7 +93,7 @@ func (b *bars) reached(draws int, ess, rhat float64) {
 func (b *bars) message(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text = shown(b.w, text)
+	text = fitted(b.w, shown(b.w, text))
 	if b.done == nil || b.closed { // no frame is shown
 		fmt.Fprintln(b.w, text)
 		return

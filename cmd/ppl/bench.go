@@ -75,10 +75,9 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), t)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(),
-				"gradient: %s fastest batch, %s median batch (%d evaluations)\nallocations per gradient: %.3g\nbind: %.3g ms\n",
+			printMessage(cmd.OutOrStdout(), "gradient: %s fastest batch, %s median batch (%d evaluations)\nallocations per gradient: %.3g\nbind: %.3g ms",
 				nanoseconds(float64(t.MinNS)), nanoseconds(float64(t.MedianNS)), t.evaluationsInTotal, float64(t.AllocsPerGradient), float64(t.BindMS))
-			return err
+			return nil
 		},
 	}
 	in.flags(cmd)

@@ -21,10 +21,13 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check MODEL…",
 		Long: `Checks models without data and prints errors and warnings on stderr; - is standard
-input. The exit code is 1 if there are errors; what is allowed but likely to be a
-mistake gives warnings. --pedantic adds warnings of what is often meant:
-parameters without their own prior, very wide uniform ones, conditions on
-parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
+input. Errors make the exit code 1. Warnings are about what is allowed but likely
+to be a mistake. If there are none, a terminal shows a line that says so, and a
+file or pipe gets nothing.
+
+--pedantic adds warnings about what is often intended: parameters without a
+prior, very wide uniform priors, conditions on parameters, and more. Their codes
+begin with W06 in ` + "`ppl explain-error`" + `.
 
 With --data, one model is also bound to its data, which checks the data, and the
 sizes and indices that depend on them. With --pedantic too, long loops that do
@@ -68,8 +71,16 @@ place after the last character. Keys without a value are left out.`,
 			if err := showAll(cmd.OutOrStdout(), cmd.ErrOrStderr(), all, asJSON); err != nil {
 				return err
 			}
-			if all.HasErrors() {
+			switch what := args[0]; {
+			case all.HasErrors():
 				return exitCode(exitError)
+			case len(all) > 0 || asJSON:
+			case len(args) > 1:
+				confirm(cmd.ErrOrStderr(), "%d models: no problems", len(args))
+			case in.data != "":
+				confirm(cmd.ErrOrStderr(), "%s and its data: no problems", what)
+			default:
+				confirm(cmd.ErrOrStderr(), "%s: no problems", what)
 			}
 			return nil
 		},

@@ -138,6 +138,7 @@ func (o *buildOptions) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("cannot make the program: %w", err)
 	}
+	confirm(cmd.ErrOrStderr(), "Program: %s", o.output)
 	return nil
 }
 

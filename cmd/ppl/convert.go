@@ -187,7 +187,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	}
 	if !o.quiet {
 		for _, n := range notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), shown(cmd.ErrOrStderr(), n))
+			printMessage(cmd.ErrOrStderr(), "%s", n)
 		}
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Draws: %s\n", filesText(files))

@@ -28,7 +28,7 @@ func TestCriticiseDoc(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("COLUMNS", "")
 	figure := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?( (µs|ms|s)\b)?`)
-	least := regexp.MustCompile(`(Least effective sample size: \S+) \([^()]*\)`)
+	least := regexp.MustCompile(`(Smallest effective sample size: \S+) \([^()]*\)`)
 	plain := func(s string) string {
 		var lines []string
 		for line := range strings.Lines(figure.ReplaceAllString(least.ReplaceAllString(s, "$1"), "#")) {

@@ -336,7 +336,8 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 		}
 		rows = append(rows, []string{first, j.Name, j.Type, j.values(), missing, declared})
 	}
-	writeLeft(&b, rows)
+	width, _, _ := terminalSize(stdout)
+	writeLeft(&b, rows, width)
 	if len(d.Needs) > 0 {
 		b.WriteString("\nThe model also needs:\n")
 		var needs [][]string
@@ -347,7 +348,7 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 			}
 			needs = append(needs, []string{"  " + n.Name, escaped(n.Declared), how})
 		}
-		writeLeft(&b, needs)
+		writeLeft(&b, needs, width)
 	}
 	if len(d.Command) > 0 {
 		b.WriteString("\nThe data fit the model. To run it:\n  " + shellWords(d.Command) + "\n")
@@ -372,7 +373,7 @@ func shapeText(shape []int) string {
 }
 
 // writeLeft writes rows of cells, aligned on the left. Columns without any text are left out.
-func writeLeft(b *strings.Builder, rows [][]string) {
+func writeLeft(b *strings.Builder, rows [][]string, width int) {
 	widths := make([]int, len(rows[0]))
 	for k, row := range rows {
 		for c, text := range row {
@@ -393,7 +394,11 @@ func writeLeft(b *strings.Builder, rows [][]string) {
 				line.WriteString(text + strings.Repeat(" ", widths[c]-utf8.RuneCountInString(text)+2))
 			}
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		text := strings.TrimRight(line.String(), " ")
+		if width > 0 {
+			text = cut(text, width)
+		}
+		b.WriteString(text + "\n")
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/front/docs"
@@ -23,7 +22,7 @@ ppl doc NAME explains one function or distribution in the terminal.`,
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !docs.Carried() {
-				fmt.Fprintln(cmd.ErrOrStderr(), "Building the pages with the Go toolchain. This takes some seconds; released binaries carry the pages.")
+				printMessage(cmd.ErrOrStderr(), "Building the pages with the Go toolchain. This takes some seconds; released binaries carry the pages.")
 			}
 			return offer(cmd, address, "out", out, docs.Pages,
 				"The documentation is at %s/ (Ctrl-C ends it)\n", "The documentation is in %s: open index.html there.\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -194,37 +195,51 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 }
 
 const (
-	explainedLines = 12 // maximum number shown
-	sourceWidth    = 70 // of a line of the source
+	explainedLines = 12     // maximum number shown
+	sourceWidth    = 70     // of a line of the source, where the output is not a terminal
+	textMark       = "\x00" // between the figures of a row and its text, which may be long
 )
 
 // show prints the same for people.
 func (x *explained) show(w io.Writer) error {
-	tab := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "One gradient takes %s, in %s of memory besides the data.\n", nanoseconds(float64(x.NS)), bytesText(float64(x.MemoryBytes)))
+	var table strings.Builder
+	tab := tabwriter.NewWriter(&table, 0, 8, 2, ' ', tabwriter.AlignRight)
+	flush := func() {
+		tab.Flush()
+		for line := range strings.Lines(table.String()) {
+			figures, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), textMark)
+			fmt.Fprintln(w, strings.TrimRight(hanging(w, figures, text), " "))
+		}
+		table.Reset()
+	}
+	source := sourceWidth
+	if width, _, ok := terminalSize(w); ok {
+		source = max(20, width-30) // the figures take less
+	}
+	printMessage(w, "One gradient takes %s, in %s of memory besides the data.", nanoseconds(float64(x.NS)), bytesText(float64(x.MemoryBytes)))
 
 	fmt.Fprintf(w, "\nWhere the time goes, by line of the source\n\n")
 	fmt.Fprint(tab, "share\ttime\tops\tline\t \n")
 	for i, l := range x.Lines {
 		if i == explainedLines {
-			fmt.Fprintf(tab, "\t\t\t\t  and %d lines more\n", len(x.Lines)-i)
+			fmt.Fprintf(tab, "\t\t\t\t"+textMark+"  and %d more lines\n", len(x.Lines)-i)
 			break
 		}
 		line, text := strconv.Itoa(l.Line), l.Text
 		if l.Line == 0 {
 			line, text = "", "(from no line: putting the gradient together)"
 		}
-		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t  %s\n", 100*float64(l.Share), nanoseconds(float64(l.NS)), quantity(float64(l.Ops)), line, clip(text))
+		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t"+textMark+"  %s\n", 100*float64(l.Share), nanoseconds(float64(l.NS)), quantity(float64(l.Ops)), line, clip(text, source))
 	}
-	tab.Flush()
+	flush()
 
-	fmt.Fprintf(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d as often as parameters say, %d unrolled;\n  %d conditionals depend on parameters\n",
+	printMessage(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d as often as parameters say, %d unrolled;\n  %d conditionals depend on parameters",
 		x.Loops.Laned, x.Loops.Scanned, x.Loops.Carried, x.Loops.Iterated, x.Loops.Unrolled, x.Loops.Conditionals)
 	for _, n := range x.Loops.Notes {
 		if !strings.Contains(n, "interpreted") && len(x.Loops.Plans) > 0 { // the plans say it too
 			continue
 		}
-		fmt.Fprintf(w, "  %s\n", n)
+		printMessage(w, "  %s", n)
 	}
 	const shown = 30
 	for i, p := range x.Loops.Plans {
@@ -232,22 +247,22 @@ func (x *explained) show(w io.Writer) error {
 			fmt.Fprintf(w, "  … and %d more loops\n", len(x.Loops.Plans)-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(p.text, "\n", "\n  "))
+		printMessage(w, "  %s", strings.ReplaceAll(p.text, "\n", "\n  "))
 	}
 
 	if len(x.Effects) > 0 {
-		fmt.Fprintf(w, "\nEffects that --sampler auto can centre, more or less\n\n")
+		fmt.Fprintf(w, "\nGroup-level terms that --sampler auto can centre\n\n")
 		for _, s := range x.Effects {
-			fmt.Fprintf(w, "  %s\n", s.text)
+			printMessage(w, "  %s", s.text)
 		}
 	}
 
 	fmt.Fprintf(w, "\nBlocks, in order\n\n")
 	fmt.Fprint(tab, "share\ttime\tops\tmemory\t \n")
 	for _, b := range x.Blocks {
-		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t  %s%s\n", 100*float64(b.Share), nanoseconds(float64(b.NS)), quantity(float64(b.Ops)), bytesText(float64(b.Bytes)), b.Title, linesText(b.Lines))
+		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t"+textMark+"  %s%s\n", 100*float64(b.Share), nanoseconds(float64(b.NS)), quantity(float64(b.Ops)), bytesText(float64(b.Bytes)), b.Title, linesText(b.Lines))
 	}
-	tab.Flush()
+	flush()
 
 	if x.Program == "" {
 		_, err := fmt.Fprintf(w, "\nThe log density is interpreted: there is no program.\n")
@@ -260,19 +275,34 @@ func (x *explained) show(w io.Writer) error {
 		if p.Off {
 			name += " (off)"
 		}
-		fmt.Fprintf(tab, "%d\t%d\t%s\t%s\t  %s: %s\n", p.OpsBefore, p.OpsAfter, quantity(float64(p.WorkBefore)), quantity(float64(p.WorkAfter)), name, p.Doc)
+		fmt.Fprintf(tab, "%d\t%d\t%s\t%s\t"+textMark+"  %s: %s\n", p.OpsBefore, p.OpsAfter, quantity(float64(p.WorkBefore)), quantity(float64(p.WorkAfter)), name, p.Doc)
 	}
-	tab.Flush()
+	flush()
 
 	_, err := fmt.Fprintf(w, "\nThe program\n\n%s", x.Program)
 	return err
 }
 
-func clip(text string) string {
-	if r := []rune(text); len(r) > sourceWidth {
-		return string(r[:sourceWidth-1]) + "…"
+// clip cuts a text that is longer than width.
+func clip(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return string(r[:width-1]) + "…"
 	}
 	return text
+}
+
+// hanging returns lead and text as one line or, on a terminal, as lines that fit: the text is
+// broken between words and stays to the right of lead.
+func hanging(w io.Writer, lead, text string) string {
+	column := utf8.RuneCountInString(lead)
+	trimmed := strings.TrimLeft(text, " ")
+	column += len(text) - len(trimmed)
+	width, _, ok := terminalSize(w)
+	if !ok || column+utf8.RuneCountInString(trimmed) < width {
+		return lead + text
+	}
+	lead += text[:len(text)-len(trimmed)]
+	return lead + strings.Join(wrap(trimmed, max(20, width-1-column)), "\n"+strings.Repeat(" ", column))
 }
 
 func linesText(lines []int) string {

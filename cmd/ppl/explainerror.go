@@ -27,7 +27,7 @@ codes are listed.`,
 			w := cmd.OutOrStdout()
 			if len(args) == 0 {
 				for _, e := range diag.Explanations() {
-					fmt.Fprintf(w, "%s  %s\n", e.Code, e.Title)
+					fmt.Fprintln(w, hanging(w, string(e.Code)+"  ", e.Title))
 				}
 				return nil
 			}
@@ -46,7 +46,7 @@ codes are listed.`,
 }
 
 func explainCode(w io.Writer, e diag.Explanation) {
-	fmt.Fprintf(w, "%s: %s\n", e.Code, e.Title)
+	fmt.Fprintln(w, fitted(w, fmt.Sprintf("%s: %s", e.Code, e.Title)))
 	if e.Code.Pedantic() {
 		fmt.Fprint(w, "\nThis warning is given by `ppl check --pedantic` only.\n")
 	}

@@ -78,7 +78,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	}
 	showError(w, err)
 	if wrong {
-		fmt.Fprintf(w, "Run '%s --help' for how to use it.\n", cmd.CommandPath())
+		printMessage(w, "Run '%s --help' for how to use it.", cmd.CommandPath())
 		return exitUsage
 	}
 	return exitError
@@ -110,21 +110,73 @@ func showError(w io.Writer, err error) {
 	}
 }
 
-// fitted breaks the lines of a text between words to fit the terminal.
+// printMessage prints a message and a line break. On a terminal, control characters are escaped,
+// and lines are broken between words to fit.
+func printMessage(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, fitted(w, shown(w, fmt.Sprintf(format, args...))))
+}
+
+// confirm reports the success of a command that prints nothing otherwise, if w is a terminal. Files
+// and pipes get nothing: for scripts, no output means no problems.
+func confirm(w io.Writer, format string, args ...any) {
+	if _, _, ok := terminalSize(w); ok {
+		printMessage(w, format, args...)
+	}
+}
+
+// fitted breaks the lines of a text between words to fit the terminal. Text for files and pipes
+// stays as it is.
 func fitted(w io.Writer, text string) string {
 	width, _, ok := terminalSize(w)
 	if !ok {
 		return text
 	}
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if utf8.RuneCountInString(line) < width {
-			lines = append(lines, line)
-		} else {
-			lines = append(lines, wrap(line, width-1)...)
-		}
+	return broken(text, width)
+}
+
+// broken breaks the lines of a text between words to fit a terminal of that width; 0 means no
+// limit. The rest of an indented line is indented by two columns more.
+func broken(text string, width int) string {
+	if width <= 0 {
+		return text
 	}
-	return strings.Join(lines, "\n")
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if indent != "" {
+			indent += "  "
+		}
+		for utf8.RuneCountInString(line) >= width {
+			cut := lastSpace(line, len(indent), width-1)
+			if cut < 0 {
+				break
+			}
+			b.WriteString(strings.TrimRight(line[:cut], " ") + "\n")
+			line = indent + strings.TrimLeft(line[cut:], " ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// lastSpace returns the index of the last space of line that follows a word after the indent and
+// leaves at most width characters before it or, if there is none, of the first one; -1 without any.
+func lastSpace(line string, indent, width int) int {
+	cut, n, word := -1, 0, false
+	for i, c := range line {
+		switch {
+		case i < indent:
+		case c != ' ':
+			word = true
+		case word && (n <= width || cut < 0):
+			cut = i
+		}
+		n++
+	}
+	return cut
 }
 
 // diagOptions fits messages to where they are shown.

@@ -43,16 +43,24 @@ functions whose names end in _log, and functions that have gone.`,
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			failed := false
+			failed, changed := false, 0
 			for _, name := range args {
-				ok, err := o.file(name, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+				same, ok, err := o.file(name, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 				if err != nil {
 					return err
 				}
 				failed = failed || !ok
+				if !same {
+					changed++
+				}
 			}
-			if failed {
+			switch n := count(len(args), "model", "models"); {
+			case failed:
 				return exitCode(exitError)
+			case o.check || o.diff:
+				confirm(cmd.ErrOrStderr(), "%s: formatted", n)
+			case o.write:
+				confirm(cmd.ErrOrStderr(), "%s: %d reformatted, %d unchanged", n, changed, len(args)-changed)
 			}
 			return nil
 		},
@@ -65,17 +73,18 @@ functions whose names end in _log, and functions that have gone.`,
 	return cmd
 }
 
-// file formats one file; ok is false if it was not formatted.
-func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer) (ok bool, err error) {
+// file formats one file. same means that its text was in the canonical form, and ok is false if the
+// command fails for it.
+func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer) (same, ok bool, err error) {
 	f, err := readModel(stdin, name, 0)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	text, list := o.format(f)
 	if list.HasErrors() {
-		return false, diag.Render(stderr, wordedList(list.Errors()), diagOptions(stderr))
+		return false, false, diag.Render(stderr, wordedList(list.Errors()), diagOptions(stderr))
 	}
-	same := text == f.Text
+	same = text == f.Text
 	switch {
 	case o.diff && !same:
 		_, err = io.WriteString(stdout, unifiedDiff(f.Name, f.Text, text))
@@ -89,7 +98,7 @@ func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer
 	default:
 		_, err = io.WriteString(stdout, text)
 	}
-	return same || !o.check && !o.diff, err
+	return same, same || !o.check && !o.diff, err
 }
 
 func (o *fmtOptions) format(f *source.File) (string, diag.List) {

@@ -194,7 +194,7 @@ must be among the draws, in the same sizes.`,
 
 // printer shows what models print.
 func printer(w io.Writer) func(string) {
-	return func(s string) { fmt.Fprintln(w, s) }
+	return func(s string) { printMessage(w, "%s", s) }
 }
 
 // given returns the data of --data, or else those of the run.

@@ -82,5 +82,5 @@ func droppedRows(stderr io.Writer, s *data.Set) {
 			of = append(of, fmt.Sprintf("%s in %d", c.Name, c.Missing))
 		}
 	}
-	fmt.Fprintf(stderr, "%s: %s with holes left out (%s)\n", s.File(), counted(s.Dropped(), "row"), strings.Join(of, ", "))
+	printMessage(stderr, "%s: %s with holes left out (%s)", s.File(), counted(s.Dropped(), "row"), strings.Join(of, ", "))
 }

@@ -274,7 +274,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	}
 	for _, b := range binary {
 		if !in.quiet {
-			fmt.Fprintf(stderr, "%s: 0 is %s, 1 is %s\n", b.Name, escaped(b.Zero), escaped(b.One))
+			printMessage(stderr, "%s: 0 is %s, 1 is %s", b.Name, b.Zero, b.One)
 		}
 	}
 	l.values = values
@@ -301,7 +301,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 // emptyModel warns of a file without text: it is a valid model without parameters, but surely a
 // mistake.
 func emptyModel(stderr io.Writer, name string) {
-	fmt.Fprintf(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?\n", name)
+	printMessage(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?", name)
 }
 
 // noRows warns of a table that has a header only.
@@ -311,7 +311,7 @@ func noRows(stderr io.Writer, s *data.Set) {
 	}
 	for _, name := range s.Names() {
 		if v, ok := s.Get(name); ok && len(v.Shape) == 1 && v.Shape[0] == 0 {
-			fmt.Fprintf(stderr, "warning: %s has names of columns and no rows: there are no observations\n", s.File())
+			printMessage(stderr, "warning: %s has names of columns and no rows: there are no observations", s.File())
 			return
 		}
 	}
@@ -465,7 +465,7 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 	if o.points == "" && o.random == 0 {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
-	o.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
+	o.print = func(s string) { printMessage(stderr, "%s", s) }
 	stop := asked(ctx)
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {

@@ -87,7 +87,7 @@ func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint
 		return nil, err
 	}
 	for _, f := range selfcheck.Findings(&folder.Density{Wrong: check.Record().Wrong, Share: 1}) {
-		fmt.Fprintf(stderr, "%s %s\n", f.Summary, f.Advice)
+		printMessage(stderr, "%s %s", f.Summary, f.Advice)
 	}
 	return p.With(check.Bound()), nil
 }
@@ -109,7 +109,7 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 			return nil, err
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
+			printMessage(stderr, "point %d is rejected: %s", i+1, err)
 			lp = math.Inf(-1)
 			fill(grad, math.NaN())
 		}
@@ -122,7 +122,7 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 		}
 		if cerr != nil {
 			if err == nil { // otherwise it is the same error
-				fmt.Fprintf(stderr, "point %d: %s\n", i+1, shown(stderr, cerr.Error()))
+				printMessage(stderr, "point %d: %s", i+1, cerr)
 			}
 			d.Constrained = append(d.Constrained, nil)
 			continue

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,7 +39,7 @@ editor has ended the session as the protocol asks for.`,
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if term.IsTerminal(int(os.Stdin.Fd())) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "This is for editors, which start it by themselves: doc/how-to/editors.md says how. Ctrl-C ends it.")
+				printMessage(cmd.ErrOrStderr(), "This is for editors, which start it automatically: see doc/how-to/editors.md. Ctrl-C ends it.")
 			}
 			err = lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
 				Library:      stdlib.Language(),

@@ -23,7 +23,13 @@ With ~/.local/share/man as DIR, man ppl-run finds them on most systems. Elsewher
 		Example: `  ppl man ~/.local/share/man
   man ppl-run`,
 		Args: arguments("DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return writeManual(cmd.Root(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := writeManual(cmd.Root(), args[0]); err != nil {
+				return err
+			}
+			confirm(cmd.ErrOrStderr(), "Manual pages: %s", args[0])
+			return nil
+		},
 	}
 }
 

@@ -128,12 +128,12 @@ func metricsAt(p *model.Posterior, kind riemann.Kind, alpha float64, xs [][]floa
 			return nil, err
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
+			printMessage(stderr, "point %d is rejected: %s", i+1, err)
 			fill(g, math.NaN())
 		}
 		logDet, ok := riemann.LogDeterminant(g, d)
 		if !ok && err == nil {
-			fmt.Fprintf(stderr, "point %d: the metric is not positive definite\n", i+1)
+			printMessage(stderr, "point %d: the metric is not positive definite", i+1)
 		}
 		rows := make([][]exact, d)
 		for k := range rows {

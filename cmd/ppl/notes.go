@@ -20,23 +20,23 @@ const (
 func (s *session) showNotes(w io.Writer) {
 	if s.options.verbose {
 		for _, note := range s.notes() {
-			fmt.Fprintln(w, note)
+			printMessage(w, "%s", note)
 		}
 		s.showRejections(w)
 		return
 	}
 	lines, more := briefly(s.notes())
 	if text := s.rejected(); text != "" {
-		lines, more = append([]string{shown(w, text)}, lines...), true
+		lines, more = append([]string{text}, lines...), true
 	}
 	if len(lines) >= maxNotes {
 		lines, more = lines[:maxNotes-1], true
 	}
 	for _, line := range lines {
-		fmt.Fprintln(w, line)
+		printMessage(w, "%s", line)
 	}
 	if more {
-		fmt.Fprintln(w, s.whereMore())
+		printMessage(w, "%s", s.whereMore())
 	}
 }
 

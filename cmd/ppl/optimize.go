@@ -200,9 +200,9 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
 	var trace [][]float64
 	var last *optimize.Iteration
-	line := func(i *optimize.Iteration) {
-		fmt.Fprintf(o.stderr, " %7d  %12.6g  %12.6g  %12.6g  %10.4g  %10.4g  %7d  %s\n", i.Number, i.LogDensity, i.Step,
-			i.GradientNorm(), i.Alpha, i.Alpha0, i.Evaluations, i.Note)
+	line := climbLine
+	if width, _, ok := terminalSize(o.stderr); ok && width < climbWidth {
+		line = narrowClimbLine
 	}
 	telling := !o.quiet && o.refresh > 0
 	options.Progress = func(i *optimize.Iteration) {
@@ -214,9 +214,10 @@ func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []floa
 		}
 		switch {
 		case i.Number == 0:
-			fmt.Fprintf(o.stderr, "Initial log joint probability = %.6g\n    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes\n", i.LogDensity)
+			printMessage(o.stderr, "Initial log joint probability = %.6g", i.LogDensity)
+			printMessage(o.stderr, "%s", line(nil))
 		case i.Number%o.refresh == 0 || i.Note != "":
-			line(i)
+			printMessage(o.stderr, "%s", line(i))
 			last = nil
 		default:
 			c := *i
@@ -226,9 +227,29 @@ func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []floa
 	}
 	r, err := optimize.Maximize(ctx, p, start, options)
 	if last != nil {
-		line(last)
+		printMessage(o.stderr, "%s", line(last))
 	}
 	return r, trace, err
+}
+
+// climbWidth is the number of columns of a line of progress with a long note.
+const climbWidth = 118
+
+// climbLine returns a line of progress in CmdStan's format; nil means the titles.
+func climbLine(i *optimize.Iteration) string {
+	if i == nil {
+		return "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes"
+	}
+	return fmt.Sprintf(" %7d  %12.6g  %12.6g  %12.6g  %10.4g  %10.4g  %7d  %s",
+		i.Number, i.LogDensity, i.Step, i.GradientNorm(), i.Alpha, i.Alpha0, i.Evaluations, i.Note)
+}
+
+// narrowClimbLine is climbLine for terminals that are narrower than climbWidth: without the steps.
+func narrowClimbLine(i *optimize.Iteration) string {
+	if i == nil {
+		return "    Iter      log prob      ||grad||  # evals  Notes"
+	}
+	return strings.TrimRight(fmt.Sprintf(" %7d  %12.6g  %12.6g  %7d  %s", i.Number, i.LogDensity, i.GradientNorm(), i.Evaluations, i.Note), " ")
 }
 
 // finish writes the file and prints the result.
@@ -301,8 +322,9 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	if r.Reason == optimize.LineSearchFailed || cut {
 		how = "Optimization terminated with error"
 	}
-	fmt.Fprintf(&b, "%s:\n  %s\n%d iterations, %d evaluations, norm of the gradient %.3g, %s.\n", how, reason,
+	ending := fmt.Sprintf("%s:\n  %s\n%d iterations, %d evaluations, norm of the gradient %.3g, %s.", how, reason,
 		r.Iterations, r.Evaluations, norm, short(time.Since(o.started)))
+	b.WriteString(fitted(w, ending) + "\n")
 	if path != "" {
 		b.WriteString("Estimates: " + path + "\n")
 	}

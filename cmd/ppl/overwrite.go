@@ -123,16 +123,16 @@ func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 		return fmt.Errorf("--resume %s: the run is complete, but what it was resumed from cannot be removed: %w", dir, err)
 	}
 	if final == dir {
-		fmt.Fprintf(stderr, "The run in %s is complete: there is nothing to go on with.\n", dir)
+		printMessage(stderr, "The run in %s is complete: there is nothing to go on with.", dir)
 		if other := folder.Unfinished(dir); other != "" {
-			fmt.Fprintf(stderr, "A run that was to replace it is not complete. Go on with it by: ppl run --resume %s\n", other)
+			printMessage(stderr, "A run that was to replace it is not complete. Go on with it by: ppl run --resume %s", other)
 		}
 		return nil
 	}
 	if err := folder.Replace(final); err != nil {
 		return fmt.Errorf("--resume %s: the run is complete, but cannot replace the one in %s: %w", dir, final, err)
 	}
-	fmt.Fprintf(stderr, "The run is complete: it has replaced the one in %s.\n", final)
+	printMessage(stderr, "The run is complete: it has replaced the one in %s.", final)
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (silent) start()                {}
 func (silent) update(infer.Progress) {}
 
 func (silent) reached(int, float64, float64) {}
-func (s silent) message(text string)         { fmt.Fprintln(s.w, shown(s.w, text)) }
+func (s silent) message(text string)         { printMessage(s.w, "%s", text) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
 // lines shows progress as plain lines, for files and pipes. For each chain it writes a line at the
@@ -106,7 +106,7 @@ func (l *lines) update(p infer.Progress) {
 func (l *lines) message(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.w, shown(l.w, text))
+	printMessage(l.w, "%s", text)
 }
 
 func (l *lines) stop(fit *fit.Fit, interrupted bool) {

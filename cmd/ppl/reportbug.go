@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -38,11 +37,11 @@ this command makes them however long they take.`,
 		stderr := cmd.ErrOrStderr()
 		switch n := len(r.Points); {
 		case r.Wrong():
-			fmt.Fprintf(stderr, "The compiled log density is wrong. That is a fault of ppl, not of the model.\n")
+			printMessage(stderr, "The compiled log density is wrong. That is a fault of ppl, not of the model.")
 		case r.Compared() == 0:
-			fmt.Fprintf(stderr, "Nothing could be compared at %s: the model rejects them, or its log density is infinite there. Give others by --points.\n", count(n, "point", "points"))
+			printMessage(stderr, "Nothing could be compared at %s: the model rejects them, or its log density is infinite there. Give others by --points.", count(n, "point", "points"))
 		default:
-			fmt.Fprintf(stderr, "The compiled log density agrees with the reference evaluator at %d of %s; the largest difference is %.2g of what rounding explains.\n", r.Compared(), count(n, "point", "points"), r.Excess())
+			printMessage(stderr, "The compiled log density agrees with the reference evaluator at %d of %s; the largest difference is %.2g of what rounding explains.", r.Compared(), count(n, "point", "points"), r.Excess())
 		}
 		path := out
 		if path == "" {
@@ -58,7 +57,7 @@ this command makes them however long they take.`,
 		if path == "-" {
 			_, err = cmd.OutOrStdout().Write(text.Bytes())
 		} else if err = files.Replace(path, text.Bytes()); err == nil {
-			fmt.Fprintf(stderr, "The report is in %s. It holds the model and the data: read it before you send it.\n", path)
+			printMessage(stderr, "The report is in %s. It holds the model and the data: read it before you send it.", path)
 		}
 		if err == nil && r.Wrong() {
 			return exitCode(exitError)

@@ -63,7 +63,7 @@ func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	}
 	all := fit.Summary()
 	if len(all) == 0 {
-		fmt.Fprintln(b, "The model has no parameters and declares no generated quantities.")
+		fmt.Fprintln(b, broken("The model has no parameters and declares no generated quantities.", width))
 		return nil
 	}
 	if width > 0 && len(chosen) > maxRows && o.limit == 0 {
@@ -236,14 +236,17 @@ func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) 
 			ess++
 		}
 	}
-	fmt.Fprintf(b, "%d quantities: R-hat above 1.01 in %d, an effective sample size below %d in %d.\n", len(chosen), rhat, 100*chains, ess)
+	print := func(format string, args ...any) {
+		fmt.Fprintln(b, broken(fmt.Sprintf(format, args...), width))
+	}
+	print("%d quantities: R-hat above 1.01 in %d, an effective sample size below %d in %d.", len(chosen), rhat, 100*chains, ess)
 	by := rowOptions{vars: o.vars, sort: "rhat"}
 	list, err := by.choose(fit)
 	if err == nil {
-		fmt.Fprintf(b, "\nThe worst by R-hat:\n")
+		print("\nThe worst by R-hat:")
 		writeTable(b, o.rows(fit, list[:min(worst, len(list))]), o.percentiles, width)
 	}
-	fmt.Fprintf(b, "\nBy variable, each figure the least and the largest of its elements:\n")
+	print("\nBy variable, with the smallest and the largest value over its elements:")
 	type group struct {
 		name  string
 		rows  []diagnose.Row
@@ -311,7 +314,7 @@ func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) 
 		}
 	}
 	writeCells(b, cells, widths, []int{0, 0, 1, 3, 2, 0}, width)
-	fmt.Fprintln(b, "Choose some by --vars, such as --vars "+groups[0].name+", or the first of an order by --sort and --limit; a pipe gets all.")
+	print("To choose variables: --vars %s. To sort and cut the list: --sort, --limit. A pipe gets all rows.", groups[0].name)
 }
 
 // ---- Selecting quantities ----

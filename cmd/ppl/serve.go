@@ -155,17 +155,17 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	server.Mount(w)
-	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
+	printMessage(stderr, "Listening on %s", w.URL())
 	if walls.Confined() {
-		fmt.Fprintf(stderr, "Processes of models are confined by %v.\n", walls)
+		printMessage(stderr, "Processes of models are confined by %v.", walls)
 	} else {
-		fmt.Fprintln(stderr, "This system does not confine processes of models: one that is taken over can do what this user can. Use --require-sandbox to refuse that.")
+		printMessage(stderr, "This system does not confine processes of models: one that is taken over can do what this user can. Use --require-sandbox to refuse that.")
 	}
 	if !serve.MemoryEnforced {
-		fmt.Fprintln(stderr, "This system does not enforce --max-memory.")
+		printMessage(stderr, "This system does not enforce --max-memory.")
 	}
 	if token == "" {
-		fmt.Fprintf(stderr, "The token is %s\n", w.Token())
+		printMessage(stderr, "The token is %s", w.Token())
 	}
 	return w.Serve(ctx)
 }

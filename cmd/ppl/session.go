@@ -77,8 +77,8 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
-			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s before the first draw.\n", s.ending())
-			fmt.Fprintln(stderr, s.goesOn())
+			printMessage(stderr, "There are no draws to summarise: the run %s before the first draw.", s.ending())
+			printMessage(stderr, "%s", s.goesOn())
 		}
 		if !s.options.json {
 			return code
@@ -240,7 +240,7 @@ func (s *session) showRejections(w io.Writer) {
 	for _, c := range s.fit.Report.Chains {
 		total += c.Rejected
 	}
-	fmt.Fprintf(w, "The model rejected %d of %d evaluations (harmless if few):\n", total, s.gradWarmup+s.gradSample)
+	printMessage(w, "The model rejected %d of %d evaluations (harmless if few):", total, s.gradWarmup+s.gradSample)
 	groups := groupRejections(s.rejections)
 	listed := 0
 	for i, g := range groups {
@@ -252,13 +252,13 @@ func (s *session) showRejections(w io.Writer) {
 			example = "e.g. "
 		}
 		listed += g.count
-		fmt.Fprintf(w, "  %d × %s%s\n", g.count, example, shown(w, strings.ReplaceAll(g.message, "\n", "\n      ")))
+		printMessage(w, "  %d × %s%s", g.count, example, strings.ReplaceAll(g.message, "\n", "\n      "))
 		if g.advice != "" {
-			fmt.Fprintf(w, "      %s\n", g.advice)
+			printMessage(w, "      %s", g.advice)
 		}
 	}
 	if listed < total {
-		fmt.Fprintf(w, "  … and %d with other messages\n", total-listed)
+		printMessage(w, "  … and %d with other messages", total-listed)
 	}
 }
 

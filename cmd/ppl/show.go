@@ -38,7 +38,7 @@ func (s *session) show(w io.Writer) error {
 	}
 	writeFindingsOf(&b, s.fit, width)
 	b.WriteString("\n")
-	b.WriteString(s.times() + "\n")
+	b.WriteString(fitted(w, s.times()) + "\n")
 	if tuned := s.tuned(); tuned != "" {
 		writeParagraph(&b, "", tuned, width)
 	}
@@ -109,7 +109,7 @@ func (s *session) times() string {
 		least, name = e.MinSquares, e.WorstSquares+", squared deviations"
 	}
 	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // with few draws, some sizes are unknown
-		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
+		text += fmt.Sprintf("\nSmallest effective sample size: %.0f (%s), ", least, name)
 		if s.options.resume == "" { // otherwise the time of the earlier parts is unknown
 			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())
 		}

@@ -79,11 +79,11 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 		if limit := timeUp(ctx); limit != nil {
 			why, code = "Ended, as "+limit.Error(), exitError
 		}
-		fmt.Fprintf(stderr, why+": %d of %s are done.", stopped.Done, count(stopped.Total, "fit", "fits"))
+		text := fmt.Sprintf("%s: %d of %s are done.", why, stopped.Done, count(stopped.Total, "fit", "fits"))
 		if o.out != "" {
-			fmt.Fprintf(stderr, " The same command goes on with what is in %s.", o.out)
+			text += fmt.Sprintf(" The same command continues the study in %s.", o.out)
 		}
-		fmt.Fprintln(stderr)
+		printMessage(stderr, "%s", text)
 		return progress, exitCode(code)
 	}
 	return progress, err
@@ -349,7 +349,7 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 // show prints the results of a study.
 func (j *studyJSON) show(w io.Writer, p *study.Progress) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d in order, %d with problems, %d failed.\n", count(j.Fits, "fit", "fits"), j.OK, j.Problems, j.Failed)
+	fmt.Fprintf(&b, "%s: %d without problems, %d with problems, %d failed.\n", count(j.Fits, "fit", "fits"), j.OK, j.Problems, j.Failed)
 	if made := j.Fits - j.Reused; made > 0 && p.Busy > 0 {
 		fmt.Fprintf(&b, "%d made in %s.", made, clockOf(p.Seconds))
 		fmt.Fprintf(&b, " Sampling took %.0f %% of the time of a fit.\n", 100*p.Sampling/p.Busy)

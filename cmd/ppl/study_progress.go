@@ -56,7 +56,7 @@ func (t *studyProgress) note(text string) {
 		io.WriteString(t.w, "\r"+clearLine)
 		t.shown = false
 	}
-	fmt.Fprintln(t.w, shown(t.w, text))
+	printMessage(t.w, "%s", text)
 }
 
 // overwritten shows progress as one line that is overwritten on a terminal, and as separate lines

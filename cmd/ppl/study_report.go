@@ -131,7 +131,7 @@ func (o *reporting) reportStudy(w io.Writer, dir string) error {
 // printStudy prints the results of a study in the terminal.
 func printStudy(w io.Writer, r *study.Report, vars string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d in order, %d with problems, %d failed.\n", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
+	fmt.Fprintf(&b, "%s: %d without problems, %d with problems, %d failed.\n", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
 	if r.Seconds > 0 {
 		writeParagraph(&b, "", fmt.Sprintf("A fit took %s (median; 95 %% at most %s), all together %s of processors, %.0f %% of it in sampling.",
 			seconds(r.Time.Median), seconds(r.Time.Q95), clockOf(r.Seconds), 100*r.Sampling/r.Seconds), lineWidth(w))
@@ -159,7 +159,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "Held out, %s: log predictive density %s of %s.\n", d.Model, figure(d.ELPD, 1), count(d.Observations, "observation", "observations"))
+		writeParagraph(&b, "", fmt.Sprintf("Held out, %s: log predictive density %s of %s.", d.Model, figure(d.ELPD, 1), count(d.Observations, "observation", "observations")), lineWidth(w))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -168,7 +168,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 // studyPage returns the page of a study.
 func studyPage(r *study.Report, title string) *report.Study {
 	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + model.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
-	s.Verdict = fmt.Sprintf("%s: %d in order, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
+	s.Verdict = fmt.Sprintf("%s: %d without problems, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
 	if r.Seconds > 0 {
 		s.Facts = []report.Fact{{Name: "A fit takes", Value: seconds(r.Time.Median)}, {Name: "95 % at most", Value: seconds(r.Time.Q95)},
 			{Name: "All take", Value: clockOf(r.Seconds)}, {Name: "In sampling", Value: fmt.Sprintf("%.0f %%", 100*r.Sampling/r.Seconds)}}

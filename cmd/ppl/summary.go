@@ -103,17 +103,19 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 	b.WriteString("\n")
 	writeFindingsOf(&b, s.fit, width)
 	if table {
-		fmt.Fprintf(&b, "\n%s of %s.", count(s.draws, "draw", "draws"), count(s.fit.Draws.Chains(), "chain", "chains"))
+		size := fmt.Sprintf("%s of %s.", count(s.draws, "draw", "draws"), count(s.fit.Draws.Chains(), "chain", "chains"))
 		if s.gradSample > 0 {
-			fmt.Fprintf(&b, " Gradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
+			size += fmt.Sprintf(" Gradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
 		}
-		b.WriteString("\n")
+		b.WriteString("\n" + fitted(w, size) + "\n")
 	} else {
 		if notes := s.notes(); notes != nil {
-			b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
+			b.WriteString("\n" + fitted(w, strings.Join(notes, "\n")) + "\n")
 		}
-		s.showRejections(&b)
 	}
 	_, err := io.WriteString(w, b.String())
+	if !table {
+		s.showRejections(w)
+	}
 	return err
 }

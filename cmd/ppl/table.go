@@ -118,7 +118,7 @@ func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 		io.WriteString(b, strings.TrimRight(line.String(), " ")+"\n")
 	}
 	if len(dropped) > 0 {
-		fmt.Fprintf(b, "(left out, as the window is narrow: %s)\n", strings.Join(dropped, ", "))
+		fmt.Fprintln(b, broken(fmt.Sprintf("(left out, as the window is narrow: %s)", strings.Join(dropped, ", ")), width))
 	}
 }
 

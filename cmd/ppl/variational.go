@@ -87,15 +87,22 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l)
 }
 
+// elboWidth is the number of columns of a line of progress, in CmdStan's format, with a long note.
+const elboWidth = 110
+
 // approximate fits and draws, with the current program of the log density.
 func (o *varying) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) error {
 	start, err := o.start(ctx, l.posterior)
 	if err != nil {
 		return ended(ctx, o.stderr, err)
 	}
-	o.tell("  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes")
+	head, line := "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes", "%6d  %15.3f  %16.3f  %15.3f   %s"
+	if width, _, ok := terminalSize(o.stderr); ok && width < elboWidth {
+		head, line = "  iter       ELBO  delta mean  delta med  notes", "%6d  %9.2f  %10.3f  %9.3f  %s"
+	}
+	o.tell("%s", head)
 	o.options.Progress = func(e optimize.ELBO) {
-		o.tell("%6d  %15.3f  %16.3f  %15.3f   %s", e.Iteration, e.Value, e.Mean, e.Median, e.Note)
+		o.tell(line, e.Iteration, e.Value, e.Mean, e.Median, e.Note)
 	}
 	adapt := o.options.Eta == 0
 	r, err := optimize.Variational(ctx, l.posterior, start, infer.Stream(o.seed, 1, "variational", 0), o.options)

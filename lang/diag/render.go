@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Color bool // colour by ANSI escape sequences
 	Width int  // columns to which source lines are cut around their span; 0 means 120
-	Wrap  int  // columns at which details and help are broken between words; 0: nowhere
+	Wrap  int  // columns at which text is broken between words; 0: nowhere
 }
 
 // tabWidth is the distance of tab stops in shown source lines.
@@ -81,18 +81,39 @@ func (r *renderer) diagnostic(d Diagnostic) {
 	if d.Severity == Warning {
 		mark = yellow
 	}
-	head := r.paint(bold, place(d.Span)) + r.paint(mark, d.Severity.String()+":") + " " + r.paint(bold, clean(d.Summary))
-	if d.Code != "" {
-		head += " [" + string(d.Code) + "]"
-	}
-	r.line(head)
+	r.head(d, mark)
 	r.excerpt(d.Span, mark)
 	r.paragraph("", d.Detail)
 	for _, n := range d.Related {
-		r.line("  " + r.paint(blue, "note:") + " " + place(n.Span) + clean(n.Message))
+		for i, part := range broken(place(n.Span)+clean(n.Message), r.opts.Wrap, len("note:")) {
+			if i == 0 {
+				part = r.paint(blue, "note:") + " " + part
+			}
+			r.line("  " + part)
+		}
 		r.excerpt(n.Span, blue)
 	}
 	r.paragraph("help:", d.Fix)
+}
+
+// head writes the place, the severity, the summary and the code.
+func (r *renderer) head(d Diagnostic, mark style) {
+	at, severity, text, code := place(d.Span), d.Severity.String()+":", clean(d.Summary), ""
+	if d.Code != "" {
+		code = "[" + string(d.Code) + "]"
+		text += " " + code
+	}
+	parts := broken(text, r.opts.Wrap, utf8.RuneCountInString(at+severity)-1)
+	for i, part := range parts {
+		lead, end := "  ", ""
+		if i == 0 {
+			lead = r.paint(bold, at) + r.paint(mark, severity) + " "
+		}
+		if i == len(parts)-1 && strings.HasSuffix(part, code) {
+			part, end = strings.TrimSuffix(part, code), code
+		}
+		r.line(lead + r.paint(bold, part) + end)
+	}
 }
 
 // paragraph writes text indented, after a lead if it is not empty. Line breaks in the text are
