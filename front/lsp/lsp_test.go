@@ -739,7 +739,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// BenchmarkDiagnostics measures how long the diagnostics of a text of 500 lines take after a change.
+// BenchmarkDiagnostics measures the time of diagnostics after a change in a text of 500 lines.
 func BenchmarkDiagnostics(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("data {\n  int<lower=0> N;\n  vector[N] y;\n}\nparameters {\n  real mu;\n  real<lower=0> sigma;\n}\nmodel {\n")
