@@ -69,6 +69,7 @@ type situation struct {
 var rules = []func(*situation) (diag.Diagnostic, bool){
 	alreadyReported,
 	tooNested,
+	integerDivision,
 	singleQuotes,
 	foreignOutput,
 	strayString,

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +12,37 @@ import (
 
 // This file: rules of explain.go for habits from other languages, and for parts of a type that
 // are written with the wrong brackets or left out.
+
+// operand is the rest of a line that a division by `//` leaves in a comment: one value, without two
+// words next to each other, up to the end of the statement or of a header.
+var operand = regexp.MustCompile(`^//\s*[\w(.][\w.()\[\]+*/%^, -]*(?:[<>=!|&]=?[\w.()\[\]+*/%^, -]+)*[;{]\s*(?://.*)?$`)
+
+// twoWords matches words of prose, which no expression has.
+var twoWords = regexp.MustCompile(`[A-Za-z_]\w*\s+[A-Za-z_]`)
+
+// integerDivision explains `N // 2`, which Python has: the statement breaks off at a comment that
+// looks like the rest of an expression.
+func integerDivision(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.i == s.start || !s.newLine() && !s.tok.EOF() {
+		return d, false
+	}
+	from := end(&s.prev)
+	line, _, _ := strings.Cut(s.file.Text[from:], "\n")
+	comment := strings.TrimLeft(line, " \t")
+	value := s.prev.Type == tokInt || s.prev.Type == tokReal || s.prev.Type == tokIdent || isPunct(s.prev, ")") || isPunct(s.prev, "]")
+	// A declaration without a value, such as `int N // n;`, has nothing to divide.
+	declares := beginsType(s.first) && s.open < 0 && !slices.ContainsFunc(s.tokens[s.start:s.i], func(t lexer.Token) bool { return t.Type == tokAssign })
+	if !value || declares || !operand.MatchString(strings.TrimRight(comment, " \t\r")) || twoWords.MatchString(strings.TrimLeft(comment, "/ \t")) {
+		return d, false
+	}
+	s.swallowed = s.swallowed || strings.Contains(comment, "{")
+	from += len(line) - len(comment)
+	d = diag.Errorf(diag.UnexpectedToken, s.span(from, from+2), "`//` begins a comment: it does not divide")
+	d.Detail = "The rest of the line is ignored, so the statement is not complete."
+	d.Fix = "divide integers by `%/%`; for real numbers, write `floor(a / b)`"
+	d.Replace("%/%")
+	return d, true
+}
 
 // foreignWords are words of other languages where an operator or a part of a header is
 // expected.

@@ -255,6 +255,9 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 		d.Detail = "Every declaration and statement belongs to a block such as `data { … }` or `model { … }`."
 		d.Fix = "put it into a block: statements such as `y ~ normal(0, 1);` into `model { … }`"
 	}
+	if l.swallowed && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
+		d.Code = "" // the brace that a comment swallowed would explain it
+	}
 	if last != nil && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
 		d.Related = []diag.Note{{Span: l.span(max(last.Pos.Start, last.Pos.End-1), last.Pos.End),
 			Message: "the block `" + last.Kind.String() + "` ended here"}}
