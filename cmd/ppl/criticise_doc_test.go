@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var updateDoc = flag.Bool("update-doc", false, "write the output of commands into doc/how-to/criticise.md")
+var updateDoc = flag.Bool("update-doc", false, "write the output of commands into the pages that show it")
 
 // What doc/how-to/criticise.md shows is what its commands print: the same lines, with other
 // figures and so in another order perhaps, and with another quantity as that of the least

@@ -8,37 +8,50 @@ import (
 	"testing"
 )
 
-// The tutorials and three of the how-to pages lead through analyses. Their commands are run one
-// after another, in a folder with the page's files. They print what the page shows, apart from
-// digits and blanks; a line "…" is any lines. Commands in blocks of the kind console-error end with
-// exit code 1. What a command prints is its standard output or, if that is empty, its standard
-// error.
+// TestWorkflow: the commands on pages print what the pages show, apart from digits and blanks. The
+// commands of a page run one after another in a folder with the page's files; a page after a plus
+// sign goes on in the folder of the page before it. A line "…" stands for any lines. Commands in
+// blocks of the kind console-error end with exit code 1. The output of a command is its standard
+// output or, if that is empty, its standard error. -update-doc writes the figures of this machine
+// into the pages.
 func TestWorkflow(t *testing.T) {
-	for page, commands := range map[string]int{
-		"how-to/workflow": 16, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 4,
+	for pages, commands := range map[string]int{
+		"how-to/workflow+how-to/report": 16 + 2, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 4, "how-to/tempering": 1,
 		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 7,
 	} {
-		if testing.Short() && page != "tutorials/first-model" {
+		if testing.Short() && pages != "tutorials/first-model" {
 			continue // every page is of commands
 		}
-		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })
+		t.Run(pages, func(t *testing.T) {
+			root, err := filepath.Abs(filepath.Join("..", "..", "doc"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(t.TempDir())
+			n := 0
+			for page := range strings.SplitSeq(pages, "+") {
+				n += testPage(t, filepath.Join(root, filepath.FromSlash(page)+".md"))
+			}
+			if n < commands {
+				t.Errorf("only %d commands", n)
+			}
+		})
 	}
 }
 
-// testPage runs the commands of a page, of which there are so many at least.
-func testPage(t *testing.T, page string, least int) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", filepath.FromSlash(page)))
+// testPage runs the commands of a page in the current folder, and returns their number.
+func testPage(t *testing.T, page string) (commands int) {
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(t.TempDir())
 	doc := string(text)
+	updated := doc
 	fence := regexp.MustCompile("(?ms)(?:^`([^`\n]+)`:\n\n)?^```([a-z-]*)\n(.*?)^```$")
 	digits := regexp.MustCompile(`-?\d+(\.\d+)?`)
 	mask := func(s string) string {
 		return strings.Join(strings.Fields(digits.ReplaceAllString(s, "#")), " ")
 	}
-	commands := 0
 	for _, m := range fence.FindAllStringSubmatch(doc, -1) {
 		name, kind, body := m[1], m[2], m[3]
 		if name != "" {
@@ -50,6 +63,7 @@ func testPage(t *testing.T, page string, least int) {
 		if kind != "console" && kind != "console-error" {
 			continue
 		}
+		now := "" // the block with the figures that are printed
 		for i, part := range strings.Split("\n"+body, "\n$ ") {
 			if i == 0 {
 				continue
@@ -76,10 +90,12 @@ func testPage(t *testing.T, page string, least int) {
 			got := strings.Split(strings.TrimRight(printed, "\n"), "\n")
 			next := 0
 			skip := false
+			now += "$ " + command + "\n"
 			for line := range strings.Lines(want) {
 				line = strings.TrimRight(line, "\n")
 				if line == "…" {
 					skip = true
+					now += line + "\n"
 					continue
 				}
 				found := next
@@ -89,14 +105,19 @@ func testPage(t *testing.T, page string, least int) {
 				if found == len(got) || mask(got[found]) != mask(line) {
 					t.Fatalf("%s: %q is not printed:\n%s", command, line, printed)
 				}
+				now += strings.TrimRight(got[found], " ") + "\n"
 				next, skip = found+1, false
 			}
 			if want != "" && !skip && next < len(got) {
 				t.Fatalf("%s: %q is not in the document:\n%s", command, got[next], printed)
 			}
 		}
+		updated = strings.Replace(updated, "```"+kind+"\n"+body+"```", "```"+kind+"\n"+now+"```", 1)
 	}
-	if commands < least {
-		t.Errorf("only %d commands", commands)
+	if *updateDoc {
+		if err := os.WriteFile(page, []byte(updated), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return commands
 }
