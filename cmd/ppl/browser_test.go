@@ -201,7 +201,7 @@ func (c *chromium) until(what, expression string) {
 	}
 }
 
-// quiet reports what went wrong in the page unseen.
+// quiet fails the test if the page has logged errors.
 func (c *chromium) quiet() {
 	c.t.Helper()
 	if said := c.told(); len(said) > 0 {
@@ -209,7 +209,7 @@ func (c *chromium) quiet() {
 	}
 }
 
-// told is what the page has said of errors.
+// told returns the errors that the page has logged.
 func (c *chromium) told() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +278,7 @@ func (c *chromium) worked() time.Duration {
 		if err != nil {
 			continue
 		}
-		// What stands before the last parenthesis is a name, in which anything may stand.
+		// Before the last parenthesis is the name of the program, which may contain anything.
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		if err != nil || len(f) < 13 {

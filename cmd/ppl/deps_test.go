@@ -349,7 +349,7 @@ func TestImports(t *testing.T) {
 	for _, f := range goFiles(t) {
 		a := longest(f.pkg, areaNames)
 		p := longest(f.pkg, packageNames)
-		// Programs of examples and developers' commands need no entry each.
+		// Packages below examples and internal need no entries of their own.
 		if p != f.pkg && p != "examples" && a != "internal" || a == "" {
 			if !seen[f.pkg] {
 				t.Errorf("package %s is not in the import policy (%s)", f.pkg, f.name)
@@ -410,7 +410,7 @@ func TestIndependence(t *testing.T) {
 // House rules that a machine can check.
 func TestFiles(t *testing.T) {
 	const maxLines = 800
-	// A path of somebody's machine; written so as not to match itself.
+	// An absolute path on some machine. The pattern is split so that it does not match itself.
 	machine := regexp.MustCompile(`["'\x60 =](/wo` + `rk/|/ho` + `me/|/ro` + `ot/|/Us` + `ers/|[A-Z]:\\+Us` + `ers)`)
 	documented := map[string]bool{}
 	for _, f := range goFiles(t) {

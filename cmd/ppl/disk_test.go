@@ -218,7 +218,7 @@ func (d *disk) pending(n int) []int {
 	return out
 }
 
-// crash is what of the first n events is on the disk.
+// crash describes which of the first n events have reached the disk.
 type crash struct {
 	n    int
 	how  string
@@ -230,10 +230,9 @@ type crash struct {
 
 func (c *crash) String() string { return fmt.Sprintf("after event %d, %s", c.n, c.how) }
 
-// crashes gives what a disk may hold after the first n events: without all that was not
-// synced, without each of it, with each of it alone, and with what was written last cut off at
-// each sector. With few, changes are lost or kept alone only if they are among the last two, and
-// writes are torn at three sectors.
+// crashes yields the states that a disk may have after the first n events. Of the changes that were
+// not synced, all are lost, or one, or all but one; or the last write is cut off at a sector. With
+// few, only the last two changes are lost or kept alone, and writes are cut at three sectors.
 func (d *disk) crashes(n int, few bool, yield func(c crash) bool) bool {
 	pending := d.pending(n)
 	if !yield(crash{n, "with all that was not synced lost", func(int) bool { return false }, -1, 0, false}) {

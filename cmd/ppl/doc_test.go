@@ -83,8 +83,8 @@ var undemonstrated = func() map[string]string {
 	return out
 }()
 
-// difference is an expression for how far a call is from its value, of nested
-// arrays in the first element.
+// difference returns an expression for the largest error of a call against its value. Of nested
+// arrays, it compares the first element.
 func difference(call, value string) string {
 	a, b := "("+call+")", "("+value+")"
 	switch {

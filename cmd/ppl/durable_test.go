@@ -357,8 +357,9 @@ func TestReliabilityPage(t *testing.T) {
 	}
 }
 
-// Every call that a command makes fails, or one at each place that makes calls in each phase.
-// The command says so, or has done its work; nothing that was drawn is lost.
+// TestFailingCalls lets file system calls fail, one per run: every call of a command or, in short
+// runs, one per call site and phase. The command reports the failure or has finished its work, and
+// no draws are lost.
 func TestFailingCalls(t *testing.T) {
 	total := 0
 	for _, c := range durableCommands {

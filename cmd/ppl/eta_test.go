@@ -39,14 +39,15 @@ func TestETA(t *testing.T) {
 	to(0, 0, 50, 20, true)
 	unknown("warm-up has just begun")
 	to(0, 50, 500, 10, true)
-	// As far as is known, all else takes 10 gradients; the other chain too.
+	// Sampling and the other chain are assumed to take 10 gradients per transition too.
 	about("in warm-up", 5+10+20)
 	to(0, 500, 1000, 10, true)
 	gradients = 0
 	to(0, 1000, 1010, 5, false)
 	unknown("sampling has just begun")
 	to(0, 1010, 1500, 5, false)
-	// Of what warm-up takes, nothing is known any more: it counts as sampling.
+	// The cost of warm-up is no longer known: the other chain's warm-up is assumed to cost as much
+	// as sampling.
 	about("in sampling", 2.5+10)
 	now = now.Add(time.Second)
 	about("a second later", 1.5+10)

@@ -88,7 +88,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		t.Errorf("the run says %q", got)
 	}
 
-	// The link holds everything: it opens in a page that knows nothing.
+	// The link contains model and data: a page without any state opens it.
 	c.eval("document.getElementById('share').click()")
 	c.until("the link", "location.hash.startsWith('#m=')")
 	link, model := c.eval("location.href"), c.eval("document.getElementById('model-text').value")
@@ -100,7 +100,8 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	c.quiet()
 }
 
-// What a model or its data can do to a page: it says so, and lives.
+// TestPlaygroundInBrowserBad gives the page bad models and data: it reports the problem and goes on
+// working.
 func TestPlaygroundInBrowserBad(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(900, 900, false)
@@ -209,8 +210,8 @@ func TestPlaygroundInBrowserTable(t *testing.T) {
 	c.quiet()
 }
 
-// A run that takes its time: what there is of it is seen while it goes on, what ahmc learns
-// too, and what was drawn stays when it is stopped.
+// TestPlaygroundInBrowserLive makes a long run: the page shows draws and what ahmc has learnt
+// while the run goes on, and keeps the draws after it is stopped.
 func TestPlaygroundInBrowserLive(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(1400, 1000, true)

@@ -24,12 +24,11 @@ func TestMain(m *testing.M) {
 // commands are the programs that scripts may run.
 var commands = map[string]func(){"ppl": main, "signalled": signalled}
 
-// signalled is the program `signalled SIGNAL BASE SIZE ARGUMENT…`: ppl with
-// these arguments, which sends the signal to itself as soon as the chain whose
-// files begin with BASE has saved its state after its journal had so many
-// bytes. A script that waited for files and sent the signal from without would
-// be too late for a run of tenths of a second. A BASE that is the journal of a study,
-// name.frames, has no state that is waited for.
+// signalled is the program `signalled SIGNAL BASE SIZE ARGUMENT…`. It runs ppl with the arguments
+// and sends SIGNAL to itself once the journal of the chain whose files begin with BASE has SIZE
+// bytes and the chain has then saved its state. A script that watched the files and sent the signal
+// from outside would be too late for a run of a few tenths of a second. If BASE is the journal of a
+// study, name.frames, there is no state to wait for.
 func signalled() {
 	if len(os.Args) < 4 {
 		log.Fatal("usage: signalled SIGNAL BASE SIZE ARGUMENT…")

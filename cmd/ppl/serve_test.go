@@ -346,8 +346,8 @@ func TestServeStrangers(t *testing.T) {
 	}
 }
 
-// Fifty at once get the same draws each, and a request that ends itself early
-// frees its process.
+// TestServeParallel makes fifty requests at once: all get the same draws, and a request that is
+// cancelled frees its process.
 func TestServeParallel(t *testing.T) {
 	s := startServer(t, "--processes", "2", "--queue", "60")
 	body := `{"model": "parameters { real x; } model { x ~ normal(0, 1); }", "seed": 3, "chains": 1, "warmup": 50, "draws": 3, "columns": ["x"]}`

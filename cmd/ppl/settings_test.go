@@ -45,8 +45,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// namedSettings are the names of the settings that the packages below name: the string literals
-// of fields, variables and calls of that name, and of the tables of findings.
+// namedSettings returns the names of settings that other packages mention: the string literals in
+// fields, variables and calls with such names, and those in the tables of findings.
 func namedSettings(t *testing.T) []string {
 	var names []string
 	add := func(list []ast.Expr) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// writers are the functions of package os that change what is on the disk. Package files has
-// its own of each, which are durable, follow no planted links, and can be let fail by a test.
+// writers are the functions of package os that change files. Package files has a counterpart of
+// each, which is durable, follows no planted links, and can be made to fail in tests.
 var writers = []string{"WriteFile", "Create", "CreateTemp", "OpenFile", "Rename", "Truncate", "Link", "Symlink", "Mkdir", "MkdirAll", "Remove", "RemoveAll"}
 
 // exempt is what may call them, and why: the beginning of the names of files.
