@@ -10,9 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestConstraintFunctions compares the transforms of parameters as functions with
-// declared parameters: the density with its gradient, the values and the way back,
-// of both editions.
+// TestConstraintFunctions compares functions such as lower_bound_jacobian with declared
+// constraints: the density and its gradient, the constrained values, and the inverse transform.
 func TestConstraintFunctions(t *testing.T) {
 	for _, c := range []struct {
 		declared, free, typ, name, args string // name(u, args)

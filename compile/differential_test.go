@@ -168,8 +168,8 @@ func smallExamples(t testing.TB) (list [][2]string) {
 	return list
 }
 
-// TestWrittenPrograms compares the ways on the programs that package bind is
-// tested with, whose first line holds their data.
+// TestWrittenPrograms compares the evaluators on the test programs of package bind. The first line
+// of a program has its data.
 func TestWrittenPrograms(t *testing.T) {
 	short.Skip(t, "37 programs are compared in all ways; TestFoundPrograms and random programs are left")
 	files, err := filepath.Glob("internal/bind/testdata/loops/*.model")

@@ -261,8 +261,8 @@ func TestIntegerOverflow(t *testing.T) {
 	}
 }
 
-// TestODEWithoutTimes: a solution at no times is rejected, as by Stan, with data and with
-// parameters in its arguments.
+// TestODEWithoutTimes: solving at no times is rejected, as in Stan, whether the arguments are data
+// or parameters.
 func TestODEWithoutTimes(t *testing.T) {
 	for _, call := range []string{
 		"ode_rk45(f, [1]', 0.0, ts, %s)", "ode_adams(f, [1]', 0.0, ts, %s)", "ode_bdf(f, [1]', 0.0, ts, %s)", "ode_ckrk_tol(f, [1]', 0.0, ts, 1e-8, 1e-8, 1000, %s)",

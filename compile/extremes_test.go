@@ -59,8 +59,8 @@ func extremeProgram(name, kinds, form string) string {
 	return "data { int N; " + d.String() + "}\nparameters { " + p.String() + "}\nmodel { " + model + " }\n"
 }
 
-// TestExtremes: functions of vectors, and in loops, as they are compiled, have at the points of
-// the sweep the derivatives that they have as functions of numbers; and their values add up.
+// TestExtremes evaluates compiled functions of vectors, and functions in loops, at the points of
+// the sweep. Derivatives must equal those of the functions of numbers, and values their sums.
 func TestExtremes(t *testing.T) {
 	b, err := os.ReadFile("../stdlib/stdlibtest/testdata/golden/sweep.txt")
 	if err != nil {

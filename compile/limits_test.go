@@ -388,7 +388,7 @@ func TestNestedLoops(t *testing.T) {
 	}
 }
 
-// asked is a context that is cancelled after it has been asked so often.
+// asked is a context that reports cancellation once Err has been called more than most times.
 type asked struct {
 	context.Context
 	times, most int

@@ -35,9 +35,8 @@ type stanPoint struct {
 	Constrained []float64 `json:"constrained"`
 }
 
-// TestStanTransforms compares the transforms that Stan 2.32 has with it: three
-// forms of the log density, the gradient and the constrained values, and the way
-// back. All are sums of some hundred numbers of size 1.
+// TestStanTransforms compares transforms with Stan 2.32: three forms of the log density, the
+// gradient, the constrained values and the inverse. All are sums of some hundred numbers of size 1.
 func TestStanTransforms(t *testing.T) {
 	const tolerance = 1e-13 // relative, at least to 1; seen: 3e-15
 	models, err := filepath.Glob("testdata/stan/*.stan")
@@ -229,8 +228,8 @@ func TestUnconstrainedOrder(t *testing.T) {
 	}
 }
 
-// TestInitialValues: what a type's sums may be off by in initial values is what
-// six digits leave.
+// TestInitialValues: initial values with six digits are accepted, although their sums are not
+// exactly those that the type demands.
 func TestInitialValues(t *testing.T) {
 	prog, list := Compile(source.NewFile("initial.model", "parameters {\n  simplex[3] s;\n  cov_matrix[2] S;\n}\n"))
 	if prog == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
-// tableText is a table of so many rows: integers, reals of 4 and of 16 digits, a factor.
+// tableText returns a CSV table with a column each of integers, reals of 4 digits, reals of 16
+// digits, and words.
 func tableText(rows int) string {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder

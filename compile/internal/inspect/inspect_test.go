@@ -20,8 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// program is a program outside of its last statement, a loop: data are known, all else has the size
-// of its declaration in the test.
+// program is the surroundings of the loop that ends a test program. Data are known; other variables
+// have the sizes that the test declares.
 type program struct {
 	t    *testing.T
 	vars map[*ir.Var]*Variable

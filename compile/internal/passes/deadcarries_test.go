@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestDeadCarries: of a loop that fills an array by terms that do not depend on it, whose elements'
-// sum is differentiated, what has the values of single trips again carries no array.
+// TestDeadCarries differentiates the sum of an array that a loop fills with terms that do not
+// depend on the array. The loop that recomputes the values of each trip must carry no array.
 func TestDeadCarries(t *testing.T) {
 	array := ad.Type{Shape: []int{20}}
 	inputs := func() (g *ad.Graph, k, a, x ad.Ref) {
@@ -56,7 +56,7 @@ func TestDeadCarries(t *testing.T) {
 	}
 }
 
-// carried is how many numbers the loops in g carry.
+// carried returns the number of values that the loops in g carry.
 func carried(g *ad.Graph) int {
 	n := 0
 	for i := range g.Nodes {

@@ -10,9 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// TestPrefixSums takes scans apart that carry the logarithm of a sum of exponentials, shifted and
-// chosen anew or not, forwards and backwards, in lanes and not: with terms of any range,
-// impossible ones among them, values and derivatives are those of the scan.
+// TestPrefixSums rewrites scans that carry a log_sum_exp: with and without shifts and restarts,
+// forwards and backwards, in lanes and alone. For terms of any size, also -Inf, values and
+// derivatives must equal those of the scan.
 func TestPrefixSums(t *testing.T) {
 	const steps, lanes = 11, 3
 	inf := math.Inf(1)

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// powers are bases and exponents, ordinary ones first; ends are at the borders of
-// what numbers can be.
+// powers returns bases and exponents: ordinary ones first, then ends numbers at the limits of
+// float64.
 func powers() (xs, ys []float64, ends int) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6000 {
