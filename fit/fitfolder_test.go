@@ -18,8 +18,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// The values of all kinds of parameters lead back to the point that they came
-// from.
+// TestUnconstrainValues: unconstraining the values of parameters of all types gives the point that
+// they came from.
 func TestUnconstrainValues(t *testing.T) {
 	model, err := model.Compile("m", `parameters {
   real<lower=0> a;

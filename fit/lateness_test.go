@@ -15,8 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// gaussianProcess is a Gaussian process at n points, the gradient of whose log density takes long
-// where n is large: most of it is a factorisation that cannot be interrupted.
+// gaussianProcess returns a Gaussian process at n points. For large n its gradient takes long, most
+// of it in a factorisation that cannot be interrupted.
 func gaussianProcess(t testing.TB, n int) *model.Posterior {
 	m, err := model.Compile("gp.model", `
 data {

@@ -94,7 +94,7 @@ func TestMetricForms(t *testing.T) {
 		}
 	}
 
-	// A metric that was asked for is not completed, whatever its form; and others have no forms.
+	// A chosen metric is not completed, whatever its form; other metrics have no sparse form.
 	flat, err := model.Compile("flat.model", "parameters { vector[70] a; real b; } model { a ~ normal(0, 1); }")
 	if err != nil {
 		t.Fatal(err)

@@ -263,7 +263,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// Data that are not cyclic, but shared, are taken.
+// TestSharedData: data in which values are shared, but not cyclic, are accepted.
 func TestSharedData(t *testing.T) {
 	model, err := model.Compile("shared.stan", "data { array[2, 2] real y; array[2, 2] real z; } parameters { real x; } model { x ~ normal(0, sum(y[1]) + sum(z[2])); }")
 	if err != nil {

@@ -42,7 +42,7 @@ func TestModesAgainstStan(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, name := range p.ConstrainedNames() {
-				// Both stop where rounding of the log density, 1e-13, hides what is left.
+				// Both stop when further gains are below the rounding of the log density, 1e-13.
 				if want, ok := c.values[name]; ok && math.Abs(values[i]-want) > 1e-6 {
 					t.Errorf("%s, %s: %s = %.10g, Stan's %.10g", c.example, algorithm, name, values[i], want)
 				}

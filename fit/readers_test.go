@@ -16,9 +16,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestReaders: the files of every sampler, with each kind of metric that it has, keep the
-// rules of all programs that read CmdStan's files: after a run, and when it was read back and
-// written again.
+// TestReaders: the files of every sampler with each of its metrics follow the rules of the programs
+// that read CmdStan's files, after a run and after they were read and written again.
 func TestReaders(t *testing.T) {
 	m, err := model.CompileFile("../examples/eight_schools/eight_schools.model")
 	if err != nil {

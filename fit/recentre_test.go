@@ -24,8 +24,8 @@ func schools(t *testing.T) *model.Posterior {
 	return bind(t, schoolsCentred, map[string]any{"J": 8, "y": []float64{28, 8, -3, 7, -1, 1, 18, 12}, "s": []float64{15, 10, 16, 11, 9, 11, 10, 18}})
 }
 
-// Users see nothing of the coordinates: lp__, values and positions are those of the
-// model, whatever the coordinates.
+// TestRecentredDraws: recentring is invisible to users. lp__, values and positions are those of the
+// model.
 func TestRecentredDraws(t *testing.T) {
 	p := schools(t)
 	for _, how := range []string{"off", "0", "0.3", "1", "learn"} {
@@ -78,8 +78,8 @@ func TestRecentredMoments(t *testing.T) {
 	}
 }
 
-// schoolsByIntegration is the mean and standard deviation of mu and tau: given both, the
-// effects integrate out.
+// schoolsByIntegration returns the means and standard deviations of mu and tau by numerical
+// integration: given both, the effects have a closed-form integral.
 func schoolsByIntegration() (mean, sd [2]float64) {
 	y, s := []float64{28, 8, -3, 7, -1, 1, 18, 12}, []float64{15, 10, 16, 11, 9, 11, 10, 18}
 	var z float64

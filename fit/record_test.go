@@ -161,8 +161,8 @@ func TestResumeDamaged(t *testing.T) {
 	}
 }
 
-// Draws that are read back from their journals are those that were made: the
-// summary, the findings and the draws are those of a run that keeps all in memory.
+// TestReadBack: draws, summary and findings that are read back from journals equal those of a run
+// that keeps everything in memory.
 func TestReadBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("draws stay in memory")
@@ -302,7 +302,7 @@ func TestSalvagePooled(t *testing.T) {
 	if _, err := fit.Sample(ctx, bind(t, pair, nil), options); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	// The first chain has come less far: it has no state yet.
+	// Make the first chain lag behind: it has no state yet.
 	for _, name := range []string{"m_1.state", "m_1.synced"} {
 		_ = os.Remove(filepath.Join(dir, name))
 	}

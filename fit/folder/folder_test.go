@@ -48,7 +48,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestChanged: model and data that are kept are those that were kept.
+// TestChanged: a change of the kept model or data is noticed when they are read.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	values, err := data.ParseJSON("d.json", []byte(`{"w": 1}`))
@@ -121,7 +121,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// Files are named after models whose names a record can keep.
+// TestBaseName: files take the name of the model if a record can store that name.
 func TestBaseName(t *testing.T) {
 	for path, want := range map[string]string{
 		"a/b.stan": "b", "b": "b", "a.b.model": "a.b", ".stan": "model", "a/x\xffy.stan": "x_y", "x\n\x1b[31m.stan": "x__[31m", "größe.stan": "größe",

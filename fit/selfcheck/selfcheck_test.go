@@ -21,7 +21,7 @@ import (
 // programs are those that faults are planted in, with one parameter each.
 var programs = map[string]string{
 	"plain": "parameters { real a; } model { a ~ normal(1, 2); target += -log1p_exp(a); }",
-	// Heron's square root, by a loop that parameters end: it is no solver of the library.
+	// Heron's square root, by a loop that parameters end. It is no solver of the library.
 	"while": `parameters { real a; }
 model {
   real s = exp(a);
@@ -194,7 +194,8 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}
 }
 
-// TestFaultOfTheBinder: where no pass is to blame, the run goes on with the reference.
+// TestFaultOfTheBinder: if leaving out a pass does not remove the error, the run continues with the
+// reference evaluator.
 func TestFaultOfTheBinder(t *testing.T) {
 	k := check(bind(t, programs["plain"], planted.Bind, 1.5, 1), values(t), 1, 2, 1)
 	if !k.Start() {
