@@ -84,8 +84,8 @@ func TestPropto(t *testing.T) {
 		rng := source(f, 11)
 		ts := forms(f)[0]
 		for which := range 1 << len(ts) {
-			// Of the 256 subsets of what takes milliseconds, two minutes in all: none,
-			// one and all.
+			// Densities that are not testable take milliseconds a call, and their 256
+			// subsets two minutes: they are tried with none, one and all.
 			if n := bits.OnesCount(uint(which)); !testable(f) && n > 1 && n < len(ts) {
 				continue
 			}

@@ -16,8 +16,8 @@ import (
 // edgesFile is written by testdata/golden/edges.py with mpmath.
 const edgesFile = "testdata/golden/edges.txt"
 
-// cancellingEdges are calls whose addends are a million times the value, with the error that they
-// leave in it.
+// cancellingEdges are calls whose terms are a million times the value, with the error that
+// cancellation leaves.
 var cancellingEdges = map[string]float64{
 	"dirichlet_multinomial_lpmf({2147483647, 0}| [3.0, 1e-05]')":              2e-14,
 	"dirichlet_multinomial_lpmf({1000000, 1000000}| [1000000.0, 1000000.0]')": 2e-10,
@@ -60,8 +60,8 @@ func TestEdgeDerivatives(t *testing.T) {
 	}
 }
 
-// withGradient is the value of a call and its derivatives by the elements of the real arguments,
-// with the sizes of these.
+// withGradient returns the value of a call, its derivatives by the elements of the real arguments,
+// and the absolute values of these elements.
 func withGradient(f *stdlib.Func, vs []Value) (numbers, sizes []float64, err error) {
 	g := ad.NewGraph()
 	var reals []ad.Ref

@@ -34,10 +34,9 @@ var farExceptions = map[string]string{
 	"exp_mod_normal": "the product of rate and scale underflows in the distribution function",
 }
 
-// TestFarGenerators: at parameters that span their domains, generators give numbers of the
-// support, never NaN, infinity only where that is likely to be beyond the doubles; and the
-// draws are distributed as the distribution function says (Kolmogorov's distance, exceeded
-// once in 10⁵).
+// TestFarGenerators tries generators at parameters that span their domains. Draws lie in the
+// support, are never NaN, and are infinite only if values beyond float64 are likely. They agree
+// with the distribution function: a Kolmogorov test at level 10⁻⁵.
 func TestFarGenerators(t *testing.T) {
 	const combinations, n = 40, 60
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {

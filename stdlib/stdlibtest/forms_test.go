@@ -47,9 +47,8 @@ var computedForms = map[string][][]types.Type{
 	"cholesky_factor_cov":  {list(tVec, tInt, tInt), list(tVec.Array(1), tInt, tInt), list(tMat), list(tMat.Array(1))},
 }
 
-// transformed is the name of the constraint that f is a transform of; "vector"
-// stands for all whose unconstrained numbers tell the sizes. ok is false for
-// other functions.
+// transformed returns the name of the constraint whose transform f is. "vector" means any
+// constraint whose size follows from the unconstrained numbers. ok is false for other functions.
 func transformed(f *stdlib.Func) (name string, ok bool) {
 	for _, suffix := range []string{"_constrain", "_jacobian", "_unconstrain"} {
 		if base, ok := strings.CutSuffix(f.Name, suffix); ok {
@@ -150,7 +149,7 @@ var dependent = map[string][]types.Constraint{
 
 func between(lo, hi float64) types.Constraint { return types.Between(lo, hi) }
 
-// domain is that of argument i, the zero Constraint for all numbers.
+// domain returns the constraint of argument i; the zero Constraint allows all numbers.
 func domain(f *stdlib.Func, i int) types.Constraint {
 	in := f.In
 	base := f.Name

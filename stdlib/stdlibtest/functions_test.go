@@ -303,7 +303,7 @@ func near(a, b, tol float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(b))
 }
 
-// TestElementwise: of containers, every element is as if alone.
+// TestElementwise: functions of containers give for each element what they give for it alone.
 func TestElementwise(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if _, ok := f.Overload.(types.Elementwise); !ok {

@@ -163,7 +163,7 @@ func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, e
 // all of their arguments.
 var fewerOrders = map[string]int{
 	"log_modified_bessel_first_kind": 1, // none twice by the order of the function
-	// None twice by the shape parameters of the incomplete beta function.
+	// The incomplete beta function has no second derivatives by its shape parameters.
 	"beta_lcdf": 1, "beta_lccdf": 1, "beta_proportion_lcdf": 1, "beta_proportion_lccdf": 1, "inc_beta": 1, "inv_inc_beta": 1,
 	"beta_neg_binomial_lcdf": 1, "beta_neg_binomial_lccdf": 1,
 	"neg_binomial_lcdf": 1, "neg_binomial_lccdf": 1, "neg_binomial_2_lcdf": 1, "neg_binomial_2_lccdf": 1,

@@ -208,7 +208,7 @@ func slope(t *testing.T, f *stdlib.Func, params []float64, y float64) float64 {
 	return density(t, find(f.Dist.Name+"_lpdf"), values(f, params, 1), []float64{y})[0]
 }
 
-// values are the arguments of f from number skip on.
+// values returns the arguments of f from index skip on.
 func values(f *stdlib.Func, params []float64, skip int) []Value {
 	var vs []Value
 	for i, p := range params {

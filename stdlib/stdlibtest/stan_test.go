@@ -109,10 +109,10 @@ func stanCases() []stanCase {
 					}
 				}
 				for mask := range 1 << len(ts) {
-					// All subsets of parameters for densities of scalars, all or all
-					// but the first for others.
-					// A compile of each combination for matrices takes minutes: of
-					// other densities none, one and all.
+					// Densities of scalars are tried with all subsets of arguments as
+					// parameters, other densities with none, one and all, and other
+					// functions with all, or all but the first. More combinations of
+					// matrices would take minutes to compile.
 					if f.Dist == nil && bits.OnesCount(uint(mask)) > 1 && mask != reals && mask != reals&^1 {
 						continue
 					}
@@ -561,7 +561,7 @@ func tryApply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Re
 	return Apply(g, f, propto, vs, refs), nil
 }
 
-// transform maps numbers to the domain of the argument.
+// transform maps unconstrained numbers to the domain of the argument.
 func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 	switch {
 	case a.Kind == "simplex" || a.Kind == "row_stochastic_matrix":

@@ -206,8 +206,8 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 	}
 }
 
-// inTriangle is the position of the second derivative by numbers i and j of n in the upper
-// triangle, row by row.
+// inTriangle returns the index of the second derivative by numbers i and j, of n, in the upper
+// triangle that is stored row by row.
 func inTriangle(i, j, n int) int {
 	i, j = min(i, j), max(i, j)
 	return i*n - i*(i-1)/2 + j - i

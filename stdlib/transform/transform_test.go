@@ -308,8 +308,8 @@ func TestEditions(t *testing.T) {
 	}
 }
 
-// TestSumToZero compares with the recursions that the reference manual and
-// Stan's source give, from the last number to the first.
+// TestSumToZero compares with the recursion in Stan's reference manual and source, which goes from
+// the last number to the first.
 func TestSumToZero(t *testing.T) {
 	a := func(i int) float64 { return 1 / math.Sqrt(float64((i+1)*(i+2))) }
 	columns := func(x [][]float64) [][]float64 {
