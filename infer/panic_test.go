@@ -76,7 +76,7 @@ func (l *leaving) LogDensityGrad(x, grad []float64) (float64, error) {
 	}
 }
 
-// A cancelled run waits for what its chains have left behind, as long as Grace says.
+// TestGrace: a cancelled run waits up to Grace for goroutines that its chains have left behind.
 func TestGrace(t *testing.T) {
 	for _, test := range []struct {
 		grace, want time.Duration

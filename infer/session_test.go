@@ -98,7 +98,7 @@ func (g generating) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// Draws depend on target, options and seed, and on nothing else.
+// TestDrawsAreReproducible: draws depend on target, options and seed only.
 func TestDrawsAreReproducible(t *testing.T) {
 	target := infertest.Banana{B: 0.3, Sigma: 1.5}
 	base := infer.Config{Chains: 3, Warmup: 200, Draws: 150, Seed: 42}
@@ -492,8 +492,8 @@ func (t *troubled) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// Whatever a target says instead of a number, it is not drawn, and the rest is
-// still right: a normal distribution cut off at 1 has mean -0.2876.
+// TestRejections: points that a target rejects, in whatever way, are not drawn, and the draws are
+// right: a normal distribution cut off at 1 has mean -0.2876.
 func TestRejections(t *testing.T) {
 	for how, message := range map[string]string{
 		"-Inf":        "the log density is -Inf",
@@ -513,8 +513,8 @@ func TestRejections(t *testing.T) {
 				mean += d.Position[0] / 10000
 			}
 		}
-		// A cut leaves the sampler inefficient; 0.06 is 6 standard errors at an
-		// effective size of a twentieth, with standard deviation 0.63… 0.79.
+		// Rejections make the sampler inefficient. 0.06 is 6 standard errors if the
+		// effective size is a twentieth of the draws; the standard deviation is 0.63 to 0.79.
 		if math.Abs(mean+0.2876) > 0.1 {
 			t.Errorf("%s: mean %v", how, mean)
 		}

@@ -118,8 +118,8 @@ func TestErgodic(t *testing.T) {
 	}
 }
 
-// TestSchedule: m and k by the length of warm-up; defect (a) of the authors'
-// program was that short warm-ups did not adapt at all.
+// TestSchedule: m and k follow from the length of warm-up. Short warm-ups adapt too, which they did
+// not in the authors' program (defect a).
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct{ warmup, length, m, k int }{
 		{10000, 0, 100, 100}, {1000, 0, 10, 100}, {1050, 0, 10, 105}, {250, 0, 2, 125},

@@ -42,8 +42,8 @@ func Example() {
 	// started at 0.01 1
 }
 
-// squares is a reward that is not in this module: the mean squared change of
-// ‖x‖², which sees what jumps to the mirror image of a point hide.
+// squares is a user's reward: the mean squared change of ‖x‖². Unlike squared jumps, it does not
+// reward jumps to the mirror image of a point.
 type squares struct{}
 
 // Signed implements ahmc.Reward.

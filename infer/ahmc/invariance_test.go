@@ -73,9 +73,8 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// lazy begins Algorithm 2 with the first transition, for which there is one
-// setting to choose from: the kernel is then a Markov kernel, although it adapts
-// after each transition.
+// lazy begins Algorithm 2 with the first transition and a single setting to choose from. The kernel
+// is then a Markov kernel, although it adapts after each transition.
 type lazy struct {
 	kernel *Kernel
 	box    Box
@@ -90,8 +89,8 @@ func (l *lazy) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *i
 	return l.kernel.Transition(rng, h, eps, z)
 }
 
-// Infinite adaptation on a Riemannian geometry, which is ARMHMC, keeps the
-// long-run moments: within five Monte Carlo standard errors.
+// TestErgodicRiemannian: adaptation that never ends, on a Riemannian geometry (ARMHMC), keeps
+// long-run moments within five Monte Carlo standard errors.
 func TestErgodicRiemannian(t *testing.T) {
 	short.Skip(t, "thousands of draws on a curved geometry; TestErgodic has a flat one")
 	target := infertest.Banana{B: 0.3, Sigma: 1.5}

@@ -178,7 +178,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestScaleInvariance: the unit of the reward has no influence.
+// TestScaleInvariance: multiplying all rewards by a constant changes nothing.
 func TestScaleInvariance(t *testing.T) {
 	run := func(unit float64) []int {
 		o, err := New(testGrid(), Options{})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// plainNested is the formula of the paper on sequences of scores in groups, each a group's
-// half-chains.
+// plainNested computes nested R-hat by the formula of the paper. groups has the half-chains of each
+// group as sequences of scores.
 func plainNested(groups [][][]float64) float64 {
 	var centres []float64
 	within := 0.0

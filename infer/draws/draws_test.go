@@ -261,7 +261,7 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// What a file states of metrics that CmdStan does not have.
+// TestStated: files describe metrics that CmdStan does not have.
 func TestStated(t *testing.T) {
 	low := infer.Metric{Kind: infer.LowRank, Dim: 2, Inverse: []float64{2, 3, 5, 0.6, 0.8}} // scales; eigenvalue; vector
 	ones := []float64{1, 1, 1}
@@ -296,8 +296,8 @@ func TestStated(t *testing.T) {
 	}
 }
 
-// A file as CmdStan writes it, other details included: no warm-up rows, a
-// dense metric, more statistics than we know, carriage returns, cut short.
+// TestReadCmdStan reads a file in CmdStan's format without warm-up rows, with a dense metric,
+// statistics that ppl does not have, and carriage returns; it is cut at several places.
 func TestReadCmdStan(t *testing.T) {
 	text := "# stan_version_major = 2\r\n# num_threads = 1 (Default)\r\nlp__,accept_stat__,weird__,bar:1,bar:2.1,z.real\r\n" +
 		"# Adaptation terminated\r\n# Step size = 1.01\r\n# Elements of inverse mass matrix:\r\n# 1, 0.5\r\n# 0.5, 2\r\n" +

@@ -274,7 +274,7 @@ func TestStateBits(t *testing.T) {
 	}
 }
 
-// A file that cannot be finished is cut after its last whole line.
+// TestKeep: a file that cannot be finished ends after its last complete line.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	columns := draws.Columns{Names: []string{"a", "b"}}

@@ -269,8 +269,7 @@ func TestWhitenedInvariance(t *testing.T) {
 				if res.AcceptStat < 0.2 || res.AcceptStat > 0.97 {
 					t.Errorf("%s, %s, rotation %v: mean acceptance %.2f is no test", target, m.Kind, rotate, res.AcceptStat)
 				}
-				// With 15000 it is a matter of the seed whether the fault is seen on the banana: of
-				// six, three.
+				// With 15000 draws of the banana, only three of six seeds show the fault.
 				if rotate && m.Kind == infer.LowRank && run(60000, func(h *hmc.Whitened) infer.Hamiltonian { return offCentre{h} }).Err() == nil {
 					t.Errorf("%s: an energy that counts the normal twice passes", target)
 				}
