@@ -389,7 +389,7 @@ func TestSession(t *testing.T) {
 	if got := c.ask("textDocument/rangeFormatting", part); strings.Contains(got, "twice(mu)") {
 		t.Errorf("%s", got)
 	}
-	// Past the ends of lines and of the text, as editors ask at times.
+	// Editors sometimes ask about places beyond the end of a line or of the text.
 	c.ask("textDocument/hover", at(uri, 13, 1000))
 	c.ask("textDocument/completion", at(uri, 1000, 0))
 	c.notify("textDocument/didSave", in(uri))
@@ -424,7 +424,7 @@ func TestIncludes(t *testing.T) {
 	rename := at(uriOf(main), 7, 3)
 	rename["newName"] = "common"
 	contains(t, "rename", c.ask("textDocument/rename", rename), uriOf(part), uriOf(main))
-	// Not if a program that is not open, in another folder, includes the part.
+	// Renaming is refused if a program that is not open, in another folder, includes the part.
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +438,7 @@ func TestIncludes(t *testing.T) {
 	contains(t, "rename", c.ask("textDocument/rename", rename), uriOf(part), uriOf(main))
 	contains(t, "files", c.ask("textDocument/completion", at(uriOf(main), 4, 10)), `"label":"part.stan"`, `"label":"lib.stanfunctions"`)
 
-	// The part is opened, and changed without being saved.
+	// Open the part and change it without saving.
 	c.open(uriOf(part), "real shared;\n")
 	contains(t, "hover", c.ask("textDocument/hover", at(uriOf(part), 0, 7)), "parameter")
 	contains(t, "references", c.ask("textDocument/references", at(uriOf(part), 0, 7)), uriOf(main))
@@ -630,7 +630,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Of every expression there are hints where an editor asks for it, and only there.
+// TestHintsOfAll: every expression has hints if the editor's setting asks for them, and only then.
 func TestHintsOfAll(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "data { int N; vector[N] x; }\nparameters { real b; }\nmodel { target += sum(square(x) * b); }\n"))
@@ -687,8 +687,8 @@ func TestOutput(t *testing.T) {
 	c.end()
 }
 
-// Many changes in a row, with requests between: answers are of the text at the time, and
-// the last diagnostics those of the last text.
+// TestManyChanges makes many changes with requests between them. Each answer is about the text at
+// that time, and the last diagnostics are about the last text.
 func TestManyChanges(t *testing.T) {
 	uri := "file:///many.stan"
 	c := start(t, "")

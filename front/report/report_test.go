@@ -94,7 +94,7 @@ func TestSummaryIsThatOfTheFit(t *testing.T) {
 	}
 }
 
-// The draws in the JSON are those of the fit, to float32 about their median.
+// TestDraws: the JSON has the draws of the fit, as float32 differences from their median.
 func TestDraws(t *testing.T) {
 	fit := normal(t)
 	text, err := json.Marshal(made(t, fit, report.Options{}))
@@ -196,8 +196,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// The density is the mean of normal densities about the draws, whose width follows
-// R's rule: bw.nrd0(c(-1, 0, 0.5, 2)) is the width below.
+// TestDensityOfFew: the density is the mean of normal densities around the draws. Their width
+// follows R's rule; below it is bw.nrd0(c(-1, 0, 0.5, 2)).
 func TestDensityOfFew(t *testing.T) {
 	sample := []float64{-1, 0, 0.5, 2}
 	fit := written(t, 1, 4, []string{"lp__", "x"}, func(_, draw, i int) float64 { return float64(i) * sample[draw] })
@@ -223,8 +223,7 @@ func TestDensityOfFew(t *testing.T) {
 	}
 }
 
-// Unusual draws never make a report that cannot be written, and each empty figure says why it is
-// empty.
+// TestOdd: reports of unusual draws can be written, and each empty figure gives the reason.
 func TestOdd(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, fit := range map[string]*fit.Fit{

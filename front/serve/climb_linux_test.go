@@ -183,7 +183,7 @@ func init() {
 		}
 		return all, nil
 	}
-	// What the compiler and Go's runtime need goes on.
+	// What the compiler and Go's runtime need must still be allowed.
 	misdeeds["useful"] = func(_ context.Context, c *Call) (any, error) {
 		if err := c.Lower(nil); err != nil {
 			return nil, err

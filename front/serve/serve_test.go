@@ -24,7 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/front/httpd"
 )
 
-// The tests' own binary is the processes' program.
+// TestMain: the test binary is also the program of the server's processes.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		beforeWork()

@@ -41,7 +41,7 @@ generated quantities {
 
 const coinData = `{"N": 10, "y": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1]}`
 
-// place is a folder with data, in which executables are run.
+// folder is a folder with data in which executables are run.
 type folder struct {
 	t   *testing.T
 	dir string
@@ -594,7 +594,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What is read may have no end, or a writer that never comes.
+// TestEndless: reading can be interrupted if a file has no end, or a pipe no writer.
 func TestEndless(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Help is wherever it is asked for, and nothing else happens then.
+// TestHelp: help is printed wherever it is asked for, and nothing else is done.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string]string{
 		"help":                      "Usage: ./m ",

@@ -271,7 +271,7 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// What is wrong with a model, its data or the options is said, with its lines.
+// TestRefused: mistakes in a model, its data or the options are reported with their lines.
 func TestRefused(t *testing.T) {
 	good := Settings{Model: "data { int N; vector[N] y; } parameters { real mu; } model { y ~ normal(mu, 1); }", Data: `{"N": 2, "y": [1, 2]}`}
 	for _, c := range []struct {
@@ -340,7 +340,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// Data are made up for every example, so that its model runs with them; what is given stays.
+// TestGenerate invents data for every example: the model runs with them, and given values stay.
 func TestGenerate(t *testing.T) {
 	for _, name := range []string{"eight_schools", "logistic_regression", "hierarchical_regression", "garch", "normal_mixture", "stochastic_volatility"} {
 		text, err := examples.Files.ReadFile(name + "/" + name + ".model")
