@@ -267,8 +267,8 @@ func constrained() (out string) {
 // beyond are the codes of what the grammar leaves open.
 var beyond = map[string]bool{"E0109": true, "E0112": true, "E0124": true, "E0125": true, "E0126": true, "E0127": true, "E0131": true, "E0132": true, "E0133": true, "E0134": true}
 
-// TestGrammarParses: what is derived at random parses, but for what the grammar
-// leaves open.
+// TestGrammarParses: texts derived from the grammar at random parse, except for rules that the
+// grammar leaves open.
 func TestGrammarParses(t *testing.T) {
 	g := readGrammar(t)
 	rng := rand.New(rand.NewPCG(1, 2))

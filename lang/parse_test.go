@@ -301,7 +301,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestPartialTree: what could be read is in the tree, in spite of errors.
+// TestPartialTree: after errors, the tree has the parts that could be read.
 func TestPartialTree(t *testing.T) {
 	tree, diags := lang.Parse(source.NewFile("t", "data { int N; real y[N]; int ? ; }\nmodel { x = ; for (i in 1:N) { z = 1; y ~ ; } }"))
 	if len(diags.Errors()) != 4 {

@@ -92,8 +92,8 @@ func TestStanc3Bad(t *testing.T) {
 	t.Log(counts)
 }
 
-// early are the codes of our parser for what stanc3 finds in later stages:
-// reserved names and removed functions.
+// early are the codes that ppl's parser gives for mistakes that stanc3 finds later: reserved names
+// and removed functions.
 var early = map[string]bool{"E0112": true, "E0123": true}
 
 // readExpected reads which kind of error stanc3 reports for the programs of a

@@ -52,8 +52,8 @@ func reachable(v reflect.Value, into map[ast.Node]bool) {
 	}
 }
 
-// Inspect visits every node there is, each type of node is in the test program,
-// and pre and post are balanced.
+// TestInspectComplete: Inspect visits every node, every node type is in the test program, and the
+// calls before and after a node are balanced.
 func TestInspectComplete(t *testing.T) {
 	tree := everything(t)
 	want := map[ast.Node]bool{}

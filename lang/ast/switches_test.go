@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-// fewSwitched is the number of types of nodes from which on a switch over them is listed in
-// the documentation of the package.
+// fewSwitched is the number of node types from which on a type switch must be listed in the
+// documentation of the package.
 const fewSwitched = 4
 
-// switching are the functions of the module whose type switches have that many types of
-// nodes of one of the two packages.
+// switching returns the functions whose type switches have at least fewSwitched node types of one
+// of the two packages.
 func switching(t *testing.T, root string) map[string]bool {
 	const module = "github.com/ppl-lang/ppl/"
 	trees := map[string]bool{"lang/ast": true, "compile/ir": true}

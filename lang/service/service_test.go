@@ -324,7 +324,7 @@ func TestFunctionsFile(t *testing.T) {
 	}
 }
 
-// Each fix of the documented examples fixes what it is offered for.
+// TestFixes applies each fix to the documented example: the diagnostic that offered it is gone.
 func TestFixes(t *testing.T) {
 	offered := map[diag.Code]bool{}
 	for _, e := range diag.Explanations() {

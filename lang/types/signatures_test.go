@@ -8,7 +8,7 @@ import (
 	. "github.com/ppl-lang/ppl/lang/types"
 )
 
-// readSignatures reads Stan's list, of which PPL_SIGNATURES is the path.
+// readSignatures reads Stan's list of signatures from the path in PPL_SIGNATURES.
 func readSignatures(t *testing.T) map[string][]Overload {
 	t.Helper()
 	path := os.Getenv("PPL_SIGNATURES")
