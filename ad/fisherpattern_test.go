@@ -68,7 +68,7 @@ func TestDependenceOfMany(t *testing.T) {
 	}
 }
 
-// Values that are separate in each lane depend on that lane alone, also through regions and
+// TestDependenceOfLanes: a value of one lane depends on that lane only, also through regions and
 // functions of whole arrays.
 func TestDependenceOfLanes(t *testing.T) {
 	const lanes, size = 3, 4

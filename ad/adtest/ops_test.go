@@ -84,7 +84,7 @@ func hessian(x []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) (err error
 	return nil
 }
 
-// build applies op; arguments that are not to be varied become constants.
+// build applies op to a. The arguments in which op is not differentiable become constants from x.
 func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 	args := append([]ad.Ref(nil), a...)
 	if op == ad.OpLogGap {
@@ -352,8 +352,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// Where both arguments of a smooth op are the same number, its derivatives are no
-// others than beside it: an op that tells equal arguments apart must not lose them.
+// TestEqualArguments: second derivatives of log_add_exp are right where both arguments are equal. An
+// op that treats equal arguments separately must not lose them.
 func TestEqualArguments(t *testing.T) {
 	for _, x := range []float64{-1.5, 0, 0.25} {
 		f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpLogAddExp, nil, a...) }
