@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// The fits of eight schools, b.N of them: how much of their time is sampling, with
-// everything kept of them and with what a simulation study asks for.
+// BenchmarkEightSchools makes b.N fits of eight schools and reports the share of sampling, with all
+// results kept and with those of a simulation study.
 func BenchmarkEightSchools(b *testing.B) {
 	for name, keep := range map[string]study.Keep{
 		"all":    {},

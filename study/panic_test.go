@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A unit that panics has a result of one line; its stack is in the log alone.
+// TestPanickingUnit: a unit that panics has a one-line result, and only the log has its stack.
 func TestPanickingUnit(t *testing.T) {
 	var log bytes.Buffer
 	old := slog.Default()

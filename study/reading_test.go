@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Patterns stand for the same names as for the standard library, which cannot be stopped.
+// TestGlob: patterns match the same names as in the standard library, whose Glob cannot be stopped.
 func TestGlob(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.json", "b.json", "c[1].csv", "x/a.json", "x/b.csv", "y/a.json", "y/z/a.json", ".hidden/a.json"} {

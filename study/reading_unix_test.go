@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Whatever a plan reads, its reading ends with the context: a pipe into which nobody writes
-// keeps nobody.
+// TestPipes: whatever a plan reads, reading ends with the context, even from a pipe without a
+// writer.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "m.stan"), []byte("parameters { real x; } model { x ~ normal(0, 1); }"), 0o666); err != nil {
@@ -38,7 +38,7 @@ func TestPipes(t *testing.T) {
 			t.Errorf("%s: %v", plan, err)
 		}
 	}
-	// As one of the data sets it would be read more than once.
+	// A pipe cannot be one of the data sets, which are read more than once.
 	p, err := ReadPlan(t.Context(), "plan.yaml", "models: m.stan\ndata: pipe", ReadOptions{Dir: dir})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// killTasks kills one of the processes `ppl task` of a folder, at random, now and then
-// until stop is called, which tells how many.
+// killTasks kills a random process `ppl task` of a folder at intervals until stop is called, which
+// returns the number of killed ones.
 func killTasks(folder string, every time.Duration) (stop func() int) {
 	done, n := make(chan struct{}), make(chan int)
 	go func() {

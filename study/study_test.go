@@ -21,8 +21,8 @@ parameters { real mu; real<lower=0> tau; }
 model { mu ~ normal(0, 5); tau ~ exponential(1); y ~ normal(mu, tau); }
 `
 
-// folder has the files of a study: a model, a table of groups of which one has a broken
-// row, and a plan.
+// folder writes the files of a study: a model, a plan, and a table of groups, one of which has a
+// broken row.
 func folder(t *testing.T, dir string, groups, draws int) (plan string) {
 	t.Helper()
 	var table strings.Builder
@@ -67,8 +67,8 @@ func results(t *testing.T, dir string) []byte {
 	return text
 }
 
-// A study that is stopped time and again, at any moment, comes to the results of one that
-// is not, each fit once.
+// TestStopped: a study that is stopped repeatedly at any moment has the results of an uninterrupted
+// one, with each fit once.
 func TestStopped(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 30, 100)
@@ -102,7 +102,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// wrongEngine does some units twice, and some not at all.
+// wrongEngine runs every unit twice, except for number 5, which it leaves out.
 type wrongEngine struct{ study.Local }
 
 func (e wrongEngine) Run(ctx context.Context, job *study.Job) error {
@@ -119,7 +119,7 @@ func (e wrongEngine) Run(ctx context.Context, job *study.Job) error {
 	return e.Local.Run(ctx, job)
 }
 
-// A result that comes twice counts once; one that does not come is told of.
+// TestTwice: a result that arrives twice counts once, and a missing one is an error.
 func TestTwice(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 10, 50)
@@ -137,7 +137,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// failing hands over failures of units with odd numbers.
+// failing reports units with odd numbers as failed.
 type failing struct{ study.Local }
 
 func (e failing) Run(ctx context.Context, job *study.Job) error {
@@ -156,8 +156,7 @@ func (e failing) Run(ctx context.Context, job *study.Job) error {
 	return e.Local.Run(ctx, job)
 }
 
-// Fits that have failed are made again if that is asked for, and then count instead of
-// their failures.
+// TestRetry: on request, failed fits are made again, and the new results replace the failures.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 10, 50)
@@ -185,7 +184,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A disk that is full ends a study; what was written before is there, and it goes on.
+// TestFullDisk: a full disk ends a study. What was written before is kept, and the study can go on.
 func TestFullDisk(t *testing.T) {
 	dir := os.Getenv("PPL_SMALL_DISK")
 	if dir == "" {
@@ -215,8 +214,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Draws that were kept are those of the fit, and the summary of a fit is that of ppl.Sample
-// with its seed.
+// TestResult: the kept draws are those of the fit, and its summary equals that of ppl.Sample with
+// the same seed.
 func TestResult(t *testing.T) {
 	m, err := model.Compile("line", lineModel)
 	if err != nil {
