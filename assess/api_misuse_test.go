@@ -99,7 +99,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Draws that say nothing on where they come from can be written as others.
+// TestBareDraws: draws from a file without comments on its origin can be written again.
 func TestBareDraws(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("bare_1.csv", []byte("lp__,x.1,x.2\n-1,1,2\n-1,2,3\n"), 0o666); err != nil {

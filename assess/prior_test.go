@@ -61,8 +61,8 @@ model {
 		t.Fatal(sampled.Direct, sampled.Reason)
 	}
 	compared := 0
-	// A density that bounds cut off, where parameters decide, is not divided by
-	// the probability that is left: it changes the prior of those.
+	// A density that is truncated at a parameter is not divided by the remaining
+	// probability, so it changes the prior of that parameter.
 	for change, reason := range map[string][2]string{
 		"above is cut off by its bounds, at a probability that depends on other parameters": {"real<lower=1> above", "real<lower=tau> above"},
 		"u is cut off by its bounds, at a probability that depends on other parameters":     {"u ~ normal(0, 1)", "u ~ normal(theta[1], 1)"},

@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Dimensions that run over the levels of a factor have its name and its levels.
+// TestZarrLevels: dimensions over the levels of a factor have its name and its levels.
 func TestZarrLevels(t *testing.T) {
 	m, err := model.Compile("m", `data {
   int N;

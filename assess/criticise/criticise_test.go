@@ -359,8 +359,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// About one in twenty uniform samples is outside the band and has P below 0.05; nearly all other
-// samples are and have.
+// TestUniform: about one in twenty uniform samples leaves the band and has P below 0.05; nearly all
+// samples that are not uniform do.
 func TestUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const repeats, n = 200, 60
@@ -404,7 +404,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// Of a normal mean with a normal prior, power-scaling has a closed form.
+// TestPowerScale: for a normal mean with a normal prior, power-scaling has a closed form.
 func TestPowerScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n = 4000
@@ -487,7 +487,7 @@ func TestFolds(t *testing.T) {
 	if folds, err = FutureFolds([]float64{5, 1, 2, 2, 3, 4}, 2, 0.4); err != nil {
 		t.Fatal(err)
 	}
-	// Times 1, 2, 2 come first: what is of one time is not divided.
+	// Times 1, 2, 2 come first: observations at the same time stay together.
 	if len(folds) != 2 || !slices.Equal(folds[0].Train, []int{1, 2, 3}) || !slices.Equal(folds[0].Test, []int{4}) || !slices.Equal(folds[1].Test, []int{0, 5}) {
 		t.Errorf("future: %v", folds)
 	}

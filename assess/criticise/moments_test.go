@@ -35,7 +35,7 @@ func (l *line) at(_ context.Context, i int, points [][]float64, logDensity, logL
 	return nil
 }
 
-// newLine gives the data, and draws about the coefficients of least squares.
+// newLine returns data, and draws around the least-squares coefficients.
 func newLine(draws int, coef []float64) (*line, *Moments) {
 	l := &line{}
 	for i := 1; i <= 12; i++ {

@@ -16,7 +16,8 @@ func sampleOf(n int, f func(u float64) float64) []float64 {
 	return out
 }
 
-// Numbers that are all near 1 vary little, and are too large rather than crowded.
+// TestShape: numbers that are all near 1 vary little; they are reported as too large, not as
+// crowded.
 func TestShape(t *testing.T) {
 	for _, test := range []struct {
 		what string
