@@ -132,7 +132,7 @@ func (m *zarrMaker) logLikelihood() error {
 	if err != nil {
 		return err
 	}
-	// Elements that no statement is about are no observations. A variable with such elements
+	// Elements without a sampling statement are no observations. A variable with such elements
 	// becomes a vector of the others.
 	at := map[int]int{} // index among the observations, by column
 	for i, c := range l.columns {

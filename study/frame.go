@@ -21,7 +21,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errTorn says that a frame is incomplete or damaged.
+// errTorn means that a frame is incomplete or damaged.
 var errTorn = errors.New("the record is damaged, or not complete")
 
 // appendFrame appends a frame to dst.

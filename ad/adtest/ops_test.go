@@ -352,8 +352,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestEqualArguments: second derivatives of log_add_exp are right where both arguments are equal. An
-// op that treats equal arguments separately must not lose them.
+// TestEqualArguments: second derivatives of log_add_exp are right where both arguments are equal.
+// An op that treats equal arguments separately must not lose them.
 func TestEqualArguments(t *testing.T) {
 	for _, x := range []float64{-1.5, 0, 0.25} {
 		f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpLogAddExp, nil, a...) }

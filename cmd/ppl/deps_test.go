@@ -349,7 +349,7 @@ func TestImports(t *testing.T) {
 	for _, f := range goFiles(t) {
 		a := longest(f.pkg, areaNames)
 		p := longest(f.pkg, packageNames)
-		// Packages below examples and internal need no entries of their own.
+		// Packages below examples and internal need no separate entries.
 		if p != f.pkg && p != "examples" && a != "internal" || a == "" {
 			if !seen[f.pkg] {
 				t.Errorf("package %s is not in the import policy (%s)", f.pkg, f.name)

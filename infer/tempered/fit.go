@@ -281,7 +281,7 @@ func reweigh(parts []Component, m *Mixture, draws [][]float64, logs []float64) {
 	lift(parts)
 }
 
-// lift raises the weights of components to the minimum.
+// lift raises the weights of components to at least the minimum.
 func lift(parts []Component) {
 	total := 0.0
 	for _, p := range parts {

@@ -152,8 +152,8 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	return ""
 }
 
-// dimensions is the number of dimensions of a variable without those that its
-// place leaves free.
+// dimensions returns the number of dimensions of a variable without the free ones of its place, of
+// which it keeps keep.
 func dimensions(p *place, keep int) int { return p.v.Type.Rank() - len(p.free()) + keep }
 
 // lower notes that observations of a variable have at most so many dimensions.

@@ -13,8 +13,8 @@ type place struct {
 	v       *check.Var
 	indices []index // one for each dimension of v, but the last ones may be missing
 
-	// flat says that two dimensions were laid out as one, column by column
-	// (to_vector of a matrix) or row by row (to_array_1d of an array).
+	// flat is the order in which two dimensions were flattened into one: by
+	// columns (to_vector of a matrix) or by rows (to_array_1d of an array).
 	flat string // "", "columns", "rows"
 
 	// The variate is of(the elements), of being a function with an inverse; both

@@ -163,8 +163,7 @@ type NotForwardError struct{ Reason string }
 
 func (e *NotForwardError) Error() string { return "the prior cannot be drawn directly: " + e.Reason }
 
-// unknowns notes the variables of the data that are not given. Nothing but what
-// is drawn may depend on their values.
+// unknowns records the data variables that are not given. Only drawn values may depend on them.
 func (e *emitter) unknowns(names []string) error {
 	e.unknown = map[*check.Var]bool{}
 	for _, name := range names {
@@ -199,7 +198,7 @@ func (e *emitter) unknowns(names []string) error {
 	return nil
 }
 
-// possible looks for what generated quantities cannot do.
+// possible returns an error if the program needs something that generated quantities cannot do.
 func (e *emitter) possible() error {
 	for _, s := range e.model {
 		var err error

@@ -55,7 +55,7 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 	return []ast.Stmt{s}
 }
 
-// added is the statement that adds a part of a sum to the target.
+// added returns the statement that adds the part, a term of a sum, to the target.
 func (p part) added() ast.Stmt {
 	value := rename(nil).expr(p.value)
 	if p.negative {

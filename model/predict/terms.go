@@ -287,7 +287,7 @@ func (a *analysis) directly(e ast.Node, yes func(*check.Var) bool) bool {
 	return found
 }
 
-// why says why a variate without parameters belongs to no observation.
+// why returns the reason why a variate without parameters belongs to no observation.
 func (a *analysis) why(variate ast.Expr) string {
 	if !a.reads(variate, a.observable) {
 		return "its left side is a constant and no variable of the data"
