@@ -266,7 +266,7 @@ type approximationJSON struct {
 	Evaluations int64              `json:"evaluations"` // evaluations of the log density
 	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
 	Files       []string           `json:"files"`       // files written, with --out
-	Details     any                `json:"details"`     // what is particular to the method
+	Details     any                `json:"details"`     // results that only this method has
 }
 
 // summary returns a row per quantity. weights are those of the draws; nil means equal weights.

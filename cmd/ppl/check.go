@@ -150,9 +150,9 @@ type checkJSON struct {
 // jsonMessage is an error or a warning.
 type jsonMessage struct {
 	Severity string `json:"severity"`         // error or warning
-	Code     string `json:"code,omitempty"`   // see ppl explain-error
+	Code     string `json:"code,omitempty"`   // code of the message; ppl explain-error shows more
 	Summary  string `json:"summary"`          // the message in one line
-	Detail   string `json:"detail,omitempty"` // the message at greater length
+	Detail   string `json:"detail,omitempty"` // more about the cause
 	Help     string `json:"help,omitempty"`   // what to do about it
 	// of serve: the names of the settings that help is about
 	Settings []string `json:"settings,omitempty"`
@@ -173,7 +173,7 @@ type jsonEnd struct {
 }
 
 type jsonNote struct {
-	Message string `json:"message"` // what to see there
+	Message string `json:"message"` // why the place matters
 	jsonPlace
 }
 

@@ -69,9 +69,9 @@ func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 
 // comparisonJSON is all of it.
 type comparisonJSON struct {
-	Method       string             `json:"method"`       // loo, or cv of a number of folds
+	Method       string             `json:"method"`       // loo, or cv with the number of folds
 	Observations int                `json:"observations"` // number of observations
-	Models       []comparedJSON     `json:"models"`       // the best first
+	Models       []comparedJSON     `json:"models"`       // models, best first
 	Findings     []diagnose.Finding `json:"findings"`     // problems and remarks
 }
 

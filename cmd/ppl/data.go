@@ -44,38 +44,38 @@ With --model, shows what the model declares for each, finds what the model needs
 
 // dataJSON is what a file of data has.
 type dataJSON struct {
-	File    string       `json:"file"`              // its path, or stdin
-	Table   bool         `json:"table"`             // each variable is a column
-	Rows    *int         `json:"rows,omitempty"`    // of a table, without those that are left out
+	File    string       `json:"file"`              // path of the file, or stdin
+	Table   bool         `json:"table"`             // whether the file is a table, with a column for each variable
+	Rows    *int         `json:"rows,omitempty"`    // number of rows of a table, without those left out
 	Dropped int          `json:"dropped,omitempty"` // rows left out by --na drop
 	Columns []columnJSON `json:"columns"`           // columns of the table, or variables
-	Needs   []needJSON   `json:"needs,omitempty"`   // what the model declares and the file lacks
-	Command []string     `json:"command,omitempty"` // that runs the model with the data, if they fit
+	Needs   []needJSON   `json:"needs,omitempty"`   // variables that the model declares and the file lacks
+	Command []string     `json:"command,omitempty"` // command that runs the model with the data, if they fit
 	// Errors and warnings about the data of the model.
 	Messages []jsonMessage `json:"messages,omitempty"`
 }
 
 // columnJSON is a column of a table, or a variable.
 type columnJSON struct {
-	Column   string   `json:"column,omitempty"`   // its header in a table
-	Name     string   `json:"name"`               // in a model
+	Column   string   `json:"column,omitempty"`   // header of the column in a table
+	Name     string   `json:"name"`               // name in a model
 	Type     string   `json:"type"`               // integer, real, factor, or unreadable
-	Shape    []int    `json:"shape"`              // extents; empty of a scalar
-	Min      *number  `json:"min,omitempty"`      // of numbers
-	Max      *number  `json:"max,omitempty"`      // of numbers
-	Mean     *number  `json:"mean,omitempty"`     // of numbers
-	Levels   []string `json:"levels,omitempty"`   // of a factor, that of its least number first
-	From     int      `json:"from,omitempty"`     // the number of the first level
+	Shape    []int    `json:"shape"`              // sizes of the dimensions; empty for a scalar
+	Min      *number  `json:"min,omitempty"`      // smallest number
+	Max      *number  `json:"max,omitempty"`      // largest number
+	Mean     *number  `json:"mean,omitempty"`     // mean of the numbers
+	Levels   []string `json:"levels,omitempty"`   // levels of a factor, in the order of their numbers
+	From     int      `json:"from,omitempty"`     // number of the first level
 	Missing  int      `json:"missing,omitempty"`  // fields that are empty or NA
-	Declared string   `json:"declared,omitempty"` // its declaration in the model
-	Fault    string   `json:"fault,omitempty"`    // why it cannot be read
+	Declared string   `json:"declared,omitempty"` // declaration in the model
+	Fault    string   `json:"fault,omitempty"`    // why the column cannot be read
 }
 
 // needJSON is a variable that the file lacks.
 type needJSON struct {
-	Name     string `json:"name"`           // in the model
-	Declared string `json:"declared"`       // its declaration
-	Flag     string `json:"flag,omitempty"` // has it counted
+	Name     string `json:"name"`           // name in the model
+	Declared string `json:"declared"`       // declaration
+	Flag     string `json:"flag,omitempty"` // flag that sets it by counting
 }
 
 // described is a file of data with the model that it is for.

@@ -20,7 +20,7 @@ import (
 // from no line.
 type explained struct {
 	NS          number          `json:"ns"`           // nanoseconds per gradient
-	MemoryBytes int             `json:"memory_bytes"` // memory of an evaluation, data aside
+	MemoryBytes int             `json:"memory_bytes"` // memory of an evaluation without the data
 	Lines       []explainedLine `json:"lines"`        // lines of the source by time, longest first
 	// blocks of the program, in order of execution
 	Blocks []explainedPart `json:"blocks"`
@@ -33,7 +33,7 @@ type explained struct {
 }
 
 type explainedLine struct {
-	Line  int    `json:"line"`  // line, from 1; 0 for what comes from no line
+	Line  int    `json:"line"`  // line, from 1; 0 if the code comes from no line
 	Text  string `json:"text"`  // text of the line
 	NS    number `json:"ns"`    // nanoseconds per gradient
 	Share number `json:"share"` // share of the time, from 0 to 1
@@ -53,7 +53,7 @@ type explainedPart struct {
 type explainedSite struct {
 	Line    int      `json:"line"`    // line of the statement, from 1
 	Density string   `json:"density"` // distribution of the effects
-	Centred bool     `json:"centred"` // whether the model has them centred
+	Centred bool     `json:"centred"` // whether the model is written with centred effects
 	Names   []string `json:"names"`   // unconstrained names of the effects
 	text    string
 }
@@ -73,16 +73,16 @@ type explainedLoops struct {
 // explainedPlan is how a loop is evaluated.
 type explainedPlan struct {
 	Line       int                 `json:"line"`       // line of the loop, from 1
-	Way        string              `json:"way"`        // how it is evaluated
+	Way        string              `json:"way"`        // how the loop is evaluated
 	Iterations int                 `json:"iterations"` // number of iterations
 	Lanes      int                 `json:"lanes"`      // iterations evaluated at once
 	Parts      []explainedPlanPart `json:"parts"`      // parts of the loop
-	Why        []string            `json:"why"`        // why it is not laned
+	Why        []string            `json:"why"`        // why not all iterations are evaluated at once
 	text       string
 }
 
 type explainedPlanPart struct {
-	Way        string   `json:"way"`        // how it is evaluated
+	Way        string   `json:"way"`        // how the loop is evaluated
 	Iterations int      `json:"iterations"` // number of iterations
 	Lines      []int    `json:"lines"`      // lines of its statements
 	Variables  []string `json:"variables"`  // variables that it assigns
@@ -90,10 +90,10 @@ type explainedPlanPart struct {
 
 type explainedPass struct {
 	Name       string `json:"name"`        // name of the pass
-	Doc        string `json:"doc"`         // what it does
-	Off        bool   `json:"off"`         // whether it is switched off
+	Doc        string `json:"doc"`         // what the pass does
+	Off        bool   `json:"off"`         // whether the pass is switched off
 	OpsBefore  int    `json:"ops_before"`  // operations in the program before it
-	OpsAfter   int    `json:"ops_after"`   // operations after it
+	OpsAfter   int    `json:"ops_after"`   // operations in the program after it
 	WorkBefore number `json:"work_before"` // numbers computed per gradient before it
 	WorkAfter  number `json:"work_after"`  // numbers computed per gradient after it
 	Blocks     int    `json:"blocks"`      // blocks after it; 0 before there are any

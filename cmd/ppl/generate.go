@@ -45,7 +45,7 @@ type quantitiesJSON struct {
 	Draws    int           `json:"draws"`    // number of draws
 	Failed   int           `json:"failed"`   // draws whose quantities could not be computed
 	Files    []string      `json:"files"`    // files written, with --out
-	Notes    []string      `json:"notes"`    // what could not be derived, and why
+	Notes    []string      `json:"notes"`    // quantities that could not be derived, and why
 	Warnings []string      `json:"warnings"` // problems, in words
 }
 

@@ -26,7 +26,7 @@ type densities struct {
 	Gradient [][]exact `json:"gradient"`
 	// names of parameters and transformed parameters
 	ConstrainedNames []string  `json:"constrained_names"`
-	Constrained      [][]exact `json:"constrained"` // their values, one list per point
+	Constrained      [][]exact `json:"constrained"` // constrained values, one list per point
 }
 
 func logDensityCommand() *cobra.Command {

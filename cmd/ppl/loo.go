@@ -52,9 +52,9 @@ type pointwiseJSON struct {
 // looJSON is what loo and cv print with --json, which compare reads; a stable format.
 type looJSON struct {
 	Method       string `json:"method"`       // loo or cv
-	Draws        int    `json:"draws"`        // draws used, of each fit
+	Draws        int    `json:"draws"`        // number of draws used of each fit
 	Observations int    `json:"observations"` // number of observations
-	Source       string `json:"source"`       // where the log likelihood is from
+	Source       string `json:"source"`       // source of the log likelihood
 
 	Folds int `json:"folds,omitempty"` // number of folds, with cv
 	// elpd_loo, p_loo, looic, elpd_waic, p_waic, waic; or elpd_cv, cvic

@@ -85,7 +85,7 @@ type optimumJSON struct {
 	LogDensity exact  `json:"lp"`        // log density at the optimum
 	// whether a criterion of convergence was met
 	Converged    bool        `json:"converged"`
-	Code         int         `json:"code"`          // CmdStan's number of the reason
+	Code         int         `json:"code"`          // CmdStan's code of the reason
 	Reason       string      `json:"reason"`        // why the optimisation ended
 	Iterations   int         `json:"iterations"`    // iterations made
 	Evaluations  int64       `json:"evaluations"`   // evaluations of the log density

@@ -22,7 +22,7 @@ type checking struct {
 // ppcJSON is what ppc prints with --json; a stable format.
 type ppcJSON struct {
 	Method    string             `json:"method"`    // always ppc
-	Prior     bool               `json:"prior"`     // whether the draws are of the prior
+	Prior     bool               `json:"prior"`     // whether the draws are from the prior
 	Variables []ppcVariable      `json:"variables"` // data that the model replicates
 	Findings  []diagnose.Finding `json:"findings"`  // problems and remarks
 }

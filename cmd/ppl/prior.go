@@ -230,5 +230,5 @@ refused, unless --simulator has a program that makes them.`,
 // simulatedJSON is what simulate prints with --json; a stable format.
 type simulatedJSON struct {
 	Files []string `json:"files"` // files written: data sets, and the parameters of each
-	Notes []string `json:"notes"` // where the parameters are from
+	Notes []string `json:"notes"` // how the parameters were drawn
 }

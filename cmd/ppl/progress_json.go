@@ -12,7 +12,7 @@ import (
 // runProgress is the progress of a chain, a line of --progress json; a stable format.
 type runProgress struct {
 	progressJSON
-	Left string `json:"left,omitempty"` // the time to the end of the run, in words, once it can be estimated
+	Left string `json:"left,omitempty"` // time to the end of the run, in words, once it can be estimated
 }
 
 // jsonLines shows progress as JSON for front ends: per chain a line at the start, at the end of

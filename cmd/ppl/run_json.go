@@ -16,14 +16,14 @@ type runJSON struct {
 	Divergences int `json:"divergences"`
 	// Gradients are evaluations of the gradient, of all chains.
 	Gradients struct {
-		Warmup   int64 `json:"warmup"`   // in warm-up
-		Sampling int64 `json:"sampling"` // after warm-up
+		Warmup   int64 `json:"warmup"`   // gradients of warm-up
+		Sampling int64 `json:"sampling"` // gradients after warm-up
 	} `json:"gradients"`
 	// Seconds on the clock, shared between warm-up and sampling by the times of the chains.
 	Seconds struct {
 		Bind     number `json:"bind"`     // to bind the model to its data
-		Warmup   number `json:"warmup"`   // in warm-up
-		Sampling number `json:"sampling"` // after warm-up
+		Warmup   number `json:"warmup"`   // seconds of warm-up
+		Sampling number `json:"sampling"` // seconds after warm-up
 	} `json:"seconds"`
 	Notes    []string           `json:"notes,omitempty"` // what the sampler chose, and why
 	Warnings []string           `json:"warnings"`        // problems, in words
@@ -66,8 +66,8 @@ type chainJSON struct {
 	SecondsWarmup   number `json:"seconds_warmup"`     // seconds of warm-up
 	Seconds         number `json:"seconds_sampling"`   // seconds after warm-up
 
-	Kernel map[string]number `json:"kernel,omitempty"` // figures of the kernel, by name
-	Chosen string            `json:"chosen,omitempty"` // kernel, of a sampler that chooses one
+	Kernel map[string]number `json:"kernel,omitempty"` // tuned settings and statistics of the kernel, by name
+	Chosen string            `json:"chosen,omitempty"` // kernel that the sampler chose
 	// figures of a Riemannian metric, by name
 	Geometry map[string]number `json:"geometry,omitempty"`
 }
@@ -107,7 +107,7 @@ type summaryJSON struct {
 	// those of --percentiles, by percentage
 	Percentiles map[string]number `json:"percentiles,omitempty"`
 
-	Label string `json:"label,omitempty"` // what the indices mean, where the data say
+	Label string `json:"label,omitempty"` // levels that the indices stand for, if the data have them
 }
 
 // choose keeps some rows of the summary, in an order, with the percentiles asked

@@ -33,7 +33,7 @@ type sbcJSON struct {
 	Method      string             `json:"method"`      // always sbc
 	Simulations int                `json:"simulations"` // number of simulated data sets
 	Failed      int                `json:"failed"`      // fits that failed
-	Draws       int                `json:"draws"`       // draws of a fit that ranks are taken among
+	Draws       int                `json:"draws"`       // number of draws of a fit among which the true value is ranked
 	Parameters  []sbcParameter     `json:"parameters"`  // one entry per parameter
 	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
 }

@@ -42,7 +42,7 @@ type scaledJSON struct {
 	Name       string `json:"name"`       // name of the quantity, with . between indices
 	Prior      number `json:"prior"`      // sensitivity to the prior
 	Likelihood number `json:"likelihood"` // sensitivity to the likelihood
-	Diagnosis  string `json:"diagnosis"`  // what the two mean; - for nothing
+	Diagnosis  string `json:"diagnosis"`  // what the two sensitivities mean; - if nothing is unusual
 }
 
 func sensitivityCommand() *cobra.Command {

@@ -83,7 +83,7 @@ func workKinds() []string {
 // modelRequest is what requests about models have in common.
 type modelRequest struct {
 	Model      string           `json:"model"`
-	Name       string           `json:"name"` // of the model, in messages
+	Name       string           `json:"name"` // name of the model in messages
 	Legacy     bool             `json:"legacy"`
 	Data       json.RawMessage  `json:"data"`
 	Seed       *uint64          `json:"seed"`
@@ -252,7 +252,7 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 
 // checked is the answer of check.
 type checked struct {
-	OK       bool          `json:"ok"`       // there are no errors; there may be warnings
+	OK       bool          `json:"ok"`       // whether there are no errors; there may be warnings
 	Messages []jsonMessage `json:"messages"` // errors and warnings, by place
 }
 
@@ -336,7 +336,7 @@ type runRequest struct {
 	Init           json.RawMessage `json:"init"`
 	TargetESS      float64         `json:"target_ess"`
 	TimeLimit      float64         `json:"time_limit"` // seconds
-	Columns        []string        `json:"columns"`    // whose draws are wanted
+	Columns        []string        `json:"columns"`    // columns whose draws are requested
 }
 
 // runAnswer is what run --json prints, with the extra parts that the request asks for.
@@ -491,7 +491,7 @@ type progressJSON struct {
 	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
 	Total       int    `json:"total"`       // transitions planned
 	Phase       string `json:"phase"`       // warm-up or sampling
-	Divergences int    `json:"divergences"` // divergent transitions so far, of the phase
+	Divergences int    `json:"divergences"` // divergent transitions of the phase so far
 	Gradients   int64  `json:"gradients"`   // evaluations of the gradient so far
 }
 
@@ -623,7 +623,7 @@ func shortest(values []float64) []number {
 // prints holds the output of a model's print statements, up to the limit.
 type prints struct {
 	Lines   []string `json:"prints,omitempty"`         // what the model has printed, line by line
-	Dropped int64    `json:"prints_dropped,omitempty"` // lines beyond the limit
+	Dropped int64    `json:"prints_dropped,omitempty"` // number of lines left out because of the limit
 
 	mu sync.Mutex
 	c  *serve.Call

@@ -135,7 +135,7 @@ type studyJSON struct {
 	Reused   int            `json:"reused"`           // fits made earlier
 	Seconds  number         `json:"seconds"`          // seconds on the clock
 	Sampling number         `json:"sampling_seconds"` // processor seconds of sampling
-	Findings map[string]int `json:"findings"`         // number of fits by code of a finding
+	Findings map[string]int `json:"findings"`         // number of fits with each finding, by its code
 	Failures []failureJSON  `json:"failures"`         // the first failures
 	Out      string         `json:"out"`              // folder of the study
 }

@@ -58,10 +58,10 @@ type watchedChain struct {
 type watchedRun struct {
 	Title     string         `json:"title"`     // name of the run
 	Seconds   float64        `json:"seconds"`   // time since its start
-	Left      string         `json:"left"`      // about how long it will take, in words; "" if that is not known
+	Left      string         `json:"left"`      // estimated time to the end, in words; "" if it is not known
 	Stopping  bool           `json:"stopping"`  // whether it was asked to stop
-	Finishing bool           `json:"finishing"` // whether it is over, and the report is being made
-	Chains    []watchedChain `json:"chains"`    // how far each chain is
+	Finishing bool           `json:"finishing"` // whether sampling is over and the report is being made
+	Chains    []watchedChain `json:"chains"`    // progress of each chain
 }
 
 // The period at which pages get progress. Plots of the draws are recomputed no more often, which

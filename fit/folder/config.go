@@ -7,19 +7,19 @@ import (
 
 // Config is the configuration of a run in a record.
 type Config struct {
-	Sampler    sampler.Encoded `json:"sampler"`           // with its options
+	Sampler    sampler.Encoded `json:"sampler"`           // sampler with its options
 	Chains     int             `json:"chains"`            // number of chains
-	Warmup     int             `json:"warmup"`            // transitions per chain that were planned
-	Draws      int             `json:"draws"`             // the same after warm-up, before thinning
-	Thin       int             `json:"thin"`              // every so manieth draw was kept
+	Warmup     int             `json:"warmup"`            // planned transitions of warm-up per chain
+	Draws      int             `json:"draws"`             // planned transitions per chain after warm-up, before thinning
+	Thin       int             `json:"thin"`              // one in this many draws was kept
 	FirstID    int             `json:"first_id"`          // number of the first chain
 	Seed       uint64          `json:"seed"`              // seed of the random numbers
-	Radius     *float64        `json:"radius,omitempty"`  // of random starting points; null: another Init
+	Radius     *float64        `json:"radius,omitempty"`  // radius of random starting points; null: other starting points
 	Starts     [][]float64     `json:"starts,omitempty"`  // unconstrained starting points that were given
-	Origins    []int           `json:"origins,omitempty"` // which of them share a place
+	Origins    []int           `json:"origins,omitempty"` // starting points that came from the same given point
 	Adapted    []infer.Adapted `json:"adapted,omitempty"` // step sizes and metrics that were given
 	SaveWarmup bool            `json:"save_warmup"`       // whether the draws of warm-up were kept
-	Parallel   int             `json:"parallel"`          // processors
+	Parallel   int             `json:"parallel"`          // number of processors
 	Refresh    int             `json:"refresh"`           // transitions between two reports of progress
 }
 

@@ -3,9 +3,9 @@ package folder
 // Density is the result of comparing the compiled log density of a run with the reference
 // evaluator, which runs the program statement by statement.
 type Density struct {
-	Points int     `json:"points"` // at which log densities were compared
-	Slopes int     `json:"slopes"` // at which gradients were compared too, along a direction
-	Share  float64 `json:"share"`  // of the statements that were compared; 1: all
+	Points int     `json:"points"` // number of points at which log densities were compared
+	Slopes int     `json:"slopes"` // number of points at which gradients were also compared, along a direction
+	Share  float64 `json:"share"`  // share of the statements that were compared; 1 means all
 	Excess float64 `json:"excess"` // the largest difference, in units of what rounding explains
 	// Seconds is the time that the comparisons took.
 	Seconds float64 `json:"seconds"`
@@ -20,8 +20,8 @@ type Density struct {
 
 // OutputCheck is a comparison of the outputs of draws.
 type OutputCheck struct {
-	Points   int `json:"points"`   // draws whose outputs were compared
-	Compared int `json:"compared"` // outputs of a draw that were
+	Points   int `json:"points"`   // number of draws whose outputs were compared
+	Compared int `json:"compared"` // number of outputs compared per draw
 	// Drawn is the number of those that were not, since they depend on random draws, which the two
 	// make in different orders.
 	Drawn int `json:"drawn"`
@@ -35,20 +35,20 @@ type WrongDensity struct {
 	// that is wrong: DensityValue, DensityGradient, DensityOutput, DensityRejection or
 	// DensityRefusal
 	What string `json:"what"`
-	Name string `json:"name,omitempty"` // of the output
+	Name string `json:"name,omitempty"` // name of the output
 	// before the first draw, at the end of warm-up, at the end of a chain
 	When      string    `json:"when"`
-	Compiled  float64   `json:"compiled"`            // log density, or its slope along direction
-	Reference float64   `json:"reference"`           // the same of the reference
-	Tolerance float64   `json:"tolerance"`           // what rounding explains
-	Point     []float64 `json:"point"`               // unconstrained
-	Direction []float64 `json:"direction,omitempty"` // of the slopes
-	Message   string    `json:"message,omitempty"`   // with which one of the two rejects the point
+	Compiled  float64   `json:"compiled"`            // compiled log density, or its slope along direction
+	Reference float64   `json:"reference"`           // value of the reference evaluator
+	Tolerance float64   `json:"tolerance"`           // difference that rounding explains
+	Point     []float64 `json:"point"`               // unconstrained point
+	Direction []float64 `json:"direction,omitempty"` // direction of the slopes
+	Message   string    `json:"message,omitempty"`   // message of the one that rejects the point
 
 	// of the compiler, without which the program is right; "": none alone
 	Pass    string `json:"pass,omitempty"`
-	Instead string `json:"instead"` // what the draws are from instead
-	Begun   bool   `json:"begun"`   // draws had been made, and were discarded
+	Instead string `json:"instead"` // program that made the draws instead
+	Begun   bool   `json:"begun"`   // whether draws had been made and were discarded
 }
 
 // What can be wrong.

@@ -52,7 +52,7 @@ const dataFile = "data.json"
 // Record describes a run in its output folder, in addition to the draws. It has everything needed
 // to resume the run, to inspect it, and to compute further quantities, even if the folder is moved.
 type Record struct {
-	SchemaVersion int `json:"schema_version"` // version of the record's format; 0: before there was one
+	SchemaVersion int `json:"schema_version"` // version of the record's format; 0 for records from before versions
 
 	Program string `json:"program"` // program that made the run, with its version
 
@@ -129,7 +129,7 @@ type Source struct {
 
 // Text is a source text of the model in an output folder.
 type Text struct {
-	Name   string `json:"name"`             // name of the file, or as an #include line has it
+	Name   string `json:"name"`             // name of the file, or the name in the #include line
 	File   string `json:"file"`             // file in the folder
 	SHA256 string `json:"sha256,omitempty"` // SHA-256 of the text
 }
@@ -139,17 +139,17 @@ type Chain struct {
 	ID int `json:"id"` // number of the chain, from 1
 	// the same for chains that began at the same place; 0: alone
 	Arrival    int            `json:"arrival,omitempty"`
-	Warmup     Phase          `json:"warmup"`               // account of warm-up
-	Sampling   Phase          `json:"sampling"`             // account of sampling
+	Warmup     Phase          `json:"warmup"`               // figures of warm-up
+	Sampling   Phase          `json:"sampling"`             // figures of sampling
 	Rejected   int            `json:"rejected,omitempty"`   // evaluations that the model rejected
 	Rejections map[string]int `json:"rejections,omitempty"` // number of rejections by message
 	Error      string         `json:"error,omitempty"`      // why the chain failed
 
 	// draws whose generated quantities could not be computed
 	Ungenerated       int    `json:"ungenerated,omitempty"`
-	UngeneratedReason string `json:"ungenerated_reason,omitempty"` // why not
+	UngeneratedReason string `json:"ungenerated_reason,omitempty"` // why quantities were not generated
 
-	Events []infer.Event `json:"events,omitempty"` // what its draws do not show
+	Events []infer.Event `json:"events,omitempty"` // events that the draws do not show
 	Notes  []string      `json:"notes,omitempty"`  // what warm-up chose, and why
 }
 

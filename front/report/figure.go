@@ -6,21 +6,21 @@ import "math"
 // page and package plotfile draw the same figures.
 type Figure struct {
 	Kind   string   `json:"kind"`           // kind of the plot
-	Of     []string `json:"of,omitempty"`   // quantities, a variable, or a chain
+	Of     []string `json:"of,omitempty"`   // quantities, variable or chain that the plot shows
 	X      Axis     `json:"x"`              // horizontal axis
 	Y      Axis     `json:"y"`              // vertical axis
-	Layers []Layer  `json:"layers"`         // the first below the others
-	Alt    string   `json:"alt,omitempty"`  // description for readers who cannot see it
+	Layers []Layer  `json:"layers"`         // layers, the lowest first
+	Alt    string   `json:"alt,omitempty"`  // description for readers who cannot see the figure
 	Note   string   `json:"note,omitempty"` // what is left out, or why there is nothing
 }
 
 // Axis is one of the two axes of a figure.
 type Axis struct {
 	Label string   `json:"label"`           // label
-	Log   bool     `json:"log,omitempty"`   // whether it is logarithmic
-	Zero  bool     `json:"zero,omitempty"`  // whether it begins at zero
-	Names []string `json:"names,omitempty"` // of the positions 0, 1, …, instead of numbers
-	Range []Number `json:"range,omitempty"` // the smallest and the largest value; else those drawn
+	Log   bool     `json:"log,omitempty"`   // whether the axis is logarithmic
+	Zero  bool     `json:"zero,omitempty"`  // whether the axis begins at zero
+	Names []string `json:"names,omitempty"` // names of the positions 0, 1, …, instead of numbers
+	Range []Number `json:"range,omitempty"` // smallest and largest value shown; without it, those of the data
 }
 
 // Mark says how a layer is drawn.
@@ -57,9 +57,9 @@ const (
 
 // Layer is a set of marks. Where X is nil, its values are From, From+Step, …
 type Layer struct {
-	Mark  Mark    `json:"mark"`            // how it is drawn
-	Role  Role    `json:"role"`            // its role, which decides its colour
-	Chain int     `json:"chain,omitempty"` // its place in the run, from 1
+	Mark  Mark    `json:"mark"`            // how the layer is drawn
+	Role  Role    `json:"role"`            // role, which decides the colour
+	Chain int     `json:"chain,omitempty"` // position of the chain in the run, from 1
 	Label string  `json:"label,omitempty"` // text in the legend
 	From  float64 `json:"from,omitempty"`  // first x, if there is no x
 	Step  float64 `json:"step,omitempty"`  // distance of x, if there is no x
@@ -75,7 +75,7 @@ type Layer struct {
 	XOf string `json:"x_of,omitempty"`
 	YOf string `json:"y_of,omitempty"` // name of the quantity whose draws are y
 
-	Names []string `json:"names,omitempty"` // of the points
+	Names []string `json:"names,omitempty"` // names of the points
 }
 
 // empty reports whether there is nothing to draw.

@@ -15,8 +15,8 @@ const (
 // Kind is a plot that reports have.
 type Kind struct {
 	Name  string `json:"name"`  // name of the plot
-	Title string `json:"title"` // its title
-	Scope Scope  `json:"scope"` // what it is of
+	Title string `json:"title"` // title of the plot
+	Scope Scope  `json:"scope"` // what the plot is about: a quantity, a pair, a variable, the run or the data
 
 	// Shows explains what the plot shows and how to read it.
 	Shows string `json:"shows"`

@@ -81,22 +81,22 @@ type Report struct {
 	// Notes list what is left out, and why.
 	Notes []string `json:"notes"`
 
-	File string `json:"file,omitempty"` // where the page of a run that was watched is
+	File string `json:"file,omitempty"` // path of the page of a watched run
 }
 
 // Run is how the run was made.
 type Run struct {
 	Sampler     string `json:"sampler,omitempty"` // name of the sampler
-	Seed        string `json:"seed,omitempty"`    // a text, as JSON's numbers end at 2⁵³
+	Seed        string `json:"seed,omitempty"`    // seed as text, because numbers in JSON are exact only up to 2⁵³
 	Warmup      int    `json:"warmup,omitempty"`  // transitions of warm-up per chain
 	Draws       int    `json:"draws"`             // draws of all chains
 	Divergences *int   `json:"divergences"`       // null: the sampler does not report them
 	Gradients   int64  `json:"gradients"`         // evaluations of the gradient
 	Seconds     Number `json:"seconds"`           // seconds on the clock
 	Interrupted bool   `json:"interrupted"`       // whether it was interrupted
-	Running     bool   `json:"running"`           // whether it is going on
-	Method      string `json:"method,omitempty"`  // of an approximation
-	Chains      []int  `json:"chains"`            // their numbers in files
+	Running     bool   `json:"running"`           // whether the run is going on
+	Method      string `json:"method,omitempty"`  // method of an approximation
+	Chains      []int  `json:"chains"`            // numbers of the chains in files
 }
 
 // Finding is a finding, with the plot that shows it.
@@ -124,9 +124,9 @@ type Summary struct {
 type Table struct {
 	Kind    string   `json:"kind"`           // chains, checks or loo
 	Title   string   `json:"title"`          // title
-	Columns []Column `json:"columns"`        // its columns
-	Rows    [][]any  `json:"rows"`           // texts and numbers
-	Note    string   `json:"note,omitempty"` // note below it
+	Columns []Column `json:"columns"`        // columns of the table
+	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
+	Note    string   `json:"note,omitempty"` // note below the table
 
 	// Decimals of the rows, for columns that leave them to these; -1: five significant
 	// digits.
@@ -137,19 +137,19 @@ type Table struct {
 // of the row.
 type Column struct {
 	Name     string `json:"name"`     // heading
-	Decimals int    `json:"decimals"` // decimals shown; -1: those of the row
+	Decimals int    `json:"decimals"` // decimals shown; -1 means those of the row
 }
 
 // Kept says which draws a report has.
 type Kept struct {
-	Every  int   `json:"every"`  // one draw in how many is kept
+	Every  int   `json:"every"`  // one in this many draws is kept
 	Counts []int `json:"counts"` // draws kept, by chain
 }
 
 // Transition is a draw of a chain, both counted from 0.
 type Transition struct {
-	Chain int `json:"chain"` // from 0
-	Draw  int `json:"draw"`  // from 0
+	Chain int `json:"chain"` // chain, from 0
+	Draw  int `json:"draw"`  // draw, from 0
 }
 
 // Quantity is one of the model's values with its plots.
@@ -162,7 +162,7 @@ type Quantity struct {
 	Centre    Number   `json:"centre"`
 	Draws     Packed   `json:"draws"`     // base64 of little-endian float32
 	Divergent Packed   `json:"divergent"` // base64 of little-endian float32
-	Figures   []Figure `json:"figures"`   // its plots
+	Figures   []Figure `json:"figures"`   // plots of the quantity
 
 	// Kept is that of this quantity, of a run that goes on; else it is the report's.
 	Kept *Kept `json:"kept,omitempty"`

@@ -90,7 +90,7 @@ type studyJSON struct {
 	Tables   []Table        `json:"tables"`
 	HeldOut  *Table         `json:"heldOut"`
 	Summary  map[string]any `json:"summary"`
-	Figures  [][]Figure     `json:"figures"` // by quantity
+	Figures  [][]Figure     `json:"figures"` // figures by quantity
 	Coverage []Figure       `json:"coverage"`
 	Times    []Figure       `json:"times"`
 	Notes    []string       `json:"notes"`
