@@ -87,7 +87,10 @@ To complete them in every new shell, write the script to fish's folder:
 
     ppl completion powershell | Out-String | Invoke-Expression
 
-To complete them in every new shell, put that line into the file $PROFILE.`,
+To complete them in every new shell, put that line into the file $PROFILE.
+
+PowerShell 5.0 or newer is needed. Files are not filtered by their endings there.
+This script has not been tried in PowerShell.`,
 }
 
 // completions words the help of the commands that print scripts, and has the one for bash print

@@ -225,9 +225,9 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64,
 }
 
 // solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes the new position
-// to y. It iterates from x or from the position that foresee predicts. On the way back, a prediction
-// equal to the start of the step is accepted without iteration: the start solves the equation as
-// exactly as the position that the step found.
+// to y. It iterates from x or from the position that foresee predicts. On the way back, a
+// prediction equal to the start of the step is accepted without iteration: the start solves the
+// equation as exactly as the position that the step found.
 func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y []float64, back bool) (outcome, error) {
 	h.solve(l, half, h.v0)
 	foreseen := false

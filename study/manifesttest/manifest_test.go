@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifests writes the manifests of a study of three fits for a scheduler, and returns the texts by
-// name.
+// manifests makes those of a study of three fits for a scheduler, and returns their texts
+// by name.
 func manifests(t *testing.T, kind string, options ...string) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,8 +99,8 @@ func TestAWSBatch(t *testing.T) {
 	}
 }
 
-// strictly decodes a text as the command aws does. Names of members must begin with a small letter,
-// which package json does not require.
+// strictly decodes what the command aws reads: the names of members, which package json
+// takes in any case, begin with a small letter.
 func strictly(t *testing.T, text []byte, into any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
