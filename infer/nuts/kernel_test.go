@@ -38,7 +38,7 @@ func TestInvariance(t *testing.T) {
 		eps    float64
 		kernel Kernel
 	}
-	for _, c := range short.Every(3, []trial{
+	for _, c := range short.Every(6, []trial{
 		{infertest.NewNormal([]float64{1, -2, 0.5}, [][]float64{{1, 0, 0}, {0.6, 0.9, 0}, {-0.5, 0.3, 1.1}}), 0.95, Kernel{}},
 		{infertest.AR1(4, 0.7), 0.55, Kernel{MaxDepth: 2}},
 		{infertest.Funnel{D: 3}, 0.5, Kernel{MaxDepth: 5}},
