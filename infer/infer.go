@@ -374,15 +374,15 @@ type Euclidean interface {
 	SetMetric(m Metric) error
 }
 
-// Placed is the optional interface of a [Hamiltonian] with more precise coordinates than the
+// Precise is the optional interface of a [Hamiltonian] with more precise coordinates than the
 // position, which is rounded from them. A resumed chain continues from them.
-type Placed interface {
-	// Place returns these coordinates for a point that Momentum would accept.
-	Place(z *Point) []float64
+type Precise interface {
+	// Coordinates returns these coordinates for a point that Momentum would accept.
+	Coordinates(z *Point) []float64
 
-	// SetPlace restores them for a point with that position, which has been Reset; the metric must
-	// be the one for which they were returned.
-	SetPlace(z *Point, place []float64) error
+	// SetCoordinates restores them for a point with that position, which has been Reset; the metric
+	// must be the one for which they were returned.
+	SetCoordinates(z *Point, coordinates []float64) error
 }
 
 // Describer is the optional interface of a [Kernel] or a [Hamiltonian] with figures to report after

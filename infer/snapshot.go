@@ -28,7 +28,7 @@ type Snapshot struct {
 	iteration int
 
 	position   []float64
-	place      []float64 // see Placed; nil: the position suffices
+	place      []float64 // see Precise; nil: the position suffices
 	logDensity float64
 	stepSize   float64
 	metric     Metric
@@ -157,8 +157,8 @@ func (c *chain) snapshot() (*Snapshot, error) {
 	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
 		s.metric = e.Metric()
 	}
-	if p, ok := c.state.Hamiltonian.(Placed); ok {
-		s.place = p.Place(c.state.Point)
+	if p, ok := c.state.Hamiltonian.(Precise); ok {
+		s.place = p.Coordinates(c.state.Point)
 	}
 	var err error
 	if r, ok := c.state.Kernel.(Resumable); ok {
@@ -220,8 +220,8 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 	if c.state, err = NewState(plan, c.meter, c.streams.transition, s.position); err != nil {
 		return err
 	}
-	if p, ok := plan.Hamiltonian.(Placed); ok {
-		if err := p.SetPlace(c.state.Point, s.place); err != nil {
+	if p, ok := plan.Hamiltonian.(Precise); ok {
+		if err := p.SetCoordinates(c.state.Point, s.place); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ type Whitened struct {
 
 var (
 	_ infer.Euclidean = (*Whitened)(nil)
-	_ infer.Placed    = (*Whitened)(nil)
+	_ infer.Precise   = (*Whitened)(nil)
 )
 
 // NewWhitened returns the Hamiltonian of target (wrapped in a [infer.Meter] unless
@@ -104,14 +104,14 @@ func (h *Whitened) whitened(z *infer.Point) {
 	}
 }
 
-// Place implements [infer.Placed].
-func (h *Whitened) Place(z *infer.Point) []float64 {
+// Coordinates implements [infer.Precise].
+func (h *Whitened) Coordinates(z *infer.Point) []float64 {
 	h.whitened(z)
 	return slices.Clone(z.Cache[:h.dim])
 }
 
-// SetPlace implements [infer.Placed].
-func (h *Whitened) SetPlace(z *infer.Point, y []float64) error {
+// SetCoordinates implements [infer.Precise].
+func (h *Whitened) SetCoordinates(z *infer.Point, y []float64) error {
 	if len(y) != h.dim {
 		return fmt.Errorf("hmc: a place of %d coordinates for a target of dimension %d", len(y), h.dim)
 	}

@@ -51,13 +51,13 @@ func TestWhitenedPlace(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
 		d := len(z.Position)
 		step(t, h, z, 0.3, 7)
-		place := h.Place(z)
+		place := h.Coordinates(z)
 		if y := z.Cache[:d]; !slices.Equal(place, y) || &place[0] == &y[0] {
 			t.Errorf("the place is %v, not a copy of %v", place, y)
 		}
 		resumed := infer.NewPoint(d)
 		copy(resumed.Position, z.Position)
-		if err := errors.Join(h.Reset(resumed), h.SetPlace(resumed, place)); err != nil {
+		if err := errors.Join(h.Reset(resumed), h.SetCoordinates(resumed, place)); err != nil {
 			t.Fatal(err)
 		}
 		h.Momentum(infer.Stream(1, 0, "place", 0), resumed)
@@ -65,7 +65,7 @@ func TestWhitenedPlace(t *testing.T) {
 		if !slices.Equal(resumed.Cache, z.Cache) || resumed.Energy != z.Energy {
 			t.Errorf("a point that was given its place is %v, not %v", resumed, z)
 		}
-		if h.SetPlace(resumed, place[1:]) == nil {
+		if h.SetCoordinates(resumed, place[1:]) == nil {
 			t.Error("a place with a coordinate less is accepted")
 		}
 
