@@ -6,6 +6,7 @@
 //	allow.go  Options: limits on reading
 //	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: its non-numeric values
 //	read.go   ReadText, and Parse: data in any of the formats, gzip
+//	decimal.go decimals of up to 19 digits, exactly rounded
 //	table.go  ParseTable: CSV; columns.go: its columns, missing values; rows.go: its rows
 //	dump.go   ParseDump: R's dump format
 //	write.go  Set.WriteJSON

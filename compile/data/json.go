@@ -507,10 +507,8 @@ func (p *parser) number() error {
 		if i == fraction {
 			return p.word()
 		}
-		// Up to 15 digits are exact as a float64, and so is the quotient by an
-		// exact power of ten, correctly rounded.
-		if i-digits <= 16 && (i == len(text) || delimits(text[i])) {
-			v := float64(n) / tens[i-fraction]
+		if i-digits <= maxDigits+1 && (i == len(text) || delimits(text[i])) {
+			v := decimal(n, i-fraction)
 			if digits > start {
 				v = -v
 			}
@@ -542,8 +540,6 @@ func (p *parser) number() error {
 	p.pos = i
 	return p.real(v)
 }
-
-var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // delimits reports whether a number may end before c.
 func delimits(c byte) bool {

@@ -516,22 +516,22 @@ func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	return x, false, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// shortValue reads numbers of at most 15 digits without an exponent, which most are: the digits and
-// the power of ten are exact in a float64, so their quotient is the nearest one (Clinger 1990).
+// shortValue reads numbers of at most 19 digits without an exponent, which most are. It leaves
+// integers beyond 15 digits to tableValue.
 func shortValue(f string) (x float64, isInteger, ok bool) {
 	pos := 0
 	if f != "" && (f[0] == '-' || f[0] == '+') {
 		pos = 1
 	}
-	if len(f)-pos > 16 {
+	if len(f)-pos > maxDigits+1 {
 		return 0, false, false
 	}
-	n, first, point := int64(0), pos, -1
+	n, first, point := uint64(0), pos, -1
 	for ; pos < len(f); pos++ {
 		c := f[pos]
 		switch {
 		case c-'0' <= 9:
-			n = 10*n + int64(c-'0')
+			n = 10*n + uint64(c-'0')
 		case c == '.' && point < 0:
 			point = pos
 		default:
@@ -542,22 +542,19 @@ func shortValue(f string) (x float64, isInteger, ok bool) {
 	if point >= 0 {
 		digits, fraction = digits-1, pos-point-1
 	}
-	if digits == 0 || digits > 15 {
+	if digits == 0 || digits > maxDigits {
 		return 0, false, false
 	}
-	scale := powersOf10[fraction]
-	isInteger = fraction == 0 && point < 0 || point > first && fraction > 0 && n%int64(scale) == 0
-	if x = float64(n); fraction > 0 {
-		x /= scale
+	isInteger = fraction == 0 && point < 0 || point > first && fraction > 0 && f[pos-1] == '0' && n%powers[fraction] == 0
+	if isInteger && digits > 15 {
+		return 0, false, false
 	}
+	x = decimal(n, fraction)
 	if f[0] == '-' && (x != 0 || !isInteger) {
 		x = -x
 	}
 	return x, isInteger, true
 }
-
-// powersOf10 lists the powers for fractions of up to 15 digits.
-var powersOf10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // specialField reads a field that is not a number written in digits.
 func specialField(f string) (float64, bool) {
