@@ -92,3 +92,29 @@ func TestPowerScaleUndefined(t *testing.T) {
 		t.Errorf("%v", s.Sensitivity)
 	}
 }
+
+// TestPowerScaleTail: the Pareto k of power-scaling is that of its weights. Quantiles of a part with
+// an exponential tail of mean 100 k make weights u⁻ᵏ, a Pareto tail; a bounded part makes none.
+func TestPowerScaleTail(t *testing.T) {
+	const n = 4000
+	part, x := make([]float64, n), make([]float64, n)
+	for _, k := range []float64{0.3, 0.9, 1.5} {
+		for i := range part {
+			u := (float64(i) + 0.5) / n
+			part[i], x[i] = -100*k*math.Log(u), math.Sin(float64(i))
+		}
+		s, err := PowerScale(part, [][]float64{x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(s.K-k) < 0.08) {
+			t.Errorf("k is %v for weights with a tail of %v", s.K, k)
+		}
+	}
+	for i := range part {
+		part[i] = x[i]
+	}
+	if s, err := PowerScale(part, [][]float64{x}); err != nil || !(s.K < 0.1) {
+		t.Errorf("k is %v for bounded weights (%v)", s.K, err)
+	}
+}
