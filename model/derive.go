@@ -47,14 +47,27 @@ func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
 }
 
+// DeriveExpected derives the model that computes the mean of each observation or, with link, its
+// linear predictor, for data that may lack the observations.
+func (m *Model) DeriveExpected(values *data.Set, link bool) (*Derived, error) {
+	kind := predict.Expected
+	if link {
+		kind = predict.LinearPredictor
+	}
+	return m.DeriveWith(kind, predict.Options{Unknown: m.notGiven(values, kind)})
+}
+
 // NotGiven lists the variables that a model draws, the variates of its statements
 // on data, and that a set does not have.
-func (m *Model) NotGiven(set *data.Set) []string {
+func (m *Model) NotGiven(set *data.Set) []string { return m.notGiven(set, predict.Replicated) }
+
+// notGiven is NotGiven for the variables that the outputs of a kind are about.
+func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	var out []string
 	if m.Err() != nil || set == nil {
 		return nil
 	}
-	d, err := predict.Derive(m.program, predict.Replicated, predict.Options{})
+	d, err := predict.Derive(m.program, kind, predict.Options{})
 	if err != nil {
 		return nil
 	}

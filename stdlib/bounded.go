@@ -13,8 +13,10 @@ import (
 
 var uniform = Dist{
 	Name: "uniform", Doc: "the uniform distribution between alpha and beta.",
-	Formula: "1 / (beta - alpha)",
-	Variate: types.NotNaN,
+	Formula:  "1 / (beta - alpha)",
+	Mean:     "(alpha + beta) / 2",
+	Variance: "(beta - alpha)^2 / 12",
+	Variate:  types.NotNaN,
 	Params: []Param{{Name: "alpha", Is: "Lower bound parameter", In: types.Finite},
 		{Name: "beta", Is: "Upper bound parameter", In: types.Finite}},
 	Relations: []Relation{{Arg: 2, Strict: true, Than: 1}},
@@ -59,6 +61,9 @@ func log1mBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaIc
 var beta = Dist{
 	Name: "beta", Doc: "the beta distribution with prior sample sizes alpha and beta.",
 	Formula:     "y^(alpha - 1) * (1 - y)^(beta - 1) / exp(lbeta(alpha, beta))",
+	Mean:        "alpha / (alpha + beta)",
+	Variance:    "alpha * beta / ((alpha + beta)^2 * (alpha + beta + 1))",
+	Link:        "log(alpha) - log(beta)",
 	Information: onLogitScale(ofBeta),
 	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "alpha", Is: "First shape parameter", In: types.PositiveFinite},
@@ -96,6 +101,9 @@ func proportions(g *ad.Graph, p []ad.Ref) (a, b ad.Ref) {
 var betaProportion = Dist{
 	Name: "beta_proportion", Doc: "the beta distribution with mean mu and precision kappa.",
 	Formula:     "y^(mu * kappa - 1) * (1 - y)^((1 - mu) * kappa - 1) / exp(lbeta(mu * kappa, (1 - mu) * kappa))",
+	Mean:        "mu",
+	Variance:    "mu * (1 - mu) / (1 + kappa)",
+	Link:        "logit(mu)",
 	Information: onLogitScale(ofBetaProportion),
 	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},

@@ -17,6 +17,9 @@ import (
 var betaBinomial = Dist{
 	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
 	Formula:     "choose(N, y) * exp(lbeta(y + alpha, N - y + beta) - lbeta(alpha, beta))",
+	Mean:        "N * alpha / (alpha + beta)",
+	Variance:    "N * alpha * beta * (alpha + beta + N) / ((alpha + beta)^2 * (alpha + beta + 1))",
+	Link:        "log(alpha) - log(beta)",
 	Information: ofBetaBinomial,
 	Params: []Param{trials,
 		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
@@ -155,9 +158,11 @@ func logSumNodes(g *ad.Graph, n int, args []ad.Ref, f func(row func(v []float64)
 
 var betaNegBinomial = Dist{
 	Name: "beta_neg_binomial", Discrete: true,
-	Formula: "exp(lbeta(y + r, alpha + beta) - lbeta(r, alpha)) * tgamma(y + beta) / (tgamma(beta) * tgamma(y + 1))",
-	Doc:     "the beta negative binomial distribution: of failures before r successes, with prior sample sizes alpha of successes and beta of failures.",
-	Variate: types.NonNegative,
+	Formula:  "exp(lbeta(y + r, alpha + beta) - lbeta(r, alpha)) * tgamma(y + beta) / (tgamma(beta) * tgamma(y + 1))",
+	Mean:     "alpha > 1 ? r * beta / (alpha - 1) : positive_infinity()",
+	Variance: "alpha > 2 ? r * (alpha + r - 1) * beta * (alpha + beta - 1) / ((alpha - 2) * (alpha - 1)^2) : positive_infinity()",
+	Doc:      "the beta negative binomial distribution: of failures before r successes, with prior sample sizes alpha of successes and beta of failures.",
+	Variate:  types.NonNegative,
 	Params: []Param{{Name: "r", Is: "Number of successes parameter", In: types.PositiveFinite},
 		{Name: "alpha", Is: "Prior success parameter", In: types.PositiveFinite},
 		{Name: "beta", Is: "Prior failure parameter", In: types.PositiveFinite}},
@@ -338,9 +343,11 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 
 var yuleSimon = Dist{
 	Name: "yule_simon", Doc: "the Yule-Simon distribution with shape alpha.", Discrete: true,
-	Formula: "alpha * exp(lbeta(y, alpha + 1))",
-	Variate: types.Constraint{Text: "at least 1", Lo: 1, Hi: math.Inf(1)},
-	Params:  []Param{shapeParam},
+	Formula:  "alpha * exp(lbeta(y, alpha + 1))",
+	Mean:     "alpha > 1 ? alpha / (alpha - 1) : positive_infinity()",
+	Variance: "alpha > 2 ? alpha^2 / ((alpha - 1)^2 * (alpha - 2)) : positive_infinity()",
+	Variate:  types.Constraint{Text: "at least 1", Lo: 1, Hi: math.Inf(1)},
+	Params:   []Param{shapeParam},
 	// α B(n, α+1), with 1/B(n, α+1) = n (n+α choose n).
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{

@@ -73,6 +73,9 @@ func randBernoulli(rng *rand.Rand, p float64) float64 {
 var bernoulli = Dist{
 	Name: "bernoulli", Doc: "the Bernoulli distribution with probability theta of 1.", Discrete: true,
 	Formula:     "theta^y * (1 - theta)^(1 - y)",
+	Mean:        "theta",
+	Variance:    "theta * (1 - theta)",
+	Link:        "logit(theta)",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Inv(bernoulliVariance(g, x[1])) }),
 	Variate:     types.UnitInterval,
 	Params:      []Param{probability},
@@ -144,6 +147,9 @@ func zeroTail(g *ad.Graph, y ad.Ref, upper bool, ofZero, general func() ad.Ref) 
 var bernoulliLogit = Dist{
 	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
 	Formula:     "inv_logit(alpha)^y * (1 - inv_logit(alpha))^(1 - y)",
+	Mean:        "inv_logit(alpha)",
+	Variance:    "inv_logit(alpha) * inv_logit(-alpha)",
+	Link:        "alpha",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return logitVariance(g, x[1]) }),
 	Variate:     types.UnitInterval,
 	Params:      []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
@@ -168,6 +174,9 @@ func logCombinations(g *ad.Graph, y, n ad.Ref) Term {
 var binomial = Dist{
 	Name: "binomial", Doc: "the binomial distribution of N trials with probability theta.", Discrete: true,
 	Formula:     "choose(N, y) * theta^y * (1 - theta)^(N - y)",
+	Mean:        "N * theta",
+	Variance:    "N * theta * (1 - theta)",
+	Link:        "logit(theta)",
 	Information: ofMass(3, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Div(x[1], bernoulliVariance(g, x[2])) }),
 	Variate:     types.NonNegative,
 	Params:      []Param{trials, probability},
@@ -197,6 +206,9 @@ var binomial = Dist{
 var binomialLogit = Dist{
 	Name: "binomial_logit", Doc: "the binomial distribution of N trials with log odds alpha.", Discrete: true,
 	Formula:     "choose(N, y) * inv_logit(alpha)^y * (1 - inv_logit(alpha))^(N - y)",
+	Mean:        "N * inv_logit(alpha)",
+	Variance:    "N * inv_logit(alpha) * inv_logit(-alpha)",
+	Link:        "alpha",
 	Information: ofMass(3, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Mul(x[1], logitVariance(g, x[2])) }),
 	Variate:     types.NonNegative,
 	Params:      []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
@@ -249,6 +261,9 @@ func mayBeInfinite(g *ad.Graph, x ad.Ref, depth int) bool {
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
 	Formula:     "lambda^y * exp(-lambda) / tgamma(y + 1)",
+	Mean:        "lambda",
+	Variance:    "lambda",
+	Link:        "log(lambda)",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Inv(x[1]) }),
 	Variate:     types.NonNegative,
 	Params:      []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative, Draws: drawnRate}},
@@ -278,6 +293,9 @@ var poisson = Dist{
 var poissonLog = Dist{
 	Name: "poisson_log", Doc: "the Poisson distribution with log rate alpha.", Discrete: true,
 	Formula:     "exp(alpha * y - exp(alpha)) / tgamma(y + 1)",
+	Mean:        "exp(alpha)",
+	Variance:    "exp(alpha)",
+	Link:        "alpha",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Exp(x[1]) }),
 	Variate:     types.NonNegative,
 	Params:      []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN, Draws: drawnLogRate}},
@@ -332,8 +350,11 @@ func failures(g *ad.Graph, y, r, p, q ad.Ref, atMost bool) ad.Ref {
 
 var negBinomial = Dist{
 	Name: "neg_binomial", Doc: "the negative binomial distribution with shape alpha and inverse scale beta.", Discrete: true,
-	Formula: "tgamma(y + alpha) / (tgamma(y + 1) * tgamma(alpha)) * (beta / (beta + 1))^alpha * (1 / (beta + 1))^y",
-	Variate: types.NonNegative, Information: ofNegBinomial,
+	Formula:  "tgamma(y + alpha) / (tgamma(y + 1) * tgamma(alpha)) * (beta / (beta + 1))^alpha * (1 / (beta + 1))^y",
+	Mean:     "alpha / beta",
+	Variance: "alpha * (beta + 1) / beta^2",
+	Link:     "log(alpha) - log(beta)",
+	Variate:  types.NonNegative, Information: ofNegBinomial,
 	Params: []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := p[0], p[1]
@@ -360,8 +381,11 @@ var negBinomial = Dist{
 
 var negBinomial2 = Dist{
 	Name: "neg_binomial_2", Doc: "the negative binomial distribution with mean mu and precision phi.", Discrete: true,
-	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (mu / (mu + phi))^y * (phi / (mu + phi))^phi",
-	Variate: types.NonNegative, Information: ofNegBinomial2,
+	Formula:  "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (mu / (mu + phi))^y * (phi / (mu + phi))^phi",
+	Mean:     "mu",
+	Variance: "mu + mu^2 / phi",
+	Link:     "log(mu)",
+	Variate:  types.NonNegative, Information: ofNegBinomial2,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
@@ -456,8 +480,11 @@ func withLogSlopes(g *ad.Graph, n, eta, phi, odds, l ad.Ref, terms []Term) []Ter
 
 var negBinomial2Log = Dist{
 	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
-	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
-	Variate: types.NonNegative, Information: ofNegBinomial2Log,
+	Formula:  "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
+	Mean:     "exp(eta)",
+	Variance: "exp(eta) + exp(2 * eta) / phi",
+	Link:     "eta",
+	Variate:  types.NonNegative, Information: ofNegBinomial2Log,
 	Params: []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite, Draws: drawnLogMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
@@ -477,7 +504,9 @@ var negBinomial2Log = Dist{
 
 var discreteRange = Dist{
 	Name: "discrete_range", Doc: "the uniform distribution on the ints from lower to upper.", Discrete: true,
-	Formula: "1.0 / (upper - lower + 1)",
+	Formula:  "1.0 / (upper - lower + 1)",
+	Mean:     "0.5 * (lower + upper)",
+	Variance: "((upper - lower + 1.0)^2 - 1) / 12",
 	Params: []Param{{Name: "lower", Is: "Lower bound parameter", In: types.NotNaN, Int: true},
 		{Name: "upper", Is: "Upper bound parameter", In: types.NotNaN, Int: true}},
 	Relations: []Relation{{Arg: 2, Than: 1}},

@@ -55,7 +55,7 @@ func (s *Signatures) distribution(name string) *Dist {
 }
 
 func (d *Dist) describe() *types.DistributionDoc {
-	out := &types.DistributionDoc{Name: d.Name, Text: d.Doc, Discrete: d.Discrete, Formula: d.Formula, Source: d.Source()}
+	out := &types.DistributionDoc{Name: d.Name, Text: d.Doc, Discrete: d.Discrete, Formula: d.Formula, Mean: d.Mean, Variance: d.Variance, Source: d.Source()}
 	add := func(name, is string, c types.Constraint) {
 		if c.NaN {
 			c = types.Constraint{}

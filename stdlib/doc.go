@@ -13,6 +13,7 @@
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist
 //	quantiles.go     quantiles of distributions: closed forms, or by search
+//	moments.go       means, variances and linear predictors, also of distributions of vectors
 //	information.go   expected information of distributions, element by element
 //	scores.go        that without a closed form, by quadrature
 //	whitening.go     that of vectors, as linear maps of tangents

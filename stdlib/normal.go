@@ -39,6 +39,9 @@ func logPhi(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpLogPhi, nil, x) }
 var normal = Dist{
 	Name: "normal", Doc: "the normal distribution with mean mu and standard deviation sigma.",
 	Formula:     "exp(-((y - mu) / sigma)^2 / 2) / (sigma * sqrt(2 * pi()))",
+	Mean:        "mu",
+	Variance:    "sigma^2",
+	Link:        "mu",
 	Information: ofLocationScale(1, 2, 0),
 	Half:        half(ofLocationScale(1, 2, 0)),
 	Variate:     types.NotNaN,
@@ -64,6 +67,9 @@ var normal = Dist{
 var stdNormal = Dist{
 	Name: "std_normal", Doc: "the normal distribution with mean 0 and standard deviation 1.",
 	Formula:     "exp(-y^2 / 2) / sqrt(2 * pi())",
+	Mean:        "0.0",
+	Variance:    "1.0",
+	Link:        "0.0",
 	Information: func(g *ad.Graph, _ []ad.Ref) [][]ad.Ref { return rows{{g.Const(1)}} },
 	Half:        func(g *ad.Graph, x []ad.Ref) [][]ad.Ref { return rows{{g.Scale(2, g.Inv(g.Square(x[0])))}} },
 	Variate:     types.NotNaN,
@@ -99,6 +105,9 @@ func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 var studentT = Dist{
 	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
 	Formula:     "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
+	Mean:        "nu > 1 ? mu : not_a_number()",
+	Variance:    "nu > 2 ? sigma^2 * nu / (nu - 2) : positive_infinity()",
+	Link:        "mu",
 	Information: ofStudentT,
 	Half:        half(ofStudentT),
 	Variate:     types.NotNaN,
@@ -148,6 +157,7 @@ var studentT = Dist{
 var cauchy = Dist{
 	Name: "cauchy", Doc: "the Cauchy distribution with location mu and scale sigma.",
 	Formula:     "1 / (pi() * sigma * (1 + ((y - mu) / sigma)^2))",
+	Link:        "mu",
 	Information: ofLocationScale(0.5, 0.5, 0),
 	Half:        half(ofLocationScale(0.5, 0.5, 0)),
 	Variate:     types.NotNaN,
@@ -196,6 +206,9 @@ func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
 var doubleExponential = Dist{
 	Name: "double_exponential", Doc: "the double exponential (Laplace) distribution with location mu and scale sigma.",
 	Formula:     "exp(-abs(y - mu) / sigma) / (2 * sigma)",
+	Mean:        "mu",
+	Variance:    "2 * sigma^2",
+	Link:        "mu",
 	Information: ofLocationScale(1, 1, 0),
 	Half:        half(ofLocationScale(1, 1, 0)),
 	Variate:     types.Finite,
@@ -240,6 +253,9 @@ func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 var logistic = Dist{
 	Name: "logistic", Doc: "the logistic distribution with location mu and scale sigma.",
 	Formula:     "exp(-(y - mu) / sigma) / (sigma * (1 + exp(-(y - mu) / sigma))^2)",
+	Mean:        "mu",
+	Variance:    "(pi() * sigma)^2 / 3",
+	Link:        "mu",
 	Information: ofLocationScale(1./3, logisticSpread, 0),
 	Half:        half(ofLocationScale(1./3, logisticSpread, 0)),
 	Variate:     types.Finite,
@@ -271,6 +287,9 @@ var logistic = Dist{
 var gumbel = Dist{
 	Name: "gumbel", Doc: "the Gumbel distribution with location mu and scale beta.",
 	Formula:     "exp(-(y - mu) / beta - exp(-(y - mu) / beta)) / beta",
+	Mean:        "mu + 0.57721566490153286 * beta",
+	Variance:    "(pi() * beta)^2 / 6",
+	Link:        "mu",
 	Information: ofLocationScale(1, gumbelSpread, -gumbelMixed),
 	Variate:     types.NotNaN,
 	Params:      []Param{location, {Name: "beta", Is: "Scale parameter", In: types.Positive}},
@@ -298,6 +317,8 @@ var gumbel = Dist{
 var vonMises = Dist{
 	Name: "von_mises", Doc: "the von Mises distribution with direction mu and concentration kappa.",
 	Formula:     "exp(kappa * cos(y - mu)) / (2 * pi() * modified_bessel_first_kind(0, kappa))",
+	Mean:        "mu",
+	Link:        "mu",
 	Information: ofVonMises,
 	Variate:     types.Finite,
 	Params:      []Param{location, {Name: "kappa", Is: "Scale parameter", In: types.NonNegativeFinite}},

@@ -47,6 +47,9 @@ func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
 var lognormal = Dist{
 	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
 	Formula:     "exp(-((log(y) - mu) / sigma)^2 / 2) / (y * sigma * sqrt(2 * pi()))",
+	Mean:        "exp(mu + sigma^2 / 2)",
+	Variance:    "expm1(sigma^2) * exp(2 * mu + sigma^2)",
+	Link:        "mu",
 	Information: onLogScale(ofLocationScale(1, 2, 0)),
 	Variate:     types.NonNegative, Support: types.Positive,
 	Params: []Param{location, scale},
@@ -74,6 +77,9 @@ var lognormal = Dist{
 var exponential = Dist{
 	Name: "exponential", Doc: "the exponential distribution with rate beta.",
 	Formula:     "beta * exp(-beta * y)",
+	Mean:        "1 / beta",
+	Variance:    "1 / beta^2",
+	Link:        "-log(beta)",
 	Information: onLogScale(ofExponential),
 	Variate:     types.NonNegative,
 	Params:      []Param{inverseRate},
@@ -97,6 +103,9 @@ var exponential = Dist{
 var gamma = Dist{
 	Name: "gamma", Doc: "the gamma distribution with shape alpha and inverse scale beta.",
 	Formula:     "beta^alpha * y^(alpha - 1) * exp(-beta * y) / tgamma(alpha)",
+	Mean:        "alpha / beta",
+	Variance:    "alpha / beta^2",
+	Link:        "log(alpha) - log(beta)",
 	Information: onLogScale(ofGamma(1)),
 	Variate:     types.PositiveFinite,
 	Params:      []Param{shapeParam, inverseRate},
@@ -122,6 +131,8 @@ var gamma = Dist{
 var invGamma = Dist{
 	Name: "inv_gamma", Doc: "the inverse gamma distribution with shape alpha and scale beta.",
 	Formula:     "beta^alpha * y^(-alpha - 1) * exp(-beta / y) / tgamma(alpha)",
+	Mean:        "alpha > 1 ? beta / (alpha - 1) : positive_infinity()",
+	Variance:    "alpha > 2 ? beta^2 / ((alpha - 1)^2 * (alpha - 2)) : positive_infinity()",
 	Information: onLogScale(ofGamma(-1)),
 	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{shapeParam, scaleBeta},
@@ -152,6 +163,8 @@ func halfDegrees(g *ad.Graph, nu ad.Ref) ad.Ref {
 var chiSquare = Dist{
 	Name: "chi_square", Doc: "the chi-square distribution with nu degrees of freedom.",
 	Formula:     "y^(nu / 2 - 1) * exp(-y / 2) / (2^(nu / 2) * tgamma(nu / 2))",
+	Mean:        "nu",
+	Variance:    "2 * nu",
 	Information: onLogScale(ofChiSquare(1)),
 	Variate:     types.NonNegative,
 	Params:      []Param{degrees},
@@ -174,6 +187,8 @@ var chiSquare = Dist{
 var invChiSquare = Dist{
 	Name: "inv_chi_square", Doc: "the inverse chi-square distribution with nu degrees of freedom.",
 	Formula:     "y^(-nu / 2 - 1) * exp(-1 / (2 * y)) / (2^(nu / 2) * tgamma(nu / 2))",
+	Mean:        "nu > 2 ? 1 / (nu - 2) : positive_infinity()",
+	Variance:    "nu > 4 ? 2 / ((nu - 2)^2 * (nu - 4)) : positive_infinity()",
 	Information: onLogScale(ofChiSquare(-1)),
 	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees},
@@ -203,6 +218,8 @@ func scaledRatio(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, logX ad.Ref) {
 var scaledInvChiSquare = Dist{
 	Name: "scaled_inv_chi_square", Doc: "the scaled inverse chi-square distribution with nu degrees of freedom and scale s.",
 	Formula:     "(nu / 2)^(nu / 2) / tgamma(nu / 2) * s^nu * y^(-nu / 2 - 1) * exp(-nu * s^2 / (2 * y))",
+	Mean:        "nu > 2 ? nu * s^2 / (nu - 2) : positive_infinity()",
+	Variance:    "nu > 4 ? 2 * nu^2 * s^4 / ((nu - 2)^2 * (nu - 4)) : positive_infinity()",
 	Information: onLogScale(ofScaledInvChiSquare),
 	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees, {Name: "s", Is: "Scale parameter", In: types.PositiveFinite}},
@@ -258,6 +275,9 @@ func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
 var weibull = Dist{
 	Name: "weibull", Doc: "the Weibull distribution with shape alpha and scale sigma.",
 	Formula:     "alpha / sigma * (y / sigma)^(alpha - 1) * exp(-(y / sigma)^alpha)",
+	Mean:        "sigma * tgamma(1 + 1 / alpha)",
+	Variance:    "sigma^2 * (tgamma(1 + 2 / alpha) - tgamma(1 + 1 / alpha)^2)",
+	Link:        "log(sigma)",
 	Information: onLogScale(ofWeibull(1)),
 	Variate:     types.Finite, Support: types.NonNegative,
 	CDFVariate: types.NonNegative,
@@ -286,6 +306,9 @@ var weibull = Dist{
 var frechet = Dist{
 	Name: "frechet", Doc: "the Fréchet distribution with shape alpha and scale sigma.",
 	Formula:     "alpha / sigma * (y / sigma)^(-alpha - 1) * exp(-(y / sigma)^(-alpha))",
+	Mean:        "alpha > 1 ? sigma * tgamma(1 - 1 / alpha) : positive_infinity()",
+	Variance:    "alpha > 2 ? sigma^2 * (tgamma(1 - 2 / alpha) - tgamma(1 - 1 / alpha)^2) : positive_infinity()",
+	Link:        "log(sigma)",
 	Information: onLogScale(ofWeibull(-1)),
 	Variate:     types.Positive,
 	Params:      []Param{shapeParam, scale},
@@ -313,6 +336,9 @@ var frechet = Dist{
 var rayleigh = Dist{
 	Name: "rayleigh", Doc: "the Rayleigh distribution with scale sigma.",
 	Formula:     "y / sigma^2 * exp(-y^2 / (2 * sigma^2))",
+	Mean:        "sigma * sqrt(pi() / 2)",
+	Variance:    "(2 - pi() / 2) * sigma^2",
+	Link:        "log(sigma)",
 	Information: onLogScale(ofRayleigh),
 	Variate:     types.Positive,
 	Params:      []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
@@ -341,8 +367,10 @@ var rayleigh = Dist{
 
 var pareto = Dist{
 	Name: "pareto", Doc: "the Pareto distribution with minimum y_min and shape alpha.",
-	Formula: "alpha * y_min^alpha / y^(alpha + 1)",
-	Variate: types.NotNaN, Support: types.Positive, Information: onLogScale(ofPareto),
+	Formula:  "alpha * y_min^alpha / y^(alpha + 1)",
+	Mean:     "alpha > 1 ? alpha * y_min / (alpha - 1) : positive_infinity()",
+	Variance: "alpha > 2 ? y_min^2 * alpha / ((alpha - 1)^2 * (alpha - 2)) : positive_infinity()",
+	Variate:  types.NotNaN, Support: types.Positive, Information: onLogScale(ofPareto),
 	CDFVariate: types.NonNegative,
 	Params:     []Param{{Name: "y_min", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -381,8 +409,10 @@ func outside(g *ad.Graph, out ad.Ref) Term {
 
 var paretoType2 = Dist{
 	Name: "pareto_type_2", Doc: "the Pareto distribution of type 2 (Lomax) with location mu, scale lambda and shape alpha.",
-	Formula: "alpha / lambda * (1 + (y - mu) / lambda)^(-alpha - 1)",
-	Variate: types.NotNaN, Information: ofParetoType2,
+	Formula:  "alpha / lambda * (1 + (y - mu) / lambda)^(-alpha - 1)",
+	Mean:     "alpha > 1 ? mu + lambda / (alpha - 1) : positive_infinity()",
+	Variance: "alpha > 2 ? lambda^2 * alpha / ((alpha - 1)^2 * (alpha - 2)) : positive_infinity()",
+	Variate:  types.NotNaN, Information: ofParetoType2,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.Finite},
 		{Name: "lambda", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
 	Relations: []Relation{{Arg: 0, Than: 1}},

@@ -12,8 +12,11 @@ import (
 
 var skewNormal = Dist{
 	Name: "skew_normal", Doc: "the skew normal distribution with location xi, scale omega and shape alpha.",
-	Formula: "2 * exp(-((y - xi) / omega)^2 / 2) / (omega * sqrt(2 * pi())) * Phi(alpha * (y - xi) / omega)",
-	Cite:    "Azzalini 1985", Information: ofSkewNormal,
+	Formula:  "2 * exp(-((y - xi) / omega)^2 / 2) / (omega * sqrt(2 * pi())) * Phi(alpha * (y - xi) / omega)",
+	Mean:     "xi + omega * alpha * sqrt(2 / (pi() * (1 + alpha^2)))",
+	Variance: "omega^2 * (1 - 2 * alpha^2 / (pi() * (1 + alpha^2)))",
+	Link:     "xi",
+	Cite:     "Azzalini 1985", Information: ofSkewNormal,
 	Variate: types.NotNaN,
 	Params: []Param{{Name: "xi", Is: "Location parameter", In: types.Finite}, {Name: "omega", Is: "Scale parameter", In: types.Positive},
 		{Name: "alpha", Is: "Shape parameter", In: types.Finite}},
@@ -46,8 +49,11 @@ var skewNormal = Dist{
 // exp(v²/2 - vz) Φ(z-v).
 var expModNormal = Dist{
 	Name: "exp_mod_normal", Doc: "the exponentially modified normal distribution with mean mu and scale sigma of the normal part and rate lambda of the exponential part.",
-	Formula: "lambda / 2 * exp(lambda / 2 * (2 * mu + lambda * sigma^2 - 2 * y)) * erfc((mu + lambda * sigma^2 - y) / (sqrt2() * sigma))",
-	Variate: types.NotNaN, Information: ofExpModNormal,
+	Formula:  "lambda / 2 * exp(lambda / 2 * (2 * mu + lambda * sigma^2 - 2 * y)) * erfc((mu + lambda * sigma^2 - y) / (sqrt2() * sigma))",
+	Mean:     "mu + 1 / lambda",
+	Variance: "sigma^2 + 1 / lambda^2",
+	Link:     "mu",
+	Variate:  types.NotNaN, Information: ofExpModNormal,
 	Params: []Param{location, scale, {Name: "lambda", Is: "Inv_scale parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z, v := modified(g, y, p)
@@ -78,8 +84,11 @@ func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, v ad.Ref) {
 
 var skewDoubleExponential = Dist{
 	Name: "skew_double_exponential", Doc: "the skewed double exponential distribution with location mu, scale sigma and skewness tau.",
-	Formula: "2 * tau * (1 - tau) / sigma * exp(-2 / sigma * (y < mu ? (1 - tau) * (mu - y) : tau * (y - mu)))",
-	Variate: types.NotNaN, Information: ofSkewDoubleExponential,
+	Formula:  "2 * tau * (1 - tau) / sigma * exp(-2 / sigma * (y < mu ? (1 - tau) * (mu - y) : tau * (y - mu)))",
+	Mean:     "mu + sigma * (1 - 2 * tau) / (2 * tau * (1 - tau))",
+	Variance: "sigma^2 / 4 * (1 / tau^2 + 1 / (1 - tau)^2)",
+	Link:     "mu",
+	Variate:  types.NotNaN, Information: ofSkewDoubleExponential,
 	Params: []Param{location, scale, {Name: "tau", Is: "Skewness parameter", In: types.UnitInterval}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z, left, right := sides(g, y, p)
@@ -125,6 +134,9 @@ func oneSided(g *ad.Graph, z, logA, a, logB, b ad.Ref) ad.Ref {
 var loglogistic = Dist{
 	Name: "loglogistic", Doc: "the log-logistic distribution with scale alpha and shape beta.",
 	Formula:     "beta / alpha * (y / alpha)^(beta - 1) / (1 + (y / alpha)^beta)^2",
+	Mean:        "beta > 1 ? alpha * pi() / beta / sin(pi() / beta) : positive_infinity()",
+	Variance:    "beta > 2 ? alpha^2 * (2 * pi() / beta / sin(2 * pi() / beta) - (pi() / beta / sin(pi() / beta))^2) : positive_infinity()",
+	Link:        "log(alpha)",
 	Information: onLogScale(ofLoglogistic),
 	Variate:     types.PositiveFinite, CDFVariate: types.NonNegative,
 	Params: []Param{{Name: "alpha", Is: "Scale parameter", In: types.PositiveFinite}, {Name: "beta", Is: "Shape parameter", In: types.PositiveFinite}},

@@ -135,9 +135,14 @@ type Dist struct {
 	Doc  string
 	// Formula is the density or mass as an expression of the language in y and
 	// the parameters, for documentation; a test evaluates it.
-	Formula  string
-	Cite     string // reference for the formula, if not a handbook
-	Discrete bool   // the variate is int
+	Formula string
+	// Mean, Variance and Link are expressions of the language in the parameters, which may be
+	// conditions where moments exist only for some of them. Mean or Variance is empty if there is
+	// none, or none in closed form. Link is the location on the scale on which models have linear
+	// predictors: the whole line. It is empty where models have no such convention.
+	Mean, Variance, Link string
+	Cite                 string // reference for the formula, if not a handbook
+	Discrete             bool   // the variate is int
 	// Variate is the check of the variate: a value outside it is an error.
 	// Support is where the density is positive: outside it, but within Variate,
 	// the log density is -Inf. The zero Constraint in either is no restriction.

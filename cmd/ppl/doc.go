@@ -129,15 +129,20 @@ func writeDistribution(h *helping, d *types.DistributionDoc) {
 		kind = "mass"
 	}
 	if d.Formula != "" {
-		h.row(kind, d.Formula, 11)
+		h.row(kind, d.Formula, 12)
 	}
-	h.row("source", d.Source, 11)
+	for _, m := range []struct{ name, formula string }{{"mean", d.Mean}, {"variance", d.Variance}} {
+		if m.formula != "" {
+			h.row(m.name, m.formula, 12)
+		}
+	}
+	h.row("source", d.Source, 12)
 	for _, a := range d.Arguments {
 		is := a.Is
 		if a.Must.Text != "" {
 			is += ", must be " + a.Must.Text
 		}
-		h.row(a.Name, is, 11)
+		h.row(a.Name, is, 12)
 	}
 }
 

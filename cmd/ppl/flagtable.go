@@ -108,6 +108,8 @@ var flagTable = []flagRow{
 	{name: "prior", topic: topicMethod, common: true, value: "WHAT", values: oneOf("top", "all"),
 		text: "what is scaled as the prior: top, the priors of the top level; all, everything but the likelihood"},
 	{name: "program", topic: topicMethod, common: true, text: "print the program that draws the data, and end"},
+	{name: "expected", topic: topicMethod, common: true, text: "the mean of each observation, or the probability of each category, instead of draws of it"},
+	{name: "link", topic: topicMethod, common: true, text: "the linear predictor of each observation, such as the log odds of a binary one"},
 	{name: "pedantic", topic: topicMethod, common: true, text: "also warn of what is often a mistake"},
 	{name: "stdio", topic: topicMethod, text: "use standard input and output, as always; some editors pass it"},
 	{name: "upgrade", topic: topicMethod, common: true, text: "rewrite the syntax of older versions of Stan"},

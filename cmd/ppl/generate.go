@@ -243,7 +243,11 @@ func leftNotes(d *model.Derived, what string) []string {
 	}
 	for _, o := range d.Outputs {
 		for _, reason := range o.Observed {
-			notes = append(notes, fmt.Sprintf("%s is drawn given the observed values of %s, and not afresh: %s.", o.Name, o.Variable, reason))
+			if what == "replicated data" {
+				notes = append(notes, fmt.Sprintf("%s is drawn given the observed values of %s, and not afresh: %s.", o.Name, o.Variable, reason))
+			} else {
+				notes = append(notes, fmt.Sprintf("%s is that given the observed values of %s: %s.", o.Name, o.Variable, reason))
+			}
 		}
 	}
 	return notes

@@ -107,7 +107,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	p, err := assess.PredictiveOf(ctx, fit, o.seed)
 	if err != nil {
-		return ended(ctx, cmd.ErrOrStderr(), underivable(err))
+		return ended(ctx, cmd.ErrOrStderr(), underivable(err, "replicated data"))
 	}
 	findings := append(worded(p.Findings(), ""), runProblems(fit, args[0])...)
 	if o.json {

@@ -6,15 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
 func predictCommand() *cobra.Command {
 	var o quantityOptions
-	var model string
-	var show bool
+	var file string
+	var show, expected, link bool
 	cmd := &cobra.Command{
 		Use: "predict DIR",
 		Long: `Draws data anew at the draws of a run: for each statement y ~ dist(…) whose left
@@ -28,24 +30,34 @@ depends on earlier values of y, these are those drawn, as far as the model
 computes them in the order of its statements; otherwise it is told that they are
 those observed.
 
+--expected gives the mean of each observation at each draw, y_mean, instead: it has the
+uncertainty about the parameters alone. For categories, y_mean has the probability of
+each. --link gives the linear predictor, y_link, such as the log odds of a binary y.
+
 --program prints the program that is run, in the language itself.`,
 		Example: `  ppl predict results --vars y_rep
+  ppl predict results --expected --data new.csv
   ppl predict results --data new.json --out predictions --json`,
 		Args: arguments("DIR"),
 	}
-	declare(cmd).String(&model, "model", "")
+	declare(cmd).String(&file, "model", "")
 	declare(cmd).Bool(&show, "program", false)
+	declare(cmd).Bool(&expected, "expected", false)
+	declare(cmd).Bool(&link, "link", false)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.rows.check(); err != nil {
 			return err
 		}
+		if expected && link {
+			return usagef("--expected and --link exclude each other: the mean, or its linear predictor")
+		}
 		f, err := openFit(cmd.Context(), args, &o.memory)
 		if err != nil {
 			return err
 		}
-		if model != "" {
-			in := fitInput{input: o.input, model: model}
+		if file != "" {
+			in := fitInput{input: o.input, model: file}
 			if _, err := in.posterior(cmd, f); err != nil {
 				return err
 			}
@@ -54,20 +66,28 @@ those observed.
 		if err != nil {
 			return usagef("%v: give it by --model", err)
 		}
-		if model == "" {
+		if file == "" {
 			o.readData(cmd.Context())
 		}
 		values, err := f.Data()
-		if model == "" || err != nil {
+		if file == "" || err != nil {
 			o.uses = m.Program().Declares
 			values, err = o.given(f, cmd.ErrOrStderr())
 		}
 		if err != nil {
 			return err
 		}
-		d, err := m.DeriveReplicated(values)
+		name, what, derive := "_rep", "replicated data", m.DeriveReplicated
+		if expected || link {
+			name, what = "_mean", "expected values"
+			if link {
+				name, what = "_link", "linear predictors"
+			}
+			derive = func(values *data.Set) (*model.Derived, error) { return m.DeriveExpected(values, link) }
+		}
+		d, err := derive(values)
 		if err != nil {
-			return underivable(err)
+			return underivable(err, what)
 		}
 		if show {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
@@ -88,15 +108,19 @@ those observed.
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, leftNotes(d, what))
 	}
 	return cmd
 }
 
-// underivable adds advice to an error about data that cannot be drawn from a model's statements.
-func underivable(err error) error {
-	if !errors.Is(err, predict.ErrUnderivable) {
+// underivable adds advice to an error about data that cannot be drawn, or whose expected values
+// cannot be computed, from a model's statements.
+func underivable(err error, what string) error {
+	switch {
+	case !errors.Is(err, predict.ErrUnderivable):
 		return err
+	case what != "replicated data":
+		return fmt.Errorf("%w\nCompute them in generated quantities, such as y_mean[n] = (1 - p) * lambda; ppl generate MODEL --fit DIR does so at the draws of a run", err)
 	}
 	return fmt.Errorf("%w\nDraw the data in generated quantities, such as y_rep[n] = normal_rng(mu, sigma), for a mixture after its component; ppl generate MODEL --fit DIR computes them at the draws of a run", err)
 }

@@ -224,6 +224,13 @@ func Documentation(doc types.Documentation) string {
 		if d.Formula != "" {
 			b.WriteString(code(d.Formula) + "\n\n")
 		}
+		if d.Mean != "" {
+			b.WriteString("Mean " + code(d.Mean))
+			if d.Variance != "" {
+				b.WriteString(", variance " + code(d.Variance))
+			}
+			b.WriteString("\n\n")
+		}
 		for _, a := range d.Arguments {
 			fmt.Fprintf(&b, "- `%s`: %s\n", a.Name, argumentText(a))
 		}

@@ -14,6 +14,8 @@ type DistributionDoc struct {
 	Name, Text string
 	Discrete   bool
 	Formula    string        // the density or mass in y and the parameters, as an expression of the language; may be empty
+	Mean       string        // in the parameters, as an expression of the language; empty if there is none
+	Variance   string        // as Mean
 	Source     string        // where the formula is from
 	Arguments  []ArgumentDoc // the variate y, then the parameters
 }

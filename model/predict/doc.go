@@ -15,6 +15,7 @@
 //	fresh.go     names that the program does not have yet, for all that is declared anew
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
+//	expected.go  statements for expected values and linear predictors
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
 //	toplevel.go  which priors are not conditional on other parameters
 //	truncate.go  generators of truncated distributions

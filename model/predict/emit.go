@@ -25,7 +25,8 @@ type emitter struct {
 	dims      map[*check.Var]int
 	names     map[*check.Var]string
 	observed  map[*check.Var][]string
-	unknown   map[*check.Var]bool // variables of the data that are not given
+	unknown   map[*check.Var]bool     // variables of the data that are not given
+	vectors   map[*check.Var]ast.Expr // sizes of the vectors that outputs have for each observation
 	plans     map[planKey]plan
 	now       rename // names that have changed, in what is being written
 
@@ -50,6 +51,7 @@ type plan struct {
 	each     bool   // there are several observations, each with its own value
 	split    []bool // the arguments that have an element for each observation, if each
 	random   string // generator
+	moments  moments
 
 	transposed bool // what is drawn has to be
 }
@@ -88,17 +90,18 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		e.plans, e.observed = map[planKey]plan{}, map[*check.Var][]string{}
 	}
 	if t.function == "" {
-		if kind == Replicated {
+		if kind.predicts() {
 			return "the term is not a density, so it does not say how the data arise"
 		}
 		e.lower(t.place.v, len(t.place.indices))
 		e.plans[planKey{t.at, t.value}] = plan{}
 		return ""
 	}
-	if kind == Replicated && !t.whole {
+	dist, alone := t.distribution(kind)
+	if kind.predicts() && !alone {
 		return "the term is not a density alone, so it does not say how the data arise"
 	}
-	dist, isDensity := density(t.function)
+	_, isDensity := density(t.function)
 	variate := e.typeOf(t.variate)
 	p := plan{function: t.function}
 	for _, a := range t.args {
@@ -107,7 +110,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	if isDensity && !t.user {
 		d, args, ok := plain(dist, variate, p.args)
 		if !ok {
-			if kind == Replicated {
+			if kind.predicts() {
 				return "one observation has several distributions"
 			}
 			e.lower(t.place.v, dimensions(t.place, 0))
@@ -143,10 +146,15 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		return "the elements of `" + printer.Line(t.variate) + "` have no separate densities"
 	}
 	e.lower(t.place.v, t.place.v.Type.Rank()-together)
-	if kind == Replicated {
-		if reason := e.planRandom(t, &p, dist, observation); reason != "" {
-			return reason
-		}
+	reason = ""
+	switch kind {
+	case Replicated:
+		reason = e.planRandom(t, &p, dist, observation)
+	case Expected, LinearPredictor:
+		reason = e.planExpected(t, &p, dist, kind)
+	}
+	if reason != "" {
+		return reason
 	}
 	e.plans[planKey{t.at, t.variate}] = p
 	return ""
@@ -158,7 +166,7 @@ func dimensions(p *place, keep int) int { return p.v.Type.Rank() - len(p.free())
 
 // lower notes that observations of a variable have at most so many dimensions.
 func (e *emitter) lower(v *check.Var, dims int) {
-	if e.kind == Replicated {
+	if e.kind.predicts() {
 		e.dims[v] = v.Type.Rank()
 		return
 	}
@@ -266,6 +274,10 @@ func (e *emitter) outputs() {
 		case e.kind == Replicated:
 			e.names[v] = e.fresh(v.Name + "_rep")
 			e.now[v.Name] = e.names[v]
+		case e.kind == Expected:
+			e.names[v] = e.fresh(v.Name + meanSuffix)
+		case e.kind == LinearPredictor:
+			e.names[v] = e.fresh(v.Name + linkSuffix)
 		default:
 			if len(e.variables) > 1 {
 				name += "_" + v.Name
@@ -285,6 +297,10 @@ func (e *emitter) declarations() (out []ast.Stmt) {
 		name := e.names[v]
 		if e.kind == Replicated {
 			out = append(out, declare(typeExpr(v.Type, sizes), name, variable(v.Name)))
+			continue
+		}
+		if e.kind.predicts() {
+			out = append(out, e.declareExpected(v, name, sizes))
 			continue
 		}
 		sizes = sizes[:e.dims[v]]
@@ -374,8 +390,11 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 // term is what a term has become.
 func (e *emitter) term(t *term) []ast.Stmt {
 	out := e.logDensity
-	if e.kind == Replicated {
+	switch {
+	case e.kind == Replicated:
 		out = e.draw
+	case e.kind.predicts():
+		out = e.expect
 	}
 	list := out(t)
 	e.comments[list[0]] = fmt.Sprintf("line %d: %s", t.at.Span().Begin().Line, printer.Line(t.at))

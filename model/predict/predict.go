@@ -35,6 +35,15 @@ const (
 	// that no statement draws are those of y.
 	Replicated
 
+	// Expected computes the mean of each observation: for a variable y, y_mean, with y's type and
+	// sizes, of reals. Where y is a category, y_mean has the vector of the probabilities of all
+	// categories. Elements about which no statement says anything are NaN.
+	Expected
+
+	// LinearPredictor computes the location of each observation on the scale of linear predictors,
+	// such as the log odds of a binary y: y_link, with the sizes of Expected.
+	LinearPredictor
+
 	// Prior is the model without what it says about data. It has the parameters
 	// and no generated quantities; its posterior is the prior.
 	Prior
@@ -51,6 +60,9 @@ const (
 
 // isPrior reports the kinds whose program is a model of the parameters alone.
 func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forward }
+
+// predicts reports the kinds that compute something for each observation from its distribution.
+func (k Kind) predicts() bool { return k == Replicated || k == Expected || k == LinearPredictor }
 
 // Options of [Derive]. The zero value is the default.
 type Options struct {
@@ -191,6 +203,14 @@ func (e *emitter) unknowns(names []string) error {
 			for _, t := range f.terms {
 				if dist, _ := density(t.function); t.place.v == v && !t.user && strings.Contains(dist, "multinomial") {
 					return fmt.Errorf("the data have no %s, of which the totals are needed to draw from %s", name, dist)
+				}
+				if e.kind == Replicated || t.place.v != v {
+					continue
+				}
+				for _, a := range t.args {
+					if e.readsValues(a, is) {
+						return fmt.Errorf("the data have no %s, on whose values the distribution of its other elements depends (line %d)", name, t.at.Span().Begin().Line)
+					}
 				}
 			}
 		}

@@ -18,8 +18,14 @@ const unbounded = 1 << 30
 // truncated distribution, which is added to the program.
 func (e *emitter) drawTruncated(t *term, p *plan, args []ast.Expr) ast.Expr {
 	f := e.truncatedGenerator(p.function)
-	lower, upper := call("negative_infinity"), call("positive_infinity")
-	if discrete(p.function) {
+	lower, upper := e.bounds(t, discrete(p.function))
+	return call(f, append([]ast.Expr{lower, upper}, args...)...)
+}
+
+// bounds are the bounds of a truncation, also where it has only one.
+func (e *emitter) bounds(t *term, counts bool) (lower, upper ast.Expr) {
+	lower, upper = call("negative_infinity"), call("positive_infinity")
+	if counts {
 		lower, upper = literal(-unbounded), literal(unbounded)
 	}
 	if t.trunc.Lower != nil {
@@ -28,7 +34,7 @@ func (e *emitter) drawTruncated(t *term, p *plan, args []ast.Expr) ast.Expr {
 	if t.trunc.Upper != nil {
 		upper = e.now.expr(t.trunc.Upper)
 	}
-	return call(f, append([]ast.Expr{lower, upper}, args...)...)
+	return lower, upper
 }
 
 // truncatedGenerator adds the generator of a truncated distribution to the
@@ -48,13 +54,25 @@ func (e *emitter) truncatedGenerator(function string) string {
 	}
 	name := e.freshEnding("truncated_"+dist, "_rng")
 	e.truncated[dist] = name
+	text := continuousTruncated
+	if discrete(function) {
+		text = discreteTruncated
+	}
+	e.addTruncated(name, function, text, "least most attempt y lo hi bounded first above at_lo at_hi goal step halving")
+	return name
+}
+
+// addTruncated adds a function of the bounds and the parameters of a truncated distribution to the
+// program: text, in which words in capitals are filled in. words are its local names.
+func (e *emitter) addTruncated(name, function, text, words string) {
+	dist, _ := density(function)
 	d := distOf(function)
 	kind := "real"
 	if discrete(function) {
 		kind = "int"
 	}
 	params, given := kind+" least, "+kind+" most", ""
-	locals := strings.Fields("least most attempt y lo hi bounded first above at_lo at_hi goal step halving")
+	locals := strings.Fields(words)
 	for i, q := range d.Params {
 		locals = append(locals, fmt.Sprintf("p%d", i+1))
 		k := "real"
@@ -85,17 +103,18 @@ func (e *emitter) truncatedGenerator(function string) string {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	text := continuousTruncated
-	if kind == "int" {
-		text = discreteTruncated
+	most := number(support.Hi)
+	for _, r := range d.Relations { // counts of at most N
+		if r.Than == 0 && r.Arg > 0 && d.Discrete {
+			most = fmt.Sprintf("p%d", r.Arg)
+		}
 	}
 	function = strings.NewReplacer(
 		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
-		"LEAST", number(support.Lo), "MOST", number(support.Hi), "UNBOUNDED", fmt.Sprint(unbounded),
+		"LEAST", number(support.Lo), "MOST", most, "UNBOUNDED", fmt.Sprint(unbounded),
 	).Replace(text)
 	tree, _ := lang.Parse(source.NewFile(name, "functions {"+function+"}")) // tests draw from every distribution
 	e.scope(func() { e.functions = append(e.functions, e.renamed(tree, locals).Blocks[0].Stmts...) })
-	return name
 }
 
 const continuousTruncated = `

@@ -1,0 +1,418 @@
+package predict
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// The names of expected values and linear predictors end so.
+const (
+	meanSuffix = "_mean"
+	linkSuffix = "_link"
+)
+
+// moments is how the expected value or the linear predictor of an observation is computed.
+type moments struct {
+	formula  ast.Expr // in the names of the parameters, and y
+	params   []stdlib.Param
+	function string // of the model's own, instead of a formula
+
+	truncated bool // the formula is that of the whole distribution, which is truncated
+	vector    bool // it has several elements for one category
+	exp       bool // the logarithm of the observation is normal
+}
+
+// inverseLinks are the functions that models apply to linear predictors.
+var inverseLinks = map[string]bool{
+	"exp": true, "inv_logit": true, "Phi": true, "Phi_approx": true, "inv_cloglog": true, "square": true, "inv": true, "log1p_exp": true,
+}
+
+// distribution is the name of the distribution of a term, and whether the term is a density or, for
+// expected values, the probability of a censored observation, which has the same distribution.
+func (t *term) distribution(kind Kind) (dist string, ok bool) {
+	if dist, ok := density(t.function); ok {
+		return dist, t.whole
+	}
+	for _, s := range []string{"_lccdf", "_lcdf"} {
+		if base, ok := strings.CutSuffix(t.function, s); ok {
+			return base, kind != Replicated && !t.negative
+		}
+	}
+	return "", false
+}
+
+// planExpected says how the mean or the linear predictor of the observations of a term is computed,
+// or why it cannot be.
+func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason string) {
+	v := t.place.v
+	for _, c := range e.under[t.at] {
+		if t.whole && e.reads(c, func(u *check.Var) bool { return u == v }) {
+			return "whether it has this distribution depends on the value of " + v.Name + " itself"
+		}
+	}
+	what := "expected value"
+	if kind == LinearPredictor {
+		what = "linear predictor"
+	}
+	if t.user {
+		name := dist + meanSuffix
+		if kind == LinearPredictor {
+			name = dist + linkSuffix
+		}
+		if len(e.candidates(name)) == 0 {
+			return fmt.Sprintf("there is no function %s for the %s of the distribution, with the arguments of its density", name, what)
+		}
+		p.moments = moments{function: name}
+		e.given(t)
+		return ""
+	}
+	m, ok := stdlib.MomentsOf(dist)
+	text := m.Mean
+	if kind == LinearPredictor {
+		text = m.Link
+	}
+	switch {
+	case !ok || text == "":
+		return fmt.Sprintf("%s has no %s in closed form", dist, what)
+	case len(m.Params) != len(p.args):
+		return fmt.Sprintf("%s has other arguments", dist)
+	}
+	p.moments = moments{formula: formula(text, m.Params), params: m.Params, vector: m.Categories && (kind == Expected || m.LinkVector)}
+	if t.place.of != "" && kind == Expected {
+		if t.place.of != "log" || dist != "normal" || t.trunc != nil {
+			return fmt.Sprintf("the expected value of %s is known, but not that of %s", printer.Line(t.variate), v.Name)
+		}
+		p.moments.exp = true
+		lognormal, _ := stdlib.MomentsOf("lognormal")
+		p.moments.formula = formula(lognormal.Mean, lognormal.Params)
+	}
+	if t.trunc != nil && kind == Expected {
+		if !discrete(p.function) && dist != "normal" {
+			return fmt.Sprintf("the expected value of %s, truncated, is not known", dist)
+		}
+		p.moments.truncated = true
+	}
+	if kind == LinearPredictor {
+		e.stripLink(t, p)
+	}
+	if p.moments.vector {
+		size, ok := e.categories(p.args[len(p.args)-1].expr, t)
+		if !ok {
+			return "the number of categories does not follow from the declarations: assign the vector to a variable that is declared with its size"
+		}
+		if strings.HasPrefix(dist, "ordered_") {
+			size = binary("+", size, literal(1))
+		}
+		if e.vectors == nil {
+			e.vectors = map[*check.Var]ast.Expr{}
+		}
+		if old := e.vectors[v]; old != nil && !ast.Equal(old, size) {
+			return "its numbers of categories differ"
+		}
+		e.vectors[v] = size
+	}
+	e.given(t)
+	return ""
+}
+
+// given records where the distribution of observations depends on observed values of the variable.
+func (e *emitter) given(t *term) {
+	e.observedBy(t)
+	v := t.place.v
+	for _, a := range t.args {
+		if len(e.observed[v]) == 0 && e.readsValues(a, func(u *check.Var) bool { return u == v }) {
+			e.observed[v] = append(e.observed[v], fmt.Sprintf("its distribution depends on other values of %s", v.Name))
+		}
+	}
+}
+
+// reserved are the names of parameters that are words of the language.
+var reserved = regexp.MustCompile(`\b(lower|upper)\b`)
+
+// formula parses an expression of package stdlib. Parameters that are words of the language get
+// other names.
+func formula(text string, params []stdlib.Param) ast.Expr {
+	text = "generated quantities { real x = " + reserved.ReplaceAllString(text, "${1}_") + "; }"
+	tree, _ := lang.Parse(source.NewFile("formula", text)) // a test parses all of them
+	return tree.Blocks[0].Stmts[0].(*ast.VarDecl).Init
+}
+
+// filled is a formula with arguments in place of the parameters. Integers become reals, as their
+// division would be that of integers.
+func (m *moments) filled(variate ast.Expr, args []ast.Expr, whole []bool) ast.Expr {
+	values := map[string]ast.Expr{"y": variate}
+	for i, p := range m.params {
+		x := args[i]
+		if whole[i] && !p.Int {
+			x = asReal(x)
+		}
+		values[reserved.ReplaceAllString(p.Name, "${1}_")] = x
+	}
+	return ast.Rewrite(m.formula, nil, func(n ast.Node) ast.Node {
+		if v, ok := n.(*ast.VarExpr); ok && values[v.Name] != nil {
+			return values[v.Name]
+		}
+		return n
+	}).(ast.Expr)
+}
+
+func asReal(x ast.Expr) ast.Expr {
+	if l, ok := ast.Unparen(x).(*ast.IntLit); ok {
+		return &ast.RealLit{Text: l.Text + ".0"}
+	}
+	return binary("*", &ast.RealLit{Text: "1.0"}, x)
+}
+
+// stripLink takes the linear predictor out of an argument such as inv_logit(eta): it is eta, and not
+// logit(inv_logit(eta)), which has lost digits.
+func (e *emitter) stripLink(t *term, p *plan) {
+	link, ok := ast.Unparen(p.moments.formula).(*ast.CallExpr)
+	if !ok || len(link.Args) != 1 || link.Func.Name != "log" && link.Func.Name != "logit" {
+		return
+	}
+	name, ok := link.Args[0].(*ast.VarExpr)
+	if !ok {
+		return
+	}
+	for i, q := range p.moments.params {
+		if q.Name != name.Name || i >= len(t.args) {
+			continue
+		}
+		c, ok := ast.Unparen(t.args[i]).(*ast.CallExpr)
+		if !ok || len(c.Args) != 1 || !inverseLinks[c.Func.Name] || e.info.Calls[c] == nil || e.info.Calls[c].Func != nil {
+			return
+		}
+		p.args[i] = argument{expr: rename(nil).expr(c.Args[0]), typ: e.typeOf(c.Args[0])}
+		p.moments.formula = name
+	}
+}
+
+// categories is the number of elements of a vector, as an expression of the sizes that variables
+// are declared with: sizes of outputs may not depend on parameters.
+func (e *emitter) categories(x ast.Expr, t *term) (size ast.Expr, ok bool) {
+	if x == nil { // of plain: row n of data times a matrix of coefficients
+		return e.extent(t.args[len(t.args)-1], 1)
+	}
+	return e.extent(x, 0)
+}
+
+// extent is the size of dimension k of an expression.
+func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.VarExpr:
+		if d := e.declared(x.Name); d != nil {
+			if sizes := sizesOf(d.Type, e.info.Defs[d].Type); k < len(sizes) {
+				return sizes[k], !e.local(sizes[k])
+			}
+		}
+	case *ast.IndexExpr:
+		d := 0 // the dimension of the variable that is dimension k of its part
+		for i, y := range x.Indices {
+			if _, all := y.(*ast.All); all && k == 0 {
+				return e.extent(x.X, i)
+			} else if all {
+				k--
+			} else if _, single := y.(*ast.Single); !single {
+				return nil, false
+			}
+			d = i + 1
+		}
+		return e.extent(x.X, d+k)
+	case *ast.Unary:
+		if x.Op == "'" {
+			if size, ok := e.extent(x.X, 1-k); ok {
+				return size, true
+			}
+		}
+		return e.extent(x.X, k)
+	case *ast.Binary:
+		if x.Op == "*" && k == 1 {
+			return e.extent(x.Y, k)
+		}
+		if size, ok := e.extent(x.X, k); ok {
+			return size, true
+		}
+		return e.extent(x.Y, k)
+	case *ast.CallExpr:
+		if len(x.Args) == 1 && elementwise[x.Func.Name] {
+			return e.extent(x.Args[0], k)
+		}
+	}
+	return nil, false
+}
+
+// elementwise are functions whose results have the sizes of their arguments.
+var elementwise = map[string]bool{"softmax": true, "log_softmax": true, "exp": true, "log": true, "inv_logit": true, "cumulative_sum": true}
+
+// declared is the only declaration of a variable with this name; nil if there are several.
+func (e *emitter) declared(name string) *ast.VarDecl {
+	var found *ast.VarDecl
+	for n, v := range e.info.Defs {
+		d, ok := n.(*ast.VarDecl)
+		if !ok || v.Name != name {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = d
+	}
+	return found
+}
+
+// local reports an expression with variables that are not global.
+func (e *emitter) local(x ast.Expr) bool {
+	found := false
+	ast.Inspect(x, func(n ast.Node) bool {
+		if y, ok := n.(*ast.VarExpr); ok {
+			global := false
+			for _, v := range e.info.Defs {
+				global = global || v.Name == y.Name && v.Global
+			}
+			found = found || !global
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// declareExpected declares the output of a variable with these sizes.
+func (e *emitter) declareExpected(v *check.Var, name string, sizes []ast.Expr) ast.Stmt {
+	if k := e.vectors[v]; k != nil {
+		return declare(&ast.TypeExpr{ArrayDims: sizes, Elem: types.VectorType.Kind.String(), Sizes: []ast.Expr{k}}, name, nil)
+	}
+	t := v.Type
+	if t.Scalar() == types.Int {
+		t = types.RealType.Array(t.Dims)
+	}
+	return declare(typeExpr(t, sizes), name, nil)
+}
+
+// expect are the statements that compute the outputs of a term's observations.
+func (e *emitter) expect(t *term) []ast.Stmt {
+	p := e.plans[planKey{t.at, t.variate}]
+	name, rank := e.names[t.place.v], t.place.v.Type.Rank()
+	dist, _ := t.distribution(e.kind)
+	if q, _, ok := plain(dist, e.typeOf(t.variate), p.args); ok && !t.user {
+		dist = q
+	}
+	observation := e.typeOf(t.variate)
+	if p.each {
+		observation, _ = observation.Elem()
+	}
+	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
+		whole := make([]bool, len(args))
+		var of types.Type // of the argument that is the value, if it is one
+		for k, a := range p.args {
+			at := a.typ
+			if p.each && p.split[k] {
+				at, _ = at.Elem()
+			}
+			whole[k] = at.IsScalar() && at.Kind == types.Int
+			if f, ok := p.moments.formula.(*ast.VarExpr); ok && k < len(p.moments.params) && f.Name == p.moments.params[k].Name {
+				of = at
+			}
+		}
+		var value ast.Expr
+		switch m := &p.moments; {
+		case m.function != "":
+			value = call(m.function, args...)
+		case m.truncated:
+			value = e.truncatedMean(t, &p, dist, args)
+		default:
+			value = m.filled(variate, args, whole)
+		}
+		switch {
+		case observation.Dims > 0 && observation.Rank() == 1: // counts of categories
+			value = call("to_array_1d", value)
+		case observation.Kind == types.RowVector && p.moments.function == "" && of.Kind != types.RowVector,
+			observation.Kind == types.Vector && of.Kind == types.RowVector:
+			value = transposed(value)
+		}
+		return []ast.Stmt{assign(indexed(variable(name), t.place.at(e.now, i, rank)), "=", value)}
+	})
+}
+
+// truncatedMean is the call of a function that computes the mean of a truncated distribution.
+func (e *emitter) truncatedMean(t *term, p *plan, dist string, args []ast.Expr) ast.Expr {
+	key := dist + meanSuffix
+	if e.truncated == nil {
+		e.truncated = map[string]string{}
+	}
+	if e.truncated[key] == "" {
+		name := e.freshEnding("truncated_"+dist, meanSuffix)
+		e.truncated[key] = name
+		text := normalTruncatedMean
+		if discrete(p.function) {
+			text = discreteTruncatedMean
+		}
+		text = strings.ReplaceAll(text, "MEAN", meanOf(dist))
+		e.addTruncated(name, p.function, text, "least most lo hi all_of total j k term")
+	}
+	lower, upper := e.bounds(t, discrete(p.function))
+	return call(e.truncated[key], append([]ast.Expr{lower, upper}, args...)...)
+}
+
+// meanOf is the mean of a distribution of numbers, in p1, p2 and so on.
+func meanOf(dist string) string {
+	m, _ := stdlib.MomentsOf(dist)
+	text := m.Mean
+	for i, p := range m.Params {
+		text = regexp.MustCompile(`\b`+p.Name+`\b`).ReplaceAllString(text, fmt.Sprintf("p%d", i+1))
+	}
+	return text
+}
+
+const normalTruncatedMean = `
+  real NAME(PARAMS) {
+    real lo = (least - p1) / p2;
+    real hi = (most - p1) / p2;
+    real all_of = lo > 0 ? log_diff_exp(std_normal_lccdf(lo), std_normal_lccdf(hi)) : log_diff_exp(std_normal_lcdf(hi), std_normal_lcdf(lo));
+    real total = p1 + p2 * (exp(std_normal_lpdf(lo) - all_of) - exp(std_normal_lpdf(hi) - all_of));
+    return fmin(fmax(total, least), most);
+  }
+`
+
+// Without an upper bound, and with few values below the lower one, the mean follows from the whole
+// distribution's. Otherwise the masses between the bounds are added up, until they no longer count.
+const discreteTruncatedMean = `
+  real NAME(PARAMS) {
+    int lo = max(least, LEAST);
+    int hi = min(most, MOST);
+    if (lo > hi) {
+      reject("no value between the bounds ", least, " and ", most, " is possible");
+    }
+    real total = 0;
+    real all_of = 0;
+    if (hi == UNBOUNDED) {
+      all_of = lo > LEAST ? DIST_lccdf(lo - 1 | GIVEN) : 0;
+      if (all_of > -5) {
+        for (j in LEAST:(lo - 1)) {
+          total += j * exp(DIST_lpmf(j | GIVEN));
+        }
+        return ((MEAN) - total) / exp(all_of);
+      }
+    } else {
+      all_of = lo > LEAST ? log_diff_exp(DIST_lcdf(hi | GIVEN), DIST_lcdf(lo - 1 | GIVEN)) : DIST_lcdf(hi | GIVEN);
+    }
+    int k = lo;
+    while (k <= hi) {
+      real term = k * exp(DIST_lpmf(k | GIVEN) - all_of);
+      total += term;
+      if (k > (MEAN) && term < 1e-17 * total) {
+        break;
+      }
+      k += 1;
+    }
+    return total;
+  }
+`
