@@ -100,6 +100,7 @@
 //
 //	model/predict.emitter.stmt                  statements of derived models
 //	model/predict.analysis.placeOf              which data a variate is
+//	model/predict.emitter.extent                sizes of vectors, from declarations
 //	compile/internal/contest.mutator.inside        where a program can be mutated
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast

@@ -172,8 +172,8 @@ func asReal(x ast.Expr) ast.Expr {
 	return binary("*", &ast.RealLit{Text: "1.0"}, x)
 }
 
-// stripLink takes the linear predictor out of an argument such as inv_logit(eta): it is eta, and not
-// logit(inv_logit(eta)), which has lost digits.
+// stripLink takes the linear predictor out of an argument such as inv_logit(eta): eta itself, as
+// logit(inv_logit(eta)) has lost digits.
 func (e *emitter) stripLink(t *term, p *plan) {
 	link, ok := ast.Unparen(p.moments.formula).(*ast.CallExpr)
 	if !ok || len(link.Args) != 1 || link.Func.Name != "log" && link.Func.Name != "logit" {

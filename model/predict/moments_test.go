@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
+	"github.com/ppl-lang/ppl/stdlib/stdlibtest"
 )
 
 // noMean are the distributions without a mean, and noVariance those with one but without a
@@ -23,38 +23,6 @@ var (
 	}
 	noVariance = map[string]string{"von_mises": "of an angle: that of its cosine and sine is something else"}
 )
-
-// massAt returns the density or mass at each of y, for parameters p.
-func massAt(t *testing.T, d *stdlib.Dist, y, p []float64) []float64 {
-	t.Helper()
-	g := ad.NewGraph()
-	shape := []int{len(y)}
-	array := func(v []float64) ad.Ref { return g.ConstArray(ad.Type{Shape: shape}, v) }
-	var params []ad.Ref
-	for _, v := range p {
-		params = append(params, array(slices.Repeat([]float64{v}, len(y))))
-	}
-	sum := g.Const(0)
-	for _, term := range d.Terms(g, array(y), params) {
-		v, w := term.Value, term.Weight
-		if term.Make != nil {
-			v = term.Make()
-		}
-		if w == 0 {
-			w = 1
-		}
-		if term.Total {
-			t.Fatalf("%s adds up its elements", d.Name)
-		}
-		sum = g.Add(sum, g.Scale(w, v))
-	}
-	g.Output(g.Broadcast(g.Exp(sum), shape))
-	out, err := g.Eval(nil, &ad.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out[0]
-}
 
 // support is the interval on which the distribution has its mass.
 func support(d *stdlib.Dist, p []float64) (lo, hi float64) {
@@ -117,7 +85,10 @@ func integrated(t *testing.T, d *stdlib.Dist, p []float64) (total, mean, varianc
 			}
 		}
 	}
-	f := massAt(t, d, y, p)
+	f, err := stdlibtest.Densities(d, y, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range y {
 		total += f[i] * weights[i]
 		mean += y[i] * f[i] * weights[i]

@@ -366,3 +366,31 @@ func (v Value) Lane(l int) Value {
 	v.Lanes, v.Data = 0, v.Data[l*size:(l+1)*size]
 	return v
 }
+
+// Densities returns the density or mass of a distribution at each of y, for parameters p.
+func Densities(d *stdlib.Dist, y, p []float64) ([]float64, error) {
+	g := ad.NewGraph()
+	shape := []int{len(y)}
+	array := func(v []float64) ad.Ref { return g.ConstArray(ad.Type{Shape: shape}, v) }
+	var params []ad.Ref
+	for _, v := range p { // as many as there are y, so that Terms does not add elements up
+		params = append(params, array(slices.Repeat([]float64{v}, len(y))))
+	}
+	sum := g.Const(0)
+	for _, term := range d.Terms(g, array(y), params) {
+		v, w := term.Value, term.Weight
+		if term.Make != nil {
+			v = term.Make()
+		}
+		if w == 0 {
+			w = 1
+		}
+		sum = g.Add(sum, g.Scale(w, v))
+	}
+	g.Output(g.Broadcast(g.Exp(sum), shape))
+	out, err := g.Eval(nil, &ad.Env{})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
