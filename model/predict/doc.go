@@ -17,6 +17,7 @@
 //	replicate.go statements for replicated data
 //	expected.go  statements for expected values and linear predictors
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
+//	summaries.go what a program computes from all rows of a column
 //	toplevel.go  which priors are not conditional on other parameters
 //	truncate.go  generators of truncated distributions
 //	rewrite.go   expressions and statements with other names

@@ -1,0 +1,624 @@
+package assess
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// EffectKind is what is computed of expected outcomes.
+type EffectKind string
+
+// The kinds, with the names of R's marginaleffects.
+const (
+	Predictions EffectKind = "predictions" // averages of expected outcomes
+	Comparisons EffectKind = "comparisons" // between values of a variable
+	Slopes      EffectKind = "slopes"      // derivatives with respect to a number
+)
+
+// Contrast is how two averages are compared.
+type Contrast string
+
+// The contrasts. Ratios are those of averages.
+const (
+	Difference Contrast = "difference"
+	Ratio      Contrast = "ratio"
+	OddsRatio  Contrast = "odds"
+	Lift       Contrast = "lift" // relative difference
+)
+
+// Pairing is which levels of a factor are compared.
+type Pairing string
+
+// The pairings.
+const (
+	Reference  Pairing = "reference"  // each level with the first
+	Sequential Pairing = "sequential" // each level with the one before
+	Pairwise   Pairing = "pairwise"   // all pairs
+)
+
+// EffectOptions are options of [EffectsOf].
+type EffectOptions struct {
+	Kind     EffectKind
+	Of       []string // variables of the data
+	By       []string // variables whose values make groups, over which averages are taken
+	At       []At     // values that all rows get; all combinations
+	Contrast Contrast
+	Pairing  Pairing
+	Step     float64 // by which numbers are increased in comparisons
+	Outcome  string  // needed if the model has several
+	Link     bool    // on the scale of the linear predictor
+	Ranks    bool    // of the levels, by their predictions
+	Data     *data.Set
+	Seed     uint64
+	Parallel int
+}
+
+// At sets a variable to values, one after another.
+type At struct {
+	Name   string
+	Values []float64
+}
+
+// Effects is the result of [EffectsOf].
+type Effects struct {
+	Outcome    string // the variable of the data
+	Categories bool   // there is an effect for each category of the outcome
+	Rows       []Effect
+	Ranks      []LevelRank
+	Failed     int
+	Left       []predict.Left
+	Observed   []string // why the expected values are those given other observed values
+}
+
+// Setting is a variable with a value. Label is its level, or the number.
+type Setting struct {
+	Name, Label string
+	Value       float64
+}
+
+// Effect is one quantity at all draws.
+type Effect struct {
+	Term     string    // the variable that changes; "" for predictions without one
+	Level    *Setting  // of a prediction
+	From, To *Setting  // of a comparison; nil for slopes. For numbers, To is the step
+	By, At   []Setting // the group, and the values that all rows have
+	Category int       // of the outcome, from 1; 0 if it has none
+	Draws    []float64
+}
+
+// LevelRank has the probabilities of the ranks of a level among all, by its expected outcome. Rank 1
+// is the highest. Levels that are equal at a draw share their ranks equally.
+type LevelRank struct {
+	Term          string
+	Level         Setting
+	By, At        []Setting
+	Category      int
+	Mean          float64
+	Probabilities []float64
+}
+
+// effecting is the state of EffectsOf.
+type effecting struct {
+	EffectOptions
+	ctx     context.Context
+	fit     *fit.Fit
+	base    *data.Set
+	derived *model.Derived
+	out     predict.Output
+	rows    int
+	factors []string
+	result  *Effects
+	known   map[string]averages
+}
+
+// averages holds the mean expected outcome: [group][category][draw].
+type averages [][][]float64
+
+// EffectsOf computes how the expected outcome depends on variables of the data, at every draw of a
+// fit: each quantity compares averages over the rows, in which a variable has other values and all
+// others stay as observed.
+func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: o.Data, known: map[string]averages{}}
+	if e.base == nil {
+		if e.base, err = f.Data(); err != nil {
+			return nil, err
+		}
+	}
+	if e.derived, err = m.DeriveExpected(e.base, o.Link); err != nil {
+		return nil, err
+	}
+	if err := e.chooseOutcome(); err != nil {
+		return nil, err
+	}
+	changed := slices.Clone(o.Of)
+	for _, a := range o.At {
+		changed = append(changed, a.Name)
+	}
+	if s := predict.Summarised(m.Program(), changed...); len(s) > 0 {
+		return nil, &SummarisedError{s[0]}
+	}
+	e.factors = predict.Indices(m.Program())
+	e.result = &Effects{Outcome: e.out.Variable, Left: e.derived.Left, Observed: e.out.Observed}
+	for _, name := range slices.Concat(changed, o.By) {
+		if err := e.checkVariable(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, at := range combinations(o.At) {
+		if err := e.at(at); err != nil {
+			return nil, err
+		}
+	}
+	return e.result, nil
+}
+
+// SummarisedError says that a model computes something from all rows of a variable that an effect
+// would change, so that setting the variable would change the meaning of its coefficients.
+type SummarisedError struct{ Left predict.Left }
+
+func (e *SummarisedError) Error() string {
+	at := e.Left.Span.Begin()
+	return fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, which would change with the variable", e.Left.Text, at.File, at.Line)
+}
+
+func (e *effecting) chooseOutcome() error {
+	var names []string
+	for _, out := range e.derived.Outputs {
+		names = append(names, out.Variable)
+		if e.EffectOptions.Outcome == out.Variable || e.EffectOptions.Outcome == "" {
+			e.out = out
+		}
+	}
+	switch {
+	case e.EffectOptions.Outcome == "" && len(names) > 1:
+		return fmt.Errorf("the model has several outcomes: %s; choose one", strings.Join(names, ", "))
+	case e.out.Name == "":
+		return fmt.Errorf("the model has no outcome %s, but %s", e.EffectOptions.Outcome, strings.Join(names, ", "))
+	case e.out.Dims != 1:
+		return fmt.Errorf("the outcome %s has %d dimensions; effects are averages over rows, so it must have one", e.out.Variable, e.out.Dims)
+	}
+	return nil
+}
+
+// columns lists the variables of the data that have a value for each row.
+func (e *effecting) columns() []string {
+	var out []string
+	for _, n := range e.base.Names() {
+		if v, ok := e.base.Get(n); ok && len(v.Shape) == 1 && v.Shape[0] == e.rows && n != e.out.Variable {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (e *effecting) checkVariable(name string) error {
+	if e.rows == 0 {
+		q, err := e.bind(e.base)
+		if err != nil {
+			return err
+		}
+		for _, n := range q.GeneratedNames() {
+			if row, _, ok := e.place(n); ok {
+				e.rows = max(e.rows, row+1)
+			}
+		}
+	}
+	v, ok := e.base.Get(name)
+	switch {
+	case name == e.out.Variable:
+		return fmt.Errorf("%s is the outcome", name)
+	case !ok:
+		return fmt.Errorf("the data have no %s; they have %s", name, strings.Join(e.columns(), ", "))
+	case len(v.Shape) != 1 || v.Shape[0] != e.rows:
+		return fmt.Errorf("%s has no value for each of the %d rows; these have: %s", name, e.rows, strings.Join(e.columns(), ", "))
+	}
+	return nil
+}
+
+// bind binds the derived model to data.
+func (e *effecting) bind(values *data.Set) (*model.Posterior, error) {
+	o := e.fit.Binding()
+	o.AllowImpossible = true
+	return e.derived.BindContext(e.ctx, values, o)
+}
+
+// place is the row and the category, from 0, that a generated quantity is about.
+func (e *effecting) place(name string) (row, category int, ok bool) {
+	parts := strings.Split(name, ".")
+	if parts[0] != e.out.Name || len(parts) < 2 {
+		return 0, 0, false
+	}
+	row, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return 0, 0, false
+	}
+	if len(parts) > 2 {
+		if category, err = strconv.Atoi(parts[2]); err != nil {
+			return 0, 0, false
+		}
+		return row - 1, category - 1, true
+	}
+	return row - 1, 0, true
+}
+
+// change is a variable that gets a value in all rows or, with add, is increased.
+type change struct {
+	name  string
+	value float64
+	add   bool
+}
+
+// changing returns the data with changes.
+func changing(s *data.Set, changes []change) *data.Set {
+	return s.With(func(name string, v data.Value) data.Value {
+		for _, c := range changes {
+			if c.name != name {
+				continue
+			}
+			out := data.Value{Shape: v.Shape, Reals: slices.Clone(v.Reals)}
+			for i := range out.Reals {
+				if !c.add {
+					out.Reals[i] = 0
+				}
+				out.Reals[i] += c.value
+			}
+			out.IsInt = v.IsInt && c.value == math.Trunc(c.value)
+			if out.IsInt {
+				out.Ints = make([]int64, len(out.Reals))
+				for i, x := range out.Reals {
+					out.Ints[i] = int64(x)
+				}
+			}
+			v = out
+		}
+		return v
+	})
+}
+
+// groups returns the groups of rows, in the order of their levels, and the group of each row.
+func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
+	of = make([]int, e.rows)
+	type key struct {
+		values []float64
+		rows   []int
+	}
+	found := map[string]*key{}
+	for r := range e.rows {
+		var k key
+		for _, name := range e.By {
+			v, _ := e.base.Get(name)
+			x := v.Reals[r]
+			if i := slices.IndexFunc(at, func(c change) bool { return c.name == name }); i >= 0 {
+				x = at[i].value
+			}
+			k.values = append(k.values, x)
+		}
+		id := fmt.Sprint(k.values)
+		if found[id] == nil {
+			found[id] = &k
+		}
+		found[id].rows = append(found[id].rows, r)
+	}
+	var keys []*key
+	for _, k := range found {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return slices.Compare(keys[i].values, keys[j].values) < 0 })
+	for g, k := range keys {
+		var s []Setting
+		for i, x := range k.values {
+			s = append(s, e.setting(e.By[i], x))
+		}
+		settings = append(settings, s)
+		for _, r := range k.rows {
+			of[r] = g
+		}
+	}
+	return settings, of
+}
+
+// setting names a value of a variable, by its level if it has one.
+func (e *effecting) setting(name string, x float64) Setting {
+	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
+	levels := e.base.Levels(name)
+	if d, err := e.fit.Data(); levels == nil && err == nil {
+		levels = d.Levels(name)
+	}
+	if i := int(x); levels != nil && float64(i) == x && i >= 1 && i <= len(levels) {
+		s.Label = levels[i-1]
+	}
+	return s
+}
+
+// average computes the averages of expected outcomes over groups of rows, with changes of the data.
+func (e *effecting) average(changes []change, groups int, of []int) (averages, error) {
+	key := fmt.Sprint(changes)
+	if a, ok := e.known[key]; ok {
+		return a, nil
+	}
+	q, err := e.bind(changing(e.base, changes))
+	if err != nil {
+		return nil, err
+	}
+	type cell struct{ column, group, category int }
+	var cells []cell
+	categories := 1
+	counts := make([]float64, groups)
+	for i, n := range q.GeneratedNames() {
+		row, category, ok := e.place(n)
+		if !ok || row >= len(of) {
+			continue
+		}
+		cells = append(cells, cell{i, of[row], category})
+		categories = max(categories, category+1)
+		e.result.Categories = e.result.Categories || strings.Count(n, ".") > 1
+	}
+	offsets, total := make([]int, e.fit.Draws.Chains()), 0
+	for c := range offsets {
+		offsets[c] = total
+		total += e.fit.Draws.Len(c)
+	}
+	out := make(averages, groups)
+	for g := range out {
+		out[g] = make([][]float64, categories)
+		for k := range out[g] {
+			out[g][k] = make([]float64, total)
+		}
+	}
+	for _, c := range cells {
+		if c.category == 0 {
+			counts[c.group]++
+		}
+	}
+	g, err := fit.Generate(e.ctx, q, e.fit, fit.GenerateOptions{Seed: e.Seed, Parallel: e.Parallel, Each: func(chain, draw int, values []float64) error {
+		at := offsets[chain] + draw
+		for _, c := range cells {
+			out[c.group][c.category][at] += values[c.column] / counts[c.group]
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	e.result.Failed = max(e.result.Failed, g.Failed)
+	e.known[key] = out
+	return out, nil
+}
+
+// combinations lists all combinations of values.
+func combinations(all []At) [][]change {
+	out := [][]change{nil}
+	for _, a := range all {
+		var next [][]change
+		for _, c := range out {
+			for _, v := range a.Values {
+				next = append(next, append(slices.Clip(c), change{name: a.Name, value: v}))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// at computes the effects where all rows have some values.
+func (e *effecting) at(at []change) error {
+	groups, of := e.groups(at)
+	var where []Setting
+	for _, c := range at {
+		where = append(where, e.setting(c.name, c.value))
+	}
+	add := func(t Effect, value func(g, k int) []float64, like averages) {
+		for g := range groups {
+			for k := range like[g] {
+				row := t
+				row.By, row.At, row.Draws = groups[g], where, value(g, k)
+				if e.result.Categories {
+					row.Category = k + 1
+				}
+				e.result.Rows = append(e.result.Rows, row)
+			}
+		}
+	}
+	with := func(c ...change) (averages, error) {
+		return e.average(append(slices.Clip(at), c...), len(groups), of)
+	}
+	if len(e.Of) == 0 {
+		a, err := with()
+		if err != nil {
+			return err
+		}
+		add(Effect{}, func(g, k int) []float64 { return a[g][k] }, a)
+		return nil
+	}
+	for _, name := range e.Of {
+		levels := e.levels(name)
+		switch {
+		case e.Kind == Predictions || e.Ranks:
+			if levels == nil {
+				return fmt.Errorf("%s is a number with many values: set those that you want predictions at", name)
+			}
+			var all []averages
+			for _, x := range levels {
+				a, err := with(change{name: name, value: x})
+				if err != nil {
+					return err
+				}
+				all = append(all, a)
+				s := e.setting(name, x)
+				if e.Kind == Predictions {
+					add(Effect{Term: name, Level: &s}, func(g, k int) []float64 { return a[g][k] }, a)
+				}
+			}
+			if e.Ranks {
+				e.rank(name, levels, all, groups, where)
+			}
+		case e.Kind == Slopes:
+			if levels != nil {
+				return fmt.Errorf("%s is a factor, which has no slope: compare its levels", name)
+			}
+			v, _ := e.base.Get(name)
+			if v.IsInt {
+				return fmt.Errorf("%s has whole numbers, so it cannot change a little: compare instead", name)
+			}
+			h := 1e-4 * (slices.Max(v.Reals) - slices.Min(v.Reals))
+			if h == 0 {
+				h = 1e-4 * max(1, math.Abs(v.Reals[0]))
+			}
+			low, high, err := e.pair(with, change{name, -h / 2, true}, change{name, h / 2, true}, at)
+			if err != nil {
+				return err
+			}
+			add(Effect{Term: name}, func(g, k int) []float64 {
+				return zip(low[g][k], high[g][k], func(a, b float64) float64 { return (b - a) / h })
+			}, low)
+		case levels == nil:
+			low, high, err := e.pair(with, change{name, 0, true}, change{name, e.Step, true}, at)
+			if err != nil {
+				return err
+			}
+			step := Setting{Name: name, Value: e.Step, Label: "+" + strconv.FormatFloat(e.Step, 'g', -1, 64)}
+			add(Effect{Term: name, To: &step}, func(g, k int) []float64 {
+				return zip(low[g][k], high[g][k], e.Contrast.of)
+			}, low)
+		default:
+			for _, p := range e.Pairing.pairs(len(levels)) {
+				from, to := e.setting(name, levels[p[0]]), e.setting(name, levels[p[1]])
+				low, high, err := e.pair(with, change{name, from.Value, false}, change{name, to.Value, false}, at)
+				if err != nil {
+					return err
+				}
+				add(Effect{Term: name, From: &from, To: &to}, func(g, k int) []float64 {
+					return zip(low[g][k], high[g][k], e.Contrast.of)
+				}, low)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *effecting) pair(with func(...change) (averages, error), low, high change, at []change) (a, b averages, err error) {
+	if slices.ContainsFunc(at, func(c change) bool { return c.name == low.name }) && !low.add {
+		return nil, nil, fmt.Errorf("%s is set to a value and compared between its levels", low.name)
+	}
+	if a, err = with(low); err != nil {
+		return nil, nil, err
+	}
+	b, err = with(high)
+	return a, b, err
+}
+
+// levels lists the values of a factor: of an index, of a column with levels, or of one of zeros and
+// ones. It is nil for other numbers.
+func (e *effecting) levels(name string) []float64 {
+	v, _ := e.base.Get(name)
+	if !v.IsInt {
+		return nil
+	}
+	values := slices.Clone(v.Reals)
+	known, _ := e.fit.Data()
+	if known != nil { // new data may have some levels only
+		if old, ok := known.Get(name); ok {
+			values = append(values, old.Reals...)
+		}
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	binary := values[0] == 0 && values[len(values)-1] == 1 || len(values) == 1 && values[0] == 0
+	if binary {
+		return []float64{0, 1}
+	}
+	if slices.Contains(e.factors, name) || e.base.Levels(name) != nil || known != nil && known.Levels(name) != nil {
+		return values
+	}
+	return nil
+}
+
+// pairs lists the pairs of n levels that are compared.
+func (p Pairing) pairs(n int) (out [][2]int) {
+	for j := 1; j < n; j++ {
+		switch p {
+		case Sequential:
+			out = append(out, [2]int{j - 1, j})
+		case Pairwise:
+			for i := range j {
+				out = append(out, [2]int{i, j})
+			}
+		default:
+			out = append(out, [2]int{0, j})
+		}
+	}
+	return out
+}
+
+// of compares an average with another one.
+func (c Contrast) of(low, high float64) float64 {
+	switch c {
+	case Ratio:
+		return high / low
+	case OddsRatio:
+		return high / (1 - high) / (low / (1 - low))
+	case Lift:
+		return (high - low) / low
+	}
+	return high - low
+}
+
+func zip(a, b []float64, f func(a, b float64) float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = f(a[i], b[i])
+	}
+	return out
+}
+
+// rank computes the probabilities of the ranks of levels.
+func (e *effecting) rank(name string, levels []float64, all []averages, groups [][]Setting, at []Setting) {
+	for g := range groups {
+		for k := range all[0][g] {
+			n := len(all[0][g][k])
+			first := len(e.result.Ranks)
+			for _, x := range levels {
+				r := LevelRank{Term: name, Level: e.setting(name, x), By: groups[g], At: at, Probabilities: make([]float64, len(levels))}
+				if e.result.Categories {
+					r.Category = k + 1
+				}
+				e.result.Ranks = append(e.result.Ranks, r)
+			}
+			for d := range n {
+				for i := range levels {
+					above, equal := 0, 0
+					for j := range levels {
+						switch a, b := all[i][g][k][d], all[j][g][k][d]; {
+						case b > a:
+							above++
+						case b == a:
+							equal++
+						}
+					}
+					for rank := above; rank < above+equal; rank++ {
+						r := &e.result.Ranks[first+i]
+						r.Probabilities[rank] += 1 / float64(equal) / float64(n)
+						r.Mean += float64(rank+1) / float64(equal) / float64(n)
+					}
+				}
+			}
+		}
+	}
+}
