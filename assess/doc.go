@@ -11,6 +11,7 @@
 //	moments.go     moment matching for influential observations
 //	holdout.go NewHoldout: data without some observations, for refits; PredictHeldOut
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
+//	effects.go     EffectsOf: how expected outcomes depend on variables of the data
 //	criticism.go findings about predictions and about the estimates of LOO
 //	prior.go       SamplePrior: draws from the prior
 //	simulator.go NewSimulator: data sets from a model; datasets.go writes them to files

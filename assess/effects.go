@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -75,7 +78,8 @@ type Effects struct {
 	Categories bool   // there is an effect for each category of the outcome
 	Rows       []Effect
 	Ranks      []LevelRank
-	Failed     int
+	Draws      int
+	Failed     int // draws at which nothing could be computed
 	Left       []predict.Left
 	Observed   []string // why the expected values are those given other observed values
 }
@@ -96,8 +100,32 @@ type Effect struct {
 	Draws    []float64
 }
 
-// LevelRank has the probabilities of the ranks of a level among all, by its expected outcome. Rank 1
-// is the highest. Levels that are equal at a draw share their ranks equally.
+// EffectSummary summarises the draws of an effect.
+type EffectSummary struct {
+	Mean, SD  float64
+	Quantiles []float64
+	Above     float64 // share of the draws above a value
+}
+
+// Summary summarises the draws; above is the value for [EffectSummary].Above.
+func (e *Effect) Summary(above float64, probabilities ...float64) EffectSummary {
+	s := EffectSummary{Quantiles: diagnose.Quantiles(e.Draws, probabilities...)}
+	n := float64(len(e.Draws))
+	for _, x := range e.Draws {
+		s.Mean += x / n
+		if x > above {
+			s.Above += 1 / n
+		}
+	}
+	for _, x := range e.Draws {
+		s.SD += (x - s.Mean) * (x - s.Mean) / (n - 1)
+	}
+	s.SD = math.Sqrt(s.SD)
+	return s
+}
+
+// LevelRank has the probabilities of the ranks of a level among all, by its expected outcome. Rank
+// 1 is the highest. Levels that are equal at a draw share their ranks equally.
 type LevelRank struct {
 	Term          string
 	Level         Setting
@@ -124,7 +152,7 @@ type effecting struct {
 // averages holds the mean expected outcome: [group][category][draw].
 type averages [][][]float64
 
-// EffectsOf computes how the expected outcome depends on variables of the data, at every draw of a
+// EffectsOf computes how the expected outcome depends on variables of the data, at each draw of a
 // fit: each quantity compares averages over the rows, in which a variable has other values and all
 // others stay as observed.
 func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, error) {
@@ -223,7 +251,7 @@ func (e *effecting) checkVariable(name string) error {
 	v, ok := e.base.Get(name)
 	switch {
 	case name == e.out.Variable:
-		return fmt.Errorf("%s is the outcome", name)
+		return fmt.Errorf("%s is the outcome; effects are those of other variables: %s", name, strings.Join(e.columns(), ", "))
 	case !ok:
 		return fmt.Errorf("the data have no %s; they have %s", name, strings.Join(e.columns(), ", "))
 	case len(v.Shape) != 1 || v.Shape[0] != e.rows:
@@ -337,12 +365,12 @@ func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 // setting names a value of a variable, by its level if it has one.
 func (e *effecting) setting(name string, x float64) Setting {
 	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
-	levels := e.base.Levels(name)
+	levels, first := e.base.Factor(name)
 	if d, err := e.fit.Data(); levels == nil && err == nil {
-		levels = d.Levels(name)
+		levels, first = d.Factor(name)
 	}
-	if i := int(x); levels != nil && float64(i) == x && i >= 1 && i <= len(levels) {
-		s.Label = levels[i-1]
+	if i := int(x) - first; x == math.Trunc(x) && i >= 0 && i < len(levels) {
+		s.Label = levels[i]
 	}
 	return s
 }
@@ -375,6 +403,7 @@ func (e *effecting) average(changes []change, groups int, of []int) (averages, e
 		offsets[c] = total
 		total += e.fit.Draws.Len(c)
 	}
+	e.result.Draws = total
 	out := make(averages, groups)
 	for g := range out {
 		out[g] = make([][]float64, categories)
@@ -474,7 +503,7 @@ func (e *effecting) at(at []change) error {
 				return fmt.Errorf("%s is a factor, which has no slope: compare its levels", name)
 			}
 			v, _ := e.base.Get(name)
-			if v.IsInt {
+			if e.whole(name) {
 				return fmt.Errorf("%s has whole numbers, so it cannot change a little: compare instead", name)
 			}
 			h := 1e-4 * (slices.Max(v.Reals) - slices.Min(v.Reals))
@@ -548,6 +577,11 @@ func (e *effecting) levels(name string) []float64 {
 		return values
 	}
 	return nil
+}
+
+// whole reports a variable that the model declares as integers.
+func (e *effecting) whole(name string) bool {
+	return slices.ContainsFunc(e.derived.Program().IR().Data, func(v *ir.Var) bool { return v.Name == name && v.Type.Scalar() == types.Int })
 }
 
 // pairs lists the pairs of n levels that are compared.

@@ -56,6 +56,7 @@ func commandTable() []commandRow {
 		{"report", groupAfter, "Show a run as one HTML file with plots", runsArg, "", reportCommand},
 		{"generate", groupAfter, "Compute generated quantities at the draws of a run", modelArg, "", generateCommand},
 		{"predict", groupAfter, "Draw replicated data at the draws of a run", runArg, "", predictCommand},
+		{"effects", groupAfter, "Show how the expected outcome depends on variables of the data", runArg, "", effectsCommand},
 		{"ppc", groupAfter, "Compare the data with what the model predicts", runsArg, "", ppcCommand},
 		{"loo", groupAfter, "Estimate predictive accuracy by leave-one-out (PSIS-LOO)", runsArg, "exit-codes", looCommand},
 		{"cv", groupAfter, "Estimate predictive accuracy by fits without parts of the data", modelOrRunArg, "", cvCommand},

@@ -45,6 +45,8 @@ var printed = []struct{ document, command string }{
 	{"loo", "cv {model} --data {data} --folds 2 --chains 1 --warmup 50 --draws 50 -q"},
 	{"compare", "compare fit fit"},
 	{"ppc", "ppc fit"},
+	{"effects", "effects fit --of x"},
+	{"effects", "effects fit --at x=mean"},
 	{"sensitivity", "sensitivity fit"},
 	{"sensitivity", "sensitivity fit --prior all"},
 	{"sbc", "sbc {model} --data {data} --simulations 3 --ranks 9 --warmup 50 -q"},

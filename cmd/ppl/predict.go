@@ -52,28 +52,7 @@ each. --link gives the linear predictor, y_link, such as the log odds of a binar
 		if expected && link {
 			return usagef("--expected and --link exclude each other: the mean, or its linear predictor")
 		}
-		f, err := openFit(cmd.Context(), args, &o.memory)
-		if err != nil {
-			return err
-		}
-		if file != "" {
-			in := fitInput{input: o.input, model: file}
-			if _, err := in.posterior(cmd, f); err != nil {
-				return err
-			}
-		}
-		m, err := f.Model()
-		if err != nil {
-			return usagef("%v: give it by --model", err)
-		}
-		if file == "" {
-			o.readData(cmd.Context())
-		}
-		values, err := f.Data()
-		if file == "" || err != nil {
-			o.uses = m.Program().Declares
-			values, err = o.given(f, cmd.ErrOrStderr())
-		}
+		f, m, values, err := o.fitWithData(cmd, args, file)
 		if err != nil {
 			return err
 		}
@@ -111,6 +90,34 @@ each. --link gives the linear predictor, y_link, such as the log odds of a binar
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, leftNotes(d, what))
 	}
 	return cmd
+}
+
+// fitWithData opens a fit, with its model, from file if that is not empty, and its data or those of
+// --data.
+func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file string) (*fit.Fit, *model.Model, *data.Set, error) {
+	f, err := openFit(cmd.Context(), args, &o.memory)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if file != "" {
+		in := fitInput{input: o.input, model: file}
+		if _, err := in.posterior(cmd, f); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, nil, nil, usagef("%v: give it by --model", err)
+	}
+	if file == "" {
+		o.readData(cmd.Context())
+	}
+	values, err := f.Data()
+	if file == "" || err != nil {
+		o.uses = m.Program().Declares
+		values, err = o.given(f, cmd.ErrOrStderr())
+	}
+	return f, m, values, err
 }
 
 // underivable adds advice to an error about data that cannot be drawn, or whose expected values

@@ -124,6 +124,14 @@ func (s *Set) FromZero(name string) *Set {
 	return &out
 }
 
+// Factor returns the levels of a factor and the value of the first: 1, or 0 after [Set.FromZero].
+func (s *Set) Factor(name string) (levels []string, first int) {
+	if z := s.zeros[name]; z != nil {
+		return z, 0
+	}
+	return s.levels[name], 1
+}
+
 // Only returns the set with only the values of some names. A tuple keeps all its members.
 func (s *Set) Only(names func(name string) bool) *Set {
 	out := *s
