@@ -169,7 +169,11 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 			return nil, err
 		}
 	}
-	if e.derived, err = m.DeriveExpected(e.base, o.Link); err != nil {
+	kind := predict.Expected
+	if o.Link {
+		kind = predict.LinearPredictor
+	}
+	if e.derived, err = m.DeriveFor(e.base, kind, predict.Options{}); err != nil {
 		return nil, err
 	}
 	if err := e.chooseOutcome(); err != nil {
@@ -201,6 +205,7 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 // would change, so that setting the variable would change the meaning of its coefficients.
 type SummarisedError struct{ Left predict.Left }
 
+// Error implements error.
 func (e *SummarisedError) Error() string {
 	at := e.Left.Span.Begin()
 	return fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, which would change with the variable", e.Left.Text, at.File, at.Line)

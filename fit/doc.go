@@ -46,6 +46,7 @@
 //
 // Quantities at old draws:
 //
+//	grown.go          Grown: parameters with more elements than a fit has
 //	generate.go       Generate: generated quantities at the draws of a fit
 //	generated.go its results, as a fit and as files
 //

@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -25,6 +27,10 @@ import (
 type GenerateOptions struct {
 	Seed     uint64 // for random numbers, which depend only on the draw's chain and index
 	Parallel int    // goroutines; 0: GOMAXPROCS
+
+	// Parameters gives the names in the fit of parameters that have other names in the model; see
+	// [model.Derived].Known.
+	Parameters map[string]string
 
 	// Each, if not nil, receives the values of each draw instead of a store, in the order of
 	// [model.Posterior.GeneratedNames]. Use it for too many quantities to store. Chain and draw
@@ -65,7 +71,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 	if ctx == nil {
 		return nil, model.ErrNoContext
 	}
-	columns, err := ParameterColumns(p, f)
+	columns, err := parameterColumns(p, f, o.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +213,10 @@ func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int
 }
 
 // ParameterColumns finds the parameters of p among the columns of a fit.
-func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
+func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) { return parameterColumns(p, f, nil) }
+
+// parameterColumns is ParameterColumns for parameters with other names in the fit.
+func parameterColumns(p *model.Posterior, f *Fit, names map[string]string) ([]int, error) {
 	at := map[string]int{}
 	sizes := map[string]int{} // columns of each variable
 	for i, n := range f.Draws.Names() {
@@ -216,10 +225,17 @@ func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
 	}
 	var columns []int
 	want := map[string]int{}
-	for _, n := range p.ParameterNames() {
+	parameters := slices.Clone(p.ParameterNames())
+	for i, n := range parameters {
+		base, rest, _ := strings.Cut(n, ".")
+		if other := names[base]; other != "" {
+			parameters[i] = strings.TrimSuffix(other+"."+rest, ".")
+		}
+	}
+	for _, n := range parameters {
 		want[diagnose.VariableName(n)]++
 	}
-	for _, n := range p.ParameterNames() {
+	for _, n := range parameters {
 		v := diagnose.VariableName(n)
 		i, ok := at[n]
 		switch {
@@ -227,7 +243,7 @@ func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) {
 			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.Name())
 		case !ok || sizes[v] != want[v]:
 			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit: of those that belong to single rows or groups, the draws say nothing of others; "+
-				"its own program can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.Name(), sizes[v])
+				"predictions can draw these from their distribution in the model, as new levels", v, want[v], p.Name(), sizes[v])
 		}
 		columns = append(columns, i)
 	}

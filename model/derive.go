@@ -16,6 +16,9 @@ type Derived struct {
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
 
+	// Known gives the names in a fit of parameters with other names; see [predict.Derived].
+	Known map[string]string
+
 	// Scaled lists the statements on parameters that a model of the kind predict.TopLevel has, and
 	// Unscaled those that it lacks.
 	Scaled, Unscaled []string
@@ -38,23 +41,20 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 		return nil, err
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
-	return &Derived{derived, d.Outputs, d.Left, d.Scaled, d.Unscaled}, nil
+	return &Derived{derived, d.Outputs, d.Left, d.Known, d.Scaled, d.Unscaled}, nil
 }
 
 // DeriveReplicated derives the model that draws the data again, for data that may lack the
 // variables to be drawn.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
-	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
+	return m.DeriveFor(values, predict.Replicated, predict.Options{})
 }
 
-// DeriveExpected derives the model that computes the mean of each observation or, with link, its
-// linear predictor, for data that may lack the observations.
-func (m *Model) DeriveExpected(values *data.Set, link bool) (*Derived, error) {
-	kind := predict.Expected
-	if link {
-		kind = predict.LinearPredictor
-	}
-	return m.DeriveWith(kind, predict.Options{Unknown: m.notGiven(values, kind)})
+// DeriveFor is [Model.DeriveWith] for data that may lack the observations, for the kinds that
+// compute something for each of them.
+func (m *Model) DeriveFor(values *data.Set, kind predict.Kind, o predict.Options) (*Derived, error) {
+	o.Unknown = m.notGiven(values, kind)
+	return m.DeriveWith(kind, o)
 }
 
 // NotGiven lists the variables that a model draws, the variates of its statements

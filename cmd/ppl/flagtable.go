@@ -111,6 +111,8 @@ var flagTable = []flagRow{
 	{name: "program", topic: topicMethod, common: true, text: "print the program that draws the data, and end"},
 	{name: "expected", topic: topicMethod, common: true, text: "the mean of each observation, or the probability of each category, instead of draws of it"},
 	{name: "link", topic: topicMethod, common: true, text: "the linear predictor of each observation, such as the log odds of a binary one"},
+	{name: "new-levels", topic: topicMethod, common: true, value: "HOW", values: oneOf("error", "sample", "mean"),
+		text: "groups and rows that the fit does not have: an error, drawn from their distribution (sample), or its mean"},
 	{name: "of", of: "effects", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables of the data whose effect is wanted, separated by commas"},
 	{name: "at", topic: topicMethod, common: true, value: "DATA=VALUES", text: "values that all rows get: numbers or levels separated by commas, or mean; may be repeated"},
 	{name: "show", topic: topicMethod, common: true, value: "WHAT", values: oneOf("predictions", "comparisons", "slopes"),

@@ -49,14 +49,15 @@ type input struct {
 	noConfig   bool // configuration files are ignored
 	showConfig bool // the values of flags are printed, and nothing else is done
 
-	stdinAs string                 // what standard input has been read as; "": not yet
-	source  *source.File           // the model, once read
-	text    string                 // of the data, once read, until it is parsed
-	textErr error                  // why they could not be
-	digest  string                 // of the text
-	parsed  *data.Set              // what the text says
-	uses    func(name string) bool // names of the data of the model that was compiled; nil: any
-	as      *data.Set              // the data are read as these were, such as those of a fit; nil: by themselves
+	stdinAs   string                 // what standard input has been read as; "": not yet
+	source    *source.File           // the model, once read
+	text      string                 // of the data, once read, until it is parsed
+	textErr   error                  // why they could not be
+	digest    string                 // of the text
+	parsed    *data.Set              // what the text says
+	uses      func(name string) bool // names of the data of the model that was compiled; nil: any
+	newLevels bool                   // columns may have levels that as does not have
+	as        *data.Set              // the data are read as these were, such as those of a fit; nil: by themselves
 
 	// The run that model and data are kept of, and its folder; nil: they are read.
 	record    *folder.Record
@@ -371,7 +372,7 @@ func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 // parse reads the text of a file of data.
 func (in *input) parse(name, text string) (*data.Set, error) {
 	o := in.reading()
-	o.As = in.as
+	o.As, o.NewLevels = in.as, in.newLevels
 	for _, c := range in.counts {
 		name, of, _ := strings.Cut(c, "=")
 		if strings.TrimSpace(name) == "" {

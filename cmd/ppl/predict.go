@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +17,7 @@ import (
 
 func predictCommand() *cobra.Command {
 	var o quantityOptions
-	var file string
+	var file, newLevels string
 	var show, expected, link bool
 	cmd := &cobra.Command{
 		Use: "predict DIR",
@@ -34,6 +36,10 @@ those observed.
 uncertainty about the parameters alone. For categories, y_mean has the probability of
 each. --link gives the linear predictor, y_link, such as the log odds of a binary y.
 
+With --new-levels sample, new data may have groups, and rows, that the fit does not have:
+their parameters are drawn from their distribution in the model, u ~ normal(mu, tau), at
+each draw. With --new-levels mean they are its mean.
+
 --program prints the program that is run, in the language itself.`,
 		Example: `  ppl predict results --vars y_rep
   ppl predict results --expected --data new.csv
@@ -44,6 +50,7 @@ each. --link gives the linear predictor, y_link, such as the log odds of a binar
 	declare(cmd).Bool(&show, "program", false)
 	declare(cmd).Bool(&expected, "expected", false)
 	declare(cmd).Bool(&link, "link", false)
+	declare(cmd).String(&newLevels, "new-levels", "error")
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.rows.check(); err != nil {
@@ -52,25 +59,24 @@ each. --link gives the linear predictor, y_link, such as the log odds of a binar
 		if expected && link {
 			return usagef("--expected and --link exclude each other: the mean, or its linear predictor")
 		}
+		if !slices.Contains([]string{"error", "sample", "mean"}, newLevels) {
+			return usagef("--new-levels can be error, sample or mean, but is %q", newLevels)
+		}
+		o.newLevels = newLevels != "error"
 		f, m, values, err := o.fitWithData(cmd, args, file)
 		if err != nil {
 			return err
 		}
-		name, what, derive := "_rep", "replicated data", m.DeriveReplicated
-		if expected || link {
-			name, what = "_mean", "expected values"
-			if link {
-				name, what = "_link", "linear predictors"
-			}
-			derive = func(values *data.Set) (*model.Derived, error) { return m.DeriveExpected(values, link) }
+		name, what, kind := "_rep", "replicated data", predict.Replicated
+		switch {
+		case expected:
+			name, what, kind = "_mean", "expected values", predict.Expected
+		case link:
+			name, what, kind = "_link", "linear predictors", predict.LinearPredictor
 		}
-		d, err := derive(values)
+		d, err := m.DeriveFor(values, kind, predict.Options{})
 		if err != nil {
 			return underivable(err, what)
-		}
-		if show {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
-			return err
 		}
 		bind := o.bindOptions()
 		if r := f.Record(); r != nil {
@@ -79,17 +85,60 @@ each. --link gives the linear predictor, y_link, such as the log odds of a binar
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
-		p, err := d.BindContext(ctx, values, bind)
+		var p *model.Posterior
+		if !show || o.newLevels {
+			if p, err = d.BindContext(ctx, values, bind); err != nil {
+				return ended(ctx, cmd.ErrOrStderr(), err)
+			}
+		}
+		notes := leftNotes(d, what)
+		if o.newLevels {
+			grown, err := fit.Grown(p, f)
+			if err != nil {
+				return err
+			}
+			if len(grown) > 0 {
+				if d, err = m.DeriveFor(values, kind, predict.Options{Grown: grown, NewLevels: predict.NewLevels(newLevels)}); err != nil {
+					return noPopulation(err)
+				}
+				if p, err = d.BindContext(ctx, values, bind); err != nil {
+					return ended(ctx, cmd.ErrOrStderr(), err)
+				}
+				notes = append(notes, grownNote(grown, newLevels))
+			}
+		}
+		if show {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
+			return err
+		}
+		g, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Seed: o.seed, Parallel: o.parallel, Parameters: d.Known})
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
-		g, err := fit.Generate(ctx, p, f, fit.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
-		if err != nil {
-			return ended(ctx, cmd.ErrOrStderr(), err)
-		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, leftNotes(d, what))
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, notes)
 	}
 	return cmd
+}
+
+// grownNote says how elements of parameters were found that the fit does not have.
+func grownNote(grown []predict.Grown, how string) string {
+	var names []string
+	for _, g := range grown {
+		names = append(names, g.Name)
+	}
+	text := "drawn from their distribution in the model, at each draw"
+	if how == "mean" {
+		text = "the means of their distribution in the model, at each draw"
+	}
+	return fmt.Sprintf("The fit does not have all elements of %s; the others are %s.", strings.Join(names, ", "), text)
+}
+
+// noPopulation adds advice to an error about elements that cannot be drawn.
+func noPopulation(err error) error {
+	if !errors.Is(err, predict.ErrNoPopulation) {
+		return err
+	}
+	return fmt.Errorf("%w\nWrite a statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
 }
 
 // fitWithData opens a fit, with its model, from file if that is not empty, and its data or those of

@@ -14,16 +14,17 @@ import (
 // settingWords has the words for settings that are not simply a flag of the same name. DIR is the
 // folder of the fit.
 var settingWords = map[string]string{
-	"upgrade":         "`ppl fmt --upgrade` rewrites the program",
-	"legacy":          "`--legacy` reads it as it is",
-	"init=pathfinder": "ppl run --init pathfinder",
-	"moment-match":    "ppl loo DIR --moment-match",
-	"exact":           "ppl loo DIR --exact",
-	"cv":              "ppl cv DIR",
-	"generate":        "ppl generate",
-	"report-bug":      "ppl report-bug MODEL --data FILE",
-	"vars":            "ppl report DIR --vars",
-	"size":            "ppl report DIR --size",
+	"upgrade":           "`ppl fmt --upgrade` rewrites the program",
+	"legacy":            "`--legacy` reads it as it is",
+	"init=pathfinder":   "ppl run --init pathfinder",
+	"new-levels=sample": "ppl predict DIR --new-levels sample",
+	"moment-match":      "ppl loo DIR --moment-match",
+	"exact":             "ppl loo DIR --exact",
+	"cv":                "ppl cv DIR",
+	"generate":          "ppl generate",
+	"report-bug":        "ppl report-bug MODEL --data FILE",
+	"vars":              "ppl report DIR --vars",
+	"size":              "ppl report DIR --size",
 }
 
 // wordsFor returns the words for settings. dir is the folder of the fit; "": any.

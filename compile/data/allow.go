@@ -22,6 +22,10 @@ type Options struct {
 	// skipped if the table has such a column or if Counts names it.
 	As *Set
 
+	// NewLevels lets factors of As have more levels, which follow the others in alphabetical order.
+	// Numbers of levels grow with them. Otherwise, another level is a fault.
+	NewLevels bool
+
 	// Holes returns the treatment of missing values in a column of a table, given its name in the
 	// program. If Holes is nil, missing values are faults.
 	Holes func(column string) Holes

@@ -82,7 +82,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		used[name] = i
 		columns[i] = column{name: name, integers: true, numbers: true, truths: true, reals: []float64{}}
 		if o.As != nil {
-			columns[i].given = o.As.levels[name]
+			columns[i].given, columns[i].open = o.As.levels[name], o.NewLevels
 			if zeros := o.As.zeros[name]; zeros != nil {
 				columns[i].given = zeros
 			}
@@ -178,6 +178,11 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			switch {
 			case counted && len(earlier.Ints) == 1:
 				n = int(earlier.Ints[0])
+				if o.NewLevels && ok && v.IsInt {
+					for _, x := range v.Ints {
+						n = max(n, int(x))
+					}
+				}
 			case !ok:
 				return nil, &Error{File: file, Message: fmt.Sprintf("there is no column %s whose levels could be counted", count.Of), Fix: "the columns are " + strings.Join(s.names, ", ")}
 			case !v.IsInt:
@@ -263,6 +268,7 @@ type column struct {
 	text                      string   // the first field that is not a number
 	textRow, textLine, textAt int      // its place
 	given                     []string // the prescribed levels; nil: those in the column
+	open                      bool     // there may be other levels
 	levels                    []string // of a factor
 	fault                     *Error
 	faultLength               int    // length of the faulty text
@@ -408,7 +414,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			f = strings.TrimSpace(f)
 			code, ok := codes[i][f]
 			if !ok {
-				if given := columns[i].given; given != nil && !slices.Contains(given, f) {
+				if given := columns[i].given; given != nil && !columns[i].open && !slices.Contains(given, f) {
 					line, _ := r.FieldPos(i)
 					columns[i].fault, codes[i] = unknownLevel(columns[i].name, f, row+1, line, given), nil
 					continue
@@ -429,6 +435,9 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 		c := &columns[i]
 		if c.levels = c.given; c.levels == nil {
 			c.levels = slices.Sorted(maps.Keys(m))
+		} else if c.open {
+			others := slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(l string) bool { return slices.Contains(c.given, l) })
+			c.levels = slices.Concat(c.given, others)
 		}
 		order := make([]float64, len(m)) // from 1, of a code
 		for k, level := range c.levels {
@@ -454,7 +463,7 @@ func unknownLevel(name, text string, row, line int, given []string) *Error {
 	}
 	return &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", name, row),
 		Message: fmt.Sprintf("%s is %q in row %d, which is none of the %d levels in the data of the fit", name, clip(text), row, len(given)),
-		Fix:     "the levels are " + list + "; of others the draws say nothing"}
+		Fix:     "the levels are " + list + "; others can be drawn from their distribution", Settings: []string{"new-levels=sample"}}
 }
 
 // levelSize is the memory in bytes of a level without its string.

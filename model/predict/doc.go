@@ -16,6 +16,7 @@
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
 //	expected.go  statements for expected values and linear predictors
+//	grown.go     parameters with more elements than a fit has: new groups
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
 //	summaries.go what a program computes from all rows of a column
 //	toplevel.go  which priors are not conditional on other parameters

@@ -28,7 +28,10 @@ type emitter struct {
 	unknown   map[*check.Var]bool     // variables of the data that are not given
 	vectors   map[*check.Var]ast.Expr // sizes of the vectors that outputs have for each observation
 	plans     map[planKey]plan
-	now       rename // names that have changed, in what is being written
+	known     map[string]string // see Derived
+	grows     bool              // only parameters that grow are drawn
+	joint     string            // one of these whose elements cannot be drawn one by one
+	now       rename            // names that have changed, in what is being written
 
 	used      map[string]bool // names
 	functions []ast.Stmt      // more of them
@@ -218,11 +221,21 @@ func (e *emitter) split(function string, elem types.Type, args []argument) (spli
 // ---- The derived program ----
 
 // program is the derived program, with generated quantities that are the model block.
-func (e *emitter) program() *ast.File {
+func (e *emitter) program(o Options) (*ast.File, error) {
 	e.outputs()
 	model := &ast.BlockStmt{Stmts: e.stmts(e.model)}
 	quantities := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: append(e.declarations(), model)}
-	return e.file(quantities, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
+	if len(o.Grown) == 0 || !e.kind.predicts() {
+		return e.file(quantities, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters), nil
+	}
+	known, names, err := e.grow(quantities, o.Grown, o.NewLevels)
+	if err != nil {
+		return nil, err
+	}
+	e.known = names
+	f := e.file(quantities, ast.Functions, ast.Data, ast.TransformedData)
+	f.Blocks = slices.Insert(f.Blocks, len(f.Blocks)-1, known)
+	return f, nil
 }
 
 // file is a program of some blocks of the model and a last one, if that is not nil, with additions:
@@ -363,7 +376,9 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 		}
 		var out []ast.Stmt
 		for _, t := range e.findings[s].terms {
-			out = append(out, e.term(&t)...)
+			if !e.grows || e.grown[t.place.v] != nil {
+				out = append(out, e.term(&t)...)
+			}
 		}
 		return out
 	case *ast.CallStmt:

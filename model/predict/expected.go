@@ -338,7 +338,8 @@ func (e *emitter) expect(t *term) []ast.Stmt {
 			observation.Kind == types.Vector && of.Kind == types.RowVector:
 			value = transposed(value)
 		}
-		return []ast.Stmt{assign(indexed(variable(name), t.place.at(e.now, i, rank)), "=", value)}
+		at := t.place.at(e.now, i, rank)
+		return []ast.Stmt{e.unlessKnown(t.place.v, at, assign(indexed(variable(name), at), "=", value))}
 	})
 }
 

@@ -69,6 +69,11 @@ type Options struct {
 	// Unknown are variables of the data that are not given, only drawn: of them
 	// only the sizes matter.
 	Unknown []string
+
+	// Grown are parameters with more elements than the fit has, for [Replicated], [Expected] and
+	// [LinearPredictor]. NewLevels is how the others are found.
+	Grown     []Grown
+	NewLevels NewLevels
 }
 
 // Derived is a program that was derived from another one.
@@ -77,6 +82,10 @@ type Derived struct {
 	Text    string
 	Outputs []Output
 	Left    []Left
+
+	// Known gives the names in the fit of parameters that have other names in the program, as they
+	// are the known elements of parameters that have grown.
+	Known map[string]string
 
 	// Scaled are the statements of [TopLevel], and Unscaled what else the model says about
 	// parameters alone.
@@ -118,7 +127,7 @@ var ErrUnderivable = errors.New("nothing can be derived")
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{
-		analysis: analyse(tree, info), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
+		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
 		dims: map[*check.Var]int{}, names: map[*check.Var]string{},
 	}
 	if !kind.isPrior() {
@@ -140,6 +149,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
 	var derived *ast.File
+	var err error
 	switch kind {
 	case Prior, TopLevel:
 		derived = e.priorProgram()
@@ -149,10 +159,12 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 			return nil, &NotForwardError{reason}
 		}
 	default:
-		derived = e.program()
+		if derived, err = e.program(o); err != nil {
+			return nil, err
+		}
 	}
 	text := e.text(derived)
-	d := &Derived{Text: text, Left: e.left, Scaled: e.scaled, Unscaled: e.unscaled}
+	d := &Derived{Text: text, Left: e.left, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break
@@ -264,6 +276,7 @@ func (e *emitter) gather() {
 			f := e.findings[s]
 			kept := f.terms[:0]
 			for _, t := range f.terms {
+				e.bounded(&t)
 				if reason := e.plan(&t); reason != "" {
 					f.left = append(f.left, reason)
 					continue

@@ -131,7 +131,7 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 					return true
 				}
 				switch u := e.info.Uses[y]; {
-				case isParameter(u):
+				case e.isParameter(u):
 					bad = visit(u)
 				case !e.observable(u):
 					bad = fmt.Sprintf("the prior of %s depends on %s, which is computed", v.Name, u.Name)
@@ -200,7 +200,7 @@ func (e *emitter) adds(s ast.Stmt) bool {
 func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	switch x := ast.Unparen(variate).(type) {
 	case *ast.VarExpr:
-		if v := e.info.Uses[x]; v != nil && isParameter(v) {
+		if v := e.info.Uses[x]; v != nil && e.isParameter(v) {
 			return v
 		}
 	case *ast.CallExpr:
@@ -266,7 +266,7 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 				parts = append(parts, b)
 			}
 			for _, x := range parts {
-				if e.reads(x, isParameter) {
+				if e.reads(x, e.isParameter) {
 					return nil, fmt.Sprintf("%s is cut off by its bounds, at a probability that depends on other parameters", v.Name)
 				}
 			}

@@ -24,7 +24,7 @@ type Priors struct {
 // the variate, or part of it, of any density.
 func PriorsOf(p *compile.Program) Priors {
 	tree, info := p.Syntax()
-	a := analyse(tree, info)
+	a := analyse(tree, info, nil)
 	var out Priors
 	with := map[*check.Var]bool{}
 	variate := func(e ast.Expr, dist string) {

@@ -158,7 +158,8 @@ func (e *emitter) draw(t *term) (out []ast.Stmt) {
 		if t.place.of != "" {
 			value = call(t.place.inverse, value)
 		}
-		return []ast.Stmt{assign(indexed(variable(name), t.place.at(e.now, i, rank)), "=", value)}
+		at := t.place.at(e.now, i, rank)
+		return []ast.Stmt{e.unlessKnown(t.place.v, at, assign(indexed(variable(name), at), "=", value))}
 	})
 }
 

@@ -21,7 +21,7 @@ var summaries = map[string]bool{
 // values, so that (x - mean(x)) does not mean the same there.
 func Summarised(p *compile.Program, names ...string) (found []Left) {
 	tree, info := p.Syntax()
-	a := analyse(tree, info)
+	a := analyse(tree, info, nil)
 	is := func(v *check.Var) bool { return v.Block == ast.Data && slices.Contains(names, v.Name) }
 	for _, b := range tree.Blocks {
 		if b.Kind == ast.Functions || b.Kind == ast.GeneratedQuantities {
@@ -29,7 +29,7 @@ func Summarised(p *compile.Program, names ...string) (found []Left) {
 		}
 		ast.Inspect(b, func(n ast.Node) bool {
 			c, ok := n.(*ast.CallExpr)
-			if ok && summaries[c.Func.Name] && info.Calls[c] != nil && info.Calls[c].Func == nil && a.readsValues(c.Args[0], is) && !a.readsValues(c.Args[0], isParameter) {
+			if ok && summaries[c.Func.Name] && info.Calls[c] != nil && info.Calls[c].Func == nil && a.readsValues(c.Args[0], is) && !a.readsValues(c.Args[0], a.isParameter) {
 				found = append(found, Left{Span: c.Span(), Text: printer.Line(c), Reason: "it is computed from all rows"})
 			}
 			return true

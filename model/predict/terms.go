@@ -20,6 +20,7 @@ type analysis struct {
 	loops    map[ast.Stmt][]ast.Stmt
 	under    map[ast.Stmt][]ast.Expr     // the conditions that a statement depends on
 	assigned map[*check.Var][]assignment // to local variables and transformed parameters
+	grown    map[*check.Var]*Grown       // parameters with elements that are not known
 }
 
 // assignment is one to a variable, of the value of an expression.
@@ -67,9 +68,9 @@ type loose struct {
 	reason string
 }
 
-func analyse(tree *ast.File, info *check.Info) *analysis {
+func analyse(tree *ast.File, info *check.Info, grown map[*check.Var]*Grown) *analysis {
 	a := &analysis{
-		tree: tree, info: info, modelled: map[*check.Var]bool{}, loops: map[ast.Stmt][]ast.Stmt{},
+		tree: tree, info: info, grown: grown, modelled: map[*check.Var]bool{}, loops: map[ast.Stmt][]ast.Stmt{},
 		under: map[ast.Stmt][]ast.Expr{}, assigned: map[*check.Var][]assignment{},
 	}
 	for _, kind := range []ast.BlockKind{ast.TransformedData, ast.TransformedParameters, ast.Model} {
@@ -153,7 +154,7 @@ func (a *analysis) typeOf(e ast.Expr) types.Type { return a.info.Types[e].Type }
 // observable reports a variable that data may be: of the data, or computed from
 // them before the run.
 func (a *analysis) observable(v *check.Var) bool {
-	return v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData)
+	return v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData || a.grown[v] != nil)
 }
 
 // observe notes the variable of a variate of data.
@@ -212,8 +213,9 @@ func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) 
 // ofSizes are functions that depend on the sizes of their arguments alone.
 var ofSizes = map[string]bool{"size": true, "rows": true, "cols": true, "dims": true, "num_elements": true}
 
-func isParameter(v *check.Var) bool {
-	return v.Global && v.Block == ast.Parameters
+// isParameter reports a parameter that is known.
+func (a *analysis) isParameter(v *check.Var) bool {
+	return v.Global && v.Block == ast.Parameters && a.grown[v] == nil
 }
 
 func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
@@ -221,7 +223,7 @@ func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
 // tilde finds what y ~ dist(args) is about.
 func (a *analysis) tilde(s *ast.Tilde) finding {
 	call := a.info.Calls[s]
-	if a.reads(s.Variate, isParameter) {
+	if a.reads(s.Variate, a.isParameter) {
 		var f finding
 		a.ofParameters(&f, s.Variate)
 		return f
@@ -256,7 +258,7 @@ func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
 func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
 	parts := addends(e, false, nil)
 	for _, p := range parts {
-		if len(parts) > 1 && a.readsValues(p.value, a.observable) && !a.reads(p.value, isParameter) {
+		if len(parts) > 1 && a.readsValues(p.value, a.observable) && !a.reads(p.value, a.isParameter) {
 			return true
 		}
 		x := ast.Unparen(p.value)
@@ -394,10 +396,10 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 		_, isDensity := density(call.Func.Name)
 		at := a.placeOf(call.Args[0])
 		switch {
-		case a.reads(call.Args[0], isParameter):
+		case a.reads(call.Args[0], a.isParameter):
 			a.ofParameters(f, call.Args[0])
 			return
-		case isDensity && at == nil && !a.reads(call.Args[0], a.observable) && a.reads(call, isParameter):
+		case isDensity && at == nil && !a.reads(call.Args[0], a.observable) && a.reads(call, a.isParameter):
 			f.loose = append(f.loose, loose{p, "its left side is a constant and no variable of the data"})
 			return
 		case at != nil && (isDensity || a.modelled[at.v]):
@@ -435,7 +437,7 @@ func (a *analysis) censors(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok && conditional(c.Func.Name) && len(c.Args) > 1 {
-			found = found || a.reads(c.Args[0], a.observable) && !a.reads(c.Args[0], isParameter) && a.reads(c, isParameter)
+			found = found || a.reads(c.Args[0], a.observable) && !a.reads(c.Args[0], a.isParameter) && a.reads(c, a.isParameter)
 		}
 		return !found
 	}, nil)

@@ -53,7 +53,7 @@ func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 		for _, p := range addends(s.Value, false, nil) {
 			var one finding
 			e.addend(&one, s, p, false)
-			if !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, isParameter) {
+			if !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, e.isParameter) {
 				continue
 			}
 			keep(e.topAddend(p.value), p.added())
@@ -88,7 +88,7 @@ func (e *emitter) topAddend(value ast.Expr) bool {
 	}
 	read := map[*check.Var]bool{}
 	e.reads(value, func(v *check.Var) bool {
-		if isParameter(v) {
+		if e.isParameter(v) {
 			read[v] = true
 		}
 		return false
@@ -99,7 +99,7 @@ func (e *emitter) topAddend(value ast.Expr) bool {
 // top reports whether a distribution of a variate, given expressions, is a prior at the top
 // level.
 func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
-	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, isParameter) }) {
+	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, e.isParameter) }) {
 		return false
 	}
 	if dist != "std_normal" && !(dist == "normal" && len(given) == 2 && isNumber(given[0], 0) && isNumber(given[1], 1)) {
@@ -107,7 +107,7 @@ func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	}
 	standardised := false
 	e.directly(variate, func(v *check.Var) bool {
-		standardised = standardised || isParameter(v) && v.Type.Rank() > 0 && e.multiplied(v)
+		standardised = standardised || e.isParameter(v) && v.Type.Rank() > 0 && e.multiplied(v)
 		return false
 	})
 	return !standardised
@@ -127,7 +127,7 @@ func isNumber(n ast.Node, value float64) bool {
 // effects are by their scale: mu + tau * z.
 func (e *emitter) multiplied(v *check.Var) bool {
 	is := func(u *check.Var) bool { return u == v }
-	other := func(u *check.Var) bool { return isParameter(u) && u != v }
+	other := func(u *check.Var) bool { return e.isParameter(u) && u != v }
 	found := false
 	for _, kind := range []ast.BlockKind{ast.TransformedParameters, ast.Model} {
 		b := e.tree.Block(kind)

@@ -1,0 +1,84 @@
+package fit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Grown finds the parameters of p that have other sizes than in the fit, because its data have
+// other rows or groups. Dimensions whose size is a number of levels keep the elements of the fit,
+// which are the first; in others, such as the number of rows, all elements are new. A size is a
+// number of levels if it was counted as one, or is the upper bound of integers among the data.
+func Grown(p *model.Posterior, f *Fit) ([]predict.Grown, error) {
+	now, then := shapes(p.ParameterNames()), shapes(f.Draws.Names())
+	program := p.Model().Program().IR()
+	var out []predict.Grown
+	for _, v := range program.Parameters {
+		a, b := now[v.Name], then[v.Name]
+		if v.Whole != nil || b == nil || slices.Equal(a, b) {
+			continue
+		}
+		if len(a) != len(b) || len(a) != len(v.Sizes) {
+			return nil, fmt.Errorf("%s has other dimensions than in the fit", v.Name)
+		}
+		g := predict.Grown{Name: v.Name, Shape: b}
+		for d, size := range v.Sizes {
+			switch {
+			case a[d] == b[d]:
+				g.Known = append(g.Known, -1)
+			case levels(p, program, size):
+				g.Known = append(g.Known, min(a[d], b[d]))
+			default:
+				g.Known = append(g.Known, 0)
+			}
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// shapes returns the shape of each variable, from the names of its elements.
+func shapes(names []string) map[string][]int {
+	out := map[string][]int{}
+	for _, n := range names {
+		base, rest, indexed := strings.Cut(n, ".")
+		if !indexed {
+			out[base] = []int{}
+			continue
+		}
+		for d, text := range strings.Split(rest, ".") {
+			i, err := strconv.Atoi(text)
+			if err != nil {
+				break
+			}
+			if d >= len(out[base]) {
+				out[base] = append(out[base], 0)
+			}
+			out[base][d] = max(out[base][d], i)
+		}
+	}
+	return out
+}
+
+// levels reports a size that is a number of levels of a factor.
+func levels(p *model.Posterior, program *ir.Program, size ir.Expr) bool {
+	ref, ok := size.(*ir.VarRef)
+	if !ok {
+		return false
+	}
+	for _, c := range p.Data().Reading().Counts {
+		if c.Name == ref.Var.Name {
+			return c.Of != ""
+		}
+	}
+	return slices.ContainsFunc(program.Data, func(v *ir.Var) bool {
+		bound, ok := v.Constraint.Upper.(*ir.VarRef)
+		return ok && bound.Var == ref.Var && len(v.Sizes) > 0
+	})
+}

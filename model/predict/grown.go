@@ -1,0 +1,251 @@
+package predict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// This file: parameters with more elements than a fit has, such as effects of new groups. They are
+// local variables of the derived program. Their known elements are the parameters of the fit; the
+// others are drawn by the statements of the model about them, each given those before it.
+
+// Grown is a parameter that has other sizes with the data at hand than in the fit.
+type Grown struct {
+	Name  string
+	Shape []int // in the fit
+	// Known has, for each dimension, the number of positions that the fit's elements fill, from the
+	// first; -1 where the sizes agree.
+	Known []int
+}
+
+// NewLevels is how elements that a fit does not have are found.
+type NewLevels string
+
+// The ways.
+const (
+	SampleNewLevels NewLevels = "sample" // drawn from their distribution at each draw
+	MeanNewLevels   NewLevels = "mean"   // its mean at each draw
+)
+
+// ErrNoPopulation says that the model does not say how further elements of a parameter arise.
+var ErrNoPopulation = errors.New("the model does not say how further elements arise")
+
+// growing prepares the parameters that grow: grown are those, by variable.
+func growing(info *check.Info, all []Grown) map[*check.Var]*Grown {
+	out := map[*check.Var]*Grown{}
+	for i := range all {
+		for _, v := range info.Defs {
+			if v.Name == all[i].Name && v.Global && v.Block == ast.Parameters {
+				out[v] = &all[i]
+			}
+		}
+	}
+	return out
+}
+
+// grow rewrites generated quantities for parameters that grow: before their last statement, the
+// model block, it declares and fills these parameters, and computes the transformed parameters.
+// known is the parameters block, with the elements of the fit.
+func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known *ast.Block, names map[string]string, err error) {
+	grown := growing(e.info, all)
+	names = map[string]string{}
+	known = &ast.Block{Kind: ast.Parameters}
+	var fill []ast.Stmt
+	for _, s := range e.tree.Block(ast.Parameters).Stmts {
+		d, ok := s.(*ast.VarDecl)
+		g := grown[e.info.Defs[s]]
+		if !ok || g == nil {
+			known.Stmts = append(known.Stmts, s)
+			continue
+		}
+		v := e.info.Defs[s]
+		if v.Constraint == types.Ordered || v.Constraint == types.PositiveOrdered || len(g.Shape) != v.Type.Rank() {
+			return nil, nil, fmt.Errorf("%w: %s is of type %s", ErrNoPopulation, v.Name, v.Constraint)
+		}
+		name := e.fresh(v.Name + "_known")
+		names[name] = v.Name
+		t := *d.Type
+		var shape []ast.Expr
+		for _, n := range g.Shape {
+			shape = append(shape, literal(int64(n)))
+		}
+		t.ArrayDims, t.Sizes = shape[:len(t.ArrayDims)], shape[len(t.ArrayDims):][:len(t.Sizes)]
+		known.Stmts = append(known.Stmts, &ast.VarDecl{Type: &t, Name: ast.Ident{Name: name}})
+		fill = append(fill, declare(typeExpr(v.Type, sizesOf(d.Type, v.Type)), v.Name, nil))
+		if !slices.Contains(g.Known, 0) {
+			var at []ast.Index
+			for _, k := range g.Known {
+				r := &ast.Range{}
+				if k >= 0 {
+					r.From, r.To = literal(1), literal(int64(k))
+				}
+				at = append(at, r)
+			}
+			fill = append(fill, assign(indexed(variable(v.Name), at), "=", indexed(variable(name), at)))
+		}
+	}
+	drawn, err := e.drawNew(grown, how)
+	if err != nil {
+		return nil, nil, err
+	}
+	fill = append(fill, drawn)
+	if b := e.tree.Block(ast.TransformedParameters); b != nil {
+		fill = append(fill, e.locals(b.Stmts)...)
+	}
+	last := len(quantities.Stmts) - 1
+	quantities.Stmts[last] = &ast.BlockStmt{Stmts: append(fill, quantities.Stmts[last])}
+	return known, names, nil
+}
+
+// locals are the statements of a block as those of a local one: declarations have no constraints.
+func (e *emitter) locals(stmts []ast.Stmt) (out []ast.Stmt) {
+	for _, s := range stmts {
+		if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[s] != nil {
+			v := e.info.Defs[s]
+			s = declare(typeExpr(v.Type, sizesOf(d.Type, v.Type)), v.Name, d.Init)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// drawNew is a block that gives values to the elements that are not known: the model block with its
+// statements about parameters that grow.
+func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt, error) {
+	kind := Replicated
+	if how == MeanNewLevels {
+		kind = Expected
+	}
+	n := &emitter{
+		analysis: analyse(e.tree, e.info, grown), kind: kind, used: e.used, comments: e.comments, truncated: e.truncated,
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, now: rename{}, grows: true,
+	}
+	n.gather()
+	for v, g := range grown {
+		if !slices.Contains(n.variables, v) {
+			for _, l := range n.left {
+				if n.order != nil && n.mentions(l, v) {
+					return nil, fmt.Errorf("%w: %s: %s", ErrNoPopulation, v.Name, l)
+				}
+			}
+			return nil, fmt.Errorf("%w: there is no statement such as %s ~ normal(mu, tau)", ErrNoPopulation, g.Name)
+		}
+		n.names[v] = v.Name
+	}
+	var needed []ast.Expr
+	for _, f := range n.findings {
+		for _, t := range f.terms {
+			if grown[t.place.v] != nil {
+				needed = append(needed, t.args...)
+			}
+		}
+	}
+	before, err := n.transformedBefore(needed, grown)
+	if err != nil {
+		return nil, err
+	}
+	stmts := n.stmts(n.model)
+	if n.joint != "" {
+		return nil, fmt.Errorf("%w: the elements of %s have one joint distribution", ErrNoPopulation, n.joint)
+	}
+	e.functions = append(e.functions, n.functions...)
+	if e.truncated == nil {
+		e.truncated = n.truncated
+	}
+	return &ast.BlockStmt{Stmts: append(before, stmts...)}, nil
+}
+
+// mentions reports whether what is left is a statement about a variable.
+func (e *emitter) mentions(l Left, v *check.Var) bool {
+	for _, s := range e.order {
+		if s.Span() == l.Span {
+			return e.directly(s, func(u *check.Var) bool { return u == v })
+		}
+	}
+	return false
+}
+
+// transformedBefore are the statements of transformed parameters that the distributions of new
+// elements need. They must not depend on these elements.
+func (e *emitter) transformedBefore(needed []ast.Expr, grown map[*check.Var]*Grown) (out []ast.Stmt, err error) {
+	b := e.tree.Block(ast.TransformedParameters)
+	transformed := func(v *check.Var) bool { return v.Global && v.Block == ast.TransformedParameters }
+	uses := func(yes func(*check.Var) bool) bool {
+		return slices.ContainsFunc(needed, func(x ast.Expr) bool { return e.reads(x, yes) })
+	}
+	if b == nil || !uses(transformed) {
+		return nil, nil
+	}
+	is := func(v *check.Var) bool { return grown[v] != nil }
+	for _, x := range needed {
+		ast.Inspect(x, func(n ast.Node) bool {
+			if y, ok := n.(*ast.VarExpr); ok && e.info.Uses[y] != nil && transformed(e.info.Uses[y]) && e.reads(y, is) {
+				err = fmt.Errorf("%w: `%s` depends on the new elements themselves", ErrNoPopulation, printer.Line(x))
+			}
+			return true
+		}, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range b.Stmts {
+		if !e.reads(s, is) {
+			out = append(out, e.locals([]ast.Stmt{s})...)
+		}
+	}
+	return out, nil
+}
+
+// bounded is the truncation of a distribution to the bounds of a parameter that grows, if it has
+// values beyond them.
+func (e *emitter) bounded(t *term) {
+	d, ok := t.place.v.Decl.(*ast.VarDecl)
+	if !ok || t.trunc != nil || t.function == "" || e.grown[t.place.v] == nil {
+		return
+	}
+	bound := map[string]ast.Expr{}
+	for _, b := range d.Type.Bounds {
+		if b.Kind == "lower" || b.Kind == "upper" {
+			bound[b.Kind] = b.Value
+		}
+	}
+	if dist := distOf(t.function); len(bound) > 0 && (dist == nil || !inside(dist.Support, dist.Variate, bound)) {
+		t.trunc = &ast.Truncation{Lower: bound["lower"], Upper: bound["upper"]}
+	}
+}
+
+// unlessKnown is a statement that gives a value to an element of a variable, but only where the fit
+// does not have the element.
+func (e *emitter) unlessKnown(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
+	g := e.grown[v]
+	if g == nil {
+		return s
+	}
+	var beyond ast.Expr
+	for d, known := range g.Known {
+		if known < 0 {
+			continue
+		}
+		var single *ast.Single
+		if d < len(at) {
+			single, _ = at[d].(*ast.Single)
+		}
+		if single == nil || e.info.Types[single.X].Type.Dims > 0 {
+			e.joint = v.Name
+			return s
+		}
+		c := binary(">", single.X, literal(int64(known)))
+		if beyond == nil {
+			beyond = c
+		} else {
+			beyond = binary("||", beyond, c)
+		}
+	}
+	return &ast.If{Cond: beyond, Then: &ast.BlockStmt{Stmts: []ast.Stmt{s}}}
+}
