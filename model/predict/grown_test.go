@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// growths are models whose fit has fewer elements of a parameter than the data, with the program that one
-// would write by hand: its parameters are those of the fit.
+// growths are models whose fit has fewer elements of a parameter than the data, with the program
+// that one would write by hand: its parameters are those of the fit.
 var growths = []struct {
 	name, head, model string // the program
 	values            string
@@ -70,8 +70,8 @@ var growths = []struct {
 		values: `{"J": 3, "y": [0, 1, 2]}`, grown: predict.Grown{Name: "u", Shape: []int{2}, Known: []int{2}}, refused: "u"},
 }
 
-// Elements that a fit does not have are drawn as a program by hand draws them, given the elements that it
-// has; where the model does not say how, the reason is reported.
+// Elements that a fit does not have are drawn as a program by hand draws them, given the elements
+// that it has; where the model does not say how, the reason is reported.
 func TestGrown(t *testing.T) {
 	for _, c := range growths {
 		p := compiled(t, c.head+" model { "+c.model+" }")
