@@ -44,7 +44,7 @@ var growths = []struct {
 		grown: predict.Grown{Name: "z", Shape: []int{2, 2}, Known: []int{-1, 2}}, params: "matrix[2, 2] z_;",
 		hand: "vector[N] y_mean; y_mean[1] = sum(z_[, 1]); y_mean[2] = std_normal_rng() + std_normal_rng();"},
 	{name: "of brms", head: "data { int N; int J; array[N] int g; vector[N] y; } parameters { vector<lower=0>[1] sd_1; array[1] vector[J] z_1; } transformed parameters { vector[J] r = sd_1[1] * z_1[1]; }",
-		model: "target += std_normal_lpdf(z_1[1]); target += student_t_lpdf(sd_1 | 3, 0, 2); for (n in 1:N) target += normal_lpdf(y[n] | r[g[n]], 1);",
+		model:  "target += std_normal_lpdf(z_1[1]); target += student_t_lpdf(sd_1 | 3, 0, 2); for (n in 1:N) target += normal_lpdf(y[n] | r[g[n]], 1);",
 		values: `{"N": 2, "J": 3, "g": [1, 3], "y": [0, 1]}`, grown: predict.Grown{Name: "z_1", Shape: []int{1, 2}, Known: []int{-1, 2}},
 		params: "vector<lower=0>[1] sd_1; array[1] vector[2] z_;", hand: "vector[N] y_mean; y_mean[1] = sd_1[1] * z_[1, 1]; y_mean[2] = sd_1[1] * std_normal_rng();"},
 	{name: "states", head: "data { int T; vector[T] y; } parameters { real<lower=0> s; vector[T] x; }",
