@@ -1,7 +1,7 @@
 package stdlib
 
 // Moments holds expressions of the language for the mean of a distribution and what belongs to it.
-// The names of the parameters stand for the arguments of the density, and y for its variate.
+// The names of the parameters mean the arguments of the density, and y its variate.
 type Moments struct {
 	Params   []Param // names, in the order of the arguments
 	Mean     string  // empty if there is none

@@ -19,7 +19,7 @@ import (
 var (
 	noMean = map[string]string{
 		"cauchy": "its integral does not exist",
-		"wiener": "the density is that of one of two boundaries, and no distribution by itself",
+		"wiener": "the density is that of one of two boundaries, and does not integrate to 1",
 	}
 	noVariance = map[string]string{"von_mises": "of an angle: that of its cosine and sine is something else"}
 )
