@@ -739,12 +739,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 // BenchmarkDiagnostics measures the time of diagnostics after a change in a text of 500 lines.
-=======
-// BenchmarkDiagnostics measures how long the diagnostics of a text of 500 lines take after a
-// change.
->>>>>>> dcd705a3 (ppl effects: predictions, comparisons, slopes and ranks, averaged over the rows; a comment of the language server's test in 100 columns)
 func BenchmarkDiagnostics(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("data {\n  int<lower=0> N;\n  vector[N] y;\n}\nparameters {\n  real mu;\n  real<lower=0> sigma;\n}\nmodel {\n")
