@@ -93,8 +93,8 @@ func TestPowerScaleUndefined(t *testing.T) {
 	}
 }
 
-// TestPowerScaleTail: the Pareto k of power-scaling is that of its weights. Quantiles of a part with
-// an exponential tail of mean 100 k make weights u⁻ᵏ, a Pareto tail; a bounded part makes none.
+// TestPowerScaleTail: the Pareto k of power-scaling is that of its weights. A part with an
+// exponential tail of mean 100 k makes weights u⁻ᵏ, a Pareto tail; a bounded part makes none.
 func TestPowerScaleTail(t *testing.T) {
 	const n = 4000
 	part, x := make([]float64, n), make([]float64, n)
