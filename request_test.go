@@ -94,7 +94,7 @@ func TestAllocations(t *testing.T) {
 			}
 		}},
 		{"bind and sample by auto", 14700, func() { seed++; request(t, m, auto.Sampler{}, seed) }},
-		{"bind and sample by nuts", 6100, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
+		{"bind and sample by nuts", 5700, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
 	} {
 		if n := testing.AllocsPerRun(5, c.run); n > c.most {
 			t.Errorf("%s: %.0f allocations, more than %.0f", c.name, n, c.most)
