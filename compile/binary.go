@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,9 +12,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file converts columns of strings, such as yes and no, for variables that count from 0.
+// This file prepares tables: it converts columns of strings, such as yes and no, for variables that
+// count from 0, and counts rows and levels.
 
-// Coded returns the data as the program reads them. The levels of a column of strings count from 1.
+// Coded returns the data as the program reads them. What a table lacks is counted if the
+// declarations of its columns determine it: the size of a column is the number of rows, the upper
+// bound of a factor the number of its levels. The levels of a column of strings count from 1.
 // Those of a column with two levels count from 0 if its variable is declared int<lower=0, upper=1>;
 // binary lists these variables. A column of strings for any other variable that counts from 0 is an
 // error. So are truth values, such as T and F, for a variable that is not declared to count from 0
@@ -23,12 +28,9 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 	if block == nil {
 		return d, nil, nil
 	}
+	d = counted(block, d)
 	found := &Error{}
-	for _, s := range block.Stmts {
-		decl, ok := s.(*ast.VarDecl)
-		if !ok {
-			continue
-		}
+	for decl := range declarations(block) {
 		v := info.Defs[decl]
 		levels := d.Levels(v.Name)
 		if levels == nil || v.Type.Kind != types.Int {
@@ -70,16 +72,65 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 // Declares reports whether the data block declares a variable.
 func (p *Program) Declares(name string) bool {
 	tree, _ := p.Syntax()
-	block := tree.Block(ast.Data)
-	if block == nil {
-		return false
-	}
-	for _, s := range block.Stmts {
-		if d, ok := s.(*ast.VarDecl); ok && d.Name.Name == name {
-			return true
+	if block := tree.Block(ast.Data); block != nil {
+		for d := range declarations(block) {
+			if d.Name.Name == name {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// declarations returns the declarations of a block.
+func declarations(block *ast.Block) iter.Seq[*ast.VarDecl] {
+	return func(yield func(*ast.VarDecl) bool) {
+		for _, s := range block.Stmts {
+			if d, ok := s.(*ast.VarDecl); ok && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// counted adds the counts that the declarations of a table's columns determine. The upper bound of
+// a column of integers is none of them: the largest value may not have been observed.
+func counted(block *ast.Block, d *data.Set) *data.Set {
+	if !d.Table() {
+		return d
+	}
+	for v := range declarations(block) {
+		if v.Type.Elem != "int" || len(v.Type.ArrayDims) > 0 || slices.Contains(d.Names(), v.Name.Name) {
+			continue
+		}
+		is := func(e ast.Expr) bool {
+			use, ok := e.(*ast.VarExpr)
+			return ok && use.Name == v.Name.Name
+		}
+		rows, levels := "", ""
+		for w := range declarations(block) {
+			value, ok := d.Get(w.Name.Name)
+			if !ok || len(value.Shape) != 1 {
+				continue
+			}
+			if sizes := slices.Concat(w.Type.ArrayDims, w.Type.Sizes); len(sizes) == 1 && is(sizes[0]) {
+				rows = w.Name.Name
+			}
+			for _, b := range w.Type.Bounds {
+				if b.Kind == "upper" && is(b.Value) && d.Levels(w.Name.Name) != nil && levels == "" {
+					levels = w.Name.Name
+				}
+			}
+		}
+		switch {
+		case rows != "":
+			value, _ := d.Get(rows)
+			d = d.Counted(data.Count{Name: v.Name.Name}, value.Shape[0])
+		case levels != "":
+			d = d.Counted(data.Count{Name: v.Name.Name, Of: levels}, len(d.Levels(levels)))
+		}
+	}
+	return d
 }
 
 // Binary is a variable of 0 and 1, with the strings that they represent.

@@ -73,9 +73,11 @@ type columnJSON struct {
 
 // needJSON is a variable that the file lacks.
 type needJSON struct {
-	Name     string `json:"name"`           // name in the model
-	Declared string `json:"declared"`       // declaration
-	Flag     string `json:"flag,omitempty"` // flag that sets it by counting
+	Name     string `json:"name"`            // name in the model
+	Declared string `json:"declared"`        // declaration
+	Value    *int   `json:"value,omitempty"` // number that is counted for it
+	Of       string `json:"of,omitempty"`    // column whose levels are counted
+	Flag     string `json:"flag,omitempty"`  // flag that sets it by counting
 }
 
 // described is a file of data with the model that it is for.
@@ -199,6 +201,15 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 	for i, n := range d.Needs {
 		d.Needs[i].Declared = declared[n.Name]
 		delete(declared, n.Name)
+	}
+	for _, c := range set.Reading().Counts {
+		v, ok := set.Get(c.Name)
+		if !ok || declared[c.Name] == "" || len(v.Ints) != 1 {
+			continue
+		}
+		n := int(v.Ints[0])
+		d.Needs = append(d.Needs, needJSON{Name: c.Name, Declared: declared[c.Name], Value: &n, Of: c.Of})
+		delete(declared, c.Name)
 	}
 	for _, name := range names {
 		if _, given := set.Get(name); declared[name] != "" && !given {
@@ -345,6 +356,12 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 			how := n.Flag
 			if how == "" {
 				how = "not in the data"
+			}
+			if n.Value != nil {
+				how = counted(*n.Value, "row")
+				if n.Of != "" {
+					how = counted(*n.Value, "level") + " of " + n.Of
+				}
 			}
 			needs = append(needs, []string{"  " + n.Name, escaped(n.Declared), how})
 		}

@@ -19,7 +19,7 @@ import (
 func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record {
 	m := &folder.Record{
 		Program: "ppl " + model.Version(), Model: absolute(compiled), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(compiled),
-		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Legacy: in.compile.Legacy, Counts: in.counts,
+		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Legacy: in.compile.Legacy,
 	}
 	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(fit.CSV) {
 		m.Format = f.Value.String()

@@ -19,6 +19,14 @@ type Count struct {
 	Of   string // counts the levels of this column; "": the rows
 }
 
+// String returns the count as [ReadCounts] reads it.
+func (c Count) String() string {
+	if c.Of == "" {
+		return c.Name
+	}
+	return c.Name + "=" + c.Of
+}
+
 // ReadText reads a file of data to its end, within the limits of the options. It reads once, so the
 // file may be a pipe. The error is an [*Error].
 func ReadText(path string, o Options) (string, error) {

@@ -132,6 +132,15 @@ func (s *Set) Factor(name string) (levels []string, first int) {
 	return s.levels[name], 1
 }
 
+// Counted returns the set with an integer that was counted; see [Options].Counts.
+func (s *Set) Counted(c Count, n int) *Set {
+	out := *s
+	out.named, out.names, out.values = nil, slices.Clone(s.names), maps.Clone(s.values)
+	out.counts = append(slices.Clone(s.counts), c)
+	out.add(c.Name, Value{IsInt: true, Ints: []int64{int64(n)}, Reals: []float64{float64(n)}})
+	return &out
+}
+
 // Only returns the set with only the values of some names. A tuple keeps all its members.
 func (s *Set) Only(names func(name string) bool) *Set {
 	out := *s

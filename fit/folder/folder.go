@@ -263,7 +263,11 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		}
 	}
 	if values != nil && len(values.Names()) > 0 {
-		r.Levels, r.Zeros = values.Reading().Levels, values.Reading().Zeros
+		reading := values.Reading()
+		r.Levels, r.Zeros, r.Counts = reading.Levels, reading.Zeros, nil
+		for _, c := range reading.Counts {
+			r.Counts = append(r.Counts, c.String())
+		}
 		most := int64(math.MaxInt64)
 		if r.Data != "" {
 			most = maxKeptData
