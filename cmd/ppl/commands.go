@@ -40,6 +40,7 @@ func commandTable() []commandRow {
 		{"pathfinder", groupFit, "Draw from an approximation found on the way to the mode", modelArg, "data", pathfinderCommand},
 		{"variational", groupFit, "Fit a normal distribution by stochastic gradients (ADVI)", modelArg, "data", variationalCommand},
 
+		{"new", groupWrite, "Write a model from a formula and a table", noArgs, "data", newCommand},
 		{"check", groupWrite, "Check models for errors and likely mistakes", modelArgs, "", checkCommand},
 		{"data", groupWrite, "Show what a file of data has, and whether it fits a model", dataArg, "data", dataCommand},
 		{"fmt", groupWrite, "Format models", modelArgs, "", fmtCommand},

@@ -18,7 +18,8 @@ const (
 	readsModel                     // the model, without data
 	bindsModel                     // model and data
 	readsFit                       // runs, without their model
-	readsData                      // a file of data alone
+	readsData                      // a file of data, and perhaps a model
+	readsTable                     // a table alone
 )
 
 // commonFlag is a row of the table.
@@ -33,16 +34,16 @@ type commonFlag struct {
 
 // commonFlags is the table, in the order of help texts.
 var commonFlags = []commonFlag{
-	{name: "data", groups: bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "data", groups: bindsModel | readsTable, add: func(f declaring, name string, in *input) {
 		f.Value(&onceFlag{to: &in.data}, name)
 	}},
 	{name: "count", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.counts, name, nil)
 	}},
-	{name: "na", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
+	{name: "na", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.na, name, nil)
 	}},
-	{name: "max-data", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
+	{name: "max-data", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
 		f.Value(&in.maxData, name)
 	}},
 	{name: "max-print", groups: bindsModel, add: func(f declaring, name string, in *input) {
@@ -51,7 +52,7 @@ var commonFlags = []commonFlag{
 	{name: "stan-compat", groups: bindsModel, add: func(f declaring, name string, in *input) {
 		f.String(&in.stanCompat, name, "")
 	}},
-	{name: "memory", groups: bindsModel | readsFit | readsData, add: func(f declaring, name string, in *input) {
+	{name: "memory", groups: bindsModel | readsFit | readsData | readsTable, add: func(f declaring, name string, in *input) {
 		f.Value(&in.memory, name)
 	}},
 	{name: "statements", groups: bindsModel, add: func(f declaring, name string, in *input) {

@@ -56,6 +56,7 @@ front/report: front/report assess fit model infer internal/files plot
 front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
+front/formula: front/formula fit model lang compile/data participle
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
@@ -168,6 +169,7 @@ front/web/engine:        front/report assess fit model model/predict compile/dat
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
 front/docs:
+front/formula:           compile/data lang/diag lang/format lang/source participle
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
 front/serve:             front/httpd sys

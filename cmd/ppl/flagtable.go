@@ -88,6 +88,8 @@ var flagTable = []flagRow{
 	{name: "keep-draws", topic: topicData, value: "QUANTITY", text: "with MODEL: keep the draws of this quantity; may be repeated"},
 
 	// Method: what only some commands do.
+	{name: "family", topic: topicMethod, common: true, value: "FAMILY", values: oneOf(familyWords()...),
+		text: "the distribution of the outcome"},
 	{name: "log-lik", topic: topicMethod, common: true, value: "NAME", values: variables,
 		text: "generated quantity that has the log likelihoods (default: log_lik if it exists, otherwise they are derived from the statements on data)"},
 	{name: "derive", topic: topicMethod, text: "derive the log likelihoods even if there is a log_lik"},
@@ -189,6 +191,8 @@ var flagTable = []flagRow{
 		text: "write to this path: a folder, or for parquet a file"},
 	{name: "out", short: "o", of: "report report-bug", topic: topicOutput, common: true, value: "FILE", path: true, values: anyFile, by: originUser,
 		text: "write to this file; - is standard output"},
+	{name: "out", short: "o", of: "new", topic: topicOutput, common: true, value: "FILE", path: true, values: anyFile, by: originUser,
+		text: "write the model to this file (default: standard output)"},
 	{name: "out", short: "o", of: "docs", topic: topicOutput, common: true, value: "FOLDER", values: folders, path: true, by: originUser,
 		text: "write the pages to this folder, which must not exist or be empty, and end"},
 	{name: "out", short: "o", topic: topicOutput, common: true, value: "FOLDER", values: folders, path: true, by: originUser,

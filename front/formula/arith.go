@@ -176,6 +176,9 @@ func (a *arith) text() string {
 		return kid(0, 1) + " " + a.op + " " + kid(1, 2)
 	case "*", "/":
 		op := a.op
+		if op == "/" && !a.vector() && a.kids[1].op == "" {
+			return kid(0, 2) + " / " + decimal(a.kids[1].text())
+		}
 		if a.kids[1].vector() && (a.kids[0].vector() || op == "/") {
 			op = "." + op
 		}

@@ -53,6 +53,9 @@ func (c *custom) functions(name string) string {
 	}
 	base := func(y string) string { return fmt.Sprintf("%s_%s(%s | %s)", c.base, density, y, names(c.args)) }
 	draw := fmt.Sprintf("%s_rng(%s)", c.base, names(c.args))
+	if c.base == "binomial_logit" { // Stan has no generator for it
+		draw = "binomial_rng(trials, inv_logit(eta))"
+	}
 	var b strings.Builder
 	head := func(about string) {
 		fmt.Fprintf(&b, "// %s\nreal %s_%s(%s y, %s, real %s) {\n", about, name, density, typ, declared(c.args), share)

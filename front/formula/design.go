@@ -72,6 +72,19 @@ func centre(values []float64) float64 {
 	return parsed(short(math.Round(mean/unit) * unit))
 }
 
+// centres lists what is subtracted from the numbers of a set of terms.
+func (w *writer) centres(of *terms) map[string]float64 {
+	out := map[string]float64{}
+	for _, t := range of.list {
+		for _, i := range t {
+			if v := w.vars[i]; v.factor == nil && w.centred(of, i) {
+				out[v.key] = centre(v.values)
+			}
+		}
+	}
+	return out
+}
+
 // parsed reads a number as the program will.
 func parsed(text string) float64 {
 	var x float64
@@ -107,8 +120,7 @@ func (w *writer) numbers(v *variable, centred bool) (text string, values []float
 			}
 		}
 		w.vectors[key] = w.fresh(name)
-		w.td("vector[N] %s = %s;", w.vectors[key], init)
-		w.Centres[v.key] = c
+		w.td("vector[@N] %s = %s;", w.vectors[key], init)
 	}
 	return w.vectors[key], values
 }
@@ -151,24 +163,24 @@ func (w *writer) indicators(v *variable, contrast bool) *block {
 	if len(b.cols) == 1 {
 		b.name += "_" + level(v.labels[1])
 		b.vector = w.fresh(b.name)
-		w.td("vector[N] %s; // 1 for %s, 0 for %s", b.vector, plain(v.labels[1]), plain(v.labels[0]))
-		w.td("for (n in 1:N) {\n%s[n] = %s[n] == %s;\n}", b.vector, c, code(1))
+		w.td("vector[@N] %s; // 1 for %s, 0 for %s", b.vector, plain(v.labels[1]), plain(v.labels[0]))
+		w.td("for (@n in 1:@N) {\n%s[@n] = %s[@n] == %s;\n}", b.vector, c, code(1))
 	} else {
 		suffix, what := "_x", listed(plains(v.labels[first:]))+" against "+plain(v.labels[0])
 		if !contrast {
 			suffix, what = "_all", listed(plains(v.labels))
 		}
 		b.matrix = w.fresh(v.name + suffix)
-		w.td("matrix[N, %d] %s; // columns: %s", len(b.cols), b.matrix, what)
+		w.td("matrix[@N, %d] %s; // columns: %s", len(b.cols), b.matrix, what)
 		if v.factor.levels == nil {
 			var lines []string
 			for k := range b.cols {
-				lines = append(lines, fmt.Sprintf("%s[n, %d] = %s[n] == %s;", b.matrix, k+1, c, code(first+k)))
+				lines = append(lines, fmt.Sprintf("%s[@n, %d] = %s[@n] == %s;", b.matrix, k+1, c, code(first+k)))
 			}
-			w.td("for (n in 1:N) {\n%s\n}", strings.Join(lines, "\n"))
+			w.td("for (@n in 1:@N) {\n%s\n}", strings.Join(lines, "\n"))
 		} else {
-			plus := map[int]string{0: "k", 1: "k + 1"}[first]
-			w.td("for (n in 1:N) {\nfor (k in 1:%d) {\n%s[n, k] = %s[n] == %s;\n}\n}", len(b.cols), b.matrix, c, plus)
+			plus := map[int]string{0: "@k", 1: "@k + 1"}[first]
+			w.td("for (@n in 1:@N) {\nfor (@k in 1:%d) {\n%s[@n, @k] = %s[@n] == %s;\n}\n}", len(b.cols), b.matrix, c, plus)
 		}
 	}
 	w.factors[key] = b
@@ -235,7 +247,7 @@ func (w *writer) product(a, b *block) *block {
 	}
 	out.matrix = w.fresh(out.name)
 	w.vectors[key] = out.matrix
-	size := fmt.Sprintf("matrix[N, %d] %s", len(out.cols), out.matrix)
+	size := fmt.Sprintf("matrix[@N, %d] %s", len(out.cols), out.matrix)
 	switch {
 	case a.matrix == "":
 		w.td("%s = diag_pre_multiply(%s, %s);", size, a.vector, b.matrix)
@@ -243,7 +255,7 @@ func (w *writer) product(a, b *block) *block {
 		w.td("%s = diag_pre_multiply(%s, %s);", size, b.vector, a.matrix)
 	default:
 		w.td("%s; // each column of %s times each of %s", size, a.matrix, b.matrix)
-		w.td("for (j in 1:%d) {\nfor (i in 1:%d) {\n%s[, (j - 1) * %d + i] = %s[, i] .* %s[, j];\n}\n}",
+		w.td("for (@j in 1:%d) {\nfor (@i in 1:%d) {\n%s[, (@j - 1) * %d + @i] = %s[, @i] .* %s[, @j];\n}\n}",
 			len(b.cols), len(a.cols), out.matrix, len(a.cols), a.matrix, b.matrix)
 	}
 	return out

@@ -2,10 +2,13 @@ package formula
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/compile/data"
 )
 
 // maxLength bounds the length of a formula in bytes, and so the depth of its tree.
@@ -126,7 +129,7 @@ func parse(text string) (*tree, *Error) {
 		{Name: "space", Pattern: `\s+`},
 		{Name: "Number", Pattern: `([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`},
 		{Name: "String", Pattern: `"[^"]*"|'[^']*'`},
-		{Name: "Name", Pattern: "`[^`]+`|[\\pL.][\\pL\\pN._]*"},
+		{Name: "Name", Pattern: namePattern},
 		{Name: "Punct", Pattern: `\|\||[-~+*/:^()|,=]`},
 	})
 	if err != nil {
@@ -148,3 +151,16 @@ func parse(text string) (*tree, *Error) {
 	}
 	return nil, errorf(at, form, "this is no formula: %s", message)
 }
+
+// Columns lists the names in a formula as a program has them: those of its columns, and of
+// functions.
+func Columns(text string) []string {
+	var out []string
+	for _, name := range regexp.MustCompile(namePattern).FindAllString(text, -1) {
+		out = append(out, data.ColumnName(strings.Trim(name, "`")))
+	}
+	return out
+}
+
+// namePattern matches names, as in R, and those in backquotes.
+const namePattern = "`[^`]+`|[\\pL.][\\pL\\pN._]*"

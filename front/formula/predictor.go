@@ -16,10 +16,11 @@ type Coefficient struct {
 
 // Group is the terms that vary by group.
 type Group struct {
-	Parameter string   // a vector by group, or a matrix with a row for each group
-	By        []string // the columns that number the groups
-	Size      int      // the number of groups
-	Labels    []string // the columns of the design
+	Parameter string             // a vector by group, or a matrix with a row for each group
+	By        []string           // the columns that number the groups
+	Size      int                // the number of groups
+	Labels    []string           // the columns of the design
+	Centres   map[string]float64 // what is subtracted from numbers; see [Program]
 }
 
 // scale is the scale of the outcome on which coefficients act.
@@ -128,7 +129,7 @@ func (w *writer) predictor(blocks []*block, suffix string) string {
 		sum = "0"
 	}
 	if !vector {
-		return "rep_vector(" + sum + ", N)"
+		return "rep_vector(" + sum + ", @N)"
 	}
 	return sum
 }
@@ -170,7 +171,7 @@ func (w *writer) smooth(s *smooth, suffix string) string {
 		u := w.fresh(v.name + "_u")
 		name := w.fresh("s_" + v.name)
 		w.vectors[key] = name
-		w.td("// A smooth function of %s: a line, and these curves. Their coefficients make the second derivative", v.key)
+		w.td("// A smooth function of %s: a line, and these curves. The second derivative is", v.key)
 		w.td("// white noise, as for a cubic smoothing spline.")
 		minus := " - " + short(low)
 		if low < 0 {
@@ -181,11 +182,11 @@ func (w *writer) smooth(s *smooth, suffix string) string {
 		if minus != "" {
 			raw = "(" + raw + minus + ")"
 		}
-		w.td("vector[N] %s = %s / %s; // %s in the table: 0 to 1", u, raw, short(width), v.key)
-		w.td("matrix[N, %d] %s;", k, name)
+		w.td("vector[@N] %s = %s / %s; // %s in the table: 0 to 1", u, raw, short(width), v.key)
+		w.td("matrix[@N, %d] %s;", k, name)
 		w.td("%s[, 1] = 3.5 * square(%s - 0.5) - 0.29;", name, u)
 		if k > 1 {
-			w.td("for (j in 1:%d) {\n%s[, j + 1] = cos(j * pi() * %s) / square(j);\n}", k-1, name, u)
+			w.td("for (@j in 1:%d) {\n%s[, @j + 1] = cos(@j * pi() * %s) / square(@j);\n}", k-1, name, u)
 		}
 	}
 	name := w.vectors[key]
@@ -217,19 +218,19 @@ func (w *writer) groupIndex(by []*column) (index, size string, n int, used []str
 		return last.name, size, n, []string{last.name}
 	}
 	size, n = one(by[0])
-	index = by[0].name + "[n]"
+	index = by[0].name + "[@n]"
 	name := by[0].name
 	used = []string{by[0].name}
 	for _, c := range by[1:] {
 		s, m := one(c)
-		index = fmt.Sprintf("(%s - 1) * %s + %s[n]", index, s, c.name)
+		index = fmt.Sprintf("(%s - 1) * %s + %s[@n]", index, s, c.name)
 		size, n, name, used = size+" * "+s, n*m, name+"_"+c.name, append(used, c.name)
 	}
 	key := "by|" + name
 	if w.vectors[key] == "" {
 		w.vectors[key] = w.fresh(name)
-		w.td("array[N] int %s; // the number of each combination", w.vectors[key])
-		w.td("for (n in 1:N) {\n%s[n] = %s;\n}", w.vectors[key], index)
+		w.td("array[@N] int %s; // the number of each combination", w.vectors[key])
+		w.td("for (@n in 1:@N) {\n%s[@n] = %s;\n}", w.vectors[key], index)
 	}
 	return w.vectors[key], size, n, used
 }
@@ -268,7 +269,7 @@ func (w *writer) groupTerms(g *group, suffix string) []string {
 	base := strings.Join(by, "_") + suffix
 	r, sd := w.fresh("r_"+base), w.fresh("sd_"+base)
 	k := len(texts)
-	w.Groups = append(w.Groups, Group{Parameter: r, By: used, Size: n, Labels: labels})
+	w.Groups = append(w.Groups, Group{Parameter: r, By: used, Size: n, Labels: labels, Centres: w.centres(&g.terms)})
 	what := strings.Join(by, ":")
 	if k == 1 {
 		w.param("real<lower=0> %s; // of %s between groups of %s", sd, about(labels[0]), what)
@@ -298,7 +299,7 @@ func (w *writer) groupTerms(g *group, suffix string) []string {
 		}
 	} else {
 		w.param("matrix[%s, %d] %s;", size, k, r)
-		w.priors = append(w.priors, fmt.Sprintf("for (k in 1:%d) {\n%s[, k] ~ normal(0, %s[k]);\n}", k, r, sd))
+		w.priors = append(w.priors, fmt.Sprintf("for (@k in 1:%d) {\n%s[, @k] ~ normal(0, %s[@k]);\n}", k, r, sd))
 	}
 	var parts []string
 	for j, t := range texts {

@@ -178,3 +178,11 @@ func plainNumber(text string) string {
 	}
 	return strings.Replace(text, "e+", "e", 1)
 }
+
+// decimal writes an integer with a point: 1 / 3 would be a division of integers.
+func decimal(text string) string {
+	if strings.ContainsAny(text, ".e") {
+		return text
+	}
+	return text + ".0"
+}

@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,8 +28,6 @@ type Program struct {
 // Options are options of [New].
 type Options struct {
 	Family string // "": gaussian
-	Model  string // the file of the program, and
-	Data   string // that of the table, as the user named them
 }
 
 // writer writes a program.
@@ -41,6 +40,8 @@ type writer struct {
 	vectors    map[string]string
 	factors    map[string]*block
 	counts     map[*column]string // the numbers of levels, as data
+	loops      *strings.Replacer  // the names of the number of rows, @N, and of loops' variables, @n, @k, @i, @j
+	renames    [][2]string        // of the family's parameters
 	vectorTerm bool               // an offset is a vector
 
 	tdata, params, tparams, priors, generated []string
@@ -79,6 +80,9 @@ func New(text string, set *data.Set, o Options) (*Program, error) {
 	p, err := write(text, set, o)
 	if err != nil {
 		err.text = text
+		if err.Start < err.End { // the parser's ends are where the next token begins
+			err.End = err.Start + len(strings.TrimRight(text[err.Start:err.End], " \t\n"))
+		}
 		return nil, err
 	}
 	return p, nil
@@ -89,25 +93,18 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{builder: builder{text: text, table: table}, names: map[string]bool{"N": true, "n": true, "j": true, "i": true, "k": true}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
-	w.Centres = map[string]float64{}
+	w := &writer{builder: builder{text: text, table: table}, names: map[string]bool{}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
 	if w.family, err = familyOf(o.Family); err != nil {
 		return nil, err
 	}
 	for _, c := range set.Columns() {
 		w.names[c.Name] = true
 	}
-	for name := range maps.Keys(w.names) {
-		if table.columns[name] != nil && (name == "N" || len(name) == 1 && strings.Contains("nijk", name)) {
-			delete(w.names, name)
-		}
+	var loops []string
+	for _, name := range []string{"N", "n", "k", "i", "j"} {
+		loops = append(loops, "@"+name, w.fresh(name))
 	}
-	for _, p := range w.family.params {
-		w.names[p.name] = true
-	}
-	for _, name := range []string{"eta", "mu", "cutpoints"} {
-		w.names[name] = true
-	}
+	w.loops = strings.NewReplacer(loops...)
 	tree, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -125,6 +122,7 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 	if w.family.name == "cumulative" {
 		w.spec.terms.intercept = true
 	}
+	w.Centres = w.centres(&w.spec.terms)
 	for _, t := range w.spec.terms.list {
 		blocks = append(blocks, w.block(&w.spec.terms, t))
 	}
@@ -132,7 +130,10 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 		return nil, err
 	}
 	locals, statements := w.outcome(blocks)
-	w.Text = w.assemble(o, locals, statements)
+	w.Text = w.loops.Replace(w.assemble(locals, statements))
+	for i := range w.eta {
+		w.eta[i] = w.loops.Replace(w.eta[i])
+	}
 	out, list := format.Source(source.NewFile("", w.Text))
 	if list.HasErrors() {
 		return nil, errorf(place{}, "report this: it is a fault of ppl", "internal error: the program cannot be read: %s", list[0].Summary)
@@ -226,10 +227,6 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	if f.name == "categorical" {
 		labels := y.levels
 		if labels == nil {
-			for _, x := range y.distinct() {
-				labels = append(labels, short(x))
-			}
-			labels = nil
 			for k := 1; k <= int(slices.Max(y.values)); k++ {
 				labels = append(labels, fmt.Sprint(k))
 			}
@@ -239,10 +236,10 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 			name := w.fresh("eta" + suffix(l))
 			sum := w.predictor(blocks, suffix(l))
 			w.eta = append(w.eta, sum)
-			locals = append(locals, fmt.Sprintf("vector[N] %s = %s; // log odds of %s against %s", name, sum, plain(l), plain(labels[0])))
-			names = append(names, name+"[n]")
+			locals = append(locals, fmt.Sprintf("vector[@N] %s = %s; // log odds of %s against %s", name, sum, plain(l), plain(labels[0])))
+			names = append(names, name+"[@n]")
 		}
-		return locals, []string{fmt.Sprintf("for (n in 1:N) {\n%s[n] ~ categorical_logit([%s]');\n}", y.name, strings.Join(names, ", "))}
+		return locals, []string{fmt.Sprintf("for (@n in 1:@N) {\n%s[@n] ~ categorical_logit([%s]');\n}", y.name, strings.Join(names, ", "))}
 	}
 	eta := "eta"
 	if f.link == identity {
@@ -252,7 +249,8 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 		w.vectorTerm = slices.ContainsFunc(w.spec.offsets, (*arith).vector)
 	}
 	w.eta = []string{w.predictor(blocks, "")}
-	locals = append(locals, fmt.Sprintf("vector[N] %s = %s;", eta, w.eta[0]))
+	eta = w.fresh(eta)
+	locals = append(locals, fmt.Sprintf("vector[@N] %s = %s;", eta, w.eta[0]))
 	if f.name == "cumulative" {
 		k := len(y.levels)
 		if k == 0 {
@@ -260,21 +258,23 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 		} else {
 			w.Notes = append(w.Notes, fmt.Sprintf("the order of %s is that of the alphabet: %s. If this is wrong, number the levels in the table, as in 1 low, 2 high", y.name, strings.Join(y.levels, " < ")))
 		}
-		w.param("ordered[%d] cutpoints; // between neighbouring levels of %s, on the scale of log odds", k-1, y.name)
-		w.prior("cutpoints ~ normal(0, 2.5);", "any level may be rare or frequent")
+		cutpoints := w.own("cutpoints")
+		w.param("ordered[%d] "+cutpoints+"; // between neighbouring levels of %s, on the scale of log odds", k-1, y.name)
+		w.prior(cutpoints+" ~ normal(0, 2.5);", "any level may be rare or frequent")
 	}
 	for _, p := range f.params {
-		w.param("%s %s;", p.declared, p.name)
-		r := strings.NewReplacer("$rate", "1 / "+digits(w.scale.sd, 2), "$sd", digits(w.scale.sd, 2), "$y", y.name)
+		name := w.own(p.name)
+		w.param("%s %s;", p.declared, name)
+		r := strings.NewReplacer("$rate", "1 / "+decimal(digits(w.scale.sd, 2)), "$sd", digits(w.scale.sd, 2), "$y", y.name)
 		if f.logs {
-			r = strings.NewReplacer("$rate", "1 / "+digits(w.scale.sd, 2), "$sd", digits(w.scale.sd, 2), "$y", "log "+y.name)
+			r = strings.NewReplacer("$rate", "1 / "+decimal(digits(w.scale.sd, 2)), "$sd", digits(w.scale.sd, 2), "$y", "log "+y.name)
 		}
-		w.prior(fmt.Sprintf("%s ~ %s;", p.name, r.Replace(p.prior)), r.Replace(p.comment))
+		w.prior(fmt.Sprintf("%s ~ %s;", name, r.Replace(p.prior)), r.Replace(p.comment))
 	}
 	loop := f.custom != nil || w.spec.censored != nil
 	row := ""
 	if loop {
-		row = "[n]"
+		row = "[@n]"
 	}
 	trials := ""
 	if t := w.spec.trials; t != nil {
@@ -285,16 +285,33 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	dist := f.dist
 	var args []string
 	for _, a := range f.args {
-		args = append(args, strings.NewReplacer("$eta", eta+row, "$trials", trials).Replace(a))
+		args = append(args, strings.NewReplacer("$eta", eta+row, "$trials", trials).Replace(w.renamed(a)))
 	}
 	if w.spec.censored != nil {
-		dist, args = "censored_"+dist, append([]string{w.censored() + "[n]"}, args...)
+		dist, args = "censored_"+dist, append([]string{w.censored() + "[@n]"}, args...)
 	}
 	statement := fmt.Sprintf("%s%s ~ %s(%s);", y.name, row, dist, strings.Join(args, ", "))
 	if loop {
-		statement = "for (n in 1:N) {\n" + statement + "\n}"
+		statement = "for (@n in 1:@N) {\n" + statement + "\n}"
 	}
 	return locals, []string{statement}
+}
+
+// own returns the name of a parameter of the family, which is another one if a column has it.
+func (w *writer) own(name string) string {
+	if w.names[name] {
+		w.renames = append(w.renames, [2]string{name, w.fresh(name)})
+		return w.renames[len(w.renames)-1][1]
+	}
+	return w.fresh(name)
+}
+
+// renamed returns an argument of the family's distribution with the names of its parameters.
+func (w *writer) renamed(arg string) string {
+	for _, r := range w.renames {
+		arg = regexp.MustCompile(`\b`+r[0]+`\b`).ReplaceAllLiteralString(arg, r[1])
+	}
+	return arg
 }
 
 // censored returns the variable that says how each row is censored: -1, 0 or 1.
@@ -307,26 +324,26 @@ func (w *writer) censored() string {
 	name := w.fresh("censored")
 	value := ""
 	if col == nil {
-		value = "1 - " + c.kids[1].column.name + "[n]"
+		value = "1 - " + c.kids[1].column.name + "[@n]"
 	} else {
 		for i, l := range col.levels {
 			switch censorCode(l) {
 			case "1":
-				value += fmt.Sprintf(" + (%s[n] == %d)", col.name, i+1)
+				value += fmt.Sprintf(" + (%s[@n] == %d)", col.name, i+1)
 			case "-1":
-				value += fmt.Sprintf(" - (%s[n] == %d)", col.name, i+1)
+				value += fmt.Sprintf(" - (%s[@n] == %d)", col.name, i+1)
 			}
 		}
 		value = strings.TrimPrefix(value, " + ")
 	}
-	w.td("array[N] int %s; // 1: the outcome is above %s; 0: it is %s", name, w.spec.outcome.name, w.spec.outcome.name)
-	w.td("for (n in 1:N) {\n%s[n] = %s;\n}", name, value)
+	w.td("array[@N] int %s; // 1: the outcome is above %s; 0: it is %s", name, w.spec.outcome.name, w.spec.outcome.name)
+	w.td("for (@n in 1:@N) {\n%s[@n] = %s;\n}", name, value)
 	return name
 }
 
 // declaration declares a column as data.
 func (w *writer) declaration(c *column) string {
-	typ := "vector[N]"
+	typ := "vector[@N]"
 	k := w.family.kind
 	if c.asInt {
 		lower, upper := "", ""
@@ -354,14 +371,14 @@ func (w *writer) declaration(c *column) string {
 		if upper != "" {
 			bounds = append(bounds, "upper="+upper)
 		}
-		typ = "array[N] int"
+		typ = "array[@N] int"
 		if len(bounds) > 0 {
 			typ += "<" + strings.Join(bounds, ", ") + ">"
 		}
 	} else if c == w.spec.outcome {
-		typ = map[kind]string{positive: "vector<lower=0>[N]", nonNegative: "vector<lower=0>[N]", unit: "vector<lower=0, upper=1>[N]", unitOrZero: "vector<lower=0, upper=1>[N]"}[k]
+		typ = map[kind]string{positive: "vector<lower=0>[@N]", nonNegative: "vector<lower=0>[@N]", unit: "vector<lower=0, upper=1>[@N]", unitOrZero: "vector<lower=0, upper=1>[@N]"}[k]
 		if typ == "" {
-			typ = "vector[N]"
+			typ = "vector[@N]"
 		}
 	}
 	return fmt.Sprintf("%s %s; // %s", typ, c.name, c.comment())
@@ -373,7 +390,7 @@ func (w *writer) grouping(c *column) bool {
 }
 
 // assemble puts the blocks together.
-func (w *writer) assemble(o Options, locals, statements []string) string {
+func (w *writer) assemble(locals, statements []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n// Family: %s, %s.\n", plain(strings.Join(strings.Fields(w.text), " ")), w.family.name, w.family.about)
 	fmt.Fprintf(&b, "// Coefficients are on the scale of %s.", map[link]string{identity: "the outcome", logLink: "the logarithm of the mean", logit: "log odds"}[w.family.link])
@@ -386,16 +403,14 @@ func (w *writer) assemble(o Options, locals, statements []string) string {
 	} else if w.spec.censored != nil {
 		b.WriteString("functions {\n" + censoredFunctions(f.dist, f.censor) + "}\n")
 	}
-	b.WriteString("data {\nint<lower=0> N; // rows\n")
+	b.WriteString("data {\nint<lower=0> @N; // rows\n")
 	for _, c := range w.table.used {
 		if name := w.counts[c]; name != "" {
 			fmt.Fprintf(&b, "int<lower=1> %s; // levels of %s\n", name, c.name)
 		}
 	}
 	for _, c := range w.table.used {
-		if c.name != "N" {
-			b.WriteString(w.declaration(c) + "\n")
-		}
+		b.WriteString(w.declaration(c) + "\n")
 	}
 	b.WriteString("}\n")
 	for _, block := range []struct {
