@@ -32,7 +32,7 @@ func newCommand() *cobra.Command {
 The formula has R's syntax, as in lme4 and brms: columns, interactions a:b and a*b, groups (1 + x | g), (x || g) and (1 | a/b), offset(x), smooth functions s(x), I(x^2), log(x) and other functions, factor(x). 0 + leaves out the intercept. Left of ~ is the outcome, with y | trials(n) or y | cens(censored) where needed. Columns of texts are factors with treatment contrasts.
 
 Families: ` + familyList(),
-		Example: "  ppl new 'readmitted ~ age + (1 + age | hospital)' --family bernoulli -d r.csv -o r.model\n" +
+		Example: "  ppl new 'died ~ age + (1 | ward)' --family bernoulli -d r.csv -o r.model\n" +
 			"  ppl run r.model --data r.csv",
 		Args: arguments("FORMULA"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },

@@ -18,6 +18,7 @@ func TestWorkflow(t *testing.T) {
 	for pages, commands := range map[string]int{
 		"how-to/workflow+how-to/report": 16 + 2, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 4, "how-to/tempering": 1, "how-to/effects": 9,
 		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 7,
+		"tutorials/table-to-model": 9,
 	} {
 		if testing.Short() && pages != "tutorials/first-model" {
 			continue // every page is of commands
@@ -69,7 +70,7 @@ func testPage(t *testing.T, page string) (commands int) {
 				continue
 			}
 			command, want, _ := strings.Cut(part, "\n")
-			words := strings.Fields(command)
+			words := shellFields(command)
 			if words[0] != "ppl" {
 				t.Fatalf("%s: only ppl is run", command)
 			}
@@ -120,4 +121,16 @@ func testPage(t *testing.T, page string) (commands int) {
 		}
 	}
 	return commands
+}
+
+// shellFields splits a command at blanks that are not in single quotes.
+func shellFields(command string) (words []string) {
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
 }

@@ -51,8 +51,7 @@ type family struct {
 	params []parameter
 	dist   string
 	args   []string // of dist
-	// of a function that the program defines: the base distribution, its arguments with types, and how
-	// a draw is made; see custom.go.
+	// What dist is made from if the program defines it; nil: Stan has it.
 	custom *custom
 	censor []string // names of args where rows may be censored; nil: they may not
 }

@@ -330,7 +330,7 @@ func (b *builder) variable(a *atom) (int, *Error) {
 				v.factor, v.name = c, c.name
 			}
 		case "poly", "scale", "ns", "bs":
-			return 0, errorf(a.at(), map[string]string{"poly": "write x + I(x^2)", "scale": "write I((x - 70) / 10), with numbers of your own; the program centres columns"}[a.Call.Name]+map[bool]string{true: "write s(x)"}[a.Call.Name == "ns" || a.Call.Name == "bs"],
+			return 0, errorf(a.at(), map[string]string{"poly": "write x + I(x^2)", "scale": "write I((x - 70) / 10), with numbers that you choose; the program centres columns"}[a.Call.Name]+map[bool]string{true: "write s(x)"}[a.Call.Name == "ns" || a.Call.Name == "bs"],
 				"%s depends on all rows of the table, so it would mean something else for new data", a.Call.Name)
 		}
 	}
