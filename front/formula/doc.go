@@ -16,4 +16,6 @@
 // The program has no hidden state: constants that come from the table, such as means and standard
 // deviations, are rounded numbers in its text, with the reason in a comment. So the program means
 // the same for new data.
+//
+// Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package formula
