@@ -339,8 +339,9 @@ func TestSuspicionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestComparisonStopsAnywhere: a comparison that is stopped ends with the error, wherever it is,
-// also within the derivatives that the reference's solvers of stiff equations take.
+// TestComparisonStopsAnywhere checks that a comparison that is stopped ends with the error of the
+// stop function, wherever it is. That includes the derivatives in the reference's solvers of stiff
+// equations.
 func TestComparisonStopsAnywhere(t *testing.T) {
 	text, values, err := contest.EverydayModel{Name: "everyday/stiff_reaction"}.Read("..")
 	if err != nil {
@@ -366,8 +367,8 @@ func TestComparisonStopsAnywhere(t *testing.T) {
 	}
 }
 
-// TestIteratedMap checks that no slope is called wrong if the log density oscillates within the
-// steps of differences.
+// TestIteratedMap checks that no slope is called wrong if the log density oscillates at a shorter
+// scale than the step size of the differences.
 func TestIteratedMap(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("map.stan", "data { int N; } parameters { real a; } model { real m = a; for (n in 1:N) m = log(0.1 + square(m)); target += m; }"))
 	for n := 8; n < 40; n += 4 {
@@ -384,8 +385,8 @@ func TestIteratedMap(t *testing.T) {
 	}
 }
 
-// TestAgreePart: of a program whose reference takes too long, the statements are compared that
-// come before the long one, a fault in them is noticed.
+// TestAgreePart checks a program whose reference takes too long. The statements before the long one
+// are still compared, and a fault in them is noticed.
 func TestAgreePart(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
 	set := parsed(t, fmt.Sprintf(`{"N": 50000, "x": [%s1], "y": [%[1]s1]}`, strings.Repeat("1,", 49999)))

@@ -10,9 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// TestJoinFactors: products of one matrix of data become one product, those whose vectors depend
-// on one another, or lie behind what may reject, do not; densities, gradients and messages are
-// those that there are without the pass.
+// TestJoinFactors checks that several products with one data matrix become one product. Products
+// are not joined if the vector of one depends on the other, or if a statement that may reject comes
+// between them. Densities, gradients and messages must be the same as without the pass.
 func TestJoinFactors(t *testing.T) {
 	const head = `data { int N, K; matrix[N, K] X, Z, E; vector[N] y; }
 parameters { vector[K] a, b, c; real s; matrix[K, 2] m; matrix[K, 3] o; matrix[K, 5] q; }

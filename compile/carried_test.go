@@ -11,8 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestCarriedArrays compares the ways to evaluate loops that carry arrays, where these are short,
-// and where they are so long that loops are neither unrolled nor delays registers.
+// TestCarriedArrays compares the evaluators on loops that carry arrays from one iteration to the
+// next. Some arrays are short. Others are so long that loops are not unrolled and delays are not
+// kept in registers.
 func TestCarriedArrays(t *testing.T) {
 	files, err := filepath.Glob("testdata/carried/*.model")
 	if err != nil || len(files) == 0 {

@@ -10,8 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestCounted: rows and levels of factors are counted where the declarations of columns determine
-// them; the bound of a column of integers and what is in the data are left alone.
+// TestCounted checks that the number of rows and the numbers of levels of factors are counted if
+// the declarations of the columns determine them. The bound of a column of integers, and values
+// that the data contain, must not be changed.
 func TestCounted(t *testing.T) {
 	for _, c := range []struct {
 		name, text, table string

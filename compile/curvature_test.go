@@ -91,8 +91,8 @@ model {
 	}
 }
 
-// Planning second derivatives and metrics, which takes seconds for large models, ends as
-// evaluations do, and can be done afterwards all the same.
+// TestPlanningStops checks that planning second derivatives and metrics can be interrupted like an
+// evaluation, since it takes seconds for large models. A later call must succeed.
 func TestPlanningStops(t *testing.T) {
 	const text = `data { int n; }
 parameters { vector[n] x; real<lower=0> s; }

@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestDeduplicateRows: models of discrete outcomes with categorical predictors, in many
-// spellings, have the density, gradient and messages that they have without the pass, from a
-// program in which nothing has as many elements as the data.
+// TestDeduplicateRows checks models of discrete outcomes with categorical predictors, in many
+// spellings. Density, gradient and messages must be the same as without the pass. No value in the
+// program may have as many elements as the data have rows.
 func TestDeduplicateRows(t *testing.T) {
 	const head = `data { int N; array[N] int g, h, y, c, o; matrix[N, 2] x; }
 parameters { real b; vector[4] a; vector[3] d; vector[2] k; ordered[2] cut; real<lower=0> s; matrix[2, 2] m; }

@@ -19,9 +19,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestRandomPrograms compares the ways on random programs: the same ones every
-// time, or new ones for as long as PPL_RANDOM_PROGRAMS says (a duration, such
-// as 10m), whose first seed PPL_RANDOM_SEED may give.
+// TestRandomPrograms compares the evaluators on random programs. By default these are the same ones
+// every time. If PPL_RANDOM_PROGRAMS is a duration, such as 10m, new programs are compared for that
+// time; PPL_RANDOM_SEED may set the first seed.
 func TestRandomPrograms(t *testing.T) {
 	limit, first, count := time.Hour, uint64(1), uint64(short.Of(80, 10))
 	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
@@ -82,11 +82,11 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// TestRandomModels compares the interpreter with what users run on programs that
-// look like what statisticians write, on programs of statements drawn one by one, and on
-// mutants of models and of the examples; and the reference evaluator on loops over one set of rows
-// and on pieces of everyday Stan: the same ones every time. compile/internal/cmd/randomprograms
-// runs others, as many as wanted.
+// TestRandomModels compares the interpreter with the compiled program. The programs are random ones
+// in the style of statisticians, random sequences of statements, and mutants of models and of the
+// examples. The reference evaluator is compared on loops over the rows of one data set and on
+// pieces of everyday Stan. The programs are the same every time;
+// compile/internal/cmd/randomprograms compares any number of others.
 func TestRandomModels(t *testing.T) {
 	models, drawn, mutants, rows, idioms := uint64(short.Of(250, 20)), uint64(short.Of(120, 10)), uint64(short.Of(60, 6)), uint64(short.Of(60, 6)), uint64(short.Of(40, 6))
 	var total contest.Report
@@ -184,8 +184,8 @@ func TestWrittenPrograms(t *testing.T) {
 	}
 }
 
-// TestFoundPrograms compares the ways on programs that random ones were shrunk
-// to, each of which once disagreed.
+// TestFoundPrograms compares the evaluators on programs on which they once disagreed. Each is a
+// random program, shrunk.
 func TestFoundPrograms(t *testing.T) {
 	files, err := filepath.Glob("testdata/found/*.model")
 	if err != nil || len(files) == 0 {
@@ -200,8 +200,8 @@ func TestFoundPrograms(t *testing.T) {
 	}
 }
 
-// TestFunctionals compares the ways on functions that take functions. The plain
-// interpreter's Jacobians are differences, which shows in stiff solutions.
+// TestFunctionals compares the evaluators on functions that take functions as arguments. The plain
+// interpreter takes Jacobians by differences, which is visible in solutions of stiff equations.
 func TestFunctionals(t *testing.T) {
 	files, err := filepath.Glob("testdata/functions/*.model")
 	if err != nil || len(files) == 0 {
@@ -230,7 +230,7 @@ func withData(t *testing.T, file string) (text string, set *data.Set) {
 	return string(b), set
 }
 
-// TestExamplePrograms compares the ways on the examples.
+// TestExamplePrograms compares the evaluators on the examples.
 func TestExamplePrograms(t *testing.T) {
 	files, err := filepath.Glob("../examples/*/*.model")
 	if err != nil || len(files) == 0 {
@@ -269,7 +269,7 @@ func expectAgreement(t *testing.T, text, name string, set *data.Set, points int)
 	}
 }
 
-// TestCompositePrograms compares the ways on the programs of TestComposite.
+// TestCompositePrograms compares the evaluators on the programs of TestComposite.
 func TestCompositePrograms(t *testing.T) {
 	files, err := filepath.Glob("testdata/composite/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -291,9 +291,9 @@ func TestCompositePrograms(t *testing.T) {
 	}
 }
 
-// TestReducedSlices compares the ways on slices whose size parameters decide and that are
-// reduced at once, which a graph can hold: elements that were never set, slices of none,
-// and ends that are no elements are among them.
+// TestReducedSlices compares the evaluators on slices whose size depends on parameters and that are
+// reduced to a number at once, so that a graph can represent them. Some slices are empty, contain
+// elements that were never set, or end outside the container.
 func TestReducedSlices(t *testing.T) {
 	for _, call := range short.Every(3, []string{"sum(x[:n])", "prod(x[2:n])", "dot_self(x[1:n])", "log_sum_exp(x[1:n])",
 		"max(x[1:n])", "min(x[1:n])", "log_sum_exp(x[max(n, 1):])", "sum(x[max(n, 1):3])", "sum(x[(n - 3):n])", "sum(r[1:n])", "log_sum_exp(a[2:n])"}) {
@@ -329,7 +329,7 @@ model {
 	}
 }
 
-// TestDecidedPrograms compares the ways on programs that no graph can hold.
+// TestDecidedPrograms compares the evaluators on programs that no graph can represent.
 func TestDecidedPrograms(t *testing.T) {
 	for i, p := range compile.DecidedPrograms() {
 		rep := contest.Contend(p[0], "decided.model", parsed(t, p[1]), uint64(i)+3, 4)

@@ -44,9 +44,9 @@ model {
   array[2] vector[3] b = rep_array(v, 2);
 `
 
-// TestSlicesBegin: as in Stan 2.32, a slice of a vector or of a matrix that is read
-// begins at an element even if it has none; one of an array may be empty wherever it
-// lies, but for a[b:] with b far beyond it, and so may one that is assigned to.
+// TestSlicesBegin checks the rules of Stan 2.32 for slices without elements. When a slice of a
+// vector or matrix is read, it must begin at an existing element. A slice of an array may be empty
+// anywhere, except a[b:] with b far beyond the end. The same holds for a slice that is assigned to.
 func TestSlicesBegin(t *testing.T) {
 	for _, c := range []struct {
 		read   string
@@ -98,8 +98,8 @@ func TestSlicesBegin(t *testing.T) {
 	}
 }
 
-// TestSlicesOfNothing: what Stan 2.32 says of slices without elements that are written, and
-// of indices after an index of an array that selects nothing, which it does not look at.
+// TestSlicesOfNothing checks the rules of Stan 2.32 for assignments to slices without elements. It
+// also checks indices that follow an array index that selects nothing: Stan does not check these.
 func TestSlicesOfNothing(t *testing.T) {
 	for _, c := range []struct {
 		statement string // lo and hi are 7 and 6
@@ -160,7 +160,7 @@ func TestSlicesOfNothing(t *testing.T) {
 	}
 }
 
-// TestEnds: values and derivatives where Stan 2.32 has none, or infinite ones.
+// TestEnds checks values and derivatives where those of Stan 2.32 are undefined or infinite.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		model string
@@ -225,7 +225,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestGrainOfSlices: reduce_sum rejects, as in Stan, slices without elements.
+// TestGrainOfSlices checks that reduce_sum rejects a grain size below 1, as Stan does.
 func TestGrainOfSlices(t *testing.T) {
 	const text = `functions { real f(array[] real x, int a, int b) { return sum(x); } }
 data { int grain; }
@@ -238,7 +238,7 @@ model { target += reduce_sum(f, {u, 1}, grain); }`
 	}
 }
 
-// TestIntegerOverflow: ints that no graph could hold are errors, where their call is reached.
+// TestIntegerOverflow checks that an integer overflow is an error if the call is reached.
 func TestIntegerOverflow(t *testing.T) {
 	const values = `{"a": [2000000000, 2000000000, 7]}`
 	for _, c := range []struct {
@@ -261,8 +261,8 @@ func TestIntegerOverflow(t *testing.T) {
 	}
 }
 
-// TestODEWithoutTimes: solving at no times is rejected, as in Stan, whether the arguments are data
-// or parameters.
+// TestODEWithoutTimes checks that solving for an empty array of times is rejected, as in Stan,
+// whether the arguments are data or parameters.
 func TestODEWithoutTimes(t *testing.T) {
 	for _, call := range []string{
 		"ode_rk45(f, [1]', 0.0, ts, %s)", "ode_adams(f, [1]', 0.0, ts, %s)", "ode_bdf(f, [1]', 0.0, ts, %s)", "ode_ckrk_tol(f, [1]', 0.0, ts, 1e-8, 1e-8, 1000, %s)",

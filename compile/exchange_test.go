@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// TestComputeAtSource: functions of gathered elements are computed for the array that the elements
-// come from, where it is shorter, and those that take long for rows that differ, with the
-// densities, gradients and messages that there are without the pass.
+// TestComputeAtSource checks that functions of gathered elements are computed before the gather if
+// the source array is shorter. Expensive functions are also computed once for each distinct row.
+// Densities, gradients and messages must be the same as without the pass.
 func TestComputeAtSource(t *testing.T) {
 	const head = `data { int N, M; array[N] int g, h; array[M] int few; vector[N] y; vector[M] z; }
 parameters { vector[5] a; vector[5] b; real s; matrix[5, 3] m; array[5] vector[3] q; real r; vector[8] u; }

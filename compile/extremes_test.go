@@ -20,9 +20,8 @@ type extremePoint struct {
 	grad  []float64
 }
 
-// extremeProgram is a program that adds up calls of a function of numbers: one call of
-// variables that are numbers, one of vectors, or calls in a loop. Its parameters are the
-// arguments that are reals, one after another.
+// extremeProgram is a program that adds up calls of a function of scalars: one call with scalars,
+// one with vectors, or calls in a loop. Its parameters are the real arguments, one after another.
 func extremeProgram(name, kinds, form string) string {
 	var d, p, args strings.Builder
 	isDensity := slices.ContainsFunc([]string{"_lpdf", "_lpmf", "cdf"}, func(s string) bool { return strings.HasSuffix(name, s) })

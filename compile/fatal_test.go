@@ -27,9 +27,9 @@ func bindSource(t *testing.T, text, json string) *Model {
 	return m
 }
 
-// TestRejections: a failed argument check, reject and fatal_error come back as
-// errors that name the statement; only the last is fatal, and none spoils the
-// next evaluation.
+// TestRejections checks that a failed argument check, reject and fatal_error return errors that
+// name the statement. Only that of fatal_error is fatal. The next evaluation must be right after
+// each.
 func TestRejections(t *testing.T) {
 	m := bindSource(t, `parameters { real x; }
 model {

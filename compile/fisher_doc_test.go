@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestMetricsDoc checks the table of doc/reference/metrics.md, what has expected
-// information; with PPL_UPDATE_DOC=1 it writes it.
+// TestMetricsDoc checks the table of distributions with expected information in
+// doc/reference/metrics.md. With PPL_UPDATE_DOC=1 it writes the table.
 func TestMetricsDoc(t *testing.T) {
 	const file = "../doc/reference/metrics.md"
 	bytes, err := os.ReadFile(file)

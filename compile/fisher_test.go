@@ -116,8 +116,8 @@ var regressions = map[string]string{
 	"binomial, halved": `target += 0.5 * binomial_logit_lpmf(y | 2, x * beta); }`,
 }
 
-// TestFisherLogistic: however the regression is written, the metric is XᵀΛX and
-// the precision of the prior.
+// TestFisherLogistic checks that the metric of a logistic regression is XᵀΛX plus the precision of
+// the prior, in every spelling of the model.
 func TestFisherLogistic(t *testing.T) {
 	const N, D = 23, 4
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -300,8 +300,8 @@ func TestFisherModels(t *testing.T) {
 	}
 }
 
-// TestFisherSquares: a square that is subtracted from the log density counts as the normal density
-// that it is, wherever else its terms are, with the weight it has; what else is in its statement is
+// TestFisherSquares checks that a square subtracted from the log density counts as a normal density
+// with the right weight, whatever else its statement contains. Other terms of the statement are
 // left out.
 func TestFisherSquares(t *testing.T) {
 	const head = `data { vector[3] c; } parameters { vector[3] x; real y; } model { x ~ normal(0, 2); y ~ normal(0, 2); `
@@ -327,8 +327,8 @@ func TestFisherSquares(t *testing.T) {
 	}
 }
 
-// TestFisherOfLeaves: parameters of which each has several leaves count as those of their leaves
-// do.
+// TestFisherOfLeaves checks that parameters with several leaves, such as tuples and complex
+// numbers, have the metric of the same model with separate scalars.
 func TestFisherOfLeaves(t *testing.T) {
 	const model = "model { Z ~ normal(0, 2); target += -0.5 * square(X - Y); W ~ normal(X, exp(Y)); }"
 	plain := boundText(t, "parameters { real a; real b; real c; real d; }"+strings.NewReplacer("Z", "a", "X", "b", "Y", "c", "W", "d").Replace(model), map[string]any{})
@@ -393,7 +393,7 @@ func TestFisherAlong(t *testing.T) {
 	}
 }
 
-// TestFisherMultiNormal: ∂μᵀΣ⁻¹∂μ + ½ tr(Σ⁻¹∂ΣΣ⁻¹∂Σ) per vector, in all
+// TestFisherMultiNormal checks that each vector contributes ∂μᵀΣ⁻¹∂μ + ½ tr(Σ⁻¹∂ΣΣ⁻¹∂Σ), in all
 // parametrisations.
 func TestFisherMultiNormal(t *testing.T) {
 	const head = `data { int N; array[N] vector[2] y; }
@@ -470,7 +470,7 @@ model { b ~ normal(0, s); }`
 	}
 }
 
-// TestFisherAllocations: neither the metric nor its gradient allocates.
+// TestFisherAllocations checks that neither the metric nor its gradient allocates.
 func TestFisherAllocations(t *testing.T) {
 	for _, c := range fisherCases()[:5] {
 		m := boundText(t, c.text, c.data)
@@ -491,8 +491,8 @@ func TestFisherAllocations(t *testing.T) {
 	}
 }
 
-// TestFisherHalf: a scale whose prior is half of a symmetric distribution has the
-// information of that half about its logarithm.
+// TestFisherHalf checks a scale whose prior is one half of a symmetric distribution. Its
+// information is that of the half distribution, with respect to the logarithm of the scale.
 func TestFisherHalf(t *testing.T) {
 	for text, want := range map[string]float64{
 		`real<lower=0> s; } model { s ~ normal(0, 3); }`:                          2,
@@ -510,9 +510,9 @@ func TestFisherHalf(t *testing.T) {
 	}
 }
 
-// TestFisherOutcomes: the information of categorical and ordered outcomes is the
-// mean of the products of scores over the outcomes; written for several at once it
-// is as many times that.
+// TestFisherOutcomes checks that the information of categorical and ordered outcomes is the
+// expectation of the product of scores over the outcomes. A statement for several outcomes has the
+// sum of their information.
 func TestFisherOutcomes(t *testing.T) {
 	const head = `data { int y; } parameters { vector[3] a; real b; } transformed parameters { vector[3] c = cumulative_sum(exp(a)); matrix[2, 3] w = [[b, a[1], 1], [0.3, b * a[2], -b]]; }
 model { `
@@ -570,8 +570,8 @@ model { `
 	}
 }
 
-// TestFisherUnmoved: an outcome whose probability is 1 whatever the parameters are, where
-// its information is infinite, contributes nothing to the metric nor to its derivative.
+// TestFisherUnmoved checks an outcome whose probability is 1 for all parameters, where the formula
+// for its information is infinite. It must contribute nothing to the metric or its derivative.
 func TestFisherUnmoved(t *testing.T) {
 	const head = "data { array[3] int y; vector[3] n; } parameters { vector[3] a; } model { "
 	for _, text := range []string{

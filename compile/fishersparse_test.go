@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestFisherElements: the elements that may differ from 0 are those of the whole metric, and so
-// is the gradient of the trace, of models with dense and sparse statements, and such that are
-// told by vectors.
+// TestFisherElements compares the sparse metric and the gradient of its trace with those of the
+// full metric. The models have dense statements, sparse ones, and statements represented by outer
+// products of vectors.
 func TestFisherElements(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	table := func(rows, cols int) [][]float64 {

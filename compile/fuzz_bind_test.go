@@ -85,8 +85,8 @@ func seedPrograms(t testing.TB) (list [][2]string) {
 	return slices.Concat(list, smallExamples(t), compile.DecidedPrograms())
 }
 
-// FuzzBind: whatever a program and its data are, they are compiled, bound and evaluated,
-// or refused, within their budget and soon, and nothing panics.
+// FuzzBind checks that any program with any data is either compiled, bound and evaluated, or
+// refused. Both must happen quickly and within the budget, without a panic.
 func FuzzBind(f *testing.F) {
 	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
 	for i, p := range seedPrograms(f) {

@@ -36,8 +36,8 @@ var around = []string{
 	"{ matrix[N, N] w = add_diag(rep_matrix(0, N, N), a); target += sum(w) + %s; }", "if (a > 0) { vector[N] w = rep_vector(1, N); target += %s + sum(w); }",
 }
 
-// FuzzSizes: whatever sizes data say, a model is bound and evaluated, or refused, within
-// its budget and soon.
+// FuzzSizes checks that a model is either bound and evaluated or refused, quickly and within its
+// budget, whatever sizes the data contain.
 func FuzzSizes(f *testing.F) {
 	big := []int32{0, 1, -1, 2, 3, 17, 1000, 46341, 65536, 1 << 20, 1 << 28, 1 << 30, 1<<31 - 1, -1 << 31}
 	for k := range max(len(sized), len(around)) {

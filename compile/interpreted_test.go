@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestInterpretedQuantities: generated quantities may have sizes that parameters
-// or draws decide.
+// TestInterpretedQuantities checks generated quantities whose sizes depend on parameters or random
+// draws.
 func TestInterpretedQuantities(t *testing.T) {
 	const text = `
 functions {

@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestIntRule: ints of 32 bits come from outside, results beyond 2⁵³ are errors, whatever
-// evaluates: transformed data, generated quantities as a graph and as they are interpreted, and the
-// plain interpreter. After an error, the quantity is NaN.
+// TestIntRule checks the limits of ints in every evaluator: in transformed data, in generated
+// quantities, compiled and interpreted, and in the plain interpreter. Ints in the data have 32
+// bits, and results beyond 2⁵³ are errors. After an error, the quantity is NaN.
 func TestIntRule(t *testing.T) {
 	const inData, asGraph, interpreted = "data", "graph", "interpreted"
 	for _, c := range []struct {

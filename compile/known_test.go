@@ -13,7 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// The values that the checker knows of expressions are those that the program computes.
+// TestKnownNumbers checks that the values that the checker infers for expressions are those that
+// the program computes.
 func TestKnownNumbers(t *testing.T) {
 	var ints, reals []string
 	ops := strings.Fields("+ - * / %/% % == != < <= > >= && ||")

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestLanguage resolves every line of Stan's list of signatures
-// (PPL_SIGNATURES), whose types and result the library must have.
+// TestLanguage checks every line of Stan's list of signatures, the file PPL_SIGNATURES. The library
+// must have a function with the same argument types and result.
 func TestLanguage(t *testing.T) {
 	path := os.Getenv("PPL_SIGNATURES")
 	if path == "" {
@@ -42,7 +42,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// TestLanguageWithoutList holds without the list at hand.
+// TestLanguageWithoutList checks a few signatures without the list.
 func TestLanguageWithoutList(t *testing.T) {
 	lib := stdlib.Language()
 	z := types.ComplexType

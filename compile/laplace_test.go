@@ -109,8 +109,8 @@ func TestLaplace(t *testing.T) {
 	}
 }
 
-// TestLaplaceValue compares with Newton's method and Laplace's formula written
-// out: counts 3 and 0 with log rates of covariance matrix [[1.3, 0.3], [0.3, 1.3]].
+// TestLaplaceValue compares with Newton's method and Laplace's formula, written out in Go. The
+// counts are 3 and 0, and the log rates have covariance matrix [[1.3, 0.3], [0.3, 1.3]].
 func TestLaplaceValue(t *testing.T) {
 	k := [2][2]float64{{1.3, 0.3}, {0.3, 1.3}}
 	counts := [2]float64{3, 0}

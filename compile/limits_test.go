@@ -122,8 +122,8 @@ model {
 	}
 }
 
-// TestStop checks that an evaluation, even one without loops, ends as soon as it hears that it
-// should, and that the next one is right.
+// TestStop checks that an evaluation, even one without loops, ends soon after the stop function
+// returns an error. The next evaluation must be right.
 func TestStop(t *testing.T) {
 	text := `parameters {
   vector[1500] x;
@@ -174,7 +174,7 @@ func (l *leave) Leave() (ended func()) {
 	return func() {}
 }
 
-// TestShortSlices: slices of a wrong length are an error, of every method.
+// TestShortSlices checks that every method returns an error for a slice of the wrong length.
 func TestShortSlices(t *testing.T) {
 	prog, list := Compile(source.NewFile("short.model", "parameters { vector[3] x; }\nmodel { x ~ normal(0, 1); }\ngenerated quantities { real y = x[1]; }\n"))
 	if prog == nil {
@@ -204,8 +204,8 @@ func TestShortSlices(t *testing.T) {
 	}
 }
 
-// TestLiveValues: values that are each within the budget are refused where they are too
-// much together, and not where one takes the place of another.
+// TestLiveValues checks values that each fit the budget. They are refused if together they exceed
+// it, and accepted if each replaces the one before.
 func TestLiveValues(t *testing.T) {
 	const megabyte = "rep_vector(1, 125000)"
 	many := func(text, between string, n int) string {
@@ -299,8 +299,8 @@ func TestDeepRecursion(t *testing.T) {
 	}
 }
 
-// TestManyCalls: functions that call one another write out a statement any number of times,
-// without a node of a graph for each.
+// TestManyCalls checks that nested calls that multiply a statement are stopped by the limit on
+// statements, without a graph node for each call.
 func TestManyCalls(t *testing.T) {
 	for _, text := range []string{
 		`functions {
@@ -332,8 +332,8 @@ model { target += k(k(k(a))); }`,
 	}
 }
 
-// TestSizeOfWhatIsFilled: a loop to the size of what it fills is one of so many iterations, and
-// takes as much memory as one to that number.
+// TestSizeOfWhatIsFilled checks that a loop up to the size of the container that it fills needs
+// little memory, as a loop up to a written number does.
 func TestSizeOfWhatIsFilled(t *testing.T) {
 	for _, text := range []string{
 		"parameters { real a; } model { vector[100000] x; for (i in 1:size(x)) x[i] = a * i; target += dot_self(x); }",
@@ -401,9 +401,9 @@ func (a *asked) Err() error {
 	return nil
 }
 
-// TestInterruptedPasses: binding ends wherever it is interrupted, with the reason, and is asked
-// within passes too; so does making what is only made when it is used, which can be asked for
-// again.
+// TestInterruptedPasses checks that binding can be interrupted at any point, within passes too, and
+// returns the reason. The same holds for programs that are made on first use; after an interruption
+// they can be made again.
 func TestInterruptedPasses(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("parameters { real x; } transformed parameters { real s = 0;\n")

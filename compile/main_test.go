@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The plain interpreter makes a graph for each call of a function: with the usual settings the
-// garbage collector, and the profile of memory that it keeps, take 40 % of the processor time of
-// these tests.
+// TestMain changes settings of the garbage collector. The plain interpreter makes a graph for each
+// call of a function. With the default settings, the collector and its memory profile take 40 % of
+// the processor time of these tests.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.memprofile").Value.String() == "" {

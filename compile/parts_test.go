@@ -9,10 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// What functions take out of a container must begin at an element even where they
-// take none, and not be of a negative length: Stan's own checks. A written range
-// may be empty anywhere. By a variable they are lowered to a range, of an
-// expression they are not; in the loop they are evaluated in lanes.
+// TestPartsOfContainers checks functions that take a part of a container. As in Stan, the part must
+// not have a negative length, and it must begin at an element even if it is empty. A range written
+// with constants may be empty anywhere. Functions of a variable are lowered to a range, those of an
+// expression are not; in the loop they are evaluated in lanes.
 func TestPartsOfContainers(t *testing.T) {
 	const right, wrong = false, true
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ model { for (n in 1:N) target += mu * n + sum(` + call + `); }`
 	}
 }
 
-// An index that is wrong in an iteration in which a loop within has none is reported as
-// elsewhere.
+// TestIndexBesideInnerLoop checks that an index out of range is reported even if it occurs in an
+// iteration in which the inner loop has no iterations.
 func TestIndexBesideInnerLoop(t *testing.T) {
 	prog, list := compile.Compile(source.NewFile("m.stan", `
 data { int T; }

@@ -12,10 +12,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestProject: linear regressions in many spellings have the density, gradient and
-// messages that they have without the pass, from a program in which nothing has as
-// many elements as the data, for ordinary data and for hard ones: a zero column,
-// collinear columns, columns of different scales, outcomes far from zero.
+// TestProject checks linear regressions in many spellings. Density, gradient and messages must be
+// the same as without the pass. No value in the program may have as many elements as the data have
+// rows. Besides ordinary data there are hard ones: a zero column, collinear columns, columns of
+// different scales, and outcomes far from zero.
 func TestProject(t *testing.T) {
 	const head = `data { int N; matrix[N, 5] x; vector[N] y; real<lower=0> known; }
 transformed data { array[N] real ys = to_array_1d(y); vector[N] x1 = x[, 1]; }

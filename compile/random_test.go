@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Every iteration of a loop draws its own random numbers, even if all iterations have the same
-// arguments, in transformed data and in generated quantities. Loops with few iterations are
-// unrolled; longer ones run in lanes.
+// TestDrawsDifferBetweenTrips checks that every iteration of a loop draws its own random numbers,
+// even if all iterations have the same arguments, in transformed data and in generated quantities.
+// Loops with few iterations are unrolled; longer ones run in lanes.
 func TestDrawsDifferBetweenTrips(t *testing.T) {
 	calls := []struct{ declaration, call string }{
 		{"real %s", "normal_rng(0, 1)"},
@@ -88,10 +88,10 @@ func TestDrawsDifferBetweenTrips(t *testing.T) {
 	}
 }
 
-// So does every step of a recurrence: a draw whose arguments depend on what is
-// carried, one in a branch that is the same in all steps, and both in a loop
-// around. What is carried does not depend on the draws, which makes the
-// recurrence a scan with the rest in lanes.
+// TestDrawsDifferBetweenSteps checks that every step of a recurrence draws its own random numbers.
+// One draw has arguments that depend on the carried value, one is in a branch that is the same in
+// all steps, and both are also inside an outer loop. The carried value does not depend on the
+// draws, so the recurrence is a scan and the rest runs in lanes.
 func TestDrawsDifferBetweenSteps(t *testing.T) {
 	program := `data { int N; array[N] int T; }
 		parameters { real x; }

@@ -80,8 +80,9 @@ func recentredModel(t *testing.T, text string, values map[string]any) *Model {
 	return m
 }
 
-// The map is one to one and its Jacobian is the determinant of its derivative, for any evidence.
-// With the evidence as written it is the identity.
+// TestRecentring checks that the map is one to one and that its Jacobian is the determinant of its
+// derivative, for any evidence. With the evidence of the program's own form, the map is the
+// identity.
 func TestRecentring(t *testing.T) {
 	for _, c := range hierarchies {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +194,8 @@ func TestRecentring(t *testing.T) {
 	}
 }
 
-// The densities of eight schools over effects in other coordinates, written out by hand.
+// TestRecentringOfEightSchools compares with the densities of eight schools in other coordinates,
+// written out by hand.
 func TestRecentringOfEightSchools(t *testing.T) {
 	y, s := []float64{28, 8, -3}, []float64{15, 10, 16}
 	u := []float64{1.2, -0.4, 2.5, -0.7, 0.9} // mu, log tau, effects
@@ -230,9 +232,10 @@ func TestRecentringOfEightSchools(t *testing.T) {
 	}
 }
 
-// With what normal data tell of them the coordinates of effects are independent of each
-// other and of locations and scales: the density over u is that of standard normal
-// variables times a function of the rest, be they states or effects side by side.
+// TestRecentringWhitens checks the coordinates of effects with normal data, with the evidence set
+// to the data's information. Given this evidence, the density over u is that of independent
+// standard normal variables times a function of the locations and scales. This holds for
+// independent effects and for states of a time series.
 func TestRecentringWhitens(t *testing.T) {
 	for name, text := range map[string]string{
 		"effects": `data { int n; vector[n] y, e; } parameters { real m; real<lower=0> s; vector[n] x; }
@@ -305,8 +308,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestJoint: with many effects the log density over u has a separate program, which agrees with
-// the map, the log density and the derivative of the map.
+// TestJoint checks that with many effects the log density over u has a separate program. The
+// program must agree with the map, its derivative and the log density.
 func TestJoint(t *testing.T) {
 	const n = 600
 	y, s := make([]float64, n), make([]float64, n)

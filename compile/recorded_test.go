@@ -11,9 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Programs that no graph can hold: parameters decide sizes, slices, how deep a
-// recursion goes, or what target() is in a loop. Each has its log density written
-// out in Go, by hand.
+// decided holds programs that no graph can represent: parameters decide sizes, slices, the depth of
+// a recursion, or the value of target() in a loop. The log density of each is also written in Go.
 var decided = []struct {
 	name, text, json string
 	points           [][]float64
@@ -281,8 +280,8 @@ func DecidedPrograms() (list [][2]string) {
 	return list
 }
 
-// TestDecidedByParameters: the log density of such programs, its gradient and its
-// second derivatives, and their outputs.
+// TestDecidedByParameters checks the log density of such programs, its first and second
+// derivatives, and their outputs.
 func TestDecidedByParameters(t *testing.T) {
 	for _, c := range decided {
 		t.Run(c.name, func(t *testing.T) {
@@ -340,8 +339,8 @@ func TestDecidedByParameters(t *testing.T) {
 	}
 }
 
-// TestInterpretedModel: an interpreted model rejects, prints, is constrained and
-// explained as others are.
+// TestInterpretedModel checks that an interpreted model rejects, prints, constrains and explains as
+// other models do.
 func TestInterpretedModel(t *testing.T) {
 	c := decided[3]
 	prog, list := Compile(source.NewFile("sizes.model", c.text))

@@ -16,9 +16,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestFunctionsOfNumbers: package interp applies functions of numbers as lists of
-// operations, which it asks for once, package direct builds each call on a graph of
-// constants. Both give the same value, the same draw, or both refuse.
+// TestFunctionsOfNumbers compares two ways to apply functions of scalars. Package interp makes a
+// list of operations for each function, once. Package direct builds a graph of constants for each
+// call. Both must give the same value or the same draw, or both must refuse.
 func TestFunctionsOfNumbers(t *testing.T) {
 	values := [][]string{
 		{"0.3", "0.6", "1.7", "0.8", "0.9", "0.5", "0.4"},

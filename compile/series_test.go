@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
-// TestSeries compares the ways on what is computed row by row from what the rows before left: sets
-// at risk, lags that the first rows do not have, and those of groups, states with their covariance.
-// Data are of no rows, of one and two, and of more than the passes ask for, all alike, sorted, in
-// blocks and not.
+// TestSeries compares the evaluators on values that are computed row by row from earlier rows: sets
+// at risk, lags that the first rows lack, lags within groups, and states with their covariance. The
+// data have no rows, one, two, and more than the passes require. The values are equal, sorted, in
+// blocks or in random order.
 func TestSeries(t *testing.T) {
 	const data = seriesData
 	compareSeries(t, map[string]string{
@@ -121,10 +121,10 @@ model {
 	})
 }
 
-// TestLevels compares the ways on loops whose iterations read what others wrote at distances
-// without pattern: products by index, factors of which may be 0 and derivatives with them, sums of
-// exponentials and greatest values by index, trees, with sums, reads in between, conditionals, and
-// loops around and within.
+// TestLevels compares the evaluators on loops whose iterations read results of earlier iterations
+// at irregular distances. There are products by index (with factors and derivatives that may be 0),
+// sums of exponentials and maxima by index, and trees. They are combined with sums, reads in
+// between, conditionals, and outer and inner loops.
 func TestLevels(t *testing.T) {
 	const data = seriesData
 	const parameters = "parameters { real b; vector[5] a; }\nmodel {\n  b ~ normal(0, 1);\n  a ~ normal(0, 1);\n"

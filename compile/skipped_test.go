@@ -34,8 +34,9 @@ var skipped = []string{
 	"vector[2000000000] v = rep_vector(s, 2000000000); target += sum(v);",
 }
 
-// TestSkippedBranches binds them, within bounds that do not depend on the clock. At points that do
-// not take the branch it does not matter; others are rejected, or do not end.
+// TestSkippedBranches binds these statements, with limits that do not depend on the clock. The
+// model is evaluated at points that do not take the branch. Points that do take it are rejected, or
+// the evaluation ends only when it is stopped.
 func TestSkippedBranches(t *testing.T) {
 	const text = `
 functions { int forever(int k) { int n = 0; while (n < 10) { if (n > 3) n += k; } return n; } }

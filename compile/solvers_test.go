@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestSolvers compares solutions of differential and algebraic-differential
-// equations with what is known in closed form, or by mpmath, and the derivatives.
+// TestSolvers compares solutions of differential and algebraic-differential equations, and their
+// derivatives, with closed forms or with mpmath.
 func TestSolvers(t *testing.T) {
 	const functions = `functions {
   vector decay(real t, vector y, real k) { return [-k * y[1], k * y[1] + cos(t)]'; }
@@ -82,8 +82,8 @@ transformed parameters {
 	}
 }
 
-// TestStiffDerivatives: derivatives of explicit solutions decay where the solution does, also
-// from an equilibrium. The first component follows the second, k times as fast.
+// TestStiffDerivatives checks that the derivatives of explicit solutions decay where the solution
+// does, also from an equilibrium. The first component follows the second, k times as fast.
 func TestStiffDerivatives(t *testing.T) {
 	for _, solver := range []string{"ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"} {
 		m := modelOf(t, `functions { vector f(real t, vector y, real k) { return [-k * (y[1] - y[2]), -0.1 * y[2]]'; } }
@@ -108,8 +108,8 @@ model { target += sum(`+solver+`(f, [0, b]', 0, {60}, k)[1]); }`, BindOptions{})
 	}
 }
 
-// TestSolverControl: control arguments of solvers count, those of the older forms
-// too.
+// TestSolverControl checks that the control arguments of solvers have an effect, also in the older
+// functions.
 func TestSolverControl(t *testing.T) {
 	const functions = `functions {
   vector decay(real t, vector y, real k) { return -k * y * (1 + cos(5 * t)); }
@@ -146,8 +146,8 @@ model { target += `
 	}
 }
 
-// TestIntegralsInLanes: the points of an integral are lanes, those of refinements included; where
-// there is an integral for each row, those that all rows have.
+// TestIntegralsInLanes checks that the points of an integral, including those of its refinements,
+// run in lanes. With an integral for each row, this holds for the points that all rows have.
 func TestIntegralsInLanes(t *testing.T) {
 	const text = `functions {
   real f(real x, real xc, array[] real k, data array[] real r, data array[] int i) { return exp(-k[1] * square(x - r[1])); }
@@ -168,9 +168,9 @@ model { `
 	}
 }
 
-// TestRefinements: what the points of an integral's refinements are, and their weights, is known
-// when the model is bound, though each row decides for itself how many it needs; only the
-// integrand is computed. The integrals are those known in closed form.
+// TestRefinements checks that the points of an integral's refinements and their weights are
+// computed when the model is bound, although each row decides how many it needs. The program
+// computes only the integrand. The integrals must equal their closed forms.
 func TestRefinements(t *testing.T) {
 	const text = `functions {
   real f(real x, real xc, array[] real k, data array[] real r, data array[] int i) { return exp(-0.5 * square((x - r[1]) / k[1])); }
@@ -207,8 +207,9 @@ model { for (n in 1:N) target += log(integrate_1d(f, 0, 10, {s}, {y[n]}, none));
 	}
 }
 
-// TestSubjects: solutions for several subjects, each with its own steps, and states written out as
-// numbers, are those for one subject after another, and those of the arrays.
+// TestSubjects checks solutions for several subjects, each with its own steps. They must equal the
+// solutions for one subject after another. States written out as scalars must give the same
+// solutions as arrays.
 func TestSubjects(t *testing.T) {
 	const text = `functions {
   vector f(real t, vector y, real k, real m) { return [-k * y[1], k * y[1] - m * y[2] / (0.5 + y[2])]'; }
@@ -296,9 +297,9 @@ const algebraicSystems = `functions {
 }
 `
 
-// TestPowell: the hybrid method finds the solutions that Stan finds, where there are several,
-// and none where it finds none. Log densities are those of Stan 2.32.2; NaN stands for a point
-// that it rejects.
+// TestPowell checks that Powell's hybrid method finds the same solution as Stan where there are
+// several, and fails where Stan fails. The log densities are from Stan 2.32.2; NaN marks a point
+// that Stan rejects.
 func TestPowell(t *testing.T) {
 	const text = algebraicSystems + `data { int w; vector[2] g; }
 parameters { real<lower=0> a; real<lower=0> b; }
@@ -352,8 +353,8 @@ model {
 	}
 }
 
-// TestNewton: the same for Newton's method, whose steps and whose ends are those of KINSOL: with
-// looser tolerances of steps it goes on where it would fail with tighter ones.
+// TestNewton does the same for Newton's method, whose steps and stopping rules are those of KINSOL.
+// With a looser step tolerance it continues where it fails with a tighter one.
 func TestNewton(t *testing.T) {
 	const text = algebraicSystems + `data { int w; int n; vector[n] g; real scale; }
 parameters { real<lower=0> a; real<lower=0> b; }
@@ -428,8 +429,8 @@ model { target += v; }`
 	}
 }
 
-// TestSolverTolerances: tolerances that are no tolerances, and steps that are none, are rejected
-// also where the guess solves the equations.
+// TestSolverTolerances checks that invalid tolerances and maximal numbers of steps are rejected,
+// even if the guess solves the equations.
 func TestSolverTolerances(t *testing.T) {
 	const text = `functions { vector f(vector y, real a) { return [a * y[1]]'; } }
 data { int w; real step; real tolerance; int most; }

@@ -9,9 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestSpec checks every whole program of spec.md with the library, and runs
-// those that are marked: a block `stan run` prints, when it is bound to no data,
-// what the block `output` after it says.
+// TestSpec checks every whole program of spec.md with the library, and runs the marked ones. A
+// block `stan run` is bound to no data, and must print the text of the block `output` after it.
 func TestSpec(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")
 	if err != nil {
@@ -64,7 +63,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// A message on the number of arguments names them.
+// TestArgumentNames checks that a message about the number of arguments names them.
 func TestArgumentNames(t *testing.T) {
 	f := source.NewFile("t", "parameters {\n  real x;\n}\nmodel {\n  x ~ normal(0);\n}\n")
 	list := compile.Check(f, compile.Options{}).Errors()

@@ -16,9 +16,9 @@ import (
 
 var stanResults = flag.String("stan", "", "take the figures of testdata/stan from this folder; see stan.sh there")
 
-// stanFigures are what Stan 2.32.2 says about a model: log densities without
-// constants, with them, and with them but without Jacobians; the gradient of the
-// first; parameters and transformed parameters.
+// stanFigures are the results of Stan 2.32.2 for a model. There are log densities without
+// constants, with constants, and with constants but without Jacobians. There are also the gradient
+// of the first, the parameters and the transformed parameters.
 type stanFigures struct {
 	Unconstrained []string    `json:"names_unconstrained"`
 	Params        []string    `json:"names_params"`
@@ -180,8 +180,8 @@ func collectStan(t *testing.T, from, to string) {
 	}
 }
 
-// TestUnconstrainedOrder: matrices of unconstrained numbers stand by columns,
-// arrays element by element, and names say where each number stands.
+// TestUnconstrainedOrder checks the order of unconstrained numbers and their names. Matrices are
+// stored by columns, arrays element by element.
 func TestUnconstrainedOrder(t *testing.T) {
 	prog, list := Compile(source.NewFile("order.model", `parameters {
   row_stochastic_matrix[2, 3] r;
@@ -228,8 +228,8 @@ func TestUnconstrainedOrder(t *testing.T) {
 	}
 }
 
-// TestInitialValues: initial values with six digits are accepted, although their sums are not
-// exactly those that the type demands.
+// TestInitialValues checks that initial values with six digits are accepted, although they satisfy
+// the constraints of their types only up to rounding.
 func TestInitialValues(t *testing.T) {
 	prog, list := Compile(source.NewFile("initial.model", "parameters {\n  simplex[3] s;\n  cov_matrix[2] S;\n}\n"))
 	if prog == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestTransformedData: what package interp shares, reuses and changes in place
-// must not show. Package direct, which copies everything, computes the same.
+// TestTransformedData checks that sharing, reuse and changes in place within package interp have no
+// visible effect. Package direct, which copies everything, must compute the same values.
 func TestTransformedData(t *testing.T) {
 	const functions = `functions {
   vector same(vector v) { return v; }
@@ -65,8 +65,8 @@ func TestTransformedData(t *testing.T) {
 	}
 }
 
-// TestStoppedBinding: a loop of transformed data that does not end ends when it is
-// told to.
+// TestStoppedBinding checks that binding ends when it is stopped, even in an infinite loop of
+// transformed data.
 func TestStoppedBinding(t *testing.T) {
 	prog, _ := Compile(source.NewFile("endless.model", "transformed data { int i = 0; while (1) i += 1; } parameters { real x; }"))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
@@ -76,7 +76,7 @@ func TestStoppedBinding(t *testing.T) {
 	}
 }
 
-// TestMistakesInTransformedData: code, place and calls around.
+// TestMistakesInTransformedData checks the code, position and enclosing calls of errors.
 func TestMistakesInTransformedData(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -106,7 +106,7 @@ func TestMistakesInTransformedData(t *testing.T) {
 	}
 }
 
-// TestMadeWhenFirstUsed: clones may ask for outputs at once.
+// TestMadeWhenFirstUsed checks that several clones may ask for outputs at the same time.
 func TestMadeWhenFirstUsed(t *testing.T) {
 	for _, text := range []string{
 		"parameters { real<lower=0> s; } transformed parameters { real v = s * s; } model { s ~ exponential(1); } generated quantities { real w = v + 1; }",

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
-// TestTruncatedContainers: truncation of many variates is that of each, whether
-// arguments are shared or not.
+// TestTruncatedContainers checks that a truncated statement with several variates equals the sum
+// over the variates, whether or not they share arguments.
 func TestTruncatedContainers(t *testing.T) {
 	const head = `
 data {
@@ -85,8 +85,8 @@ model {
 	}
 }
 
-// TestTruncatedAtTheEnd: a lower bound where the support begins leaves nothing out, in the
-// derivatives too.
+// TestTruncatedAtTheEnd checks that a lower bound at the beginning of the support has no effect, on
+// derivatives either.
 func TestTruncatedAtTheEnd(t *testing.T) {
 	in := parsed(t, `{"one": 1, "zero": 0, "low": [1, 1]}`)
 	density := func(statement string) (float64, []float64) {
@@ -130,8 +130,8 @@ func TestTruncatedAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTruncatedFar: between bounds at which both distribution functions round to 1, or to 0.
-// Values and derivatives by log s are those of mpmath, at s = exp(0.3).
+// TestTruncatedFar checks bounds at which both distribution functions round to 1, or to 0. Values
+// and derivatives with respect to log s are compared with mpmath, at s = exp(0.3).
 func TestTruncatedFar(t *testing.T) {
 	in := parsed(t, `{}`)
 	for _, c := range []struct {

@@ -56,8 +56,8 @@ func validate(t *testing.T, name, text, values string) (changed []string) {
 	return changed
 }
 
-// TestPassesKeepValues: log density and gradient are the same before and after every pass, for
-// models with numbers of rows on both sides of those from which on passes act.
+// TestPassesKeepValues checks that log density and gradient are the same before and after every
+// pass. The models have numbers of rows below and above the thresholds of the passes.
 func TestPassesKeepValues(t *testing.T) {
 	short.Skip(t, "each pass is left out in turn; random programs do that for some")
 	changes := map[string]bool{}
@@ -82,8 +82,9 @@ func TestPassesKeepValues(t *testing.T) {
 	}
 }
 
-// TestPassesEarnTheirPlace: without a pass the program of the model that its row names is another
-// one, at the end of all passes; and the row has its gain there, or says why the pass is kept.
+// TestPassesEarnTheirPlace checks the table of passes. Without a pass, the final program of the
+// model named in its row must differ. The row must also have a measured gain for that model, or a
+// reason to keep the pass.
 func TestPassesEarnTheirPlace(t *testing.T) {
 	models := contest.EverydayModels()
 	for _, p := range passes.Table() {
