@@ -26,17 +26,16 @@ type (
 	LeftOut     = emit.LeftOut
 )
 
-// Bound is a program bound to data: graphs from the unconstrained parameters.
-// What no graph can hold, because something that only a run tells decides the size
-// of a value, has none; Stats.Notes says why.
+// Bound is a program bound to data: graphs from the unconstrained parameters. A graph is missing if
+// the size of one of its values depends on parameters or draws; Stats.Notes has the reason.
 type Bound struct {
 	// Params are the parameters, one input of every graph each, in order.
 	Params []Param
 	// Density has the log density as its only output.
 	Density *ad.Graph
-	// Constrained outputs, one after another, parameters and transformed
-	// parameters; Generated these and the generated quantities. Elements are
-	// in the order of Names: the first index fastest.
+	// Constrained has the outputs of parameters and transformed parameters, one after another.
+	// Generated has these and the generated quantities. Elements are in the order of Names: the
+	// first index fastest.
 	Constrained, Generated *ad.Graph
 	// Names of the outputs of Generated; the first NumConstrained are those of
 	// Constrained.
@@ -128,17 +127,16 @@ func readData(prog *ir.Program, set *data.Set, o Options) (*interp.Known, error)
 	return known, err
 }
 
-// Information evaluates the log density for its statements. The transforms of
-// the parameters add nothing: the information of a distribution on a bounded
-// support is that of the variate on the unbounded scale, the Jacobian included.
+// Information evaluates the log density to find its statements. The transforms of the parameters
+// add nothing: the information of a distribution with bounded support is given for the variate on
+// the unbounded scale, including the Jacobian.
 func (out *Bound) Information() (*Information, error) { return out.program.Information() }
 
-// Metric evaluates the function of that name in the program's functions block,
-// whose arguments have the names of the model's variables, to a graph whose only
-// output is its value.
+// Metric evaluates a function of the program's functions block, whose arguments have the names of
+// the model's variables. The only output of the graph is the function's value.
 func (out *Bound) Metric(name string) (*ad.Graph, error) { return out.program.Metric(name) }
 
-// Limited is an error that a budget, exhausted after binding by what is made of g, ended
-// with: an *Error, at the place that asked or, if that is not known, at that of the
-// largest value.
+// Limited turns err, from a budget that was exhausted after binding by work on g, into an *Error.
+// Its position is the place that asked for memory, or that of the largest value if the place is not
+// known.
 func (out *Bound) Limited(err error, g *ad.Graph) error { return out.program.Limited(err, g) }

@@ -37,12 +37,11 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 	return nil
 }
 
-// TestLoops binds every program of testdata/loops as usual and with all loops
-// unrolled, which is the plain meaning, and compares log density, gradient and
-// outputs; the gradient also with finite differences. Each file is a program
-// between two comments: the data in JSON on the first line, `// DATA {…}`, and
-// what the loops should come out as on the second, `// LOOPS lanes=1 scans=0
-// carried=0 iterated=0 unrolled=0 ifs=0`, counted over the model block and transformed parameters.
+// TestLoops binds every program of testdata/loops as usual, and once more with all loops unrolled as
+// the reference. It compares log density, gradient and outputs, and the gradient with finite
+// differences. The first line of each file is a comment `// DATA {…}` with the data in JSON. The
+// second is a comment with the expected number of loops of each kind, in the model block and
+// transformed parameters: `// LOOPS lanes=1 scans=0 carried=0 iterated=0 unrolled=0 ifs=0`.
 func TestLoops(t *testing.T) {
 	files, err := filepath.Glob("testdata/loops/*.model")
 	if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// TestPlans: how loops are evaluated, statement by statement.
+// TestPlans checks how loops are evaluated, statement by statement.
 func TestPlans(t *testing.T) {
 	const head = `data { int N; int K; array[N] int o; array[N] int g; vector[N] y; }
 parameters { vector[N] z; vector[K] a; real b; real<lower=0> s; }

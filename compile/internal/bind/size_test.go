@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// TestGraphSize: the graph of a loop, forward and backward, has as many nodes
-// for a thousand iterations as for fifty, however the loop is evaluated.
+// TestGraphSize checks that the graph of a loop and of its gradient has as many nodes for a
+// thousand iterations as for fifty, however the loop is evaluated.
 func TestGraphSize(t *testing.T) {
 	programs := map[string]string{
 		"gather": `data { int N; array[N] int g; vector[N] y; }

@@ -44,8 +44,8 @@ func set(t *testing.T, values string) *data.Set {
 	return s
 }
 
-// TestMutate: mutants compile, differ from what they were made of, and a seed
-// always gives the same one.
+// TestMutate checks that mutants compile and differ from the original program, and that equal seeds
+// give equal mutants.
 func TestMutate(t *testing.T) {
 	different := map[string]bool{}
 	for seed := range uint64(100) {
@@ -69,8 +69,8 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// TestResized: arrays are cut off where sizes say, also expressions of sizes;
-// ints stay within bounds.
+// TestResized checks that arrays are cut to their new sizes, also if a size is an expression, and
+// that ints stay within their bounds.
 func TestResized(t *testing.T) {
 	got, err := Resized(text, values, map[string]int{"N": 3, "J": 2})
 	if want := `{"J":2,"N":3,"g":[1,2,2],"unused":[1,2,3],"x":[[1,2.5],[1,2]]}`; err != nil || got != want {
@@ -81,7 +81,8 @@ func TestResized(t *testing.T) {
 	}
 }
 
-// TestReduce: a failing program still fails with the reduced data, which are as few as possible.
+// TestReduce checks that a failing program still fails with the reduced data, and that these are
+// minimal.
 func TestReduce(t *testing.T) {
 	small := Reduce(text, values, func(v string) bool { return strings.Contains(v, "2.5") && !strings.Contains(v, `"N":1`) }, time.Minute)
 	if want := `{"J":1,"N":3,"g":[0,0,0],"unused":[0,0,0],"x":[[1,2.5]]}`; small != want {
@@ -89,7 +90,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestAgree: both comparisons accept a correct program and report the fault of a wrong one.
+// TestAgree checks that both comparisons accept a correct program and report a wrong one.
 func TestAgree(t *testing.T) {
 	for name, compare := range map[string]func(text, name string, set *data.Set, seed uint64, points int) Report{"Contend": Contend, "Quick": Quick} {
 		rep := compare(text, "model", set(t, values), 1, 3)
@@ -109,7 +110,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// TestReport: counts are added up, and numbers are near within the tolerance.
+// TestReport checks that counts are added up, and that numbers within the tolerance count as near.
 func TestReport(t *testing.T) {
 	var rep Report
 	if rep.Add(Report{Compared: 2, Rejected: 1}); rep.Compared != 2 || rep.Rejected != 1 {

@@ -114,7 +114,7 @@ func TestCholesky(t *testing.T) {
 	})
 }
 
-// TestEigenSym: machine code computes the bits that package kernel does.
+// TestEigenSym checks that machine code computes the same bits as package kernel.
 func TestEigenSym(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
 		for _, n := range short.Every(5, sizes) {
@@ -136,7 +136,7 @@ func TestEigenSym(t *testing.T) {
 	})
 }
 
-// TestInvert: machine code computes the bits that package kernel does.
+// TestInvert checks that machine code computes the same bits as package kernel.
 func TestInvert(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
 		for _, n := range sizes {
@@ -252,7 +252,7 @@ func least(budget time.Duration, f func()) time.Duration {
 	return best
 }
 
-// TestMeasure prints the tables of the package documentation: DENSE_MEASURE=1.
+// TestMeasure prints the tables of the package documentation. It runs if DENSE_MEASURE=1 is set.
 func TestMeasure(t *testing.T) {
 	if os.Getenv("DENSE_MEASURE") == "" {
 		t.Skip("measures: set DENSE_MEASURE=1")
@@ -307,7 +307,7 @@ func TestMeasureEigen(t *testing.T) {
 	})
 }
 
-// TestMeasureProducts prints how many products of numbers a second matrix products make.
+// TestMeasureProducts prints the speed of matrix products, in multiplications per second.
 func TestMeasureProducts(t *testing.T) {
 	if os.Getenv("DENSE_MEASURE") == "" {
 		t.Skip("measures: set DENSE_MEASURE=1")

@@ -25,8 +25,8 @@ func (c crew) Each(n int, p Parts) {
 	wg.Wait()
 }
 
-// TestTeam: teams of any size compute the bits that who works alone does, and find the same
-// matrices not positive definite.
+// TestTeam checks that several workers compute the same bits as a single one, whatever their
+// number, and reject the same matrices as not positive definite.
 func TestTeam(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
 		for _, n := range short.Every(4, []int{1, 7, 40, inner, inner + 1, 2*inner + 5, 200, 300, blockedAdjoint + 3, 3*outer + 100, blockedFactor, blockedFactor + 40, 900}) {

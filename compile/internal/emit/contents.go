@@ -22,10 +22,9 @@ type contents struct {
 	room []cell // for cells to come
 }
 
-// cell is the storage of a variable during evaluation. Its content is one whole
-// value or, after writes to elements, scattered: a table that says for every
-// element in which part it is. Reading elements goes through the table; reading
-// the whole packs it.
+// cell is the storage of a variable during evaluation. Its content is one whole value or, after
+// writes to elements, scattered over parts. A table then contains the part and position of every
+// element. Reading elements goes through the table; reading the whole copies the parts together.
 type cell struct {
 	name  string
 	typ   types.Type

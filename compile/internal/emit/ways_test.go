@@ -45,7 +45,8 @@ func program(t *testing.T, text, values string) *Program {
 	return p
 }
 
-// TestSamePlansOnce: a loop is not inspected again in a way that would find the same.
+// TestSamePlansOnce checks that a loop is not inspected again with settings that would give the
+// same result.
 func TestSamePlansOnce(t *testing.T) {
 	const head = `data { int N; array[N] int o; } parameters { vector[N] z; real b; }
 model { vector[N] h = z; for (n in 2:N) { `

@@ -123,7 +123,7 @@ func text(f *Found) string {
 	return s.String()
 }
 
-// TestUnits: statements, their iterations and the elements that they use.
+// TestUnits checks the statements of a loop, their iterations and the elements that they use.
 func TestUnits(t *testing.T) {
 	const head = `functions { int twice(int i) { int j = 0; for (k in 1:2) j += i; return j; } }
 data { int N; array[N] int o; array[N] int g; vector[N] y; }
@@ -166,7 +166,8 @@ for (n in 1:N) {
 	}
 }
 
-// TestMistakes: a wrong condition is a mistake at its place; break by data ends the loop.
+// TestMistakes checks that an error in a condition is reported with its position, and that a break
+// that depends on data ends the loop.
 func TestMistakes(t *testing.T) {
 	const head = `data { int N; array[N] int g; } parameters { real b; } model { vector[6] v = rep_vector(b, 6);
 for (n in 1:N) {
@@ -263,8 +264,8 @@ func (d *drawnProgram) block(depth, loop int) (run func(env []int)) {
 	}
 }
 
-// TestVersions: what random programs read, as inspected and planned, is what they read when they
-// are run statement by statement.
+// TestVersions checks random programs: every read must see the same value as when the program runs
+// statement by statement.
 func TestVersions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	for range 300 {
@@ -314,8 +315,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestEndlessFunction: a function that never ends, of what data decide, ends the inspection no
-// later than maxEvaluated says; there is no budget here. What it decides counts as unknown.
+// TestEndlessFunction checks a function that depends on data and never ends. Even without a budget,
+// the inspection ends after maxEvaluated steps. Whatever depends on the function counts as unknown.
 func TestEndlessFunction(t *testing.T) {
 	const endless = "functions { int forever(int k) { int n = 0; while (n < 10) { if (n > 3) n += k; } return n; } } parameters { real a; } "
 	for _, c := range []struct{ loop, want string }{

@@ -26,9 +26,8 @@ func lowered(t testing.TB, text string) *ir.Program {
 	return ir.Lower(tree, info, stdlib.Language())
 }
 
-// BenchmarkTransformedData runs loops of 1,000,000 iterations; the unit is the
-// time of one of their iterations, each of which does as many simple operations
-// as the name says.
+// BenchmarkTransformedData runs loops of 1,000,000 iterations and reports the time of one
+// iteration. The name of a loop contains its number of simple operations per iteration.
 func BenchmarkTransformedData(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"int_assignment_1", "int s = 0; for (i in 1:1000000) s = i;"},

@@ -156,8 +156,8 @@ func sameError(ours, theirs error) bool {
 	return text == d.Summary || !arithmetic(text) && !arithmetic(d.Summary)
 }
 
-// TestExpressions: generated expressions of ints have in each lane the value, or the error, that
-// the plain interpreter finds.
+// TestExpressions checks generated integer expressions. In each lane they must have the value, or
+// the error, that the plain interpreter finds.
 func TestExpressions(t *testing.T) {
 	const count, most = 700, 3 // expressions, lanes
 	failed, evaluated := 0, 0
@@ -212,8 +212,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestFollow: what is known of integers before each iteration of a loop, and after it, is what the
-// plain interpreter finds.
+// TestFollow checks the inferred values of integer variables before each iteration of a loop and
+// after it. They must be those that the plain interpreter finds.
 func TestFollow(t *testing.T) {
 	const count, notRun = 300, -1 << 31 // iterations after a break leave their numbers as declared
 	followed := 0
@@ -310,8 +310,8 @@ func measured(prog *ir.Program) (e ir.Expr) {
 	return e
 }
 
-// TestShapes: the shapes of expressions whose values are not known are those that the plain
-// interpreter finds.
+// TestShapes checks the inferred shapes of expressions with unknown values. They must be those that
+// the plain interpreter finds.
 func TestShapes(t *testing.T) {
 	const head = `functions {
   vector first(vector x, int n) { return x[1:n]; }
@@ -369,7 +369,7 @@ generated quantities { vector[6] x = rep_vector(0.5, 6); matrix[3, 2] m = rep_ma
 	evaluators(prog).Of(nil).Shapes(measured(prog), &known.Place{Scope: s, Binding: s, Axis: ax})
 }
 
-// TestCall: functions of ints, for arguments in lanes and without, one number and several.
+// TestCall checks functions of ints, with one or several numbers, with and without lanes.
 func TestCall(t *testing.T) {
 	var divide *stdlib.Func
 	prog := compiled(t, "data { int a; } generated quantities { int r = a %/% a; }")

@@ -9,7 +9,7 @@ import (
 
 func free(int, ...int) {}
 
-// TestSides: the lanes of both sides of a condition, of no, one and two lanes.
+// TestSides checks which lanes take each side of a condition, for no, one and two lanes.
 func TestSides(t *testing.T) {
 	for _, c := range []struct {
 		ints      []int64
@@ -40,7 +40,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestRagged: iterations of loops with separate bounds, some of which have none.
+// TestRagged checks the iterations of loops whose bounds differ between lanes. Some lanes have no
+// iterations.
 func TestRagged(t *testing.T) {
 	ax, number := Iterations(3, nil, nil, free)
 	in, i := Ragged(Int(2), Value{Axis: ax, Ints: []int64{3, 1, 2}}, ax, free)
@@ -62,7 +63,7 @@ func TestRagged(t *testing.T) {
 	}
 }
 
-// TestPut: what is put into elements is read there.
+// TestPut checks that reading elements returns the numbers that were put into them.
 func TestPut(t *testing.T) {
 	ax := &plan.Axis{N: 2, Up: []int32{0, 0}}
 	v := Value{Shape: []int{2}, Axis: ax, Ints: make([]int64, 4)}

@@ -38,7 +38,7 @@ func lowered() *Program {
 	return p
 }
 
-// TestVerify: what breaks the form is found.
+// TestVerify checks that invalid loop programs are detected.
 func TestVerify(t *testing.T) {
 	if err := lowered().Verify(); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyGraph: so is what breaks a graph.
+// TestVerifyGraph checks that invalid graphs are detected.
 func TestVerifyGraph(t *testing.T) {
 	if err := VerifyGraph(rowsGraph()); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestVerifyGraph(t *testing.T) {
 	}
 }
 
-// TestPasses: the passes leave the form whole, and do what they are for.
+// TestPasses checks that the program is valid after each pass, and that the passes do their work.
 func TestPasses(t *testing.T) {
 	p := Lower(rowsGraph())
 	for _, pass := range []struct {
@@ -154,7 +154,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestSortRows: rows that end in sums only are sorted by their group.
+// TestSortRows checks that rows are sorted by group if they are only summed.
 func TestSortRows(t *testing.T) {
 	g := ad.NewGraph()
 	table, other := make([]int32, 100), make([]int32, 100)
@@ -201,8 +201,8 @@ func TestSortedBy(t *testing.T) {
 	}
 }
 
-// TestShifts: sums into slices of one array that overlap stand in their own loops, those of slices
-// that are far apart, or short, in one.
+// TestShifts checks sums into two slices of one array. If the slices are long and overlap or are
+// close, each sum has its own loop. If they are short or far apart, one loop does both.
 func TestShifts(t *testing.T) {
 	for _, c := range []struct{ n, shift, loops int }{{200, 1, 2}, {200, farShift - 1, 2}, {200, farShift, 1}, {shortShift, 1, 2}, {shortShift - 1, 1, 1}} {
 		g := ad.NewGraph()

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// TestEncodingARM64 compares instructions with the bytes that another assembler, that of the
-// GNU project, makes of their text.
+// TestEncodingARM64 compares encoded instructions with the bytes of the GNU assembler.
 func TestEncodingARM64(t *testing.T) {
 	for _, c := range encodingsARM64 {
 		a := &arm64{}
@@ -158,8 +157,8 @@ var encodingsARM64 = []struct {
 	{"ldr q9, c; ret; c: .quad 0x123456789abcdef0, 0x123456789abcdef0", func(g *arm64, one, two *neon) { two.word(9, 0x123456789abcdef0); g.Return() }, "0902009cc0035fd60000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000f0debc9a78563412f0debc9a78563412"},
 }
 
-// TestFarJumps: conditional jumps, and constants, whose targets are beyond what an
-// instruction reaches.
+// TestFarJumps checks conditional jumps and constants whose targets are too far for one
+// instruction.
 func TestFarJumps(t *testing.T) {
 	if !hasNEON() {
 		t.Skip("this processor does not run the code")
@@ -203,8 +202,8 @@ func TestFarJumps(t *testing.T) {
 	runtime.KeepAlive(code)
 }
 
-// TestFewDigits: all numbers that an instruction has eight bits for, as the architecture
-// defines them, and some that it has not.
+// TestFewDigits checks all floating-point numbers that fit the eight bits of an immediate operand,
+// and some that do not.
 func TestFewDigits(t *testing.T) {
 	for b := range uint32(256) {
 		// The exponent is the opposite of bit 6, eight times that bit, and bits 5 and 4.

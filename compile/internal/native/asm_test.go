@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// TestEncoding compares instructions with the bytes that another assembler makes of
-// them: checked by disassembling (objdump).
+// TestEncoding compares encoded instructions with those of another assembler, by disassembling them
+// with objdump.
 func TestEncoding(t *testing.T) {
 	for _, c := range encodings {
 		a := &amd64{}
@@ -72,7 +72,7 @@ var encodings = []struct {
 	{"mov $0x7,%eax; kmovb %eax,%k7; vmovapd %zmm4,%zmm20{%k7}{z}", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.keepLanes(20, 4, 3) }, "40b807000000c4e17992f862e1fdcf28e4"},
 }
 
-// TestTranspose: transposing moves numbers from vectors of a lane to lanes of vectors, and back.
+// TestTranspose checks that the elements of each lane become a vector, and back.
 func TestTranspose(t *testing.T) {
 	for _, target := range Targets {
 		if Find(target.Name) == nil {
@@ -120,8 +120,8 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
-// TestRegisters runs long texts whose values outnumber the registers, with routines among
-// them, and compares them with Go, at every number of lanes.
+// TestRegisters runs long code with more live values than registers, with calls of routines
+// between. It compares the results with Go, for every number of lanes.
 func TestRegisters(t *testing.T) {
 	for _, target := range Targets {
 		if Find(target.Name) == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// sumLog adds the exponents, times log 2, and the logarithms of four products of mantissas. The
-// elements of a product have the same index modulo 4. Elements without a mantissa add their own
-// logarithms.
+// TestSumLog checks sumLog, which adds the exponents, times log 2, and the logarithms of four
+// products of mantissas. The elements of a product have the same index modulo 4. Elements without a
+// mantissa add their own logarithms.
 func TestSumLog(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	odd := []float64{0, 5e-324, math.Inf(1), -1, math.NaN()}

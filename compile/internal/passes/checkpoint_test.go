@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestCheckpoints: a scan whose steps run a while loop and that has kept values and its own sums
-// keeps what the loop leaves, and its derivative runs no loop forward; values, gradients
-// and second derivatives stay.
+// TestCheckpoints checks a scan whose steps run a while loop. The scan must keep the loop's final
+// values, so that its derivative does not run the loop forward again. Values, gradients and second
+// derivatives must not change.
 func TestCheckpoints(t *testing.T) {
 	density := func(lanes bool) *ad.Graph {
 		loop := func() (g *ad.Graph, y, p, x ad.Ref) {

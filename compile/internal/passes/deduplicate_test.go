@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestDeduplicationPays: a sum whose rows repeat is merged, also if most of them differ, but not if
-// another sum needs what it is computed of for all rows anyway.
+// TestDeduplicationPays checks that the rows of a sum are merged if rows repeat, even if most
+// differ. They are not merged if another sum needs the same operands for all rows anyway.
 func TestDeduplicationPays(t *testing.T) {
 	const rows, groups = 60, 40
 	table, y := make([]int32, rows), make([]float64, rows)
@@ -43,9 +43,9 @@ func TestDeduplicationPays(t *testing.T) {
 	}
 }
 
-// TestDeduplicateManyRows: of so many rows a sample of keys tells whether too many differ, which
-// does not depend on how often the others repeat, and without memory for the table nothing is
-// merged.
+// TestDeduplicateManyRows checks sums with so many rows that a sample of keys decides whether too
+// many differ. The decision must not depend on the number of repetitions of the others. Without
+// memory for the table, nothing is merged.
 func TestDeduplicateManyRows(t *testing.T) {
 	const rows = minSampled + 5
 	for _, c := range []struct {

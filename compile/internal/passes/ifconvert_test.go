@@ -17,9 +17,9 @@ func within(g *ad.Graph, op ad.OpCode) bool {
 	})
 }
 
-// TestIfConversionInSteps: conditionals in the steps of scans, one within another, in lanes and
-// not, become selections if they are short; what costs more, or checks something, stays, as do
-// conditionals that are in no loop.
+// TestIfConversionInSteps checks conditionals in the steps of scans, also nested and in lanes.
+// Short ones become selections. Conditionals that are expensive, contain checks, or are outside
+// loops remain.
 func TestIfConversionInSteps(t *testing.T) {
 	const steps = 9
 	lagged := make([]float64, steps)
@@ -87,8 +87,9 @@ func TestIfConversionInSteps(t *testing.T) {
 	}
 }
 
-// TestScalarsInScans writes out scans, forwards and backwards, that carry, read, keep and sum up
-// arrays; those that are too long, or have functions of arrays that vectors are better for, stay.
+// TestScalarsInScans checks scans, forward and reverse, that carry, read, keep and sum arrays.
+// Short arrays are replaced by scalars. Arrays remain if they are long, or if vectors are faster
+// for their functions.
 func TestScalarsInScans(t *testing.T) {
 	const steps = 9
 	vector := func(n int) ad.Type { return ad.Type{Shape: []int{n}} }

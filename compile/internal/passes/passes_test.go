@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTable: every pass comes after those that its row names, names are unique,
-// and every row says what it does.
+// TestTable checks the table of passes: each pass comes after those that its row requires, names
+// are unique, and every row has a description.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	stage := 0

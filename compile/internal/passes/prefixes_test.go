@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestPrefixes: arrays that grow step by step, and others that begin like them, are put together
-// from a few parts each, and hold what they held before, derivatives included.
+// TestPrefixes checks arrays that grow step by step, and others with the same beginning. Each must
+// become a concatenation of a few parts. Values and derivatives must not change.
 func TestPrefixes(t *testing.T) {
 	const steps = 30
 	g := ad.NewGraph()

@@ -102,7 +102,7 @@ func TestPrefixSums(t *testing.T) {
 	}
 }
 
-// TestPrefixSumsOutOfRange: sums of terms that are infinite or no numbers are what they were.
+// TestPrefixSumsOutOfRange checks that sums with infinite or NaN terms do not change.
 func TestPrefixSumsOutOfRange(t *testing.T) {
 	const steps = 9
 	inf := math.Inf(1)

@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestReductions: what a scan only adds to is a sum, in lanes or not, whatever else the scan
-// carries, keeps and sums; what somebody reads within a step, or after each, is carried as before.
+// TestReductions checks that a carried value of a scan becomes a sum if steps only add to it, with
+// and without lanes. If a value is read within a step, or after each step, it is carried as before.
 func TestReductions(t *testing.T) {
 	for _, c := range []struct {
 		what    string

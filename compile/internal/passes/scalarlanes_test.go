@@ -9,9 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestScalarsInLanes writes short arrays in lanes out that are products of matrices, put together,
-// shifted by the greatest of a lane, added up and indexed by data, with terms that are impossible,
-// infinite or no numbers.
+// TestScalarsInLanes checks short arrays in lanes: products of matrices, concatenations, shifts by
+// a lane's maximum, sums, and indexing by data. All become scalars. Some terms are impossible,
+// infinite or NaN.
 func TestScalarsInLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	inf := math.Inf(1)
@@ -75,8 +75,8 @@ func TestScalarsInLanes(t *testing.T) {
 	}
 }
 
-// TestScalarsOfChecks: what a check says of an element does not change when arrays are written out,
-// whether they are matrices or arrays in lanes.
+// TestScalarsOfChecks checks that replacing arrays by scalars does not change the message of a
+// failed check, for matrices and for arrays in lanes.
 func TestScalarsOfChecks(t *testing.T) {
 	const rows, k = minInLanes, 3
 	for _, lanes := range []bool{false, true} {
@@ -114,8 +114,8 @@ func TestScalarsOfChecks(t *testing.T) {
 	}
 }
 
-// TestForwarding follows elements through arrays that are filled step by step, in lanes and
-// without, and through numbers put together in lanes.
+// TestForwarding checks that elements are found through chains of concatenations and gathers, with
+// and without lanes.
 func TestForwarding(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const rows, k = 12, 3

@@ -14,10 +14,9 @@ func hasArray(g *ad.Graph) bool {
 	})
 }
 
-// TestScalarsInLoops writes out loops, in lanes and not, that carry and sum up arrays, with
-// products of matrices, reversals, sums, parts, tables too long to be written out, conditionals and
-// loops within them; what sorts, and states that are too long, stay. Values and derivatives are the
-// same.
+// TestScalarsInLoops checks loops, with and without lanes, that carry and sum arrays. The bodies
+// contain products of matrices, reversals, sums, slices, long tables, conditionals and inner loops.
+// Short arrays become scalars; sorted and long ones remain. Values and derivatives must not change.
 func TestScalarsInLoops(t *testing.T) {
 	vector := func(n int) ad.Type { return ad.Type{Shape: []int{n}} }
 	table := make([]float64, 20)

@@ -42,8 +42,8 @@ func sameAfter(t *testing.T, g *ad.Graph, pass func(*ad.Graph) *ad.Graph, op ad.
 	}
 }
 
-// TestCostRule: bills have the operations, the memory, the loops and the live numbers of a graph as
-// counted by hand, and each of them decides.
+// TestCostRule checks the cost estimate (bill) of a graph against a count by hand: work, memory
+// accesses, loops and live values. It also checks that an increase of any item can decide.
 func TestCostRule(t *testing.T) {
 	b := ad.NewGraph()
 	v, y := b.Input(ad.Type{Shape: []int{6}}), b.Input(ad.Scalar)
@@ -81,8 +81,8 @@ func TestCostRule(t *testing.T) {
 	}
 }
 
-// TestForwardingPays: those that gather from an array leave it only if all of them together read no
-// more than a part of it, and nobody reads it whole.
+// TestForwardingPays checks gathers from a concatenated array. They read its parts directly only if
+// all gathers together need few of the parts and nothing reads the whole array.
 func TestForwardingPays(t *testing.T) {
 	for _, c := range []struct {
 		parts int // of four that are read
@@ -127,7 +127,7 @@ func TestForwardingPays(t *testing.T) {
 	}
 }
 
-// TestUnroll writes out a scan in lanes, forwards and backwards, whose every result is used.
+// TestUnroll unrolls a scan in lanes, forward and reverse, all of whose results are used.
 func TestUnroll(t *testing.T) {
 	const lanes, steps = 5, 4
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -152,8 +152,8 @@ func TestUnroll(t *testing.T) {
 	}
 }
 
-// TestUnrolledSums writes sums of exponentials out, impossible terms among them: where all are,
-// there is no derivative.
+// TestUnrolledSums checks log_sum_exp, written out for short vectors. Terms may be impossible; if
+// all are, there is no derivative.
 func TestUnrolledSums(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
 		g := ad.NewGraph()
@@ -181,8 +181,8 @@ func TestUnrolledSums(t *testing.T) {
 	}
 }
 
-// TestUnrolledSumsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms
-// that are impossible, infinite or no numbers; where all or one is, derivatives are as before.
+// TestUnrolledSumsOfRows checks log_sum_exp of many terms, written out, in rows, lanes and both.
+// Terms may be impossible, infinite or NaN. Derivatives must not change if one or all terms are.
 func TestUnrolledSumsOfRows(t *testing.T) {
 	inf := math.Inf(1)
 	for _, k := range []int{17, 40} {
@@ -233,7 +233,8 @@ func TestUnrolledSumsOfRows(t *testing.T) {
 	}
 }
 
-// TestForwardedLogarithms: logarithms of exponentials that were moved since are what is moved.
+// TestForwardedLogarithms checks that log(exp(x)) becomes x if the exponentials were only reshaped
+// or gathered in between.
 func TestForwardedLogarithms(t *testing.T) {
 	for _, lanes := range []bool{false, true} {
 		g := ad.NewGraph()

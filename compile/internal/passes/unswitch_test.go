@@ -8,9 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestUnswitching: a conditional in lanes that all lanes decide alike, with one in it and with
-// results that are the same in all lanes, is one about all lanes; values, gradients and
-// effects stay. One whose lanes go different ways stays as it is.
+// TestUnswitching checks a conditional in lanes whose condition is the same in all lanes. It
+// becomes one conditional around all lanes, also if it contains another or has results common to
+// all lanes. Values, gradients and side effects must not change. If lanes may take different sides,
+// it remains.
 func TestUnswitching(t *testing.T) {
 	side := func(build func(g *ad.Graph, x, k ad.Ref) []ad.Ref) *ad.Graph {
 		g := ad.NewGraph()
@@ -80,8 +81,8 @@ func TestUnswitching(t *testing.T) {
 	sameAfter(t, g, unswitch, ad.OpScan, 1e-15, points...)
 }
 
-// TestUnswitchedEffects: what is rejected on one side is rejected there still, at the first lane
-// that fails; a conditional that prints is left as it is.
+// TestUnswitchedEffects checks that a rejection on one side remains, and names the first lane that
+// fails. A conditional that prints does not change.
 func TestUnswitchedEffects(t *testing.T) {
 	density := func(printing bool) *ad.Graph {
 		side := func(acts bool) *ad.Graph {

@@ -253,8 +253,8 @@ func (unbounded) Reserve(int, ...int) {}
 func (unbounded) Used() int64         { return 0 }
 func (unbounded) Back(int64)          {}
 
-// TestRandomNests: every read sees the version that the sequential program sees, and a plan has
-// every version before it is read.
+// TestRandomNests checks plans of random loop nests. Every read must see the version that it sees
+// in the sequential program, and a plan must compute each version before it is read.
 func TestRandomNests(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(10_000) {

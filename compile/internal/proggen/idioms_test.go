@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestIdiomsWellTyped: programs of everyday pieces pass the checker, a seed always gives the same
-// one, and every piece occurs.
+// TestIdiomsWellTyped checks that programs of everyday idioms are well typed, that equal seeds give
+// equal programs, and that every idiom occurs.
 func TestIdiomsWellTyped(t *testing.T) {
 	used := map[string]int{}
 	for seed := range uint64(short.Of(400, 100)) {

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestModelsWellTyped: programs of templates pass the checker, and a seed always
-// gives the same one.
+// TestModelsWellTyped checks that programs from templates are well typed, and that equal seeds give
+// equal programs.
 func TestModelsWellTyped(t *testing.T) {
 	used := map[string]int{}
 	for seed := range uint64(600) {
@@ -27,7 +27,7 @@ func TestModelsWellTyped(t *testing.T) {
 	}
 }
 
-// TestFunctionsWellTyped: so do programs of functions for real Stan.
+// TestFunctionsWellTyped is the same test for programs of functions for the reference Stan.
 func TestFunctionsWellTyped(t *testing.T) {
 	for seed := range uint64(20) {
 		p := NewFunctions(seed, 20)

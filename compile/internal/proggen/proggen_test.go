@@ -31,8 +31,7 @@ type diagError string
 
 func (e diagError) Error() string { return string(e) }
 
-// TestWellTyped: programs pass the checker, and a seed always gives the same
-// one.
+// TestWellTyped checks that programs are well typed, and that equal seeds give equal programs.
 func TestWellTyped(t *testing.T) {
 	for seed := range uint64(100) {
 		p := New(seed)
@@ -45,7 +44,7 @@ func TestWellTyped(t *testing.T) {
 	}
 }
 
-// TestStatementsWellTyped: as TestWellTyped, of programs whose statements are drawn.
+// TestStatementsWellTyped is the same test for programs of random statements.
 func TestStatementsWellTyped(t *testing.T) {
 	for seed := range uint64(short.Of(300, 60)) {
 		p := NewStatements(seed)

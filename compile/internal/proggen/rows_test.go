@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestRowsWellTyped: programs of loops over rows pass the checker, a seed always gives the same
-// one, and every kind of statement occurs.
+// TestRowsWellTyped checks that programs of loops over rows are well typed, that equal seeds give
+// equal programs, and that every kind of statement occurs.
 func TestRowsWellTyped(t *testing.T) {
 	used := map[string]int{}
 	for seed := range uint64(short.Of(300, 60)) {
@@ -35,8 +35,8 @@ func TestRowsWellTyped(t *testing.T) {
 	}
 }
 
-// TestSizes: the sizes of programs lie on both sides of every number up to 1100 in the files that
-// hold the compiler's thresholds.
+// TestSizes checks that the sizes in generated programs include values on both sides of each of the
+// compiler's thresholds: every number up to 1100 in the files that define them.
 func TestSizes(t *testing.T) {
 	files, err := filepath.Glob("../*/tuning.go")
 	if err != nil || len(files) < 4 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestShrink: what does not matter goes, arguments of functions too.
+// TestShrink checks that irrelevant parts are removed, including arguments of functions.
 func TestShrink(t *testing.T) {
 	text := `functions {
   real f(int N, vector[] v, real x) {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestModels compares machine, reference and hand-written gradients, and
-// asserts that running does not allocate.
+// TestModels compares gradients of the machine, the reference and Go written by hand. It also
+// checks that a run does not allocate.
 func TestModels(t *testing.T) {
 	for _, md := range models() {
 		g := md.graph()

@@ -35,8 +35,8 @@ func factorGraph(lanes, n, others int) *ad.Graph {
 	return g
 }
 
-// TestDense compares factors, solves and their adjoints by machine code with the rows of
-// the ops, does so without allocating, and has the same errors.
+// TestDense compares the machine code for factors, solves and their adjoints with the table of ops.
+// Errors must be the same, and nothing may be allocated.
 func TestDense(t *testing.T) {
 	for _, target := range native.Targets {
 		if native.Find(target.Name) == nil {
@@ -121,9 +121,9 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestBatched: factors of small matrices, their adjoints, triangular solves and products have in
-// lanes, as vectors across these, the bits that they have one by one, whatever the numbers; and the
-// lane that has no factor is reported.
+// TestBatched checks factors of small matrices, their adjoints, triangular solves and products in
+// lanes, computed as vectors across the lanes. They must have the same bits as single matrices,
+// whatever the numbers. The first lane without a factor is reported.
 func TestBatched(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, math.Inf(1), math.Inf(-1), math.NaN()}
 	graph := func(lanes, n int) *ad.Graph {
@@ -209,8 +209,8 @@ func TestBatched(t *testing.T) {
 	}
 }
 
-// TestEigen: symmetric eigendecompositions by machine code have the bits of the op's row, in
-// lanes too.
+// TestEigen checks that symmetric eigendecompositions in machine code have the same bits as the
+// op's Go function, in lanes too.
 func TestEigen(t *testing.T) {
 	for _, target := range native.Targets {
 		if native.Find(target.Name) == nil {

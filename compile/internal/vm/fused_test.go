@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestSumLog: the sum of logarithms taken as one, at ordinary and at odd numbers.
+// TestSumLog checks the fused sum of logarithms, at ordinary and at extreme numbers.
 func TestSumLog(t *testing.T) {
 	for _, odd := range [][]float64{nil, {0}, {-1}, {math.Inf(1)}, {math.NaN()}, {5e-324, 1e-310}, {math.MaxFloat64, 1e308}, {math.Inf(1), 0}} {
 		g := ad.NewGraph()
@@ -25,9 +25,8 @@ func TestSumLog(t *testing.T) {
 	}
 }
 
-// TestSumLog1p: sums of logistic functions that take one logarithm of a product are exact to
-// a few units in the last place, also where all terms are tiny, and right at odd
-// numbers.
+// TestSumLog1p checks sums of log1p(exp(x)) that take one logarithm of a product. They must be
+// exact to a few units in the last place, even if all terms are tiny, and right at extreme numbers.
 func TestSumLog1p(t *testing.T) {
 	const n = 1500
 	of := ad.Type{Shape: []int{n}}
@@ -79,7 +78,7 @@ func TestSumLog1p(t *testing.T) {
 	}
 }
 
-// TestSumsOfSums: sums by group that only their sum needs are one sum of all; others stay.
+// TestSumsOfSums checks that sums by group become one sum if only their total is needed.
 func TestSumsOfSums(t *testing.T) {
 	const n = 700
 	table := make([]int32, n)
@@ -105,7 +104,7 @@ func TestSumsOfSums(t *testing.T) {
 	}
 }
 
-// TestNotLessEqual: NaN is not less than or equal to anything.
+// TestNotLessEqual checks that NaN is not less than or equal to any number.
 func TestNotLessEqual(t *testing.T) {
 	g := ad.NewGraph()
 	x, y, s := g.Input(ad.Type{Shape: []int{9}}), g.Input(ad.Type{Shape: []int{9}}), g.Input(ad.Scalar)
@@ -117,9 +116,8 @@ func TestNotLessEqual(t *testing.T) {
 	runGraph(t, g, make([]float64, 9), make([]float64, 9), []float64{nan})
 }
 
-// TestChains: recurrences of every kind of loop, and others, against the reference, forwards
-// and backwards, with histories and kept values, where the carried number stays
-// a number and where it does not.
+// TestChains compares recurrences with the reference: every kind of loop, forward and reverse, with
+// histories and kept values. The carried value is finite in some and not in others.
 func TestChains(t *testing.T) {
 	const steps = 40
 	bodies := []func(b *ad.Graph, c, x, y ad.Ref) ad.Ref{
@@ -159,9 +157,9 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// TestChainsSameBits: a recurrence gives the same bits as a chain, step by step in the
-// interpreter of scalar code, and as machine code. The chain that carries a square in
-// place of its root (sqrtRecurrence), which rounds less, is a chain everywhere.
+// TestChainsSameBits checks that a recurrence has the same bits as a chain loop, as interpreted
+// scalar code, and as machine code. The chain that carries a square instead of its root
+// (sqrtRecurrence) rounds less, and is a chain in all three.
 func TestChainsSameBits(t *testing.T) {
 	const steps = 300
 	for k, f := range []func(b *ad.Graph, c, x ad.Ref) ad.Ref{
@@ -226,8 +224,8 @@ func TestChainsSameBits(t *testing.T) {
 	}
 }
 
-// TestPut: elements replaced, and added, at computed places, which may lie outside and, when they
-// are added, be the same, in a loop whose body is one function.
+// TestPut checks elements that are replaced or added to at computed positions, in a loop whose body
+// is one function. Positions may be out of range; those of additions may repeat.
 func TestPut(t *testing.T) {
 	array, few := ad.Type{Shape: []int{30}}, ad.Type{Shape: []int{3}}
 	graphs := [2]*ad.Graph{ad.NewGraph(), ad.NewGraph()}

@@ -17,10 +17,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestInterrupted: machine code that signals interrupt, those of a profile and of Go's
-// scheduler, while memory is collected and other threads run the same code, computes what
-// it computes undisturbed: strips, factors and products of matrices, large and small, and random
-// graphs with their scans, loops and conditionals.
+// TestInterrupted checks that machine code computes the same results while signals interrupt it,
+// those of a profile and of Go's scheduler. Meanwhile memory is collected and other threads run the
+// same code. It runs strips, large and small factors and products of matrices, and random graphs
+// with scans, loops and conditionals.
 func TestInterrupted(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{3000}})

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestMeasureProducts compares products with gonum's: VM_MEASURE=products.
+// TestMeasureProducts compares products with gonum's. It runs if VM_MEASURE=products is set.
 func TestMeasureProducts(t *testing.T) {
 	if os.Getenv("VM_MEASURE") != "products" {
 		t.Skip("measures: set VM_MEASURE=products")
@@ -84,8 +84,8 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// TestProducts compares products in machine code with the graph's, across the heights of
-// tiles and the widths of what is left beside them, and small ones in lanes.
+// TestProducts compares products in machine code with the graph's. The sizes cover all tile heights
+// and all widths of the remaining columns; small products are also in lanes.
 func TestProducts(t *testing.T) {
 	for r := 1; r <= 7; r++ {
 		for _, c := range []int{1, 2, 3, 4, 7, 23, 24, 27, 41, 47, 70} {
@@ -135,8 +135,8 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// TestSparse compares products with data that are mostly 0 with the graph's, those with
-// numbers that are not finite too.
+// TestSparse compares products with mostly zero data with the graph's, also for numbers that are
+// not finite.
 func TestSparse(t *testing.T) {
 	for _, target := range native.Targets {
 		if native.Find(target.Name) != nil {

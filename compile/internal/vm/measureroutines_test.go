@@ -15,9 +15,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// TestMeasureRoutines tells what functions cost per number, as loops of Go and as machine
-// code of every target, with arguments of which a logarithm is normally distributed and,
-// where they may be negative, those with both signs.
+// TestMeasureRoutines prints the time per number of each function, as a Go loop and as machine code
+// of every target. The logarithms of the arguments are normally distributed. If negative arguments
+// are allowed, both signs occur.
 func TestMeasureRoutines(t *testing.T) {
 	if os.Getenv("VM_MEASURE") == "" {
 		t.Skip("set VM_MEASURE=1 to measure functions")

@@ -91,9 +91,9 @@ func runFormula(t *testing.T, target *native.Target, lanes int, text *native.For
 	return got[:n]
 }
 
-// TestRoutines compares the machine's exponentials and logarithms with the
-// portable loops, bit by bit where these use their tables, and else with package
-// math.
+// TestRoutines compares the machine's exponentials and logarithms with the portable loops. The bits
+// must be the same for routines that use the tables of these loops. Others are compared with
+// package math.
 func TestRoutines(t *testing.T) {
 	functions := []struct {
 		name     string
@@ -133,9 +133,9 @@ func TestRoutines(t *testing.T) {
 	}
 }
 
-// TestTexts compares the machine code of every op that has any with its function, bit
-// by bit, at odd numbers and others, at every width. What calls routines is compared
-// where these promise the same bits.
+// TestFormulas compares the machine code of every op with its Go function, bit by bit, at ordinary
+// and extreme numbers and at every vector width. Code that calls routines is compared only if these
+// promise the same bits.
 func TestFormulas(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 1e-310, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 	var args [3][]float64
@@ -190,8 +190,8 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestTogether: functions that are called with the same operands, and computed together, give
-// what they give alone, bit by bit, in either order and with other calls around them.
+// TestTogether checks functions that are called with the same operand and computed together. They
+// must have the same bits as alone, in any order and with other calls between.
 func TestTogether(t *testing.T) {
 	xs := []float64{0, math.Copysign(0, -1), 1e-300, -1e-300, 5e-324, 38.9, 39, 39.1, -38.9, -39, -39.1, 1e100, -1e100, 1e299, -1e299, 1e301, -1e301,
 		math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
@@ -231,8 +231,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestTailTogether is TestTogether for the tail of the exponentially modified normal distribution
-// and its slope, which are functions of two numbers.
+// TestTailTogether is TestTogether for two functions of two numbers: the tail of the exponentially
+// modified normal distribution and its slope.
 func TestTailTogether(t *testing.T) {
 	zs := []float64{0, 1, -1, 40, -40, 1e-300, 1e150, -1e150, math.Inf(1), math.Inf(-1), math.NaN(), 2}
 	vs := []float64{1, 1, 1e-8, 1e-3, 30, 1e-300, 1, 1, 1, 1, 1, math.Inf(1)}

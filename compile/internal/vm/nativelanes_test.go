@@ -37,8 +37,9 @@ func countdown(g *ad.Graph, start, bound, scale ad.Ref, snapshots int) ad.Ref {
 	return g.Add(g.Add(g.Final(r, 1), g.SumOf(r, 0)), g.Scale(1e-3, g.Trips(r)))
 }
 
-// TestLanesAsVectors: loops in lanes whose trips differ, with histories that do and do not hold
-// them, and their derivatives, compute as vectors what single lanes do, bit by bit.
+// TestLanesAsVectors checks loops in lanes with different numbers of iterations, and their
+// derivatives, computed as vectors. They must have the same bits as single lanes. Some histories
+// are too short for the iterations.
 func TestLanesAsVectors(t *testing.T) {
 	for _, lanes := range short.Every(3, []int{1, 2, 7, 8, 9, 16, 21}) {
 		for _, snapshots := range short.Every(2, []int{2, 8, 64}) {
@@ -102,9 +103,9 @@ func TestLanesAsVectors(t *testing.T) {
 	}
 }
 
-// TestLanesFollowLinks: what a trip carries may be an element of a table at the place that is
-// carried, counted from 1, and is computed in the place of what it replaces. Lanes that are done
-// keep theirs.
+// TestLanesFollowLinks checks a loop that carries a position and replaces it by the table's element
+// at that position, counted from 1. The new value overwrites the old one. Finished lanes must keep
+// theirs.
 func TestLanesFollowLinks(t *testing.T) {
 	const lanes = 19
 	links := make([]float64, lanes) // each element points to one before it, the first and every fifth to itself

@@ -46,9 +46,9 @@ func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
 	return all, err
 }
 
-// sameForAll compares the results of one worker with those of several, and with the reference;
-// those of all targets with those of the interpreter, where there are no products of matrices and
-// no factors.
+// sameForAll compares the results of one worker with those of several workers, and with the
+// reference. Without products and factors of matrices, it also compares all targets with the
+// interpreter.
 func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol float64) (splits int) {
 	t.Helper()
 	type way struct {
@@ -108,7 +108,7 @@ func factorises(g *ad.Graph) bool {
 	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool { return n.Op == ad.OpCholesky })
 }
 
-// TestPartsOfRandomGraphs: random graphs in parts as small as possible.
+// TestPartsOfRandomGraphs divides random graphs into parts as small as possible.
 func TestPartsOfRandomGraphs(t *testing.T) {
 	finely(t)
 	splits := 0
@@ -154,7 +154,7 @@ func partsGraph(n, k int, seed uint64) *ad.Graph {
 	return g
 }
 
-// TestPartsOfMaps: at sizes around those of strips and parts.
+// TestPartsOfMaps checks maps with sizes close to those of strips and parts.
 func TestPartsOfMaps(t *testing.T) {
 	finely(t)
 	for _, n := range short.Every(3, []int{512, 516, 1020, 1024, 1028, 4096, 4100, 16*512 + 4, 8192 + 508}) {
@@ -168,7 +168,8 @@ func TestPartsOfMaps(t *testing.T) {
 	}
 }
 
-// TestPartsOfProducts: by rows, by terms, by lanes, and by package dense.
+// TestPartsOfProducts checks products that are divided by rows, by terms, by lanes, and by package
+// dense.
 func TestPartsOfProducts(t *testing.T) {
 	finely(t)
 	for _, c := range []struct {
@@ -200,7 +201,7 @@ func TestPartsOfProducts(t *testing.T) {
 	}
 }
 
-// TestPartsOfArrays: ops on arrays by lanes and rows.
+// TestPartsOfArrays checks array ops that are divided by lanes and rows.
 func TestPartsOfArrays(t *testing.T) {
 	finely(t)
 	const n = fromDense + 5
@@ -229,8 +230,8 @@ func TestPartsOfArrays(t *testing.T) {
 	sameForAll(t, "arrays that are rejected", g, in, 1e-12)
 }
 
-// TestPartsOfFactors: factors and adjoints that package dense shares, also where they are rejected,
-// and solves by right sides.
+// TestPartsOfFactors checks factors and adjoints that package dense divides, also of matrices that
+// are rejected, and solves that are divided by right-hand sides.
 func TestPartsOfFactors(t *testing.T) {
 	finely(t)
 	for _, n := range []int{dense.InParts, 3*dense.InParts/2 + 5} {
@@ -260,8 +261,8 @@ func TestPartsOfFactors(t *testing.T) {
 	}
 }
 
-// TestPartsOfRegions: lanes of loops and of their derivatives, with histories that do and do not
-// hold their trips; of lanes that fail in several parts the first one is reported.
+// TestPartsOfRegions checks loops and their derivatives, divided by lanes. Some histories are too
+// short for the iterations. If lanes fail in several parts, the first lane is reported.
 func TestPartsOfRegions(t *testing.T) {
 	finely(t)
 	for _, lanes := range short.Every(3, []int{16, 23, 24, 61}) {
@@ -291,7 +292,7 @@ func TestPartsOfRegions(t *testing.T) {
 	}
 }
 
-// TestStopOfParts: loops in parts ask whether to stop, one at a time, and end.
+// TestStopOfParts checks that loops in several parts call the stop function one at a time, and end.
 func TestStopOfParts(t *testing.T) {
 	finely(t)
 	const lanes = 40
@@ -324,8 +325,8 @@ func TestStopOfParts(t *testing.T) {
 	}
 }
 
-// TestPartsOfChecks: of checks that fail in several parts the first one is reported, at its first
-// element.
+// TestPartsOfChecks checks that the first failing check is reported, at its first element, if
+// checks fail in several parts.
 func TestPartsOfChecks(t *testing.T) {
 	finely(t)
 	const n = 20 * 512
@@ -354,8 +355,8 @@ type workFunc func(m *Machine, k int)
 
 func (f workFunc) part(m *Machine, k int) { f(m, k) }
 
-// TestTeam: every part is done once, whoever does it; what one panics with reaches the caller,
-// and the team goes on; a machine without work has no goroutines for long.
+// TestTeam checks that every part is done exactly once. A panic in a part reaches the caller, and
+// the team continues to work. Goroutines of an idle machine end soon.
 func TestTeam(t *testing.T) {
 	g := partsGraph(2048, 5, 1)
 	finely(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// rowGraph is rows of data with a group index, which passes may sort, merge, or compute where they
-// come from, and readers of them of every kind: sums that see no order, and others that see where
-// an element is.
+// rowGraph makes a graph of data rows with a group index. Passes may sort or merge the rows, or
+// compute before a gather. The rows are read in every way: by sums, which do not depend on the
+// order, and by nodes that depend on the positions of elements.
 func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 	const groups = 3
 	g := ad.NewGraph()
@@ -114,8 +114,8 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 	return g
 }
 
-// TestPositions: whoever reads an element by its position reads the right one, whatever passes do
-// to the rows: sizes lie on both sides of those at which passes begin.
+// TestPositions checks that reads by position see the right element, whatever passes do to the
+// rows. The sizes are on both sides of the thresholds of the passes.
 func TestPositions(t *testing.T) {
 	sorted, merged := 0, 0
 	for seed := range uint64(250) {

@@ -45,8 +45,8 @@ func samePower(got, want float64) bool {
 	return got == want && math.Signbit(got) == math.Signbit(want) || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 4e-16*math.Abs(want)+1e-323
 }
 
-// TestNativePow compares machine code with kernel.Pow, bit by bit but at the ends of the
-// range.
+// TestNativePow compares machine code with kernel.Pow. The bits must be the same, except at the
+// ends of the range.
 func TestNativePow(t *testing.T) {
 	xs, ys, ends := powers()
 	widths(t, func(t *testing.T, target *native.Target, lanes int) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestRefused: where the system refuses executable memory, models are interpreted. A
-// separate process asks Linux for that (6.3 or later).
+// TestRefused checks that models are interpreted if the system refuses executable memory. A
+// separate process makes Linux (6.3 or later) refuse it.
 func TestRefused(t *testing.T) {
 	if os.Getenv("VM_REFUSED") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRefused$", "-test.v")

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestRegionKinds: of the example of each kind of region, alone, in a conditional, in the steps of
-// a scan and in those of a loop, compiled code computes what the graph does: values, gradients,
-// and a derivative of the gradient. Passes run before and after differentiation.
+// TestRegionKinds compares compiled code with the graph for an example of each kind of region:
+// alone, in a conditional, in the steps of a scan, and in a loop. It compares values, gradients and
+// a derivative of the gradient. Passes run before and after differentiation.
 func TestRegionKinds(t *testing.T) {
 	kinds := 0
 	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {

@@ -19,7 +19,8 @@ func runGraph(t *testing.T, g *ad.Graph, in ...[]float64) *Machine {
 	return m
 }
 
-// TestCarriesChangePlaces: every next value is read from what others overwrite.
+// TestCarriesChangePlaces checks a scan that exchanges its carried values: each next value is read
+// from a place that another one overwrites.
 func TestCarriesChangePlaces(t *testing.T) {
 	vec := ad.Type{Shape: []int{2}}
 	b := ad.NewGraph()
@@ -41,8 +42,8 @@ func TestCarriesChangePlaces(t *testing.T) {
 	runGraph(t, g, []float64{1, 2, 3, 4, 5, 6})
 }
 
-// TestScanEffects: prints and checks of a scan happen in order, step by step,
-// though what is computed from them runs elsewhere.
+// TestScanEffects checks that prints and checks of a scan happen in order, step by step, although
+// their operands are computed elsewhere.
 func TestScanEffects(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
 		b := ad.NewGraph()
@@ -82,7 +83,7 @@ func TestScanEffects(t *testing.T) {
 	}
 }
 
-// TestDistribute: of GARCH's step only the recurrence stays in the scan.
+// TestDistribute checks that only the recurrence of a GARCH step remains in the scan.
 func TestDistribute(t *testing.T) {
 	var g *ad.Graph
 	o := passes.Options{Trace: func(s *passes.Step) {
@@ -112,8 +113,8 @@ func TestDistribute(t *testing.T) {
 	}
 }
 
-// TestInPlace: the gradient with respect to slices of a vector is computed in
-// the vector's gradient.
+// TestInPlace checks that the gradient with respect to slices of a vector is computed in the memory
+// of the vector's gradient.
 func TestInPlace(t *testing.T) {
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{1000}})

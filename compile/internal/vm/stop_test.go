@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// Machine code reaches 2 GiB from where memory begins; more is left to the interpreter,
-// and what 32 bits cannot number is refused.
+// TestVastMemory checks large memory. Machine code reaches 2 GiB from the start of memory, so
+// larger programs are interpreted. Memory that needs offsets of more than 32 bits is refused.
 func TestVastMemory(t *testing.T) {
 	for _, c := range []struct {
 		n, times       int
@@ -31,8 +31,8 @@ func TestVastMemory(t *testing.T) {
 	}
 }
 
-// Many small matrices do not take as long as a large one of as many numbers, and are not watched,
-// for which there is a goroutine beside each evaluation.
+// TestLong checks which evaluations count as long, and so need a goroutine that watches for a stop.
+// Many small matrices take less time than one large matrix with as many elements.
 func TestLong(t *testing.T) {
 	for lanes, long := range map[int]bool{1: true, 10000: false} {
 		g := ad.NewGraph()
@@ -49,8 +49,9 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// An evaluation that is left leaves a machine that computes what a new one does. It cannot end
-// before it is left: what it prints waits for the question whether to stop.
+// TestLeftEvaluation checks that a machine whose evaluation was abandoned computes the same as a
+// new one. To make sure that the evaluation does not end earlier, its print statement waits until
+// the stop function is called.
 func TestLeftEvaluation(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{300, 300}})

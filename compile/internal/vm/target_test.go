@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestTargets: the interpreter and the machine code of every target that this processor
-// is compute the same bits, products of matrices aside, whose terms are added up as the
-// target's vectors have it.
+// TestTargets checks that the interpreter and the machine code of every target of this processor
+// compute the same bits. Products of matrices are excepted, since the order of their sums depends
+// on the target's vectors.
 func TestTargets(t *testing.T) {
 	targets := []*native.Target{nil}
 	for _, x := range native.Targets {
@@ -81,8 +81,8 @@ func hasProduct(g *ad.Graph) bool {
 	return false
 }
 
-// TestLengths: every op that has machine code, its sum, and gathers, of every length around
-// the multiples of the lanes of all targets and of a strip, have the interpreter's bits.
+// TestLengths checks every op with machine code, its sum, and gathers. For every length around the
+// multiples of a strip and of all targets' lanes, they must have the interpreter's bits.
 func TestLengths(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -206,9 +206,9 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestColumns: products of known narrow matrices and vectors, and of their transposes, lie they
-// in memory by rows or by columns, are what the reference says; written out over the rows they
-// have the same bits on every target.
+// TestColumns checks products of narrow constant matrices and their transposes with vectors, for
+// matrices stored by rows or by columns. They must agree with the reference. Written out over the
+// rows, they must have the same bits on every target.
 func TestColumns(t *testing.T) {
 	inf := math.Inf(1)
 	for _, rows := range []int{64, 100, 700} {
@@ -270,9 +270,9 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestRestOfVectors: checks of what is computed of loaded and of gathered numbers hold in lanes
-// that have no elements if they hold in those that have. Differences of elements in different
-// lanes are not as the checks want them.
+// TestRestOfVectors checks that the unused lanes of a last vector do not make a check fail. The
+// checked numbers are computed from loaded and gathered numbers. Differences of elements in
+// different lanes would fail the checks.
 func TestRestOfVectors(t *testing.T) {
 	for _, x := range native.Targets {
 		if native.Find(x.Name) == nil {

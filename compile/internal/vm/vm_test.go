@@ -192,7 +192,7 @@ func TestRandomGraphs(t *testing.T) {
 	t.Log(count)
 }
 
-// TestShared: machines of one program may run at the same time.
+// TestShared checks that machines of one program may run at the same time.
 func TestShared(t *testing.T) {
 	for seed := range uint64(short.Of(20, 5)) {
 		g, inputs := randomGraph(seed, 60)
@@ -209,7 +209,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestErrors: what a failure says and where.
+// TestErrors checks the message and the position of failures.
 func TestErrors(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{3}})
@@ -241,7 +241,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOutputsOwnMemory: an output keeps its value while inputs are written.
+// TestOutputsOwnMemory checks that an output keeps its value while inputs are written.
 func TestOutputsOwnMemory(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{3}})
@@ -269,8 +269,8 @@ func TestOutputsOwnMemory(t *testing.T) {
 	}
 }
 
-// TestChecksInStrips: of several checks in a block the first that fails is reported,
-// at its first element, though the strips run all of them and rows are sorted.
+// TestChecksInStrips checks that the first failing check of a block is reported, at its first
+// element, although strips run all checks and rows are sorted.
 func TestChecksInStrips(t *testing.T) {
 	const n, groups = 2000, 50
 	table := make([]int32, n)
@@ -307,10 +307,9 @@ func TestChecksInStrips(t *testing.T) {
 	}
 }
 
-// TestTablesFromABase: an index table whose entries are counted from a negative
-// base, as one through a part of an array is, reads and adds the same elements in
-// strips of the interpreter, which runs a strip again to find the check that failed,
-// as in machine code.
+// TestTablesFromABase checks an index table whose entries are counted from a negative base, such as
+// one of a slice. Machine code and the interpreter must read and add the same elements. The
+// interpreter runs a strip again to find the check that failed.
 func TestTablesFromABase(t *testing.T) {
 	const n = 20
 	table := make([]int32, n)
