@@ -149,9 +149,9 @@ func (m *machine) eachInts(at source.Span, fn *stdlib.Func, args []*array) *arra
 	return out
 }
 
-// Ints applies a function of int scalars element by element. Arguments have one number, or one for
-// each element; elements after an error are not evaluated. x is scratch memory for one number of
-// each argument.
+// Ints applies a function of int scalars element by element. Each argument has one number, or one
+// for each element. It stops at the first error. x is scratch memory for one number of each
+// argument.
 func Ints(fn *stdlib.Func, args [][]int64, x, out []int64) (err error) {
 	for k := range out {
 		for i, a := range args {

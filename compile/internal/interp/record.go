@@ -35,9 +35,9 @@ func (s *sites) site(at source.Span) ad.Site {
 // begin tells where the nodes to come belong.
 func (r *recorder) begin(at source.Span) { r.g.SetSite(r.sites.site(at)) }
 
-// recorded says as what the elements of an array of reals were recorded. An array
-// that was computed as a whole is one node; elements that were read or assigned
-// one have separate nodes.
+// recorded describes how the elements of an array of reals were recorded. An array that was
+// computed as a whole is one node. Elements that were read or assigned one by one have separate
+// nodes.
 type recorded struct {
 	whole   ad.Ref   // of all elements but those assigned since; None: they are constants
 	refs    []ad.Ref // by element: its node, None for a constant, or unread; nil: all unread
@@ -173,9 +173,9 @@ func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 	return r
 }
 
-// compute builds values from args on a separate graph and evaluates it, with
-// its effects. Args that were recorded are inputs of the graph, which then becomes
-// part of the record. With plain, nothing is recorded.
+// compute builds values from args on a separate graph and evaluates it, including its side effects.
+// Recorded args are inputs of this graph, which then becomes part of the record. With plain,
+// nothing is recorded.
 func (m *machine) compute(at source.Span, args []*array, plain bool, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) []*array {
 	const statements = 64 // that a call takes the time of
 	if m.ticks -= statements; m.ticks < 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// program is a library function of numbers as operations on them, in order: the
-// graph that its declaration builds of unknown numbers. Most functions of numbers
-// are of one operation; densities are of dozens.
+// program is a library function of scalars as a list of operations, in order: the graph that its
+// declaration builds for unknown numbers. Most such functions have one operation; densities have
+// dozens.
 type program struct {
 	graph *ad.Graph
 	steps []step

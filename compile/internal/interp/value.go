@@ -8,10 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// array is a value of a simple type: numbers of that shape, the last index
-// fastest. ints is not nil exactly for values of ints. Where a scalar is needed
-// as one of these, its shape is nil. Shapes are never changed; the numbers are,
-// by the variable that owns the array.
+// array is a value of a simple type: numbers of the given shape, with the last index fastest. ints
+// is not nil exactly for values of ints. A scalar has a nil shape. Shapes never change. The
+// variable that owns an array may change its numbers.
 type array struct {
 	shape []int
 	ints  []int64

@@ -13,10 +13,9 @@ type BufferID int32
 // None is the absent BufferID.
 const None BufferID = -1
 
-// Buffer is a run of numbers that nodes write once per run (or step, or lane)
-// and read: an input, a constant, a carried value, a slice of a stream, or the
-// result of nodes. Slices, reshapes and values with or without lanes are Values
-// that look at the buffer.
+// Buffer is a contiguous piece of memory: an input, a constant, a carried value, a slice of a
+// stream, or the result of nodes. Nodes write it once per run, step or lane. Slices, reshapes, and
+// values with or without lanes are Values that refer to the buffer.
 type Buffer struct {
 	N       int
 	Data    []float64 // of a constant; never modified

@@ -15,19 +15,20 @@ const (
 	// own loop, and hence rows are sorted.
 	MinRun = 4
 
-	// sumWeight is how many gathers by one index a sum by another one outweighs: a term of a
-	// sum by table takes 0.6 ns, by runs 0.1, a gather 0.2 either way. The adjoint of a product
-	// with a sparse matrix of 1000 × 100, a tenth of which is not 0, takes 4.2 instead of 8.7 µs.
+	// sumWeight is the number of gathers by one index that a sum by another index outweighs. A term
+	// of a sum by table takes 0.6 ns, by runs 0.1; a gather takes 0.2 either way. The adjoint of a
+	// product with a sparse matrix of 1000 × 100, a tenth of it nonzero, takes 4.2 instead of 8.7
+	// µs.
 	sumWeight = 3
 )
 
-// ShortTerms is the most terms of a log_sum_exp that is taken apart, so that its
-// exponentials are shared with its derivative's and it can be part of strips and of
-// scalar code. If none are, mixtures of 2 and 5 normals take 2.4 and 1.6 times as long, a
-// hidden Markov model of 3 states 1.6. With 16 instead of 8 terms at most, mixtures of 10 and
-// 16 normals take 0.71 and 0.69 times as long, a hidden Markov model of 10 states 0.56; where
-// most exponentials are of arguments below -708, which machine code finds by a separate path,
-// those of 12 and 14 states take 1.5 times as long.
+// ShortTerms is the largest number of terms of a log_sum_exp that is written out, so that it shares
+// its exponentials with its derivative and can be part of strips and of scalar code. If nothing is
+// written out, mixtures of 2 and 5 normals take 2.4 and 1.6 times as long, a hidden Markov model of
+// 3 states 1.6. With a limit of 16 instead of 8 terms, mixtures of 10 and 16 normals take 0.71 and
+// 0.69 times as long, a hidden Markov model of 10 states 0.56. If most arguments of exponentials
+// are below -708, which machine code computes on a separate path, models of 12 and 14 states take
+// 1.5 times as long.
 const ShortTerms = 16
 
 // A product with a matrix of data is part of the maps around it if that has so few columns, and

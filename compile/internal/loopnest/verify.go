@@ -7,15 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Verify checks the form: what every pass must leave true.
+// Verify checks the invariants of the form, which every pass must preserve:
 //
-//   - Operands lie within their buffers, which belong to the node's body, to one
-//     around it, or to an argument of one of these regions.
-//   - A buffer is written before it is read: its makers precede, and so does what
-//     a node must run after. Once blocks are formed this holds for their order.
-//   - Sizes agree: of elementwise operands, maps, results, carried and kept values.
-//   - Once blocks are formed, every node stands in one of them, with nodes of its
-//     size, beside makers of its operands only where it reads them lane by lane.
+//   - Operands lie within their buffers. These belong to the node's body, to an outer one, or to an
+//     argument of one of these regions.
+//   - A buffer is written before it is read: the nodes that write it precede, and so do the nodes
+//     after which a node must run. Once blocks are formed, this holds for the order of blocks.
+//   - The sizes of elementwise operands, maps, results, carried and kept values agree.
+//   - Once blocks are formed, every node is in exactly one block, with nodes of its size. It shares
+//     the block with nodes that make its operands only if it reads them lane by lane.
 //   - A Local buffer is read only within its block.
 func (p *Program) Verify() error {
 	v := &verifier{Program: p, bound: map[*Binding][]BufferID{}}

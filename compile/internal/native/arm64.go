@@ -25,9 +25,9 @@ const (
 	zeroRegister      = 31
 )
 
-// keptRegisters hold addresses of places in memory, as far as these are known to be the same
-// or near: instructions reach 32 KB beyond an address in a register, but not with an index
-// besides.
+// keptRegisters hold the addresses of recently used places in memory, if these are known to be
+// equal or near. Instructions reach 32 KB beyond an address in a register, but not with an index as
+// well.
 var keptRegisters = [numKept]Reg{4, 5, 14, 19, 20, 21, 22, 23, 24, 25}
 
 const numKept = 10
@@ -209,9 +209,9 @@ func (a *arm64) Mov(r, s Reg) {
 	a.wrote(r)
 }
 
-// access is an instruction that loads or stores: its forms with an address in a register and
-// a distance without a sign, in units of its size, or one in bytes with a sign, and with an
-// index in units of the size.
+// access is a load or store instruction in three forms: with an address in a register and an
+// unsigned distance, in units of the size; with a signed distance in bytes; and with an index in
+// units of the size.
 type access struct {
 	size                     int32
 	scaled, unscaled, byPlus uint32

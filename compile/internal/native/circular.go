@@ -44,10 +44,10 @@ func turnsOf(b *Builder, x Value) turns {
 	return turns{k, pair{high, low}}
 }
 
-// manyTurns is turnsOf for large numbers (Payne and Hanek): the product of x and those
-// digits of 2/π that are neither whole turns nor too small to matter. x is multiplied by a
-// power of two such that the digits, in numbers of 24 bits, count from 1; products of its
-// halves with them are exact.
+// manyTurns is turnsOf for large numbers (Payne and Hanek). It multiplies x by the digits of 2/π
+// that are neither whole turns nor too small to matter. The digits are in numbers of 24 bits. x is
+// first scaled by a power of two so that the digits begin at 1. The products of x's halves with the
+// digits are exact.
 func manyTurns(b *Builder, x Value) turns {
 	const digits = 9
 	e := b.And(b.Shr(x, 52), b.Word(0x7ff))

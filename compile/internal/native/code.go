@@ -11,9 +11,8 @@ type Code struct{ base uintptr }
 // Func is a function of executable code.
 type Func struct{ entry uintptr }
 
-// Make makes the code executable and returns its functions, by their labels. It
-// is freed when nobody references the Code. Memory is never writable and executable
-// at once.
+// Make makes the code executable and returns its functions, by their labels. The memory is freed
+// when nobody references the Code. It is never writable and executable at once.
 func (a *Asm) Make(entries []Label) (*Code, []Func, error) {
 	code, at := a.finish()
 	mem, free, err := executable(code)

@@ -2,9 +2,9 @@
 
 package native
 
-// flush makes instructions that were written as data visible to the fetch of instructions on
-// all processors: data are written back line by line to where both kinds of caches meet, and
-// lines of instructions given up. Both systems allow programs to do that.
+// flush makes instructions that were written as data visible to instruction fetch on all
+// processors. It writes data lines back to the point where both kinds of caches meet, and
+// invalidates instruction lines. Both systems allow programs to do that.
 func flush(at, n uintptr) {
 	types := cacheTypes()
 	// The logarithms of the numbers of words of 32 bits in the smallest line of each kind.

@@ -2,9 +2,9 @@ package native
 
 import "math"
 
-// The gamma function's logarithm and derivatives: a polynomial up to 6, from there
-// Stirling's series, whose coefficients are fitted too (by interpolation at Chebyshev's
-// points with 50 digits, to 2e-18 of the value).
+// The logarithm of the gamma function and its derivatives. Up to 6 they are polynomials; above,
+// they are Stirling's series with fitted coefficients. The fit is by interpolation at Chebyshev's
+// points with 50 digits, to 2e-18 of the value.
 
 const seriesFrom = 6
 
@@ -253,9 +253,9 @@ func trigammaAll(b *Builder, x []Value) Value {
 	return b.Select(none, b.Number(math.NaN()), v)
 }
 
-// digammaRiseRoutine is ψ(x+d) - ψ(x) without cancellation: both arguments are brought to 6
-// by adding six terms d/(x+j)(x+d+j), five as one fraction; from there it is log1p(d/x) and
-// the divided difference of the series.
+// digammaRiseRoutine is ψ(x+d) - ψ(x) without cancellation. It raises both arguments to at least 6
+// by adding six terms d/(x+j)(x+d+j), five of them as one fraction. From there the result is
+// log1p(d/x) plus the divided difference of the series.
 func digammaRiseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
 	slow(b.Both(between(b, x[0], 1e-30, 1e15), between(b, to, 1e-30, 1e15)))
@@ -412,9 +412,9 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 	return b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
 }
 
-// lmultichooseAll is it of any numbers, as the sum of logarithms. Of a tiny x it is
-// log x/(x+n). Of a huge x it is n log x - log Γ(n+1), of a huge n (x-1) log n - log Γ(x); where
-// the lesser one is huge, too, it grows as they do.
+// lmultichooseAll is lmultichoose for any numbers, as a sum of logarithms. For a tiny x it is log
+// x/(x+n). For a huge x it is n log x - log Γ(n+1); for a huge n it is (x-1) log n - log Γ(x). If
+// the lesser of the two is huge too, the result grows as they do.
 func lmultichooseAll(b *Builder, x []Value) Value {
 	one, zero := b.Number(1), b.Number(0)
 	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
@@ -454,9 +454,8 @@ func sumOfGammas(b *Builder, first, second, third Value) Value {
 
 func lbetaOf(b *Builder, x, y Value) Value { return b.Neg(gammaRatio(b, x, y, b.Add(x, y), y, 0)) }
 
-// lbetaAll is it of any numbers. With a tiny argument m and another M, it is
-// log(1/m + 1/M); with a huge one M it is log Γ(m) - m log M, unless both are huge, where it
-// grows as they do.
+// lbetaAll is lbeta for any numbers. For a tiny argument m and another M, it is log(1/m + 1/M). For
+// a huge M it is log Γ(m) - m log M, unless both are huge; then the result grows as they do.
 func lbetaAll(b *Builder, x []Value) Value {
 	m, M := b.Min(x[0], x[1]), b.Max(x[0], x[1])
 	isHuge := func() Value { return b.Compare(GT, M, b.Number(maxBeta)) }

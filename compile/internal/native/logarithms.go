@@ -5,9 +5,9 @@ import "math"
 // Logarithms and exponentials of other bases than e. Both are exact where they have a whole
 // result, or argument, that is exact.
 
-// base is one over the natural logarithm of the base of a logarithm, in two parts, and the
-// logarithm of 2, in two parts, the first of which has 40 bits: its products with exponents
-// are exact.
+// base describes the base of a logarithm. scale and scaleLow are the two parts of one over the
+// natural logarithm of the base. two and twoLow are those of the logarithm of 2 to this base; two
+// has 40 bits, so that its products with exponents are exact.
 type base struct{ scale, scaleLow, two, twoLow float64 }
 
 var (

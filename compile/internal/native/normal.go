@@ -2,13 +2,13 @@ package native
 
 import "math"
 
-// The normal distribution and the error function. All of them are computed from
-// E(t) = φ(t)/Φ(-t) - t for t ≥ 0, which falls from 0.8 to 0 as 1/t: so
-// Φ(-t) = φ(t)/(t + E), without cancellation anywhere.
+// The normal distribution and the error function. All are computed from E(t) = φ(t)/Φ(-t) - t for t
+// ≥ 0, which falls from 0.8 to 0 like 1/t. Then Φ(-t) = φ(t)/(t + E), without cancellation
+// anywhere.
 
-// excessTerms are (t+4)·E(t) + u in powers of u = (t-4)/(t+4), which maps [0, ∞) to
-// [-1, 1): by interpolation at Chebyshev's points with 50 digits, to 2e-18. u was
-// added so that most of the slope is exact.
+// excessTerms are the coefficients of (t+4)·E(t) + u in powers of u = (t-4)/(t+4), which maps [0,
+// ∞) to [-1, 1). They interpolate at Chebyshev's points with 50 digits, to 2e-18. Adding u makes
+// most of the slope exact.
 var excessTerms = []float64{
 	1.8048571559157687, -0.1822045015192798, 0.4019567038062286, 0.0675179279228465,
 	-0.13822449147872118, 0.033703667650192635, 0.03165652747870675, -0.020800454247068063,
@@ -317,9 +317,9 @@ func expModTailAndSlopeRoutine(b *Builder, x []Value) [2]Value {
 	return [2]Value{t.log(b, x[0], x[1]), t.slope(b)}
 }
 
-// invPhiRoutine is the quantile function of the standard normal distribution: the rational
-// approximations of Wichura, algorithm AS 241 (PPND16), followed by one step of Newton's
-// method in the tails, on the logarithm of Φ.
+// invPhiRoutine is the quantile function of the standard normal distribution. It uses the rational
+// approximations of Wichura's algorithm AS 241 (PPND16). In the tails, one step of Newton's method
+// on the logarithm of Φ follows.
 func invPhiRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	q := b.Sub(x[0], b.Number(0.5))
 	slow(b.Compare(LE, b.Abs(q), b.Number(0.425)))

@@ -28,9 +28,9 @@ func cbrtAll(b *Builder, x []Value) Value {
 	return b.Select(has, signOf(b, y, x[0]), x[0])
 }
 
-// cbrtOf is the cube root of a normal number t·8^q with t from 1 to 8. What the polynomial
-// leaves is made its cube by each of Halley's steps, of which the second begins with so few
-// bits that its cube is exact in two parts: the error is hardly more than half a unit in
+// cbrtOf is the cube root of a normal number t·8^q with t from 1 to 8. A polynomial gives a first
+// approximation; each of Halley's two steps cubes its relative error. The second step starts with
+// so few bits that the cube is exact in two parts. So the error is little more than half a unit in
 // the last place.
 func cbrtOf(b *Builder, m Value) Value {
 	two := b.Number(2)

@@ -7,11 +7,10 @@ import (
 )
 
 // removeDeadCarries is dead-code elimination of carried values (carries). It returns a graph equal
-// to g without what loops carry, and what these and conditionals take, though nobody needs it.
-// Derivatives are built before it is known which of the carried values they read: an array that a
-// loop fills element by element need not be had again, step by step, if only the elements'
-// derivatives count. Scans that carry no arrays element by element, where no while loop is either,
-// are left as they are.
+// to g without carried values, and arguments of loops and conditionals, that nothing needs. When
+// derivatives are built, it is not yet known which carried values they read. If only the
+// derivatives of elements matter, an array that a loop fills need not be recomputed step by step.
+// Scans that contain no while loop and carry no arrays element by element do not change.
 func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpWhile) && !has(g, ad.OpReplace) && !has(g, ad.OpAddAt) {
 		return g

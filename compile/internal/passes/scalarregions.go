@@ -7,16 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInRegions writes scans of few short steps out, and the short arrays in other loops as
-// numbers. In while loops these are the states of differential equations, their stages and errors.
-// What is left are loops that carry numbers and compute numbers, whose code is scalar code without
-// a loop for each op, and of which several lanes, the subjects of a study each with its own steps,
-// are vectors (vm/nativelanes.go): those whose solution is done keep it while the others go on. In
-// scans: the last errors of a series, a state and its covariance. What is left is scalar code that
-// has what it carries in registers (vm/nativescan.go).
+// replaceInRegions unrolls scans of few short steps, and replaces short arrays in other loops by
+// scalars. In while loops, these arrays are the states of differential equations, their stages and
+// errors. The code of such a loop is then scalar code, without an inner loop for each op. Its
+// lanes, such as the subjects of a study with separate steps, run as vectors (vm/nativelanes.go);
+// lanes whose solution is done keep it while the others continue. In scans, the arrays are the last
+// errors of a series, or a state and its covariance. Their scalar code keeps the carried values in
+// registers (vm/nativescan.go).
 //
-// It runs before the density is differentiated, so that the loops of the derivative are of numbers,
-// too. Each number is computed as it was; sums of elements are added up in their order.
+// The pass runs before the density is differentiated, so that the loops of the derivative also work
+// on scalars. Each number is computed as before; sums of elements are added in the same order.
 func replaceInRegions(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpWhile) && !has(g, ad.OpScan) {
 		return g

@@ -322,9 +322,8 @@ func (g *gen) assignPart(v *variable) {
 	g.line("%s = %s;", place, e.text)
 }
 
-// places chooses indices into a variable that is given as rest, and leaves
-// there what they select; repeated is set for int arrays, which may name an
-// element twice.
+// places chooses indices into the variable in rest, and replaces it there by what they select.
+// repeated is set for int arrays that may name an element twice.
 func (g *gen) places(rest *variable, repeated *bool) string {
 	var at []string
 	for len(rest.array) > 0 {

@@ -1,4 +1,4 @@
-// Package static says what can be read off a program alone, whatever its data.
+// Package static analyses programs without their data.
 //
 //	statements.go  jumps in statements; the variables that they declare and assign
 //	sideeffects.go Functions: side effects of statements and functions

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Drawn are the variables of a block whose values depend on random draws, directly, by other
-// variables or by what decides whether and how often they are assigned. It may name some that do
-// not.
+// Drawn returns the variables of a block whose values may depend on random draws: directly, through
+// other variables, or because draws decide whether they are assigned or the number of assignments.
+// The result may contain variables that do not.
 func Drawn(k *Functions, block []ir.Stmt) map[*ir.Var]bool {
 	drawn := map[*ir.Var]bool{}
 	depends := func(s ir.Stmt) bool {

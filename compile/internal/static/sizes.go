@@ -20,8 +20,8 @@ type sizing struct {
 	spans  []span          // slices from one parameter to another, for the caller to check
 	found  bool            // a size that varies
 
-	// reals: vary began with real numbers alone. Integers that follow from them are known only when
-	// the program runs. A slice with such bounds that is reduced at once does not count, see
+	// reals is set if vary began with real numbers only. Integers computed from them are known only
+	// when the program runs. A slice with such bounds does not count if it is reduced at once; see
 	// ReducedSlice.
 	reals bool
 }
@@ -29,9 +29,8 @@ type sizing struct {
 // span is a slice from one parameter of a function to another: their difference decides its size.
 type span struct{ from, to int }
 
-// SizesVary reports whether the sizes of values that a statement makes depend on
-// variables that differ between iterations: on those given, or on what follows from
-// them.
+// SizesVary reports whether the sizes of values that a statement makes depend on variables that
+// differ between iterations. These are the given ones and those computed from them.
 func (fs *Functions) SizesVary(s ir.Stmt, vary map[*ir.Var]bool) bool {
 	return (&sizing{known: fs, vary: vary}).run(s)
 }
@@ -184,9 +183,9 @@ func countOf(ix ir.Index) ir.Expr {
 	return nil
 }
 
-// SizeArgs are the arguments of a library function that decide the size of its value:
-// the integers of one that returns a container, but for the places where parts of
-// containers begin.
+// SizeArgs returns the arguments of a library function that decide the size of its value. These are
+// the int arguments of a function that returns a container, except positions at which a part of a
+// container begins.
 func SizeArgs(e *ir.Call) []ir.Expr {
 	f := FuncOf(e)
 	if f.OfShape != nil || f.Terms != nil || e.Ty.IsScalar() {

@@ -11,9 +11,8 @@ import (
 
 // finish plans memory and replaces slots by places.
 //
-// The arena holds scalar constants, scalars, then arrays. With reuse, values
-// whose lives do not meet share memory: scalars by a stack of free places,
-// arrays first-fit.
+// The arena holds scalar constants, scalars, then arrays. With reuse, values that are not live at
+// the same time share memory: scalars by a stack of free places, arrays first-fit.
 func (c *emitter) finish(reuse bool) {
 	p := c.p
 	for _, s := range c.slots {

@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Instructions of strips that move numbers by a mapping, c of the instruction; the others are
-// ops, with rows in package ops. The field x of those, and of a sum, tells which operands are
-// one number for the whole strip, by a bit each.
+// Instructions of strips that move numbers by an index map, operand c of the instruction. All other
+// instructions are ops, with rows in package ops. Field x of these, and of a sum, has a bit for
+// each operand that is one number for the whole strip.
 const (
 	firstMove ad.OpCode = 1<<13 + iota
 	loadAffine

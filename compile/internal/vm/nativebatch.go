@@ -6,10 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Factors of small matrices, their adjoints, triangular solves with one right side and products of
-// the smallest for many lanes at once: as vectors across lanes, with the bits that one lane after
-// the other has. In memory a lane follows the other; what a vector loads of one is turned into
-// vectors across as many lanes.
+// Factors of small matrices, their adjoints, triangular solves with one right side, and products of
+// the smallest matrices, for many lanes at once. The code uses vectors across lanes, and computes
+// the same bits as lane by lane. In memory, lanes follow one another. So vectors are loaded from
+// each lane and transposed into vectors across lanes.
 
 // batch is the lanes of a vector, of a block's operands.
 type batch struct {
@@ -17,9 +17,9 @@ type batch struct {
 	lanes int
 }
 
-// batched reports how many of a block's lanes go by vectors of a frame; the others, one by
-// one. What a vector of a matrix of fewer numbers than it has lanes loads or stores too much is of
-// the lanes that come after it.
+// batched returns the number of a block's lanes that run as vectors of a frame; the others run one
+// by one. If a matrix has fewer numbers than a vector, loads and stores also touch the lanes after
+// it.
 func (g *generator) batched(b *block) (*native.Frame, int) {
 	all := b.node.Type.Lanes
 	if single := b.array.single; single != nil && single(b) {

@@ -100,9 +100,10 @@ const (
 	blockRow, blockNumber, columnOf = native.T1, native.T2, native.R0
 )
 
-// blockSubstitution makes a triangular solve of a lower triangular matrix, or of its transpose,
-// with one right side, eight rows at a time: the rest of these rows, which vectors run along, is
-// multiplied with what is known of the solution, or, transposed, with what has just been found.
+// blockSubstitution generates a triangular solve with one right side for a lower triangular matrix
+// or its transpose, eight rows at a time. The elements of these rows outside the diagonal block are
+// multiplied, as vectors along the rows, with the known part of the solution. For the transpose
+// they are multiplied with the eight numbers just found.
 func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	sums := g.Reserve(eight)
 	within := func(r native.Reg, at int) native.Place {

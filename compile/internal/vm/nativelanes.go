@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// lanes makes code of a region for as many of its lanes at a time as a vector register holds:
-// numbers are vectors in scratch memory, masks tell which lanes take part. All lanes of a loop
-// make their trips together, so that counts of trips and rows of histories are the same, and
-// those that are done keep what they carry. Lanes whose trips overflow the histories, or where
-// something fails, are left to the code for single lanes, which begins with them anew.
+// lanes generates code of a region for as many of its lanes at a time as a vector register holds.
+// Numbers are vectors in scratch memory, and masks mark the active lanes. All lanes of a loop
+// iterate together, so that they share iteration counts and rows of histories. Lanes that are done
+// keep their carried values. Lanes whose iterations overflow the histories, or in which something
+// fails, are left to the code for single lanes, which starts them anew.
 type lanes struct {
 	*generator
 	r     *fusedRun
@@ -616,9 +616,9 @@ func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.
 	return true
 }
 
-// all makes the code of the lanes from the first one on up to the one that a word of scratch memory
-// holds, at least one vector of them. bailed is for a vector that is left to others: it goes on to
-// the next one, whose first lane is in T0 then.
+// all generates the code for the lanes from the first one up to the one whose number is in a word
+// of scratch memory, at least one vector of them. bailed generates code for a vector that is left
+// to the code for single lanes; it continues with the next vector, whose first lane is then in T0.
 func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
 	v.p.vectored++
 	v.bail = v.NewLabel()

@@ -7,9 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Products of matrices in machine code, with contracted multiplications and
-// additions: tiles of four rows, or two, whose sums stay in registers, over the numbers
-// that are summed.
+// Products of matrices in machine code, with fused multiply-add. The tiles have four rows, or two,
+// and keep their sums in registers over all terms.
 
 // product is a product of matrices: C(i, j) = Σ A(i, t) B(t, j), of r rows, c
 // columns and k terms.
@@ -336,10 +335,10 @@ func (g *generator) dots(p product, r int) {
 	g.repeat(cols, left%2, func() { tile(1) })
 }
 
-// knownProduct is the product of a known matrix of few rows and columns and a vector, of which
-// machine code writes every term out: columns of the matrix times numbers of the vector. Inner
-// products of its rows would load several numbers of the vector together, which wait until all
-// of them, computed just before, have left the processor's buffer of stores.
+// knownProduct is the product of a known matrix of few rows and columns and a vector. Machine code
+// writes every term out: columns of the matrix times numbers of the vector. Inner products with the
+// rows would load several numbers of the vector together. These loads would wait until all of the
+// numbers, which were just computed, have left the processor's store buffer.
 type knownProduct struct {
 	columns      []float64 // each as long as vectors of the frame need
 	terms, outs  int

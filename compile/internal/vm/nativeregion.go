@@ -5,14 +5,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Regions within a function of blocks: conditionals and while loops, in each of their
-// lanes. Where such code needs Go it leaves, with the number of an event, and goes on behind
-// that place when it is called again with that number: nothing is in registers there.
+// Regions within a function of blocks: conditionals and while loops, in each of their lanes. If
+// such code needs Go, it returns the number of an event. When it is called again with that number,
+// it continues after that place. No values are in registers there.
 
-// Machine code is not interrupted: it asks whether to stop after pauseEvery trips, of all loops
-// of a function together, or fewer where the blocks of a function have so many operations on
-// numbers that pauseWork would pass before that, a few milliseconds. A question costs about as
-// much as a short trip.
+// Machine code cannot be interrupted. It calls the stop function after pauseEvery iterations, of
+// all loops of a function together. If the blocks have so many operations that pauseWork, a few
+// milliseconds, would pass earlier, it calls it more often. A call costs about as much as a short
+// iteration.
 const (
 	pauseEvery = ad.StopEvery / 8
 	pauseWork  = 4e6
@@ -175,9 +175,9 @@ func (c *chosen) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 
 func (c *tested) fusible(g *generator, p *regionPlan) bool { return g.loopable(p) }
 
-// code makes the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
-// holds the number of trips, that of the trip before which the next snapshot is taken,
-// the stride, as numbers, and the row of the next snapshot.
+// code generates the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
+// holds four numbers: the number of iterations, the iteration before which the next snapshot is
+// taken, the stride, and the row of the next snapshot.
 func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	for _, s := range p.history.scalars {
 		g.clearPart(s.view, c.snapshots, moving{lane, s.lane})

@@ -125,8 +125,8 @@ func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *strip
 }
 
 // keepUniforms loads the numbers that all elements share into registers, if there are enough. With
-// 16 registers there are none to spare, and on amd64 loading them each time is as fast. NEON takes
-// two instructions for that, for every two elements.
+// 16 registers none is free, and on amd64 loading such numbers each time is as fast. NEON needs two
+// instructions for each such load, per two elements.
 func (s *stripMaker) keepUniforms() {
 	s.uniforms = map[int32]native.Vec{}
 	if s.Target.Vectors <= 16 {

@@ -391,9 +391,9 @@ func (p *Program) exchange() {
 	}
 }
 
-// Gradient is Run for a program whose first output is a number and whose others together are as
-// long as grad; its inputs, one after the other, are x. A model of few parameters would spend as
-// long on copies of single inputs and outputs as on the computation.
+// Gradient is Run for a program whose first output is a number and whose other outputs together are
+// as long as grad. Its inputs, one after another, are x. In a model of few parameters, copying
+// single inputs and outputs would take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
 		if m.env != env {

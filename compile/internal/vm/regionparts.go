@@ -10,11 +10,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Regions in parts: some of their lanes each, where these run as vectors (see nativelanes.go). All
-// that such code writes besides results is scratch memory, of which every worker has its own.
-// Lanes that it leaves, because something fails or histories are full, are run when all parts are
-// done, in their order, as single lanes, in the memory of the machine: a failure is that of the
-// first of them. A lane computes the same whoever runs it and beside whom.
+// Regions in parts. Each part has some of the lanes, if these run as vectors (see nativelanes.go).
+// Besides results, such code only writes scratch memory, and every worker has its own. Lanes that
+// it leaves, because something fails or histories are full, run after all parts, in order, as
+// single lanes in the machine's memory. So a reported failure is that of the first such lane. The
+// result of a lane does not depend on the worker or on the other lanes of its part.
 
 // regionCode is machine code of a region in parts; each function is given the first of its lanes
 // and the one behind the last.

@@ -10,14 +10,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Blocks in parts, for several workers (see team.go). How a block is cut depends on the
-// program alone, and whoever works alone does the same parts one after the other: no result
-// depends on the number of workers, to the last bit.
+// Blocks in parts, for several workers (see team.go). The division of a block depends on the
+// program alone. A single worker does the same parts one after another. So results do not depend on
+// the number of workers, to the last bit.
 //
-// Of a map the parts are strips in a row. Sums are kept by strip, and added up in their order
-// when all strips are done, which is how strips one after the other add them up. Of an
-// array to whose elements strips add by a map each part has what it may touch to itself; these
-// are added up in the order of parts. Temporaries are in a worker's own memory.
+// The parts of a map are consecutive strips. Sums are kept per strip and added in order when all
+// strips are done, as when the strips run one after another. If strips add to the elements of an
+// array by an index map, each part has its own copy of the elements that it may touch. These copies
+// are added in the order of the parts. Temporaries are in a worker's own memory.
 
 // split says how a block is done in parts.
 type split struct {
