@@ -92,17 +92,17 @@
 //   - Cholesky factors by such tiles, their adjoint by one kernel instead of two
 //     triangular solves and a product: Gaussian process of 100 points 1050 → 269
 //     µs (by hand 459); of 20 points 10.2 µs (11.1), of 400 10.3 ms (24.1).
-//     By package dense, on a Sapphire Rapids with AVX-512, measured in alternating runs: 20 points 4.3 →
-//     2.9 µs, 100 points 150 → 53 µs, 400 points 7.2 → 2.1 ms; covariances of 50 outcomes
+//     By package dense, on a Sapphire Rapids with AVX-512, measured in alternating runs: 20 points
+//     4.3 → 2.9 µs, 100 points 150 → 53 µs, 400 points 7.2 → 2.1 ms; covariances of 50 outcomes
 //     118 → 79 µs.
 //
 //   - Machine code (package native) for all elementwise ops, on a machine with 30 to 70 other jobs,
-//     as minima of a few batches, so that only the ratios count: linear regressions of 1192 rows 4.7 → 0.7 µs, hierarchical ones of
-//     12573 rows 54 → 30, logistic ones of 3020 rows 80 → 27, a latent regression
-//     (2-pl) of 2000 answers 52 → 26. Blocks in a row as one function: an ODE of two
-//     states 2.1 → 0.85 ms, a rate 211 → 85 ns. Steps of scans as one function, with short
-//     log_sum_exps taken apart so that they are scalar code: hidden Markov models 150
-//     → 70 µs, 35 → 13, dogs 41 → 10, ARMA 4.8 → 2.4.
+//     as minima of a few batches, so that only the ratios count: linear regressions of 1192 rows
+//     4.7 → 0.7 µs, hierarchical ones of 12573 rows 54 → 30, logistic ones of 3020 rows 80 → 27, a
+//     latent regression (2-pl) of 2000 answers 52 → 26. Blocks in a row as one function: an ODE of
+//     two states 2.1 → 0.85 ms, a rate 211 → 85 ns. Steps of scans as one function, with short
+//     log_sum_exps taken apart so that they are scalar code: hidden Markov models 150 → 70 µs, 35 →
+//     13, dogs 41 → 10, ARMA 4.8 → 2.4.
 //
 //   - Powers in machine code, and their derivatives for constant exponents without a
 //     second power: 40 → 7 ns each; dogs (hierarchical) 116 → 12 µs, dugongs 2.6 →
