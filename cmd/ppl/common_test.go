@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestCommonFlags: each flag of the table is one of the commands of its groups, with a help
-// text.
+// TestCommonFlags checks that each flag of the table belongs to the commands of its groups and has
+// a help text.
 func TestCommonFlags(t *testing.T) {
 	root := rootCommand(&checkedWriter{Writer: io.Discard})
 	examples := map[groups][]string{readsModel: {"build"}, bindsModel: {"run", "optimize", "explain", "logdensity"}, readsFit: {"summary", "diagnose"}}

@@ -40,7 +40,7 @@ printf '%s\n' "${COMPREPLY[@]}"`
 	return offered
 }
 
-// TestCompletion: bash offers commands, flags and values.
+// TestCompletion checks that bash completes commands, flags and values.
 func TestCompletion(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
@@ -125,8 +125,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestOtherShells: the scripts for zsh, fish and PowerShell are accepted by those shells that are
-// installed; zsh knows the command after it, and fish completes with it.
+// TestOtherShells checks the scripts for zsh, fish and PowerShell in those shells that are
+// installed. zsh must know the command afterwards, and fish must complete with it.
 func TestOtherShells(t *testing.T) {
 	dir := t.TempDir()
 	self, err := os.Executable()

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// A run is killed at a random moment, one file of its folder is damaged at a random place,
-// and the run is resumed: either it makes the very draws of a run that was left alone, or it
-// is refused with a reason; what --salvage then gives are draws of that run, all of them or
-// those that are said to be left. PPL_DAMAGED_FOLDERS says how often.
+// TestDamagedFolders kills a run at a random moment, damages one file of its folder at a random
+// place and resumes it. The run must either make the same draws as an undisturbed run, or be
+// refused with a reason. With --salvage, the draws must be those of that run: all of them, or those
+// reported as left. PPL_DAMAGED_FOLDERS sets the number of repetitions.
 func TestDamagedFolders(t *testing.T) {
 	folders, _ := strconv.Atoi(os.Getenv("PPL_DAMAGED_FOLDERS"))
 	if folders == 0 {

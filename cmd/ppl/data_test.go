@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestShellWords: a command that is printed can be pasted into a shell.
+// TestShellWords checks that printed commands can be pasted into a shell.
 func TestShellWords(t *testing.T) {
 	for _, c := range []struct {
 		words []string

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestFormulas: the formula in a distribution's documentation, run as a program,
-// gives what the density gives.
+// TestFormulas checks that the formula in a distribution's documentation, run as a program, has the
+// same value as the density.
 func TestFormulas(t *testing.T) {
 	reserved := regexp.MustCompile(`\b(lower|upper)\b`)
 	for name := range stdlib.Universe().Names() {
@@ -100,8 +100,8 @@ func difference(call, value string) string {
 	return "abs(" + a + " - " + b + ")"
 }
 
-// TestDocumentation: every function has an example, and it is a legal program
-// with that value.
+// TestDocumentation checks that every function has an example, which is a legal program with the
+// documented value.
 func TestDocumentation(t *testing.T) {
 	const head = "parameters { real u; }\n"
 	run := func(e stdlib.Example, within float64) {

@@ -57,7 +57,8 @@ func TestETA(t *testing.T) {
 	about("the other chain, by the trees of the first", 5+5)
 }
 
-// TestETAOfEarlyEnd: a warm-up that ends early makes the run shorter, to 100 %.
+// TestETAOfEarlyEnd checks that a warm-up that ends early makes the run shorter, and that progress
+// still ends at 100 %.
 func TestETAOfEarlyEnd(t *testing.T) {
 	o := &runOptions{chains: 1, warmup: 1000, draws: 1000}
 	o.samplerFlags.name = "auto"

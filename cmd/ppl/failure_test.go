@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestBroken: lines break between words, the rest of an indented line is indented further, columns
-// keep their distance, and a word that is too long stays whole.
+// TestBroken checks how long lines are broken. They break between words, and the rest of an
+// indented line is indented further. Columns keep their distance, and a word that is too long stays
+// whole.
 func TestBroken(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"short", "short"},

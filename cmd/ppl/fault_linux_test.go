@@ -28,9 +28,9 @@ func init() {
 	}
 }
 
-// Runs whose disk becomes full at random moments keep what they have drawn, say
-// so, and once there is room come to the very draws of a run that had it from the
-// beginning. PPL_FULL_DISKS says how often; it must be allowed to mount.
+// TestFullDisks checks runs whose disk becomes full at random moments. They must keep their draws
+// and report the full disk. Once there is space, they must end with the same draws as an
+// undisturbed run. PPL_FULL_DISKS sets the number of runs; the test must be allowed to mount.
 func TestFullDisks(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("PPL_FULL_DISKS"))
 	if n == 0 {

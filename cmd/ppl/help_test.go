@@ -52,7 +52,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestReadmeCommands: README.md has the commands in the groups of ppl help.
+// TestReadmeCommands checks that README.md lists the commands in the groups of ppl help.
 func TestReadmeCommands(t *testing.T) {
 	var out bytes.Buffer
 	if code := execute([]string{"help"}, &out, io.Discard); code != 0 {
@@ -84,8 +84,8 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestHelpWidth: no help text has a line beyond 80 columns, and what --help shows of a command
-// fits some screens.
+// TestHelpWidth checks that no line of a help text exceeds 80 columns, and that the output of
+// --help fits a few screens.
 func TestHelpWidth(t *testing.T) {
 	for _, cmd := range userCommands() {
 		for _, how := range []string{"--help", "--help-all"} {
@@ -110,7 +110,8 @@ func countFlags(parts []topicFlags) (n int) {
 	return n
 }
 
-// TestCommandTable: the rows are the commands, each in one group and with one line.
+// TestCommandTable checks that the rows of the table are the commands, each in one group and with
+// one line of text.
 func TestCommandTable(t *testing.T) {
 	root := rootCommand(&checkedWriter{Writer: io.Discard})
 	seen := map[string]bool{}
@@ -138,7 +139,8 @@ func TestCommandTable(t *testing.T) {
 	}
 }
 
-// TestFlagTable: every flag has one row for its command and one topic, and every row a command.
+// TestFlagTable checks that every flag has one row for its command and one topic, and that every
+// row has a command.
 func TestFlagTable(t *testing.T) {
 	table := flagTable
 	used := map[int]bool{}

@@ -117,8 +117,8 @@ func conforms(t *testing.T, schema *jsonschema.Schema, text string) {
 	}
 }
 
-// TestJSON: what every command prints as JSON, and the records in folders, are as their
-// schemas say, by another validator.
+// TestJSON checks the JSON output of every command, and the records in folders, against their
+// schemas with an independent validator.
 func TestJSON(t *testing.T) {
 	schemas := readSchemas(t)
 	t.Chdir(t.TempDir())

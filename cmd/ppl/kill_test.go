@@ -41,10 +41,9 @@ generated quantities {
 }
 `
 
-// Runs of several samplers are killed, interrupted, hung up or stopped for a while
-// at random moments, resumed, and hit again while they are resumed, and come to
-// the very draws of runs that were left alone. PPL_KILLS says how often, in all;
-// it takes about two seconds each time.
+// TestKill checks runs of several samplers that are killed, interrupted, hung up or paused at
+// random moments, and hit again after they are resumed. Their draws must equal those of undisturbed
+// runs. PPL_KILLS sets the total number of hits, each of which takes about two seconds.
 func TestKill(t *testing.T) {
 	kills, _ := strconv.Atoi(os.Getenv("PPL_KILLS"))
 	if kills == 0 {

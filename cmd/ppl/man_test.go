@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestManual: ppl man writes a page for each command and topic, with all flags, which groff
-// sets without a warning.
+// TestManual checks that ppl man writes a page for each command and topic, with all flags, and that
+// groff formats it without a warning.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	if code := execute([]string{"man", dir}, io.Discard, os.Stderr); code != 0 {

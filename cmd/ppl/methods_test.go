@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFewMethods: no type of the partial evaluator has more than 25 methods, those of embedded
-// types included.
+// TestFewMethods checks that no type of the partial evaluator has more than 25 methods, including
+// those of embedded types.
 func TestFewMethods(t *testing.T) {
 	for _, folder := range []string{"static", "lanes", "known", "inspect", "plan", "emit", "bind"} {
 		files, err := filepath.Glob(filepath.Join("../../compile/internal", folder, "*.go"))

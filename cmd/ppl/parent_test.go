@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestEndWithParent: a process ends with its parent where the variable names it, also if that
-// has ended before it looks; without the variable it goes on.
+// TestEndWithParent checks that a process ends with its parent if the environment variable names
+// the parent, even if the parent ended earlier. Without the variable it continues.
 func TestEndWithParent(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

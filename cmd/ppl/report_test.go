@@ -19,8 +19,9 @@ import (
 // pages are then looked at: it runs as a program and prints what a page has become.
 const browserVariable = "PPL_BROWSER"
 
-// The page in a browser: its table is what ppl summary prints, all plots are drawn, what
-// the address chooses is shown, and no name is read as HTML.
+// TestReportInBrowser checks the page in a browser. Its table must equal the output of ppl summary,
+// all plots must be drawn, the selection in the address must be shown, and names must not be
+// interpreted as HTML.
 func TestReportInBrowser(t *testing.T) {
 	browser := os.Getenv(browserVariable)
 	if browser == "" {

@@ -10,7 +10,8 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestOtherProgram: a run that another version of the program has begun goes on, and it is said.
+// TestOtherProgram checks that a run begun by another version of the program continues, with a note
+// that says so.
 func TestOtherProgram(t *testing.T) {
 	brief.Skip(t, "a run is stopped by the clock three times")
 	dir := t.TempDir()

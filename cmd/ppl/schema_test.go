@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the schemas in doc/reference/json")
 
-// TestSchemas: the schemas in doc/reference/json are those of the types, and
+// TestSchemas checks that the schemas in doc/reference/json match the types, and that
 // doc/reference/json.md lists them.
 func TestSchemas(t *testing.T) {
 	dir := filepath.Join("..", "..", "doc", "reference", "json")

@@ -273,8 +273,8 @@ func mismatch(got, want any, at string) string {
 	return ""
 }
 
-// What untrusted users may send: each gets a clear error, and none disturbs the
-// server.
+// TestServeStrangers sends requests of untrusted users. Each gets a clear error, and none disturbs
+// the server.
 func TestServeStrangers(t *testing.T) {
 	s := startServer(t, "--max-elements", "5000", "--max-memory", "400000000")
 	plain := `"model": "parameters { real x; } model { x ~ normal(0, 1); }"`
@@ -346,8 +346,8 @@ func TestServeStrangers(t *testing.T) {
 	}
 }
 
-// TestServeParallel makes fifty requests at once: all get the same draws, and a request that is
-// cancelled frees its process.
+// TestServeParallel makes fifty requests at once. All must get the same draws, and a cancelled
+// request must free its process.
 func TestServeParallel(t *testing.T) {
 	s := startServer(t, "--processes", "2", "--queue", "60")
 	body := `{"model": "parameters { real x; } model { x ~ normal(0, 1); }", "seed": 3, "chains": 1, "warmup": 50, "draws": 3, "columns": ["x"]}`
@@ -387,7 +387,8 @@ func TestServeParallel(t *testing.T) {
 	}
 }
 
-// Ctrl-C or SIGTERM ends the server after the requests under way, with exit code 0.
+// TestServeEnds checks that Ctrl-C or SIGTERM ends the server after the current requests, with exit
+// code 0.
 func TestServeEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
@@ -448,8 +449,8 @@ func TestServeSandbox(t *testing.T) {
 	}
 }
 
-// FuzzServeRequest: whatever a request says, its reading ends in options or in a
-// failure of its kind; no engine runs.
+// FuzzServeRequest checks that reading a request ends in options or in a failure of the right kind.
+// It runs no engine.
 func FuzzServeRequest(f *testing.F) {
 	for _, seed := range []string{
 		`{"model": "x", "chains": 1, "warmup": 0, "draws": 1e3, "thin": -1, "sampler": "hmc", "sampler_options": {"delta": 0.9, "steps": "a", "max_depth": 3}}`,

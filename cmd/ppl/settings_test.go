@@ -22,7 +22,7 @@ var libraries = []string{".", "infer", "model", "fit", "assess", "study", "compi
 // flagWriters are files below that write command lines: of schedulers, and of ppl's own tasks.
 var flagWriters = []string{"study/slurm.go", "study/manifest.go", "study/program.go"}
 
-// TestFlags: no package below the commands names a flag of the command line.
+// TestFlags checks that no package below the commands names a flag of the command line.
 func TestFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|[^\w-])--[a-z]`)
 	for _, f := range goFiles(t) {
@@ -118,8 +118,8 @@ func namedSettings(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// TestSettings: each setting that a text names has words on the command line: an entry of the
-// table, or the name of a flag.
+// TestSettings checks that each setting named in a text has words for the command line: an entry of
+// the table, or the name of a flag.
 func TestSettings(t *testing.T) {
 	names := namedSettings(t)
 	for _, known := range []string{"count", "delta", "include-path", "memory", "moment-match", "upgrade", "warmup"} {
@@ -136,7 +136,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestWorded: words come behind advice and help; the settings that have been worded are gone.
+// TestWorded checks that these words are appended to advice and help, and that the settings are
+// then removed.
 func TestWorded(t *testing.T) {
 	for _, c := range []struct {
 		settings []string

@@ -16,8 +16,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// No line of a frame is wider than the window, and its length is told right,
-// since the cursor goes up by it.
+// TestBarsFit checks that no line of a frame is wider than the window. The height of a frame must
+// be right, since the cursor moves up by it.
 func TestBarsFit(t *testing.T) {
 	b := &bars{chains: make([]barState, 12), unicode: true}
 	b.began = time.Now().Add(-time.Hour)

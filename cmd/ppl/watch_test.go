@@ -66,8 +66,8 @@ func ask(t *testing.T, method, url, token string) *http.Response {
 	return answer
 }
 
-// A page follows a run to its end: it is told of progress and of draws, can stop the
-// run, and has the whole report before the command ends.
+// TestWatch checks that a page follows a run to its end. The page receives progress and draws, can
+// stop the run, and has the whole report before the command ends.
 func TestWatch(t *testing.T) {
 	brief.Skip(t, "two chains run all the while; TestWatchNobody has a page that nobody reads")
 	dir := t.TempDir()
@@ -168,7 +168,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A run that nobody looks at ends as any other, and leaves its report.
+// TestWatchNobody checks that a run that nobody watches ends normally and leaves its report.
 func TestWatchNobody(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

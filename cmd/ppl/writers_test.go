@@ -30,7 +30,7 @@ var exempt = map[string]string{
 	"front/cmdstan/home/home.go Remove":      "the same",
 }
 
-// All files are written in one way.
+// TestWriters checks that all files are written through the same functions.
 func TestWriters(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range goFiles(t) {

@@ -15,8 +15,9 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestWrongDensityOfCommands: commands that evaluate the log density find a fault of the compiler,
-// near the origin or where their results are, and their results are those of the right density.
+// TestWrongDensityOfCommands checks that commands that evaluate the log density find a fault of the
+// compiler, near the origin or near their results. Their results must be those of the right
+// density.
 func TestWrongDensityOfCommands(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
