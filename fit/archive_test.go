@@ -26,8 +26,8 @@ func configuration(f *fit.Fit) string {
 		c.Init, c.Metric, c.Recentring, c.StepSize, c.SaveWarmup, c.Parallel, c.Refresh)
 }
 
-// A fit that was saved, or written to one file, is read back with draws, model, data and all that
-// says how it was made.
+// TestSavedFit checks that a fit saved to a folder or to one file is read back with its draws,
+// model, data and settings.
 func TestSavedFit(t *testing.T) {
 	text := `data { int n; vector[n] y; } parameters { real mu; vector[2] z; } model { mu ~ normal(0, 1); z ~ normal(mu, 1); y ~ normal(mu, 1); }`
 	values := map[string]any{"n": 2, "y": []float64{1, 2.5}}
@@ -100,7 +100,7 @@ func TestSavedFit(t *testing.T) {
 	}
 }
 
-// Archives of each version of the format are read by later versions of the program.
+// TestArchiveVersions checks that archives of each version of the format can still be read.
 func TestArchiveVersions(t *testing.T) {
 	const first = "testdata/archive_v1.zip"
 	if _, err := os.Stat(first); *update && err != nil {
@@ -142,7 +142,8 @@ func TestArchiveVersions(t *testing.T) {
 	}
 }
 
-// What is no archive of a fit is an error, and names that lead elsewhere are not followed.
+// TestNoArchive checks that a file that is no archive of a fit is an error, and that names that
+// lead outside are not followed.
 func TestNoArchive(t *testing.T) {
 	if _, err := fit.ReadArchive(strings.NewReader("nothing"), 7); err == nil || !strings.Contains(err.Error(), "no archive") {
 		t.Error(err)

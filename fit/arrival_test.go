@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// TestSharedStart has chains that begin at the same values say so, in the fit and in what is
-// read back from its folder.
+// TestSharedStart checks that chains with the same starting values are reported, in the fit and
+// when it is read back from its folder.
 func TestSharedStart(t *testing.T) {
 	p := bind(t, pair, nil)
 	at := func(v float64) []float64 { return slices.Repeat([]float64{v}, p.Dim()) }

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A probability that is 0, or so small that its reciprocal overflows, has no part in the
-// gradient where no outcome has it.
+// TestCategoricalOfZero checks that a probability that is 0, or so small that its reciprocal
+// overflows, adds nothing to the gradient if no outcome has that category.
 func TestCategoricalOfZero(t *testing.T) {
 	for name, statement := range map[string]string{
 		"one":       "target += categorical_lpmf(y[1] | p);",

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// The log likelihood of the observations is had from the draws of a fit.
+// TestDerive computes the log likelihood of the observations at the draws of a fit.
 func TestDerive(t *testing.T) {
 	model, err := model.Compile("m", "data { int N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 10); y ~ normal(mu, 1); }")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestImproperHasNoModes: where the posterior is improper, nothing is said of its modes and of
-// their masses; the other events are findings.
+// TestImproperHasNoModes checks that modes and their masses are not reported for an improper
+// posterior, while other events are.
 func TestImproperHasNoModes(t *testing.T) {
 	m, err := model.Compile("m.stan", "parameters { real a; real b; } model { target += -0.5 * square(a - b); }")
 	if err != nil {
@@ -42,8 +42,8 @@ func TestImproperHasNoModes(t *testing.T) {
 	}
 }
 
-// TestEventsEverywhere: events of a run are findings, also of a run that is read back from
-// each of its formats.
+// TestEventsEverywhere checks that events of a run are findings, also if the run is read back from
+// any of its formats.
 func TestEventsEverywhere(t *testing.T) {
 	m, err := model.Compile("m.stan", "parameters { real x; } model { x ~ normal(0, 1); }")
 	if err != nil {
@@ -103,8 +103,8 @@ func TestEventsEverywhere(t *testing.T) {
 	}
 }
 
-// TestModeMissed: tempered draws that lack a mode are a problem, however small it is; those that
-// have it, by chance a little less, are not.
+// TestModeMissed checks that tempered draws that lack a mode are a problem, however small the mode
+// is. Draws with slightly too few points in a mode, by chance, are not.
 func TestModeMissed(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -135,7 +135,8 @@ func TestModeMissed(t *testing.T) {
 	}
 }
 
-// TestLegsText: references and chains disagree from five standard errors on, if that matters.
+// TestLegsText checks that a disagreement of references and chains is reported from five standard
+// errors on, if it matters.
 func TestLegsText(t *testing.T) {
 	chain := func(figures ...float64) reportedEvent {
 		f := infer.Figures{}

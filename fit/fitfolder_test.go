@@ -66,8 +66,8 @@ generated quantities { real z = a; }`)
 	}
 }
 
-// A fit that is written to a folder and moved is read back: its draws, what it
-// was made with, what it has found.
+// TestReadFit checks that a fit written to a folder can be moved and read back: its draws, settings
+// and findings.
 func TestReadFit(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -170,8 +170,8 @@ func TestReadFit(t *testing.T) {
 	}
 }
 
-// The head of a file says how many transitions it is of, also where the run has
-// ended before those that were planned.
+// TestHeadOfCutRun checks that the header of a file has the number of transitions made, even if the
+// run ended before the planned number.
 func TestHeadOfCutRun(t *testing.T) {
 	model, err := model.Compile("m", "parameters { real x; } model { x ~ std_normal(); }")
 	if err != nil {
@@ -230,8 +230,7 @@ func TestHeadOfCutRun(t *testing.T) {
 	}
 }
 
-// The draws of a variable, with its shape, and an error for those that there are
-// not.
+// TestVariable checks the draws and the shape of a variable, and the error for a missing variable.
 func TestVariable(t *testing.T) {
 	model, err := model.Compile("m", `parameters { real x; } model { x ~ std_normal(); }
 generated quantities {
@@ -272,7 +271,7 @@ generated quantities {
 	}
 }
 
-// Data that no chain can start with are reported once.
+// TestImpossibleData checks that data with which no chain can start are reported once.
 func TestImpossibleData(t *testing.T) {
 	m, err := model.Compile("m", "data { real y; } parameters { real x; } model { x ~ std_normal(); y ~ lognormal(x, 1); }")
 	if err != nil {
@@ -291,7 +290,8 @@ func TestImpossibleData(t *testing.T) {
 	}
 }
 
-// A fault of planning is reported, with a run and with its folder.
+// TestPlanFaults checks that a fault of planning is reported, by the run and when its folder is
+// read.
 func TestPlanFaults(t *testing.T) {
 	run, err := fit.Sample(t.Context(), bind(t, "parameters { real x; } model { x ~ normal(0, 1); }", nil), fit.Options{Seed: 1, Chains: 1, Warmup: 100, Draws: 100})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/fit/fittest"
 )
 
-// TestFormats: each format of the table keeps all numbers of a run, written while it goes on
-// or at its end, and of a fit that is converted. 1 and 2 chains, with warm-up and without.
+// TestFormats checks that each format of the table keeps all numbers of a run: written during the
+// run, at its end, and converted from a fit. There are 1 and 2 chains, with and without warm-up.
 func TestFormats(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	for _, r := range fit.Formats() {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// A run from an earlier fit needs no warm-up, with as many chains as one likes, whichever sampler
-// the earlier one had.
+// TestFrom checks that a run that starts from an earlier fit needs no warm-up, with any number of
+// chains and whichever sampler the earlier run had.
 func TestFrom(t *testing.T) {
 	const text = `data { vector[5] y; } parameters { real mu; real<lower=0> sigma; vector[2] z; }
 model { y ~ normal(1000 * mu, sigma); mu ~ normal(0, 1); sigma ~ normal(0, 1); z ~ normal(0, 100); }`

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Chains that are drawn apart and handed over in pieces make the run that they make
-// together: the same draws, and the same accounts of the chains.
+// TestGather checks that chains drawn separately and combined from pieces equal a single run of all
+// chains, with the same draws and reports.
 func TestGather(t *testing.T) {
 	model, err := model.Compile("m.stan", "parameters { real x; vector[2] y; } model { x ~ normal(0, 1); y ~ normal(x, 1); } generated quantities { real z = normal_rng(x, 1); }")
 	if err != nil {
@@ -91,7 +91,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// What does not belong together is refused; a run that was stopped says so.
+// TestGatherRefuses checks that chains of different runs are refused, and that a stopped run is
+// reported.
 func TestGatherRefuses(t *testing.T) {
 	model, err := model.Compile("m.stan", "parameters { real x; } model { x ~ normal(0, 1); }")
 	if err != nil {
@@ -136,7 +137,8 @@ func TestGatherRefuses(t *testing.T) {
 	}
 }
 
-// What ahmc has learnt can be seen while it learns, and looking changes no draw.
+// TestWatchTables checks that the adaptation of ahmc can be watched while it learns, and that
+// watching changes no draw.
 func TestWatchTables(t *testing.T) {
 	model, err := model.Compile("m.stan", "parameters { vector[500] x; } model { x ~ normal(0, 1); }")
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// Runs take what is free, in the order of arrival; one that no longer waits is in nobody's way.
+// TestLimitsTake checks that runs take free resources in the order of arrival, and that a run that
+// stopped waiting does not block the others.
 func TestLimitsTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := fit.NewLimits(3, 100)
@@ -126,7 +127,7 @@ func TestConcurrentSamples(t *testing.T) {
 	}
 }
 
-// A logger gets how a run has ended, and its findings.
+// TestLogger checks that a logger receives the end of a run and its findings.
 func TestLogger(t *testing.T) {
 	var text bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&text, nil))

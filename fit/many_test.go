@@ -139,9 +139,9 @@ func TestManyBinds(t *testing.T) {
 	}
 }
 
-// TestStress: many goroutines compile, bind, evaluate, sample, cancel and generate on
-// models that they share, for half a second or as long as PPL_STRESS says. It is for the race
-// detector, and for what each of them gets: the same as alone.
+// TestStress runs many goroutines that compile, bind, evaluate, sample, cancel and generate on
+// shared models. It takes half a second, or the time PPL_STRESS. It is for the race detector, and
+// checks that each goroutine gets the same results as alone.
 func TestStress(t *testing.T) {
 	limit := 500 * time.Millisecond
 	if s := os.Getenv("PPL_STRESS"); s != "" {

@@ -18,8 +18,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// What is too large for the memory is refused before it is made: matrices of a row and a
-// column for each parameter, and draws. It would end the process.
+// TestTooManyParameters checks that draws and square matrices too large for the memory are refused
+// before they are allocated, since this would end the process.
 func TestTooManyParameters(t *testing.T) {
 	m, err := model.Compile("many", "parameters { vector[300000] x; } model { x ~ std_normal(); }")
 	if err != nil {

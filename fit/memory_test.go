@@ -50,7 +50,7 @@ func TestReadMemory(t *testing.T) {
 	}
 }
 
-// Files that are small and ask for much.
+// TestReadMadeUp reads small files that claim to contain a lot.
 func TestReadMadeUp(t *testing.T) {
 	dir := t.TempDir()
 	long := func(head, piece string, n int) string { return head + strings.Repeat(piece, n) }

@@ -87,8 +87,8 @@ func boundTo(t *testing.T, text string, data any) *model.Posterior {
 	return p
 }
 
-// TestInvariance: kernels with metrics from the model's text leave the target distribution
-// invariant, also with steps so coarse that some fail.
+// TestInvariance checks that kernels with metrics from the model's text leave the target
+// distribution invariant, even with steps so large that some fail.
 func TestInvariance(t *testing.T) {
 	banana := bound(t, `functions { matrix metric(vector x) { return [[1 + square(x[1]), 0.3 * x[1]], [0.3 * x[1], 1]]; } }
 		parameters { vector[2] x; } model { x[1] ~ normal(0, 1); x[2] ~ normal(0.4 * (square(x[1]) - 1), 1); }`)

@@ -111,8 +111,8 @@ func TestMetricForms(t *testing.T) {
 	}
 }
 
-// A statement of many elements, each of which depends on many parameters, is left out of sparse
-// forms, and this is told.
+// TestMetricTooLarge checks that sparse forms leave out a statement with many elements that each
+// depend on many parameters, and report this.
 func TestMetricTooLarge(t *testing.T) {
 	model, err := model.Compile("wide.model", `
 		transformed data { matrix[1200, 2000] X = rep_matrix(0.1, 1200, 2000); array[1200] int y = rep_array(1, 1200); }

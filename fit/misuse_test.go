@@ -49,8 +49,7 @@ type arms struct{ n, m int }
 func (a arms) Dims() (int, int)  { return a.n, a.m }
 func (arms) At(_, _ int) float64 { return 1 }
 
-// TestMisuse: what Go programs may do wrong is an error, or nothing, and no
-// panic.
+// TestMisuse checks that wrong use by Go programs causes an error or nothing, and never a panic.
 func TestMisuse(t *testing.T) {
 	text, err := model.Compile("misused.stan", misused)
 	if err != nil {
@@ -263,7 +262,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestSharedData: data in which values are shared, but not cyclic, are accepted.
+// TestSharedData checks that data with shared, but not cyclic, values are accepted.
 func TestSharedData(t *testing.T) {
 	model, err := model.Compile("shared.stan", "data { array[2, 2] real y; array[2, 2] real z; } parameters { real x; } model { x ~ normal(0, sum(y[1]) + sum(z[2])); }")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestDrawsOfSeveralProcessors: draws of a model so large that processors share an evaluation
-// are the same however many there are.
+// TestDrawsOfSeveralProcessors checks a model so large that processors share an evaluation. Its
+// draws must not depend on the number of processors.
 func TestDrawsOfSeveralProcessors(t *testing.T) {
 	const n, groups = 60000, 30
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -16,8 +16,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestReaders: the files of every sampler with each of its metrics follow the rules of the programs
-// that read CmdStan's files, after a run and after they were read and written again.
+// TestReaders checks the files of every sampler and metric against the rules of programs that read
+// CmdStan's files, after a run and after the files were read and written again.
 func TestReaders(t *testing.T) {
 	m, err := model.CompileFile("../examples/eight_schools/eight_schools.model")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestReadersRules: the rules find what readers have refused.
+// TestReadersRules checks that the rules detect files that such programs have refused.
 func TestReadersRules(t *testing.T) {
 	const good = `# model = m_model
 # method = sample (Default)

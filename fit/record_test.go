@@ -57,9 +57,9 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// A run that is stopped at any moment, killed or interrupted, goes on from its
-// files and comes to the very files of the run that was not; so does a run
-// whose resumption is interrupted.
+// TestResume checks that a run stopped at any moment, killed or interrupted, can be resumed from
+// its files. Its final files must equal those of an uninterrupted run, even if the resumed run is
+// interrupted too.
 func TestResume(t *testing.T) {
 	for name, s := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "ahmc": ahmc.Sampler{StepSizePoints: 8, StepsPoints: 8}} {
 		whole, killed, stopped := t.TempDir(), t.TempDir(), t.TempDir()
@@ -126,7 +126,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Journals that are damaged, or of another model, are refused with a reason.
+// TestResumeDamaged checks that damaged journals, and those of another model, are refused with a
+// reason.
 func TestResumeDamaged(t *testing.T) {
 	dir := t.TempDir()
 	options := fit.Options{Chains: 1, Warmup: 50, Draws: 100000, Seed: 5, Output: filepath.Join(dir, "m"), Resumable: true}
@@ -209,8 +210,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// A run with damaged files is not gone on with unless that is asked for, and then
-// it is said what was lost: nothing if only the state is damaged.
+// TestSalvage checks that a run with damaged files continues only on request, and then reports what
+// was lost: nothing if only the state is damaged.
 func TestSalvage(t *testing.T) {
 	dir := t.TempDir()
 	// A chain that starts anew makes warm-up alone, as it did before.
@@ -281,8 +282,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// Chains that learn from each other make warm-up again: of a damaged journal none of their
-// draws is lost, and none is there twice.
+// TestSalvagePooled checks chains that learn from each other, which repeat their warm-up. No draw
+// of a damaged journal may be lost or occur twice.
 func TestSalvagePooled(t *testing.T) {
 	options := fit.SnapshotAlways(fit.Options{Sampler: auto.Sampler{}, Chains: 2, Warmup: 150, Draws: 100, SaveWarmup: true, Seed: 5, SigFigs: 17, Refresh: 1, Resumable: true})
 	options.Output = filepath.Join(t.TempDir(), "m")
@@ -384,7 +385,7 @@ func TestTemperedResume(t *testing.T) {
 	}
 }
 
-// A disk that is full stops the run with a message that says so.
+// TestFullDisk checks that a full disk stops the run with a message that says so.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("there is no /dev/full")
@@ -409,9 +410,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Sampling ends when there is enough, at the same draw whatever the number of
-// chains that run at a time, and what is found to be wrong does not include
-// that there are fewer draws than the limit.
+// TestTargetESS checks that sampling ends once the effective sample size is reached, at the same
+// draw for any number of parallel chains. Fewer draws than the limit must not be a finding.
 func TestTargetESS(t *testing.T) {
 	var lengths [2]int
 	for i, parallel := range []int{1, 4} {
@@ -434,7 +434,7 @@ func TestTargetESS(t *testing.T) {
 	}
 }
 
-// What a run has adapted can be written, read and started from.
+// TestAdapted checks that the adaptation of a run can be written, read and started from.
 func TestAdapted(t *testing.T) {
 	fit, err := fit.Sample(context.Background(), bind(t, pair, nil), fit.Options{Chains: 2, Warmup: 200, Draws: 10, Seed: 5})
 	if err != nil {
@@ -467,7 +467,8 @@ func TestAdapted(t *testing.T) {
 	}
 }
 
-// Options from Go are refused as those of the command are, before anything runs.
+// TestImpossibleOptions checks that invalid options are refused before anything runs, as those of
+// the command are.
 func TestImpossibleOptions(t *testing.T) {
 	p := bind(t, pair, nil)
 	for name, o := range map[string]fit.Options{
@@ -486,8 +487,8 @@ func TestImpossibleOptions(t *testing.T) {
 	}
 }
 
-// FuzzAdapted looks for files of step sizes and metrics on which reading panics,
-// or of which something impossible is taken.
+// FuzzAdapted looks for files of step sizes and metrics that make reading panic, or from which
+// impossible values are accepted.
 func FuzzAdapted(f *testing.F) {
 	for _, seed := range []string{
 		`{"stepsize": 0.5, "metric_type": "diag_e", "inv_metric": [1, 2], "position": [0, 1]}`, `{"inv_metric": [[1, 0], [0, 1]]}`,

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// TestRejectingDivergences: advice about divergences that end where the model has no density is
-// about bounds; about those of a funnel, it is about steps.
+// TestRejectingDivergences checks the advice about divergences. If they end where the model has no
+// density, it is about bounds; in a funnel, it is about steps.
 func TestRejectingDivergences(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -113,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Interrupted before the first draw, a run leaves no files.
+// TestInterruptedEarly checks that a run interrupted before the first draw leaves no files.
 func TestInterruptedEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -149,7 +149,7 @@ func TestNoStart(t *testing.T) {
 	}
 }
 
-// What is written while sampling is what is written afterwards.
+// TestOutput checks that files written while sampling equal those written afterwards.
 func TestOutput(t *testing.T) {
 	for name, s := range map[string]infer.Sampler{
 		"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}, "ahmc": ahmc.Sampler{}, "fixed_param": sampler.Fixed{},
@@ -191,7 +191,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// Every sampler of the table is known by its name here.
+// TestSamplers checks that every sampler of the table is known by its name here.
 func TestSamplers(t *testing.T) {
 	for _, row := range sampler.Table() {
 		s, err := row.Default()
@@ -261,7 +261,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// Print statements of several chains come one at a time.
+// TestPrint checks that print statements of several chains come one at a time.
 func TestPrint(t *testing.T) {
 	m, err := model.Compile("print.model", "parameters { real x; } model { x ~ std_normal(); print(\"at \", x); }")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A run whose clock stands still, but where it waits, makes the draws that it
-// makes otherwise: nothing of it depends on time.
+// TestStoppedClock checks that a run makes the same draws if its clock moves only while it waits:
+// no draw depends on time.
 func TestStoppedClock(t *testing.T) {
 	options := fit.Options{Chains: 3, Warmup: 150, Draws: 200, Seed: 5, SigFigs: 17, TargetESS: 100000, Resumable: true}
 	options.Output = filepath.Join(t.TempDir(), "m")

@@ -38,7 +38,8 @@ func codes(found []diagnose.Finding) (out []string) {
 	return out
 }
 
-// Divergences are those of all transitions, not of the draws that a thinned run keeps.
+// TestFindingsOfThinnedRun checks that divergences are counted over all transitions, not only over
+// the draws that a thinned run keeps.
 func TestFindingsOfThinnedRun(t *testing.T) {
 	f := sampled(t, "parameters { real y; vector[4] x; } model { y ~ normal(0, 3); x ~ normal(0, exp(y / 2)); }",
 		fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Warmup: 200, Draws: 800, Thin: 40, Seed: 3})
@@ -69,7 +70,8 @@ func TestFindingsOfThinnedRun(t *testing.T) {
 	}
 }
 
-// Chains find nothing where no parameters are sampled: what is said of chains would mislead.
+// TestFindingsWithoutParameters checks that chains have no findings if no parameters are sampled:
+// statements about chains would mislead.
 func TestFindingsWithoutParameters(t *testing.T) {
 	for _, test := range []struct {
 		what, program string

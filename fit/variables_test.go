@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// What is read by name agrees with what is read by position.
+// TestByName checks that values read by name agree with those read by position.
 func TestByName(t *testing.T) {
 	f, err := fit.Sample(t.Context(), bind(t, `
 parameters { real x; }
@@ -68,7 +68,7 @@ model { x ~ normal(0, 1); }`, nil), fit.Options{Sampler: nuts.Sampler{}, Seed: 1
 	}
 }
 
-// A summary ends when its context does, and can then be asked for again.
+// TestSummaryContext checks that a summary ends with its context and can be requested again.
 func TestSummaryContext(t *testing.T) {
 	f, err := fit.Sample(t.Context(), bind(t, pair, nil), fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2, Warmup: 100, Draws: 50})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A run can be looked at while it goes on: what is seen is the beginning of what it
-// draws, and its summary and findings can be asked for.
+// TestWatch checks that a running run can be watched: the draws seen are the first ones of the run,
+// and summary and findings are available.
 func TestWatch(t *testing.T) {
 	model, err := model.Compile("m.stan", "parameters { real x; vector[2] y; } model { x ~ normal(0, 1); y ~ normal(x, 1); }")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A loop that breaks ends the run; the fit has the draws up to then.
+// TestDrawsBreak checks that a break of the loop ends the run; the fit has the draws up to then.
 func TestDrawsBreak(t *testing.T) {
 	run, err := fit.NewRun(t.Context(), bind(t, pair, nil), fit.Options{Seed: 1, Chains: 2, Draws: 100_000})
 	if err != nil {
@@ -118,7 +118,8 @@ func TestDrawsBreak(t *testing.T) {
 	}
 }
 
-// Progress is yielded of each chain, and has what TargetESS looks at.
+// TestRunProgress checks that each chain yields its progress, including the quantities that
+// TargetESS checks.
 func TestRunProgress(t *testing.T) {
 	o := fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2, Warmup: 200, Draws: 2000, TargetESS: 200, Refresh: 50}
 	run, err := fit.NewRun(t.Context(), bind(t, pair, nil), o)
@@ -162,8 +163,8 @@ func TestRunProgress(t *testing.T) {
 	}
 }
 
-// A loop over progress that breaks ends the run, also in warm-up. A cancelled run yields
-// its error.
+// TestProgressBreak checks that a break of a loop over progress ends the run, also in warm-up. A
+// cancelled run yields its error.
 func TestProgressBreak(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		run, err := fit.NewRun(t.Context(), bind(t, pair, nil), fit.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 1, Draws: 1_000_000})

@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A store holds what the run has drawn, of quantities of every kind.
+// TestZarrRun checks that a store contains the draws of quantities of every kind.
 func TestZarrRun(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	base := filepath.Join(t.TempDir(), "fit")
@@ -90,7 +90,8 @@ func TestZarrRun(t *testing.T) {
 	}
 }
 
-// A store can be read while it is written, and holds the first draws of the run then.
+// TestZarrWhileSampling checks that a store can be read while it is written, and then contains the
+// first draws of the run.
 func TestZarrWhileSampling(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	base := filepath.Join(t.TempDir(), "fit")
@@ -131,7 +132,8 @@ func TestZarrWhileSampling(t *testing.T) {
 	}
 }
 
-// A run that was stopped has its draws in the store; resumed, it comes to the same.
+// TestZarrResume checks that the store of a stopped run has its draws. After the run is resumed,
+// the store must equal that of an uninterrupted run.
 func TestZarrResume(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	dir := t.TempDir()
@@ -178,7 +180,7 @@ func TestZarrResume(t *testing.T) {
 	}
 }
 
-// CSV files become a store and CSV files again.
+// TestZarrFromCSV converts CSV files to a store and back.
 func TestZarrFromCSV(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	dir := t.TempDir()

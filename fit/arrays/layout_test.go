@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever columns a file has, they are either those of arrays, each column at one place, or
-// refused.
+// FuzzLayouts checks that the columns of any file are either refused or assigned to arrays, each
+// column to one position.
 func FuzzLayouts(f *testing.F) {
 	for _, columns := range []string{
 		"mu,theta.1,theta.2,Omega.1.1,Omega.2.1,Omega.1.2,Omega.2.2",

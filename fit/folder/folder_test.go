@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// TestOutside: a folder that somebody else made reaches no files but its own.
+// TestOutside checks that a folder made by somebody else gives access to no files outside it.
 func TestOutside(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{
@@ -48,7 +48,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestChanged: a change of the kept model or data is noticed when they are read.
+// TestChanged checks that a change of the stored model or data is noticed when they are read.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	values, err := data.ParseJSON("d.json", []byte(`{"w": 1}`))
@@ -98,8 +98,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestProcessors: a record tells what models were evaluated with, one after the other for a run
-// that goes on elsewhere.
+// TestProcessors checks that a record lists the instruction sets used to evaluate the model, in
+// order, for a run that continues on another machine.
 func TestProcessors(t *testing.T) {
 	dir := t.TempDir()
 	var want []string
@@ -132,7 +132,8 @@ func TestBaseName(t *testing.T) {
 	}
 }
 
-// TestVersion: the record of a newer program is refused, one without a version is read.
+// TestVersion checks that the record of a newer program is refused, and that one without a version
+// is read.
 func TestVersion(t *testing.T) {
 	for text, reads := range map[string]bool{
 		`{"model": "m.stan"}`:                                           true,

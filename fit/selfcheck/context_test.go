@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 )
 
-// A check ends with its context: nothing is compared, and callers that make no draws get the cause.
+// TestContextEnds checks that a check ends with its context. Nothing is compared, and callers that
+// make no draws get the cause.
 func TestContextEnds(t *testing.T) {
 	m := bind(t, programs["plain"], "", 1, 1)
 	cause := errors.New("the user left")

@@ -71,7 +71,8 @@ func at(place int, add float64) func(g *ad.Graph) {
 	}
 }
 
-// TestOutputsAgree: all outputs but those that depend on random draws are compared at draws.
+// TestOutputsAgree checks that outputs are compared at draws, except those that depend on random
+// draws.
 func TestOutputsAgree(t *testing.T) {
 	m, set := faultyOutputs(t, "", nil)
 	for seed := range uint64(10) {

@@ -127,7 +127,8 @@ func run(t *testing.T, c *selfcheck.Check, seed uint64, radius float64) bool {
 	return c.End(context.Background())
 }
 
-// TestNoFalseAlarms: of right programs values and slopes are compared whole, and nothing is wrong.
+// TestNoFalseAlarms checks that values and slopes of correct programs are compared completely, and
+// that no error is reported.
 func TestNoFalseAlarms(t *testing.T) {
 	for name, text := range programs {
 		m := bind(t, text, "", 1, 1)
@@ -209,7 +210,8 @@ func TestFaultOfTheBinder(t *testing.T) {
 	}
 }
 
-// TestLateFault: a fault where only draws are is found at them, and the draws are discarded.
+// TestLateFault checks that a fault that affects only the region of the draws is found there, and
+// that the draws are discarded.
 func TestLateFault(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("model.stan", programs["plain"]))
 	ctx := planted.With(context.Background(), &planted.Fault{Pass: "if-convert", Change: func(made any) any {
@@ -234,8 +236,8 @@ func TestLateFault(t *testing.T) {
 	}
 }
 
-// TestRoundingToABound: where a parameter rounds to its bound, or a probability to 1, the reference
-// itself has no digits left; nothing is called wrong.
+// TestRoundingToABound checks parameters that round to their bound, and probabilities that round to
+// 1. The reference itself has no digits left there, so no error must be reported.
 func TestRoundingToABound(t *testing.T) {
 	for _, text := range []string{
 		"parameters { real<lower=0, upper=1> p; } model { target += log1m(p) + log(p); }",
