@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// Numbers whose product is no number of fits that anyone means are refused before anything
-// runs.
+// TestTooManyFits checks that numbers whose product is an absurd number of fits are refused before
+// anything runs.
 func TestTooManyFits(t *testing.T) {
 	m, err := model.Compile("m", "parameters { real a; } model { a ~ normal(0, 1); }")
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// TestPipes: whatever a plan reads, reading ends with the context, even from a pipe without a
-// writer.
+// TestPipes checks that reading by a plan ends with the context, even from a pipe without a writer.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "m.stan"), []byte("parameters { real x; } model { x ~ normal(0, 1); }"), 0o666); err != nil {

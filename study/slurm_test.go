@@ -47,7 +47,8 @@ func killTasks(folder string, every time.Duration) (stop func() int) {
 	return func() int { close(done); return <-n }
 }
 
-// A study on a real Slurm, whose tasks are killed, has the results of one in this process.
+// TestSlurm checks a study on a real Slurm whose tasks are killed. Its results must equal those of
+// a study in this process.
 func TestSlurm(t *testing.T) {
 	program := os.Getenv("PPL_SLURM")
 	if program == "" {
