@@ -232,11 +232,17 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if f.Err() != nil {
 		return nil
 	}
+	var numbers []int
+	for _, c := range f.Report.Chains {
+		numbers = append(numbers, c.ID)
+	}
 	found := diagnose.Check(f.displayed(), rows, diagnose.Options{
+		Chains:       numbers,
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
 	})
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
+		f.noDraws(&found[i])
 		return found
 	}
 	if f.running { // few draws so far are no finding
@@ -259,10 +265,21 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
 }
 
+// noDraws replaces the advice about a run without draws if no chain has failed.
+func (f *Fit) noDraws(found *diagnose.Finding) {
+	switch failed := slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil }); {
+	case failed:
+	case f.Report.Interrupted:
+		found.Advice, found.Settings = "The run was interrupted before the first draw. Resume it, or repeat it.", nil
+	case f.config.Draws == 0 && (f.record != nil || f.head == nil && f.source == nil): // else unknown
+		found.Advice, found.Settings = "The run was asked for a warm-up alone. To get draws, set their number.", []string{"draws"}
+	}
+}
+
 // independent reports whether only generated quantities vary: the parameters are fixed, or there
 // are none. Then the energy is also the same at every draw.
 func (f *Fit) independent() bool {
-	if _, still := f.config.Sampler.(sampler.Fixed); still {
+	if f.fixed() {
 		return true
 	}
 	for chain := range f.Draws.Chains() {
@@ -274,12 +291,20 @@ func (f *Fit) independent() bool {
 	return f.Draws.Chains() > 0
 }
 
+// fixed reports whether the sampler leaves the parameters at their initial values.
+func (f *Fit) fixed() bool {
+	_, fixed := f.config.Sampler.(sampler.Fixed)
+	return fixed
+}
+
 // Checked describes what a run without findings was checked for, and what no check can detect.
 func (f *Fit) Checked() string {
 	if f.Err() != nil {
 		return ""
 	}
 	switch method := f.Approximate(); {
+	case f.fixed():
+		return "Nothing was sampled: parameters, if the model has any, keep the initial values of their chain. What the model draws at random is independent from draw to draw."
 	case f.independent():
 		return "The draws are independent: no parameters were sampled, so there is nothing that chains could miss."
 	case method != "":

@@ -71,7 +71,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	exact := whereAny(g, far, []ad.Ref{logs, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
 		states, shift := forward(g, p[0], p[1], p[2])
 		last := g.Slice(states, (t-1)*k, []int{k})
-		return g.Add(shift, g.Sum(logBlend(g, g.Broadcast(g.Const(1), []int{1, k}), last)))
+		return g.Add(g.Add(shift, logTotal(g, last)), impossible(g, states, p[0], p[1], p[2]))
 	})
 	return g.Select(far, exact, fast)
 }
@@ -96,6 +96,45 @@ func forward(g *ad.Graph, logs, gamma, rho ad.Ref) (states, shift ad.Ref) {
 	scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Sums: 1, Steps: t - 1},
 		[]ad.Ref{first, g.Slice(logs, k, []int{t - 1, k}), g.Transpose(gamma)})
 	return g.Reshape(g.Concat(first, g.Kept(scan, 0)), s), g.Add(shift, g.SumOf(scan, 0))
+}
+
+// impossible returns 0, with the derivatives of the log likelihood by probabilities that are 0,
+// which forward leaves out: such a probability multiplies what leads to it and what follows it, as
+// shares of the likelihood. states are those of forward.
+func impossible(g *ad.Graph, states, logs, gamma, rho ad.Ref) ad.Ref {
+	s := g.Type(logs).Shape
+	t, k := s[0], s[1]
+	share := func(g *ad.Graph, weights, logShares, total ad.Ref) ad.Ref {
+		const largest = 709 // whose exponential is finite
+		total = g.Do(ad.OpMax, nil, total, g.Const(-math.MaxFloat64))
+		rate := g.Detach(g.Exp(g.Do(ad.OpMin, nil, g.Sub(logShares, total), g.Const(largest))))
+		zero := g.Const(0)
+		return g.Sum(g.Select(g.Less(zero, weights), zero, g.Mul(weights, rate)))
+	}
+	after, sum := g.Broadcast(g.Const(0), []int{k}), g.Const(0)
+	if t > 1 {
+		body := ad.NewGraph()
+		vec, square := ad.Type{Shape: []int{k}}, []int{k, k}
+		later, at, before, into := body.Input(vec), body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: square})
+		from := body.Add(later, at)
+		to := logBlend(body, into, from)
+		back, _ := lessMax(body, to)
+		pairs := body.Add(alongCols(body, before, square), alongRows(body, from, square))
+		body.Output(back)
+		body.Output(back)
+		body.Output(share(body, into, pairs, logTotal(body, body.Add(before, to))))
+		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 2, Outs: 1, Sums: 1, Steps: t - 1, Reverse: true},
+			[]ad.Ref{after, g.Slice(logs, k, []int{t - 1, k}), g.Slice(states, 0, []int{t - 1, k}), gamma})
+		after, sum = g.Slice(g.Kept(scan, 0), 0, []int{k}), g.SumOf(scan, 0)
+	}
+	first := g.Add(after, g.Slice(logs, 0, []int{k}))
+	return g.Add(sum, share(g, rho, first, logTotal(g, g.Add(first, logPositive(g, rho)))))
+}
+
+// logTotal returns the logarithm of the sum of e^v.
+func logTotal(g *ad.Graph, v ad.Ref) ad.Ref {
+	k := g.Type(v).Shape[0]
+	return g.Sum(logBlend(g, g.Broadcast(g.Const(1), []int{1, k}), v))
 }
 
 // lessMax returns v less its greatest element, or less a finite number, and what it subtracted,

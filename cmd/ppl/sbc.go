@@ -233,6 +233,9 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 	})
 	for _, p := range order {
 		mean, largest := 0.0, 0.0
+		if len(p.Ranks) == 0 {
+			mean, largest = math.NaN(), math.NaN()
+		}
 		for _, r := range p.Ranks {
 			mean += float64(r) / float64(len(p.Ranks))
 		}

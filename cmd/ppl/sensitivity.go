@@ -105,6 +105,26 @@ func scaled(s *assess.Sensitivity, prior string) string {
 	return text
 }
 
+// unreliable returns a finding if the weights of the draws cannot be relied on.
+func unreliable(s *assess.Sensitivity) []diagnose.Finding {
+	limit := psis.Limit(s.Draws)
+	var wrong []string
+	for _, part := range []struct {
+		name string
+		k    float64
+	}{{"prior", s.Prior.K}, {"likelihood", s.Likelihood.K}} {
+		if part.k > limit {
+			wrong = append(wrong, fmt.Sprintf("%.2g for the %s", part.k, part.name))
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	return []diagnose.Finding{{Code: "pareto-k", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The weights of the draws are not reliable: Pareto k is %s; it should be at most %.2g.", strings.Join(wrong, " and "), limit),
+		Advice:  "Make more draws, or fit the model again with other priors."}}
+}
+
 // statements lists some statements.
 func statements(all []string) string {
 	const maxListed = 8
@@ -150,12 +170,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		quantities = append(quantities, scaledJSON{name, number(p), number(l), d})
 		suspects[d] = append(suspects[d], diagnose.DisplayName(name))
 	}
-	findings := runProblems(fit, args[0])
-	if limit := psis.Limit(s.Draws); s.Prior.K > limit || s.Likelihood.K > limit {
-		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("The weights of the draws are not reliable: Pareto k is %.2g for the prior and %.2g for the likelihood; it should be at most %.2g.", s.Prior.K, s.Likelihood.K, limit),
-			Advice:  "Make more draws, or fit the model again with other priors."})
-	}
+	findings := append(runProblems(fit, args[0]), unreliable(s)...)
 	if names := suspects["not known"]; len(names) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Quantities: names[:min(5, len(names))],
 			Summary: fmt.Sprintf("The sensitivity of %s is not known: draws are NaN or infinite.", count(len(names), "quantity", "quantities"))})

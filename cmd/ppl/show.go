@@ -78,7 +78,14 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 		}
 		writeParagraph(b, mark, f.Summary, width)
 		if len(f.Quantities) > 1 || len(f.Quantities) == 1 && f.Code == "divergences" {
-			writeParagraph(b, "  ", "Most in "+strings.Join(f.Quantities, ", ")+".", width)
+			lead := "Among them: "
+			switch f.Code {
+			case "divergences":
+				lead = "They are most frequent at extreme values of "
+			case "rhat", "ess":
+				lead = "Worst: "
+			}
+			writeParagraph(b, "  ", lead+strings.Join(f.Quantities, ", ")+".", width)
 		}
 		if f.Advice != "" {
 			writeParagraph(b, "  ", f.Advice, width)

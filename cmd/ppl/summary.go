@@ -104,7 +104,13 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 	writeFindingsOf(&b, s.fit, width)
 	if table {
 		size := fmt.Sprintf("%s of %s.", count(s.draws, "draw", "draws"), count(s.fit.Draws.Chains(), "chain", "chains"))
-		if s.gradSample > 0 {
+		if method := s.fit.Approximate(); method != "" {
+			size = fmt.Sprintf("%s of an approximation (%s).", count(s.draws, "draw", "draws"), method)
+		}
+		switch {
+		case s.gradSample > 0 && s.fit.Record() == nil: // files of draws know neither warm-up nor what was thinned
+			size += fmt.Sprintf(" Gradients: %d for these draws.", s.gradSample)
+		case s.gradSample > 0:
 			size += fmt.Sprintf(" Gradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
 		}
 		b.WriteString("\n" + fitted(w, size) + "\n")

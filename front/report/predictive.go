@@ -48,7 +48,7 @@ func (w *work) predictive() *assess.Predictive {
 			t.Decimals = append(t.Decimals, decimals(c.SD))
 			t.Rows = append(t.Rows, []any{c.Name, Number(c.Observed), Number(c.Mean), Number(c.Q5), Number(c.Q50), Number(c.Q95), Number(c.P)})
 		}
-		t.Note = "p is the share of replicated data sets with a larger value."
+		t.Note = "p is the share of replicated data sets with a larger value; equal ones count half."
 		w.report.Tables = append(w.report.Tables, t)
 	}
 	return p

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
@@ -56,6 +57,9 @@ func (c *columns) oddNote() string {
 	if c.odd == 0 {
 		return ""
 	}
+	if c.odd == 1 {
+		return "1 draw is NaN or infinite and cannot be shown."
+	}
 	return fmt.Sprintf("%d draws are NaN or infinite and cannot be shown.", c.odd)
 }
 
@@ -81,7 +85,10 @@ func trace(w *work, c *columns) Figure {
 	case c.odd == w.report.Run.Draws:
 		f.Layers = []Layer{}
 	}
-	f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.name, c.row.Rhat)
+	f.Alt = fmt.Sprintf("Draws of %s in order, by chain.", c.name)
+	if !math.IsNaN(c.row.Rhat) {
+		f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.name, c.row.Rhat)
+	}
 	return f
 }
 
@@ -158,15 +165,17 @@ func density(w *work, c *columns) Figure {
 	} else {
 		var outside int
 		if g, outside, ok = densities(samples); outside > 0 {
-			f.Note = fmt.Sprintf("%d draws lie far outside of what is shown.", outside)
+			f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" Far outside of what is shown: %s.", draws(outside)))
 		}
 	}
 	if !ok {
 		switch {
 		case f.Note == "" && c.row.SD == 0:
 			f.Note = "All draws are the same."
-		case f.Note == "":
+		case f.Note == "" && w.length < 2:
 			f.Note = "There are too few draws for a density."
+		case f.Note == "":
+			f.Note = "Nearly all draws are the same, or they differ too much for a density."
 		}
 		return f
 	}
@@ -189,7 +198,7 @@ func autocorrelation(w *work, c *columns) Figure {
 		return f
 	}
 	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Y: Values{0}})
-	largest, at, least := 0.0, 0, -0.25
+	largest, at, least := math.Inf(-1), -1, -0.25
 	for i, column := range c.even {
 		y := diagnose.AutoCorrelation(column, min(maxLag, w.length/2))
 		l := w.chain(Line, w.level[i])
@@ -206,7 +215,10 @@ func autocorrelation(w *work, c *columns) Figure {
 		least = -0.25
 	}
 	f.Y.Range[0] = Number(math.Floor(least*4) / 4)
-	f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.level[at]))
+	f.Alt = fmt.Sprintf("Autocorrelation of %s.", c.name)
+	if at >= 0 {
+		f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.level[at]))
+	}
 	return f
 }
 
@@ -249,7 +261,13 @@ func essGrowth(w *work, c *columns) Figure {
 	}
 	bulk.Y, tail.Y = coarse(bulk.Y), coarse(tail.Y)
 	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Label: "least to rely on", Y: Values{float64(100 * len(c.even))}}, bulk, tail)
-	f.Alt = fmt.Sprintf("Effective sample size of %s by the number of draws: in the end %.0f in the bulk, %.0f in the tails.", c.name, c.row.ESSBulk, c.row.ESSTail)
+	f.Alt = fmt.Sprintf("Effective sample size of %s by the number of draws", c.name)
+	for i, e := range []float64{c.row.ESSBulk, c.row.ESSTail} {
+		if !math.IsNaN(e) {
+			f.Alt += fmt.Sprintf(", %.0f in the %s in the end", e, []string{"bulk", "tails"}[i])
+		}
+	}
+	f.Alt += "."
 	return f
 }
 
@@ -293,7 +311,7 @@ func (r *Report) Pair(x, y string) Figure {
 	}
 	f.Alt = fmt.Sprintf("Draws of %s against %s", y, x)
 	if n := r.Run.Divergences; n != nil {
-		f.Alt += fmt.Sprintf("; %d transitions diverged", *n)
+		f.Alt += fmt.Sprintf("; divergent transitions: %d", *n)
 	}
 	f.Alt += "."
 	return f

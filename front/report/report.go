@@ -273,6 +273,9 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 			w.level = append(w.level, chain)
 		}
 	}
+	if !running && w.length < longest {
+		w.note("The chains have different numbers of draws. The summary, and plots of ranks, autocorrelations, effective sample sizes and intervals, use the first %s of each.", draws(w.length))
+	}
 	w.run()
 	w.divergent()
 	w.keep()
@@ -396,8 +399,16 @@ func (w *work) keep() {
 		k.Counts = append(k.Counts, (w.fit.Draws.Len(chain)+k.Every-1)/k.Every)
 	}
 	if k.Every > 1 {
-		w.note("Traces and pairs show every %s draw; all other figures rest on all draws.", ordinal(k.Every))
+		w.note("Traces and pairs show every %s draw.", ordinal(k.Every))
 	}
+}
+
+// draws returns a number of draws as text.
+func draws(n int) string {
+	if n == 1 {
+		return "1 draw"
+	}
+	return fmt.Sprintf("%d draws", n)
 }
 
 // perQuantity is the approximate number of bytes of a quantity's plots, without its draws.
@@ -409,6 +420,9 @@ func ordinal(n int) string {
 		return "second"
 	case n == 3:
 		return "third"
+	}
+	if n/10%10 != 1 && n%10 >= 1 && n%10 <= 3 {
+		return fmt.Sprint(n) + []string{"st", "nd", "rd"}[n%10-1]
 	}
 	return fmt.Sprintf("%dth", n)
 }
@@ -516,7 +530,14 @@ func (w *work) quantities() error {
 		first += len(batch)
 	}
 	if n := len(w.report.Quantities); n < len(w.names) {
-		w.note("Plots are here for %d of %d quantities: those that findings name and the worst.%s", n, len(w.names), w.o.options("vars", "size"))
+		which := "those that findings name and the worst"
+		if must > 0 {
+			which = "those that were chosen"
+			if n > must {
+				which += ", those that findings name and the worst"
+			}
+		}
+		w.note("Plots are here for %d of %d quantities: %s.%s", n, len(w.names), which, w.o.options("vars", "size"))
 	}
 	return nil
 }

@@ -42,7 +42,10 @@ func energy(w *work) []Figure {
 			least = min(least, s.EBFMI)
 		}
 	}
-	f.Alt = fmt.Sprintf("Density of the energies, and of their changes; the least E-BFMI is %.2f.", least)
+	f.Alt = "Density of the energies, and of their changes."
+	if !math.IsInf(least, 1) { // known with enough draws
+		f.Alt = fmt.Sprintf("Density of the energies, and of their changes; the least E-BFMI is %.2f.", least)
+	}
 	return []Figure{f}
 }
 

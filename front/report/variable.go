@@ -87,7 +87,10 @@ func (w *work) list(members []int) Figure {
 		median.X, median.Y = append(median.X, r.Q50), append(median.Y, at)
 	}
 	f.Layers = []Layer{outer, inner, median}
-	f.Alt = fmt.Sprintf("Intervals of %s.", strings.Join([]string{w.names[members[0]], w.names[members[n-1]]}, " to "))
+	f.Alt = fmt.Sprintf("Intervals of %s.", w.names[members[0]])
+	if n > 1 {
+		f.Alt = fmt.Sprintf("Intervals of %s to %s.", w.names[members[0]], w.names[members[n-1]])
+	}
 	return f
 }
 

@@ -59,6 +59,8 @@ type Options struct {
 	MaxTreeDepth int // the limit of NUTS in the run; 0: 10, negative: do not check
 	PlannedDraws int // per chain; 0: unknown
 	Quantities   int // the largest number listed per finding; 0: 5
+
+	Chains []int // the numbers by which findings name the chains; nil: from 1
 }
 
 // evidence is the input of the checks, computed once.
@@ -86,7 +88,7 @@ var checks = []check{
 	{"no-draws", Problem, findNoDraws,
 		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn.", []string{"init"}},
 	{"incomplete", Problem, findIncomplete,
-		"The run was interrupted or chains failed. R-hat and ESS use as many draws of each chain as the shortest has. Repeat the run before you use it.", nil},
+		"The run was interrupted or chains failed. The summary uses as many draws of each chain as the shortest has. Repeat the run before you use it.", nil},
 	{"few-draws", Problem, findFewDraws,
 		"With so few draws R-hat and ESS cannot be trusted either. Make more draws per chain.", []string{"draws"}},
 	{"stuck-chain", Problem, findStuckChain,
@@ -141,6 +143,9 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 				// It lowers efficiency but causes no bias (Stan's guide to warnings).
 				severity, advice = Note, depthIsHarmless
 			}
+			if c.code == "rhat" && len(e.chains) == 1 {
+				advice = halvesDisagree
+			}
 			findings = append(findings, Finding{c.code, severity, summary, advice, c.settings,
 				quantities[:min(len(quantities), options.Quantities)]})
 		}
@@ -190,12 +195,17 @@ func findIncomplete(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%s %s fewer than the %d draws planned; the shortest with any has %d.",
-		chainList(short), plural(len(short), "has", "have"), planned, e.length), nil
+		e.chainList(short), plural(len(short), "has", "have"), planned, e.length), nil
 }
 
 func findFewDraws(e *evidence) (string, []string) {
 	if e.length >= minDrawsPerChain {
 		return "", nil
+	}
+	for _, chain := range e.chains {
+		if e.draws.Len(chain) > e.length {
+			return fmt.Sprintf("Only %d %s of the shortest chain.", e.length, plural(e.length, "draw", "draws")), nil
+		}
 	}
 	return fmt.Sprintf("Only %d %s per chain.", e.length, plural(e.length, "draw", "draws")), nil
 }
@@ -231,7 +241,7 @@ func findStuckChain(e *evidence) (string, []string) {
 	if len(stuck) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%s never moved.", chainList(stuck)), nil
+	return fmt.Sprintf("%s never moved.", e.chainList(stuck)), nil
 }
 
 // column is the index of a row's quantity in the draws; -1 if there is none.
@@ -305,7 +315,7 @@ func findDivergences(e *evidence) (string, []string) {
 		}
 	}
 	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, divergences(e.draws, most), columns)
+		count, total, percent(count, total), lower(e.chainList(chains))), crowded(e.draws, divergences(e.draws, most), columns)
 }
 
 func findTreeDepth(e *evidence) (string, []string) {
@@ -318,11 +328,14 @@ func findTreeDepth(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%d of %d trajectories (%s %%) reached the maximum tree depth %d, in %s.",
-		count, total, percent(count, total), limit, lower(chainList(chains))), nil
+		count, total, percent(count, total), limit, lower(e.chainList(chains))), nil
 }
 
 // depthIsHarmless is the advice for a finding on tree depths if there is no other problem.
-const depthIsHarmless = "Trajectories were cut short: the draws are valid but inefficient. There are enough of them, and the chains agree. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
+const depthIsHarmless = "Trajectories were cut short: the draws are valid but inefficient. There are enough of them, and R-hat shows no problem. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
+
+// halvesDisagree is the advice for a finding on R-hat if there is only one chain.
+const halvesDisagree = "The chain has not settled yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."
 
 // mixes reports whether R-hat, effective sample sizes and energies were computed and show no
 // problem.
@@ -350,7 +363,7 @@ func findAcceptance(e *evidence) (string, []string) {
 	if len(low) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("The mean acceptance is as low as %.2g in %s.", lowest, lower(chainList(low))), nil
+	return fmt.Sprintf("The mean acceptance is as low as %.2g in %s.", lowest, lower(e.chainList(low))), nil
 }
 
 func findEBFMI(e *evidence) (string, []string) {
@@ -365,7 +378,7 @@ func findEBFMI(e *evidence) (string, []string) {
 	if len(low) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("E-BFMI is as low as %.2g (below %.2g) in %s.", lowest, minEBFMI, lower(chainList(low))), nil
+	return fmt.Sprintf("E-BFMI is as low as %.2g (below %.2g) in %s.", lowest, minEBFMI, lower(e.chainList(low))), nil
 }
 
 func findUndefined(e *evidence) (string, []string) {
@@ -487,11 +500,15 @@ func (e *evidence) share(bad []string) string {
 	return fmt.Sprintf("%d of %d quantities", len(bad), len(e.rows))
 }
 
-// chainList names chains, counted from 1.
-func chainList(chains []int) string {
+// chainList names chains by their numbers.
+func (e *evidence) chainList(chains []int) string {
 	numbers := make([]string, len(chains))
 	for i, chain := range chains {
-		numbers[i] = fmt.Sprint(chain + 1)
+		number := chain + 1
+		if chain < len(e.options.Chains) {
+			number = e.options.Chains[chain]
+		}
+		numbers[i] = fmt.Sprint(number)
 	}
 	return plural(len(chains), "Chain ", "Chains ") + strings.Join(numbers, ", ")
 }

@@ -289,7 +289,11 @@ func TestChecks(t *testing.T) {
 				draw[c] = draw[c][:20]
 			}
 			return draw
-		}, summary: "Only 20 draws"},
+		}, summary: "Only 20 draws per chain"},
+		{code: "few-draws", also: []string{"incomplete", "ess", "rhat"}, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
+			draw[1] = draw[1][:20]
+			return draw
+		}, summary: "Only 20 draws of the shortest chain"},
 		{code: "stuck-chain", also: []string{"rhat", "ess"}, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			for i := range draw[1] {
 				draw[1][i] = draw[1][0]
@@ -300,6 +304,10 @@ func TestChecks(t *testing.T) {
 			s["divergent__"][0][5], s["divergent__"][3][6] = 1, 1
 			return draw
 		}, summary: "2 of 1600 transitions diverged (0.12 %), in chains 1, 4."},
+		{code: "divergences", options: Options{Chains: []int{3, 4, 7, 9}}, damage: func(draw [][][]float64, s map[string][][]float64) [][][]float64 {
+			s["divergent__"][0][5], s["divergent__"][3][6] = 1, 1
+			return draw
+		}, summary: "in chains 3, 9."},
 		{code: "treedepth", options: Options{MaxTreeDepth: 3}, summary: "1600 of 1600 trajectories (100 %) reached the maximum tree depth 3", severity: Note},
 		{code: "treedepth", also: []string{"rhat", "ess"}, options: Options{MaxTreeDepth: 3}, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			for i := range draw[3] {
