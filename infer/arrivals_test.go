@@ -11,7 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// TestArrivals has the chains that begin at the same place, by rule and in the report.
+// TestArrivals checks that chains that begin at the same place are found, by the rule and in the
+// report.
 func TestArrivals(t *testing.T) {
 	nan := math.NaN()
 	a, b := []float64{1, 2}, []float64{1, 3}

@@ -10,8 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// BenchmarkRun is a whole run on a small target: what a draw costs beside its
-// gradients.
+// BenchmarkRun measures a whole run on a small target: the cost of a draw other than its gradients.
 func BenchmarkRun(b *testing.B) {
 	for _, chains := range []int{1, 4} {
 		b.Run(fmt.Sprintf("chains=%d", chains), func(b *testing.B) {

@@ -76,8 +76,9 @@ func (bell) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// A chart asks a joint program, which it compares once in each coordinates with the evaluation in
-// steps; one that is wrong is never asked again, and where one refuses the steps are taken.
+// TestJoint checks a chart with a joint program. The program is compared with the evaluation in
+// steps once for each choice of coordinates. A wrong one is never called again; where it refuses a
+// point, the steps are used.
 func TestJoint(t *testing.T) {
 	u, grad := []float64{0.3, -1, 2, 0.1}, make([]float64, 4)
 	want := 4*math.Ln2 - 2*(0.09+1+4+0.01)

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// FuzzSnapshot resumes chains from snapshots that no chain has made: that is
-// refused, or works, but neither panics nor goes on for ever.
+// FuzzSnapshot resumes chains from snapshots that no chain has made. They must be refused or work,
+// without a panic or an endless loop.
 func FuzzSnapshot(f *testing.F) {
 	samplers := []infer.Sampler{nuts.Sampler{}, ahmc.Sampler{StepSizePoints: 5, StepsPoints: 5}}
 	config := func(kind byte) infer.Config {

@@ -49,8 +49,7 @@ func (f *faulty) Generate(_ []float64, _ *rand.Rand, _ []float64) error {
 }
 func (f *faulty) SetStop(func() error) {}
 
-// TestMisuse: what Go programs may do wrong, and what targets may do wrong, is an
-// error and no panic.
+// TestMisuse checks that mistakes of Go programs and of targets cause an error, not a panic.
 func TestMisuse(t *testing.T) {
 	good := &faulty{dim: 1}
 	config := func(change func(*infer.Config)) infer.Config {

@@ -14,9 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// The whole sampler: moments of a correlated normal, each within six Monte
-// Carlo standard errors, estimated from 100 batch means. With about 100 degrees
-// of freedom each has a false alarm probability of 3e-8, and there are 27.
+// TestMoments checks the whole sampler: each moment of a correlated normal must lie within six
+// Monte Carlo standard errors, estimated from 100 batch means. With about 100 degrees of freedom
+// each of the 27 has a false alarm probability of 3e-8.
 func TestMoments(t *testing.T) {
 	target := infertest.NewNormal([]float64{1, -2, 30}, [][]float64{{2, 0, 0}, {1.5, 0.5, 0}, {-1, 0.3, 0.1}})
 	for name, s := range map[string]infer.Sampler{
@@ -66,7 +66,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// A run allocates for the draws it delivers, not per transition.
+// TestRunAllocations checks that a run allocates for the draws it delivers, not per transition.
 func TestRunAllocations(t *testing.T) {
 	allocs := func(draws int) uint64 {
 		var before, after runtime.MemStats

@@ -28,7 +28,7 @@ func (f *panicking) LogDensityGrad(x, grad []float64) (float64, error) {
 
 var errPanicking = errors.New("cause")
 
-// A panic of a target is an error of one line, with its stack apart.
+// TestPanicError checks that a panic of a target becomes a one-line error, with a separate stack.
 func TestPanicError(t *testing.T) {
 	s, err := infer.NewSession(&panicking{}, infer.Config{Sampler: nuts.Sampler{}, Chains: 1})
 	if err != nil {

@@ -160,8 +160,8 @@ func TestDrawsAreReproducible(t *testing.T) {
 	}
 }
 
-// A target that is no Cloner is never used by two chains at a time, and gives
-// the same draws.
+// TestNotACloner checks that two chains never use a target that is no Cloner at the same time, and
+// that it gives the same draws.
 func TestNotACloner(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	cfg := infer.Config{Chains: 3, Warmup: 100, Draws: 50, Parallel: 3}
@@ -192,8 +192,8 @@ func (e *exclusive) LogDensityGrad(x, grad []float64) (float64, error) {
 	return e.target.LogDensityGrad(x, grad)
 }
 
-// Generated values belong to (seed, chain, iteration, position): thinning and
-// saving warm-up do not change them. Errors leave NaN.
+// TestGenerate checks that generated values depend only on (seed, chain, iteration, position).
+// Thinning and saving warm-up do not change them. Errors leave NaN.
 func TestGenerate(t *testing.T) {
 	target := generating{Exact: infertest.AR1(2, 0.3)}
 	base := infer.Config{Chains: 2, Warmup: 100, Draws: 60, Seed: 5}
@@ -263,7 +263,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// The report's accounts add up.
+// TestReport checks that the counts and times of the report add up.
 func TestReport(t *testing.T) {
 	counter := &counting{Exact: infertest.AR1(3, 0.5)}
 	cfg := infer.Config{Chains: 2, Warmup: 200, Draws: 100, FirstID: 5, Sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}}
@@ -346,7 +346,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A cancelled run delivers a prefix of the whole run's draws, then the cause.
+// TestCancellation checks that a cancelled run delivers the first draws of the whole run, then the
+// cause.
 func TestCancellation(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	cfg := infer.Config{Chains: 3, Warmup: 100, Draws: 2000, Parallel: 2}
@@ -386,7 +387,8 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// Cancellation does not wait for the end of a trajectory.
+// TestCancellationWithinTrajectory checks that cancellation does not wait for the end of a
+// trajectory.
 func TestCancellationWithinTrajectory(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	slow := &sleeping{Exact: infertest.AR1(2, 0.5), after: cancel}
@@ -419,7 +421,7 @@ func (s *sleeping) LogDensityGrad(x, grad []float64) (float64, error) {
 	return s.Exact.LogDensityGrad(x, grad)
 }
 
-// Leaving the loop, even by a panic, ends the goroutines.
+// TestLeavingTheLoop checks that leaving the loop, even by a panic, ends the goroutines.
 func TestLeavingTheLoop(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, how := range []string{"break", "panic"} {
@@ -492,8 +494,8 @@ func (t *troubled) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// TestRejections: points that a target rejects, in whatever way, are not drawn, and the draws are
-// right: a normal distribution cut off at 1 has mean -0.2876.
+// TestRejections checks that points that a target rejects, in whatever way, are not drawn, and that
+// the draws are right: a normal distribution truncated above at 1 has mean -0.2876.
 func TestRejections(t *testing.T) {
 	for how, message := range map[string]string{
 		"-Inf":        "the log density is -Inf",
@@ -535,8 +537,8 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// A chain that fails is named, keeps what it has drawn, and leaves the others
-// alone.
+// TestChainFailure checks that the error names the chain that failed. The chain keeps its draws,
+// and the others continue.
 func TestChainFailure(t *testing.T) {
 	for how, message := range map[string]string{"fatal": "the data file has gone", "panic": "panic: index out of range"} {
 		s := session(t, newTroubled(how), infer.Config{Chains: 4, Warmup: 50, Draws: 1000, Parallel: 1})
@@ -690,7 +692,8 @@ func TestNewSessionErrors(t *testing.T) {
 	}
 }
 
-// A starting metric is used, per chain or for all, and kept if it is fixed.
+// TestStartingMetric checks that a starting metric is used, per chain or for all, and kept if it is
+// fixed.
 func TestStartingMetric(t *testing.T) {
 	m := []infer.Metric{{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1, 4}}, {Kind: infer.Dense, Dim: 2, Inverse: []float64{2, 1, 1, 2}}}
 	_, r := run(t, infertest.AR1(2, 0), infer.Config{Chains: 2, Warmup: 50, Draws: 1, Metric: m,
@@ -706,8 +709,8 @@ func TestStartingMetric(t *testing.T) {
 	}
 }
 
-// Streams differ in each of their keys and are what they were: saved runs must
-// stay reproducible.
+// TestStreams checks that random streams differ in each of their keys. They must not change between
+// versions, because saved runs must stay reproducible.
 func TestStreams(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint64(3) {

@@ -55,8 +55,8 @@ func through(t *testing.T, s *infer.Snapshot) *infer.Snapshot {
 	return out
 }
 
-// A run that is resumed from snapshots, of whatever moment, makes the very
-// draws of the run that they were taken of, and comes to the same account.
+// TestResume checks that a run resumed from snapshots of any moment makes the same draws as the
+// original run, with the same report.
 func TestResume(t *testing.T) {
 	banana := infertest.Banana{B: 0.3, Sigma: 1.5}
 	fisher := riemann.Options{}.Hamiltonian(func(m *infer.Meter) (riemann.Metric, error) { return riemann.FromTarget(riemann.Fisher, m, 0) })
@@ -144,8 +144,8 @@ func (noisy) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// Snapshots of another run, model or sampler are refused; a density that has
-// changed by rounding is told.
+// TestResumeRefuses checks that snapshots of another run, model or sampler are refused, and that a
+// density that has changed by rounding is reported.
 func TestResumeRefuses(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 1, Warmup: 50, Draws: 50, Seed: 3}
@@ -199,8 +199,8 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// TestElapsed: what a chain waits for the consumer, in sending and for an answer, is
-// counted once, so that the time of a phase is not negative.
+// TestElapsed checks that the time for which a chain waits for the consumer is counted once.
+// Otherwise the time of a phase could be negative.
 func TestElapsed(t *testing.T) {
 	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 2, Warmup: 50, Draws: 1000, Seed: 1}
 	cfg.Enough = func(n int) bool { return n >= 900 }
@@ -225,9 +225,9 @@ func (r rounding) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp * (1 + 1e-12), err
 }
 
-// Enough is asked at the same points however fast the chains are, and ends
-// them all after the same number of draws; a failed chain does not hold the
-// others up, and a resumed run comes to the same end.
+// TestEnough checks that Enough is called at the same points however fast the chains are, and ends
+// them all after the same number of draws. A failed chain does not hold the others up, and a
+// resumed run ends at the same draw.
 func TestEnough(t *testing.T) {
 	var asked []int
 	seen := 0
@@ -314,7 +314,7 @@ func (unclonable) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -0.5 * x[0] * x[0], nil
 }
 
-// A step size to start with is what sampling without warm-up uses.
+// TestStartingStepSize checks that sampling without warm-up uses the given step size.
 func TestStartingStepSize(t *testing.T) {
 	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 2, Warmup: -1, Draws: 3, StepSize: []float64{0.25, 0.5}}
 	for _, s := range []infer.Sampler{nuts.Sampler{}, nuts.Sampler2011{}, hmc.Sampler{}} {

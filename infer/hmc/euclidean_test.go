@@ -98,8 +98,8 @@ func TestStepFromTo(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) { stepsAside(t, h, z) })
 }
 
-// Stepping back, and stepping forward with the momentum reversed, both lead
-// back to the start.
+// TestStepIsReversible checks that stepping back, and stepping forward with the momentum reversed,
+// both lead back to the start.
 func TestStepIsReversible(t *testing.T) {
 	eachGeometry(t, func(t *testing.T, h *hmc.Euclidean, z *infer.Point) {
 		back, flipped := clone(z), clone(z)
@@ -125,8 +125,8 @@ func TestStepIsReversible(t *testing.T) {
 	})
 }
 
-// The energy error over a fixed time is of second order: a wrong force that
-// leaves the target invariant shows here.
+// TestEnergyErrorOrder checks that the energy error over a fixed time is of second order. This
+// detects a wrong force even if it leaves the target invariant.
 func TestEnergyErrorOrder(t *testing.T) {
 	eachGeometry(t, func(t *testing.T, h *hmc.Euclidean, z *infer.Point) {
 		worst := func(n int) (e float64) {
@@ -144,7 +144,8 @@ func TestEnergyErrorOrder(t *testing.T) {
 	})
 }
 
-// The Jacobian of a step, by central differences, has determinant 1.
+// TestStepPreservesVolume checks that the Jacobian of a step, by central differences, has
+// determinant 1.
 func TestStepPreservesVolume(t *testing.T) {
 	eachGeometry(t, func(t *testing.T, h *hmc.Euclidean, z *infer.Point) {
 		d := len(z.Position)
@@ -175,7 +176,7 @@ func TestStepPreservesVolume(t *testing.T) {
 	})
 }
 
-// The momentum has covariance M, the energy is H, and the velocity M⁻¹p.
+// TestMomentum checks that the momentum has covariance M, the energy is H, and the velocity M⁻¹p.
 func TestMomentum(t *testing.T) {
 	eachGeometry(t, func(t *testing.T, h *hmc.Euclidean, z *infer.Point) {
 		d := len(z.Position)

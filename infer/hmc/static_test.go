@@ -13,7 +13,8 @@ func geometry(m infer.Metric) func(infer.LogDensity) (infer.Hamiltonian, error) 
 	return func(target infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(target, m) }
 }
 
-// Exact-start invariance with coarse steps and metrics other than the identity.
+// TestInvariance starts from exact draws and checks that they stay so, with coarse steps and
+// metrics other than the identity.
 func TestInvariance(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -66,7 +67,8 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// The numbers of steps are uniform on 1…L, and the stats say what happened.
+// TestTransitionStats checks that the numbers of steps are uniform on 1…L, and that the statistics
+// describe the transition.
 func TestTransitionStats(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	h, err := hmc.NewEuclidean(target, infer.Metric{})

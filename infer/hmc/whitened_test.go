@@ -167,8 +167,8 @@ func TestWhitenedPreservesVolume(t *testing.T) {
 	})
 }
 
-// On the normal distribution that the metric and its mean stand for, the exact-normal
-// splitting has no error, whatever the step size; the leapfrog step has.
+// TestRotationIsExact uses the normal distribution with the metric's covariance and mean. There the
+// exact-normal splitting has no error, whatever the step size; the leapfrog step has.
 func TestRotationIsExact(t *testing.T) {
 	for _, m := range metrics(4) {
 		factor := make([][]float64, 4)
@@ -237,8 +237,8 @@ func (a *affine) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -0.5 * mat.Dot(delta, &solved), nil
 }
 
-// Exact-start invariance with steps so coarse that many proposals are rejected, and
-// the same with a splitting that kicks by the wrong force, which it must not pass.
+// TestWhitenedInvariance starts from exact draws and checks that they stay so, with steps so coarse
+// that many proposals are rejected. An energy that counts the normal density twice must fail.
 func TestWhitenedInvariance(t *testing.T) {
 	for _, target := range []infertest.Exact{infertest.Banana{B: 0.3, Sigma: 1.5}, infertest.LogGamma{D: 2, Shape: 0.7}} {
 		for _, m := range metrics(2) {
@@ -297,7 +297,8 @@ type nothing struct{}
 func (nothing) Dim() int                                       { return 0 }
 func (nothing) LogDensityGrad(_, _ []float64) (float64, error) { return -3, nil }
 
-// A space without dimensions is one point, which a step does not leave.
+// TestNoDimensions checks that a space without dimensions is one point, which a step does not
+// leave.
 func TestNoDimensions(t *testing.T) {
 	for _, kind := range infer.MetricKinds() {
 		h, err := hmc.NewWhitened(nothing{}, infer.Metric{Kind: kind})

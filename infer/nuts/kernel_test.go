@@ -31,7 +31,8 @@ func metrics(dim int) []infer.Metric {
 	return []infer.Metric{diag, dense, low}
 }
 
-// Exact-start invariance with coarse steps and metrics other than the identity.
+// TestInvariance starts from exact draws and checks that they stay so, with coarse steps and
+// metrics other than the identity.
 func TestInvariance(t *testing.T) {
 	type trial struct {
 		target infertest.Exact
@@ -141,9 +142,9 @@ func start(t *testing.T, target infer.LogDensity, m infer.Metric, x []float64) (
 	return h, z
 }
 
-// The pooled trajectory agrees with the definition computed from a list of all
-// points: depth, number of leaves, acceptance statistic, and that the chosen
-// point is one of the tree's.
+// TestTrajectoryAgainstDefinition compares the pooled trajectory with the definition, computed from
+// a list of all points: depth, number of leaves and acceptance statistic. The chosen point must be
+// one of the tree's.
 func TestTrajectoryAgainstDefinition(t *testing.T) {
 	refined, ended := 0, 0 // steps, and trajectories where the way back is another
 	for _, target := range []infertest.Exact{infertest.AR1(3, 0.9), infertest.Banana{B: 0.3, Sigma: 2}, infertest.Funnel{D: 3}} {
@@ -359,8 +360,8 @@ func (l *listed) has(n *node) bool {
 	return false
 }
 
-// Every point that is neither returned nor free is a leak; the pool stays
-// small.
+// TestPool checks that every point is either returned or free (anything else is a leak), and that
+// the pool stays small.
 func TestPool(t *testing.T) {
 	h, z := start(t, infertest.AR1(3, 0.95), infer.Metric{}, []float64{0.1, 0.2, 0.3})
 	rng := infer.Stream(4, 0, "pool", 0)
@@ -432,8 +433,8 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// Where the density is 0 there is no gradient to go on with, however large an error of the energy
-// may be.
+// TestEdge checks that a trajectory ends where the density is 0, because there is no gradient,
+// however large an error of the energy is allowed.
 func TestEdge(t *testing.T) {
 	h, z := start(t, infertest.Exponential{D: 1}, infer.Metric{}, []float64{0.1})
 	for _, refine := range []float64{0, 1} {

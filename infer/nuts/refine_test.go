@@ -89,9 +89,9 @@ func sameOrbit(w walker, h infer.Hamiltonian, z *infer.Point, eps, refine float6
 	return len(orbit) < 2*most+1, nil
 }
 
-// From every point of a trajectory whose steps are refined the trajectory is the same, with the
-// same ends: what detailed balance of the trees rests on. It is not where the way back
-// is not looked at.
+// TestRefinedOrbits checks that a trajectory with refined steps is the same from each of its
+// points, with the same ends. Detailed balance of the trees needs this. It fails if the reverse
+// step is not checked.
 func TestRefinedOrbits(t *testing.T) {
 	ended, finer := 0, int64(0)
 	for _, c := range []struct {
@@ -141,8 +141,8 @@ func TestRefinedOrbits(t *testing.T) {
 	t.Logf("%d trajectories ended, %d ways refined", ended, finer)
 }
 
-// The leaves of a tree are as many steps apart as the step size asks for, and its depth
-// counts steps.
+// TestStretch checks that the leaves of a tree are as many steps apart as the step size requires,
+// and that its depth counts steps.
 func TestStretch(t *testing.T) {
 	for _, c := range []struct {
 		eps   float64
@@ -168,7 +168,8 @@ func TestStretch(t *testing.T) {
 	}
 }
 
-// Where no number of halvings will do the trajectory ends by a divergence, and nothing moves.
+// TestRefinedDivergence checks that a trajectory ends by a divergence, and nothing moves, if no
+// number of halvings suffices.
 func TestRefinedDivergence(t *testing.T) {
 	h, z := start(t, infertest.LogGamma{D: 1, Shape: 1}, infer.Metric{}, []float64{0})
 	next, info, err := (&Kernel{Refine: 1e-3}).Transition(infer.Stream(7, 0, "divergence", 0), h, 1e4, z)
@@ -180,8 +181,9 @@ func TestRefinedDivergence(t *testing.T) {
 	}
 }
 
-// A step size for the middle of a funnel is 150 times too large in the neck, more than three
-// standard deviations down: steps are halved as often as that takes, and nothing diverges.
+// TestRefineInNeck uses a step size for the middle of a funnel. It is 150 times too large in the
+// neck, more than three standard deviations down. Steps must be halved often enough that nothing
+// diverges.
 func TestRefineInNeck(t *testing.T) {
 	target := infertest.Funnel{D: 2}
 	h, err := hmc.NewWhitened(target, hmc.Identity(infer.Diagonal, 2))

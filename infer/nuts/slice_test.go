@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// Exact-start invariance of the sampler of 2011.
+// TestInvariance2011 is TestInvariance for the sampler of 2011.
 func TestInvariance2011(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -44,8 +44,8 @@ func TestInvariance2011(t *testing.T) {
 	}
 }
 
-// The acceptance statistic is that of the last doubling, and the limits on
-// depth and error hold.
+// TestTransition2011 checks that the acceptance statistic is that of the last doubling, and that
+// the limits on depth and error hold.
 func TestTransition2011(t *testing.T) {
 	h, z := start(t, infertest.AR1(2, 0), infer.Metric{}, []float64{1, 1})
 	rng := infer.Stream(6, 0, "2011", 0)
@@ -72,7 +72,7 @@ func TestTransition2011(t *testing.T) {
 	}
 }
 
-// Dual averaging brings the acceptance statistic to its target.
+// TestSampler2011 checks that dual averaging brings the acceptance statistic to its target.
 func TestSampler2011(t *testing.T) {
 	for _, delta := range []float64{0, 0.8} {
 		s := Sampler2011{}
@@ -100,8 +100,8 @@ func TestSampler2011(t *testing.T) {
 	}
 }
 
-// The criterion is that of Algorithm 3: s = 0 if (θ⁺ - θ⁻)·r⁻ < 0 or
-// (θ⁺ - θ⁻)·r⁺ < 0. (Invariance would hold with any that knows only the ends.)
+// TestCriterion2011 checks that the criterion is that of Algorithm 3: s = 0 if (θ⁺ - θ⁻)·r⁻ < 0 or
+// (θ⁺ - θ⁻)·r⁺ < 0. (Invariance would hold with any criterion that depends only on the ends.)
 func TestCriterion2011(t *testing.T) {
 	rng := infer.Stream(1, 0, "criterion 2011", 0)
 	for _, dim := range []int{1, 2, 3, 6} {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// integers is a trajectory of integers from which the outcome of grow can be
-// had exactly: its trees are intervals, and the chosen point of a tree is a
-// distribution over it instead of a random number.
+// integers is a trajectory of integers for which the outcome of grow can be computed exactly. Its
+// trees are intervals, and the chosen point of a tree is a distribution over it instead of a random
+// number.
 type integers struct {
 	weight   func(i int) float64
 	diverges func(i int) bool           // as if it had no weight
@@ -162,7 +162,8 @@ func violation(w integers, maxDepth int, transition func(i int) map[int]float64)
 	return nil
 }
 
-// Detailed balance holds exactly, and biased choices are seen.
+// TestDetailedBalance checks that detailed balance holds exactly, and that biased choices are
+// detected.
 func TestDetailedBalance(t *testing.T) {
 	for name, w := range worlds() {
 		for _, maxDepth := range []int{1, 2, 3, 5} {
@@ -184,9 +185,9 @@ func TestDetailedBalance(t *testing.T) {
 	}
 }
 
-// The sampler of 2011 has exact detailed balance too: the slice is a uniform
-// number below the weight of the start, whose effect is constant between the
-// weights, so that it can be integrated as a sum.
+// TestDetailedBalance2011 checks that the sampler of 2011 has exact detailed balance too. Its slice
+// is a uniform number below the weight of the start. Its effect is constant between the weights, so
+// that the integral over it is a sum.
 func TestDetailedBalance2011(t *testing.T) {
 	const limit = 50 // on the ratio of the slice to a weight
 	for name, w := range worlds() {
@@ -237,7 +238,8 @@ func TestDetailedBalance2011(t *testing.T) {
 	}
 }
 
-// A tree without obstacles has the shape that the directions say.
+// TestGrowFollowsDirections checks that a tree without obstacles has the shape given by the
+// directions.
 func TestGrowFollowsDirections(t *testing.T) {
 	w := worlds()["flat"]
 	for d := range uint64(16) {
@@ -266,8 +268,8 @@ func TestGrowFollowsDirections(t *testing.T) {
 	}
 }
 
-// The definition of a valid tree, written down without recursion over halves:
-// all aligned blocks of every doubling must not turn.
+// TestGrowStopsWhereItShould compares with the definition of a valid tree, written without
+// recursion over halves: none of the aligned blocks of every doubling may turn.
 func TestGrowStopsWhereItShould(t *testing.T) {
 	for name, w := range worlds() {
 		const maxDepth = 5
@@ -309,7 +311,7 @@ func TestGrowStopsWhereItShould(t *testing.T) {
 	}
 }
 
-// Sums and ratios of weights agree with logarithms, whatever their size.
+// TestWeight checks that sums and ratios of weights agree with logarithms, whatever their size.
 func TestWeight(t *testing.T) {
 	logs := []float64{math.Inf(-1), -1e6, -700, -601, -600, -599, -1, 0, 1, 599, 600, 601, 602, 5000, 1e9}
 	for _, a := range logs {
