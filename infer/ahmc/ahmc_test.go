@@ -61,10 +61,9 @@ func column(x [][][]float64, f func([]float64) float64) [][]float64 {
 	return out
 }
 
-// TestErgodic: under infinite adaptation, at a rate far above the default, the
-// long-run means of several functions are those of the target: within five
-// Monte Carlo standard errors (a false alarm every few million tests), which
-// are themselves asked to be small.
+// TestErgodic adapts without end, at a rate far above the default. The long-run means of several
+// functions must be those of the target, within five Monte Carlo standard errors (a false alarm
+// every few million tests). The standard errors must be small.
 func TestErgodic(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -163,7 +162,7 @@ func foundBox(t *testing.T, target infer.LogDensity, config infer.Config) (box a
 	return box
 }
 
-// TestBox: the box that is found fits targets of very different scales.
+// TestBox checks that the automatic box suits targets of very different scales.
 func TestBox(t *testing.T) {
 	diagonal := func(sd ...float64) *infertest.Normal {
 		l := make([][]float64, len(sd))
@@ -251,9 +250,9 @@ func efficiency(t *testing.T, target infer.LogDensity, stepSize float64, steps i
 	return least / float64(leapfrogs)
 }
 
-// TestFigure1: on the bivariate normal of correlation 0.99 the tuner settles,
-// from boxes that it finds itself, at settings at least as good as the best of
-// the three that the paper shows, up to Monte Carlo error.
+// TestFigure1 uses the bivariate normal of correlation 0.99. The tuner chooses its own boxes. It
+// must settle at settings at least as good as the best of the three in the paper, up to Monte Carlo
+// error.
 func TestFigure1(t *testing.T) {
 	target := infertest.AR1(2, 0.99)
 	best := 0.0
@@ -283,7 +282,7 @@ func TestFigure1(t *testing.T) {
 	}
 }
 
-// TestFreeze: a frozen kernel draws nothing for adaptation and keeps its
+// TestFreeze checks that a frozen kernel draws no random numbers for adaptation. It must keep its
 // setting, which is the maximum of the surface's mean.
 func TestFreeze(t *testing.T) {
 	var seen kernels
@@ -313,8 +312,8 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestRadius: with a compact set, no draw lies outside, and the draws are
-// those of the truncated density.
+// TestRadius checks that no draw lies outside a compact set, if there is one, and that the draws
+// are those of the truncated density.
 func TestRadius(t *testing.T) {
 	x, _ := sample(t, infertest.AR1(1, 0), infer.Config{
 		Sampler: ahmc.Sampler{Box: ahmc.Box{0.1, 1.5, 1, 5}, Radius: 1.2}, Chains: 4, Draws: 5000, Init: infer.Uniform{Radius: 1},
@@ -354,7 +353,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// TestHamiltonian: any geometry will do, as for the paper's ARMHMC.
+// TestHamiltonian checks that any geometry can be used, as for the paper's ARMHMC.
 func TestHamiltonian(t *testing.T) {
 	target := infertest.AR1(3, 0.95)
 	cov := make([]float64, 9)
@@ -394,7 +393,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A model without parameters, and one whose density is flat.
+// TestOdd checks a model without parameters, and one with a flat density.
 func TestOdd(t *testing.T) {
 	x, _ := sample(t, infertest.Logistic{}, infer.Config{Sampler: ahmc.Sampler{}, Chains: 1, Warmup: 100, Draws: 10})
 	if len(x[0]) != 10 {

@@ -32,8 +32,8 @@ func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([][]float64
 	return draws, session.Report()
 }
 
-// On a correlated normal, scaled badly, warm-up is short, the metric is not diagonal,
-// and a static kernel is chosen; every chain has chosen the same.
+// TestNormal samples a correlated, badly scaled normal. Warm-up must be short, the metric not
+// diagonal, and the kernel static. Every chain must choose the same.
 func TestNormal(t *testing.T) {
 	factor := make([][]float64, 8)
 	mean := make([]float64, 8)
@@ -61,8 +61,8 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// Where trajectories of fixed length cannot be trusted, NUTS is kept; and what is
-// asked for by hand is done.
+// TestChoices checks that NUTS is kept if trajectories of fixed length cannot be trusted, and that
+// choices made by hand are followed.
 func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		target  infer.LogDensity
@@ -106,8 +106,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// All of warm-up is made if that is asked for, no more and no less, whatever kernel is chosen and
-// however it came to that, and the draws do not depend on how many chains run at a time.
+// TestNoEarlyEnd checks that a full warm-up, if requested, has exactly the given length for any
+// kernel and any way to choose it. The draws must not depend on the number of parallel chains.
 func TestNoEarlyEnd(t *testing.T) {
 	for _, c := range []struct {
 		target  infer.LogDensity
@@ -161,8 +161,8 @@ func (q quartic) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// Where tails reject the steps that are best the same length in smaller ones is tried
-// before trajectories of fixed length are given up.
+// TestGentlerSteps checks tails that reject the best step size. The same trajectory length in
+// smaller steps must be tried before trajectories of fixed length are given up.
 func TestGentlerSteps(t *testing.T) {
 	// What is best at first, and whether tails reject it, differs from seed to seed.
 	var all []string
@@ -177,8 +177,8 @@ func TestGentlerSteps(t *testing.T) {
 	t.Error(strings.Join(all, "\n"))
 }
 
-// The target of the acceptance is raised while transitions diverge, unless it was given, even
-// if as the one that is raised.
+// TestDelta checks that the target acceptance is raised while transitions diverge. It must stay if
+// it was given, even with the default value.
 func TestDelta(t *testing.T) {
 	for _, delta := range []float64{0, auto.DefaultDelta, 0.7} {
 		_, report := drawn(t, infertest.EightSchools{}, infer.Config{Sampler: auto.Sampler{Delta: delta, NoRefine: true, NoEarlyEnd: true}, Seed: 1, Warmup: 600, Draws: 10})
@@ -191,7 +191,8 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// Where a transition is worth little a draw is made of several, unless that is switched off.
+// TestSpareTransitions checks that a draw takes several transitions if a transition is worth
+// little, unless this is switched off.
 func TestSpareTransitions(t *testing.T) {
 	gradients, wanted := map[bool]int64{}, 0.0
 	for _, t := range auto.Thresholds() {
@@ -217,7 +218,7 @@ func TestSpareTransitions(t *testing.T) {
 	}
 }
 
-// Draws do not depend on how many chains compute at a time.
+// TestThreads checks that draws do not depend on the number of parallel chains.
 func TestThreads(t *testing.T) {
 	target := infertest.Banana{B: 0.2, Sigma: 1}
 	cfg := infer.Config{Sampler: auto.Sampler{}, Seed: 7, Warmup: 200, Draws: 50, Parallel: 1}
@@ -254,8 +255,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A run to a target of precision, whose chains wait for each other after warm-up, ends
-// also where fewer of them compute at a time than there are.
+// TestEnough checks a run to a target precision, whose chains wait for each other after warm-up. It
+// must also end if fewer chains compute at a time than there are.
 func TestEnough(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
@@ -277,7 +278,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// Warm-up is never longer than was asked for, however short that is.
+// TestLengthOfWarmup checks that warm-up is never longer than requested, however short that is.
 func TestLengthOfWarmup(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 15, 40, 62, 130, 200, 400} {
 		for _, s := range []auto.Sampler{{}, {Kind: auto.Leapfrog}, {Kind: auto.ExactNormal, Steps: 2}, {Kind: auto.NUTS}, {NoEarlyEnd: true}} {
@@ -296,8 +297,8 @@ type shared struct{ quartic }
 
 func (s shared) CloneDensity() infer.LogDensity { return s }
 
-// The race takes no more transitions than are kept for it, whatever it tries: the other family,
-// gentler steps, steps given by hand; and its chains, which try in step, choose the same.
+// TestLengthOfRace checks that the race of kernels stays within its transitions, whatever it tries:
+// the other family, smaller steps, given steps. Its chains try in step and must choose the same.
 func TestLengthOfRace(t *testing.T) {
 	told := map[string]bool{} // how races end
 	for _, target := range []infer.LogDensity{shared{quartic{3, 0.005}}, shared{quartic{3, 0.015}}, shared{quartic{1, 0.01}}, infertest.AR1(3, 0.5), infertest.LogGamma{D: 2, Shape: 20}, infertest.StudentT{D: 2, Nu: 3}} {
@@ -330,7 +331,7 @@ func TestLengthOfRace(t *testing.T) {
 	t.Log(told)
 }
 
-// A run that is stopped has draws of all chains, also where fewer of them compute at a
+// TestTurns checks that a stopped run has draws of all chains, also if fewer chains compute at a
 // time than there are.
 func TestTurns(t *testing.T) {
 	var draws [4]int

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// The worth of a transition is (1-ρ)/(1+ρ) of the slowest quantity of which the
-// autocorrelation is ρ: a coordinate, a square, or the log density.
+// TestWorth checks the worth of a transition, (1-ρ)/(1+ρ). ρ is the largest autocorrelation of a
+// coordinate, a square, or the log density.
 func TestWorth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	walk := func(rho float64, n int) []float64 {
@@ -210,7 +210,7 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// How many transitions a draw has.
+// TestSpend checks the number of transitions of a draw.
 func TestSpend(t *testing.T) {
 	static, at := Setting{Leapfrog, 2}, Sampler{}.limits()
 	normal := func(divergence float64) *verdict {

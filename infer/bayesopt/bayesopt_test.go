@@ -99,7 +99,7 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
-// TestDrift: thousands of updates do not wear the posterior out.
+// TestDrift checks that thousands of updates do not degrade the posterior.
 func TestDrift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	grid := testGrid()
@@ -374,8 +374,8 @@ func TestScaleRange(t *testing.T) {
 	}
 }
 
-// Each coordinate of the nearest point is the nearest of its axis, on the scale
-// of the axis.
+// TestNearest checks that each coordinate of the nearest point is the nearest value on its axis, on
+// the axis's scale.
 func TestNearest(t *testing.T) {
 	g := Grid{LogAxis(0.01, 1, 3), IntegerAxis(1, 9, 9)}
 	for _, c := range []struct {

@@ -178,7 +178,7 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// TestUndefined: a draw that is NaN does not take the figures of the others away.
+// TestUndefined checks that a NaN draw of one quantity does not affect the results of others.
 func TestUndefined(t *testing.T) {
 	d := Slices([]string{"a", "b"}, [][][]float64{{{1, math.NaN()}, {2, math.NaN()}, {3, math.NaN()}, {math.NaN(), math.NaN()}}})
 	rows := Summarize(d)
@@ -242,7 +242,7 @@ func (r run) Statistic(dst []float64, chain int, name string) ([]float64, bool) 
 	return append(dst, column[chain]...), true
 }
 
-// TestChecks has one run per check that must find it and nothing else.
+// TestChecks has one run for each check. The check must report it, and no other check may.
 func TestChecks(t *testing.T) {
 	const chains, draws = 4, 400
 	base := func() (draw [][][]float64, statistics map[string][][]float64) {
@@ -438,7 +438,7 @@ func newSynthetic(chains, draws, quantities int) synthetic {
 	return s
 }
 
-// TestParallel: the same rows whatever the number of goroutines.
+// TestParallel checks that rows do not depend on the number of goroutines.
 func TestParallel(t *testing.T) {
 	s := newSynthetic(3, 200, 60)
 	want := Summarize(s)
@@ -448,9 +448,9 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestFast keeps the budget (4 chains of 1000 draws of 2000 quantities in about
-// 3 s on two cores) in a unit that does not depend on the machine and its load:
-// the time that it takes to sort the draws, of which a summary takes about four.
+// TestFast checks the speed of a summary: 4 chains of 1000 draws of 2000 quantities take about 3 s
+// on two cores. To be independent of the machine and its load, the unit is the time of sorting the
+// draws; a summary takes about four of these.
 func TestFast(t *testing.T) {
 	s := newSynthetic(4, 1000, 20)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -118,8 +118,8 @@ func plainESS(parts [][]float64) float64 {
 	return size / max(tau, 1/math.Log10(size))
 }
 
-// What is computed quickly, by one sort by digits, merged distances, counted bits and
-// Fourier transforms, is what the formulas say.
+// TestAgainstFormulas compares the fast algorithms with the formulas: one radix sort, merged
+// distances, counted bits and Fourier transforms.
 func TestAgainstFormulas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	transforms := map[string]func(z float64) float64{
@@ -169,8 +169,8 @@ func TestAgainstFormulas(t *testing.T) {
 	}
 }
 
-// What is chosen of a summary is the same as in all of it, and a summarizer that has been
-// used for other runs gives the same.
+// TestSummarizer checks that parts of a summary equal those of the whole, also if the summarizer
+// was used for other runs before.
 func TestSummarizer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	run := func(chains, length int) Draws {
@@ -213,8 +213,8 @@ func TestSummarizer(t *testing.T) {
 	}
 }
 
-// A summarizer that is used by several at a time, for runs of several shapes, gives what
-// one of each one's own gives.
+// TestSummarizerShared checks that a summarizer used by several goroutines, for runs of several
+// shapes, gives the same results as separate summarizers.
 func TestSummarizerShared(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var runs []Draws
@@ -247,7 +247,8 @@ func TestSummarizerShared(t *testing.T) {
 	}
 }
 
-// The mean rank of some draws, counted in two ways, is that by sorting.
+// TestMeanRank checks that the mean rank of some draws, counted in two ways, equals that by
+// sorting.
 func TestMeanRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, k := range []int{1, 3, 8, 9, 40} {

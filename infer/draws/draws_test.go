@@ -242,8 +242,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// Numbers without a given number of digits: the same number again, in as few characters as
-// are easily read, integers without a point or an exponent.
+// TestShortest checks numbers written without a given number of digits. They must read back
+// unchanged, in few but readable characters, and integers without a point or an exponent.
 func TestShortest(t *testing.T) {
 	for _, c := range []struct {
 		v    float64
@@ -436,7 +436,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A device is written to, never renamed over.
+// TestDevice checks that a device is written to, and never replaced by renaming.
 func TestDevice(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full")
@@ -608,7 +608,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Tables read back unchanged.
+// TestReadTable checks that tables read back unchanged.
 func TestReadTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	want := infer.Table{Name: "t", Columns: []string{"x", "y"}, Rows: [][]float64{{0.1, math.Inf(1)}, {-3, 1e-300}}}

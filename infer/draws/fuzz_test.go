@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// FuzzRead looks for files of draws on which the reader panics, or which it
-// reads otherwise when what it has read is written again.
+// FuzzRead looks for files of draws that make the reader panic, or that read differently after they
+// were read and written again.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"lp__,accept_stat__,a,b.1\n-1,0.5,2,nan\n", "# model = x\nlp__,a\n# Adaptation terminated\n# Step size = 0.5\n# Diagonal elements of inverse mass matrix:\n# 1, 2\n1,2\n# \n#  Elapsed Time: 0.1 seconds (Warm-up)\n",
@@ -56,8 +56,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzJournal looks for journals on which the reader panics, or of which it takes
-// a draw for good that was not made.
+// FuzzJournal looks for journals that make the reader panic, or from which it accepts a draw that
+// was not made.
 func FuzzJournal(f *testing.F) {
 	key := JournalKey{ID: 2, Seed: 7, Values: 3}
 	whole := key.head()
@@ -98,8 +98,8 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// FuzzState looks for states on which the reader panics: ones that are damaged,
-// and ones whose checksum is right, but not what is in them.
+// FuzzState looks for states that make the reader panic: damaged ones, and invalid ones with a
+// right checksum.
 func FuzzState(f *testing.F) {
 	sealed := func(body []byte) []byte {
 		sum := sha256.Sum256(body)

@@ -253,7 +253,7 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
-// Every changed bit of a state is detected.
+// TestStateBits checks that every changed bit of a state is detected.
 func TestStateBits(t *testing.T) {
 	key := draws.JournalKey{ID: 1, Seed: 3, Values: 2}
 	text, err := draws.EncodeState(snapshot(t, key, 3))
