@@ -207,8 +207,8 @@ func union(a, b []int) []int {
 	return slices.Compact(out)
 }
 
-// TestGrammarDerives: programs that parse can be derived, programs with errors of
-// syntax cannot.
+// TestGrammarDerives checks that the grammar derives all programs that parse, and none with syntax
+// errors.
 func TestGrammarDerives(t *testing.T) {
 	r := newRecogniser(readGrammar(t))
 	n, bad := 0, 0

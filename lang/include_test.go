@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Includes reach regular files in the given folders and nothing else.
+// TestIncludeStaysInside checks that includes reach only regular files in the given folders.
 func TestIncludeStaysInside(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -77,7 +77,7 @@ func TestIncludeStaysInside(t *testing.T) {
 	}
 }
 
-// A few files that include each other make a long text, which is bounded.
+// TestIncludeBounded checks the limit on the length of the text if a few files include each other.
 func TestIncludeBounded(t *testing.T) {
 	include := func(name string) (*source.File, error) {
 		var level int

@@ -68,7 +68,7 @@ func TestErrorsAtLineEnds(t *testing.T) {
 	}
 }
 
-// A note and the help of an error are part of what users see.
+// TestRendered checks messages as users see them, with notes and help.
 func TestRendered(t *testing.T) {
 	f := source.NewFile("m.model", "data {\n  real y[3];\n}\nmodel {\n  y ~ normal(0, exp(1);\n}\n")
 	var b strings.Builder
@@ -301,7 +301,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestPartialTree: after errors, the tree has the parts that could be read.
+// TestPartialTree checks that the tree of a program with errors has the parts that could be read.
 func TestPartialTree(t *testing.T) {
 	tree, diags := lang.Parse(source.NewFile("t", "data { int N; real y[N]; int ? ; }\nmodel { x = ; for (i in 1:N) { z = 1; y ~ ; } }"))
 	if len(diags.Errors()) != 4 {
@@ -321,7 +321,7 @@ model {
 	}
 }
 
-// TestHostile: no input makes the parser slow, or crash.
+// TestHostile checks that no input makes the parser slow or makes it crash.
 func TestHostile(t *testing.T) {
 	const n = 5000
 	inputs := map[string]string{}
@@ -384,7 +384,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestManyStrings: a line of strings is read once, not once for each.
+// TestManyStrings checks that a line of many strings is read once, not once for each string.
 func TestManyStrings(t *testing.T) {
 	began := time.Now()
 	if len(parse(source.NewFile("m", "model { "+strings.Repeat(`"`, 2_000_000)))) == 0 {
@@ -395,8 +395,8 @@ func TestManyStrings(t *testing.T) {
 	}
 }
 
-// TestBidiControls: characters that change the order in which text is shown are warned of, in
-// comments and strings, and no others.
+// TestBidiControls checks the warning about characters that change the direction of text, in
+// comments and strings. Other characters must not be warned about.
 func TestBidiControls(t *testing.T) {
 	controls := "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 	for _, c := range controls {

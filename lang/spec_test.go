@@ -89,8 +89,8 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// The lists of reserved words in the specification are those of the parser: a
-// word of them, and no other word of the text, is refused as a name.
+// TestSpecReservedWords checks that the lists of reserved words in the specification are those of
+// the parser. It must refuse these as names, and no other words of the text.
 func TestSpecReservedWords(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestSpecReservedWords(t *testing.T) {
 	}
 }
 
-// The specification lists the warnings that there are.
+// TestSpecWarnings checks that the specification lists all warnings.
 func TestSpecWarnings(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")
 	if err != nil {

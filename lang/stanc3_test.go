@@ -39,7 +39,8 @@ func stanc3(t *testing.T, folder string, visit func(path string, f *source.File)
 	}
 }
 
-// TestStanc3Good: programs that stanc3 accepts parse, and survive printing.
+// TestStanc3Good checks that programs that stanc3 accepts parse and do not change when printed and
+// parsed again.
 func TestStanc3Good(t *testing.T) {
 	programs, parsed, bytes := 0, 0, 0
 	stanc3(t, "good", func(_ string, f *source.File) {
@@ -61,8 +62,8 @@ func TestStanc3Good(t *testing.T) {
 	}
 }
 
-// TestStanc3Bad: what stanc3 calls a syntax error is an error here too; what it
-// finds only later is not, but for the rules that our parser checks.
+// TestStanc3Bad checks that syntax errors of stanc3 are errors here too. Errors that it finds later
+// are not, except for rules that our parser checks.
 func TestStanc3Bad(t *testing.T) {
 	kinds := map[string]string{} // by path
 	counts := map[string]int{}

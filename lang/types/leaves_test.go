@@ -2,8 +2,8 @@ package types
 
 import "testing"
 
-// TestLeavesOfDeepTuples: what the leaves of a nested tuple cost grows with their number, not
-// with its square or cube: a leaf takes one allocation, however deep it is.
+// TestLeavesOfDeepTuples checks that the cost of the leaves of a nested tuple is proportional to
+// their number: each takes one allocation, however deep it is.
 func TestLeavesOfDeepTuples(t *testing.T) {
 	for _, depth := range []int{0, 1, 2, 100, 200, 800} {
 		left, right := RealType, RealType

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSettle: what rounding broke is of its type again, and changed by as little; what is
-// further off, or of its type, stays.
+// TestSettle checks that a value that violates its type by rounding is changed by as little and
+// then satisfies the type. Valid values, and those further off, must not change.
 func TestSettle(t *testing.T) {
 	third := 0.33333333
 	for _, c := range []struct {

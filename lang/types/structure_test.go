@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStructures: members of the constrained types pass, others are refused
-// with a reason that names the element or the sum.
+// TestStructures checks that valid values of the constrained types pass, and that others are
+// refused with a reason that names the element or the sum.
 func TestStructures(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestStructures(t *testing.T) {
 	}
 }
 
-// TestSizes: sizes that a constrained type does not have.
+// TestSizes checks sizes that a constrained type cannot have.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		kind  ConstraintKind
@@ -94,8 +94,8 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// TestExamples: examples and short values are of their types, within their ranges, and
-// of more general types.
+// TestExamples checks that examples and short values satisfy their types, ranges and more general
+// types.
 func TestExamples(t *testing.T) {
 	for _, k := range ConstrainedTypes() {
 		lo, hi := k.Range()
