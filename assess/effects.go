@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -163,12 +164,11 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	if err != nil {
 		return nil, err
 	}
-	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: o.Data, known: map[string]averages{}}
-	if e.base == nil {
-		if e.base, err = f.Data(); err != nil {
-			return nil, err
-		}
+	fitted, err := f.Data()
+	if err != nil && o.Data == nil {
+		return nil, err
 	}
+	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: cmp.Or(o.Data, fitted), known: map[string]averages{}}
 	kind := predict.Expected
 	if o.Link {
 		kind = predict.LinearPredictor
@@ -183,8 +183,8 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	for _, a := range o.At {
 		changed = append(changed, a.Name)
 	}
-	if s := predict.Summarised(m.Program(), changed...); len(s) > 0 {
-		return nil, &SummarisedError{s[0]}
+	if err := e.derived.Comparable(fitted, e.base, changed...); err != nil {
+		return nil, err
 	}
 	e.factors = predict.Indices(m.Program())
 	e.result = &Effects{Outcome: e.out.Variable, Left: e.derived.Left, Observed: e.out.Observed}
@@ -199,16 +199,6 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 		}
 	}
 	return e.result, nil
-}
-
-// SummarisedError says that a model computes something from all rows of a variable that an effect
-// would change, so that setting the variable would change the meaning of its coefficients.
-type SummarisedError struct{ Left predict.Left }
-
-// Error implements error.
-func (e *SummarisedError) Error() string {
-	at := e.Left.Span.Begin()
-	return fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, which would change with the variable", e.Left.Text, at.File, at.Line)
 }
 
 func (e *effecting) chooseOutcome() error {

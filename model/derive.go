@@ -1,7 +1,9 @@
 package model
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -15,6 +17,9 @@ type Derived struct {
 	*Model
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
+
+	// Summaries are what Outputs depend on and the model computes from all rows of columns.
+	Summaries []predict.Summary
 
 	// Known gives the names in a fit of parameters with other names; see [predict.Derived].
 	Known map[string]string
@@ -41,7 +46,9 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 		return nil, err
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
-	return &Derived{derived, d.Outputs, d.Left, d.Known, d.Scaled, d.Unscaled}, nil
+	return &Derived{
+		Model: derived, Outputs: d.Outputs, Left: d.Left, Summaries: d.Summaries, Known: d.Known, Scaled: d.Scaled, Unscaled: d.Unscaled,
+	}, nil
 }
 
 // DeriveReplicated derives the model that draws the data again, for data that may lack the
@@ -77,4 +84,40 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 		}
 	}
 	return out
+}
+
+// SummarisedError says that a model computes something from all rows of a variable of the data, such
+// as a mean that it subtracts. With other rows it has another value than in the fit, so that the
+// coefficients of the fit do not apply.
+type SummarisedError struct{ Summary predict.Summary }
+
+// Error implements error.
+func (e *SummarisedError) Error() string {
+	at := e.Summary.Span.Begin()
+	return fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, so other values of %s give it another value than it has in the fit",
+		e.Summary.Text, at.File, at.Line, strings.Join(e.Summary.Of, ", "))
+}
+
+// Comparable returns a [SummarisedError] if outputs for values do not have the meaning that they have
+// for the data of a fit: a summary is computed from variables that differ between the two, or that
+// are among changed. Without fitted, all of them differ.
+func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error {
+	for _, s := range d.Summaries {
+		for _, name := range s.Of {
+			if slices.Contains(changed, name) || !sameValues(fitted, values, name) {
+				return &SummarisedError{s}
+			}
+		}
+	}
+	return nil
+}
+
+// sameValues reports a variable with the same values in two sets.
+func sameValues(a, b *data.Set, name string) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	x, ok := a.Get(name)
+	y, also := b.Get(name)
+	return ok && also && slices.Equal(x.Shape, y.Shape) && slices.Equal(x.Reals, y.Reals)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -200,12 +199,8 @@ func (o *effectOptions) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	e, err := assess.EffectsOf(ctx, f, options)
-	var summarised *assess.SummarisedError
-	if errors.As(err, &summarised) {
-		return fmt.Errorf("%w\nPass it as data, such as `real mean_x;`, or centre the column before the model reads it", err)
-	}
 	if err != nil {
-		return ended(ctx, cmd.ErrOrStderr(), underivable(err, "expected values"))
+		return ended(ctx, cmd.ErrOrStderr(), otherMeaning(underivable(err, "expected values")))
 	}
 	var notes []string
 	for _, l := range e.Left {

@@ -83,6 +83,10 @@ each draw. With --new-levels mean they are its mean.
 			bind.Seed = r.Seed
 			bind.StanCompat = r.StanCompat
 		}
+		fitted, _ := f.Data()
+		if err := d.Comparable(fitted, values); err != nil && !show {
+			return otherMeaning(err)
+		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		var p *model.Posterior
@@ -100,6 +104,9 @@ each draw. With --new-levels mean they are its mean.
 			if len(grown) > 0 {
 				if d, err = m.DeriveFor(values, kind, predict.Options{Grown: grown, NewLevels: predict.NewLevels(newLevels)}); err != nil {
 					return noPopulation(err)
+				}
+				if err := d.Comparable(fitted, values); err != nil && !show {
+					return otherMeaning(err)
 				}
 				if p, err = d.BindContext(ctx, values, bind); err != nil {
 					return ended(ctx, cmd.ErrOrStderr(), err)
@@ -139,6 +146,14 @@ func noPopulation(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\nWrite a statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
+}
+
+// otherMeaning adds advice to an error about a model that summarises the columns that change.
+func otherMeaning(err error) error {
+	if summarised := (*model.SummarisedError)(nil); !errors.As(err, &summarised) {
+		return err
+	}
+	return fmt.Errorf("%w\nDeclare its value among the data, such as `real mean_x;`, or transform the column before the model reads it. Then run the model again", err)
 }
 
 // fitWithData opens a fit, with its model, from file if that is not empty, and its data or those of

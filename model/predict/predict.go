@@ -83,6 +83,10 @@ type Derived struct {
 	Outputs []Output
 	Left    []Left
 
+	// Summaries are what the outputs depend on and the model computes from all rows of columns, for
+	// [Replicated], [Expected] and [LinearPredictor].
+	Summaries []Summary
+
 	// Known gives the names in the fit of parameters that have other names in the program, as they
 	// are the known elements of parameters that have grown.
 	Known map[string]string
@@ -165,6 +169,9 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	text := e.text(derived)
 	d := &Derived{Text: text, Left: e.left, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
+	if kind.predicts() {
+		d.Summaries = e.summaries(len(o.Grown) > 0)
+	}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break

@@ -7,35 +7,388 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// summaries are functions of all elements of a column.
-var summaries = map[string]bool{
-	"mean": true, "sd": true, "variance": true, "sum": true, "min": true, "max": true, "quantile": true, "norm1": true, "norm2": true,
-	"dot_self": true, "sort_asc": true, "sort_desc": true, "sort_indices_asc": true, "sort_indices_desc": true, "rank": true,
-	"qr_Q": true, "qr_R": true, "qr_thin_Q": true, "qr_thin_R": true,
+// Summary is an expression of a model that summarises columns of the data over all rows, such as
+// mean(x), and that distributions of observations depend on. New rows give it another value, so
+// that (x - mean(x)) no longer means what it meant in the fit.
+type Summary struct {
+	Span source.Span
+	Text string
+	Of   []string // the variables of the data that are summarised
 }
 
-// Summarised lists the expressions of a program, outside its generated quantities, that summarise
-// one of some data variables over all rows, such as mean(x). For other rows of data they have other
-// values, so that (x - mean(x)) does not mean the same there.
-func Summarised(p *compile.Program, names ...string) (found []Left) {
-	tree, info := p.Syntax()
-	a := analyse(tree, info, nil)
-	is := func(v *check.Var) bool { return v.Block == ast.Data && slices.Contains(names, v.Name) }
-	for _, b := range tree.Blocks {
-		if b.Kind == ast.Functions || b.Kind == ast.GeneratedQuantities {
+// summarised are functions whose value depends on all elements of the first argument.
+var summarised = map[string]bool{
+	"mean": true, "sd": true, "variance": true, "sum": true, "prod": true, "min": true, "max": true, "quantile": true,
+	"norm1": true, "norm2": true, "log_sum_exp": true, "dot_self": true, "columns_dot_self": true, "crossprod": true,
+	"sort_asc": true, "sort_desc": true, "sort_indices_asc": true, "sort_indices_desc": true, "rank": true,
+	"qr_Q": true, "qr_R": true, "qr": true, "qr_thin_Q": true, "qr_thin_R": true, "qr_thin": true,
+	"svd": true, "svd_U": true, "svd_V": true, "singular_values": true,
+}
+
+// products are functions that summarise if both arguments are columns of the data.
+var products = map[string]bool{"dot_product": true, "columns_dot_product": true}
+
+// summariser finds the summaries that terms depend on.
+type summariser struct {
+	*emitter
+	rows   map[string]bool // the first sizes of the outputs, as text
+	seen   map[*check.Var]bool
+	params map[*check.Func][]int // the parameters of functions that their bodies summarise
+	found  []Summary
+}
+
+// summaries lists the summaries on which the distributions of observations depend and, with priors,
+// those of parameters.
+func (e *emitter) summaries(priors bool) []Summary {
+	s := &summariser{emitter: e, rows: map[string]bool{}, seen: map[*check.Var]bool{}, params: map[*check.Func][]int{}}
+	if b := e.tree.Block(ast.Functions); b != nil {
+		e.context(b)
+	}
+	for _, v := range e.variables {
+		s.rows[firstSize(v)] = true
+	}
+	delete(s.rows, "")
+	for _, at := range e.order {
+		terms := e.findings[at].terms
+		if priors && len(terms) == 0 {
+			s.walk(at)
+		}
+		for _, t := range terms {
+			for _, a := range t.args {
+				s.walk(a)
+			}
+			if t.trunc != nil {
+				s.walk(t.trunc)
+			}
+			s.conditions(at)
+			s.density(t)
+		}
+	}
+	return s.found
+}
+
+// firstSize is the text of a variable's first size; "" if it has none.
+func firstSize(v *check.Var) string {
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok || v.Type.Rank() == 0 {
+		return ""
+	}
+	if sizes := sizesOf(d.Type, v.Type); len(sizes) > 0 && sizes[0] != nil {
+		return printer.Line(sizes[0])
+	}
+	return ""
+}
+
+// walk looks for summaries in what a node depends on.
+func (s *summariser) walk(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && ofSizes[c.Func.Name] {
+			return false
+		}
+		if e, ok := n.(ast.Expr); ok && s.record(e, s.argumentsOf(e)) {
+			return false
+		}
+		x, ok := n.(*ast.VarExpr)
+		if !ok {
+			return true
+		}
+		v := s.info.Uses[x]
+		if v == nil || s.seen[v] {
+			return true
+		}
+		s.seen[v] = true
+		for _, a := range s.assigned[v] {
+			s.walk(a.value)
+			s.conditions(a.at)
+			if of := s.accumulated(a, v, isColumn); len(of) > 0 && !s.readsValues(a.value, s.isParameter) {
+				s.add(a.at, of)
+			}
+		}
+		return true
+	}, nil)
+}
+
+// conditions walks the conditions of a statement, but not the bounds of its loops: these are sizes.
+func (s *summariser) conditions(at ast.Stmt) {
+	var bounds []ast.Expr
+	for _, l := range s.loops[at] {
+		if f, ok := l.(*ast.For); ok {
+			bounds = append(bounds, f.From, f.To)
+		}
+	}
+	for _, e := range s.under[at] {
+		if !slices.Contains(bounds, e) {
+			s.walk(e)
+		}
+	}
+}
+
+// density looks for summaries in the model's own function that draws a term or computes its mean.
+func (s *summariser) density(t term) {
+	if !t.user {
+		return
+	}
+	name, _ := density(t.function)
+	name += map[Kind]string{Replicated: "_rng", Expected: "_mean", LinearPredictor: "_link"}[s.kind]
+	for _, f := range s.info.Funcs {
+		if f.Name != name || len(f.Params) != len(t.args) {
 			continue
 		}
-		ast.Inspect(b, func(n ast.Node) bool {
-			c, ok := n.(*ast.CallExpr)
-			if ok && summaries[c.Func.Name] && info.Calls[c] != nil && info.Calls[c].Func == nil && a.readsValues(c.Args[0], is) && !a.readsValues(c.Args[0], a.isParameter) {
-				found = append(found, Left{Span: c.Span(), Text: printer.Line(c), Reason: "it is computed from all rows"})
+		for _, i := range s.paramsOf(f) {
+			if of := s.whole(t.args[i], isColumn); len(of) > 0 && !s.readsValues(t.args[i], s.isParameter) {
+				s.add(t.at, of)
+			}
+		}
+	}
+}
+
+// summarisedArguments are those of a call that it summarises. With all, as in a product, it does so
+// only if all of them are data.
+type summarisedArguments struct {
+	args []ast.Expr
+	all  bool
+}
+
+// argumentsOf returns what an expression summarises.
+func (s *summariser) argumentsOf(e ast.Expr) (out summarisedArguments) {
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		call := s.info.Calls[e]
+		switch {
+		case call == nil || len(e.Args) == 0:
+		case call.Func != nil:
+			for _, i := range s.paramsOf(call.Func) {
+				out.args = append(out.args, e.Args[i])
+			}
+		case products[e.Func.Name]:
+			out = summarisedArguments{e.Args, true}
+		case summarised[e.Func.Name]:
+			out.args = e.Args[:1]
+		}
+	case *ast.Binary:
+		if x, ok := ast.Unparen(e.X).(*ast.Unary); ok && e.Op == "*" && x.Op == "'" && s.typeOf(x.X).Rank() > 0 && s.typeOf(e.Y).Rank() > 0 {
+			out = summarisedArguments{[]ast.Expr{x.X, e.Y}, true}
+		}
+	}
+	return out
+}
+
+// record adds an expression if what it summarises are data.
+func (s *summariser) record(e ast.Expr, a summarisedArguments) bool {
+	var of []*check.Var
+	for _, x := range a.args {
+		columns := s.whole(x, isColumn)
+		if len(columns) == 0 || s.readsValues(x, s.isParameter) {
+			if a.all {
+				return false
+			}
+			continue
+		}
+		of = append(of, columns...)
+	}
+	if len(of) > 0 {
+		s.add(e, of)
+	}
+	return len(of) > 0
+}
+
+func (s *summariser) add(at ast.Node, of []*check.Var) {
+	if slices.ContainsFunc(s.found, func(f Summary) bool { return f.Span == at.Span() }) {
+		return
+	}
+	found := Summary{Span: at.Span(), Text: printer.Line(at)}
+	for _, v := range of {
+		if !slices.Contains(found.Of, v.Name) {
+			found.Of = append(found.Of, v.Name)
+		}
+	}
+	s.found = append(s.found, found)
+}
+
+// isColumn reports a variable of the data with several elements.
+func isColumn(v *check.Var) bool { return v.Block == ast.Data && v.Type.Rank() > 0 }
+
+// paramsOf lists the parameters of a function of which its body summarises all elements.
+func (s *summariser) paramsOf(f *check.Func) []int {
+	if out, ok := s.params[f]; ok {
+		return out
+	}
+	s.params[f] = nil // for recursion
+	if f.Decl == nil || f.Decl.Body == nil {
+		return nil
+	}
+	is := func(v *check.Var) bool { return v.Type.Rank() > 0 && slices.Contains(f.Params, v) }
+	var out []int
+	add := func(of []*check.Var) {
+		for _, v := range of {
+			if i := slices.Index(f.Params, v); !slices.Contains(out, i) {
+				out = append(out, i)
+			}
+		}
+	}
+	ast.Inspect(f.Decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case ast.Expr:
+			a := s.argumentsOf(n)
+			var of []*check.Var
+			for _, x := range a.args {
+				columns := s.whole(x, is)
+				if a.all && len(columns) == 0 {
+					return true
+				}
+				of = append(of, columns...)
+			}
+			add(of)
+		case *ast.Assign:
+			for x := range ast.Targets(n.LHS) {
+				if v := s.info.Uses[x]; v != nil {
+					add(s.accumulated(assignment{n, n.RHS}, v, is))
+				}
+			}
+		}
+		return true
+	}, nil)
+	s.params[f] = out
+	return out
+}
+
+// whole lists the variables for which is holds and of which an expression has all rows.
+func (s *summariser) whole(e ast.Node, is func(*check.Var) bool) (out []*check.Var) {
+	seen := map[*check.Var]bool{}
+	var look func(n ast.Node, element bool)
+	look = func(n ast.Node, element bool) { // element: of a variable that is read as a whole
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.CallExpr:
+				return !ofSizes[x.Func.Name]
+			case *ast.IndexExpr:
+				if element || !s.selects(x) {
+					look(x.X, element)
+				}
+				return false
+			case *ast.VarExpr:
+				v := s.info.Uses[x]
+				if v == nil || seen[v] {
+					return true
+				}
+				seen[v] = true
+				if is(v) {
+					out = append(out, v)
+				}
+				for _, a := range s.assigned[v] {
+					set, _ := a.at.(*ast.Assign)
+					look(a.value, element || set != nil && !isVariable(set.LHS) && (v.Global || s.rows[firstSize(v)]))
+				}
 			}
 			return true
 		}, nil)
 	}
+	look(e, false)
+	return out
+}
+
+func isVariable(e ast.Expr) bool {
+	_, ok := ast.Unparen(e).(*ast.VarExpr)
+	return ok
+}
+
+// selects reports an index that selects one row, or one element.
+func (s *summariser) selects(x *ast.IndexExpr) bool {
+	if s.typeOf(x).Rank() == 0 {
+		return true
+	}
+	i, ok := x.Indices[0].(*ast.Single)
+	if !ok || s.typeOf(i.X).Rank() > 0 {
+		return false
+	}
+	v, ok := ast.Unparen(x.X).(*ast.VarExpr)
+	if !ok || s.info.Uses[v] == nil {
+		return false
+	}
+	u := s.info.Uses[v]
+	if u.Block == ast.Functions {
+		return u.Type.Dims == 0 // a row of a matrix
+	}
+	return s.rows[firstSize(u)]
+}
+
+// accumulated lists the variables for which is holds and of whose rows an assignment in a loop
+// collects something in v: as s += x[n] does for n in 1:N.
+func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var) bool) (out []*check.Var) {
+	set, ok := a.at.(*ast.Assign)
+	if !ok || v.Type.Scalar() != types.Real {
+		return nil
+	}
+	for _, l := range s.loops[set] {
+		loop, ok := l.(*ast.For)
+		if !ok || s.mentions(set.LHS, s.info.Defs[loop]) || slices.Contains(s.loops[statement(v)], l) || s.readElsewhere(loop, set, v) {
+			continue
+		}
+		out = append(out, s.rowsRead(set.RHS, loop, is)...)
+	}
+	return out
+}
+
+// statement is the declaration of a variable, or nil.
+func statement(v *check.Var) ast.Stmt {
+	s, _ := v.Decl.(ast.Stmt)
+	return s
+}
+
+func (s *summariser) mentions(n ast.Node, v *check.Var) bool {
+	return v != nil && s.directly(n, func(u *check.Var) bool { return u == v })
+}
+
+// readElsewhere reports that another statement of a loop uses the value of v at each iteration.
+// Such values, as running sums, belong to rows.
+func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.Var) bool {
+	found := false
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Assign:
+			found = found || n != except && s.mentions(n.RHS, v)
+		case *ast.VarDecl:
+			found = found || n.Init != nil && s.mentions(n.Init, v)
+		case *ast.Tilde, *ast.TargetPlus:
+			found = found || s.mentions(n, v)
+		}
+		return !found
+	}, nil)
 	return found
+}
+
+// rowsRead lists the variables for which is holds and of which an expression reads the row of a
+// loop, also through variables of the loop.
+func (s *summariser) rowsRead(e ast.Node, loop *ast.For, is func(*check.Var) bool) (out []*check.Var) {
+	seen := map[*check.Var]bool{}
+	var look func(n ast.Node)
+	look = func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IndexExpr:
+				if i, ok := n.Indices[0].(*ast.Single); ok && s.mentions(i.X, s.info.Defs[loop]) {
+					out = append(out, s.whole(n.X, is)...)
+					return false
+				}
+			case *ast.VarExpr:
+				v := s.info.Uses[n]
+				if v == nil || seen[v] || !slices.Contains(s.loops[statement(v)], ast.Stmt(loop)) {
+					return true
+				}
+				seen[v] = true
+				for _, a := range s.assigned[v] {
+					look(a.value)
+				}
+			}
+			return true
+		}, nil)
+	}
+	look(e)
+	return out
 }
 
 // Indices lists the data variables whose values select elements, as in theta[g[n]].
