@@ -86,9 +86,9 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	return out
 }
 
-// SummarisedError says that a model computes something from all rows of a variable of the data, such
-// as a mean that it subtracts. With other rows it has another value than in the fit, so that the
-// coefficients of the fit do not apply.
+// SummarisedError says that a model computes something from all rows of a variable of the data,
+// such as a mean that it subtracts. Other rows give it another value than it has in the fit, so
+// that the coefficients of the fit do not apply.
 type SummarisedError struct{ Summary predict.Summary }
 
 // Error implements error.
@@ -98,9 +98,9 @@ func (e *SummarisedError) Error() string {
 		e.Summary.Text, at.File, at.Line, strings.Join(e.Summary.Of, ", "))
 }
 
-// Comparable returns a [SummarisedError] if outputs for values do not have the meaning that they have
-// for the data of a fit: a summary is computed from variables that differ between the two, or that
-// are among changed. Without fitted, all of them differ.
+// Comparable returns a [SummarisedError] if outputs for values do not have the meaning that they
+// have for the data of a fit: a summary is computed from variables that differ between the two, or
+// that are among changed. Without fitted, all of them differ.
 func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error {
 	for _, s := range d.Summaries {
 		for _, name := range s.Of {
