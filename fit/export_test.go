@@ -40,3 +40,6 @@ func Take(ctx context.Context, l *Limits, processors int, bytes int64) (got int,
 
 // ProgressOf is the function of options that is called as chains report their progress.
 func ProgressOf(o *Options) *func(infer.Progress) { return &o.progress }
+
+// StopOf is the function by which the self-check of a run asks whether to stop.
+func StopOf(r *Run) func() error { return r.check.Stop }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/internal/goroutines"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -29,7 +28,7 @@ type Run struct {
 	yield func(infer.Draw, error) bool
 	left  bool // the loop wants no more
 
-	behind sync.WaitGroup // evaluations of the self-check that still run after a cancellation
+	behind goroutines.Leftover // evaluations of the self-check that still run after a cancellation
 
 	fit *Fit
 	err error
@@ -77,7 +76,9 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 		}
 		return interruption{context.Cause(r.ctx), &r.behind}
 	}
+	defer r.behind.Begin(ctx, o.Grace)()
 	if err := o.restoreVerdict(ctx, r.check); err != nil {
+		r.behind.Wait()
 		return nil, err
 	}
 	return r, nil
@@ -177,6 +178,8 @@ func (r *Run) take(d infer.Draw, err error) bool {
 // another one.
 func (r *Run) sample() {
 	defer r.ended.Store(true)
+	defer r.behind.Begin(r.ctx, r.options.Grace)()
+	defer r.behind.Wait()
 	r.err = errors.New("ppl: the loop over the draws has panicked")
 	r.fit, r.err = r.logged(func() (*Fit, error) {
 		got, giveBack, err := r.options.Limits.take(r.ctx, r.needs())
@@ -195,7 +198,7 @@ func (r *Run) sample() {
 // continues after it.
 type interruption struct {
 	error
-	behind *sync.WaitGroup
+	behind *goroutines.Leftover
 }
 
 // Unwrap is the cause.
@@ -204,32 +207,10 @@ func (i interruption) Unwrap() error { return i.error }
 // Leave is called if an evaluation continues in the background, and the returned function when it
 // has ended.
 func (i interruption) Leave() (ended func()) {
-	i.behind.Add(1)
-	return i.behind.Done
-}
-
-// await waits for background evaluations of the self-check, as a session does for those of chains.
-func (r *Run) await() {
-	var late <-chan time.Time
-	switch grace := r.options.Grace; {
-	case grace < 0:
-		return
-	case grace > 0:
-		late = time.After(grace)
-	}
-	ended := make(chan struct{})
-	go func() {
-		r.behind.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-late:
-	}
+	return i.behind.Leave()
 }
 
 func (r *Run) attempts() (*Fit, error) {
-	defer r.await()
 	var fit *Fit
 	for o := r.options; ; {
 		if !r.check.Start() {

@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // streams are the random number generators of one chain, see [Stream].
@@ -66,13 +67,13 @@ type chain struct {
 	names     int
 	state     *State
 	stages    []Stage
-	stage     int             // the number of stages that are done
-	resumed   bool            // from within the sampling phase
-	saved     int             // number of draws
-	skip      int             // draws that were yielded before a run was resumed from its beginning
-	answers   <-chan bool     // whether Config.Enough has been satisfied
-	canceled  <-chan struct{} // the run's context
-	left      *sync.WaitGroup // work that goes on after the run was cancelled
+	stage     int                  // the number of stages that are done
+	resumed   bool                 // from within the sampling phase
+	saved     int                  // number of draws
+	skip      int                  // draws that were yielded before a run was resumed from its beginning
+	answers   <-chan bool          // whether Config.Enough has been satisfied
+	canceled  <-chan struct{}      // the run's context
+	left      *goroutines.Leftover // work that goes on after the run was cancelled
 
 	began      time.Time // when the chain began in this process
 	snapshotAt time.Time // when the next snapshot is due

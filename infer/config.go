@@ -43,7 +43,7 @@ type Config struct {
 	// is a [Sharer]. 0: GOMAXPROCS.
 	Parallel int
 
-	// Grace bounds the time that a cancelled run waits for evaluations that cannot be interrupted,
+	// Grace is the longest time, counted from its cancellation, that a run waits for evaluations that cannot be interrupted,
 	// such as the factorisation of a large matrix. 0: it waits until they end, so that no goroutine
 	// outlives the run; negative: it does not wait. Chains normally end within about 50 ms of
 	// processor time. What they leave behind works on memory that nobody else uses.

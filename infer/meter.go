@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // ErrInterrupted is returned by a [Meter], and so by every Hamiltonian, Kernel and State.Advance
@@ -30,8 +31,8 @@ const maxMessages = 64
 type Meter struct {
 	target LogDensity
 	dim    int
-	done   <-chan struct{} // of the run's context; nil: never
-	left   *sync.WaitGroup // of the run; nil: nobody waits
+	done   <-chan struct{}      // of the run's context; nil: never
+	left   *goroutines.Leftover // of the run; nil: nobody waits
 
 	gradients  int64
 	others     [charges]other // evaluations that the meter does not see, see Charge
@@ -208,8 +209,7 @@ func (m *Meter) Leave() (ended func()) {
 	if m.left == nil {
 		return func() {}
 	}
-	m.left.Add(1)
-	return m.left.Done
+	return m.left.Leave()
 }
 
 // interruption is the error of a target's stop. The target reports by Leave the work that

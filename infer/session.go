@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
 // Run samples target and yields the draws as they come: those of one chain in order, those of
@@ -49,7 +51,7 @@ type Session struct {
 	again  bool          // a run of such chains is resumed from its beginning
 	blocks chan []Draw   // blocks that were yielded and can be used again
 
-	left sync.WaitGroup // work that continues after chains have ended, see Config.Grace
+	left goroutines.Leftover // work that continues after chains have ended, see Config.Grace
 
 	mu     sync.Mutex // guards report
 	report Report
@@ -253,6 +255,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		}
 		start := time.Now()
 		inner, cancel := context.WithCancel(ctx)
+		end := s.left.Begin(inner, s.cfg.Grace)
 		ch := make(chan message, 2*s.cfg.Parallel)
 		abandoned := make(chan struct{}) // closed when nobody receives any more
 
@@ -281,7 +284,8 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			close(abandoned)
 			for range ch {
 			}
-			s.await()
+			s.left.Wait()
+			end()
 			s.finish(time.Since(start))
 		}()
 
@@ -313,26 +317,6 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		}
 		if s.interrupted() && ctx.Err() != nil {
 			yield(Draw{Chain: -1}, context.Cause(ctx))
-		}
-	}
-}
-
-// await waits for evaluations that cancelled chains have left behind.
-func (s *Session) await() {
-	switch grace := s.cfg.Grace; {
-	case grace == 0:
-		s.left.Wait()
-	case grace > 0:
-		ended := make(chan struct{})
-		go func() {
-			s.left.Wait()
-			close(ended)
-		}()
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-ended:
-		case <-timer.C:
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package goroutines runs functions in goroutines that cannot end the program: a panic in one of
 // them continues in the goroutine that waits, which may recover it.
 //
-//	group.go   Group, Panic
+//	group.go     Group, Panic
+//	leftover.go  Leftover: work that continues after its run was cancelled
 package goroutines
 
 import (
