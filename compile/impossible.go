@@ -16,8 +16,8 @@ import (
 
 // Impossible reports the first statement of the model that fails at every point. Either arguments
 // that depend on data alone are outside its domain, or its log density is -Inf. The error is nil if
-// there is no such statement, or if the log density is interpreted. Statements in loops that carry
-// a value from one iteration to the next are not examined.
+// there is no such statement. Bind can examine what a graph can hold. Of an interpreted log density
+// it therefore leaves out the statements that need the interpreter, and those that depend on them.
 //
 // Bind does not report it: a program without any possible point can still be evaluated.
 func (m *Model) Impossible() error {
@@ -31,6 +31,12 @@ func (m *Model) Impossible() error {
 // which all values that depend on data alone are constants.
 func impossible(b *bind.Bound, set *data.Set) *Error {
 	g := b.Density
+	if g == nil {
+		g = b.Part
+	}
+	if g == nil {
+		return nil
+	}
 	for _, r := range g.SideEffects {
 		n := &g.Nodes[r]
 		if n.Op == ad.OpPrint {

@@ -137,11 +137,12 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 			return nil, err
 		}
 	}
+	m.impossible = impossible(bound, d)
+	bound.Part = nil // no longer needed
 	if bound.Density == nil {
 		_, err := m.plain()
 		return m, err
 	}
-	m.impossible = impossible(bound, d)
 	ofDensity := fault.Of(false)
 	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density)}
 	defer func() { graph = w.graph }()

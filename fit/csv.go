@@ -247,7 +247,7 @@ func statistics(s infer.Sampler) []sampler.Column {
 	var all []sampler.Column
 	for _, row := range sampler.Table() {
 		for _, c := range row.AllColumns() {
-			if !slices.ContainsFunc(all, func(d sampler.Column) bool { return d.Name == c.Name }) {
+			if c.Name != sampler.Restarts && !slices.ContainsFunc(all, func(d sampler.Column) bool { return d.Name == c.Name }) {
 				all = append(all, c)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
 // leaving is a sampler that ends late after a cancellation. It then leaves work behind for its
@@ -65,5 +66,25 @@ func TestOneGrace(t *testing.T) {
 			}
 			<-sampler.released
 		})
+	}
+}
+
+// foreign is a sampler that is in no table.
+type foreign struct{ infer.Sampler }
+
+// TestForeignStatistics: the statistics of a sampler that is in no table are those of all, without
+// the one that says that a run is tempered.
+func TestForeignStatistics(t *testing.T) {
+	got, err := fit.Sample(t.Context(), bind(t, pair, nil), fit.Options{Sampler: foreign{nuts.Sampler{}}, Seed: 1, Warmup: 200, Draws: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Findings() {
+		if f.Code == "restarts" {
+			t.Error(f.Summary)
+		}
+	}
+	if n := len(got.Draws.Columns().Statistics); n < 5 {
+		t.Errorf("%d statistics", n)
 	}
 }

@@ -58,10 +58,10 @@ type Options struct {
 	// Logger, if not nil, gets messages about the begin and the end of the run, and its findings.
 	Logger *slog.Logger
 
-	// Grace limits the time that Sample, after its context has ended, waits for evaluations that
-	// cannot be interrupted, such as the factorisation of a large matrix. 0 waits until they end,
-	// so that Sample leaves no goroutine behind. A negative Grace does not wait, which suits a
-	// program that exits.
+	// Grace limits the time, counted from the end of its context, for which Sample waits for
+	// evaluations that cannot be interrupted, such as the factorisation of a large matrix. 0 waits
+	// until they end, so that Sample leaves no goroutine behind. A negative Grace does not wait,
+	// which suits a program that exits.
 	Grace time.Duration
 
 	// Output, if not empty, is where draws are written while they are made, as

@@ -43,10 +43,11 @@ type Config struct {
 	// is a [Sharer]. 0: GOMAXPROCS.
 	Parallel int
 
-	// Grace is the longest time, counted from its cancellation, that a run waits for evaluations that cannot be interrupted,
-	// such as the factorisation of a large matrix. 0: it waits until they end, so that no goroutine
-	// outlives the run; negative: it does not wait. Chains normally end within about 50 ms of
-	// processor time. What they leave behind works on memory that nobody else uses.
+	// Grace is the longest time, counted from its cancellation, that a run waits for evaluations
+	// that cannot be interrupted, such as the factorisation of a large matrix. 0: it waits until
+	// they end, so that no goroutine outlives the run; negative: it does not wait. Chains normally
+	// end within about 50 ms of processor time. What they leave behind works on memory that nobody
+	// else uses.
 	Grace time.Duration
 
 	// Enough, if not nil, is asked whether sampling may end before Draws. It is called by the

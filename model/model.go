@@ -319,8 +319,8 @@ type BindOptions struct {
 // model declares, and so may sets. Values may share parts, but not contain themselves.
 //
 // Data that rule out every value of the parameters are an error, such as a binomial count above
-// its number of trials. The error says which variable or statement is wrong and why, see
-// [Diagnostics].
+// its number of trials, see [BindOptions.AllowImpossible]. The error says which variable or
+// statement is wrong and why, see [Diagnostics].
 func (m *Model) Bind(values any) (*Posterior, error) {
 	return m.BindContext(context.Background(), values, BindOptions{})
 }

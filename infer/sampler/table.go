@@ -108,6 +108,10 @@ func (r Row) Default() (infer.Sampler, error) {
 	return r.Options(flag.NewFlagSet(r.Name, flag.ContinueOnError))()
 }
 
+// Restarts is the name of the column that only samplers with tempering have: the restarts from a
+// reference. A run with that column is checked for them.
+const Restarts = "restarts__"
+
 // The columns that several samplers share.
 var (
 	stepSizeColumn  = Column{Name: "stepsize__", Value: func(d *infer.Draw) float64 { return d.Stats.StepSize }}
@@ -121,7 +125,7 @@ var (
 		}
 		return 0
 	}}
-	restartsColumn = Column{Name: "restarts__", Value: func(d *infer.Draw) float64 { return float64(d.Stats.Restarts) }}
+	restartsColumn = Column{Name: Restarts, Value: func(d *infer.Draw) float64 { return float64(d.Stats.Restarts) }}
 )
 
 // adaptFlags declares the options of adaptation, which samplers with a constant

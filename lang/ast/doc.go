@@ -86,6 +86,7 @@
 //	compile/internal/static.Drawn               binding: what random draws decide
 //	compile/internal/static.Functions.SideEffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
+//	compile/internal/static.Slice.rest          binding: statements without some of them
 //	compile/internal/static.UsesWhole           binding: which variables are used as a whole
 //	compile/internal/static.VariablesOf         binding: what statements declare and assign
 //	compile/internal/static.sizing.stmt         binding: which sizes differ

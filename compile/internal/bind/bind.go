@@ -33,6 +33,9 @@ type Bound struct {
 	Params []Param
 	// Density has the log density as its only output.
 	Density *ad.Graph
+	// Part has the statements that a graph can hold of a log density that has none. It is nil if
+	// there is a Density, and if it was not made; see emit.Program.Part.
+	Part *ad.Graph
 	// Constrained has the outputs of parameters and transformed parameters, one after another.
 	// Generated has these and the generated quantities. Elements are in the order of Names: the
 	// first index fastest.
@@ -104,6 +107,9 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	}
 	out.Stats.Notes = append(out.Stats.Notes, notes...)
 	out.Stats.Faults = faults
+	if out.Density == nil {
+		out.Part = p.Part()
+	}
 	out.Sites = p.Sites()
 	return out, nil
 }

@@ -20,6 +20,7 @@
 //	recurrence.go  … reads of steps from registers; scans: evaluates only the recurrence in order
 //	density.go     logDensity: its terms; marks: densities with expected information
 //	journal.go     journal: how loops were evaluated; plans that can be printed and tested
+//	part.go        Part: what a graph can hold of an interpreted log density
 //	control.go     control: how statements end (break, continue, return); conditionals, regions
 //	index.go       indexer: indices, known or computed when the program runs
 //	calls.go       library, userCalls: functions of the library and of the program

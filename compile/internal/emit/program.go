@@ -145,6 +145,11 @@ func (pr *Program) endDensity() *ad.Graph {
 	for _, s := range pr.prog.Model {
 		pr.stmts.exec(s)
 	}
+	return pr.sum()
+}
+
+// sum returns the graph whose output is the sum of the terms so far.
+func (pr *Program) sum() *ad.Graph {
 	g := pr.b.root.g
 	sum := g.Const(0)
 	for _, t := range pr.lp.targets {

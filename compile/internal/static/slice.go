@@ -1,0 +1,133 @@
+package static
+
+import "github.com/ppl-lang/ppl/compile/ir"
+
+// Slice is a list of statements without some of them, and without all that depend on those. The
+// variables of a dropped statement are unknown everywhere, also before it.
+type Slice struct {
+	functions *Functions
+	all       []ir.Stmt
+	dropped   map[ir.Stmt]bool
+	unknown   map[*ir.Var]bool
+}
+
+// NewSlice returns the slice with all statements.
+func NewSlice(k *Functions, all []ir.Stmt) *Slice {
+	return &Slice{functions: k, all: all, dropped: map[ir.Stmt]bool{}, unknown: map[*ir.Var]bool{}}
+}
+
+// Unknown reports whether a dropped statement declares or assigns v.
+func (s *Slice) Unknown(v *ir.Var) bool { return s.unknown[v] }
+
+// Drop drops the innermost statement around a place, within the statement of that index. It drops
+// that one itself if the place is elsewhere.
+func (s *Slice) Drop(index int, around func(st ir.Stmt) bool) {
+	whole := s.all[index]
+	inner := whole
+	for t := range ir.Stmts(whole) {
+		if !s.dropped[t] && around(t) {
+			inner = t // inner ones come later
+		}
+	}
+	if MayJump(inner) { // a loop around it ends elsewhere
+		inner = whole
+	}
+	s.drop(inner)
+	for changed := true; changed; {
+		changed = false
+		for _, st := range s.all {
+			changed = s.spread(st, st) || changed
+		}
+	}
+}
+
+// drop drops a statement.
+func (s *Slice) drop(st ir.Stmt) {
+	s.dropped[st] = true
+	vars := VariablesOf(st)
+	for v := range vars.Declared {
+		s.unknown[v] = true
+	}
+	for _, v := range vars.Assigned {
+		s.unknown[v] = true
+	}
+}
+
+// spread drops statements within st, a part of whole, that depend on dropped ones. It reports
+// whether there were any.
+func (s *Slice) spread(st, whole ir.Stmt) (changed bool) {
+	switch {
+	case s.dropped[st]:
+		return false
+	case !s.depends(st):
+	case MayJump(st):
+		s.drop(whole)
+		return true
+	default:
+		s.drop(st)
+		return true
+	}
+	for t := range ir.Inner(st) {
+		changed = s.spread(t, whole) || changed
+	}
+	return changed
+}
+
+// depends reports whether what a statement evaluates itself depends on dropped ones.
+func (s *Slice) depends(st ir.Stmt) bool {
+	if a, ok := st.(*ir.Assign); ok && s.unknown[a.Var] {
+		return true
+	}
+	for e := range ir.Exprs(st) {
+		if s.functions.SideEffectsIn(e)&Looks != 0 {
+			return true
+		}
+		for v := range ir.Vars(e) {
+			if s.unknown[v] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Rest returns the statements, with nil for those that were dropped whole.
+func (s *Slice) Rest() []ir.Stmt {
+	out := make([]ir.Stmt, len(s.all))
+	for i, st := range s.all {
+		out[i] = s.rest(st)
+	}
+	return out
+}
+
+// rest returns a statement without the dropped parts; nil if it was dropped itself.
+func (s *Slice) rest(st ir.Stmt) ir.Stmt {
+	if st == nil || s.dropped[st] {
+		return nil
+	}
+	body := func(b ir.Stmt) ir.Stmt {
+		if b = s.rest(b); b == nil {
+			return &ir.Block{Pos: ir.Pos{At: st.Span()}}
+		}
+		return b
+	}
+	switch st := st.(type) {
+	case *ir.Block:
+		c := &ir.Block{Pos: st.Pos}
+		for _, t := range st.Stmts {
+			if t = s.rest(t); t != nil {
+				c.Stmts = append(c.Stmts, t)
+			}
+		}
+		return c
+	case *ir.If:
+		return &ir.If{Pos: st.Pos, Cond: st.Cond, Then: body(st.Then), Else: s.rest(st.Else)}
+	case *ir.For:
+		return &ir.For{Pos: st.Pos, Var: st.Var, From: st.From, To: st.To, Body: body(st.Body)}
+	case *ir.ForEach:
+		return &ir.ForEach{Pos: st.Pos, Var: st.Var, Over: st.Over, Body: body(st.Body)}
+	case *ir.While:
+		return &ir.While{Pos: st.Pos, Cond: st.Cond, Body: body(st.Body)}
+	}
+	return st
+}
