@@ -348,15 +348,20 @@ func (s *summariser) mentions(n ast.Node, v *check.Var) bool {
 func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.Var) bool {
 	found := false
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Assign:
-			found = found || n != except && s.mentions(n.RHS, v)
-		case *ast.VarDecl:
-			found = found || n.Init != nil && s.mentions(n.Init, v)
-		case *ast.Tilde, *ast.TargetPlus:
-			found = found || s.mentions(n, v)
+		at, ok := n.(ast.Stmt)
+		if !ok || at == ast.Stmt(except) {
+			return false
 		}
-		return !found
+		for c := range ast.Children(at) {
+			if _, ok := c.(ast.Stmt); ok {
+				return true // only conditions are read here
+			}
+		}
+		if set, ok := at.(*ast.Assign); ok {
+			n = set.RHS
+		}
+		found = found || s.mentions(n, v)
+		return false
 	}, nil)
 	return found
 }
