@@ -37,8 +37,8 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 	return nil
 }
 
-// TestLoops binds every program of testdata/loops as usual, and once more with all loops unrolled as
-// the reference. It compares log density, gradient and outputs, and the gradient with finite
+// TestLoops binds every program of testdata/loops as usual, and once more with all loops unrolled
+// as the reference. It compares log density, gradient and outputs, and the gradient with finite
 // differences. The first line of each file is a comment `// DATA {…}` with the data in JSON. The
 // second is a comment with the expected number of loops of each kind, in the model block and
 // transformed parameters: `// LOOPS lanes=1 scans=0 carried=0 iterated=0 unrolled=0 ifs=0`.

@@ -1,6 +1,6 @@
 // Package vm is the executor: it makes code of a loop nest once and runs it millions of times
-// without allocating. It has a portable interpreter and, if processor and system support it, machine
-// code.
+// without allocating. It has a portable interpreter and, if processor and system support it,
+// machine code.
 //
 // Map of the package:
 //
@@ -142,11 +142,11 @@
 //     written, which takes 14 cycles. Stochastic volatility of 2000 days 14.6 → 7.3 µs (Zen 3).
 //
 //   - Two workers instead of one, in alternating runs, as minima of many evaluations. The Zen 5
-//     (AVX-512) had two processors and some 20 other jobs, so several gains are too low: skew-normal
-//     regression of 50,000 rows 404 → 204 µs, Student-t regression of 100,000 rows with two
-//     groupings 408 → 221, Poisson regression of 100,000 × 10 302 → 186, topics (latent Dirichlet
-//     allocation) of 40,000 words 1.84 → 1.03 ms, of 33,000 with ldaK5 of posteriordb 1.70 →
-//     1.25, logistic regression of 200,000 × 20 2.20 → 1.46, which reads 64 MB, Poisson terms
+//     (AVX-512) had two processors and some 20 other jobs, so several gains are too low:
+//     skew-normal regression of 50,000 rows 404 → 204 µs, Student-t regression of 100,000 rows with
+//     two groupings 408 → 221, Poisson regression of 100,000 × 10 302 → 186, topics (latent
+//     Dirichlet allocation) of 40,000 words 1.84 → 1.03 ms, of 33,000 with ldaK5 of posteriordb 1.70
+//     → 1.25, logistic regression of 200,000 × 20 2.20 → 1.46, which reads 64 MB, Poisson terms
 //     of 100,000 rows by reduce_sum 156 → 95 µs.
 //
 //   - The same for factors, solves, lanes of regions and products with many terms, on a machine of
@@ -162,8 +162,8 @@
 // # What it does not do
 //
 // Go's loops, not machine code, compute functions without a routine (such as incomplete gamma
-// functions), sums of a few neighbours each, sums of logarithms, and lanes of regions that work with
-// arrays. Scans with lanes and scans whose bodies have lanes are not distributed.
+// functions), sums of a few neighbours each, sums of logarithms, and lanes of regions that work
+// with arrays. Scans with lanes and scans whose bodies have lanes are not distributed.
 //
 // Columns of data have numbers of 64 bits, even if each of them fits 32 bits. With 32 bits, both
 // products of a logistic regression of 1000 × 24 would take 0.85 of the time, its gradient 0.9.
@@ -176,10 +176,10 @@
 // inverses without lanes, solves with few right sides, products with sparse matrices, or copies of
 // point and gradient. Nor do they share sums by index tables with nearly as many elements as terms:
 // neighbours on a map (120,000 areas with 600,000 edges take 1.46 ms, with two workers 1.50), and
-// sums into a symmetric matrix (0.16 ms of the exact Gaussian process of 500 points). Without a copy
-// of the array for each part, these would need a table of terms by element, and terms stored before
-// they are added. A hidden Markov model and GARCH are scans; the first gains a factor of 1.1, the
-// second nothing. 600,000 days of stochastic volatility gain 1.1, because copies of point and
+// sums into a symmetric matrix (0.16 ms of the exact Gaussian process of 500 points). Without a
+// copy of the array for each part, these would need a table of terms by element, and terms stored
+// before they are added. A hidden Markov model and GARCH are scans; the first gains a factor of 1.1,
+// the second nothing. 600,000 days of stochastic volatility gain 1.1, because copies of point and
 // gradient take a quarter of the time. If other jobs use the second processor all the time, two
 // workers take longer than one: that Gaussian process 1.25 times as long, GARCH 1.4 to 1.6.
 package vm
