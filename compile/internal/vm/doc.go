@@ -146,8 +146,8 @@
 //     skew-normal regression of 50,000 rows 404 → 204 µs, Student-t regression of 100,000 rows with
 //     two groupings 408 → 221, Poisson regression of 100,000 × 10 302 → 186, topics (latent
 //     Dirichlet allocation) of 40,000 words 1.84 → 1.03 ms, of 33,000 with ldaK5 of posteriordb
-//     1.70 → 1.25, logistic regression of 200,000 × 20 2.20 → 1.46, which reads 64 MB, Poisson terms
-//     of 100,000 rows by reduce_sum 156 → 95 µs.
+//     1.70 → 1.25, logistic regression of 200,000 × 20 2.20 → 1.46, which reads 64 MB, Poisson
+//     terms of 100,000 rows by reduce_sum 156 → 95 µs.
 //
 //   - The same for factors, solves, lanes of regions and products with many terms, on a machine of
 //     two busy processors. Both workers had priority over other jobs; minima of some 500 single
@@ -179,7 +179,7 @@
 // sums into a symmetric matrix (0.16 ms of the exact Gaussian process of 500 points). Without a
 // copy of the array for each part, these would need a table of terms by element, and terms stored
 // before they are added. A hidden Markov model and GARCH are scans; the first gains a factor of
-// 1.1, the second nothing. 600,000 days of stochastic volatility gain 1.1, because copies of point and
-// gradient take a quarter of the time. If other jobs use the second processor all the time, two
+// 1.1, the second nothing. 600,000 days of stochastic volatility gain 1.1, because copies of point
+// and gradient take a quarter of the time. If other jobs use the second processor all the time, two
 // workers take longer than one: that Gaussian process 1.25 times as long, GARCH 1.4 to 1.6.
 package vm
