@@ -138,7 +138,6 @@ var goroutines = map[string]string{
 	"internal/files/until.go":              "recovers, and goes on in the caller",
 	"study/reading.go":                     "recovers into an error",
 	"infer/session.go":                     "runChain recovers; the others wait",
-	"fit/run.go":                           "waits",
 	"front/report/report.go":               "recovers into an error, for each quantity",
 	"front/cmdstan/executable/generate.go": "recovers into an error, for each chain",
 	"front/lsp/framing.go":                 "reads; messages are handled by others, which recover",
@@ -162,7 +161,14 @@ func TestGoroutines(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			group := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return strings.HasSuffix(s.Path.Value, "/internal/goroutines\"") })
+			group := false
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Group" {
+					x, ok := s.X.(*ast.Ident)
+					group = group || ok && x.Name == "goroutines"
+				}
+				return true
+			})
 			ast.Inspect(f, func(n ast.Node) bool {
 				starts := false
 				switch n := n.(type) {
