@@ -440,7 +440,7 @@ func (g *Graph) allConst(args []Ref) bool {
 }
 
 // inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
-// array of which a few elements are read.
+// array when only a few of its elements are read.
 func (g *Graph) inflates(n *Node) bool {
 	return !g.eager && n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }

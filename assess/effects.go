@@ -56,12 +56,12 @@ type EffectOptions struct {
 	Of       []string // variables of the data
 	By       []string // variables whose values make groups, over which averages are taken
 	At       []At     // values that all rows get; all combinations
-	Contrast Contrast
-	Pairing  Pairing
-	Step     float64 // by which numbers are increased in comparisons
-	Outcome  string  // needed if the model has several
-	Link     bool    // on the scale of the linear predictor
-	Ranks    bool    // of the levels, by their predictions
+	Contrast Contrast // "": Difference
+	Pairing  Pairing  // "": Reference
+	Step     float64  // by which numbers are increased in comparisons; 0: 1
+	Outcome  string   // needed if the model has several
+	Link     bool     // on the scale of the linear predictor
+	Ranks    bool     // of the levels, by their predictions
 	Data     *data.Set
 	Seed     uint64
 	Parallel int
@@ -168,6 +168,7 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	if err != nil && o.Data == nil {
 		return nil, err
 	}
+	o.Step = cmp.Or(o.Step, 1)
 	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: cmp.Or(o.Data, fitted), known: map[string]averages{}}
 	kind := predict.Expected
 	if o.Link {

@@ -94,7 +94,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// extremeExceptions are functions of which points differ, and why. It is only to become shorter.
+// extremeExceptions has the functions that differ at some points, and why. It may only shrink.
 var extremeExceptions = map[string]string{
 	"beta_proportion_lpdf": addendsCancel,
 }

@@ -44,7 +44,7 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 func (b *Builder) marginal(a []Arg) ad.Ref {
 	const (
 		lost  = 1e-100
-		least = 1e-300 // of which the inverse is finite
+		least = 1e-300 // its inverse is finite
 	)
 	g := b.G
 	logs, k, t := b.hmm(a)

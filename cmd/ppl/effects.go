@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,6 +139,8 @@ func (o *effectOptions) check() error {
 		return usagef("--show %s needs --of: the variables that change", o.show)
 	case len(o.of) == 0 && o.rank:
 		return usagef("--rank needs --of: the variable whose levels are ranked")
+	case o.step == 0 || math.IsNaN(o.step) || math.IsInf(o.step, 0):
+		return usagef("--step is by how much a number increases, and must not be %v", o.step)
 	case o.link && (o.compare == "odds" || o.compare == "lift" || o.compare == "ratio"):
 		return usagef("--compare %s is of expected outcomes, and not of linear predictors: leave out --link", o.compare)
 	}
@@ -250,7 +253,11 @@ func (o *effectOptions) about(e *assess.Effects) string {
 	case o.show == "comparisons":
 		what += ": " + how
 	}
-	return what + ", averaged over the rows of the data; all other variables as observed."
+	others := "all other variables as observed"
+	if len(o.at) > 0 {
+		others = "in all rows, variables of --at have the values set, and all others are as observed"
+	}
+	return what + ", averaged over the rows of the data; " + others + "."
 }
 
 // labelsOf returns the texts that identify an effect.
@@ -373,7 +380,7 @@ func (o *effectOptions) none() float64 {
 
 // figures summarises the draws of an effect.
 func (o *effectOptions) figures(r assess.Effect) effectJSON {
-	j := effectJSON{Term: r.Term, To: "", By: settingsJSON(r.By), At: settingsJSON(r.At), Category: r.Category, Quantiles: []number{}}
+	j := effectJSON{Term: r.Term, By: settingsJSON(r.By), At: settingsJSON(r.At), Category: r.Category, Quantiles: []number{}}
 	if r.Level != nil {
 		j.To = r.Level.Label
 	}

@@ -163,6 +163,9 @@ func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file st
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if file != "" && f.Record() != nil {
+		return nil, nil, nil, usagef("%s keeps the model of its draws, so --model is not for it: leave it out", args[0])
+	}
 	if file != "" {
 		in := fitInput{input: o.input, model: file}
 		if _, err := in.posterior(cmd, f); err != nil {

@@ -467,7 +467,7 @@ func BenchmarkParseJSON(b *testing.B) {
 	}
 }
 
-// TestTuples reads tuples, of which the members are separate values.
+// TestTuples reads tuples. Each member of a tuple is a separate value.
 func TestTuples(t *testing.T) {
 	type inner struct {
 		A float64

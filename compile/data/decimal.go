@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// maxDigits is the largest number of decimal digits of which every number fits in 64 bits.
+// Every number with at most maxDigits decimal digits fits in 64 bits.
 const maxDigits = 19
 
 // powers are the powers of ten up to maxDigits.

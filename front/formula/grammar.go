@@ -2,6 +2,7 @@ package formula
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -148,6 +149,13 @@ func parse(text string) (*tree, *Error) {
 	if errors.As(err, &found) {
 		start := min(found.Position().Offset, max(len(text)-1, 0))
 		at, message = place{start, start + 1}, found.Message()
+	}
+	// The parser's own message names rules of the grammar, which users do not know.
+	if token := (*participle.UnexpectedTokenError)(nil); errors.As(err, &token) {
+		message = fmt.Sprintf("%q is not expected here", token.Unexpected.Value)
+		if token.Unexpected.EOF() {
+			message = "it ends too early"
+		}
 	}
 	return nil, errorf(at, form, "this is no formula: %s", message)
 }

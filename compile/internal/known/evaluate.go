@@ -70,7 +70,7 @@ type expression struct {
 	long bool      // it takes more than maxEvaluated statements, so it counts as not known
 	call bool      // it calls a user function
 	vars []*ir.Var // variables whose values it needs
-	only []*ir.Var // variables of which it needs only the sizes
+	only []*ir.Var // variables; it needs only their sizes
 }
 
 // NewEvaluators returns the evaluators of a program. Their memory and statements count against the

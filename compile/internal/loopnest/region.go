@@ -191,7 +191,7 @@ func (x *lowering) output(k int) Value {
 	return v
 }
 
-// lowerChosen lowers a region of which one body runs.
+// lowerChosen lowers a region that runs one of its bodies.
 func (x *lowering) lowerChosen(reg *Region, args []LaneValue) {
 	l := &reg.Layout
 	first := l.First()
