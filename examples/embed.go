@@ -1,13 +1,13 @@
-// Package examples holds example models; its tests compare each of them with
-// what real Stan gave (expected.json, see README.md).
+// Package examples has example models. Its tests compare each of them with the results of real Stan
+// (expected.json, see README.md).
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package examples
 
 import "embed"
 
-// Files are the models of the examples with their data, in a folder each:
-// garch/garch.model and garch/garch.data.json.
+// Files has the example models and their data, each in its folder: garch/garch.model and
+// garch/garch.data.json.
 //
 //go:embed */*.model */*.data.json
 var Files embed.FS

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// expected is an expected.json.
+// expected is the content of an expected.json.
 type expected struct {
 	UnconstrainedNames []string `json:"unconstrained_names"`
 	ConstrainedNames   []string `json:"constrained_names"`
@@ -69,7 +69,7 @@ func load(t *testing.T, name string, o ppl.BindOptions) (*ppl.Posterior, expecte
 	return posterior, e
 }
 
-// tolerance is relative to the figure, or absolute below 1.
+// tolerance is the relative error allowed for a number; for numbers below 1, the absolute error.
 const tolerance = 1e-10
 
 func near(t *testing.T, what string, got, want float64) {
@@ -79,8 +79,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestDensities compares log densities in three forms, gradients, constrained
-// values and names at the recorded points.
+// TestDensities compares names, log densities in three forms, gradients and constrained values with
+// those of Stan at the recorded points.
 func TestDensities(t *testing.T) {
 	for _, name := range names(t) {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestDensities(t *testing.T) {
 	}
 }
 
-// TestAllocations: a gradient does not allocate.
+// TestAllocations checks that computing a gradient does not allocate.
 func TestAllocations(t *testing.T) {
 	for _, name := range names(t) {
 		posterior, e := load(t, name, ppl.BindOptions{})
@@ -145,8 +145,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// runs is what TestPosteriors samples: every example by NUTS, and one by static
-// HMC too.
+// runs lists what TestPosteriors samples: every example by NUTS, and one also by static HMC.
 var runs = []struct {
 	example string
 	options ppl.Options
@@ -160,10 +159,10 @@ var runs = []struct {
 	{"stochastic_volatility", ppl.Options{Seed: 17, Sampler: nuts.Sampler{}}},
 }
 
-// TestPosteriors compares posterior means and standard deviations with those of
-// Stan's long runs, in Monte Carlo standard errors of the difference. Seeds are
-// fixed; were they not, the test would fail by chance once in a million runs:
-// the threshold is the normal quantile at 1e-6 over the number of comparisons.
+// TestPosteriors compares posterior means and standard deviations with those of Stan's long runs.
+// Seeds are fixed. With random seeds, the test would fail by chance once in a million runs: the
+// maximum difference, in Monte Carlo standard errors, is the normal quantile at 1e-6 over the
+// number of comparisons.
 func TestPosteriors(t *testing.T) {
 	short.Skip(t, "it samples six posteriors")
 	comparisons := 0
@@ -197,10 +196,10 @@ func TestPosteriors(t *testing.T) {
 				if row.Rhat > 1.05 {
 					t.Errorf("%s: R-hat %.3f", s.Name, row.Rhat)
 				}
-				// The variance of an estimate is that of one draw over the effective
-				// number of draws for it, which for the second moment is another (and
-				// for chains whose draws alternate a much smaller) number than for the
-				// mean; for Stan's run it is taken to be the same share of the draws.
+				// The squared standard error of an estimate is the variance of a draw over the
+				// effective sample size. For second moments this size differs from that for means,
+				// and is much smaller if draws alternate. Stan's runs are assumed to have the same
+				// ratio of effective sample size to draws.
 				chains := byChain(fit, s.Name)
 				seMean := s.SD * math.Sqrt(1/row.ESSBulk+1/s.ESSBulk)
 				share := float64(len(chains)*len(chains[0])) / float64(e.Draws)
@@ -219,8 +218,8 @@ func TestPosteriors(t *testing.T) {
 	}
 }
 
-// twoSided is the z that a standard normal exceeds in absolute value with
-// probability p.
+// twoSided returns the z that a standard normal variable exceeds in absolute value with probability
+// p.
 func twoSided(p float64) float64 {
 	lo, hi := 0.0, 20.0
 	for range 100 {
@@ -234,11 +233,11 @@ func twoSided(p float64) float64 {
 	return lo
 }
 
-// byChain is the draws of one quantity, a slice per chain.
+// byChain returns the draws of a quantity, one slice per chain.
 func byChain(fit *ppl.Fit, name string) [][]float64 {
 	q, err := fit.Quantity(name)
 	if err != nil {
-		panic(err) // a name that the test has taken from the fit
+		panic(err) // the test has taken the name from the fit
 	}
 	return q.Chains
 }

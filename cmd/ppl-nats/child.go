@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// child is a process that makes fits, one after another. What ends it, a fault or a want
-// of memory, ends no other.
+// child is a process that runs fits, one after another. If it crashes or runs out of memory, other
+// processes continue.
 type child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -22,7 +22,7 @@ type child struct {
 	models map[string]bool // that it has
 }
 
-// tail keeps the end of what a process has said.
+// tail keeps the last 2000 bytes of a process's standard error.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -55,7 +55,8 @@ func startChild(program string) (*child, error) {
 	return c, nil
 }
 
-// do has a unit done. An error says why the process has ended.
+// do sends a unit to the process and returns its result. On failure, the error contains the last
+// output of the process.
 func (c *child) do(unit *frame, model func(digest string) ([]byte, error)) ([]byte, error) {
 	result, err := c.exchange(unit, model)
 	if err == nil {
@@ -78,7 +79,7 @@ func (c *child) do(unit *frame, model func(digest string) ([]byte, error)) ([]by
 	return nil, errors.New(text)
 }
 
-// modelGone is a model that is not on the server.
+// modelGone is the error for a model that is not on the server.
 type modelGone struct{ error }
 
 func (c *child) exchange(unit *frame, model func(digest string) ([]byte, error)) ([]byte, error) {

@@ -4,5 +4,5 @@ package main
 
 import "os/exec"
 
-// apart does nothing here: processes end when their standard input does.
+// apart does nothing here: children end when their standard input is closed.
 func apart(*exec.Cmd) {}

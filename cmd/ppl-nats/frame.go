@@ -10,15 +10,15 @@ import (
 	"io"
 )
 
-// A frame is a record on a standard stream: four numbers of 32 bits, little endian (a
-// magic, the lengths of header and payload, the CRC-32C of both), a header in JSON and a
-// payload of bytes. Package study of ppl writes and reads them too.
+// A frame is a record on a standard stream. It has four little-endian 32-bit numbers (a magic
+// number, the lengths of header and payload, and the CRC-32C of both), a JSON header, and a payload
+// of bytes. Package study of ppl uses the same format.
 type frame struct {
 	header header
-	raw    []byte // as it stands on the stream
+	raw    []byte // the encoded frame
 }
 
-// header is what this program reads of a header.
+// header has the fields of a frame's header that this program uses.
 type header struct {
 	Type   string `json:"type"` // model, unit, result, ack, end, done, note
 	Key    string `json:"key,omitempty"`
@@ -40,7 +40,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errFrame = errors.New("a record is damaged")
 
-// readFrame reads a frame; io.EOF where there is none.
+// readFrame reads a frame. It returns io.EOF at the end of the stream.
 func readFrame(r io.Reader) (*frame, error) {
 	raw := make([]byte, frameHead)
 	if _, err := io.ReadFull(r, raw); err != nil {
@@ -75,12 +75,12 @@ func newFrame(header any, payload []byte) []byte {
 	return append(append(out, text...), payload...)
 }
 
-// payload is what follows the header.
+// payload returns the bytes after the header.
 func (f *frame) payload() []byte {
 	return f.raw[frameHead+int(binary.LittleEndian.Uint32(f.raw[4:])):]
 }
 
-// givenUp is the result of a unit that was tried too often.
+// givenUp returns the result of a unit that failed too often.
 func givenUp(key, reason string, deliveries int) []byte {
 	message := fmt.Sprintf("the fit was given up after %d attempts: %s", deliveries, reason)
 	return newFrame(map[string]any{"type": "result", "key": key, "status": "failed", "message": message,

@@ -1,24 +1,24 @@
-// Command ppl-nats takes the fits of studies to workers on other machines, over NATS
+// Command ppl-nats distributes the fits of studies to workers on other machines, over NATS
 // JetStream.
 //
-//	ppl-nats serve --dir DIR     a server, which keeps what is under way in DIR
-//	ppl-nats worker URL          make fits of the studies that the server has
-//	ppl-nats run URL             what `ppl study --engine nats` runs
-//	ppl-nats dead URL            fits that were given up, with the error of each
+//	ppl-nats serve --dir DIR     run the server, which stores queues and results in DIR
+//	ppl-nats worker URL          run fits of the studies on the server
+//	ppl-nats run URL             the command that `ppl study --engine nats` runs
+//	ppl-nats dead URL            list the fits that were given up, with their errors
 //
-// It is a separate module and knows nothing of models: fits are bytes, which `ppl task -`
-// turns into results, also bytes.
+// It is a separate module and does not know models: a fit is a sequence of bytes, which `ppl task
+// -` turns into a result, also bytes.
 //
 //	main.go    options
 //	serve.go   the server
-//	queue.go   the streams: what is to be done, results, dead letters, large objects
-//	run.go     a study: units to the queue, results from it
-//	worker.go  a worker: units from the queue, results to it; child.go: the processes that make fits
+//	queue.go   the streams: units of work, results, dead letters, large objects
+//	run.go     a study: sends units to the queue, receives results
+//	worker.go  a worker: takes units from the queue, returns results; child.go: its processes
 //	frame.go   the records on standard streams
 //
-// A unit of work lies in a work queue until its result is in the stream of results, and
-// that until `ppl study` has written it to its journal. So each is made at least once, and
-// as results are named by the digest of what they are results of, each counts once.
+// A unit of work stays in the work queue until its result is in the stream of results. A result
+// stays there until `ppl study` has written it to its journal. So each unit runs at least once. A
+// result is named by the digest of its unit, so each counts only once.
 package main
 
 import (

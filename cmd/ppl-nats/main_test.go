@@ -33,7 +33,7 @@ var programs struct {
 	err  error
 }
 
-// built builds ppl and ppl-nats, and puts them on the PATH.
+// built builds ppl and ppl-nats, and adds them to the PATH.
 func built(t *testing.T) {
 	t.Helper()
 	programs.once.Do(func() {
@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// process is a program that runs beside the test.
+// process is a program that runs during the test.
 type process struct {
 	cmd  *exec.Cmd
 	args []string
@@ -91,7 +91,7 @@ func begin(t *testing.T, args ...string) *process {
 	return p
 }
 
-// address is one where nobody listens.
+// address returns an unused local address.
 func address(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,7 +115,8 @@ func ppl(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// plan writes the plan of a study with so many fits to simulated data, and two that fail.
+// plan writes the plan of a study with the given number of fits to simulated data, and two fits
+// that fail.
 func plan(t *testing.T, fits, draws int) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -152,8 +153,8 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// once reports how many results there are in the journal of a study; one that is there
-// twice is an error.
+// once returns the number of results in the journal of a study. A result that occurs twice fails
+// the test.
 func once(t *testing.T, dir string) int {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "journal", "study.frames"))
@@ -177,9 +178,9 @@ func once(t *testing.T, dir string) int {
 	}
 }
 
-// A study over NATS, whose workers and server are killed at random moments, loses nothing,
-// counts nothing twice, and has the results of one in a process. PPL_NATS_FITS makes it a
-// long one, with a kill each second.
+// TestFaults kills the workers and the server of a study at random moments. No result may be lost
+// or counted twice, and the results must equal those of a local run. PPL_NATS_FITS sets the number
+// of fits of a longer test, with a kill each second.
 func TestFaults(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no signals on Windows")
@@ -217,7 +218,7 @@ func TestFaults(t *testing.T) {
 				server.kill()
 				server.start(t)
 				kills["server"]++
-			case n%4 == 2: // as a network that is cut: its units are given to others meanwhile
+			case n%4 == 2: // like a network failure: other workers get its units meanwhile
 				w := workers[mathrand.IntN(len(workers))]
 				w.cmd.Process.Signal(syscall.SIGSTOP)
 				time.Sleep(2500 * time.Millisecond)
@@ -243,15 +244,15 @@ func TestFaults(t *testing.T) {
 	if !strings.Contains(told, fmt.Sprintf(`"fits":%d,`, fits+3)) || !strings.Contains(told, `"failed":2,`) {
 		t.Error(told)
 	}
-	if n := once(t, out); n != fits+2 { // one has no data, and is no fit
+	if n := once(t, out); n != fits+2 { // one has invalid data, and is not fitted
 		t.Errorf("%d results of %d fits", n, fits+2)
 	}
 	ppl(t, "study", path, "--out", filepath.Join(dir, "local"), "-q")
 	same(t, out, filepath.Join(dir, "local"))
 }
 
-// A fit whose processes die is given up after some attempts; it is a row that says why,
-// and a dead letter.
+// TestDeadLetters checks that a fit whose process always dies is given up after some attempts. The
+// study then has a row with the error, and the server a dead letter.
 func TestDeadLetters(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program that dies is a script of a shell")
@@ -284,8 +285,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// Workers come in by TLS and with the token; others do not. Units and results that are
-// large go by way of objects.
+// TestTLS checks that workers can connect only with TLS and the token. Large units and results are
+// passed as objects.
 func TestTLS(t *testing.T) {
 	built(t)
 	dir, _ := plan(t, 1, 20)
@@ -338,7 +339,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// What is damaged is refused, and does not ask for memory.
+// TestFrames checks that damaged frames are refused, without allocating the lengths that they
+// state.
 func TestFrames(t *testing.T) {
 	whole := newFrame(header{Type: "note", Text: "a"}, []byte("payload"))
 	if f, err := readFrame(bytes.NewReader(whole)); err != nil || string(f.payload()) != "payload" || f.header.Text != "a" {
@@ -346,7 +348,7 @@ func TestFrames(t *testing.T) {
 	}
 	for i := range whole {
 		if i >= 4 && i < 12 {
-			continue // lengths: the stream ends before
+			continue // the lengths: a longer one only reaches the end of the stream
 		}
 		bad := bytes.Clone(whole)
 		bad[i] ^= 1

@@ -13,27 +13,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The streams, and the bucket of objects.
+// The streams, and the bucket for large objects.
 const (
-	workStream   = "PPL_WORK"    // units, until their results are there; subjects ppl.work.STUDY
-	resultStream = "PPL_RESULTS" // results, until they are in the journal of the study; ppl.result.STUDY
+	workStream   = "PPL_WORK"    // units until they have a result; subjects ppl.work.STUDY
+	resultStream = "PPL_RESULTS" // results until the study's journal has them; ppl.result.STUDY
 	deadStream   = "PPL_DEAD"    // fits that were given up; ppl.dead.STUDY
-	bucket       = "PPL_OBJECTS" // models, and units and results that are large
+	bucket       = "PPL_OBJECTS" // models, and large units and results
 
-	objectHeader = "Ppl-Object" // names the object that a message stands for
-	inline       = 512 << 10    // bytes up to which a message holds what it is about
-	maxQueued    = 20_000       // units in the work queue; who adds more waits
+	objectHeader = "Ppl-Object" // names the object that holds the body of a message
+	inline       = 512 << 10    // largest body, in bytes, that is sent within a message
+	maxQueued    = 20_000       // maximum number of units in the work queue; adding more waits
 	keepObjects  = 30 * 24 * time.Hour
 )
 
-// queueOptions say how the server is reached.
+// queueOptions are the options for connecting to the server.
 type queueOptions struct {
 	url, token, ca string
-	ackWait        time.Duration // without a word of its worker, a unit is given to another
-	tries          int           // deliveries of a unit, after which it is given up
+	ackWait        time.Duration // without a sign of life for this long, another worker gets the unit
+	tries          int           // maximum number of deliveries of a unit before it is given up
 }
 
-// queue is a connection with its streams.
+// queue is a connection to the server and its streams.
 type queue struct {
 	options queueOptions
 	conn    *nats.Conn
@@ -41,7 +41,7 @@ type queue struct {
 	objects jetstream.ObjectStore
 }
 
-// connect connects, and makes what there is not.
+// connect connects to the server, and creates missing streams.
 func connect(ctx context.Context, o queueOptions, stderr io.Writer) (*queue, error) {
 	options := []nats.Option{
 		nats.Name("ppl-nats"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, 200*time.Millisecond),
@@ -84,12 +84,12 @@ func connect(ctx context.Context, o queueOptions, stderr io.Writer) (*queue, err
 	return q, nil
 }
 
-// temporary reports whether a server that cannot be reached may be reached later.
+// temporary reports whether connecting to the server again may succeed.
 func temporary(err error) bool {
 	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || strings.Contains(err.Error(), "connection re")
 }
 
-// ensure makes the streams and the bucket, if they are not there.
+// ensure creates the streams and the bucket, if they are missing.
 func (q *queue) ensure(ctx context.Context) error {
 	for _, s := range []jetstream.StreamConfig{
 		{Name: workStream, Subjects: []string{"ppl.work.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
@@ -112,12 +112,12 @@ func (q *queue) close() {
 	}
 }
 
-// permanent is an error after which nothing is tried again.
+// permanent is an error that must not be retried.
 type permanent struct{ error }
 
 func (p *permanent) Unwrap() error { return p.error }
 
-// again tries until it succeeds: servers are killed, and come again.
+// again retries until try succeeds, because a killed server may be restarted.
 func again(ctx context.Context, try func() error) error {
 	wait := 50 * time.Millisecond
 	for {
@@ -134,13 +134,13 @@ func again(ctx context.Context, try func() error) error {
 	}
 }
 
-// limited is a context for a request.
+// limited returns a context with the time limit of one request.
 func limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 10*time.Second)
 }
 
-// put publishes bytes: as a message or, if they are large, as an object that it names. id
-// tells the server about messages that come twice.
+// put publishes a message. A large body is stored as an object that the message names. The server
+// drops further messages with the same id.
 func (q *queue) put(ctx context.Context, subject, id string, body []byte) error {
 	m := nats.NewMsg(subject)
 	m.Data = body
@@ -164,7 +164,7 @@ func (q *queue) put(ctx context.Context, subject, id string, body []byte) error 
 	})
 }
 
-// body is what put has published.
+// body returns the bytes that were published with put.
 func (q *queue) body(ctx context.Context, m jetstream.Msg) ([]byte, error) {
 	name := m.Headers().Get(objectHeader)
 	if name == "" {
@@ -186,7 +186,7 @@ func (q *queue) object(ctx context.Context, name string) (body []byte, err error
 	return body, err
 }
 
-// acknowledge removes a message, and the object that it names.
+// acknowledge removes a message and its object.
 func (q *queue) acknowledge(ctx context.Context, m jetstream.Msg) error {
 	if name := m.Headers().Get(objectHeader); name != "" {
 		ctx, cancel := limited(ctx)
@@ -198,7 +198,7 @@ func (q *queue) acknowledge(ctx context.Context, m jetstream.Msg) error {
 	return m.Ack()
 }
 
-// dead is a fit that was given up.
+// dead describes a fit that was given up.
 type dead struct {
 	Study      string    `json:"study"`
 	Key        string    `json:"key"`
@@ -208,7 +208,7 @@ type dead struct {
 	Time       time.Time `json:"time"`
 }
 
-// listDead prints the fits that were given up, an object per line.
+// listDead prints the fits that were given up, one JSON object per line.
 func (q *queue) listDead(ctx context.Context, w io.Writer) error {
 	s, err := q.js.Stream(ctx, deadStream)
 	if err != nil {
@@ -236,7 +236,7 @@ func (q *queue) listDead(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// bury notes a fit that was given up.
+// bury stores a dead letter for a fit that was given up.
 func (q *queue) bury(ctx context.Context, d dead) error {
 	text, err := json.Marshal(d)
 	if err != nil {

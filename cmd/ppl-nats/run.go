@@ -12,24 +12,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// study is a study that is under way.
+// study is a running study.
 type study struct {
 	queue *queue
 	name  string
 
-	writing sync.Mutex // apart from mu, as a write may wait for ppl study, which waits for what mu guards
+	writing sync.Mutex // separate from mu: a write may wait for ppl study, which may wait for mu
 	out     *bufio.Writer
 
 	mu          sync.Mutex
-	outstanding map[string][]byte        // units without a result, by key: what to publish again if the server has lost it
-	unacked     map[string]jetstream.Msg // results that `ppl study` has not written yet
+	outstanding map[string][]byte        // units without a result, by key; published again if lost
+	unacked     map[string]jetstream.Msg // results that `ppl study` has not acknowledged yet
 	ended       bool                     // there are no more units
-	progress    time.Time                // when something last came or went
+	progress    time.Time                // time of the last result or acknowledgement
 	finished    chan struct{}
 }
 
-// run takes units from in to the queue and results from there to out, until in has ended
-// and all results are there and acknowledged.
+// run sends units from in to the queue and results from the queue to out. It returns when in has
+// ended and all results have been received and acknowledged.
 func run(ctx context.Context, q *queue, name string, in io.Reader, out io.Writer) error {
 	if name == "" {
 		return errors.New("--study is missing")
@@ -55,10 +55,10 @@ func run(ctx context.Context, q *queue, name string, in io.Reader, out io.Writer
 	return q.conn.FlushTimeout(5 * time.Second) // acknowledgements
 }
 
-// units reads what `ppl study` says.
+// units processes the frames that `ppl study` sends.
 func (s *study) units(ctx context.Context, in io.Reader) error {
 	r := buffered(in)
-	// Units are published by several at a time, as each waits for the server's word.
+	// Several goroutines publish units, since each waits for the server's confirmation.
 	todo := make(chan *frame)
 	defer close(todo)
 	failed := make(chan error, 16)
@@ -82,8 +82,8 @@ func (s *study) units(ctx context.Context, in io.Reader) error {
 				return err
 			}
 		case "unit":
-			// Acknowledgements come on the same stream, so that nobody waits here: ppl study
-			// itself sends no more units than there is room for.
+			// Do not wait here, since acknowledgements arrive on the same stream. ppl study limits
+			// the number of units that it sends.
 			s.mu.Lock()
 			s.outstanding[f.header.Key] = f.raw
 			s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *study) units(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// check ends the study if there is nothing left.
+// check ends the study when all units have results.
 func (s *study) check() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *study) check() {
 	}
 }
 
-// model puts a model where workers find it.
+// model stores a model as an object, from where workers read it.
 func (s *study) model(ctx context.Context, f *frame) error {
 	return again(ctx, func() error {
 		ctx, cancel := limited(ctx)
@@ -140,7 +140,7 @@ func (s *study) model(ctx context.Context, f *frame) error {
 	})
 }
 
-// results takes results from the queue.
+// results passes results from the queue to `ppl study`.
 func (s *study) results(ctx context.Context) error {
 	var c jetstream.Consumer
 	for ctx.Err() == nil {
@@ -164,7 +164,7 @@ func (s *study) results(ctx context.Context) error {
 		}
 		for m := range batch.Messages() {
 			body, err := s.queue.body(ctx, m)
-			if err != nil { // an object that is gone: the result was taken already
+			if err != nil { // the object is gone, so this result was already received
 				s.queue.acknowledge(ctx, m)
 				continue
 			}
@@ -181,12 +181,12 @@ func (s *study) results(ctx context.Context) error {
 				return err
 			}
 			if len(batch.Messages()) == 0 {
-				s.flush() // nothing more is there yet
+				s.flush() // no further result is waiting
 			}
 		}
 		s.flush()
 		if err := batch.Error(); err != nil && !errors.Is(err, jetstream.ErrNoMessages) {
-			c = nil // the server has gone, or has lost the consumer
+			c = nil // the server has stopped, or has lost the consumer
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
@@ -206,8 +206,8 @@ func (s *study) flush() error {
 	return s.out.Flush()
 }
 
-// watch publishes units again that the server has lost, with its disk for instance: when
-// nothing comes, and nothing lies in the queues.
+// watch publishes units again that the server has lost, for instance with its disk. It does so when
+// no results arrive although the queues are empty.
 func (s *study) watch(ctx context.Context) error {
 	for {
 		select {
@@ -230,7 +230,7 @@ func (s *study) watch(ctx context.Context) error {
 		s.mu.Unlock()
 		s.queue.ensure(ctx)
 		for _, u := range lost {
-			// Another name: the server may remember the first, and drop what has it.
+			// A new id, because the server may remember the first one and drop the message.
 			id := fmt.Sprintf("again.%d.%s%s", time.Now().Unix(), s.name, u[0])
 			if err := s.queue.put(ctx, "ppl.work."+s.name, id, []byte(u[1])); err != nil {
 				return err

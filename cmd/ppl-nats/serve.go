@@ -18,7 +18,7 @@ import (
 type serverOptions struct {
 	dir, listen      string
 	token, cert, key string
-	sync             bool // write through to the disk at each message
+	sync             bool // sync each message to the disk
 }
 
 // serve runs a server until ctx ends.

@@ -28,12 +28,12 @@ type worker struct {
 	name    string
 
 	mu     sync.Mutex
-	held   map[jetstream.Msg]bool // messages that were taken and have no result yet
+	held   map[jetstream.Msg]bool // messages taken from the queue that have no result yet
 	models map[string][]byte
-	quick  bool // fits take so little that the next is taken before one is done
+	quick  bool // fits are so short that the next units are fetched in advance
 }
 
-// work makes fits until ctx ends. Units that are not done then go back to the queue.
+// work runs fits until ctx ends. Unfinished units then return to the queue.
 func work(ctx context.Context, q *queue, o workerOptions, stderr io.Writer) error {
 	path, err := exec.LookPath(o.program)
 	if err != nil {
@@ -60,7 +60,7 @@ func work(ctx context.Context, q *queue, o workerOptions, stderr io.Writer) erro
 	return errors.Join(q.conn.FlushTimeout(2*time.Second), context.Cause(ctx))
 }
 
-// beat says of all units that were taken that they are under way.
+// beat regularly reports to the server that the worker still has its units.
 func (w *worker) beat(ctx context.Context) {
 	for {
 		select {
@@ -76,8 +76,7 @@ func (w *worker) beat(ctx context.Context) {
 	}
 }
 
-// take takes units from the queue, as many as there are slots for, and where fits are
-// quick as many again.
+// take fetches as many units as there are slots, or twice as many if fits are quick.
 func (w *worker) take(ctx context.Context, todo chan<- jetstream.Msg) {
 	var c jetstream.Consumer
 	for ctx.Err() == nil {
@@ -127,7 +126,7 @@ func (w *worker) take(ctx context.Context, todo chan<- jetstream.Msg) {
 	}
 }
 
-// slot does units, one after another, by a separate process.
+// slot runs units, one after another, in a separate process.
 func (w *worker) slot(ctx context.Context, todo <-chan jetstream.Msg) {
 	var c *child
 	defer func() {
@@ -153,7 +152,7 @@ func (w *worker) slot(ctx context.Context, todo <-chan jetstream.Msg) {
 	}
 }
 
-// unit does a unit: its result is in the queue before it is gone from there.
+// unit runs a unit. It removes the unit from the work queue only after publishing the result.
 func (w *worker) unit(ctx context.Context, m jetstream.Msg, c **child) error {
 	study := strings.TrimPrefix(m.Subject(), "ppl.work.")
 	deliveries := 1
@@ -207,7 +206,7 @@ func (w *worker) unit(ctx context.Context, m jetstream.Msg, c **child) error {
 	return w.queue.acknowledge(ctx, m)
 }
 
-// giveUp makes a unit that was tried too often a result that says so, and a dead letter.
+// giveUp publishes an error as the result of a unit that failed too often, and a dead letter.
 func (w *worker) giveUp(ctx context.Context, m jetstream.Msg, study, key, reason string, deliveries int) error {
 	if err := w.queue.bury(ctx, dead{study, key, reason, deliveries, w.name, time.Now().UTC()}); err != nil {
 		return err
@@ -218,7 +217,7 @@ func (w *worker) giveUp(ctx context.Context, m jetstream.Msg, study, key, reason
 	return w.queue.acknowledge(ctx, m)
 }
 
-// model reads a model, once.
+// model returns the text of a model, which is fetched only once.
 func (w *worker) model(ctx context.Context, digest string) ([]byte, error) {
 	w.mu.Lock()
 	text, ok := w.models[digest]

@@ -1,18 +1,17 @@
-// Command ppl-parquet writes a Parquet file of rows that it reads from its standard
-// input. `ppl convert --to parquet` runs it, so that ppl itself needs no library for
-// Parquet: it is a separate module.
+// Command ppl-parquet writes rows from its standard input to a Parquet file. `ppl convert --to
+// parquet` runs it. It is a separate module, so that ppl itself does not depend on a Parquet
+// library.
 //
 //	ppl-parquet FILE
 //
-// The input is a line of JSON, then the rows:
+// The input is a line of JSON, followed by the rows:
 //
 //	{"version": 1, "rows": 4000, "columns": [{"name": ".chain", "type": "int64"}, …], "metadata": {"key": "value"}}
 //
-// A row has a float64, little-endian, for each column, also for those of type int64 and
-// bool; NaN is a missing value of these. A text, of a column of type string, is the number
-// of its bytes, an unsigned integer of 64 bits, little-endian, and the bytes, in UTF-8.
-// Metadata become those of the file. There must be as many rows as is said; the file has
-// its name once it is complete.
+// A row has a little-endian float64 for each column, also for columns of type int64 and bool, in
+// which NaN is a missing value. A text, in a column of type string, is its length in bytes (a
+// little-endian unsigned 64-bit integer), then its bytes in UTF-8. The metadata are stored in the
+// file. The number of rows must be as stated. The file gets its name once it is complete.
 package main
 
 import (
@@ -52,13 +51,13 @@ type header struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// column is a column of the file.
+// column describes a column of the file.
 type column struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // float64, int64, bool or string
 }
 
-// node is the type of a column in Parquet; integers and logical values may be missing.
+// node returns the Parquet type of a column. Integers and logical values may be missing.
 func (c column) node() (parquet.Node, error) {
 	switch c.Type {
 	case "float64":
@@ -73,7 +72,7 @@ func (c column) node() (parquet.Node, error) {
 	return nil, fmt.Errorf("column %s has the type %q, which is not supported", c.Name, c.Type)
 }
 
-// ordered is a group whose fields keep their order: parquet.Group sorts them by name.
+// ordered is a group whose fields keep their order; parquet.Group sorts them by name.
 type ordered struct {
 	parquet.Group
 	fields []parquet.Field
@@ -81,10 +80,10 @@ type ordered struct {
 
 func (o ordered) Fields() []parquet.Field { return o.fields }
 
-// rowGroup is how many numbers are kept before they are written, about: 64 MiB.
+// rowGroup is the approximate number of values in a row group: 64 MiB.
 const rowGroup = 8 << 20
 
-// write writes the file; after an error there is none.
+// write writes the file. After an error it leaves no file.
 func write(path string, in io.Reader) (err error) {
 	r := bufio.NewReaderSize(in, 1<<20)
 	line, err := r.ReadBytes('\n')
@@ -102,8 +101,8 @@ func write(path string, in io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	// As ppl writes files: a random name in the same folder, which must be new, so that no link
-	// is followed; synced, renamed, and the folder synced.
+	// Write a new file with a random name in the same folder, so that no link is followed. Then
+	// sync and rename it, and sync the folder. Files of ppl are written in the same way.
 	var random [8]byte
 	rand.Read(random[:])
 	partial := path + "." + hex.EncodeToString(random[:]) + ".tmp"
@@ -136,7 +135,7 @@ func write(path string, in io.Reader) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes the names in a folder durable, where the system can do that.
+// syncFolder syncs a folder, so that renames in it are durable, on systems that can do that.
 func syncFolder(path string) error {
 	dir, err := os.Open(path)
 	if err != nil || runtime.GOOS == "windows" {
@@ -149,7 +148,7 @@ func syncFolder(path string) error {
 	return nil
 }
 
-// schema is that of the file.
+// schema returns the schema of the file.
 func (h *header) schema() (*parquet.Schema, error) {
 	group := ordered{Group: parquet.Group{}}
 	for _, c := range h.Columns {
@@ -172,7 +171,7 @@ func (h *header) schema() (*parquet.Schema, error) {
 	return parquet.NewSchema("rows", group), nil
 }
 
-// maxText bounds the texts, in bytes.
+// maxText is the maximum length of a text in bytes.
 const maxText = 1 << 20
 
 // copy writes the rows.
@@ -209,7 +208,7 @@ func (h *header) copy(w *parquet.Writer, in io.Reader) error {
 	return nil
 }
 
-// value is a number as a column has it.
+// value converts a number to the type of the column.
 func (c column) value(v float64) parquet.Value {
 	switch {
 	case c.Type == "float64":
@@ -222,7 +221,7 @@ func (c column) value(v float64) parquet.Value {
 	return parquet.Int64Value(int64(v))
 }
 
-// level says whether an optional value is there.
+// level returns the definition level in Parquet: 1 if an optional value is present, else 0.
 func (c column) level(v float64) int {
 	if c.Type == "float64" || math.IsNaN(v) {
 		return 0

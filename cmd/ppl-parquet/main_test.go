@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// input is the rows as ppl writes them, of numbers and texts.
+// input encodes rows of numbers and texts as ppl does.
 func input(header string, values ...any) *bytes.Buffer {
 	b := bytes.NewBufferString(header + "\n")
 	for _, v := range values {
@@ -31,7 +31,7 @@ func input(header string, values ...any) *bytes.Buffer {
 	return b
 }
 
-// Texts are texts, also those with commas, line breaks and nothing.
+// TestTexts checks columns of texts, including texts with commas or line breaks and empty ones.
 func TestTexts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.parquet")
 	if err := write(path, input(`{"version":1,"rows":3,"columns":[{"name":"data","type":"string"},{"name":"mean","type":"float64"}]}`,

@@ -32,9 +32,9 @@ func testService(t testing.TB) *service {
 	return s
 }
 
-// With a uniform prior the rates are Beta(1 + buyers, 1 + others), independent.
-// The probability that the second is the larger has a closed form for whole
-// parameters, a sum of ratios of beta functions.
+// With a uniform prior the rates are independent, each Beta(1 + buyers, 1 + others). The
+// probability that the second is larger has a closed form for integer parameters: a sum of ratios
+// of beta functions.
 func TestAnswer(t *testing.T) {
 	w := ask(testService(t), asked)
 	var got struct{ Variants []answer }
@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 		exact += math.Exp(lbeta(a1+i, b1+b2) - math.Log(b2+i) - lbeta(1+i, b2) - lbeta(a1, b1))
 	}
 	v := got.Variants
-	// The standard error of a probability by 1600 draws, some correlated, is below 0.01.
+	// The standard error of a probability estimated from 1600 correlated draws is below 0.01.
 	if p := v[1].ProbabilityBest; math.Abs(p-exact) > 0.03 || math.Abs(v[0].ProbabilityBest+p-1) > 1e-9 {
 		t.Errorf("the new variant is the best with probability %v, exactly %v; the old one %v", p, exact, v[0].ProbabilityBest)
 	}
@@ -84,7 +84,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A deadline and a client that goes end the sampling.
+// TestDeadline checks that sampling ends at the deadline, and when the client disconnects.
 func TestDeadline(t *testing.T) {
 	s := testService(t)
 	s.timeout = time.Microsecond
@@ -102,13 +102,13 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestMemory: what a request allocates does not grow unnoticed. A third of it is the comparison of
-// the log density with the reference evaluator, at nine points of each run.
+// TestMemory limits the memory that a request allocates. A third of it is for the comparison of the
+// log density with the reference evaluator, at nine points of each run.
 func TestMemory(t *testing.T) {
 	s := testService(t)
 	const requests = 20
 	var before, after runtime.MemStats
-	for range 2 { // the first time, tables are made
+	for range 2 { // the first requests also build tables
 		runtime.ReadMemStats(&before)
 		for range requests {
 			if w := ask(s, asked); w.Code != 200 {
@@ -122,8 +122,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest measures requests of 4 chains with 800 transitions each: B/op
-// is the allocation per request, p50 the median time of a request.
+// BenchmarkRequest measures requests of 4 chains with 800 transitions each. B/op is the memory
+// allocated per request, p50 the median time of a request.
 func BenchmarkRequest(b *testing.B) {
 	for _, bench := range []struct {
 		name    string

@@ -1,15 +1,14 @@
-// Command abtest is a service that compares variants of a page: which of them
-// makes most visitors buy, and how likely is that? It shows how a Go program has a
-// posterior inside: the model is compiled once, bound to the data of each
-// request, and sampled with a deadline.
+// Command abtest is a service that compares variants of a web page: which variant turns most
+// visitors into buyers, and how certain is that? It shows how to use a posterior in a Go program:
+// the model is compiled once, bound to the data of each request, and sampled with a deadline.
 //
 //	go run ./examples/abtest
 //	curl localhost:8080/best -d '{"variants": [
 //	  {"name": "old", "visitors": 1000, "buyers": 100},
 //	  {"name": "new", "visitors": 1000, "buyers": 125}]}'
 //
-// service.go has the service, abtest.stan the model. The model is the program's
-// own, so it runs in this process; for models of others there is ppl serve.
+// service.go has the service, abtest.stan the model. The model is part of the program, so it runs
+// in this process. For untrusted models, use ppl serve.
 package main
 
 import (

@@ -12,18 +12,18 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// heapAfterGC is what is in use once nothing unused is left.
+// heapAfterGC returns the heap in use after garbage collection.
 func heapAfterGC() uint64 {
 	var m runtime.MemStats
-	for range 3 { // pools are emptied by the second
+	for range 3 { // a sync.Pool is empty after the second collection
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// Requests, of which some are wrong and some are left by their clients, leave neither goroutines
-// nor memory behind. .ci/run race runs this under the race detector.
+// TestManyRequests checks that requests leak neither goroutines nor memory, even if some are
+// invalid or their clients disconnect. `.ci/run race` runs this under the race detector.
 func TestManyRequests(t *testing.T) {
 	s := testService(t)
 	requests := short.Of(200, 50)
@@ -39,7 +39,7 @@ func TestManyRequests(t *testing.T) {
 						body, want = strings.Replace(asked, `"buyers": 100`, `"buyers": 1001`, 1), 400
 					case 4:
 						time.AfterFunc(time.Duration(i%7)*time.Millisecond, cancel)
-						want = 0 // an answer, or none for a client that is gone
+						want = 0 // an answer, or none if the client has disconnected
 					}
 					w := httptest.NewRecorder()
 					s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/best", strings.NewReader(body)))
@@ -52,11 +52,11 @@ func TestManyRequests(t *testing.T) {
 		}
 		clients.Wait()
 	}
-	round() // the first time, tables are made
+	round() // the first requests also build tables
 	goroutines, heap := runtime.NumGoroutine(), heapAfterGC()
 	round()
 	left := runtime.NumGoroutine()
-	for range 100 { // those of the runtime and of timers may end a little later
+	for range 100 { // goroutines of the runtime and of timers may end a little later
 		if left <= goroutines {
 			break
 		}

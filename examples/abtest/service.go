@@ -18,14 +18,14 @@ import (
 //go:embed abtest.stan
 var program string
 
-// service answers how likely each variant is the best.
+// service computes the probability that each variant is the best.
 type service struct {
 	model   *ppl.Model    // compiled once, bound for each request
 	timeout time.Duration // of a request
 	limits  *ppl.Limits   // of all requests together
 	seed    uint64
 
-	summarizer diagnose.Summarizer // keeps its memory from one request to the next
+	summarizer diagnose.Summarizer // reuses its memory for the next request
 }
 
 func newService(timeout time.Duration) (*service, error) {
@@ -50,7 +50,7 @@ type question struct {
 	Prior *[2]float64 `json:"prior"` // of the rates, Beta(a, b); by default uniform
 }
 
-// answer is what is said of one variant.
+// answer is the result for one variant.
 type answer struct {
 	Name            string   `json:"name"`
 	Rate            estimate `json:"rate"`
@@ -59,21 +59,21 @@ type answer struct {
 	ExpectedLoss    float64  `json:"expected_loss"` // of rate, if this variant is chosen
 }
 
-// estimate is a mean with the interval that has 90% of the probability.
+// estimate is a posterior mean with a 90% interval.
 type estimate struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// The limits of a question.
+// The limits of a request.
 const (
 	maxBytes    = 64 << 10
 	maxVariants = 50
-	maxMemory   = 256 << 20 // of the draws and evaluations of all requests
+	maxMemory   = 256 << 20 // bytes, for the draws and evaluations of all requests together
 )
 
-// data makes the data of the model, or says what is wrong with a question.
+// data returns the data of the model, or an error that describes what is wrong with the question.
 func (q *question) data() (map[string]any, error) {
 	if n := len(q.Variants); n < 2 || n > maxVariants {
 		return nil, fmt.Errorf("there are %d variants; give 2 to %d", n, maxVariants)
@@ -95,14 +95,14 @@ func (q *question) data() (map[string]any, error) {
 	return map[string]any{"K": len(visitors), "visitors": visitors, "buyers": buyers, "a": prior[0], "b": prior[1]}, nil
 }
 
-// answer draws from the posterior and says what the draws say.
+// answer samples the posterior and summarises the draws.
 func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	data, err := q.data()
 	if err != nil {
 		return nil, &mistake{err}
 	}
 	posterior, err := s.model.BindContext(ctx, data, ppl.BindOptions{})
-	if ppl.Diagnostics(err) != nil { // the data do not fit the model
+	if ppl.Diagnostics(err) != nil { // the data do not match the model
 		return nil, &mistake{err}
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 		Warmup: 400, Draws: 400, Seed: s.seed,
 		Init: infer.Uniform{Radius: 1}, Limits: s.limits,
 	})
-	if err != nil { // a part of the draws is no answer here
+	if err != nil { // an incomplete run is not an answer
 		return nil, err
 	}
 	rows := map[string]ppl.Row{}
@@ -137,12 +137,12 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	return answers, nil
 }
 
-// mistake is an error of who asks.
+// mistake is an error of the client.
 type mistake struct{ error }
 
 // ServeHTTP implements [http.Handler].
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The deadline counts from here, and the work ends too when the client goes.
+	// The deadline starts here. The work also ends when the client disconnects.
 	ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 	defer cancel()
 	var q question
@@ -172,5 +172,5 @@ func fail(w http.ResponseWriter, status int, err error) {
 func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever asked may have gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }

@@ -1,10 +1,9 @@
-// Command beam fits a model to each of many data sets on Apache Beam: an example of a fit
-// as a step of a pipeline that has its data and its scheduler already. Who has neither is
-// better served by `ppl study`.
+// Command beam fits a model to each of many data sets with Apache Beam. It is an example of a fit
+// as a step in an existing pipeline. If you do not use Beam yet, use `ppl study` instead.
 //
 //	go run . --model m.stan --data 'sets/*.json' --out results.jsonl
 //
-// It runs in this process, on Beam's runner prism, unless --runner names another one.
+// It runs in this process, on Beam's runner prism, unless --runner names another runner.
 package main
 
 import (
@@ -34,8 +33,7 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[Result]())
 }
 
-// Fit fits a model to data sets: its elements are names with data as JSON, what it emits are
-// names with results.
+// Fit fits a model to data sets. It takes names with JSON data, and emits names with results.
 type Fit struct {
 	Model string // the text of the model
 	Seed  uint64
@@ -44,30 +42,29 @@ type Fit struct {
 	summarizer *diagnose.Summarizer
 }
 
-// Result is what a fit has come to.
+// Result is the result of a fit.
 type Result struct {
-	Error    string   // why there is nothing else
+	Error    string   // why the other fields are empty
 	Findings []string // codes of what is wrong
 	Rows     []diagnose.Row
 }
 
-// Setup compiles the model, once for all elements that the worker is given.
+// Setup compiles the model once for all elements that a worker processes.
 func (f *Fit) Setup() (err error) {
 	f.summarizer = &diagnose.Summarizer{Parallel: 1}
 	f.model, err = ppl.Compile("model", f.Model)
 	return err
 }
 
-// ProcessElement makes a fit. Data that do not fit the model are a result, as Beam would
-// try an error again and again and then end the pipeline.
+// ProcessElement runs a fit. Data that do not match the model give a Result with an error, because
+// Beam would retry a returned error several times and then fail the pipeline.
 func (f *Fit) ProcessElement(ctx context.Context, name, data string, emit func(string, Result)) error {
 	posterior, err := f.model.Bind(ppl.JSON(data))
 	if err != nil {
 		emit(name, Result{Error: err.Error()})
 		return nil
 	}
-	// The seed depends on the name alone, so that an element that is processed twice has
-	// one result.
+	// The seed depends only on the name, so that processing an element twice gives the same result.
 	seed := fnv.New64a()
 	fmt.Fprintf(seed, "%d %s", f.Seed, name)
 	fit, err := ppl.Sample(ctx, posterior, ppl.Options{Seed: seed.Sum64() >> 32, Parallel: 1})
@@ -86,7 +83,7 @@ func (f *Fit) ProcessElement(ctx context.Context, name, data string, emit func(s
 	return nil
 }
 
-// asLine is a result as a line of JSON.
+// asLine encodes a result as a line of JSON.
 func asLine(name string, r Result) string {
 	line, err := json.Marshal(struct {
 		Name string
@@ -98,7 +95,7 @@ func asLine(name string, r Result) string {
 	return string(line)
 }
 
-// pipeline fits a model to the data of files.
+// pipeline builds the steps that fit a model to the data of files.
 func pipeline(s beam.Scope, model string, names, data []string, seed uint64) beam.PCollection {
 	sets := make([]set, len(names))
 	for i := range names {

@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
-// The pipeline gives what a fit alone gives, and a result with the reason for data that do
-// not fit the model.
+// TestPipeline checks that the pipeline gives the same results as separate fits, and a result with
+// the reason for data that do not match the model.
 func TestPipeline(t *testing.T) {
 	dir := t.TempDir()
 	model := `data { int N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 5); y ~ std_normal(); }`

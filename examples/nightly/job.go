@@ -63,7 +63,7 @@ type forecast struct {
 	Error string   `json:"error,omitempty"`
 }
 
-// run forecasts all series, in any order, and returns the number of those that failed.
+// run forecasts all series, in any order, and returns the number of series that failed.
 func (j *job) run(ctx context.Context, in io.Reader, out io.Writer) (failed int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,12 +141,12 @@ func (j *job) forecast(ctx context.Context, s series) (*forecast, error) {
 	return f, j.save(s.Name, fit)
 }
 
-// file is where the fit of a series is kept.
+// file returns the path where the fit of a series is stored.
 func (j *job) file(name string) string {
 	return filepath.Join(j.keep, url.PathEscape(name)+".fit")
 }
 
-// last is the fit of the night before; nil if there is none.
+// last returns the fit of the night before, or nil.
 func (j *job) last(name string) (*ppl.Fit, error) {
 	if j.keep == "" {
 		return nil, nil
@@ -161,7 +161,7 @@ func (j *job) last(name string) (*ppl.Fit, error) {
 	return ppl.ReadArchive(bytes.NewReader(blob), int64(len(blob)))
 }
 
-// save keeps a fit, whole or not at all.
+// save stores a fit atomically.
 func (j *job) save(name string, fit *ppl.Fit) error {
 	if j.keep == "" {
 		return nil

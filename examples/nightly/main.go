@@ -3,11 +3,11 @@
 //	go run ./examples/nightly --keep fits <series.jsonl >forecasts.jsonl
 //
 // A line of input is {"name": "shop 12", "y": [3.1, 2.9, …]}. A line of output has the name, and
-// the forecast or what is wrong with the series: one bad series does not end the job.
+// the forecast or an error: a bad series does not end the job.
 //
-// The model is compiled once. All series share the limits of the job, and the draws of each depend
-// on the seed and the series alone. Fits are kept, so that those of the next night start from what
-// they have adapted. main.go has the command, job.go the work.
+// The model is compiled once. All series share the limits of the job. The draws of a series depend
+// only on the seed and the series. Fits are stored, and those of the next night start from their
+// adapted step sizes and metrics. main.go has the command, job.go the work.
 package main
 
 import (

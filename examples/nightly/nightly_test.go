@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// lines are series with a slope of 1 and noise of 0.1, the last of which is no series.
+// lines returns series with slope 1 and noise 0.1. The last line is not a valid series.
 func lines(n, length int) string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -41,8 +41,8 @@ func forecasts(t *testing.T, out *bytes.Buffer) map[string]forecast {
 	return all
 }
 
-// Each series has its forecast, what is wrong with one is in its line, and the second night starts
-// from the first.
+// TestNights checks that each series gets its forecast or an error in its line, and that the second
+// night starts from the fits of the first.
 func TestNights(t *testing.T) {
 	j, err := newJob(t.TempDir(), 2, 64<<20)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestNights(t *testing.T) {
 		for i := range n {
 			f := all[fmt.Sprintf("series/%d", i)]
 			want := float64(10*i + length + night)
-			// The priors pull the slope of a straight line a little; the noise is 0.1.
+			// The priors change the slope a little, and the noise is 0.1.
 			if f.Next == nil || math.Abs(*f.Next-want) > 0.3 || !(*f.Low < want && want < *f.High) || f.Warm != (night == 1) {
 				t.Errorf("night %d: %s %s, want %v", night, f.Name, f.Error, want)
 			}
@@ -70,7 +70,7 @@ func TestNights(t *testing.T) {
 	}
 }
 
-// The end of the job's time is its error, and a reader that fails is.
+// TestJobEnds checks that the job returns an error if its time is over or its input cannot be read.
 func TestJobEnds(t *testing.T) {
 	j, err := newJob("", 2, 0)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestJobEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkSeries is the job with 500 series; ns/op is the whole of it.
+// BenchmarkSeries runs the job with 500 series; ns/op is the time of the whole job.
 func BenchmarkSeries(b *testing.B) {
 	j, err := newJob("", 2, 1<<30)
 	if err != nil {

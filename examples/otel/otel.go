@@ -1,11 +1,11 @@
-// Package otel has spans of OpenTelemetry for runs of ppl. It is a separate module, so that ppl
+// Package otel records runs of ppl as OpenTelemetry spans. It is a separate module, so that ppl
 // does not depend on OpenTelemetry; copy it into your program.
 //
 //	fit, err := otel.Sample(ctx, tracer, posterior, ppl.Options{Seed: 1})
 //
-// The span of a run has the model and the options as attributes, an event when the warm-up
-// of a chain ends, one for each finding, and the size of the fit. The span
-// in the context, if any, is its parent.
+// The span of a run has the model, the options and the size of the fit as attributes. It has an
+// event when a chain's warm-up ends, and one for each finding. Its parent is the span in the
+// context, if any.
 package otel
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl"
 )
 
-// Bind is [ppl.Model.BindContext] in a span.
+// Bind is [ppl.Model.BindContext], recorded as a span.
 func Bind(ctx context.Context, tracer trace.Tracer, m *ppl.Model, values any, o ppl.BindOptions) (*ppl.Posterior, error) {
 	ctx, span := tracer.Start(ctx, "ppl.bind", trace.WithAttributes(attribute.String("ppl.model", m.Name())))
 	defer span.End()
@@ -33,7 +33,7 @@ func Bind(ctx context.Context, tracer trace.Tracer, m *ppl.Model, values any, o 
 	return p, nil
 }
 
-// Sample is [ppl.Sample] in a span.
+// Sample is [ppl.Sample], recorded as a span.
 func Sample(ctx context.Context, tracer trace.Tracer, p *ppl.Posterior, o ppl.Options) (*ppl.Fit, error) {
 	ctx, span := tracer.Start(ctx, "ppl.sample", trace.WithAttributes(
 		attribute.String("ppl.model", p.Name()), attribute.Int("ppl.parameters", p.Dim()), attribute.Int64("ppl.seed", int64(o.Seed))))

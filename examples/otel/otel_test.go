@@ -27,7 +27,7 @@ model {
 }
 `
 
-// names are those of the events of a span.
+// names returns the names of a span's events.
 func names(s tracetest.SpanStub) []string {
 	var all []string
 	for _, e := range s.Events {
@@ -36,7 +36,8 @@ func names(s tracetest.SpanStub) []string {
 	return all
 }
 
-// A run is two spans below that of the request, with an event for each chain.
+// TestSpans checks that a run has two spans below the span of the request, with an event for each
+// chain.
 func TestSpans(t *testing.T) {
 	exporter := tracetest.NewInMemoryExporter()
 	tracer := trace.NewTracerProvider(trace.WithSyncer(exporter)).Tracer("test")
@@ -70,7 +71,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// What fails has a span with its error.
+// TestFailures checks that a failed call has a span with its error.
 func TestFailures(t *testing.T) {
 	exporter := tracetest.NewInMemoryExporter()
 	tracer := trace.NewTracerProvider(trace.WithSyncer(exporter)).Tracer("test")

@@ -1,12 +1,11 @@
-// Package bridge is what the C interface of libppl does, in Go: models bound to data,
-// whose log density, derivatives and transforms are evaluated by several threads at a
-// time. The functions are those of BridgeStan's interface; package libppl gives them
-// their C names.
+// Package bridge implements the functions of BridgeStan's interface in Go: models bound to data,
+// whose log density, derivatives and transforms several threads may evaluate at a time. Package
+// libppl exports them to C.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	bridge.go    Model: construction, names, evaluation
-//	program.go   Program: which model is meant
+//	program.go   Program: which model to load
 package bridge
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Version is that of BridgeStan's interface which is followed.
+// Version is the version of BridgeStan whose interface this package implements.
 const Version = "2.7.0"
 
 // Model is a model bound to data. Its methods may be called by several goroutines at
@@ -39,8 +38,8 @@ type Model struct {
 	values  *data.Set
 	options compile.BindOptions
 
-	ctx   context.Context // in which the model is bound: later calls have no time limit
-	first *compile.Model  // with constants dropped and Jacobians; never evaluated, only cloned
+	ctx   context.Context // for binding the model; later calls have no time limit
+	first *compile.Model  // without constants, with Jacobians; never evaluated, only cloned
 
 	mu       sync.Mutex
 	variants map[variant]*variantOf
@@ -49,22 +48,22 @@ type Model struct {
 // variant selects the terms of the log density.
 type variant struct{ propto, jacobian bool }
 
-// variantOf is a bound model with the clones of it that nobody uses at the moment.
+// variantOf is a bound model with its idle clones.
 type variantOf struct {
 	bound *compile.Model
 	free  []*compile.Model // clones of bound
 	check *selfcheck.Check
-	calls uint64 // evaluations of the log density
+	calls uint64 // number of evaluations of the log density
 }
 
-// New compiles a model and binds it. data is JSON, the name of a file that ends in
-// .json, or empty; seed is that of transformed data. What the model prints goes to
-// print, one call per statement.
+// New compiles a model and binds it. data is JSON, the name of a file that ends in .json, or empty.
+// seed is for random numbers in transformed data. print is called for each print statement that the
+// model executes.
 func New(p Program, text string, seed uint64, print func(string)) (*Model, error) {
 	return newModel(context.Background(), p, text, seed, print)
 }
 
-// newModel is New; tests plant faults by the context.
+// newModel is New with a context, by which tests plant faults in the compiler.
 func newModel(ctx context.Context, p Program, text string, seed uint64, print func(string)) (*Model, error) {
 	model, err := model.CompileContext(ctx, p.Name, p.Text, model.CompileOptions{IncludePaths: p.IncludePaths})
 	if err != nil {
@@ -92,7 +91,7 @@ func newModel(ctx context.Context, p Program, text string, seed uint64, print fu
 	return m, nil
 }
 
-// told is the message to clients for an error, with all of its diagnostics.
+// told returns the error to show to clients, with all diagnostics of err.
 func told(err error) error {
 	list := model.Diagnostics(err)
 	if len(list) == 0 {
@@ -113,7 +112,7 @@ func told(err error) error {
 	return &message{strings.Join(lines, "\n"), err}
 }
 
-// message is an error in other words.
+// message is an error with another text.
 type message struct {
 	text string
 	err  error
@@ -122,7 +121,7 @@ type message struct {
 func (m *message) Error() string { return m.text }
 func (m *message) Unwrap() error { return m.err }
 
-// info is the text of bs_model_info, in the layout that clients parse.
+// info returns the text of bs_model_info, in the layout that clients parse.
 func info() string {
 	return "BridgeStan version: " + Version + "\n" +
 		"Stan version: 2.39.0\n" +
@@ -132,7 +131,7 @@ func info() string {
 		"\tstanc_version = ppl " + model.Version() + "\n"
 }
 
-// variant is the model bound with the selected terms.
+// variant returns the model bound with the selected terms.
 func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 	key := variant{propto, jacobian}
 	m.mu.Lock()
@@ -142,7 +141,7 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 	}
 	o := m.options
 	o.NoPropto, o.NoJacobian = !propto, !jacobian
-	var again atomic.Bool // transformed data have printed
+	var again atomic.Bool // transformed data have already printed for another variant
 	again.Store(len(m.variants) > 0)
 	if print := m.options.Print; print != nil {
 		o.Print = func(s string) {
@@ -166,9 +165,8 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 }
 
 // compare compares the log density with the reference evaluator at some of the points that clients
-// ask about: the first, the fourth, the sixteenth and so on, if there is time. Where it is wrong,
-// another program takes its place, and the call fails if earlier ones had results: they may be
-// wrong.
+// evaluate: the 1st, 4th, 16th and so on, if time allows. If the values differ, another program
+// replaces the current one. If earlier calls returned results, which may be wrong, this call fails.
 func (m *Model) compare(v *variantOf, x []float64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,7 +187,8 @@ func (m *Model) compare(v *variantOf, x []float64) error {
 	return &message{text: last.Summary + " Earlier results may be wrong: begin again. " + last.Advice}
 }
 
-// use gives a clone to f; x is the point at which f evaluates the log density, nil if it does not.
+// use calls f with an idle clone. x is the point at which f evaluates the log density; nil if f
+// does not evaluate it.
 func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) error) error {
 	v, err := m.variant(propto, jacobian)
 	if err != nil {
@@ -222,20 +221,20 @@ func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) e
 	return nil
 }
 
-// Name is that of the model, with _model at its end as Stan's compiler names classes.
+// Name returns the model's name, which ends in _model like the class names of Stan's compiler.
 func (m *Model) Name() string { return m.name }
 
-// Info describes versions and how the model is evaluated.
+// Info returns a text about versions and about how the model is evaluated.
 func (m *Model) Info() string { return m.info }
 
-// Dim is the number of unconstrained parameters.
+// Dim returns the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.first.Dim() }
 
-// UnconstrainedNames are the names of the unconstrained parameters.
+// UnconstrainedNames returns the names of the unconstrained parameters.
 func (m *Model) UnconstrainedNames() []string { return m.first.UnconstrainedNames() }
 
-// Names are the names of the parameters and, if included, of transformed parameters and generated
-// quantities.
+// Names returns the names of the parameters and, if tp or gq is set, of transformed parameters or
+// generated quantities.
 func (m *Model) Names(tp, gq bool) []string {
 	p, c, all := len(m.first.ParameterNames()), len(m.first.ConstrainedNames()), m.first.OutputNames()
 	out := append([]string{}, all[:p]...)
@@ -248,7 +247,7 @@ func (m *Model) Names(tp, gq bool) []string {
 	return out
 }
 
-// Num is the number of Names.
+// Num returns the number of Names.
 func (m *Model) Num(tp, gq bool) int {
 	p, c, all := len(m.first.ParameterNames()), len(m.first.ConstrainedNames()), len(m.first.OutputNames())
 	n := p
@@ -261,14 +260,14 @@ func (m *Model) Num(tp, gq bool) int {
 	return n
 }
 
-// RNG is a source of random numbers; for one goroutine at a time.
+// RNG is a random number generator, for one goroutine at a time.
 type RNG struct{ rand *rand.Rand }
 
-// NewRNG makes a source from a seed.
+// NewRNG returns a generator with the given seed.
 func NewRNG(seed uint64) *RNG { return &RNG{rand.New(rand.NewPCG(seed, 0))} }
 
-// Constrain computes what Names names at the unconstrained point x. rng serves
-// generated quantities, and may be nil without.
+// Constrain computes the values of Names at the unconstrained point x. Generated quantities use
+// rng, which may be nil without them.
 func (m *Model) Constrain(tp, gq bool, x, dst []float64, rng *RNG) error {
 	if gq && rng == nil {
 		return errors.New("generated quantities need a source of random numbers: rng is null")
@@ -294,8 +293,8 @@ func (m *Model) Constrain(tp, gq bool, x, dst []float64, rng *RNG) error {
 	})
 }
 
-// Unconstrain finds the unconstrained point x of values of the parameters, in the
-// order of Names. Values outside of their bounds are an error.
+// Unconstrain computes the unconstrained point x for values of the parameters, in the order of
+// Names. Values outside their bounds are an error.
 func (m *Model) Unconstrain(values, x []float64) error {
 	return m.use(true, true, nil, func(c *compile.Model) error {
 		if err := c.UnconstrainValues(values, x); err != nil {
@@ -310,7 +309,7 @@ func (m *Model) Unconstrain(values, x []float64) error {
 	})
 }
 
-// UnconstrainJSON is Unconstrain of values given by name, as JSON.
+// UnconstrainJSON is Unconstrain for a JSON object with the values by name.
 func (m *Model) UnconstrainJSON(text string, x []float64) error {
 	values, err := data.ParseJSON("parameters", []byte(text))
 	if err != nil {
@@ -332,13 +331,13 @@ func (m *Model) UnconstrainJSON(text string, x []float64) error {
 	})
 }
 
-// LogDensity computes the log density at the unconstrained point x, without constant
-// terms if propto, with the log Jacobians of transforms if jacobian.
+// LogDensity computes the log density at the unconstrained point x: without constant terms if
+// propto is set, with the log Jacobians of transforms if jacobian is set.
 func (m *Model) LogDensity(propto, jacobian bool, x []float64) (lp float64, err error) {
 	return m.Gradient(propto, jacobian, x, make([]float64, len(x)))
 }
 
-// Gradient is LogDensity that writes its gradient to grad.
+// Gradient is LogDensity that also writes the gradient to grad.
 func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, err error) {
 	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		lp, err = c.LogDensityGrad(x, grad)
@@ -347,7 +346,7 @@ func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, 
 	return lp, err
 }
 
-// Hessian is Gradient that writes the second derivatives to h too, row by row.
+// Hessian is Gradient that also writes the second derivatives to h, row by row.
 func (m *Model) Hessian(propto, jacobian bool, x, grad, h []float64) (lp float64, err error) {
 	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		if lp, err = c.LogDensityGrad(x, grad); err != nil {
@@ -369,7 +368,7 @@ func (m *Model) HessianVector(propto, jacobian bool, x, v, hv []float64) (lp flo
 	return lp, err
 }
 
-// exists reports whether there is a file.
+// exists reports whether a regular file exists at the path.
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

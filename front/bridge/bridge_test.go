@@ -31,7 +31,7 @@ func bernoulli(t *testing.T, print func(string)) *Model {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Abs(b)) }
 
-// Densities of a beta prior with Bernoulli data, by hand.
+// TestDensities compares a beta prior with Bernoulli data to densities computed by hand.
 func TestDensities(t *testing.T) {
 	m := bernoulli(t, nil)
 	if m.Name() != "bernoulli_model" || m.Dim() != 1 || !strings.Contains(m.Info(), "STAN_THREADS=true") {
@@ -106,7 +106,7 @@ func TestConstrain(t *testing.T) {
 	}
 }
 
-// Transformed parameters that reject do not keep the parameters from being computed.
+// TestRejections checks that parameters can be computed if transformed parameters reject.
 func TestRejections(t *testing.T) {
 	m, err := New(Program{Name: "m", Text: `parameters { real<lower=0> y; } transformed parameters { real z = y; reject("never"); }`}, "", 1, nil)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Program is the text of a model.
+// Program is a model's source.
 type Program struct {
 	Name         string // of its file
 	Text         string
 	IncludePaths []string
 }
 
-// modelName is the name of the model as Stan's compiler makes it from that of a file.
+// modelName returns the name that Stan's compiler gives to a model in the file.
 func (p Program) modelName() string {
 	name := strings.TrimSuffix(filepath.Base(p.Name), filepath.Ext(p.Name))
 	return strings.TrimSuffix(name, "_model") + "_model"
 }
 
-// ReadProgram reads the model in a file.
+// ReadProgram reads a model from a file.
 func ReadProgram(path string) (Program, error) {
 	text, err := source.ReadFile(path, 0)
 	if err != nil {
@@ -33,7 +33,7 @@ func ReadProgram(path string) (Program, error) {
 	return Program{Name: path, Text: text, IncludePaths: []string{filepath.Dir(path)}}, nil
 }
 
-// Beside finds the model of a library by the name under which the library was opened: for
+// Beside finds the model of a library by the path from which the library was loaded: for
 // folder/name_model.so it is folder/name_model.stan or folder/name.stan.
 func Beside(library string) (Program, error) {
 	base := strings.TrimSuffix(library, filepath.Ext(library))
@@ -45,7 +45,7 @@ func Beside(library string) (Program, error) {
 	return Program{}, fmt.Errorf("which model is meant? There is no %s.stan beside the library, and the data do not begin with %q", strings.TrimSuffix(filepath.Base(base), "_model"), `{"__ppl": "model.stan"`)
 }
 
-// key begins data that say which model they are for.
+// key matches the beginning of data that name their model.
 var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
 
 // FromData takes the model from the data, whose first key may be __ppl: the text of a model, or the

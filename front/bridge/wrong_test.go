@@ -9,8 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/internal/planted"
 )
 
-// TestWrongDensity: a fault of the compiler is found near the origin, at the first point that a
-// client asks about, or at a later one: that call fails, as earlier answers may be wrong.
+// TestWrongDensity plants a fault in the compiler. The comparison must find it near the origin, at
+// the first point that a client evaluates, or at a later one. The latter call fails, since earlier
+// answers may be wrong.
 func TestWrongDensity(t *testing.T) {
 	const program = "parameters { real x; } model { x ~ normal(10, 1); }"
 	wide := func(from float64) func(any) any {
@@ -23,7 +24,7 @@ func TestWrongDensity(t *testing.T) {
 	}
 	for _, pass := range []string{"if-convert", planted.Bind} {
 		for _, from := range []float64{-1e9, 5} {
-			for _, before := range []int{0, 1, 3, 4} { // calls at points where it is right
+			for _, before := range []int{0, 1, 3, 4} { // calls at points where the density is right
 				ctx := planted.With(context.Background(), &planted.Fault{Pass: pass, Change: wide(from)})
 				m, err := newModel(ctx, Program{Name: "normal.stan", Text: program}, "", 1, nil)
 				if err != nil {
@@ -44,8 +45,7 @@ func TestWrongDensity(t *testing.T) {
 						}
 						continue
 					}
-					// Until the fourth call, and from there until the sixteenth, nothing is
-					// compared.
+					// Nothing is compared before the 4th call, nor between the 4th and the 16th.
 					if want := -0.5 * (x - 10) * (x - 10); lp != want || grad[0] != 10-x {
 						if compared := from < 0 || before == 0 || failed > 0 || call >= 15; compared {
 							t.Errorf("%s from %v, %d right calls: call %d: %v %v", pass, from, before, call, lp, grad)

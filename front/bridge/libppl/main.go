@@ -1,23 +1,22 @@
 //go:build libppl
 
-// Command libppl is a shared library with BridgeStan's C interface, for every program
-// that can call C: Python's bridgestan, R, Julia, Rust, nutpie. It is built by
+// Command libppl is a shared library with BridgeStan's C interface, for every program that can call
+// C: Python's bridgestan, R, Julia, Rust, nutpie. Build it with
 //
 //	libppl/build DIR
 //
-// and only then: it needs a C compiler, and the tag libppl. Package front/bridge
-// does the work; here are the names and types of C.
+// It needs a C compiler and the build tag libppl. Package front/bridge does the work; this package
+// has the C names and types.
 //
 //	main.go     the functions
 //	callback.c  printing, and constants
 //	forms_r.c   the functions as R's .C calls them
-//	bridge.h    what C knows of it
-//	shim.c      a small library for each model, which hands all calls on to libppl
+//	bridge.h    declarations for C
+//	shim.c      a small library for each model, which forwards all calls to libppl
 //
-// Which model bs_model_construct is about is said by the data, whose first key is then
-// "__ppl", or by a file beside the library, name.stan beside name_model.so. A process
-// loads libppl once, however many models there are: for several, each has a copy of the
-// shim.
+// bs_model_construct takes the model from the data, if their first key is "__ppl", or else from a
+// file next to the library, name.stan for name_model.so. A process loads libppl only once, so
+// several models need a copy of the shim each.
 package main
 
 /*
@@ -56,15 +55,15 @@ import (
 
 func main() {}
 
-// printing guards the callbacks, of which clients expect that calls do not overlap. There
-// is one for each library that they have opened, by its path.
+// printing serialises the callbacks, because clients expect that their calls do not overlap. It has
+// a callback for each library that clients have loaded, by its path.
 var printing = struct {
 	sync.Mutex
 	callbacks map[string]C.bs_callback
 }{callbacks: map[string]C.bs_callback{}}
 
-// printer hands over what the models of a library print: the text, then the end of the
-// line, as Stan does.
+// printer returns a function that passes printed text to the callback of a library: first the text,
+// then the line break, as Stan does.
 func printer(library string) func(string) {
 	return func(s string) {
 		printing.Lock()
@@ -87,9 +86,9 @@ func setPrinter(library string, callback C.bs_callback, message **C.char) C.int 
 	})
 }
 
-// tell gives an error to the caller and returns the code for it; without one, message
-// stays what it is, which R wants. A panic in f is an error too: nothing may unwind
-// into C.
+// tell calls f and passes its error to the caller in message. It returns the error code. Without an
+// error, message stays unchanged, as R expects. A panic in f becomes an error, since nothing may
+// unwind into C.
 func tell(message **C.char, f func() error) (code C.int) {
 	fail := func(text string) {
 		code = -1
@@ -108,7 +107,7 @@ func tell(message **C.char, f func() error) (code C.int) {
 	return code
 }
 
-// model is what a pointer of the caller stands for.
+// model returns the model that a pointer of the caller refers to.
 func model(m *C.bs_model) (*bridge.Model, error) {
 	if m == nil {
 		return nil, errors.New("the model is null: bs_model_construct has failed")
@@ -116,7 +115,7 @@ func model(m *C.bs_model) (*bridge.Model, error) {
 	return cgo.Handle(m.handle).Value().(*bridge.Model), nil
 }
 
-// numbers is memory of the caller.
+// numbers returns memory of the caller as a slice.
 func numbers(p *C.double, n int) ([]float64, error) {
 	if n == 0 {
 		return nil, nil
@@ -127,7 +126,7 @@ func numbers(p *C.double, n int) ([]float64, error) {
 	return unsafe.Slice((*float64)(unsafe.Pointer(p)), n), nil
 }
 
-// construct makes a model of the library at a path.
+// construct makes the model for the library at a path.
 func construct(library string, data C.const_string, seed C.uint, message **C.char) (out *C.bs_model) {
 	tell(message, func() error {
 		text := ""
@@ -162,8 +161,8 @@ func bs_model_construct(data C.const_string, seed C.uint, message **C.char) *C.b
 	return construct(C.GoString(C.ppl_own_path()), data, seed, message)
 }
 
-// ppl_model_construct and ppl_set_print_callback are for the shim, which says which
-// library it is.
+// ppl_model_construct and ppl_set_print_callback are for the shim, which passes the path of its
+// library.
 //
 //export ppl_model_construct
 func ppl_model_construct(library, data C.const_string, seed C.uint, message **C.char) *C.bs_model {
@@ -263,7 +262,7 @@ func bs_param_constrain(m *C.bs_model, tp, gq C.bool, x C.const_doubles, theta *
 			return err
 		}
 		var r *bridge.RNG
-		if gq && rng != nil { // without, R passes a pointer to anything
+		if gq && rng != nil { // without generated quantities, R passes an arbitrary pointer
 			r = cgo.Handle(rng.handle).Value().(*bridge.RNG)
 		}
 		return b.Constrain(bool(tp), bool(gq), point, dst, r)
@@ -307,8 +306,8 @@ func bs_param_unconstrain_json(m *C.bs_model, json C.const_string, x *C.double, 
 	})
 }
 
-// evaluate does what the evaluations share: f gets the point and places for the results,
-// of the sizes that are given in powers of the dimension.
+// evaluate is the common part of all evaluations. f gets the point and the destinations of its
+// results; result i has Dim to the power powers[i] numbers.
 func evaluate(m *C.bs_model, x C.const_doubles, lp *C.double, message **C.char, results []*C.double, powers []int, f func(b *bridge.Model, x []float64, to [][]float64) (float64, error)) C.int {
 	return tell(message, func() error {
 		b, err := model(m)

@@ -16,16 +16,16 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Options say how an executable is made.
+// Options are the options of [Build].
 type Options struct {
-	Name     string          // of the model; "": that of the file with _model
-	File     string          // as messages name the model; "": its path
+	Name     string          // of the model; "": the file's name with _model
+	File     string          // name of the model's file in messages; "": its path
 	Flags    map[string]bool // switches that info tells
-	Stanc    []string        // options of stanc, for the heads of files
+	Stanc    []string        // options of stanc, for file headers
 	Compiled *model.Model
 
-	// Standalone makes a copy of this program that carries the model; else it is a
-	// script where the system has such.
+	// Standalone makes a copy of this program that contains the model. Otherwise the executable is
+	// a script, on systems that have these.
 	Standalone bool
 }
 
@@ -56,7 +56,7 @@ func Build(output, program string, o Options) error {
 	return writeExecutable(output, text)
 }
 
-// withoutProgram is this program without a model that it carries.
+// withoutProgram returns the bytes of this program without the model that it contains, if any.
 func withoutProgram(file []byte) []byte {
 	if len(file) < executable.TrailerLength {
 		return file
@@ -68,10 +68,10 @@ func withoutProgram(file []byte) []byte {
 	return file
 }
 
-// executableOption is what stanc has beyond the one of CmdStan: it makes the executable.
+// executableOption is an option that only ppl's stanc has: the path of the executable to make.
 const executableOption = "--o-executable="
 
-// buildTool is stanc with that option: among its own are switches as NAME=VALUE.
+// buildTool runs stanc with executableOption. Its arguments may include build flags, as NAME=VALUE.
 func (d *dispatcher) buildTool(ctx context.Context, args []string) int {
 	var stancArgs []string
 	flags := map[string]bool{}

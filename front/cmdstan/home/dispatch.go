@@ -14,20 +14,20 @@ import (
 	"github.com/ppl-lang/ppl/front/cmdstan/tools"
 )
 
-// The first words of command lines that come from scripts of this package.
+// The first argument of the command lines in this package's scripts.
 const (
-	exeWord  = "cmdstan-exe"  // the file of an executable and its arguments follow
-	toolWord = "cmdstan-tool" // the name of a tool and its arguments follow
+	exeWord  = "cmdstan-exe"  // followed by the file of an executable and its arguments
+	toolWord = "cmdstan-tool" // followed by the name of a tool and its arguments
 )
 
-// dispatcher runs what a command line asks for.
+// dispatcher runs command lines.
 type dispatcher struct {
 	executable.Streams
 	program string // this program's path
 }
 
-// Dispatch runs a command line of a model's executable or of a tool of a home, and returns its exit
-// code; ok is false if it is neither. args begin with the name by which this program was called.
+// Dispatch runs the command line of a model's executable or of a tool, and returns its exit code.
+// If it is neither, ok is false. args begins with the name by which this program was called.
 func Dispatch(ctx context.Context, args []string, s executable.Streams) (code int, ok bool) {
 	d := &dispatcher{Streams: s}
 	d.program, _ = os.Executable()
@@ -103,11 +103,11 @@ func (d *dispatcher) run(ctx context.Context, name string, p *executable.Program
 	return executable.Run(ctx, name, p, args, d.Streams)
 }
 
-// carried reads the model inside a file, nil if the file has none.
+// carried reads the model that a file contains. It returns nil if there is none.
 func carried(path string) (*executable.Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil // such as this program on systems that do not say where it is
+		return nil, nil // for instance this program, on systems that do not report its path
 	}
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)

@@ -16,7 +16,7 @@ import (
 //go:embed files
 var files embed.FS
 
-// toolNames are the programs in bin.
+// toolNames returns the names of the programs in the folder bin.
 func toolNames() []string {
 	names := []string{"stanc", "stansummary", "diagnose", "print", "make"}
 	if runtime.GOOS == "windows" {
@@ -75,8 +75,8 @@ func writeTools(bin, ppl string, tools ...string) error {
 	return nil
 }
 
-// toolFile is the file of a tool in the folder bin. On Windows, where programs of a folder find no
-// make, the folder gets ours. Elsewhere ours is an alternative for systems without make:
+// toolFile returns the file name of a tool in the folder bin. On Windows, where most systems have
+// no make, our make has the standard name. Elsewhere it is an alternative for systems without make:
 // MAKE=DIR/bin/ppl-make.
 func toolFile(tool string) string {
 	switch {
@@ -88,13 +88,13 @@ func toolFile(tool string) string {
 	return tool
 }
 
-// fill puts what is known now into a file.
+// fill replaces the placeholders in a template.
 func fill(text, ppl string) string {
 	return strings.NewReplacer("@VERSION@", stan.Version, "@PPL@", quote(ppl), "@FLAGS@", strings.Join(stan.Flags, " ")).Replace(text)
 }
 
-// script starts ppl with some words before its own arguments, or what PATH has of that
-// name if it is no longer where it was.
+// script returns a script that starts ppl with the given words before its own arguments. If the
+// path no longer exists, the script looks for ppl in the PATH.
 func script(ppl string, words ...string) string {
 	for i, w := range words {
 		if w != ownName {
@@ -104,22 +104,22 @@ func script(ppl string, words ...string) string {
 	return fmt.Sprintf("#!/bin/sh\nppl=%s; [ -x \"$ppl\" ] || ppl=ppl; exec \"$ppl\" %s \"$@\"\n", quote(ppl), strings.Join(words, " "))
 }
 
-// ownName is the name of a script in itself.
+// ownName is the script's own path, in a script.
 const ownName = `"$0"`
 
-// quote makes a word of a shell.
+// quote quotes a text as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// writeExecutable writes an executable file; a program that is running keeps its old file.
+// writeExecutable writes an executable file. Running programs keep their old file.
 func writeExecutable(path string, text []byte) error {
 	return durable.ReplaceExecutable(path, text)
 }
 
-// copyFile copies a program, by a link if that is possible.
+// copyFile copies a program, by a link if possible.
 func copyFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
-			return nil // and may be running, so that it could not be replaced
+			return nil // the file may be running, so that it cannot be replaced
 		}
 	}
 	os.Remove(to)

@@ -47,7 +47,7 @@ func TestBuild(t *testing.T) {
 		if runtime.GOOS != "windows" && info.Mode()&0o100 == 0 {
 			t.Error("it cannot be run")
 		}
-		// A copy of a program that carries a model carries the other one only.
+		// If the program already contains a model, its copy contains only the new one.
 		if standalone {
 			again := filepath.Join(dir, "again")
 			if err := Build(again, path, Options{Name: "n_model", Compiled: model, Standalone: true}); err != nil {
@@ -60,7 +60,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// A damaged executable says so, and no other file is taken for one.
+// TestCarried checks that a damaged executable is reported, and that no other file is mistaken for
+// one.
 func TestCarried(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m")
 	for _, c := range []struct {
@@ -92,7 +93,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The make for systems without one knows settings, and make/local.
+// TestMake checks that our make uses its arguments and make/local.
 func TestMake(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll("make", 0o777); err != nil {
@@ -111,11 +112,11 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A tool that was removed is made again.
+// TestMakeTool checks that a tool that was removed is made again.
 func TestMakeTool(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	program := filepath.Join(dir, "program") // which is not run, so that links to it can be removed anywhere
+	program := filepath.Join(dir, "program") // never executed, so that links to it can be removed on all systems
 	if err := os.WriteFile(program, nil, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestMakeTool(t *testing.T) {
 	}
 }
 
-// Scripts quote what they name.
+// TestScript checks that scripts quote paths.
 func TestScript(t *testing.T) {
 	if got := script("/a b/it's", exeWord, ownName); got != "#!/bin/sh\nppl='/a b/it'\\''s'; [ -x \"$ppl\" ] || ppl=ppl; exec \"$ppl\" 'cmdstan-exe' \"$0\" \"$@\"\n" {
 		t.Errorf("%s", got)

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/front/cmdstan/stan"
 )
 
-// make does what front ends ask make for in a home, without the makefile: models, print-NAME,
-// and targets for which there is nothing to do. It is for systems that have no make.
+// make does what front ends use make for in a CmdStan folder, without a makefile: models,
+// print-NAME, and targets for which nothing needs to be done. It is for systems that have no make.
 func (d *dispatcher) make(ctx context.Context, args []string) int {
 	variables := map[string][]string{"CMDSTAN_VERSION": {stan.Version}}
 	d.readLocal(variables)
@@ -60,7 +60,7 @@ func (d *dispatcher) readLocal(variables map[string][]string) {
 	}
 }
 
-// idle are the targets for which there is nothing to do.
+// idle lists the targets for which nothing needs to be done.
 var idle = []string{"build", "clean", "clean-all", "clean-deps", "help", "install-tbb", "stan-update"}
 
 func (d *dispatcher) target(ctx context.Context, target string, variables map[string][]string) int {
@@ -107,7 +107,7 @@ func (d *dispatcher) target(ctx context.Context, target string, variables map[st
 	return d.buildTool(ctx, append(args, executableOption+target, model))
 }
 
-// words splits a line as a shell does: quotes and backslashes keep blanks.
+// words splits a line as a shell does: blanks within quotes or after backslashes are kept.
 func words(line string) []string {
 	var all []string
 	var word strings.Builder

@@ -16,10 +16,10 @@ const (
 	ebfmiLimit = 0.3
 	essLimit   = 0.001 // of the draws
 	rhatLimit  = 1.01
-	rhatBeyond = 1.01499 // what is shown as more than rhatLimit
+	rhatBeyond = 1.01499 // larger values are printed as more than rhatLimit
 )
 
-// Diagnose runs diagnose within so many bytes of memory and returns its exit code.
+// Diagnose runs diagnose and returns its exit code. memory is its limit in bytes.
 func Diagnose(ctx context.Context, args []string, memory int64, stdout, _ io.Writer) int {
 	var paths []string
 	for _, a := range args {
@@ -77,7 +77,7 @@ func (d *diagnosis) statistic(name string) (chains [][]float64, n int) {
 	return chains, n
 }
 
-// wrong says that something is.
+// wrong prints a problem.
 func (d *diagnosis) wrong(format string, args ...any) {
 	d.fine = false
 	fmt.Fprintf(d.w, format+"\n\n", args...)
@@ -185,5 +185,5 @@ func (d *diagnosis) precision() {
 	}
 }
 
-// percent is a share of 100.
+// percent returns a share as a percentage.
 func percent(part, all int) string { return grammar.Number(100*float64(part)/float64(all), 6) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A pipe that nobody writes to does not keep a tool that is interrupted.
+// TestInterrupted checks that a tool that waits for a pipe without a writer can be interrupted.
 func TestInterrupted(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe.csv")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -27,7 +27,7 @@ type fit struct {
 	sampling time.Duration
 }
 
-// interrupted is the exit code of a tool that was ended by a signal, as shells count.
+// interrupted is the exit code of a tool that a signal has ended, by the convention of shells.
 const interrupted = 130
 
 // readFit reads the files of the chains of a run.
@@ -82,7 +82,7 @@ type quantity struct {
 	chains    [][]float64
 }
 
-// quantities are all columns, statistics first, lp__ before all.
+// quantities returns all columns: lp__ first, then the other statistics, then the variables.
 func (f *fit) quantities() []quantity {
 	var all []quantity
 	for _, name := range f.store.Columns().StatisticNames() {
@@ -103,7 +103,7 @@ func (f *fit) quantities() []quantity {
 	return all
 }
 
-// pooled are the draws of all chains.
+// pooled returns the draws of all chains.
 func (q quantity) pooled() []float64 {
 	var all []float64
 	for _, c := range q.chains {
@@ -112,7 +112,7 @@ func (q quantity) pooled() []float64 {
 	return all
 }
 
-// slices hands quantities to package diagnose.
+// slicesOf converts quantities to the form that package diagnose takes.
 func slicesOf(all []quantity) diagnose.Draws {
 	names := make([]string, len(all))
 	var chains [][][]float64
@@ -135,7 +135,7 @@ func slicesOf(all []quantity) diagnose.Draws {
 	return diagnose.Slices(names, chains)
 }
 
-// base is a variable's name without indices.
+// base returns a variable's name without indices.
 func base(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	name, _, _ = strings.Cut(name, ".")

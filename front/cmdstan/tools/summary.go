@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Summary runs stansummary within so many bytes of memory and returns its exit code.
+// Summary runs stansummary and returns its exit code. memory is its limit in bytes.
 func Summary(ctx context.Context, args []string, memory int64, stdout, stderr io.Writer) int {
 	fs := pflag.NewFlagSet("stansummary", pflag.ContinueOnError)
 	fs.SetOutput(stdout)
@@ -86,12 +86,12 @@ func Summary(ctx context.Context, args []string, memory int64, stdout, stderr io
 	return 0
 }
 
-// Print runs the older form of stansummary.
+// Print runs print, the older name of stansummary.
 func Print(ctx context.Context, args []string, memory int64, stdout, stderr io.Writer) int {
 	return Summary(ctx, args, memory, stdout, stderr)
 }
 
-// percentile is one to be shown.
+// percentile is a percentile to show.
 type percentile struct {
 	name string
 	p    float64
@@ -184,7 +184,7 @@ func mad(draws []float64) float64 {
 	return 1.4826 * diagnose.Quantile(away, 0.5)
 }
 
-// rowMajor orders the elements of each variable with the last index running fastest.
+// rowMajor sorts the elements of each variable so that the last index runs fastest.
 func rowMajor(all []quantity) []quantity {
 	place := map[string]int{}
 	for _, q := range all {
@@ -201,7 +201,7 @@ func rowMajor(all []quantity) []quantity {
 	return all
 }
 
-// indices are the numbers in a name, in their order.
+// indices returns the indices in the name of an element.
 func indices(name string) []int {
 	var all []int
 	for _, word := range strings.FieldsFunc(name[len(base(name)):], func(r rune) bool { return r < '0' || r > '9' }) {
@@ -244,7 +244,7 @@ func (t *table) print(w io.Writer) {
 	t.sampler(w, "")
 }
 
-// timing says how long the run took.
+// timing prints how long the run took.
 func (t *table) timing(w io.Writer, prefix string) {
 	n := t.fit.store.Chains()
 	fmt.Fprintf(w, "%s%d chains: each with iter=%d; %d iterations saved.\n%s\n", prefix, n, t.fit.store.Len(0), n*t.fit.store.Len(0), strings.TrimSpace(prefix))
@@ -269,7 +269,7 @@ func (t *table) sampler(w io.Writer, prefix string) {
 	fmt.Fprintf(w, "%sESS_bulk and ESS_tail are effective sample sizes of the bulk and of the tails of the\n%sdistribution, R_hat compares the chains: it is 1 where they agree.\n", prefix, prefix)
 }
 
-// csv is the table as a CSV file.
+// csv returns the table as CSV.
 func (t *table) csv(digits int) string {
 	var b strings.Builder
 	b.WriteString("name," + strings.Join(t.columns, ",") + "\n")
@@ -285,7 +285,7 @@ func (t *table) csv(digits int) string {
 	return b.String()
 }
 
-// autocorrelations shows those of a chain, a row for each lag.
+// autocorrelations prints the autocorrelations of a chain, one row per lag.
 func (t *table) autocorrelations(w io.Writer, chain int) {
 	fmt.Fprintf(w, "\nAutocorrelations of chain %d\n\n%6s", chain+1, "Lag")
 	var columns [][]float64

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 )
 
-// chain is the file of a chain, as CmdStan writes it.
+// chain is an output file of a chain, as CmdStan writes it.
 const chain = `# stan_version_major = 2
 # model = m_model
 # method = sample (Default)
@@ -51,8 +51,8 @@ func write(t *testing.T) string {
 	return path
 }
 
-// The table: its columns, its order of rows (the last index runs fastest), and figures
-// that can be had by hand: b[1,1] is 1 to 8, of mean 4.5, standard deviation √6 and median
+// TestSummary checks the table's columns, the order of its rows (the last index runs fastest), and
+// values computed by hand: b[1,1] is 1 to 8, with mean 4.5, standard deviation √6 and median
 // absolute deviation 2.
 func TestSummary(t *testing.T) {
 	path := write(t)
@@ -134,7 +134,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// A file that breaks off in the middle of a draw is refused, as by CmdStan.
+// TestCut checks that a file that ends within a draw is refused, as CmdStan does.
 func TestCut(t *testing.T) {
 	path := write(t)
 	cut, _, _ := strings.Cut(chain, ",80,7")
