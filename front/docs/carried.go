@@ -7,5 +7,5 @@ import _ "embed"
 //go:embed site.zip
 var site []byte
 
-// carried is the site that was built before this program.
+// carried returns the zip file of the site, which is embedded in this program.
 func carried() []byte { return site }

@@ -2,5 +2,5 @@
 
 package docs
 
-// carried is nothing: this program is built without the tag docs.
+// carried returns nil, because this program was built without the tag docs.
 func carried() []byte { return nil }

@@ -1,15 +1,15 @@
-// Package docs is the documentation as a site, for ppl docs.
+// Package docs returns the documentation as a web site, for the command ppl docs.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	docs.go        Pages: the files of the site
-//	carried.go     those that a release carries
-//	carriednot.go  what other builds carry: nothing
+//	carried.go     for released programs, which embed the site
+//	carriednot.go  for other builds, which do not
 //
-// The site is built by internal/cmd/site from the Markdown in doc/. It is not in the repository,
-// since every change of a page would change it. A release carries it as a zip file of 0.9 MB:
-// .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds
-// it with the Go toolchain, which takes seconds. Carrying the Markdown and rendering it on demand
+// internal/cmd/site builds the site from the Markdown in doc/. The site is not in the repository,
+// since every change of a page would change it. Released programs embed it as a zip file of 0.9 MB:
+// .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds it
+// with the Go toolchain, which takes seconds. Embedding the Markdown and rendering it on demand
 // would take 1.7 MB: 0.9 for the renderer, 0.8 for the pages.
 package docs
 
@@ -31,12 +31,12 @@ import (
 // module is the path of this module.
 const module = "github.com/ppl-lang/ppl"
 
-// builder is the program that builds the site, in the folder of the module.
+// builder is the folder of the program that builds the site, within the module.
 const builder = "./internal/cmd/site"
 
-// Pages returns the files of the site, by their names with slashes. A program that does not carry
-// them builds them: from the clone of this module that contains the working directory, or from this
-// program's version, which Go downloads. The error says what is missing for that.
+// Pages returns the files of the site by slash-separated names. A program without an embedded site
+// builds it: from the clone of this module that contains the working directory, or from its own
+// version, which Go downloads. If that is not possible, the error explains what is missing.
 func Pages(ctx context.Context) (map[string][]byte, error) {
 	packed := carried()
 	if packed == nil {
@@ -48,10 +48,10 @@ func Pages(ctx context.Context) (map[string][]byte, error) {
 	return unpack(packed)
 }
 
-// Carried reports whether this program carries the site, so that Pages takes no time.
+// Carried reports whether this program embeds the site, so that Pages takes no time.
 func Carried() bool { return carried() != nil }
 
-// built is the zip file of the site, made now.
+// built builds the site and returns its zip file.
 func built(ctx context.Context) ([]byte, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, errors.New("this program does not carry its pages, and building them needs Go (https://go.dev/dl); or use a released binary of ppl")
@@ -72,7 +72,7 @@ func built(ctx context.Context) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// sources is a folder with the sources of this module.
+// sources returns a folder with the sources of this module.
 func sources(ctx context.Context) (string, error) {
 	out, err := command(ctx, "", "list", "-m", "-f", "{{.Path}}\n{{.Dir}}")
 	if path, dir, _ := strings.Cut(strings.TrimSpace(string(out)), "\n"); err == nil && path == module && dir != "" {

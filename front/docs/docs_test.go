@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// In a clone the pages are built from its files.
+// TestPages checks that, in a clone, the pages are built from its files.
 func TestPages(t *testing.T) {
 	files, err := Pages(t.Context())
 	if err != nil {
@@ -20,7 +20,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A file may not leave the folder that the pages are written to.
+// TestUnpackOutside checks that no file is written outside the output folder.
 func TestUnpackOutside(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

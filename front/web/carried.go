@@ -7,7 +7,7 @@ import "embed"
 //go:embed built
 var builtFiles embed.FS
 
-// carried are the files that were built before this program was, into the folder built.
+// carried returns the built files, which are embedded in this program from the folder built.
 func carried() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range built() {

@@ -2,5 +2,5 @@
 
 package web
 
-// carried is nothing: this program is built without the tag playground.
+// carried returns nil, because this program was built without the tag playground.
 func carried() (map[string][]byte, error) { return nil, nil }

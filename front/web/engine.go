@@ -19,7 +19,7 @@ import (
 	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
-// The files of the folder that are built.
+// The files of the playground that must be built.
 const (
 	wasmFile     = "ppl.wasm.gz"
 	scriptFile   = "wasm_exec.js"
@@ -29,10 +29,10 @@ const (
 // module is the path of this module.
 const module = "github.com/ppl-lang/ppl"
 
-// Engine returns the files of the folder that are built: the WebAssembly program, the script that
-// starts it, and the licences of their parts. A program that does not carry them builds them,
-// unless the cache has them; say is called before, since this takes a while. An error says what is
-// missing for the build.
+// Engine returns the files of the playground that must be built: the WebAssembly program, the
+// script that starts it, and the licences of their parts. They are embedded in this program, in the
+// cache, or else built now. Since that takes a while, Engine calls say before. If they cannot be
+// built, the error explains what is missing.
 func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
 	if files, err := carried(); files != nil || err != nil {
 		return files, err
@@ -64,7 +64,7 @@ func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.cached { // a cache that cannot be written makes it slower the next time, no more
+	if s.cached { // without a cache, the next start is slower, which is no error
 		keepBuilt(cache, files)
 	}
 	return files, nil
@@ -75,7 +75,7 @@ func Build(ctx context.Context, dir string) (map[string][]byte, error) {
 	return sources{dir: dir}.build(ctx)
 }
 
-// clone is the folder of this module that the working directory is in.
+// clone returns the folder of this module that contains the working directory.
 func clone(ctx context.Context) (dir string, ok bool) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}}\n{{.Dir}}").Output()
 	if err != nil {
@@ -85,14 +85,14 @@ func clone(ctx context.Context) (dir string, ok bool) {
 	return dir, path == module && dir != ""
 }
 
-// sources are what the engine is built from.
+// sources describes where the engine's sources come from.
 type sources struct {
-	dir     string // a clone; "": the version is fetched as Go fetches modules
+	dir     string // a clone; "": Go downloads the version
 	version string
 	cached  bool
 }
 
-// build runs the Go toolchain. The result depends on the sources and the toolchain alone.
+// build runs the Go toolchain. The result depends only on the sources and the toolchain.
 func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 	temporary, err := os.MkdirTemp("", "ppl-playground-")
 	if err != nil {
@@ -116,7 +116,7 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 		return strings.TrimSpace(string(out)), nil
 	}
 	if dir == "" {
-		// Its own module that requires this one, so that go list knows what is in it.
+		// A new module that requires this one, so that go list reports its dependencies.
 		dir = temporary
 		if _, err := run("mod", "init", "playground"); err != nil {
 			return nil, err
@@ -167,7 +167,8 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 	return map[string][]byte{wasmFile: packed.Bytes(), scriptFile: script, licencesFile: licences}, nil
 }
 
-// licences are the licences of modules, one on each line: its name, a tab, its folder.
+// licences returns the licence texts of modules. Each line of the list has a module's name, a tab,
+// and its folder.
 func licences(list string) ([]byte, error) {
 	lines := strings.Split(strings.TrimSpace(list), "\n")
 	slices.Sort(lines)
@@ -202,7 +203,7 @@ func licences(list string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// built are the names of the files that are built.
+// built lists the names of the files that must be built.
 func built() []string { return []string{wasmFile, scriptFile, licencesFile} }
 
 func readBuilt(dir string) (map[string][]byte, error) {
@@ -217,7 +218,7 @@ func readBuilt(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// keepBuilt writes the files that were built into a folder, whole or not at all.
+// keepBuilt writes the built files into a folder atomically.
 func keepBuilt(dir string, files map[string][]byte) error {
 	temporary, err := durable.TempFolder(dir)
 	if err != nil {

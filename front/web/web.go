@@ -1,23 +1,23 @@
-// Package web is the playground: a page in which models are written, checked and run,
-// without anything but the files of one folder.
+// Package web has the playground: a web page in which you write, check and run models. It needs
+// only the files of one folder.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	web.go      Page: the files of the folder that are in the repository
-//	engine.go   Engine, Build: the others, which are built
-//	carried.go  those that a release carries
-//	page/       the page: its frame, styles and scripts
-//	engine/     what its workers do, in Go
+//	web.go      Page: the files that are in the repository
+//	engine.go   Engine, Build: the files that must be built
+//	carried.go  the built files in released programs, which embed them
+//	page/       the page: HTML, styles and scripts
+//	engine/     the work of its web workers, in Go
 //	wasm/       the program that they run
 //	build/      a command that builds it for a release
 //
 // # What is built
 //
-// The program in WebAssembly is compiled from this module, with the script that comes with
-// the Go distribution which compiled it. Neither is in the repository. A release carries
-// them: .ci/release builds them into front/web/built and the command with the tag playground. Any
-// other ppl builds them when they are first needed, with the Go toolchain that there must
-// be where it was installed by go install, and keeps them in the user's cache.
+// The WebAssembly program is compiled from this module. It needs a script from the same Go
+// distribution. Neither is in the repository. Released programs embed them: .ci/release builds them
+// into front/web/built and the command with the tag playground. Any other ppl builds them when they
+// are first needed, and stores them in the user's cache. It needs the Go toolchain, which go
+// install needs too.
 package web
 
 import (
@@ -33,7 +33,7 @@ import (
 //go:embed page
 var pages embed.FS
 
-// Page gives the files of the folder that need no building, by their names.
+// Page returns the files that are in the repository, by name.
 func Page() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	entries, err := fs.ReadDir(pages, "page")
@@ -50,7 +50,7 @@ func Page() (map[string][]byte, error) {
 	return files, addExamples(files)
 }
 
-// example is an example that the page offers.
+// example is an example that the page lists.
 type example struct {
 	Title string `json:"title"`
 	Name  string `json:"name"`  // of the model, without its ending
@@ -58,8 +58,8 @@ type example struct {
 	Data  string `json:"data"`
 }
 
-// addExamples adds the repository's examples: their files, and site.json, which lists
-// them and has the version.
+// addExamples adds the repository's examples: their files, and site.json, which has the list of
+// examples and the version.
 func addExamples(files map[string][]byte) error {
 	var list []example
 	for _, e := range []example{

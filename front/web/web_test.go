@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// The page is whole: what it names is there, and nothing comes from elsewhere.
+// TestPage checks that all files that the page refers to exist, and that it loads nothing from
+// other sites.
 func TestPage(t *testing.T) {
 	files, err := Page()
 	if err != nil {
@@ -39,7 +40,7 @@ func TestPage(t *testing.T) {
 	if strings.Contains(index, "unsafe-eval'") && !strings.Contains(index, "'wasm-unsafe-eval'") || strings.Contains(index, " onclick=") || strings.Contains(index, "<style") {
 		t.Error("index.html permits what it need not")
 	}
-	// Every element that the scripts ask for by its name is there.
+	// Every element that the scripts look up by name exists.
 	for name, text := range files {
 		if strings.HasSuffix(name, ".js") && name != "report.js" {
 			for _, m := range regexp.MustCompile(`\$\("([a-z-]+)"\)`).FindAllStringSubmatch(string(text), -1) {
@@ -63,8 +64,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// buildVariable is the environment variable that has the engine built, which takes a
-// minute where nothing of it is in Go's cache.
+// buildVariable is the environment variable that enables building the engine, which takes a minute
+// if Go's cache is empty.
 const buildVariable = "PPL_BUILD_PLAYGROUND"
 
 // maxWasm is how large the program may be that a page downloads, in bytes, compressed. It was
@@ -84,8 +85,8 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 // loops fill row by row, and functions of matrices that are exact at the edges.
 const maxWasm = 7_250_000
 
-// The engine is small enough to be downloaded, has nothing in it that a page has no use
-// for, and comes with the licences of its parts.
+// TestBuild checks that the engine is small enough to download, contains no packages that a page
+// cannot use, and includes the licences of its parts.
 func TestBuild(t *testing.T) {
 	if exec.Command("go", "list", "-deps", "./wasm").Run() == nil {
 		t.Error("the program is built for this system, too")
@@ -100,7 +101,7 @@ func TestBuild(t *testing.T) {
 		dep = strings.TrimSpace(dep)
 		switch strings.TrimPrefix(dep, module+"/internal/") {
 		case "files", "goroutines", "buildinfo", "cputime", "planted", "selfcheck":
-			continue // small parts of the root package and of the compiler
+			continue // small internal packages that the root package and the compiler need
 		}
 		for _, bad := range []string{"net/http", "gonum.org/v1/plot", "github.com/spf13", "github.com/creachadair", module + "/internal", "golang.org/x/image"} {
 			if dep == bad || strings.HasPrefix(dep, bad+"/") {

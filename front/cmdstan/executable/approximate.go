@@ -71,7 +71,7 @@ func (r *run) writeHessian(path string, result *optimize.LaplaceResult) error {
 	return replaceFile(path, append(text, '\n'))
 }
 
-// mode reads the point of the argument mode.
+// mode reads the point that the argument mode gives.
 func (r *run) mode(p *model.Posterior) ([]float64, error) {
 	name := r.text("laplace.mode")
 	var x []float64
@@ -114,8 +114,8 @@ func (r *run) mode(p *model.Posterior) ([]float64, error) {
 	return x, nil
 }
 
-// writeDraws writes a file of draws of an approximation. statistics gives the columns
-// before the others.
+// writeDraws writes a file with the draws of an approximation. row returns the statistics of a
+// draw, whose columns come first.
 func (r *run) writeDraws(p *model.Posterior, path string, columns []string, points [][]float64, row func(int) []float64, before, after []string) error {
 	file, err := r.create(path, statistics(columns...), p.OutputNames(), nil)
 	if err != nil {
@@ -212,7 +212,8 @@ func (r *run) pathfinder(p *model.Posterior) error {
 		func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i], from(i)} }, nil, after)
 }
 
-// pathsOf finds the path of each draw by its point, since resampling does not keep it.
+// pathsOf returns a function that finds the path of each draw. It compares the points by address,
+// since resampling does not keep the paths.
 func (r *run) pathsOf(result *optimize.PathfinderResult) func(i int) float64 {
 	path := map[*float64]int{}
 	for _, p := range result.Paths {
@@ -223,7 +224,7 @@ func (r *run) pathsOf(result *optimize.PathfinderResult) func(i int) float64 {
 	return func(i int) float64 { return float64(path[&result.Points[i][0]]) }
 }
 
-// withSuffix is a name that ends in .csv if it had no suffix.
+// withSuffix adds .csv to a name without a suffix.
 func withSuffix(name string) string {
 	if _, suffix := splitSuffix(name); suffix == "" {
 		name += ".csv"
@@ -231,7 +232,7 @@ func withSuffix(name string) string {
 	return name
 }
 
-// savePaths writes the draws of each path, if that is asked for.
+// savePaths writes the draws of each path, if the arguments ask for them.
 func (r *run) savePaths(p *model.Posterior, result *optimize.PathfinderResult, single bool) error {
 	diagnostics := r.config.Text("output.diagnostic_file")
 	if !r.flag("pathfinder.save_single_paths") && diagnostics == "" {
@@ -270,7 +271,7 @@ func (r *run) savePaths(p *model.Posterior, result *optimize.PathfinderResult, s
 	return nil
 }
 
-// finiteOrNil is a number that JSON has.
+// finiteOrNil returns nil for numbers that JSON cannot represent.
 func finiteOrNil(x float64) any {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
@@ -341,7 +342,8 @@ func (r *run) variational(p *model.Posterior) error {
 	return nil
 }
 
-// unconstrain finds the unconstrained point of the values in a file, which must be complete.
+// unconstrain returns the unconstrained point for values from a file, which must have all
+// parameters.
 func (r *run) unconstrain(p *model.Posterior, values *data.Set) ([]float64, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// diagnosticFile is the file of a chain with its unconstrained draws, momenta and
-// gradients.
+// diagnosticFile is the diagnostic file of a chain: unconstrained draws, momenta and gradients.
 type diagnosticFile struct {
 	*draws.File
 	record *recorder
@@ -40,8 +39,8 @@ func (f *diagnosticFile) draw(d infer.Draw) error {
 	return f.Draw(d)
 }
 
-// recorder is a sampler that keeps the momentum and the gradient that each transition
-// ends with, which draws do not have.
+// recorder is a sampler that stores the momentum and the gradient at the end of each transition,
+// which draws do not contain.
 type recorder struct {
 	infer.Sampler
 	mu   sync.Mutex
@@ -67,7 +66,7 @@ func (r *recorder) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return plan, err
 }
 
-// chainOf is a stage that makes no transition; it passes the number of the chain to a kernel.
+// chainOf is a stage without transitions. It passes the number of the chain to the kernel.
 type chainOf struct{ *recordedKernel }
 
 // Run implements [infer.Stage].
@@ -76,7 +75,8 @@ func (c chainOf) Run(_ context.Context, s *infer.State) error {
 	return nil
 }
 
-// take returns what was kept of a transition, and discards it and everything earlier.
+// take returns the stored values of a transition, and deletes them and those of earlier
+// transitions.
 func (r *recorder) take(chain, iteration int) []float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *recorder) take(chain, iteration int) []float64 {
 	return v
 }
 
-// recordedKernel is the kernel of a chain.
+// recordedKernel is the kernel of a chain, which passes its results to the recorder.
 type recordedKernel struct {
 	infer.Kernel
 	recorder  *recorder

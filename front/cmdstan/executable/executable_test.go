@@ -21,7 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/planted"
 )
 
-// coin is a model whose posterior is known: a beta distribution.
+// coin is a model with a known posterior: a beta distribution.
 const coin = `data {
   int<lower=0> N;
   array[N] int<lower=0, upper=1> y;
@@ -41,7 +41,7 @@ generated quantities {
 
 const coinData = `{"N": 10, "y": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1]}`
 
-// folder is a folder with data in which executables are run.
+// folder is the folder with the data in which a test runs executables.
 type folder struct {
 	t   *testing.T
 	dir string
@@ -63,7 +63,7 @@ func (f *folder) write(name, text string) {
 	}
 }
 
-// run runs a program; @ in the arguments is the folder.
+// run runs a program. @ in the arguments is replaced by the folder.
 func (f *folder) run(program, line string) (code int, stdout, stderr string) {
 	return f.runContext(context.Background(), program, line)
 }
@@ -76,7 +76,7 @@ func (f *folder) runContext(ctx context.Context, program, line string) (code int
 	return code, out.String(), wrong.String()
 }
 
-// ok is run that must succeed.
+// ok runs a program, which must succeed.
 func (f *folder) ok(program, line string) string {
 	f.t.Helper()
 	code, stdout, stderr := f.run(program, line)
@@ -86,7 +86,7 @@ func (f *folder) ok(program, line string) string {
 	return stdout
 }
 
-// table reads a CSV file: the comments before and after, the names, the rows.
+// table is the content of a CSV file: the comments before and after, the names, the rows.
 type table struct {
 	text  string
 	head  []string // comments before the names
@@ -128,7 +128,7 @@ func (f *folder) table(name string) *table {
 	return c
 }
 
-// column is the values of a name.
+// column returns the values of the column with a name.
 func (c *table) column(name string) []float64 {
 	for i, n := range c.names {
 		if n == name {
@@ -161,7 +161,8 @@ func (f *folder) files() string {
 	return strings.Join(names, " ")
 }
 
-// TestWrongDensity: a fault of the compiler is found, and the results are of a program without it.
+// TestWrongDensity plants a fault in the compiler. It must be found, and the results must come from
+// a program without it.
 func TestWrongDensity(t *testing.T) {
 	program := "parameters { real x; } model { x ~ normal(10, 1); }"
 	wide := func(from float64) func(any) any { // from a point on
@@ -181,7 +182,7 @@ func TestWrongDensity(t *testing.T) {
 		for _, v := range x {
 			variance += (v - average(x)) * (v - average(x)) / float64(len(x))
 		}
-		// The wrong density has a standard deviation of 2.
+		// With the fault, the standard deviation would be 2.
 		if code != 0 || len(x) != 500 || math.Abs(average(x)-10) > 0.3 || math.Abs(math.Sqrt(variance)-1) > 0.2 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
 			t.Errorf("exit code %d, %d draws, mean %v, standard deviation %v\n%s", code, len(x), average(x), math.Sqrt(variance), stderr)
 		}
@@ -193,7 +194,7 @@ func TestWrongDensity(t *testing.T) {
 	if lp := f.table("o.csv").column("lp__"); code != 0 || len(lp) != 1 || lp[0] != -0.5 || !strings.Contains(stderr, "without the compiler's pass if-convert") {
 		t.Errorf("exit code %d, log density %v\n%s", code, lp, stderr)
 	}
-	// Methods that make no draws look where their results are, too.
+	// Methods without draws compare the density at their results, too.
 	moved := func(made any) any {
 		g := made.(*ad.Graph).Fork()
 		lp, x := g.Outputs[0], g.Reshape(g.Inputs[0], nil)
@@ -226,8 +227,8 @@ func TestWrongDensity(t *testing.T) {
 	}
 }
 
-// The file and the console of the sampler, line by line, after the description of
-// CmdStan's formats.
+// TestSample compares the sampler's file and console output line by line with the formats that
+// CmdStan's documentation describes.
 func TestSample(t *testing.T) {
 	f := newFolder(t)
 	stdout := f.ok(coin, "sample num_samples=300 num_warmup=200 save_warmup=1 thin=2 data file=@d.json random seed=4 output file=@o.csv profile_file=@p.csv refresh=150")
@@ -291,8 +292,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Several chains are files with numbers, prefixed lines, and the same draws as the chains
-// alone.
+// TestChains checks runs of several chains: numbered files, prefixed lines, and the same draws as
+// in runs of a single chain.
 func TestChains(t *testing.T) {
 	f := newFolder(t)
 	stdout := f.ok(coin, "sample num_chains=2 num_samples=50 num_warmup=50 adapt save_metric=1 id=3 data file=@d.json random seed=4 output file=@o.csv save_cmdstan_config=1 diagnostic_file=@g.csv profile_file=@p.csv num_threads=2")
@@ -322,7 +323,7 @@ func TestChains(t *testing.T) {
 	if got := strings.Join(g.names, ","); got != "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,theta,p_theta,g_theta" {
 		t.Errorf("names %s", got)
 	}
-	// The gradient of the log density of logit(theta) is 3 − 12·theta (three is k + 1).
+	// The gradient of the log density with respect to logit(theta) is 3 − 12·theta (3 is k + 1).
 	for i, u := range g.column("theta") {
 		theta := 1 / (1 + math.Exp(-u))
 		if want := 3 - 12*theta; math.Abs(g.column("g_theta")[i]-want) > 1e-6 {
@@ -338,7 +339,8 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// Metrics and starts from files, one for all or one for each chain, and from lists.
+// TestFiles reads metrics and starts from one file for all chains, from one file per chain, and
+// from lists of files.
 func TestFiles(t *testing.T) {
 	f := newFolder(t)
 	f.write("m.json", `{"inv_metric": [0.7]}`)
@@ -366,7 +368,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The other methods: names of columns, and values that are known.
+// TestOtherMethods checks the column names of the other methods, and results that are known.
 func TestOtherMethods(t *testing.T) {
 	f := newFolder(t)
 	const common = " data file=@d.json random seed=4 output profile_file=@p.csv"
@@ -436,9 +438,8 @@ func TestOtherMethods(t *testing.T) {
 	}
 }
 
-// schools has no mode: its density grows without bound as the effects come together and
-// their scale goes to zero. CmdStan's optimisation fails there from every start that was
-// tried (60 at random; Stan 2.32.2).
+// schools has no mode: its density grows without bound as the effects approach each other and their
+// scale approaches 0. CmdStan's optimisation failed from all 60 random starts (Stan 2.32.2).
 const schools = `data {
   int J;
   vector[J] y, sigma;
@@ -456,8 +457,8 @@ model {
 }
 `
 
-// An optimisation that fails says so among the errors, not on the console, by which
-// CmdStanR tells; its last point is in the file all the same.
+// TestOptimizeFails checks that a failed optimisation is reported on the standard error, where
+// CmdStanR looks, and not on the standard output. The file still has its last point.
 func TestOptimizeFails(t *testing.T) {
 	f := newFolder(t)
 	f.write("s.json", `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}`)
@@ -473,8 +474,8 @@ func TestOptimizeFails(t *testing.T) {
 	}
 }
 
-// A model without parameters is written as NUTS would write it; fixed_param has
-// other columns.
+// TestNoParameters checks that the file for a model without parameters looks as if NUTS had written
+// it. fixed_param has other columns.
 func TestNoParameters(t *testing.T) {
 	f := newFolder(t)
 	const none = "generated quantities { real z = normal_rng(0, 1); }"
@@ -490,8 +491,8 @@ func TestNoParameters(t *testing.T) {
 	}
 }
 
-// Own samplers, by argument and by the environment, write the columns that front ends
-// look for.
+// TestOwnSamplers checks that ppl's own samplers, chosen by argument or environment variable, write
+// the columns that front ends look for.
 func TestOwnSamplers(t *testing.T) {
 	f := newFolder(t)
 	const common = " data file=@d.json random seed=4 output file=@o.csv profile_file=@p.csv"
@@ -520,7 +521,8 @@ func TestOwnSamplers(t *testing.T) {
 	}
 }
 
-// What a front end gets of an engine that the environment names keeps the rules of all readers.
+// TestOwnSamplersReadable checks that the files are readable by all front ends if an environment
+// variable names the engine.
 func TestOwnSamplersReadable(t *testing.T) {
 	f := newFolder(t)
 	for _, row := range sampler.Table() {
@@ -537,7 +539,8 @@ func TestOwnSamplersReadable(t *testing.T) {
 	}
 }
 
-// What goes wrong is reported in CmdStan's words, gives 1, and leaves no file behind.
+// TestFailures checks that errors are reported in CmdStan's words, with exit code 1, and that no
+// file remains.
 func TestFailures(t *testing.T) {
 	f := newFolder(t)
 	f.write("short.json", `{"N": 11, "y": [0, 1]}`)
@@ -579,7 +582,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: exit code %d, not said: %q\n%s", c.line, code, said, stderr)
 		}
 		if _, err := os.Stat(f.path("o.csv")); err == nil && strings.Contains(stdout+stderr, "Initialization failed.\n") || strings.Contains(c.line, "init=") {
-			if c := f.table("o.csv"); c.names == nil || len(c.rows) > 0 { // a chain that cannot start has a file without draws
+			if c := f.table("o.csv"); c.names == nil || len(c.rows) > 0 { // a chain that cannot start leaves a file without draws
 				t.Errorf("%s", c.text)
 			}
 			os.Remove(f.path("o.csv"))
@@ -594,7 +597,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestEndless: reading can be interrupted if a file has no end, or a pipe no writer.
+// TestEndless checks that reading an endless file, or a pipe without a writer, can be interrupted.
 func TestEndless(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -627,7 +630,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// A program comes back from the file that it was appended to.
+// TestProgram checks that a program can be read back from the file to which it was appended.
 func TestProgram(t *testing.T) {
 	p := &Program{Name: "m", Text: "model { } // π\n#ppl-program:", Included: map[string]string{"a": "b"}}
 	file, err := p.Append([]byte("#!/bin/sh\n"))

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// splitSuffix splits a name before its suffix, which begins with a dot.
+// splitSuffix splits a file name into its base and its suffix, which begins with a dot.
 func splitSuffix(name string) (base, suffix string) {
 	file := filepath.Base(name)
 	i := strings.LastIndexByte(file, '.')
@@ -25,9 +25,9 @@ func splitSuffix(name string) (base, suffix string) {
 	return strings.TrimSuffix(name, suffix), suffix
 }
 
-// fileNames are the names of the files of all chains: name itself for one chain, else
-// with the chain's number; a list, separated by commas, gives them one by one. The kind
-// is .csv, which a name may replace, or .json.
+// fileNames returns the file names of all chains, each with the tag before the suffix. For one
+// chain it is name, for several they have the chain's number. A comma-separated list has a name for
+// each chain. kind is the suffix: .csv, which name may replace by another, or .json.
 func (r *run) fileNames(name, tag, kind string) []string {
 	if list := strings.Split(name, ","); r.chains > 1 && len(list) == r.chains {
 		for i, n := range list {
@@ -53,7 +53,7 @@ func (r *run) fileNames(name, tag, kind string) []string {
 	return names
 }
 
-// checkFiles refuses names of folders for output, and to overwrite what is read.
+// checkFiles returns an error if an output is a folder, or would overwrite an input.
 func (r *run) checkFiles() error {
 	output := r.config.Text("output.file")
 	for _, name := range []string{output, r.config.Text("output.diagnostic_file")} {
@@ -74,8 +74,8 @@ func (r *run) checkFiles() error {
 	return nil
 }
 
-// readValues reads a file of values: JSON by its name, anything else in R's dump format. The name
-// "" gives no values.
+// readValues reads a file of values: JSON if the name says so, otherwise R's dump format. It
+// returns no values for the name "".
 func (r *run) readValues(name string) (*data.Set, error) {
 	if name == "" {
 		return data.Empty(), nil
@@ -83,7 +83,7 @@ func (r *run) readValues(name string) (*data.Set, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
-	o := data.Options{Limit: math.MaxInt64, Memory: r.memory} // files of CmdStan have no separate bound
+	o := data.Options{Limit: math.MaxInt64, Memory: r.memory} // only the memory of the run limits CmdStan's files
 	text, err := files.Until(r.ctx, func() (string, error) { return data.ReadText(name, o) })
 	if err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (r *run) readValues(name string) (*data.Set, error) {
 	return data.ParseDump(name, text, o)
 }
 
-// readEach reads values for each chain: those of name_ID.json if there is one for the
-// first chain, else of name for all, or of a list of names.
+// readEach reads values for each chain. They come from name_ID.json if that exists for the first
+// chain, otherwise from name for all chains, or from a list of names.
 func (r *run) readEach(name string) ([]*data.Set, error) {
 	all := make([]*data.Set, r.chains)
 	names := strings.Split(name, ",")

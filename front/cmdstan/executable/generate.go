@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// csvFile is a file of draws or estimates that is read.
+// csvFile is a file of draws or estimates that was read.
 type csvFile struct {
 	method string
 	names  []string // of the columns without statistics
@@ -25,7 +25,7 @@ type csvFile struct {
 	digits int // significant digits of the numbers; 0: they are exact
 }
 
-// readCSV reads a file of any method; draws of warm-up come first.
+// readCSV reads the output file of any method. Draws of warm-up come first.
 func (r *run) readCSV(name string) (*csvFile, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
@@ -68,7 +68,7 @@ func (f *csvFile) parameters(p *model.Posterior, file string) ([]int, error) {
 	return columns, nil
 }
 
-// point is the unconstrained point of a row.
+// point returns the unconstrained point of a row.
 func (f *csvFile) point(p *model.Posterior, columns []int, row int) ([]float64, error) {
 	values := make([]float64, len(columns))
 	for i, c := range columns {
@@ -130,7 +130,7 @@ func (r *run) generate(p *model.Posterior) error {
 	return errors.Join(errs...)
 }
 
-// generateChain writes the generated quantities of the draws of one file.
+// generateChain writes the generated quantities for the draws in a file.
 func (r *run) generateChain(p *model.Posterior, from *csvFile, columns []int, chain int, path string, names []string) error {
 	begun := time.Now()
 	file, err := r.create(path, nil, names, nil)

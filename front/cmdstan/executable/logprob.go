@@ -52,7 +52,7 @@ func (r *run) logProb(p *model.Posterior) error {
 	return file.FinishWith()
 }
 
-// points reads where the density is asked for.
+// points reads the points at which to evaluate the density.
 func (r *run) points(p *model.Posterior) ([][]float64, error) {
 	if name := r.text("log_prob.constrained_params"); name != "" {
 		if _, suffix := splitSuffix(name); suffix != ".csv" {

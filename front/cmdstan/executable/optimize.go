@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// climbing reads the options of L-BFGS and BFGS below a path.
+// climbing reads the options of L-BFGS or BFGS, whose paths begin with path.
 func (r *run) climbing(path string) optimize.Options {
 	tolerance := func(name string) float64 {
 		if x := r.real(path + name); x != 0 {
@@ -63,8 +63,8 @@ func (r *run) optimize(p *model.Posterior) error {
 	}
 	if !w.newton {
 		if result.Reason < 0 {
-			// CmdStanR takes the optimisation for successful if it reads this on the
-			// standard output.
+			// If CmdStanR reads this on the standard output, it assumes that the optimisation
+			// succeeded.
 			r.complain("Optimization terminated with error: \n  %s", result.Reason)
 		} else {
 			r.say("Optimization terminated normally: \n  %s", result.Reason)
@@ -79,7 +79,7 @@ func (r *run) optimize(p *model.Posterior) error {
 	return nil
 }
 
-// climbWriter follows an optimisation: its lines on the console, its rows in the file.
+// climbWriter writes the progress of an optimisation to the console and to its file.
 type climbWriter struct {
 	*run
 	file      *draws.File

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// digits is the number of significant digits in files.
+// digits returns the number of significant digits in files.
 func (r *run) digits() int {
 	switch n := r.config.Int("output.sig_figs"); n {
 	case -1:
@@ -21,8 +21,8 @@ func (r *run) digits() int {
 	}
 }
 
-// create starts a CSV file; it has its name when it is complete. columns are the
-// statistics, names the values.
+// create starts a CSV file, which gets its name when it is complete. columns are the statistics,
+// names the values.
 func (r *run) create(path string, columns []sampler.Column, names []string, replaced map[string]string) (*draws.File, error) {
 	return draws.Create(withSuffix(path), draws.Header{
 		Config:  r.heads(replaced),
@@ -31,7 +31,7 @@ func (r *run) create(path string, columns []sampler.Column, names []string, repl
 	})
 }
 
-// statistics are columns without a draw to take them from.
+// statistics makes columns that have only a name; their values do not come from draws.
 func statistics(names ...string) []sampler.Column {
 	var all []sampler.Column
 	for _, n := range names {
@@ -40,10 +40,10 @@ func statistics(names ...string) []sampler.Column {
 	return all
 }
 
-// seconds is a time as files state it.
+// seconds formats a duration as in CmdStan's files.
 func seconds(d time.Duration) string { return grammar.Number(d.Seconds(), 6) }
 
-// elapsed is the end of a file: one line for each phase.
+// elapsed returns the last lines of a file: the time of each phase.
 func elapsed(phases ...any) []string {
 	lines := []string{""}
 	for i := 0; i+1 < len(phases); i += 2 {

@@ -12,20 +12,21 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// measuring bounds how long the density is measured for the times of profile statements.
+// measuring limits the time for measuring the density, whose parts are the times of profile
+// statements.
 const measuring = 50 * time.Millisecond
 
-// profiled is the statements of one name.
+// profiled has the profile statements with the same name.
 type profiled struct {
 	name   string
 	blocks []*ast.Profile
 	model  bool // in the density, not in generated quantities or transformed data alone
 }
 
-// writeProfile writes the times of the model's profile statements, if it has any. The density and
-// its gradient are one program here. Its parts are measured after the run and multiplied by the
-// number of evaluations. The time of a separate program for the density alone is the forward time;
-// the rest is reverse time.
+// writeProfile writes the times of the model's profile statements, if it has any. Here the density
+// and its gradient are computed together. The parts are measured after the run and multiplied by
+// the number of evaluations. The forward time is the time of a separate program for the density
+// alone; the rest is the reverse time.
 func (r *run) writeProfile(p *model.Posterior) error {
 	all := r.profiles()
 	if len(all) == 0 {
@@ -48,7 +49,7 @@ func (r *run) writeProfile(p *model.Posterior) error {
 			total += whole.of(block)
 			forward += value.of(block)
 		}
-		forward = min(forward, total) // which measurements need not obey
+		forward = min(forward, total) // separate measurements may differ
 		if q.model {
 			calls = r.evaluations
 		}
@@ -58,7 +59,7 @@ func (r *run) writeProfile(p *model.Posterior) error {
 	return replaceFile(r.config.Text("output.profile_file"), []byte(b.String()))
 }
 
-// lineTimes are times of an evaluation in nanoseconds, by file and line.
+// lineTimes has the times of parts of an evaluation in nanoseconds, by file and line.
 type lineTimes map[string]map[int]float64
 
 func measure(explain func([]float64, time.Duration) (*compile.Explanation, error), x []float64) (lineTimes, error) {
@@ -76,7 +77,7 @@ func measure(explain func([]float64, time.Duration) (*compile.Explanation, error
 	return t, nil
 }
 
-// of is the time of the lines of a statement.
+// of returns the time of all lines of a profile statement.
 func (t lineTimes) of(block *ast.Profile) float64 {
 	span := block.Span().Origin()
 	lines, ns := t[span.File.Name], 0.0
@@ -114,7 +115,7 @@ func (r *run) profiles() []*profiled {
 	return all
 }
 
-// profilePoint is where the density is measured.
+// profilePoint returns a point at which to measure the density.
 func (r *run) profilePoint(p *model.Posterior) ([]float64, error) {
 	if r.point != nil {
 		return r.point, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Program is a model as its executable carries it.
+// Program is a model as stored in its executable.
 type Program struct {
 	Name     string            `json:"name"` // the model's name in files: bernoulli_model
 	File     string            `json:"file"` // as messages name it
@@ -23,7 +23,7 @@ type Program struct {
 	StancFlags string `json:"stancflags,omitempty"`
 }
 
-// marker begins the line of a file that holds a program, or its end.
+// marker begins the line that contains the program in a script, or at the end of a binary.
 const marker = "\n#ppl-program:"
 
 // Append adds the program to the text of a script or to a binary.
@@ -36,12 +36,12 @@ func (p *Program) Append(file []byte) ([]byte, error) {
 	return fmt.Appendf(file, "#%011d", len(marker)+len(text)+1), nil
 }
 
-// TrailerLength is the number of bytes at the end of a file that hold the length of the program
-// before them.
+// TrailerLength is the number of bytes at the end of a file that contain the length of the
+// preceding program.
 const TrailerLength = 12
 
-// ProgramLength reads the end of a file and returns the length of the program before it, 0 if there
-// is no program.
+// ProgramLength returns the length of the program before the trailer of a file, or 0 if there is no
+// program.
 func ProgramLength(trailer []byte) int {
 	if len(trailer) != TrailerLength || trailer[0] != '#' {
 		return 0
@@ -56,7 +56,7 @@ func ProgramLength(trailer []byte) int {
 	return n
 }
 
-// ParseProgram reads what [Program.Append] has added, without the trailer.
+// ParseProgram parses the bytes that [Program.Append] has added, without the trailer.
 func ParseProgram(text []byte) (*Program, error) {
 	text, ok := bytes.CutPrefix(text, []byte(marker))
 	if !ok {

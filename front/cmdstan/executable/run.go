@@ -29,20 +29,20 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Streams are the outputs of an executable, and its environment.
+// Streams has the input and output of an executable, its environment, and its limits.
 type Streams struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 
-	// Memory is what a run may take, in bytes; nil: [compile.DefaultMemory].
+	// Memory returns the memory limit of a run in bytes; nil: [compile.DefaultMemory].
 	Memory func() (int64, error)
 
-	// Words has the words for a setting that a diagnostic advises, such as "memory"; "": it is
-	// not named. Words may be nil.
+	// Words returns how users can change a setting that a diagnostic mentions, such as "memory". If
+	// it is nil or returns "", the message does not mention the setting.
 	Words func(setting string) string
 }
 
-// Limit is what a run may take.
+// Limit returns the memory limit of a run in bytes.
 func (s Streams) Limit() (int64, error) {
 	if s.Memory == nil {
 		return compile.DefaultMemory(), nil
@@ -71,28 +71,28 @@ type run struct {
 	id     int
 
 	// For the times of profile statements: the number of evaluations of the density and of the
-	// generated quantities, and a point.
+	// generated quantities, and a point to measure at.
 	evaluations, generated int64
 	point                  []float64
 
-	substituted bool // the engine is that of EngineVariable, not the one asked for
+	substituted bool // EngineVariable has replaced the engine in the arguments
 
-	check   *selfcheck.Check // of methods other than sample, which has its own
-	visited [][]float64      // points that the results are of, where the log density is compared
+	check   *selfcheck.Check // for methods other than sample, which has its own check
+	visited [][]float64      // points of the results, at which the log density is compared
 
 	iterations [][]float64 // for the diagnostic file of variational
 }
 
-// status is the exit code for an error that has been reported.
+// status is the exit code for an error that was already printed.
 type status int
 
 func (s status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
 
-// interrupted is the exit code of a run that was ended by a signal, as shells count.
+// interrupted is the exit code of a run that a signal has ended, by the convention of shells.
 const interrupted = 130
 
-// Run runs an executable, whose name exe is for messages, and returns its exit code:
-// 0 or 1, or 130 if ctx has ended.
+// Run runs a model's executable and returns its exit code: 0 or 1, or 130 if ctx has ended. exe is
+// its name in messages.
 func Run(ctx context.Context, exe string, program *Program, args []string, s Streams) int {
 	threads, threadsErr := environmentThreads(s.Getenv)
 	config, outcome := grammar.Parse(exe, args, grammar.Table(strconv.Itoa(threads)), s.Out, s.Err)
@@ -129,8 +129,8 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 	return 0
 }
 
-// methods are the methods of CmdStan. Each checks its remaining arguments before the model is read,
-// and chooses how its density is bound.
+// methods lists the methods of CmdStan. check checks the other arguments before the model is read;
+// bind returns the options for binding the model.
 var methods = map[string]struct {
 	check func(*run) error
 	bind  func(*run) model.BindOptions
@@ -146,7 +146,7 @@ var methods = map[string]struct {
 	"diagnose":            {nil, nil, (*run).diagnose},
 }
 
-// text, flag, integer and real are values of arguments of the method.
+// text, flag, integer and real return the values of the method's arguments.
 func (r *run) text(path string) string  { return r.config.Text("method." + path) }
 func (r *run) flag(path string) bool    { return r.config.Bool("method." + path) }
 func (r *run) integer(path string) int  { return r.config.Int("method." + path) }
@@ -223,29 +223,29 @@ func (r *run) bind(o model.BindOptions) (*model.Posterior, error) {
 	return r.rebind(o)
 }
 
-// rebind binds the model to the data again, otherwise.
+// rebind binds the model to the data again, with other options.
 func (r *run) rebind(o model.BindOptions) (*model.Posterior, error) {
 	o.Seed = r.config.Seed()
-	o.AllowImpossible = true // front ends wait for the words in which CmdStan fails to start
+	o.AllowImpossible = true // front ends expect CmdStan's message for a failed start
 	o.Memory = r.memory
 	o.Print = func(s string) { r.say("%s", s) }
 	p, err := r.model.BindContext(r.ctx, r.data, o)
 	if err != nil {
 		return nil, err
 	}
-	if r.config.Text("method") != "sample" { // which compares at its draws, too
+	if r.config.Text("method") != "sample" { // sample also compares at its draws
 		if r.check, err = fit.Trust(r.ctx, p, r.config.Seed()); err != nil {
 			return nil, err
 		}
 		p = p.With(r.check.Bound())
 		r.tellDensity(selfcheck.Findings(r.check.Record()))
 	}
-	p.SetWorkers(r.threads()) // evaluations by itself; chains have clones
+	p.SetWorkers(r.threads()) // for evaluations of p itself; chains use clones
 	return p, nil
 }
 
-// compare compares the log density with the reference evaluator at points of the results. It
-// reports whether it was wrong there: p then has another program, and the method runs again.
+// compare compares the log density with the reference evaluator at points of the results. If it was
+// wrong there, p gets another program, and compare returns true: the method must run again.
 func (r *run) compare(p **model.Posterior) (again bool, err error) {
 	if r.check == nil || len(r.visited) == 0 {
 		return false, nil
@@ -261,7 +261,7 @@ func (r *run) compare(p **model.Posterior) (again bool, err error) {
 	return true, nil
 }
 
-// tellDensity says where the log density was found to be wrong.
+// tellDensity prints where the log density was wrong.
 func (r *run) tellDensity(findings []diagnose.Finding) {
 	for _, f := range findings {
 		if f.Severity == diagnose.Problem {
@@ -270,7 +270,7 @@ func (r *run) tellDensity(findings []diagnose.Finding) {
 	}
 }
 
-// say prints a line of the console; complain one of the errors.
+// say prints a line on the standard output, complain on the standard error.
 func (r *run) say(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,7 +283,7 @@ func (r *run) complain(format string, args ...any) {
 	fmt.Fprintf(r.err, format+"\n", args...)
 }
 
-// environmentThreads is STAN_NUM_THREADS.
+// environmentThreads returns the value of STAN_NUM_THREADS.
 func environmentThreads(getenv func(string) string) (int, error) {
 	text := getenv("STAN_NUM_THREADS")
 	if text == "" {
@@ -296,7 +296,7 @@ func environmentThreads(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
-// threads is the number of chains that may run at a time.
+// threads returns the number of chains that may run at a time.
 func (r *run) threads() int {
 	if n := r.config.Int("num_threads"); n > 0 {
 		return n
@@ -304,7 +304,7 @@ func (r *run) threads() int {
 	return runtime.NumCPU()
 }
 
-// writeInfo answers the argument info.
+// writeInfo prints what the argument info asks for.
 func writeInfo(w io.Writer, p *Program) {
 	fmt.Fprintf(w, "stan_version_major = %d\nstan_version_minor = %d\nstan_version_patch = %d\n", stan.Major, stan.Minor, stan.Patch)
 	for _, flag := range stan.Flags {
@@ -312,8 +312,8 @@ func writeInfo(w io.Writer, p *Program) {
 	}
 }
 
-// exception words an error as CmdStan's clients expect it on the console: a line that begins with
-// Exception if the model or its data are at fault, then the details.
+// exception formats an error as CmdStan's clients expect it. If the model or its data are wrong,
+// the first line begins with Exception, and the details follow.
 func exception(err error, words func(setting string) string) string {
 	var rejection *compile.Rejection
 	if errors.As(err, &rejection) {
@@ -325,7 +325,7 @@ func exception(err error, words func(setting string) string) string {
 	}
 	var b strings.Builder
 	if words, _, ok := strings.Cut(err.Error(), "\n"); ok && strings.HasPrefix(words, "Exception: ") {
-		b.WriteString(words + "\n") // what was said of it already
+		b.WriteString(words + "\n") // keep the words of an earlier call of unfit
 	}
 	for _, d := range list {
 		fmt.Fprintf(&b, "Exception: %s%s%s\n", standing(d), d.Summary, place(d.Span.IsValid(), d))
@@ -334,8 +334,7 @@ func exception(err error, words func(setting string) string) string {
 	return b.String()
 }
 
-// standing are the words that CmdStan has for what is wrong with data, where front ends
-// know them.
+// standing returns CmdStan's words for errors in data that front ends look for.
 func standing(d diag.Diagnostic) string {
 	_, name, _ := strings.Cut(d.Summary, "`") // the first that it names
 	name, _, _ = strings.Cut(name, "`")
@@ -348,7 +347,7 @@ func standing(d diag.Diagnostic) string {
 	return ""
 }
 
-// rejected is the message about a point that the model rejects.
+// rejected returns the message about a point that the model rejects.
 func rejected(r *compile.Rejection) string {
 	return "Exception: " + stanWords(r.Err.Error()) + place(r.Span.IsValid(), diag.Diagnostic{Span: r.Span})
 }
@@ -358,8 +357,8 @@ var (
 	placeWords = regexp.MustCompile(`^(.*) \(([^()]*), line (\d+), column (\d+)\)$`)
 )
 
-// stanWords words the message of a check as Stan's library does, for programs that search for it:
-// sigma is -1, but must be positive!
+// stanWords converts the message of a check to the form of Stan's library, which other programs
+// search for: sigma is -1, but must be positive!
 func stanWords(text string) string {
 	if m := placeWords.FindStringSubmatch(text); m != nil {
 		column, _ := strconv.Atoi(m[4])
@@ -368,7 +367,7 @@ func stanWords(text string) string {
 	return checkWords.ReplaceAllString(text, "$1 is $3, but must be $2!")
 }
 
-// place is where a message is about, in the words of generated C++.
+// place returns the position of a message, in the format of Stan's generated C++.
 func place(known bool, d diag.Diagnostic) string {
 	if !known || !d.Span.IsValid() {
 		return ""
@@ -382,7 +381,7 @@ func place(known bool, d diag.Diagnostic) string {
 	return fmt.Sprintf(" (in '%s', line %d, column %d to line %d, column %d)", from.File, from.Line, from.Column-1, to.Line, to.Column-1)
 }
 
-// reason is what an evaluation has failed of, as a line.
+// reason returns a line that describes why an evaluation failed.
 func reason(err error) string {
 	var rejection *compile.Rejection
 	if errors.As(err, &rejection) {
@@ -391,7 +390,7 @@ func reason(err error) string {
 	return "Exception: " + err.Error()
 }
 
-// heads are the comments at the head of a file.
+// heads returns the comments at the beginning of a file.
 func (r *run) heads(replaced map[string]string) []draws.Setting {
 	head := []draws.Setting{
 		{Name: "stan_version_major", Value: strconv.Itoa(stan.Major)},
@@ -413,7 +412,7 @@ func (r *run) heads(replaced map[string]string) []draws.Setting {
 
 func (r *run) date() string { return r.started.UTC().Format(time.DateTime + " UTC") }
 
-// saveConfig writes the configuration as JSON, if that is asked for.
+// saveConfig writes the configuration as JSON, if the arguments ask for it.
 func (r *run) saveConfig() error {
 	if !r.config.Bool("output.save_cmdstan_config") {
 		return nil
@@ -427,7 +426,7 @@ func (r *run) saveConfig() error {
 	return replaceFile(base+"_config.json", b)
 }
 
-// replaceFile writes a file that is whole or not there.
+// replaceFile writes a file atomically.
 func replaceFile(path string, text []byte) error {
 	if err := files.Save(filepath.Clean(path), text); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// checkSample checks combinations of the arguments of sample.
+// checkSample checks that the arguments of sample can be combined.
 func (r *run) checkSample() error {
 	engaged := r.config.Bool(adaptPath + "engaged")
 	switch {
@@ -34,7 +34,7 @@ func (r *run) checkSample() error {
 	return nil
 }
 
-// sampling is the method sample under way.
+// sampling is a running method sample.
 type sampling struct {
 	*run
 	sampler *chosen
@@ -45,7 +45,7 @@ type sampling struct {
 	files   []*sampleFile
 }
 
-// sampleFile is the file of a chain.
+// sampleFile is the output file of a chain.
 type sampleFile struct {
 	*draws.File
 	path       string
@@ -53,7 +53,8 @@ type sampleFile struct {
 	diagnostic *diagnosticFile
 }
 
-// sample draws; it begins again with another program where the log density turns out to be wrong.
+// sample samples the posterior. If the log density turns out to be wrong, it starts again with
+// another program.
 func (r *run) sample(p *model.Posterior) error {
 	check := selfcheck.New(r.ctx, p.Compiled(), r.data, r.config.Seed(), r.chains, r.threads())
 	for {
@@ -71,7 +72,7 @@ func (r *run) sample(p *model.Posterior) error {
 	}
 }
 
-// sampleWith draws from the program that is trusted so far.
+// sampleWith samples with the program that is currently trusted.
 func (r *run) sampleWith(p *model.Posterior, check *selfcheck.Check) error {
 	c, err := r.sampler(p.Dim())
 	if err != nil {
@@ -112,7 +113,7 @@ func (r *run) sampleWith(p *model.Posterior, check *selfcheck.Check) error {
 	for chain := range r.chains {
 		x, err := r.find(p, start, chain, c.adapts)
 		if err != nil {
-			// Front ends want files of chains that cannot start, too: they hold no draws.
+			// Front ends expect files of chains that cannot start, too. These have no draws.
 			return errors.Join(err, s.finishEmpty())
 		}
 		at.Positions = append(at.Positions, x)
@@ -134,7 +135,7 @@ func (r *run) sampleWith(p *model.Posterior, check *selfcheck.Check) error {
 	return s.finish(report)
 }
 
-// none is a number of transitions that means none to a session, where 0 is the default.
+// none converts a number of transitions for a session, where 0 means the default and -1 means none.
 func none(n int) int {
 	if n == 0 {
 		return -1
@@ -142,8 +143,8 @@ func none(n int) int {
 	return n
 }
 
-// firstID is the number of the first chain in its stream of random numbers; it replaces 0, which
-// means another number to a session.
+// firstID returns the number of the first chain, which selects its random numbers. It replaces 0,
+// which a session would replace by its default.
 func (r *run) firstID() int {
 	if r.id == 0 {
 		return math.MaxInt32
@@ -151,7 +152,7 @@ func (r *run) firstID() int {
 	return r.id
 }
 
-// metrics reads the initial metrics, nil if none are given.
+// metrics reads the initial metrics. It returns nil if none are given.
 func (r *run) metrics(p *model.Posterior) ([]infer.Metric, error) {
 	name := r.config.Text(hmcPath + "metric_file")
 	if name == "" || r.text("sample.algorithm") == "fixed_param" || p.Dim() == 0 {
@@ -171,7 +172,7 @@ func (r *run) metrics(p *model.Posterior) ([]infer.Metric, error) {
 	return all, nil
 }
 
-// metric takes the inverse metric out of a file.
+// metric reads an inverse metric from the values of a file.
 func (r *run) metric(values *data.Set, dim int) (infer.Metric, error) {
 	m := infer.Metric{Kind: infer.MetricKind(r.config.Text(metricPath)), Dim: dim}
 	if m.Kind == infer.Unit {
@@ -241,7 +242,7 @@ func (s *sampling) close() {
 	}
 }
 
-// draw takes in the draws of a session.
+// draw receives the draws of a session and writes them.
 func (s *sampling) draw(session *infer.Session, check *selfcheck.Check) error {
 	var failures []error
 	flushed := time.Now()
@@ -292,7 +293,7 @@ func (s *sampling) draw(session *infer.Session, check *selfcheck.Check) error {
 	return err
 }
 
-// adaptation writes the block between warm-up and draws.
+// adaptation writes the adapted values, between the draws of warm-up and the others.
 func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	f.adapted = true
 	if s.sampler.empty {
@@ -320,7 +321,7 @@ func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	return f.Adaptation(a)
 }
 
-// keep finishes the files of an interrupted run: it writes into them how many draws they have.
+// keep completes the files of an interrupted run, with the number of draws that they have.
 func (s *sampling) keep(report infer.Report) {
 	for i, f := range s.files {
 		c := report.Chains[i]
@@ -332,7 +333,7 @@ func (s *sampling) keep(report infer.Report) {
 	}
 }
 
-// finish completes the files and says how long it took.
+// finish completes the files and prints how long the run took.
 func (s *sampling) finish(report infer.Report) error {
 	s.tellRejections(report)
 	for i, f := range s.files {
@@ -366,7 +367,7 @@ func (s *sampling) finish(report infer.Report) error {
 	return nil
 }
 
-// saveMetrics writes what warm-up has found as JSON.
+// saveMetrics writes the adapted step sizes and metrics as JSON.
 func (s *sampling) saveMetrics(report infer.Report) error {
 	for i, path := range s.fileNames(s.config.Text("output.file"), "_metric", ".json") {
 		c := report.Chains[i]
@@ -381,10 +382,10 @@ func (s *sampling) saveMetrics(report infer.Report) error {
 	return nil
 }
 
-// rejectionsTold is the largest number of times that the same reason is printed.
+// rejectionsTold is the maximum number of times that the same message is printed.
 const rejectionsTold = 10
 
-// tellRejections says which proposals the model has refused.
+// tellRejections prints why the model rejected proposals.
 func (s *sampling) tellRejections(report infer.Report) {
 	for _, c := range report.Chains {
 		for _, r := range c.Rejections {
@@ -398,7 +399,7 @@ func (s *sampling) tellRejections(report infer.Report) {
 	}
 }
 
-// prefix tells several chains apart.
+// prefix returns the beginning of a chain's lines if there are several chains.
 func (s *sampling) prefix(chain int) string {
 	if s.chains == 1 {
 		return ""
@@ -407,11 +408,11 @@ func (s *sampling) prefix(chain int) string {
 }
 
 // progress prints the progress of a chain: after the first iteration of each phase, after every
-// refresh-th, and after the last.
+// refresh iterations, and after the last.
 func (s *sampling) progress(p infer.Progress) {
 	within, phase, total := p.Iteration, "Warmup", s.warmup+s.draws
 	at := within
-	if !p.Warmup { // warm-up may have ended early, which these lines cannot say
+	if !p.Warmup { // if warm-up ended early, print the planned numbers
 		within, phase = p.Iteration-(p.Total-s.draws), "Sampling"
 		at = s.warmup + within
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// The paths of arguments that are asked for often.
+// The paths of frequently used arguments.
 const (
 	adaptPath  = "method.sample.adapt."
 	hmcPath    = "method.sample.algorithm.hmc."
@@ -23,11 +23,11 @@ const (
 	metricPath = hmcPath + "metric"
 )
 
-// EngineVariable is the environment variable that names a sampler to use in place of NUTS, with
+// EngineVariable is the environment variable that names a sampler to use instead of NUTS, with
 // options as on the command line. Front ends have no argument for it.
 const EngineVariable = "PPL_ENGINE"
 
-// fromEnvironment puts another engine in the place of NUTS.
+// fromEnvironment replaces NUTS by the engine in the environment variable.
 func (r *run) fromEnvironment() error {
 	words := strings.Fields(r.env(EngineVariable))
 	if len(words) == 0 || r.config.Text("method") != "sample" || r.text("sample.algorithm") != "hmc" || r.config.Text(enginePath) != "nuts" {
@@ -47,24 +47,24 @@ func (r *run) fromEnvironment() error {
 	return nil
 }
 
-// chosen is a sampler with what files have to know of it.
+// chosen is the selected sampler, and the facts about it that output files need.
 type chosen struct {
 	infer.Sampler
 	columns  []sampler.Column
 	empty    bool   // the model has no parameters
-	adapts   bool   // there is a block with step size and metric
-	own      bool   // CmdStan does not have it: files state of it what their readers take
+	adapts   bool   // the file has a block with step size and metric
+	own      bool   // CmdStan does not have it; file headers are adapted for readers
 	geometry string // not Euclidean: its name
-	metric   string // as the head of a file states it
+	metric   string // name of the metric in file headers
 }
 
-// sampler makes the sampler that the arguments ask for.
+// sampler makes the sampler that the arguments select.
 func (r *run) sampler(dim int) (*chosen, error) {
 	if r.text("sample.algorithm") == "fixed_param" {
 		row, _ := sampler.Lookup("fixed_param")
 		return &chosen{Sampler: sampler.Fixed{}, columns: row.AllColumns(), metric: r.config.Text(metricPath)}, nil
 	}
-	if dim == 0 { // as in CmdStan: the columns of NUTS, with nothing in them
+	if dim == 0 { // as in CmdStan: empty columns of NUTS
 		row, _ := sampler.Lookup("nuts")
 		return &chosen{Sampler: still{}, columns: row.AllColumns(), metric: r.config.Text(metricPath), empty: true}, nil
 	}
@@ -87,8 +87,8 @@ func (r *run) sampler(dim int) (*chosen, error) {
 	return c, r.own(c, engine)
 }
 
-// still is the sampler of a model without parameters, which makes the transitions of
-// warm-up too: they may be asked for.
+// still is the sampler for a model without parameters. It also makes the transitions of warm-up,
+// since the user may want to save them.
 type still struct{ sampler.Fixed }
 
 // Plan implements [infer.Sampler].
@@ -98,7 +98,7 @@ func (s still) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return plan, err
 }
 
-// idle is a stage of so many transitions.
+// idle is a stage with this number of transitions.
 type idle int
 
 // Run implements [infer.Stage].
@@ -111,7 +111,7 @@ func (n idle) Run(_ context.Context, s *infer.State) error {
 	return nil
 }
 
-// staticColumns are those of trajectories of fixed length.
+// staticColumns returns the columns of HMC with trajectories of fixed length.
 func staticColumns() []sampler.Column {
 	row, _ := sampler.Lookup("hmc")
 	var columns []sampler.Column
@@ -124,7 +124,7 @@ func staticColumns() []sampler.Column {
 	return columns
 }
 
-// adaptation are the options of warm-up.
+// adaptation returns the options of warm-up.
 func (r *run) adaptation() warmup.Options {
 	engaged := r.config.Bool(adaptPath + "engaged")
 	length := func(name string) int {
@@ -144,7 +144,7 @@ func (r *run) adaptation() warmup.Options {
 	}
 }
 
-// own makes a sampler that CmdStan does not have, by the table of package sampler.
+// own makes a sampler that CmdStan does not have, from the table of package sampler.
 func (r *run) own(c *chosen, engine string) error {
 	c.own = true
 	name := engine
@@ -167,8 +167,8 @@ func (r *run) own(c *chosen, engine string) error {
 		}
 		return nil
 	}
-	// Of the arguments that have their own place, those that were given: the engine's
-	// defaults are others than CmdStan's.
+	// Of the arguments that exist in CmdStan, set only those that the user gave, because the
+	// engine's defaults differ from CmdStan's.
 	for _, path := range r.config.GivenPaths() {
 		if strings.HasPrefix(path, adaptPath) || strings.HasPrefix(path, hmcPath) {
 			if strings.HasPrefix(path, enginePath) && !strings.HasPrefix(path, enginePath+"."+engine+".") || path == hmcPath+"metric_file" {
@@ -180,7 +180,7 @@ func (r *run) own(c *chosen, engine string) error {
 		}
 	}
 	if r.flag("sample.save_warmup") && fs.Lookup("no-early-end") != nil {
-		// Readers expect as many draws of warm-up as they have asked for.
+		// Readers expect the requested number of warm-up draws.
 		if err := fs.Set("no-early-end", "true"); err != nil {
 			return err
 		}

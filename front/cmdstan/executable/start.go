@@ -16,18 +16,18 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// attempts is the number of times that a random start is tried.
+// attempts is the number of random starts to try.
 const attempts = 100
 
-// starting is where chains start.
+// starting has the starts of all chains.
 type starting struct {
 	at     []infer.Init // by chain
 	failed []error      // by chain: why there is no start
 	radius float64
-	random bool // something of it is: trying again may help
+	random bool // starts are partly random, so trying again may help
 }
 
-// starts reads the argument init.
+// starts evaluates the argument init.
 func (r *run) starts(p *model.Posterior) (*starting, error) {
 	init := r.config.Text("init")
 	s := &starting{at: make([]infer.Init, r.chains), failed: make([]error, r.chains), radius: 2}
@@ -56,7 +56,7 @@ func (r *run) starts(p *model.Posterior) (*starting, error) {
 	return s, nil
 }
 
-// unfit adds CmdStan's words to the error about initial values from which no chain can start.
+// unfit adds CmdStan's words to an error about initial values outside their bounds.
 func unfit(err error) error {
 	bounded := regexp.MustCompile("^the initial value of .* is (.*), but must be (greater|less) than ")
 	for _, d := range model.Diagnostics(err) {
@@ -67,8 +67,8 @@ func unfit(err error) error {
 	return err
 }
 
-// find tries starts of a chain until the density is finite, and reports why the others were
-// rejected. Timing prints the time per gradient.
+// find tries starts of a chain until the density is finite, and prints why others were rejected.
+// With timing, it prints the time per gradient.
 func (r *run) find(p *model.Posterior, s *starting, chain int, timing bool) ([]float64, error) {
 	if err := s.failed[chain]; err != nil {
 		r.complain("Unrecoverable error evaluating the log probability at the initial value.")
@@ -127,8 +127,8 @@ func finite(all []float64) bool {
 	return true
 }
 
-// generate computes what a row of a file holds at a point. Generated quantities that
-// fail are reported, and are NaN.
+// values computes the values of a row of a file at a point. Failures of generated quantities are
+// printed, and their values are NaN.
 func (r *run) values(p *model.Posterior, x []float64, rng *rand.Rand, dst []float64) {
 	for i := range dst {
 		dst[i] = math.NaN()
@@ -138,7 +138,7 @@ func (r *run) values(p *model.Posterior, x []float64, rng *rand.Rand, dst []floa
 	}
 }
 
-// single finds the only start.
+// single finds the start of a method that needs only one.
 func (r *run) single(p *model.Posterior, timing bool) ([]float64, error) {
 	s, err := r.starts(p)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *run) single(p *model.Posterior, timing bool) ([]float64, error) {
 	return r.find(p, s, 0, timing)
 }
 
-// errNoParameters says that a method has nothing to do.
+// errNoParameters is the error for a method that needs parameters.
 func errNoParameters(what string) error {
 	return fmt.Errorf("Model has 0 parameters, cannot run %s.", what)
 }

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Kind is what an argument is.
+// Kind is the kind of an argument.
 type Kind int
 
 // The kinds.
 const (
 	Group  Kind = iota // holds arguments
 	Choice             // one of several groups, by name
-	Leaf               // a value of a choice that has no separate arguments
+	Leaf               // a value of a choice, without arguments
 	Bool
 	Int
 	Uint
 	Real
 	Text
-	Seed // an integer, -1 for one from the clock
+	Seed // an integer; -1: taken from the clock
 )
 
-// typeNames are the types as help texts have them.
+// typeNames are the names of the types in help texts.
 var typeNames = map[Kind]string{
 	Choice: "list element", Bool: "boolean", Int: "int", Uint: "unsigned int", Real: "double", Text: "string", Seed: "int",
 }
@@ -32,14 +32,14 @@ type Argument struct {
 	Name    string
 	Kind    Kind
 	Help    string
-	Default string // as printed; of a choice, the name of a value
-	Valid   string // which values are allowed, in words
+	Default string // as printed; for a choice, the name of a value
+	Valid   string // the allowed values, in words
 	Args    []*Argument
 
 	allowed func(float64) bool // of a number; nil: all
 }
 
-// child finds an argument of a group, or a value of a choice.
+// child returns an argument of a group, or a value of a choice, by its name.
 func (a *Argument) child(name string) *Argument {
 	for _, c := range a.Args {
 		if c.Name == name {
@@ -49,7 +49,7 @@ func (a *Argument) child(name string) *Argument {
 	return nil
 }
 
-// read checks a value and gives it as it is printed.
+// read checks a value and returns it as it is printed.
 func (a *Argument) read(text string) (string, bool) {
 	number := func(x float64, err error) bool { return err == nil && x == x && (a.allowed == nil || a.allowed(x)) }
 	switch a.Kind {
@@ -78,8 +78,7 @@ func (a *Argument) read(text string) (string, bool) {
 	return text, true
 }
 
-// shown is a value as the head of a file and the console have it: numbers as C++
-// streams print them.
+// shown returns a value as file headers and the console show it: numbers as C++ streams print them.
 func (a *Argument) shown(value string) string {
 	if a.Kind != Real {
 		return value
@@ -91,7 +90,7 @@ func (a *Argument) shown(value string) string {
 	return Number(x, 6)
 }
 
-// Number prints a number as C++ streams do with so many significant digits.
+// Number formats a number as C++ streams do, with the given number of significant digits.
 func Number(x float64, digits int) string {
 	s := fmt.Sprintf("%.*g", digits, x)
 	switch s {
@@ -123,7 +122,7 @@ func text(name, help, standard, valid string) *Argument {
 	return &Argument{Name: name, Kind: Text, Help: help, Default: standard, Valid: valid}
 }
 
-// number makes an argument with a range, which valid states in words.
+// number makes an argument with a range. valid describes the range.
 func number(kind Kind, name, help, standard, valid string, allowed func(float64) bool) *Argument {
 	return &Argument{Name: name, Kind: kind, Help: help, Default: standard, Valid: valid, allowed: allowed}
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 )
 
-// Config is the arguments of a run. Values are found by their path in the table,
-// values of choices included: method.sample.algorithm.hmc.engine.nuts.max_depth.
+// Config has the arguments of a run. Each has a path in the table, which includes the values of
+// choices: method.sample.algorithm.hmc.engine.nuts.max_depth.
 type Config struct {
 	table  []*Argument
 	values map[string]string
 	given  map[string]bool
-	drawn  uint64 // the seed, where none was given
+	drawn  uint64 // the random seed, if none was given
 }
 
-// newConfig has all defaults.
+// newConfig returns a Config with the default values.
 func newConfig(table []*Argument) *Config {
 	c := &Config{table: table, values: map[string]string{}, given: map[string]bool{}}
 	var fill func(args []*Argument, prefix string)
@@ -40,8 +40,8 @@ func newConfig(table []*Argument) *Config {
 	return c
 }
 
-// Text is the value of an argument; of a choice, which it is. It panics if there is no such
-// argument in the table.
+// Text returns the value of an argument; for a choice, its name. It panics if the table has no such
+// argument.
 func (c *Config) Text(path string) string {
 	v, ok := c.values[path]
 	if !ok {
@@ -57,7 +57,7 @@ func (c *Config) Set(path, value string) {
 	c.given[path] = true
 }
 
-// Bool, Int and Real are values of those kinds.
+// Bool, Int and Real return the values of arguments of these kinds.
 func (c *Config) Bool(path string) bool { return c.Text(path) == "true" }
 
 // Int is an integer value.
@@ -72,7 +72,7 @@ func (c *Config) Real(path string) float64 {
 	return x
 }
 
-// Seed is the seed, drawn from the clock if none was given.
+// Seed returns the seed, which comes from the clock if none was given.
 func (c *Config) Seed() uint64 {
 	if c.Text("random.seed") == "-1" {
 		return c.drawn
@@ -89,9 +89,8 @@ func (c *Config) find(path string) *Argument {
 	return a
 }
 
-// Settings is the configuration as the head of a file states it. Values of paths in
-// replaced are written in their place, with room for others that [draws.File.Restate]
-// may set.
+// Settings returns the configuration for the header of a file. replaced has other values for some
+// paths. Lines of these have room for longer values, which [draws.File.Restate] may write later.
 func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 	var settings func(args []*Argument, prefix string) []draws.Setting
 	one := func(a *Argument, path string) draws.Setting {
@@ -129,7 +128,7 @@ func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 	return settings(c.table, "")
 }
 
-// Lines is the configuration as the console shows it.
+// Lines returns the configuration as the console shows it.
 func (c *Config) Lines() []string {
 	var lines []string
 	for _, s := range c.Settings(nil) {
@@ -138,7 +137,7 @@ func (c *Config) Lines() []string {
 	return lines
 }
 
-// SettingLines are a setting and those below it, a line each.
+// SettingLines returns a setting and the settings below it, a line for each.
 func SettingLines(s draws.Setting) []string {
 	line := s.Name
 	if !s.Group {
@@ -156,8 +155,7 @@ func SettingLines(s draws.Setting) []string {
 	return lines
 }
 
-// AppendJSON adds the members of an object with the configuration to dst, without the
-// braces around them.
+// AppendJSON appends the configuration to dst as members of a JSON object, without the braces.
 func (c *Config) AppendJSON(dst []byte, indent string) []byte {
 	var members func(args []*Argument, prefix, indent string)
 	write := func(a *Argument, path, indent string) {
@@ -206,14 +204,13 @@ func (c *Config) AppendJSON(dst []byte, indent string) []byte {
 	return dst
 }
 
-// IsGiven says whether a value was given, the default too.
+// IsGiven reports whether the user gave a value, even if it is the default.
 func (c *Config) IsGiven(path string) bool { return c.given[path] }
 
-// GivenPaths lists the paths of values that were given, in the order of the alphabet.
+// GivenPaths returns the paths of the values that the user gave, in alphabetical order.
 func (c *Config) GivenPaths() []string { return slices.Sorted(maps.Keys(c.given)) }
 
-// SetWithin reads further words in the form in which they follow the name of a group. The error
-// describes the first wrong word.
+// SetWithin parses arguments of the group at a path. The error describes the first wrong word.
 func (c *Config) SetWithin(path string, words []string) error {
 	var wrong strings.Builder
 	p := &parser{args: words, config: c, out: io.Discard, err: &wrong}

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// parse parses a command line and gives what it prints.
+// parse parses a command line and returns its output.
 func parse(line string) (c *Config, outcome Outcome, stdout, stderr string) {
 	var out, wrong strings.Builder
 	c, outcome = Parse("./m", strings.Fields(line), Table("1"), &out, &wrong)
 	return c, outcome, out.String(), wrong.String()
 }
 
-// The defaults, typed after the description of CmdStan's configuration: front ends
-// read these lines.
+// TestDefaults compares the printed defaults with those in CmdStan's documentation, since front
+// ends read these lines.
 func TestDefaults(t *testing.T) {
 	c, outcome, stdout, stderr := parse("sample random seed=7")
 	if outcome != Run || stdout != "" || stderr != "" {
@@ -66,7 +66,7 @@ num_threads = 1 (Default)`
 	}
 }
 
-// Other methods, as far as they differ.
+// TestMethods checks the lines in which other methods differ.
 func TestMethods(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"optimize algorithm=bfgs init_alpha=0.002 tol_obj=1e-9 iter=50", `method = optimize
@@ -121,7 +121,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// What is wrong is said in CmdStan's words.
+// TestRefused checks that errors are reported in CmdStan's words.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ line, stderr string }{
 		{"data file=x.json", "A method must be specified!\n"},
@@ -153,7 +153,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestHelp: help is printed wherever it is asked for, and nothing else is done.
+// TestHelp checks that help is printed wherever a command line asks for it, and that nothing else
+// is done then.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string]string{
 		"help":                      "Usage: ./m ",
@@ -176,8 +177,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// CmdStanR reads defaults off the lines of help-all: sections by indentation, name=<type>,
-// Defaults to.
+// TestHelpAllIsRead parses the output of help-all as CmdStanR does to find the defaults: sections
+// by indentation, name=<type>, "Defaults to".
 func TestHelpAllIsRead(t *testing.T) {
 	_, _, stdout, _ := parse("sample help-all")
 	lines := strings.Split(stdout, "\n")
@@ -193,7 +194,7 @@ func TestHelpAllIsRead(t *testing.T) {
 	}
 }
 
-// Every row of the table is complete, and its default is one of its values.
+// TestTable checks that every row of the table is complete, with a default that is allowed.
 func TestTable(t *testing.T) {
 	var look func(a *Argument, path string)
 	look = func(a *Argument, path string) {
@@ -261,7 +262,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The samplers that CmdStan does not have are there with their options.
+// TestOwnEngines checks that samplers that CmdStan does not have are accepted with their options.
 func TestOwnEngines(t *testing.T) {
 	c, outcome, _, stderr := parse("sample algorithm=hmc engine=ahmc batches=7")
 	if outcome != Run || c.Text("method.sample.algorithm.hmc.engine") != "ahmc" || c.Text("method.sample.algorithm.hmc.engine.ahmc.batches") != "7" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// valid states which values are allowed.
+// valid returns the allowed values in words.
 func (a *Argument) valid() string {
 	if a.Kind != Choice {
 		return " " + a.Valid
@@ -13,7 +13,7 @@ func (a *Argument) valid() string {
 	return " " + a.names()
 }
 
-// names lists what is below.
+// names lists the names of the arguments or values below.
 func (a *Argument) names() string {
 	var names []string
 	for _, c := range a.Args {
@@ -22,7 +22,7 @@ func (a *Argument) names() string {
 	return strings.Join(names, ", ")
 }
 
-// help prints what an argument is, with all below it if recurse.
+// help prints the help of an argument, and of all arguments below it if recurse is set.
 func (p *parser) help(a *Argument, depth int, recurse bool) {
 	indent := strings.Repeat("  ", depth)
 	line := func(s string) { fmt.Fprintln(p.out, indent+s) }
@@ -36,7 +36,7 @@ func (p *parser) help(a *Argument, depth int, recurse bool) {
 		line(a.Name + "=<" + typeNames[a.Kind] + ">")
 		line("  " + a.Help)
 		line("  Valid values:" + a.valid())
-		line("  Defaults to " + a.shown(a.Default)) // nothing after it if it is the empty text
+		line("  Defaults to " + a.shown(a.Default)) // nothing follows if the default is ""
 	}
 	fmt.Fprintln(p.out)
 	if recurse {
@@ -46,7 +46,7 @@ func (p *parser) help(a *Argument, depth int, recurse bool) {
 	}
 }
 
-// usage prints what an executable can do.
+// usage prints how an executable is used.
 func (p *parser) usage(exe string) {
 	entry := func(name, help string) { fmt.Fprintf(p.out, "%-12s  %s\n", "  "+name, help) }
 	fmt.Fprintf(p.out, "Usage: %s <arg1> <subarg1_1> ... <subarg1_m> ... <arg_n> <subarg_n_1> ... <subarg_n_m>\n\n", exe)

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Outcome is what becomes of a command line.
+// Outcome is what the caller must do after parsing.
 type Outcome int
 
 // The outcomes.
 const (
 	Run    Outcome = iota // go on
-	Told                  // help was printed: there is nothing else to do
-	Asked                 // the versions are asked for: print them, and end
+	Told                  // help was printed; nothing else to do
+	Asked                 // print the versions, and exit
 	Refuse                // wrong, and said so
 )
 
-// Parse reads a command line without the name of the program, which is exe. It prints help to
-// stdout and errors to stderr, in CmdStan's words.
+// Parse parses the arguments of the program exe. It prints help to stdout and errors to stderr, in
+// CmdStan's words.
 func Parse(exe string, args []string, table []*Argument, stdout, stderr io.Writer) (*Config, Outcome) {
 	p := &parser{args: args, config: newConfig(table), out: stdout, err: stderr}
 	if len(args) == 0 {
@@ -90,8 +90,8 @@ type parser struct {
 	lost   bool // a word belongs nowhere
 }
 
-// argument reads the argument that begins with the next word. It returns false after reporting a
-// value that is not allowed.
+// argument parses the argument that begins with the next word. After printing an error about a
+// value it returns false.
 func (p *parser) argument(a *Argument, path, word string) bool {
 	switch a.Kind {
 	case Group, Leaf:
@@ -119,7 +119,7 @@ func (p *parser) argument(a *Argument, path, word string) bool {
 	return true
 }
 
-// group reads the arguments of a group.
+// group parses the arguments of a group.
 func (p *parser) group(a *Argument, path string) bool {
 	for len(p.args) > 0 {
 		word := p.args[0]
@@ -147,7 +147,7 @@ func (p *parser) group(a *Argument, path string) bool {
 	return true
 }
 
-// choice reads the value of a choice, and the arguments of that.
+// choice parses the value of a choice, and the arguments of that value.
 func (p *parser) choice(a *Argument, path, word string) bool {
 	_, value, given := strings.Cut(word, "=")
 	p.args = p.args[1:]
@@ -163,7 +163,7 @@ func (p *parser) choice(a *Argument, path, word string) bool {
 	return p.group(c, path+"."+value)
 }
 
-// asked prints the help of an argument; nothing after it is read.
+// asked prints the help of an argument, and drops the remaining words.
 func (p *parser) asked(a *Argument, recurse bool) {
 	p.help(a, 0, recurse)
 	p.helped, p.args = true, nil
@@ -175,7 +175,7 @@ func (p *parser) invalid(a *Argument, value string) bool {
 	return false
 }
 
-// misplaced says where a word could stand.
+// misplaced prints where in a command line a word is allowed.
 func (p *parser) misplaced(word, name string) {
 	p.lost = true
 	fmt.Fprintf(p.err, "%s is either mistyped or misplaced.\n", word)
@@ -194,7 +194,7 @@ func (p *parser) misplaced(word, name string) {
 	}
 }
 
-// find collects the places of a name in the tree.
+// find appends the paths to all arguments with a name.
 func (a *Argument) find(name, prefix string, paths *[]string) {
 	here := prefix + a.Name
 	switch a.Kind {

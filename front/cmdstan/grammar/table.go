@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Table is the arguments of an executable, in the order in which they are printed.
-// threads is the default of num_threads.
+// Table returns the arguments of an executable, in the order in which they are printed. threads is
+// the default of num_threads.
 func Table(threads string) []*Argument {
 	return []*Argument{
 		choice("method", "What is to be done", "sample",
@@ -72,11 +72,12 @@ func sampleArguments() *Argument {
 		positiveInt("num_chains", "Number of chains", "1"))
 }
 
-// common are the options of own engines that have their own place in the table.
+// common lists the options of ppl's own engines that are not repeated below the engine, since
+// CmdStan has an argument for them elsewhere.
 var common = []string{"metric", "stepsize", "stepsize_jitter", "max_depth", "delta", "gamma", "kappa", "t0", "init_buffer", "term_buffer", "window", "init_radius"}
 
-// ownEngines are the samplers that CmdStan does not have, with their options. All take max_depth,
-// with or without trees, since front ends expect it.
+// ownEngines returns the samplers that CmdStan does not have, with their options. All accept
+// max_depth, even samplers without trees, since front ends expect it.
 func ownEngines() []*Argument {
 	var engines []*Argument
 	for _, row := range sampler.Table() {
@@ -99,10 +100,10 @@ func ownEngines() []*Argument {
 	return engines
 }
 
-// FromFlag is the name here of an option of package sampler; ToFlag the way back.
+// FromFlag converts the name of an option in package sampler to a name in the table.
 func FromFlag(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// ToFlag is the name of an option in package sampler.
+// ToFlag converts a name in the table to the name of an option in package sampler.
 func ToFlag(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 func quasiNewton() []*Argument {

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// info lists what a program declares and calls, as stanc's JSON object.
+// info returns the JSON object of stanc --info: the variables and functions of a program.
 func info(file *ast.File, facts *check.Info, included []string) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -50,8 +50,8 @@ func info(file *ast.File, facts *check.Info, included []string) string {
 	return b.String()
 }
 
-// variable describes the type of a variable as an object: the kind of its numbers and the number of
-// indices; for a tuple, its members.
+// variable describes the type of a variable as a JSON object: the kind of its numbers and the
+// number of indices; for a tuple, its members.
 func variable(t types.Type) string {
 	if t.Kind == types.Tuple {
 		var members []string
@@ -78,7 +78,7 @@ func variable(t types.Type) string {
 	return `{ "type": ` + quoted(scalar) + `, "dimensions": ` + strconv.Itoa(t.Dims+own) + " }"
 }
 
-// calls lists the functions and the distributions of the library that a program uses.
+// calls lists the library functions and distributions that a program uses.
 func calls(facts *check.Info) (functions, distributions []string) {
 	f, d := map[string]bool{}, map[string]bool{}
 	for node, call := range facts.Calls {

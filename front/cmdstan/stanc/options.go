@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Options is a command line of stanc.
+// Options is a parsed command line of stanc.
 type Options struct {
 	model string
-	words []string // as given, without the model and --o
+	words []string // the options as given, without the model and --o
 
 	output        string
 	name          string
@@ -27,10 +27,10 @@ type Options struct {
 	help, version bool
 }
 
-// option is one that stanc knows.
+// option is an option that stanc accepts.
 type option struct {
 	name  string
-	value string // name of its value in the help; "": it has no value
+	value string // name of its value in the help; "": it takes none
 	help  string
 	set   func(o *Options, value string) error
 }
@@ -39,7 +39,7 @@ func flagOf(name, help string, set func(*Options)) option {
 	return option{name, "", help, func(o *Options, _ string) error { set(o); return nil }}
 }
 
-// ignored is an option about the C++ that there is not.
+// ignored is an option about generated C++, which has no effect here.
 func ignored(name string) option {
 	return flagOf(name, "Of no effect", func(*Options) {})
 }
@@ -89,11 +89,10 @@ var table = []option{
 	ignored("O"), ignored("O0"), ignored("O1"), ignored("Oexperimental"), ignored("use-opencl"), ignored("print-cpp"),
 }
 
-// canonicalizations are what --canonicalize takes.
+// canonicalizations are the values of --canonicalize.
 var canonicalizations = []string{"deprecations", "parentheses", "braces", "includes"}
 
-// parse reads a command line. Underscores in names are dashes, as older front ends have
-// them.
+// parse parses a command line. Underscores in names count as dashes, for older front ends.
 func parse(args []string) (*Options, error) {
 	o := &Options{}
 	for i := 0; i < len(args); i++ {
@@ -134,7 +133,7 @@ func parse(args []string) (*Options, error) {
 	return o, nil
 }
 
-// FileName is how messages name the model.
+// FileName returns the name of the model's file in messages.
 func (o *Options) FileName() string {
 	if o.fileName != "" {
 		return o.fileName
@@ -142,7 +141,7 @@ func (o *Options) FileName() string {
 	return o.model
 }
 
-// ModelName is the name of the model: letters, digits and underscores.
+// ModelName returns the name of the model: letters, digits and underscores.
 func (o *Options) ModelName() string {
 	if o.name != "" {
 		return o.name
@@ -151,7 +150,7 @@ func (o *Options) ModelName() string {
 	return mangled(strings.TrimSuffix(base, filepath.Ext(base))) + "_model"
 }
 
-// mangled replaces what cannot be in a name.
+// mangled replaces the characters that a name cannot have.
 func mangled(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -161,5 +160,5 @@ func mangled(name string) string {
 	}, name)
 }
 
-// Words are the options as given, without the model and the file for the result.
+// Words returns the options as given, without the model and the output file.
 func (o *Options) Words() []string { return o.words }

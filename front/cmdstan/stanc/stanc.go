@@ -88,8 +88,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// Compile checks a model as stanc does, and compiles it. Without a model it has said why, and
-// the result is the exit code.
+// Compile checks a model as stanc does, and compiles it. If it returns no model, it has printed the
+// reason and returns the exit code.
 func Compile(ctx context.Context, args []string, stdout, stderr io.Writer) (*Options, *model.Model, int) {
 	o, err := parse(args)
 	if err == nil && o.model == "" {
@@ -131,7 +131,7 @@ func (o *Options) read() (string, error) {
 	return text, nil
 }
 
-// folders are where the files of #include lines are looked for.
+// folders returns the folders in which #include files are searched.
 func (o *Options) folders() []string {
 	if len(o.include) > 0 {
 		return o.include
@@ -143,7 +143,8 @@ func (o *Options) compileOptions() compile.Options {
 	return compile.Options{Pedantic: o.pedantic, Include: lang.IncludeFrom(0, o.folders()...)}
 }
 
-// check reports what is wrong with a model. Functions without a body pass where that is allowed.
+// check returns the diagnostics of a model. Functions without a body are accepted if the options
+// allow them.
 func (o *Options) check(f *source.File) diag.List {
 	list := compile.Check(f, o.compileOptions())
 	if o.undefined {
@@ -152,12 +153,12 @@ func (o *Options) check(f *source.File) diag.List {
 	return list
 }
 
-// bodiless says whether a model has functions without a body.
+// bodiless reports whether a model has functions without a body.
 func (o *Options) bodiless(text string) bool {
 	return slices.ContainsFunc(compile.Check(source.NewFile(o.FileName(), text), o.compileOptions()), func(d diag.Diagnostic) bool { return d.Code == diag.NoDefinition })
 }
 
-// included lists the files of #include lines.
+// included lists the files that #include lines name.
 func (o *Options) included(f *source.File) []string {
 	files := []string{}
 	find := lang.IncludeFrom(0, o.folders()...)
@@ -184,14 +185,14 @@ func (o *Options) lay(f *source.File) (string, diag.List) {
 	return format.With(f, options)
 }
 
-// stancWords are stanc's words for a warning about a parameter, for which front ends look.
+// stancWords are stanc's texts of warnings about a parameter, which front ends look for.
 var stancWords = map[diag.Code]string{
 	diag.NoPriorOfItsOwn: "The parameter %s has no priors.",
 	diag.NoPrior:         "The parameter %s was declared but was not used in the density calculation.",
 	diag.OnlyBounds:      "The parameter %s was declared but was not used in the density calculation.",
 }
 
-// words are those of stanc for settings that diagnostics advise.
+// words returns stanc's option for a setting that a diagnostic mentions.
 func words(setting string) string {
 	switch setting {
 	case "include-path":
@@ -202,7 +203,7 @@ func words(setting string) string {
 	return ""
 }
 
-// tell shows messages: first a line in the form that front ends expect, then, for errors, all
+// tell prints messages: first a line in the form that front ends expect, then, for errors, all
 // details.
 func (o *Options) tell(w io.Writer, list diag.List) {
 	for _, d := range list {

@@ -20,7 +20,7 @@ func run(t *testing.T, model string, args ...string) (code int, stdout, stderr s
 	return code, out.String(), strings.ReplaceAll(wrong.String(), path, "m-1.stan")
 }
 
-// The keys and the order of --info are those that front ends read.
+// TestInfo checks that --info has the keys and the order that front ends read.
 func TestInfo(t *testing.T) {
 	code, stdout, stderr := run(t, `functions { real twice(real x) { return 2 * x; } }
 data { int<lower=0> N; array[N, 2] vector[N] z; complex c; tuple(int, array[N] real) t; }

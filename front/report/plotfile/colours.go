@@ -7,16 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/front/report"
 )
 
-// chains are Okabe and Ito's colours, as in the page.
+// chains has the colours of chains, by Okabe and Ito, as in the HTML report.
 var chains = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xb5, 0x55, 0x8d, 0xff},
 	{0xb9, 0x82, 0x00, 0xff}, {0x42, 0x98, 0xcf, 0xff}, {0x5f, 0x4b, 0x8b, 0xff}, {0x4d, 0x4d, 0x4d, 0xff},
 }
 
-// light is the role of points on a surface.
+// light is a role for points drawn on a coloured surface.
 const light report.Role = "light"
 
-// colour is that of a layer.
+// colour returns the colour of a layer.
 func colour(l *report.Layer) color.NRGBA {
 	switch l.Role {
 	case report.OfChain:
@@ -42,7 +42,7 @@ func faint(c color.NRGBA, opacity float64) color.NRGBA {
 	return c
 }
 
-// viridis is a map of colours that keeps its order for all eyes and in grey.
+// viridis maps 0 to 1 to colours whose order is visible in grey and to colour-blind readers.
 func viridis(t float64) color.NRGBA {
 	stops := [][3]float64{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}
 	at := min(max(t, 0), 1) * float64(len(stops)-1)

@@ -32,7 +32,7 @@ func layers(p *plot.Plot, legend *plot.Legend, f report.Figure, all []report.Lay
 		}
 	}
 	onCells := slices.ContainsFunc(all, func(l report.Layer) bool { return l.Mark == report.Cells })
-	// What depends on the range of the axes comes when all else has set it.
+	// Layers that depend on the range of the axes are added last.
 	var late []report.Layer
 	for i := range all {
 		l := &all[i]
@@ -162,7 +162,7 @@ func add(p *plot.Plot, legend *plot.Legend, l *report.Layer) error {
 	return nil
 }
 
-// strokes is how the lines of a layer look.
+// strokes returns the line style of a layer.
 func strokes(l *report.Layer, c color.Color) draw.LineStyle {
 	s := draw.LineStyle{Color: c, Width: vg.Points(1)}
 	switch {
@@ -212,7 +212,7 @@ func points(p *plot.Plot, l *report.Layer, c color.NRGBA, thumb func(plot.Thumbn
 	return nil
 }
 
-// cells draws a grid of values as colours, with edges halfway between its points.
+// cells draws a grid of coloured cells, whose edges are halfway between the grid points.
 func cells(p *plot.Plot, l *report.Layer) error {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range l.Z {
@@ -264,7 +264,7 @@ func cells(p *plot.Plot, l *report.Layer) error {
 	return nil
 }
 
-// steps are the corners of the tops of bars.
+// steps returns the corners of the tops of bars.
 func steps(l *report.Layer) (xs, ys report.Values) {
 	for i, v := range l.Y {
 		at := l.From + float64(i)*l.Step
@@ -273,7 +273,7 @@ func steps(l *report.Layer) (xs, ys report.Values) {
 	return xs, ys
 }
 
-// parts are the runs of points that can be drawn.
+// parts splits a line at points that are not finite.
 func parts(xs, ys []float64) []plotter.XYs {
 	var out []plotter.XYs
 	open := false

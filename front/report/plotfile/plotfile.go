@@ -3,8 +3,8 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	plotfile.go  Write: which files, and their names
-//	layers.go    what is drawn for each mark
-//	colours.go   colours by role and chain, those of the page
+//	layers.go    drawing each kind of mark
+//	colours.go   colours by role and chain, as in the HTML report
 package plotfile
 
 import (
@@ -37,9 +37,8 @@ const (
 	dotsPer     = 150 // per inch, of PNG
 )
 
-// Write draws the figures of the run and those of the quantities of these names, with
-// the pairs of the first three, into a folder that exists, each as NAME.png and
-// NAME.svg. It returns the paths.
+// Write draws figures into an existing folder, each as NAME.png and NAME.svg: those of the run,
+// those of the named quantities, and the pairs of the first three. It returns the paths.
 func Write(ctx context.Context, r *report.Report, dir string, names []string) ([]string, error) {
 	var figures []report.Figure
 	var first []string
@@ -98,7 +97,7 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 	return files, nil
 }
 
-// fileName makes a file name of the kind and the name of the quantity: letters, digits and
+// fileName makes a file name from the figure's kind and the quantity's name: letters, digits and
 // underscores.
 func fileName(f report.Figure) string {
 	name := strings.Join(append([]string{f.Kind}, f.Of...), "_")

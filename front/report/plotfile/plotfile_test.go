@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/front/report/plotfile"
 )
 
-// Each figure that has something to show becomes a PNG and an SVG file, with its
-// texts, also of values that cannot be drawn and names that cannot be files'.
+// TestWrite checks that each figure that is not empty becomes a PNG and an SVG file with its texts.
+// It includes values that cannot be drawn and quantities whose names cannot be file names.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	nan := math.NaN()

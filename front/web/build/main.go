@@ -1,6 +1,5 @@
-// Command build builds what the playground's page runs, from the module in the
-// working directory, into a folder, which is made: for programs that are built with the tag
-// playground and carry it.
+// Command build builds the playground's engine from the module in the working directory into a new
+// folder, for programs that embed it (build tag playground).
 //
 //	go run ./front/web/build front/web/built
 //	go build -tags playground ./cmd/ppl

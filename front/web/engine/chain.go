@@ -8,13 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 )
 
-// chainRequest asks for one chain of a run.
+// chainRequest asks for the sampling of one chain of a run.
 type chainRequest struct {
 	Settings
 	Chain int `json:"chain"` // from 1
 }
 
-// progress is how far a chain is.
+// progress is the progress of a chain.
 type progress struct {
 	Chain       int    `json:"chain"`
 	Iteration   int    `json:"iteration"`
@@ -23,20 +23,20 @@ type progress struct {
 	Divergences int    `json:"divergences"`
 }
 
-// The period at which the page gets progress and new draws. Handing them over takes at most a
-// twentieth of the time of the chain.
+// The intervals at which the page gets progress and new draws. Passing draws takes at most 1/20 of
+// the chain's time.
 const (
 	tellEvery = 100 * time.Millisecond
 	handEvery = 400 * time.Millisecond
 )
 
-// chainAnswer says how a chain has ended.
+// chainAnswer is sent when a chain has ended.
 type chainAnswer struct {
 	Draws int `json:"draws"`
 }
 
-// chain draws one chain. Its events are "bound", when the model fits the data;
-// "progress"; "print", what the model prints; and "part", for [Engine.add].
+// chain samples one chain. Its events are "bound", when the data match the model; "progress";
+// "print", with the model's output; and "part", with draws for [Engine.add].
 func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	o, err := r.options()
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	return &chainAnswer{fit.Draws.Len(0)}, nil
 }
 
-// printer hands over what a model prints, many lines at a time.
+// printer collects the lines that a model prints, and passes many at a time to the page.
 type printer struct {
 	call *call
 	text strings.Builder

@@ -13,7 +13,7 @@ type dataAnswer struct {
 	Ints    map[string]int64 `json:"ints"` // its whole numbers, which sizes are
 }
 
-// maxDescribed bounds the variables that a summary names.
+// maxDescribed is the maximum number of variables that a summary names.
 const maxDescribed = 12
 
 // data reads the data.
@@ -25,7 +25,7 @@ func (e *Engine) data(_ *call, s *Settings) (*dataAnswer, error) {
 	return &dataAnswer{describeSet(set), ints(set)}, nil
 }
 
-// ints are the whole numbers of a set.
+// ints returns the integers in a data set, by name.
 func ints(set *data.Set) map[string]int64 {
 	out := map[string]int64{}
 	for _, n := range set.Names() {
@@ -36,7 +36,7 @@ func ints(set *data.Set) map[string]int64 {
 	return out
 }
 
-// describeSet says in words which variables there are.
+// describeSet describes the variables of a data set in words.
 func describeSet(set *data.Set) string {
 	names := set.Names()
 	if len(names) == 0 {
@@ -70,7 +70,7 @@ func describeSet(set *data.Set) string {
 	return text + "."
 }
 
-// extents are sizes as one reads them: 5 × 3.
+// extents formats sizes for reading: 5 × 3.
 func extents(shape []int) string {
 	var parts []string
 	for _, n := range shape {

@@ -1,23 +1,22 @@
-// Package engine is what the workers of the playground do: it answers requests about
-// models, which come and go as JSON. It knows nothing of browsers, so that it is tested
-// without one; package main in front/web/wasm hands it what the page asks for.
+// Package engine does the work of the playground's web workers: it answers requests about models,
+// as JSON. It does not depend on a browser, so that it can be tested without one. Package main in
+// front/web/wasm passes it the page's requests.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-// Each worker has its own [Engine]. One is asked about the text while it is
-// written, one draws each chain, and one puts the chains together and makes the report:
+// Each worker has its own [Engine]. One analyses the text during editing, one samples each chain,
+// and one collects the chains and makes the report:
 //
-//	engine.go    Engine, Do: the table of requests; what is wrong, as JSON
-//	editor.go    what is wrong with a text, completion, documentation, layout
-//	place.go     places as the page counts them
-//	settings.go  Settings: what a run is asked for; the samplers and their options
-//	chain.go     one chain of a run, handed over in parts
-//	gather.go    the run that the chains make: its report, live and whole
-//	data.go      what a file of data holds; as JSON
-//	generate.go  data that a model can be tried with
-//	folder.go    model, data and settings as a folder, as a ZIP file
+//	engine.go    Engine, Do: the table of requests; errors as JSON
+//	editor.go    diagnostics, completion, documentation, formatting
+//	place.go     positions as the page counts them
+//	settings.go  Settings: the settings of a run; the samplers and their options
+//	chain.go     one chain of a run, whose draws are passed in parts
+//	gather.go    the run with all chains: its report, during the run and at its end
+//	data.go      the contents of a data file; as JSON
+//	generate.go  simulated data for trying a model
+//	folder.go    model, data and settings as a ZIP file
 //
-// A model cannot do more than compute: nothing here reads or writes a file. What it may
-// take is bounded in settings.go; a model that never ends is left to the page, which ends
-// its worker.
+// A model can only compute: nothing here reads or writes files. settings.go limits its resources.
+// If a model never ends, the page ends its worker.
 package engine

@@ -11,13 +11,13 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// text is the model as it is written, analysed.
+// text is the current text of the model, and its analysis.
 type text struct {
 	snapshot *service.Snapshot
 	places   *places
 }
 
-// textRequest brings the text up to date.
+// textRequest changes the current text.
 type textRequest struct {
 	Name string           `json:"name"`
 	Text string           `json:"text"`
@@ -35,7 +35,7 @@ type textAnswer struct {
 	Hints []hint `json:"hints"`
 }
 
-// diagnostic is something to say about a part of a text.
+// diagnostic is a message about a part of a text.
 type diagnostic struct {
 	part
 	Severity string `json:"severity"` // error, warning, note
@@ -47,7 +47,7 @@ type diagnostic struct {
 	Edits    []edit `json:"edits,omitempty"` // that do what Help says
 }
 
-// edit replaces a part of a text.
+// edit replaces a part of the text.
 type edit struct {
 	part
 	Text string `json:"text"`
@@ -80,8 +80,7 @@ func (e *Engine) takeText(_ *call, r *textRequest) (*textAnswer, error) {
 	return a, nil
 }
 
-// describeDiagnostic gives a diagnostic the form for the page. units keeps the places of the files
-// that were met.
+// describeDiagnostic converts a diagnostic for the page. units caches the positions of each file.
 func describeDiagnostic(d diag.Diagnostic, units map[*source.File]*places) diagnostic {
 	out := diagnostic{Severity: "error", Code: string(d.Code), Summary: d.Summary, Detail: d.Detail, Help: d.Fix}
 	switch {
@@ -105,7 +104,7 @@ func describeDiagnostic(d diag.Diagnostic, units map[*source.File]*places) diagn
 	return out
 }
 
-// placeRequest asks about a place of the text.
+// placeRequest asks about a position in the text.
 type placeRequest struct {
 	At int `json:"at"`
 }
@@ -119,13 +118,13 @@ type completion struct {
 	Library string `json:"library,omitempty"` // what describe is to be asked about
 }
 
-// completionKinds are what the page calls the kinds.
+// completionKinds are the page's names of the kinds of completions.
 var completionKinds = map[service.CompletionKind]string{
 	service.CompleteVariable: "variable", service.CompleteFunction: "function", service.CompleteDistribution: "distribution",
 	service.CompleteKeyword: "keyword", service.CompleteType: "type", service.CompleteFile: "file",
 }
 
-// maxCompletions bounds what is offered at a time.
+// maxCompletions is the maximum number of completions in an answer.
 const maxCompletions = 60
 
 func (e *Engine) complete(_ *call, r *placeRequest) ([]completion, error) {
@@ -160,12 +159,12 @@ func (e *Engine) complete(_ *call, r *placeRequest) ([]completion, error) {
 	return out, nil
 }
 
-// nameRequest asks about something with a name.
+// nameRequest asks about a name, for instance of a function.
 type nameRequest struct {
 	Name string `json:"name"`
 }
 
-// markdown is a text as Markdown, and what it is about.
+// markdown is a text in Markdown with its subject.
 type markdown struct {
 	part
 	Text string `json:"text"`
@@ -194,8 +193,8 @@ func (e *Engine) hover(_ *call, r *placeRequest) (*markdown, error) {
 	return out, nil
 }
 
-// signature is the form of the call around a place, the active argument marked by its
-// place in the label.
+// signature describes the call around a position, and where its label contains the current
+// argument.
 type signature struct {
 	Label string `json:"label"`
 	part         // of the label
@@ -213,7 +212,7 @@ func (e *Engine) signature(_ *call, r *placeRequest) (*signature, error) {
 	}
 	form := help.Forms[0]
 	for _, f := range help.Forms {
-		if help.Argument < len(f.Parameters) { // the first with so many arguments
+		if help.Argument < len(f.Parameters) { // the first signature with enough arguments
 			form = f
 			break
 		}
@@ -230,8 +229,7 @@ func (e *Engine) signature(_ *call, r *placeRequest) (*signature, error) {
 	return out, nil
 }
 
-// format returns the edits that bring the text into the canonical form; none if the text has
-// errors.
+// format returns the edits that format the text; none if it has errors.
 func (e *Engine) format(*call, *struct{}) ([]edit, error) {
 	out := []edit{}
 	if e.text.snapshot == nil {
@@ -244,7 +242,7 @@ func (e *Engine) format(*call, *struct{}) ([]edit, error) {
 	return out, nil
 }
 
-// explanation is what a code means.
+// explanation explains a diagnostic's code.
 type explanation struct {
 	Title   string `json:"title"`
 	Text    string `json:"text"`

@@ -15,10 +15,10 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Emit hands the page something of a request that goes on, such as progress.
+// Emit passes an event of a running request to the page, such as progress.
 type Emit func(event string, body []byte)
 
-// Engine answers the requests of a page. It is not for several goroutines at a time.
+// Engine answers the requests of a page. Only one goroutine at a time may use it.
 type Engine struct {
 	text text  // that is written
 	run  *run  // that is put together
@@ -55,20 +55,20 @@ func handlers() map[string]handler {
 	}
 }
 
-// call is a request that goes on.
+// call is a running request.
 type call struct {
 	context.Context
 	emit Emit
 }
 
-// emitJSON hands over a value.
+// emitJSON emits a value as JSON.
 func (c *call) emitJSON(event string, v any) {
 	if text, err := json.Marshal(v); err == nil {
 		c.emit(event, text)
 	}
 }
 
-// asked makes a handler of a function from a request to an answer, both as JSON.
+// asked makes a handler from a function that takes a request and returns an answer.
 func asked[Request, Answer any](f func(*Engine, *call, *Request) (Answer, error)) handler {
 	return func(e *Engine, ctx context.Context, body []byte, emit Emit) ([]byte, error) {
 		r := new(Request)
@@ -85,7 +85,7 @@ func asked[Request, Answer any](f func(*Engine, *call, *Request) (Answer, error)
 	}
 }
 
-// Do answers a request of a kind. What is wrong is reported by [Failure].
+// Do answers a request of a kind. Encode its error by [Failure].
 func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (answer []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,17 +101,17 @@ func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (a
 	return h(e, ctx, body, emit)
 }
 
-// failure is what is wrong, for the page.
+// failure describes an error to the page.
 type failure struct {
 	Message  string       `json:"message"`
 	Text     string       `json:"text,omitempty"` // with the lines that it is about
 	Messages []diagnostic `json:"messages,omitempty"`
 }
 
-// maxMessages bounds the messages of one answer.
+// maxMessages is the maximum number of messages in an answer.
 const maxMessages = 100
 
-// Failure is an error as JSON.
+// Failure encodes an error as JSON.
 func Failure(err error) []byte {
 	f := failure{Message: err.Error()}
 	if list := model.Diagnostics(err); len(list) > 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// do asks an engine, and reads its answer into a value.
+// do sends a request to an engine, and decodes the answer.
 func do(t *testing.T, e *Engine, kind string, request, answer any, emit Emit) {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -42,7 +42,7 @@ func do(t *testing.T, e *Engine, kind string, request, answer any, emit Emit) {
 	}
 }
 
-// refused asks what must fail, and gives what is said of it.
+// refused sends a request that must fail, and returns the failure.
 func refused(t *testing.T, e *Engine, kind string, request any) failure {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -71,8 +71,8 @@ func eightSchools(t *testing.T) Settings {
 	return Settings{Name: "eight_schools.stan", Model: read("model"), Data: read("data.json"), Seed: "1", Chains: 2, Warmup: 200, Draws: 150}
 }
 
-// A text that is written: what is wrong with it, in the page's own count of characters,
-// the change that fixes it, what may be written, and what is known of a name.
+// TestEditor edits a text. It checks the diagnostics, positioned in UTF-16 units, their edits, the
+// completions, and the documentation of a name.
 func TestEditor(t *testing.T) {
 	e := New()
 	model := "// Ein Modell für 😀\nparameters { real mu; }\nmodel { mu ~ nromal(0, 1); }\n"
@@ -136,11 +136,12 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// Chains that engines of their own draw, put together by another one, are the run that
-// the command makes: its summary is in the report, which becomes whole when they have ended.
+// TestRun samples each chain with its own engine and collects them in another. The result must
+// equal the run of the command. Its summary is in the report, which is complete when all chains
+// have ended.
 func TestRun(t *testing.T) {
 	s := eightSchools(t)
-	s.Sampler = "nuts" // whose chains do not learn from each other
+	s.Sampler = "nuts" // its chains do not learn from each other
 	m, err := model.Compile(s.Name, s.Model)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestRun(t *testing.T) {
 		Run     struct{ Draws int }
 		Summary struct {
 			Name []string
-			Mean []json.RawMessage // numbers, or the texts of those that are none
+			Mean []json.RawMessage // numbers, or texts for values such as NaN
 			Rhat []json.RawMessage
 		}
 		Quantities, Figures []struct{ Kind string }
@@ -212,7 +213,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("the page: %v", err)
 	}
 
-	// The folder has the report of this run.
+	// The folder includes this run's report.
 	s.Sampler, s.Options = "nuts", map[string]string{"delta": "0.9"}
 	body, err := json.Marshal(s)
 	if err != nil {
@@ -252,7 +253,8 @@ func unzip(t *testing.T, packed []byte) map[string]string {
 	return files
 }
 
-// Names of files do not lead out of the folder, and words of the command are no commands.
+// TestFolderNames checks that file names cannot leave the folder, and that words of the command
+// line cannot run other commands.
 func TestFolderNames(t *testing.T) {
 	body, err := json.Marshal(Settings{Name: "../../etc/pass wd", Model: "m", DataName: `C:\x;rm -rf .json`, Data: "{}", Options: map[string]string{"delta": "$(reboot)'"}})
 	if err != nil {
@@ -271,7 +273,8 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// TestRefused: mistakes in a model, its data or the options are reported with their lines.
+// TestRefused checks that mistakes in a model, its data or the options are reported with their
+// lines.
 func TestRefused(t *testing.T) {
 	good := Settings{Model: "data { int N; vector[N] y; } parameters { real mu; } model { y ~ normal(mu, 1); }", Data: `{"N": 2, "y": [1, 2]}`}
 	for _, c := range []struct {
@@ -313,7 +316,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A flood of prints is cut, and said to be.
+// TestPrints checks that too much printed text is cut, with a note.
 func TestPrints(t *testing.T) {
 	s := Settings{Model: "parameters { real x; } model { x ~ normal(0, 1); for (i in 1:100) print(\"line \", i); }", Warmup: 100, Draws: 100}
 	var printed strings.Builder
@@ -327,7 +330,7 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// Data are described as they were read; those of tables with the levels of their factors.
+// TestData checks the description of data; for tables it includes the levels of factors.
 func TestData(t *testing.T) {
 	var a dataAnswer
 	do(t, New(), "data", Settings{DataName: "d.csv", Data: "school,y\nAston,1.5\nBolton,2\nAston,3\n", Counts: []string{"N", "J=school"}}, &a, nil)
@@ -340,7 +343,8 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestGenerate invents data for every example: the model runs with them, and given values stay.
+// TestGenerate simulates data for every example. The model must run with them, and given values
+// must not change.
 func TestGenerate(t *testing.T) {
 	for _, name := range []string{"eight_schools", "logistic_regression", "hierarchical_regression", "garch", "normal_mixture", "stochastic_volatility"} {
 		text, err := examples.Files.ReadFile(name + "/" + name + ".model")
@@ -364,7 +368,7 @@ func TestGenerate(t *testing.T) {
 	if g.Ints["N"] != 5 || g.Ints["K"] != 3 || !strings.Contains(g.Summary, "has drawn y") || !strings.Contains(g.Summary, "x: 5 × 4") {
 		t.Errorf("%+v", g)
 	}
-	// Sizes are computed as the language computes ints.
+	// Sizes are computed with the language's integer arithmetic.
 	do(t, New(), "generate", Settings{Model: "data { int N; vector[N / 2] x; array[max(N, 7)] real y; } parameters { real b; } model { b ~ normal(0, 1); }",
 		Data: `{"N": 5}`}, &g, nil)
 	if !strings.Contains(g.Summary, "x: 2") || !strings.Contains(g.Summary, "y: 7") {
@@ -375,7 +379,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// The page is offered all samplers.
+// TestSamplers checks that the page gets the list of all samplers.
 func TestSamplers(t *testing.T) {
 	var a []samplerRow
 	do(t, New(), "samplers", nil, &a, nil)
@@ -389,7 +393,7 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
-// A panic is reported in one line, without the places in the program.
+// TestPanic checks that a panic is reported in one line, without a stack trace.
 func TestPanic(t *testing.T) {
 	_, err := (*Engine)(nil).Do(t.Context(), "text", []byte(`{}`), func(string, []byte) {})
 	var failed *infer.PanicError

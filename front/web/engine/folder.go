@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// fileName is a name that any system takes for a file, and a shell for a word.
+// fileName makes a name that is valid as a file name on all systems and as a word in a shell.
 func fileName(name, otherwise string) string {
 	name = regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(path.Base(name), "_")
 	if name = strings.Trim(name, "_.-"); name == "" {
@@ -26,8 +26,8 @@ func fileName(name, otherwise string) string {
 	return name
 }
 
-// folder is a ZIP file of a folder with the model, the data, and how to run them with the
-// command; with the last report, if it is of the same run.
+// folder returns a ZIP file with the model, the data, and the command line that runs them. It
+// includes the last report if that belongs to the same run.
 func (e *Engine) folder(_ context.Context, body []byte, _ Emit) ([]byte, error) {
 	var s Settings
 	if err := json.Unmarshal(body, &s); err != nil {
@@ -102,7 +102,7 @@ func (e *Engine) folder(_ context.Context, body []byte, _ Emit) ([]byte, error) 
 	return out.Bytes(), nil
 }
 
-// quoted is a text as one word of a shell.
+// quoted quotes a text as one word for a shell.
 func quoted(text string) string {
 	if regexp.MustCompile(`^[A-Za-z0-9._/=+-]+$`).MatchString(text) {
 		return text

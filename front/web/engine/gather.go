@@ -10,28 +10,28 @@ import (
 	"github.com/ppl-lang/ppl/front/report"
 )
 
-// run is the run that the chains make together.
+// run is a run whose chains are collected.
 type run struct {
 	settings Settings
 	gathered *fit.Gathered
 	live     report.Live
 }
 
-// kept is the last whole report, with the run that it is about.
+// kept is the last complete report, and the settings of its run.
 type kept struct {
 	settings Settings
 	report   *report.Report
 }
 
-// reportSize bounds the draws and plots of quantities in a report, in bytes; others are
-// made when they are asked for.
+// reportSize is the maximum size in bytes of the quantities' draws and plots in a report. Plots of
+// other quantities are made on request.
 const reportSize = 1 << 20
 
 type gathering struct {
 	Quantities int `json:"quantities"`
 }
 
-// gather begins to put a run together.
+// gather starts to collect the chains of a run.
 func (e *Engine) gather(c *call, s *Settings) (*gathering, error) {
 	o, err := s.options()
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *Engine) gather(c *call, s *Settings) (*gathering, error) {
 	return &gathering{len(posterior.OutputNames())}, nil
 }
 
-// add takes in a part of a chain.
+// add adds a part of a chain.
 func (e *Engine) add(_ context.Context, part []byte, _ Emit) ([]byte, error) {
 	if e.run == nil {
 		return nil, errNoRun
@@ -59,7 +59,7 @@ func (e *Engine) add(_ context.Context, part []byte, _ Emit) ([]byte, error) {
 
 var errNoRun = errors.New("there is no run")
 
-// stateRequest says how far the run is.
+// stateRequest has the state of the run.
 type stateRequest struct {
 	Running     bool `json:"running"`
 	Interrupted bool `json:"interrupted"`
@@ -70,7 +70,7 @@ func (r *run) options() report.Options {
 	return report.Options{Title: title, Size: reportSize}
 }
 
-// sofar is the report of the draws that there are, without plots of quantities.
+// sofar returns the report of the draws so far, without plots of quantities.
 func (e *Engine) sofar(c *call, r *stateRequest) (*report.Report, error) {
 	if e.run == nil {
 		return nil, errNoRun
@@ -78,7 +78,7 @@ func (e *Engine) sofar(c *call, r *stateRequest) (*report.Report, error) {
 	return e.run.live.New(c, e.run.gathered.Fit(r.Running, r.Interrupted), e.run.options())
 }
 
-// report is the whole report of a run that has ended.
+// report returns the complete report of a run that has ended.
 func (e *Engine) report(c *call, r *stateRequest) (*report.Report, error) {
 	if e.run == nil {
 		return nil, errNoRun
@@ -95,7 +95,7 @@ type rowRequest struct {
 	Row int `json:"row"`
 }
 
-// quantity has the plots of one quantity of the last report of sofar.
+// quantity returns the plots of one quantity in the last report of sofar.
 func (e *Engine) quantity(_ *call, r *rowRequest) (*report.Quantity, error) {
 	if e.run == nil {
 		return nil, errNoRun
@@ -107,7 +107,7 @@ func (e *Engine) quantity(_ *call, r *rowRequest) (*report.Quantity, error) {
 	return &q, nil
 }
 
-// page is the last report as an HTML file.
+// page returns the last report as an HTML file.
 func (e *Engine) page(context.Context, []byte, Emit) ([]byte, error) {
 	if e.last == nil {
 		return nil, errNoRun

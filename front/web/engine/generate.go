@@ -18,27 +18,27 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// generated is data that a model can be tried with.
+// generated is simulated data for trying a model.
 type generated struct {
 	Data    string           `json:"data"` // as JSON
 	Summary string           `json:"summary"`
 	Ints    map[string]int64 `json:"ints"`
 }
 
-// Sizes that nothing is known of: of observations and times, which are called N or T, and
-// of groups, columns and the like.
+// Values for sizes that are not known: manyRows for numbers of observations and times, which are
+// called N or T, and fewParts for groups, columns and the like.
 const (
 	manyRows = 50
 	fewParts = 5
 )
 
-// maxGenerated is the largest number of elements of a variable that is made up.
+// maxGenerated is the maximum number of elements of a simulated variable.
 const maxGenerated = 1_000_000
 
-// generate makes up the data that a model lacks, and keeps the data that are given. Whole numbers,
-// mostly sizes, are manyRows or fewParts where their bounds allow it. Predictors are standard
-// normal within their bounds. Variables that the model draws are drawn by it, at a draw of its
-// parameters from the prior, or made up like predictors if that is not possible.
+// generate simulates the data that a model lacks, and keeps the given data. Integers, mostly sizes,
+// are manyRows or fewParts if their bounds allow it. Predictors are standard normal within their
+// bounds. Outcomes are drawn from the model, with parameters drawn from the prior. If that is not
+// possible, they are drawn like predictors.
 func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 	model, err := s.compiled()
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 			return nil, err
 		}
 		set = set.Replace(made, nil)
-		if !slices.Contains(drawn, name) { // the prior does not depend on what the model draws
+		if !slices.Contains(drawn, name) { // the prior does not depend on outcomes
 			predictors = predictors.Replace(made, nil)
 		}
 		switch x := v.(type) {
@@ -107,7 +107,7 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 	return &generated{text.String(), describeSet(set) + note, ints(set)}, nil
 }
 
-// simulate has the model draw what was not given.
+// simulate draws the missing outcomes from the model.
 func simulate(c *call, model *model.Model, predictors *data.Set, o fit.Options, b model.BindOptions) (*data.Set, error) {
 	s, err := assess.NewSimulator(c, model, predictors, 1, o.Seed, assess.SimulatorOptions{Warmup: 300, Bind: b})
 	if err != nil {
@@ -117,7 +117,7 @@ func simulate(c *call, model *model.Model, predictors *data.Set, o fit.Options, 
 	return values, err
 }
 
-// dataDeclarations are the variables of the data block.
+// dataDeclarations returns the declarations in the data block.
 func dataDeclarations(f *ast.File) []*ast.VarDecl {
 	var out []*ast.VarDecl
 	for _, b := range f.Blocks {
@@ -137,10 +137,10 @@ func dataDeclarations(f *ast.File) []*ast.VarDecl {
 type maker struct {
 	rng     *rand.Rand
 	info    *check.Info
-	numbers map[string]check.Number // single ones, given or made
+	numbers map[string]check.Number // scalar data, given or simulated
 }
 
-// value makes a value of a declared type.
+// value simulates a value of a declared type.
 func (m *maker) value(name string, t *ast.TypeExpr) (any, error) {
 	dims := make([]int, 0, len(t.ArrayDims))
 	total := 1.0
@@ -194,7 +194,7 @@ func (m *maker) array(dims []int, element func() (any, error)) (any, error) {
 	return out, nil
 }
 
-// element makes a value of a type that is no array.
+// element simulates a value of a type that is not an array.
 func (m *maker) element(kind string, sizes []int, low, high float64) (any, error) {
 	n := func(i int) int {
 		if i < len(sizes) {
@@ -222,7 +222,7 @@ func (m *maker) element(kind string, sizes []int, low, high float64) (any, error
 	return nil, fmt.Errorf("values of the type %s are to be given", kind)
 }
 
-// whole is a whole number; those without an upper bound are counts.
+// whole simulates an integer. Integers without an upper bound are counts.
 func (m *maker) whole(low, high float64) int64 {
 	switch {
 	case !math.IsInf(low, 0) && !math.IsInf(high, 0):
@@ -247,7 +247,7 @@ func (m *maker) real(low, high float64) float64 {
 	return min(max(round(low+(high-low)*m.rng.Float64()), low), high)
 }
 
-// round keeps three decimals, for a text that can be read.
+// round rounds to three decimals, so that the text is readable.
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 func (m *maker) vector(n int, low, high float64) []float64 {
@@ -258,7 +258,7 @@ func (m *maker) vector(n int, low, high float64) []float64 {
 	return out
 }
 
-// constrained is a value of a constrained type.
+// constrained simulates a value of a constrained type.
 func (m *maker) constrained(k types.ConstraintKind, sizes []int) any {
 	matrix := k.Type().Rank() == 2
 	if matrix && len(sizes) == 1 {
@@ -284,7 +284,7 @@ func (m *maker) constrained(k types.ConstraintKind, sizes []int) any {
 	return rows
 }
 
-// size is the value of an expression that is a size.
+// size evaluates an expression for a size.
 func (m *maker) size(x ast.Expr) (int, error) {
 	v, err := m.number(x)
 	if err != nil {
@@ -296,7 +296,7 @@ func (m *maker) size(x ast.Expr) (int, error) {
 	return int(v), nil
 }
 
-// number is the value of an expression of numbers and of single data.
+// number evaluates an expression of literals and scalar data.
 func (m *maker) number(x ast.Expr) (float64, error) {
 	n, ok := m.info.Number(x, func(v *ast.VarExpr) (check.Number, bool) {
 		n, ok := m.numbers[v.Name]

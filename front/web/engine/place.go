@@ -7,11 +7,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// places turns byte offsets of a text into those of its UTF-16 code units, which is how
-// browsers count, and back.
+// places converts between byte offsets and offsets in UTF-16 code units, which browsers use.
 type places struct {
 	text  string
-	units []int32 // by byte offset; nil of a text whose characters are one byte each
+	units []int32 // by byte offset; nil for texts in ASCII
 }
 
 func newPlaces(text string) *places {
@@ -38,7 +37,7 @@ func newPlaces(text string) *places {
 	return p
 }
 
-// unit is the place of a byte offset.
+// unit converts a byte offset.
 func (p *places) unit(offset int) int {
 	offset = max(0, min(offset, len(p.text)))
 	if p.units == nil {
@@ -47,7 +46,7 @@ func (p *places) unit(offset int) int {
 	return int(p.units[offset])
 }
 
-// offset is the byte offset of a place.
+// offset converts an offset in code units to bytes.
 func (p *places) offset(unit int) int {
 	if p.units == nil {
 		return max(0, min(unit, len(p.text)))
@@ -64,7 +63,7 @@ func (p *places) offset(unit int) int {
 	return low
 }
 
-// part is a part of a text, as the page counts.
+// part is a range of a text, in UTF-16 code units.
 type part struct {
 	From int `json:"from"`
 	To   int `json:"to"`

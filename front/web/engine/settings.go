@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Settings are what a run is asked for.
+// Settings are the settings of a run.
 type Settings struct {
 	Name     string   `json:"name"`  // of the model, such as model.stan
 	Model    string   `json:"model"` // its text
@@ -35,17 +35,17 @@ type Settings struct {
 	Options map[string]string `json:"options"` // of the sampler
 }
 
-// What a model may take in a page.
+// The limits of a model in a page.
 const (
-	maxMemory     = 1 << 30 // bytes; a page has four gigabytes at most, all in all
+	maxMemory     = 1 << 30 // bytes; a page has at most 4 GiB in total
 	maxStatements = 50_000_000
 	maxPrint      = 64 << 10 // bytes, per chain
-	maxData       = 64 << 20 // bytes; the page refuses longer files before it reads them
-	maxKept       = 1 << 29  // bytes of draws; a chain and the page that gathers them have them twice over for a while
+	maxData       = 64 << 20 // bytes; the page refuses longer files before reading them
+	maxKept       = 1 << 29  // bytes of draws; a chain and the collecting page need twice as much for a while
 	maxChains     = 16
 )
 
-// options are those of the run.
+// options returns the options of the run.
 func (s *Settings) options() (fit.Options, error) {
 	o := fit.Options{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, Thin: s.Thin}
 	if s.Chains > maxChains {
@@ -61,9 +61,9 @@ func (s *Settings) options() (fit.Options, error) {
 	return o, err
 }
 
-// room refuses a run with so many quantities that the page cannot hold the draws.
+// room returns an error if the draws of so many quantities would not fit into the page's memory.
 func (s *Settings) room(quantities int) error {
-	const statistics = 8 // columns beside the quantities, about
+	const statistics = 8 // approximate number of additional columns
 	chains, thin := int64(cmp.Or(s.Chains, 4)), int64(max(s.Thin, 1))
 	kept := int64(max(cmp.Or(s.Draws, 1000), 1)-1)/thin + 1
 	fit := maxKept / (chains * int64(quantities+statistics) * 8)
@@ -97,7 +97,7 @@ func (s *Settings) build() (infer.Sampler, error) {
 	return build()
 }
 
-// read reads the data. A model without data has none.
+// read reads the data, which may be empty.
 func (s *Settings) read() (*data.Set, error) {
 	if strings.TrimSpace(s.Data) == "" {
 		return data.Empty(), nil
@@ -120,8 +120,7 @@ func (s *Settings) compiled() (*model.Model, error) {
 	return model.CompileContext(context.Background(), def(s.Name, "model.stan"), s.Model, model.CompileOptions{})
 }
 
-// bind compiles the model and binds it to the data. print receives what the model
-// prints.
+// bind compiles the model and binds it to the data. The model's output is passed to print.
 func (s *Settings) bind(c *call, print func(string)) (*model.Posterior, error) {
 	model, err := s.compiled()
 	if err != nil {
@@ -142,7 +141,7 @@ func (s *Settings) bindOptions(seed uint64, print func(string)) model.BindOption
 	return model.BindOptions{Seed: seed, Print: print, MaxPrint: maxPrint, Memory: maxMemory, Statements: maxStatements}
 }
 
-// samplerRow is a sampler, for the page.
+// samplerRow describes a sampler to the page.
 type samplerRow struct {
 	Name    string          `json:"name"`
 	Doc     string          `json:"doc"`

@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is package engine for a worker of the playground's page. The worker's
-// script, web/page/worker.js, calls pplAsk(id, kind, bytes), and is told pplTell(id, event,
-// bytes) any number of times: the last event of a request is "answer" or "failure".
+// Command wasm runs package engine in a web worker of the playground's page. The worker's script,
+// web/page/worker.js, calls pplAsk(id, kind, bytes). The program answers with any number of calls
+// pplTell(id, event, bytes); the last event of a request is "answer" or "failure".
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/front/web/engine"
 )
 
-// request is a request of the page.
+// request is a request from the page.
 type request struct {
 	id   int
 	kind string
@@ -21,7 +21,8 @@ type request struct {
 }
 
 func main() {
-	// A page has more memory than patience, and there is no other thread to collect on.
+	// Collect garbage rarely: memory is plentiful, and no other thread can collect in the
+	// background.
 	debug.SetGCPercent(400)
 	tell := js.Global().Get("pplTell")
 	send := func(id int, event string, body []byte) {
