@@ -29,7 +29,7 @@ const (
 // queueOptions are the options for connecting to the server.
 type queueOptions struct {
 	url, token, ca string
-	ackWait        time.Duration // without a sign of life for this long, another worker gets the unit
+	ackWait        time.Duration // another worker gets the unit if this one is silent for so long
 	tries          int           // maximum number of deliveries of a unit before it is given up
 }
 

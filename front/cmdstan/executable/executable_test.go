@@ -582,7 +582,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: exit code %d, not said: %q\n%s", c.line, code, said, stderr)
 		}
 		if _, err := os.Stat(f.path("o.csv")); err == nil && strings.Contains(stdout+stderr, "Initialization failed.\n") || strings.Contains(c.line, "init=") {
-			if c := f.table("o.csv"); c.names == nil || len(c.rows) > 0 { // a chain that cannot start leaves a file without draws
+			if c := f.table("o.csv"); c.names == nil || len(c.rows) > 0 { // no start, no draws
 				t.Errorf("%s", c.text)
 			}
 			os.Remove(f.path("o.csv"))

@@ -83,7 +83,7 @@ func (r *run) readValues(name string) (*data.Set, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
-	o := data.Options{Limit: math.MaxInt64, Memory: r.memory} // only the memory of the run limits CmdStan's files
+	o := data.Options{Limit: math.MaxInt64, Memory: r.memory} // no limit but the memory
 	text, err := files.Until(r.ctx, func() (string, error) { return data.ReadText(name, o) })
 	if err != nil {
 		return nil, err

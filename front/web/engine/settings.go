@@ -41,7 +41,7 @@ const (
 	maxStatements = 50_000_000
 	maxPrint      = 64 << 10 // bytes, per chain
 	maxData       = 64 << 20 // bytes; the page refuses longer files before reading them
-	maxKept       = 1 << 29  // bytes of draws; a chain and the collecting page need twice as much for a while
+	maxKept       = 1 << 29  // bytes of draws; at times they are in memory twice
 	maxChains     = 16
 )
 
