@@ -58,6 +58,7 @@ install() {
   rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,arviz,package,pages,log}
   mkdir -p "$root"/clients/{arviz,log,package}
   cp -r "$top/front/python/ppl" "$root/clients/package/"
+  cp -r "$top/front/r" "$root/clients/package/r"
   cp -r "$SOURCES"/{cmdstanpy,cmdstanr,stanio} "$root/clients/"
   if [[ -d $SOURCES/arviz ]]; then
     cp -r "$SOURCES"/{arviz/arviz,arviz-base/src/arviz_base,arviz-stats/src/arviz_stats,xarray-einstats/src/xarray_einstats} "$root/clients/arviz/"
@@ -156,6 +157,7 @@ readers() {
 # after the other.
 pages() {
   cmdstanr_installed || { echo "pages: left out, as cmdstanr is not there"; return 0; }
+  inside /clients "R CMD INSTALL -l rlib package/r >log/install-r.log 2>&1" || { status=1; tail "$root/clients/log/install-r.log"; }
   for page in r python; do
     rm -rf "$root/clients/pages"
     mkdir -p "$root/clients/pages"

@@ -1,0 +1,162 @@
+# Models: checked texts, which are sampled.
+
+ppl_model <- function(file = NULL, text = NULL, name = "model", include_paths = character(), legacy = FALSE) {
+  if (is.null(file) == is.null(text)) stop("give the file of a model, or text =, its text")
+  if (!is.null(file) && !file.exists(file)) fail("ppl_file_error", sprintf("there is no file %s; a model's text is given by text =", file))
+  if (!is.null(file)) {
+    file <- normalizePath(file)
+    name <- sub("\\.[^.]*$", "", basename(file))
+    text <- read_text(file)
+  }
+  model <- new.env()
+  model$file <- file
+  model$name <- name
+  model$text <- paste(text, collapse = "\n")
+  model$arguments <- c(as.vector(rbind(rep("--include-path", length(include_paths)), include_paths)), if (legacy) "--legacy")
+  found <- check_model(model)
+  errors <- found[found$severity == "error", ]
+  if (nrow(errors)) fail("ppl_model_error", message_text(errors), messages = errors)
+  for (i in seq_len(nrow(found))) {
+    warning(new_condition("ppl_model_warning", message_text(found[i, ]), "warning", messages = found[i, ]))
+  }
+  model$needs <- with_model(model, function(file, folder) {
+    input <- data_arguments(list(), folder)
+    result <- run_engine(c("data", "-", "--json", "--model", file, model$arguments), input$stdin)
+    needs <- parse_json(result$stdout)$needs
+    stats::setNames(lapply(needs, `[[`, "declared"), vapply(needs, `[[`, "", "name"))
+  })
+  structure(
+    class = "ppl_model",
+    list(
+      name = name, text = model$text, file = file,
+      check = function(data = NULL, count = character()) check_model(model, data, count),
+      sample = function(data = NULL, seed = NULL, chains = NULL, warmup = NULL, draws = NULL, thin = NULL,
+                        sampler = NULL, init = NULL, target_ess = NULL, parallel = NULL, out = NULL,
+                        progress = interactive(), count = character(), ...) {
+        options <- list(
+          seed = seed, chains = chains, warmup = warmup, draws = draws, thin = thin,
+          sampler = sampler, target_ess = target_ess, parallel = parallel, ...
+        )
+        sample_model(model, data, init, out, progress, count, options)
+      },
+      log_density = function(points, data = NULL, jacobian = TRUE, propto = TRUE, count = character()) {
+        densities(model, points, data, jacobian, propto, count)
+      }
+    )
+  )
+}
+
+print.ppl_model <- function(x, ...) {
+  cat(sprintf("Model %s%s\n", x$name, if (is.null(x$file)) "" else sprintf(" (%s)", x$file)))
+  cat("$check(data), $sample(data, seed), $log_density(points, data)\n")
+  invisible(x)
+}
+
+# Calls a function with the file of the model and a temporary folder.
+with_model <- function(model, f) {
+  folder <- tempfile("ppl-")
+  dir.create(folder, mode = "0700")
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- model$file
+  if (is.null(file)) {
+    file <- file.path(folder, paste0(model$name, ".stan"))
+    writeLines(enc2utf8(model$text), file, useBytes = TRUE)
+  }
+  f(file, folder)
+}
+
+# The messages of a check by its result; those without one are errors.
+messages_of <- function(model, result, folder) {
+  document <- if (result$code %in% c(0, 1)) parse_json(result$stdout)
+  if (is.null(document)) fail_of(result)
+  # The names of a temporary file and of standard input mean nothing to the reader.
+  rename <- function(file) {
+    file[file == "stdin"] <- "data"
+    if (is.null(model$file)) file[startsWith(file, folder)] <- model$name
+    file
+  }
+  rows <- as_messages(document$messages, rename)
+  rows$help <- sub("the data in stdin", "the data", rows$help, fixed = TRUE)
+  rows
+}
+
+check_model <- function(model, data = NULL, count = character()) {
+  with_model(model, function(file, folder) {
+    input <- if (is.null(data)) list() else data_arguments(data, folder, model$needs, count)
+    result <- run_engine(c("check", "--json", model$arguments, input$args, file), input$stdin)
+    messages_of(model, result, folder)
+  })
+}
+
+# A result whose text has the model's name for its temporary file.
+named <- function(result, model, file) {
+  if (is.null(model$file)) result$stderr <- gsub(file, model$name, result$stderr, fixed = TRUE)
+  result
+}
+
+# Signals what is wrong with the model or the data, if that is why a command has failed.
+explain <- function(model, file, folder, input) {
+  result <- run_engine(c("check", "--json", model$arguments, input$args, file), input$stdin)
+  if (result$code != 1 || !nzchar(result$stdout)) {
+    return(invisible())
+  }
+  rows <- messages_of(model, result, folder)
+  errors <- rows[rows$severity == "error", ]
+  if (nrow(errors)) {
+    of_data <- all(startsWith(errors$code, "E06") | !nzchar(errors$code))
+    fail(if (of_data) "ppl_data_error" else "ppl_model_error", message_text(errors), messages = errors)
+  }
+}
+
+# The folder of a run in an environment; a temporary one is removed with it.
+run_folder <- function(path = NULL) {
+  store <- new.env()
+  store$path <- path
+  if (is.null(path)) {
+    store$path <- tempfile("ppl-fit-")
+    reg.finalizer(store, function(e) unlink(e$path, recursive = TRUE), onexit = TRUE)
+  }
+  store
+}
+
+sample_model <- function(model, data, init, out, progress, count, options) {
+  store <- run_folder(out)
+  if (is.null(out)) on.exit(if (!isTRUE(store$whole)) unlink(store$path, recursive = TRUE))
+  options$init <- if (is.list(init) && !inherits(init, "ppl_fit")) data_json(init) else if (inherits(init, "ppl_fit")) init$folder else init
+  given <- options_of(options)
+  with_model(model, function(file, folder) {
+    input <- data_arguments(data, folder, model$needs, count)
+    args <- c("run", model$arguments, input$args, "--out", store$path, "--json", "--progress", "json", given, file)
+    chains <- if (is.null(options$chains)) 4 else options$chains
+    result <- run_engine(args, input$stdin, progress_reader(progress, chains))
+    if (result$code == 1) explain(model, file, folder, input)
+    document <- parse_json(result$stdout)
+    if (result$code != 0 && !(result$code == 3 && !is.null(document))) fail_of(named(result, model, file), findings_of(document$findings), names(options))
+    store$whole <- TRUE
+    new_fit(store, document)
+  })
+}
+
+# Log densities, their gradients and constrained values at rows of points.
+densities <- function(model, points, data = NULL, jacobian = TRUE, propto = TRUE, count = character()) {
+  if (is.null(dim(points))) points <- matrix(points, 1)
+  with_model(model, function(file, folder) {
+    input <- data_arguments(data, folder, model$needs, count)
+    at <- file.path(folder, "points.json")
+    writeLines(object_json("points", array_json(unname(as.matrix(points)))), at)
+    args <- c("logdensity", file, input$args, "--points", at, "--json", model$arguments, if (!propto) "--no-propto", if (!jacobian) "--no-jacobian")
+    result <- run_engine(args, input$stdin)
+    if (result$code == 1) explain(model, file, folder, input)
+    document <- if (result$code == 0) parse_json(result$stdout)
+    if (is.null(document)) fail_of(named(result, model, file))
+    table <- function(rows, names) {
+      rows <- lapply(rows, function(r) if (is.null(r)) rep(NA_real_, length(names)) else numbers(r))
+      matrix(as.numeric(unlist(rows)), nrow(points), length(names), byrow = TRUE, dimnames = list(NULL, names))
+    }
+    list(
+      log_density = numbers(document$log_density),
+      gradient = table(document$gradient, display_names(as.character(document$unconstrained_names))),
+      constrained = table(document$constrained, display_names(as.character(document$constrained_names)))
+    )
+  })
+}

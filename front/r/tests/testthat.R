@@ -1,0 +1,4 @@
+library(testthat)
+library(ppl)
+
+test_check("ppl")
