@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -153,6 +154,12 @@ func (p *Predictive) Findings() []diagnose.Finding {
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
 				Advice:  "Change the part of the model that the statistic depends on: the distribution or its tails (min, max, sd), missing structure (mean, quartiles), an extra share of zeros (zeros)."})
 		}
+		if p.Prior {
+			findings = append(findings, v.implausible()...)
+		}
+		if odd := v.Groups.Odd(); len(odd) > 0 {
+			findings = append(findings, p.oddGroups(v, odd))
+		}
 		if u := v.Uniform; u != nil && u.P < 0.05/float64(tested) {
 			shape := map[criticise.Shape]string{criticise.Other: "in some other way", criticise.Spread: "predictions are too narrow",
 				criticise.Crowded: "predictions are too wide", criticise.High: "predictions are too low", criticise.Low: "predictions are too high"}[u.Shape()]
@@ -166,10 +173,69 @@ func (p *Predictive) Findings() []diagnose.Finding {
 				Advice:  "Whether the predictions are calibrated is less certain then. Leave-one-out cross-validation names the observations."})
 		}
 	}
+	if p.Failed > 0 {
+		findings = append(findings, diagnose.Finding{Code: "prior-impossible", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("At %d of %d draws of the prior no data can be drawn: %s.", p.Failed, p.Draws, strings.TrimSuffix(p.Reason.Error(), ".")),
+			Advice:  "The prior allows parameters with which no data can arise, such as rates that overflow. Choose narrower priors."})
+	}
 	for _, left := range p.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Note,
 			Summary: "Not replicated: " + left.String() + ".",
 			Advice:  "Generate such data in generated quantities, and compare them by hand."})
 	}
 	return findings
+}
+
+// farWider is the factor by which data of the prior vary more than the data at hand, at the median,
+// if the prior counts as much wider than the data.
+const farWider = 10
+
+// implausible reports predictions of the prior that hardly any data have.
+func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
+	for _, c := range v.Checks {
+		if c.Name == "sd" && c.Observed > 0 && c.Q50 > farWider*c.Observed {
+			findings = append(findings, diagnose.Finding{Code: "prior-wide", Severity: diagnose.Note,
+				Summary: fmt.Sprintf("The prior expects far more variation than %s has: a standard deviation of %.3g (%.3g to %.3g), compared with %.3g in the data.", v.Name, c.Q50, c.Q5, c.Q95, c.Observed),
+				Advice:  "If you know that such data cannot occur, narrow the priors of the coefficients and scales."})
+		}
+	}
+	if v.Constant > 0.5 && v.Observations >= 10 {
+		findings = append(findings, diagnose.Finding{Code: "prior-constant", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("In %.0f %% of the data sets of the prior, all values of %s are equal.", 100*v.Constant, v.Name),
+			Advice:  "A wide prior on the scale of logarithms or log odds means certainty about outcomes. Standard deviations of 1 to 2 are mostly wide enough there."})
+	}
+	return findings
+}
+
+// Plausible reports whether findings do not object to what the prior expects.
+func Plausible(findings []diagnose.Finding) bool {
+	return !slices.ContainsFunc(findings, func(f diagnose.Finding) bool { return strings.HasPrefix(f.Code, "prior-") })
+}
+
+// oddGroups reports groups of rows that deviate from what is predicted for them.
+func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.Finding {
+	slices.SortFunc(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+	var texts []string
+	for _, c := range odd[:min(len(odd), 5)] {
+		var where []string
+		for _, s := range c.By {
+			where = append(where, s.Name+" "+s.Label)
+		}
+		if !math.IsNaN(c.Low) {
+			where = append(where, fmt.Sprintf("%s %.4g to %.4g", v.Groups.X, c.Low, c.High))
+		}
+		texts = append(texts, fmt.Sprintf("%s (%.4g; predicted %.4g to %.4g)", strings.Join(where, ", "), c.Check.Observed, c.Check.Q5, c.Check.Q95))
+	}
+	if n := len(odd) - len(texts); n > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", n))
+	}
+	f := diagnose.Finding{Code: "predictive-groups", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The model does not reproduce the %s of %s in some groups of rows (p = %.3f for all together): %s.", v.Groups.Statistic, v.Name, v.Groups.P, strings.Join(texts, "; ")),
+		Advice:  "Let the model depend on this column, or depend on it in another way: a term for each group, a curve instead of a line, another variance."}
+	if p.Prior {
+		f.Code, f.Severity = "prior-groups", diagnose.Note
+		f.Summary = fmt.Sprintf("The prior hardly expects the %s of %s in some groups of rows: %s.", v.Groups.Statistic, v.Name, strings.Join(texts, "; "))
+		f.Advice = "Check whether the prior says what you know. The data alone are no reason to change it."
+	}
+	return f
 }

@@ -11,9 +11,10 @@
 //	moments.go     moment matching for influential observations
 //	holdout.go NewHoldout: data without some observations, for refits; PredictHeldOut
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
+//	grouped.go     predictive checks of groups of rows
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
 //	criticism.go findings about predictions and about the estimates of LOO
-//	prior.go       SamplePrior: draws from the prior
+//	prior.go       SamplePrior: draws from the prior; PriorPredictive: what it expects of the data
 //	simulator.go NewSimulator: data sets from a model; datasets.go writes them to files
 //	zarrgroups.go groups of a Zarr store that are computed from draws, model and data
 package assess

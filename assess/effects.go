@@ -360,15 +360,11 @@ func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 
 // setting names a value of a variable, by its level if it has one.
 func (e *effecting) setting(name string, x float64) Setting {
-	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
-	levels, first := e.base.Factor(name)
-	if d, err := e.fit.Data(); levels == nil && err == nil {
-		levels, first = d.Factor(name)
+	sets := []*data.Set{e.base}
+	if d, err := e.fit.Data(); err == nil {
+		sets = append(sets, d)
 	}
-	if i := int(x) - first; x == math.Trunc(x) && i >= 0 && i < len(levels) {
-		s.Label = levels[i]
-	}
-	return s
+	return settingOf(name, x, sets...)
 }
 
 // average computes the averages of expected outcomes over groups of rows, with changes of the data.

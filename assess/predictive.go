@@ -26,6 +26,24 @@ type Predictive struct {
 	// Prior says that the draws are from the prior. Then the predictions have learnt nothing from
 	// the data, and no observation is predicted from the others.
 	Prior bool
+
+	// Failed is the number of draws of the prior at which the data could not be drawn, of Draws.
+	// Reason is why, at the first of them. Nothing may fail at draws of a posterior.
+	Failed, Draws int
+	Reason        error
+}
+
+// PredictiveOptions are options of [PredictiveOf]. The zero value is the default.
+type PredictiveOptions struct {
+	Seed uint64
+
+	// By names columns of the data whose values make groups of rows, and X a column whose values
+	// are divided into intervals. Each group and interval is compared with its replications.
+	By []string
+	X  string
+
+	// Statistic is what is compared in groups, one of [criticise.Statistics]. "": the mean.
+	Statistic string
 }
 
 // PredictiveVariable is a data variable in a [Predictive].
@@ -38,6 +56,12 @@ type PredictiveVariable struct {
 	// compared: all fields below are nil.
 	Partial bool
 	Checks  []criticise.Check
+
+	// Constant is the share of the replications in which all observations are equal.
+	Constant float64
+
+	// Groups compares groups of rows, if these were asked for and the variable has these rows.
+	Groups *Groups
 
 	// PIT has the probability integral transform of each observation given the others, randomised
 	// within the steps of discrete distributions. If there are many observations, an equally spaced
@@ -64,8 +88,9 @@ const (
 const maxPIT = 1000
 
 // PredictiveOf replicates the data at every draw of the fit and compares them with the observed
-// data. An error says why the data cannot be replicated.
-func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, error) {
+// data. An error says why the data cannot be replicated. Draws of the prior may be without data:
+// then all observed values are NaN.
+func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predictive, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -77,28 +102,43 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, seed uint64) (*Predictive, er
 	if err != nil {
 		return nil, err
 	}
-	derived, err := m.Derive(predict.Replicated)
+	return predictiveOf(ctx, f, m, values, f.Binding(), o)
+}
+
+// predictiveOf is PredictiveOf for draws that do not have their model and data.
+func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
+	var unknown predict.Options
+	if f.FromPrior {
+		unknown.Unknown = m.NotGiven(values)
+	}
+	derived, err := m.DeriveWith(predict.Replicated, unknown)
 	if err != nil {
 		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
 	}
-	q, err := derived.BindContext(ctx, values, f.Binding())
+	q, err := derived.BindContext(ctx, values, b)
 	if err != nil {
 		return nil, err
 	}
 	r := &replication{fit: f, posterior: q, values: values, names: q.GeneratedNames()}
+	if r.grouping, err = newGrouping(values, o); err != nil {
+		return nil, err
+	}
 	for _, out := range derived.Outputs {
 		if err := r.add(out); err != nil {
 			return nil, err
 		}
 	}
+	if err := r.grouping.used(r.variables); err != nil {
+		return nil, err
+	}
 	if !f.FromPrior {
 		r.likelihoods(ctx)
 	}
-	if err := r.run(ctx, seed); err != nil {
+	if err := r.run(ctx, o.Seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: derived.Left, Prior: f.FromPrior}
-	rng := rand.New(rand.NewPCG(seed, 0x706974))
+	p := &Predictive{Left: derived.Left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason}
+	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
 		if p.partial(v.name) {
 			p.Variables = append(p.Variables, PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true})
@@ -116,6 +156,10 @@ type replication struct {
 	values    *data.Set
 	names     []string
 	variables []*replicated
+	grouping  *grouping
+
+	draws, failed int
+	reason        error
 
 	logLik *LogLik
 	ll     *criticise.Matrix // log likelihoods of the observations in PIT
@@ -130,6 +174,8 @@ type replicated struct {
 	y          []float64
 	statistics []string    // only "value" if the data are a single number
 	results    [][]float64 // by statistic: its value at each draw
+	rows       []int       // of each element
+	groups     *groupResults
 
 	shown []int // observations in sets
 	sets  [][]float64
@@ -142,7 +188,7 @@ type replicated struct {
 // add finds the elements of a variable that are replicated.
 func (r *replication) add(out predict.Output) error {
 	value, ok := r.values.Get(out.Variable)
-	if !ok {
+	if !ok && !r.fit.FromPrior {
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt}
@@ -150,13 +196,22 @@ func (r *replication) add(out predict.Output) error {
 		if diagnose.VariableName(name) != out.Name {
 			continue
 		}
-		at, ok := offset(strings.TrimPrefix(name, out.Name), value.Shape)
-		if !ok || at >= len(value.Reals) {
-			return nil // tuples and complex numbers: not compared
+		suffix := strings.TrimPrefix(name, out.Name)
+		y := math.NaN()
+		if ok {
+			at, whole := offset(suffix, value.Shape)
+			if !whole || at >= len(value.Reals) {
+				return nil // tuples and complex numbers: not compared
+			}
+			y = value.Reals[at]
 		}
-		v.columns = append(v.columns, i)
-		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+strings.TrimPrefix(name, out.Name)))
-		v.y = append(v.y, value.Reals[at])
+		row := 0
+		if parts := strings.Split(suffix, "."); len(parts) > 1 {
+			row, _ = strconv.Atoi(parts[1]) // 0 of tuples without data
+		}
+		v.columns, v.rows = append(v.columns, i), append(v.rows, row-1)
+		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+suffix))
+		v.y = append(v.y, y)
 	}
 	if len(v.y) == 0 {
 		return nil
@@ -238,6 +293,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		v.sets = make([][]float64, min(shownSets, draws))
 		v.yrep = criticise.NewMatrix(chains, len(v.picked))
 		picked += len(v.picked)
+		v.groups = r.grouping.results(v, draws)
 	}
 	rows := criticise.NewMatrix(chains, 0)
 	generated, err := fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: func(chain, draw int, values []float64) error {
@@ -255,6 +311,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 					v.sets[set] = append(v.sets[set], y[i])
 				}
 			}
+			v.groups.add(at, y)
 			for s, value := range v.describe(y) {
 				v.results[s][at] = value
 			}
@@ -264,7 +321,9 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	if generated.Failed > 0 {
+	if r.draws = draws; r.fit.FromPrior && generated.Failed < draws {
+		r.failed, r.reason = generated.Failed, generated.Reason
+	} else if generated.Failed > 0 {
 		return fmt.Errorf("the data cannot be replicated at %d draws: %w", generated.Failed, generated.Reason)
 	}
 	if picked == 0 {
@@ -308,6 +367,14 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	for s, observed := range v.describe(slices.Clone(v.y)) {
 		p.Checks = append(p.Checks, criticise.NewCheck(v.statistics[s], observed, v.results[s]))
 	}
+	if least, greatest := slices.Index(v.statistics, "min"), slices.Index(v.statistics, "max"); least >= 0 {
+		for d, x := range v.results[least] {
+			if x == v.results[greatest][d] {
+				p.Constant += 1 / float64(len(v.results[least]))
+			}
+		}
+	}
+	p.Groups = v.groups.finish(v.y)
 	if len(v.picked) == 0 {
 		return p
 	}

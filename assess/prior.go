@@ -73,3 +73,19 @@ func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOp
 	f.FromPrior = true
 	return &Prior{Fit: f, Reason: not.Reason}, err
 }
+
+// PriorPredictive draws data from the prior and compares them with the data, see [PredictiveOf].
+// The data may lack the variables that the model draws.
+func PriorPredictive(ctx context.Context, m *model.Model, values any, b model.BindOptions, o fit.Options, p PredictiveOptions) (*Predictive, *Prior, error) {
+	set, err := model.ReadData(values)
+	if err != nil {
+		return nil, nil, err
+	}
+	prior, err := SamplePrior(ctx, m, set, b, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.AllowImpossible = true
+	result, err := predictiveOf(ctx, prior.Fit, m, set, b, p)
+	return result, prior, err
+}

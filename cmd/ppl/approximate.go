@@ -321,6 +321,11 @@ func (a *approximation) report(w io.Writer, r *result, j approximationJSON, line
 
 // writeEstimates writes a table whose first row is its head. A terminal shows at most maxRows rows.
 func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
+	writeLabelled(b, w, cells, 1)
+}
+
+// writeLabelled is writeEstimates with the first columns, texts in number, aligned to the left.
+func writeLabelled(b *strings.Builder, w io.Writer, cells [][]string, texts int) {
 	_, _, terminal := terminalSize(w)
 	hidden := 0
 	if terminal && len(cells) > maxRows {
@@ -344,9 +349,16 @@ func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 		}
 	}
 	for _, row := range cells {
-		line := fmt.Sprintf("%-*s", widths[0], row[0])
-		for c := 1; c < len(row); c++ {
-			line += fmt.Sprintf("  %*s", widths[c], row[c])
+		line := ""
+		for c, text := range row {
+			if c > 0 {
+				line += "  "
+			}
+			if c < texts {
+				line += fmt.Sprintf("%-*s", widths[c], text)
+			} else {
+				line += fmt.Sprintf("%*s", widths[c], text)
+			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

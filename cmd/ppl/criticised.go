@@ -37,8 +37,16 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.data != "" && fit.Record() != nil {
+		return nil, keepsData(args[0])
+	}
 	_, err = c.posterior(cmd, fit)
 	return fit, err
+}
+
+// keepsData is the error for --data with the folder of a run, where it would be ignored.
+func keepsData(dir string) error {
+	return usagef("%s keeps the data of its draws, so --data is not for it: leave it out", dir)
 }
 
 // runProblems returns a finding if a run has problems, since no verdict based on its draws is then

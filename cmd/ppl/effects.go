@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -221,10 +220,12 @@ func (o *effectOptions) run(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	var b strings.Builder
 	if !o.rank || o.show == "predictions" {
-		writeEstimates(&b, w, o.table(e))
+		cells, texts := o.table(e)
+		writeLabelled(&b, w, cells, texts)
 	}
 	if o.rank {
-		writeEstimates(&b, w, o.rankTable(e))
+		cells, texts := o.rankTable(e)
+		writeLabelled(&b, w, cells, texts)
 	}
 	if !o.quiet {
 		for _, n := range append([]string{o.about(e)}, notes...) {
@@ -297,27 +298,13 @@ func (o *effectOptions) what(r assess.Effect) string {
 	return ""
 }
 
-// alignedLeft pads the first n columns on the right, so that they are aligned to the left.
-func alignedLeft(cells [][]string, n int) [][]string {
-	for c := range n {
-		width := 0
-		for _, row := range cells {
-			width = max(width, utf8.RuneCountInString(row[c]))
-		}
-		for _, row := range cells {
-			row[c] += strings.Repeat(" ", width-utf8.RuneCountInString(row[c]))
-		}
-	}
-	return cells
-}
-
-// table has a line for each effect.
-func (o *effectOptions) table(e *assess.Effects) [][]string {
+// table has a line for each effect. The first columns, texts in number, are labels.
+func (o *effectOptions) table(e *assess.Effects) (cells [][]string, texts int) {
 	if len(e.Rows) == 0 {
-		return [][]string{{""}}
+		return [][]string{{""}}, 1
 	}
 	head := heads(e.Rows[0].By, e.Rows[0].At, e.Rows[0].Category)
-	texts := len(head)
+	texts = len(head)
 	head = append(head, "mean", "sd")
 	for _, p := range o.rows.percentiles {
 		head = append(head, strconv.FormatFloat(p, 'g', -1, 64)+"%")
@@ -326,7 +313,7 @@ func (o *effectOptions) table(e *assess.Effects) [][]string {
 	if compared {
 		head = append(head, fmt.Sprintf("P(>%v)", o.none()))
 	}
-	cells := [][]string{head}
+	cells = [][]string{head}
 	for _, r := range e.Rows {
 		s := o.figures(r)
 		row := labelsOf(r.Term, r.By, r.At, r.Category, o.what(r))
@@ -339,14 +326,14 @@ func (o *effectOptions) table(e *assess.Effects) [][]string {
 		}
 		cells = append(cells, row)
 	}
-	return alignedLeft(cells, texts)
+	return cells, texts
 }
 
-// rankTable has a line for each level.
-func (o *effectOptions) rankTable(e *assess.Effects) [][]string {
+// rankTable has a line for each level. The first columns, texts in number, are labels.
+func (o *effectOptions) rankTable(e *assess.Effects) (cells [][]string, texts int) {
 	first := e.Ranks[0]
 	head := heads(first.By, first.At, first.Category)
-	texts := len(head)
+	texts = len(head)
 	head = append(head, "mean rank")
 	longest := 0
 	for _, r := range e.Ranks {
@@ -355,7 +342,7 @@ func (o *effectOptions) rankTable(e *assess.Effects) [][]string {
 	for k := range longest {
 		head = append(head, strconv.Itoa(k+1))
 	}
-	cells := [][]string{head}
+	cells = [][]string{head}
 	for _, r := range e.Ranks {
 		row := append(labelsOf(r.Term, r.By, r.At, r.Category, r.Level.Label), fixed(r.Mean, 2))
 		for k := range longest {
@@ -367,7 +354,7 @@ func (o *effectOptions) rankTable(e *assess.Effects) [][]string {
 		}
 		cells = append(cells, row)
 	}
-	return alignedLeft(cells, texts)
+	return cells, texts
 }
 
 // none is the value of a comparison in which nothing changes.

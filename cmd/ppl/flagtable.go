@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/study"
@@ -95,6 +96,10 @@ var flagTable = []flagRow{
 	{name: "derive", topic: topicMethod, text: "derive the log likelihoods even if there is a log_lik"},
 	{name: "by", of: "cv", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "data with a group for each observation"},
 	{name: "by", of: "effects", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables whose values make groups of rows, to average over each, separated by commas"},
+	{name: "by", of: "ppc", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables whose values make groups of rows, to compare each, separated by commas"},
+	{name: "x", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variable of the data along which rows are compared, in up to ten intervals"},
+	{name: "statistic", topic: topicMethod, common: true, value: "WHAT", values: oneOf(criticise.Statistics(true)...),
+		text: "what is compared in groups of rows: " + strings.Join(criticise.Statistics(true), ", ")},
 	{name: "by", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "data with a group for each observation: leave out groups, not observations"},
 	{name: "moment-match", topic: topicMethod, common: true, text: "move the draws for each observation whose Pareto k is too large"},
 	{name: "exact", topic: topicMethod, common: true, text: "fit the model again without each observation whose Pareto k is too large"},
@@ -108,6 +113,7 @@ var flagTable = []flagRow{
 		text: "program in Stan that makes the data, if the model's statements do not say how, as for censored data: with the model's parameters, and generated quantities named as the data"},
 	{name: "params", topic: topicMethod, common: true, value: "VALUES", values: dataFiles, path: true,
 		text: "values of the parameters, in a file (JSON or an R dump) or as JSON (default: drawn from the prior)"},
+	{name: "prior", of: "ppc", topic: topicMethod, common: true, text: "compare with what the prior expects, of a model (with --data) or a run"},
 	{name: "prior", topic: topicMethod, common: true, value: "WHAT", values: oneOf("top", "all"),
 		text: "what is scaled as the prior: top, the priors of the top level; all, everything but the likelihood"},
 	{name: "program", topic: topicMethod, common: true, text: "print the program that draws the data, and end"},

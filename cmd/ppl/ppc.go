@@ -4,25 +4,35 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // checking is a run of ppc.
 type checking struct {
 	criticised
-	json bool
+	options assess.PredictiveOptions
+	prior   bool
+	json    bool
 }
 
 // ppcJSON is what ppc prints with --json; a stable format.
 type ppcJSON struct {
-	Method    string             `json:"method"`    // always ppc
-	Prior     bool               `json:"prior"`     // whether the draws are from the prior
+	Method string `json:"method"` // always ppc
+	Prior  bool   `json:"prior"`  // whether the draws are from the prior
+	// whether the prior's predictions include such data and are not much wider; null unless the
+	// draws are from the prior
+	Plausible *bool              `json:"plausible"`
 	Variables []ppcVariable      `json:"variables"` // data that the model replicates
 	Findings  []diagnose.Finding `json:"findings"`  // problems and remarks
 }
@@ -33,8 +43,26 @@ type ppcVariable struct {
 	// whether only a part is replicated, so that nothing is compared
 	Partial bool       `json:"partly_replicated"`
 	Checks  []ppcCheck `json:"checks"` // one entry per statistic
+	// checks of groups of rows, with --by or --x; null without
+	Groups *ppcGroups `json:"groups"`
 	// leave-one-out probability integral transform; null if not computed
 	LOOPIT *pitSummary `json:"loo_pit"`
+}
+
+type ppcGroups struct {
+	Statistic string     `json:"statistic"` // what is compared: mean, sd …
+	P         number     `json:"p"`         // p value of the largest deviation of all groups together
+	Cells     []ppcGroup `json:"cells"`     // one entry per group, or interval of --x
+}
+
+type ppcGroup struct {
+	By    []settingJSON `json:"by"`    // group of --by
+	Low   *number       `json:"low"`   // least value of --x; null without
+	High  *number       `json:"high"`  // greatest value of --x; null without
+	Rows  int           `json:"rows"`  // number of rows
+	Check ppcCheck      `json:"check"` // the statistic, with its replications
+	// whether it deviates by more than the largest deviation of 99 % of the replications
+	Odd bool `json:"odd"`
 }
 
 type ppcCheck struct {
@@ -82,47 +110,99 @@ LOO-PIT: where each observation lies in what is predicted for it from the others
 probability. These are uniform if the predictions are right: too many near 0 and 1 mean
 predictions that are too narrow, too few that they are too wide.
 
+--by compares each group of rows with its replications, and --x rows with about the same
+value of a column; with both, these within each group. --statistic chooses what is
+compared. The last line judges the largest deviation of all groups together.
+
+--prior draws from the prior instead: is what it expects plausible? Give the run of a
+model or, before there is one, the model itself. Without the outcome among the data,
+only the predictions are shown. There is no LOO-PIT: whether predictions are calibrated
+is a question about the fit.
+
 Variables some values of which are not replicated, such as censored ones, are left out.
-Draws of ppl prior --out give prior predictive checks, without LOO-PIT.
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl ppc fit
-  ppl ppc prior/*.csv --model model.stan --data data.json`,
+  ppl ppc fit --by hospital --x age
+  ppl ppc --prior model.stan --data data.json
+  ppl ppc --prior fit`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	o.criticised.flags(cmd)
 	f := declare(cmd)
+	f.List(&o.options.By, "by", nil)
+	f.String(&o.options.X, "x", "")
+	f.String(&o.options.Statistic, "statistic", "mean")
+	f.Bool(&o.prior, "prior", false)
+	o.criticised.flags(cmd)
 	f.Uint64(&o.seed, "seed", 1)
 	f.Bool(&o.quiet, "quiet", false)
 	f.Bool(&o.json, "json", false)
 	return cmd
 }
 
-func (o *checking) run(cmd *cobra.Command, args []string) error {
-	fit, err := o.read(cmd, args)
-	if err != nil {
-		return err
+// compare makes the checks. It returns the fit, or how the prior was drawn.
+func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predictive, f *fit.Fit, how string, err error) {
+	if !slices.Contains(criticise.Statistics(true), o.options.Statistic) {
+		return nil, nil, "", usagef("--statistic can be %s, but is %q", strings.Join(criticise.Statistics(true), ", "), o.options.Statistic)
+	}
+	o.options.Seed = o.seed
+	if !o.prior {
+		if f, err = o.read(cmd, args); err != nil {
+			return nil, nil, "", err
+		}
+		ctx, stop := interruptible(cmd.Context(), nil)
+		defer stop()
+		p, err = assess.PredictiveOf(ctx, f, o.options)
+		return p, f, "", ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
+	}
+	if len(args) != 1 {
+		return nil, nil, "", usagef("--prior needs one model, with --data, or one folder of a run")
+	}
+	var m *model.Model
+	var values *data.Set
+	var bind model.BindOptions
+	if isFolder(args[0]) {
+		if f, err = openFit(cmd.Context(), args, &o.memory); err != nil {
+			return nil, nil, "", err
+		}
+		if o.data != "" && f.Record() != nil {
+			return nil, nil, "", keepsData(args[0])
+		}
+		if m, err = f.Model(); err != nil {
+			return nil, nil, "", err
+		}
+		if values, err = f.Data(); err != nil {
+			return nil, nil, "", err
+		}
+		bind = f.Binding()
+	} else {
+		in := priorOptions{quantityOptions: quantityOptions{input: o.input}}
+		in.print = printer(cmd.ErrOrStderr())
+		if m, values, err = in.load(cmd.Context(), args[0], cmd.ErrOrStderr()); err != nil {
+			return nil, nil, "", ended(cmd.Context(), cmd.ErrOrStderr(), err)
+		}
+		bind = in.bindOptions()
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	p, err := assess.PredictiveOf(ctx, fit, o.seed)
+	p, prior, err := assess.PriorPredictive(ctx, m, values, bind, fit.Options{Seed: o.seed}, o.options)
 	if err != nil {
-		return ended(ctx, cmd.ErrOrStderr(), underivable(err, "replicated data"))
+		return nil, nil, "", ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
 	}
-	findings := append(worded(p.Findings(), ""), runProblems(fit, args[0])...)
+	return p, nil, howDrawn(prior), nil
+}
+
+func (o *checking) run(cmd *cobra.Command, args []string) error {
+	p, f, how, err := o.compare(cmd, args)
+	if err != nil {
+		return err
+	}
+	findings := worded(p.Findings(), "")
+	if f != nil {
+		findings = append(findings, runProblems(f, args[0])...)
+	}
 	if o.json {
-		j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
-		for _, v := range p.Variables {
-			out := ppcVariable{Name: v.Name, Observations: v.Observations, Partial: v.Partial, Checks: []ppcCheck{}}
-			for _, c := range v.Checks {
-				out.Checks = append(out.Checks, ppcCheck{c.Name, number(c.Observed), number(c.Mean), number(c.SD), number(c.Q5), number(c.Q50), number(c.Q95), number(c.P)})
-			}
-			if v.Uniform != nil {
-				out.LOOPIT = newPITSummary(v.PIT, v.Uniform)
-			}
-			j.Variables = append(j.Variables, out)
-		}
-		return writeJSON(cmd.OutOrStdout(), j)
+		return writeJSON(cmd.OutOrStdout(), o.asJSON(p, findings))
 	}
 	w := cmd.OutOrStdout()
 	var b strings.Builder
@@ -130,12 +210,10 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 		if v.Partial {
 			continue
 		}
-		cells := [][]string{{v.Name, "observed", "mean", "5%", "50%", "95%", "p"}}
-		for _, c := range v.Checks {
-			d := decimals(diagnose.Row{MCSEMean: math.NaN(), SD: c.SD})
-			cells = append(cells, []string{c.Name, figure(c.Observed, d), figure(c.Mean, d), figure(c.Q5, d), figure(c.Q50, d), figure(c.Q95, d), fixed(c.P, 3)})
+		o.writeChecks(&b, w, v)
+		if v.Groups != nil {
+			o.writeGroups(&b, w, v)
 		}
-		writeEstimates(&b, w, cells)
 		if v.Uniform == nil {
 			continue
 		}
@@ -143,7 +221,109 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))
 		b.WriteString("\n")
 	}
-	writeFindings(&b, findings, lineWidth(w))
+	if how != "" && !o.quiet {
+		writeParagraph(&b, "", how, lineWidth(w))
+		b.WriteString("\n")
+	}
+	o.writeVerdict(&b, p, findings, lineWidth(w))
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// writeVerdict prints findings. Those about the prior are judged as plausible or not, and no
+// agreement with the data is claimed.
+func (o *checking) writeVerdict(b *strings.Builder, p *assess.Predictive, findings []diagnose.Finding, width int) {
+	if len(findings) > 0 || !p.Prior {
+		writeFindings(b, findings, width)
+	}
+	switch {
+	case !p.Prior || !assess.Plausible(findings):
+	case slices.ContainsFunc(p.Variables, func(v assess.PredictiveVariable) bool { return len(v.Checks) > 0 && !math.IsNaN(v.Checks[0].Observed) }):
+		writeParagraph(b, "", "The prior is plausible: it expects data such as these, and not far wider ones. Whether the model fits them is another question: ppl ppc with the folder of a run.", width)
+	default:
+		writeParagraph(b, "", "There are no data to compare with. Judge whether such values can occur.", width)
+	}
+}
+
+// writeChecks prints the statistics of a variable.
+func (o *checking) writeChecks(b *strings.Builder, w io.Writer, v assess.PredictiveVariable) {
+	cells := [][]string{{v.Name, "observed", "mean", "5%", "50%", "95%", "p"}}
+	for _, c := range v.Checks {
+		cells = append(cells, append([]string{c.Name}, checkCells(c)...))
+	}
+	writeEstimates(b, w, cells)
+}
+
+// checkCells returns the figures of a check.
+func checkCells(c criticise.Check) []string {
+	d := decimals(diagnose.Row{MCSEMean: math.NaN(), SD: c.SD})
+	return []string{figure(c.Observed, d), figure(c.Mean, d), figure(c.Q5, d), figure(c.Q50, d), figure(c.Q95, d), fixed(c.P, 3)}
+}
+
+// writeGroups prints the checks of groups of rows.
+func (o *checking) writeGroups(b *strings.Builder, w io.Writer, v assess.PredictiveVariable) {
+	g := v.Groups
+	var head []string
+	for _, name := range g.By {
+		head = append(head, escaped(name))
+	}
+	if g.X != "" {
+		head = append(head, escaped(g.X))
+	}
+	texts := len(head)
+	cells := [][]string{append(head, "rows", "observed", "mean", "5%", "50%", "95%", "p")}
+	for _, c := range g.Cells {
+		var row []string
+		for _, s := range c.By {
+			row = append(row, escaped(s.Label))
+		}
+		if g.X != "" {
+			text := strconv.FormatFloat(c.Low, 'g', 5, 64)
+			if c.Low != c.High {
+				text += " to " + strconv.FormatFloat(c.High, 'g', 5, 64)
+			}
+			row = append(row, text)
+		}
+		cells = append(cells, slices.Concat(row, []string{strconv.Itoa(c.Rows)}, checkCells(c.Check)))
+	}
+	writeParagraph(b, "", fmt.Sprintf("The %s of %s in groups of rows:", g.Statistic, v.Name), lineWidth(w))
+	writeLabelled(b, w, cells, texts)
+	if !math.IsNaN(g.P) {
+		writeParagraph(b, "", fmt.Sprintf("Largest deviation of all groups together: p = %s.", fixed(g.P, 3)), lineWidth(w))
+		b.WriteString("\n")
+	}
+}
+
+// asJSON is what --json prints.
+func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppcJSON {
+	j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
+	if p.Prior {
+		plausible := assess.Plausible(findings)
+		j.Plausible = &plausible
+	}
+	check := func(c criticise.Check) ppcCheck {
+		return ppcCheck{c.Name, number(c.Observed), number(c.Mean), number(c.SD), number(c.Q5), number(c.Q50), number(c.Q95), number(c.P)}
+	}
+	for _, v := range p.Variables {
+		out := ppcVariable{Name: v.Name, Observations: v.Observations, Partial: v.Partial, Checks: []ppcCheck{}}
+		for _, c := range v.Checks {
+			out.Checks = append(out.Checks, check(c))
+		}
+		if g := v.Groups; g != nil {
+			out.Groups = &ppcGroups{Statistic: g.Statistic, P: number(g.P), Cells: []ppcGroup{}}
+			for _, c := range g.Cells {
+				cell := ppcGroup{By: settingsJSON(c.By), Rows: c.Rows, Check: check(c.Check), Odd: math.Abs(c.Deviation) > g.Limit}
+				if g.X != "" {
+					low, high := number(c.Low), number(c.High)
+					cell.Low, cell.High = &low, &high
+				}
+				out.Groups.Cells = append(out.Groups.Cells, cell)
+			}
+		}
+		if v.Uniform != nil {
+			out.LOOPIT = newPITSummary(v.PIT, v.Uniform)
+		}
+		j.Variables = append(j.Variables, out)
+	}
+	return j
 }

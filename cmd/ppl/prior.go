@@ -57,14 +57,19 @@ func (o *priorOptions) sample(ctx context.Context, m *model.Model, values *data.
 	if err != nil {
 		return nil, "", err
 	}
-	how := "The parameters were drawn from their priors, in the order of dependence."
-	if !prior.Direct {
-		how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason)
-		for _, f := range prior.Findings() {
-			how += " " + f.Summary
-		}
+	return prior, howDrawn(prior), nil
+}
+
+// howDrawn says how parameters were drawn from the prior.
+func howDrawn(prior *assess.Prior) string {
+	if prior.Direct {
+		return "The parameters were drawn from their priors, in the order of dependence."
 	}
-	return prior, how, nil
+	how := fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason)
+	for _, f := range prior.Findings() {
+		how += " " + f.Summary
+	}
+	return how
 }
 
 // drawn returns an error if --vars names a quantity of the model that is not drawn; the error says

@@ -21,6 +21,7 @@ type arg2 struct{ typ, name string }
 type custom struct {
 	base   string
 	args   []arg2
+	mean   string // of the base
 	zero   zeros
 	isReal bool
 }
@@ -41,7 +42,8 @@ func declared(args []arg2) string {
 	return strings.Join(out, ", ")
 }
 
-// functions is the text of the functions of a distribution: its density, and how to draw from it.
+// functions is the text of the functions of a distribution: its density, how to draw from it, and
+// its mean.
 func (c *custom) functions(name string) string {
 	typ, density := "int", "lpmf"
 	if c.isReal {
@@ -96,25 +98,10 @@ p += exp(` + base("y") + `);
 }
 return y;`)
 	}
+	mean := fmt.Sprintf("(1 - %s) * %s", share, c.mean)
+	if c.zero == hurdleZero && !c.isReal {
+		mean += " / -expm1(" + base("0") + ")"
+	}
+	fmt.Fprintf(&b, "real %s_mean(%s, real %s) {\nreturn %s;\n}\n", name, declared(c.args), share, mean)
 	return b.String()
-}
-
-// censoredFunctions is the text of a distribution of outcomes of which only a bound may be known.
-func censoredFunctions(base string, names []string) string {
-	args, decl := strings.Join(names, ", "), "real "+strings.Join(names, ", real ")
-	return fmt.Sprintf(`// The density of an observed outcome, or the probability that it is above (1) or below (-1) a bound.
-real censored_%[1]s_lpdf(real y, int censored, %[3]s) {
-if (censored == 1) {
-return %[1]s_lccdf(y | %[2]s);
-}
-if (censored == -1) {
-return %[1]s_lcdf(y | %[2]s);
-}
-return %[1]s_lpdf(y | %[2]s);
-}
-// The outcome itself: as if nothing were censored.
-real censored_%[1]s_rng(int censored, %[3]s) {
-return %[1]s_rng(%[2]s);
-}
-`, base, args, decl)
 }

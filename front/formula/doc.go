@@ -8,7 +8,7 @@
 //	design.go    columns of the design: contrasts, centring, interactions
 //	rank.go      columns that are combinations of others
 //	family.go    the table of families: outcome, parameters, priors, statement
-//	custom.go    distributions that a program must define: zero-inflated, hurdle, censored
+//	custom.go    distributions that a program must define: zero-inflated, hurdle
 //	predictor.go the linear predictor, with the priors of its coefficients
 //	write.go     New: the program
 //	error.go     Error: what is wrong with a formula, with its place

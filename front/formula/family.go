@@ -53,7 +53,7 @@ type family struct {
 	args   []string // of dist
 	// What dist is made from if the program defines it; nil: Stan has it.
 	custom *custom
-	censor []string // names of args where rows may be censored; nil: they may not
+	censor bool // rows may be censored
 }
 
 // families is the table.
@@ -66,15 +66,15 @@ func families() []family {
 	hu := parameter{"hu", "real<lower=0, upper=1>", "beta(1, 1)", "any share of zeros"}
 	list := []family{
 		{name: "gaussian", about: "normal errors", kind: realKind, params: []parameter{sigma},
-			dist: "normal", args: []string{"$eta", "sigma"}, censor: []string{"mu", "sigma"}},
+			dist: "normal", args: []string{"$eta", "sigma"}, censor: true},
 		{name: "student", about: "errors with outliers", kind: realKind, params: []parameter{sigma, {"nu", "real<lower=1>", "gamma(2, 0.1)", "from many outliers (1) to hardly any (50)"}},
-			dist: "student_t", args: []string{"nu", "$eta", "sigma"}, censor: []string{"nu", "mu", "sigma"}},
+			dist: "student_t", args: []string{"nu", "$eta", "sigma"}, censor: true},
 		{name: "lognormal", about: "the logarithm is normal", kind: positive, logs: true, params: []parameter{sigma},
-			dist: "lognormal", args: []string{"$eta", "sigma"}, censor: []string{"mu", "sigma"}},
+			dist: "lognormal", args: []string{"$eta", "sigma"}, censor: true},
 		{name: "gamma", about: "the standard deviation is proportional to the mean", kind: positive, link: logLink, params: []parameter{shape},
-			dist: "gamma", args: []string{"shape", "shape * exp(-$eta)"}, censor: []string{"shape", "rate"}},
+			dist: "gamma", args: []string{"shape", "shape * exp(-$eta)"}, censor: true},
 		{name: "weibull", about: "times until an event", kind: positive, link: logLink, params: []parameter{shape},
-			dist: "weibull", args: []string{"shape", "exp($eta) / tgamma(1 + 1 / shape)"}, censor: []string{"shape", "scale"}},
+			dist: "weibull", args: []string{"shape", "exp($eta) / tgamma(1 + 1 / shape)"}, censor: true},
 		{name: "beta", about: "shares", kind: unit, link: logit, params: []parameter{precision},
 			dist: "beta", args: []string{"phi * inv_logit($eta)", "phi * inv_logit(-$eta)"}},
 		{name: "bernoulli", about: "yes or no", kind: binary, link: logit,
@@ -94,34 +94,34 @@ func families() []family {
 	byName := func(name string) family {
 		return list[slices.IndexFunc(list, func(f family) bool { return f.name == name })]
 	}
-	inflated := func(name, dist string, k kind, args ...arg2) {
+	inflated := func(name, dist, mean string, k kind, args ...arg2) {
 		f := byName(name)
 		f.name, f.about, f.kind = "zero_inflated_"+name, f.about+", with more zeros", k
 		f.params = append(slices.Clone(f.params), zi)
-		f.custom = &custom{base: f.dist, args: args, zero: zeroInflated, isReal: k == unitOrZero}
+		f.custom = &custom{base: f.dist, args: args, mean: mean, zero: zeroInflated, isReal: k == unitOrZero}
 		f.dist = dist
 		f.args = append(slices.Clone(f.args), "zi")
 		list = append(list, f)
 	}
-	inflated("poisson", "zero_inflated_poisson_log", countKind, arg2{"real", "eta"})
-	inflated("negbinomial", "zero_inflated_neg_binomial_2_log", countKind, arg2{"real", "eta"}, arg2{"real", "phi"})
-	inflated("binomial", "zero_inflated_binomial_logit", trialsKind, arg2{"int", "trials"}, arg2{"real", "eta"})
-	inflated("beta_binomial", "zero_inflated_beta_binomial", trialsKind, arg2{"int", "trials"}, arg2{"real", "a"}, arg2{"real", "b"})
-	inflated("beta", "zero_inflated_beta", unitOrZero, arg2{"real", "a"}, arg2{"real", "b"})
-	hurdle := func(name, dist string, args ...arg2) {
+	inflated("poisson", "zero_inflated_poisson_log", "exp(eta)", countKind, arg2{"real", "eta"})
+	inflated("negbinomial", "zero_inflated_neg_binomial_2_log", "exp(eta)", countKind, arg2{"real", "eta"}, arg2{"real", "phi"})
+	inflated("binomial", "zero_inflated_binomial_logit", "trials * inv_logit(eta)", trialsKind, arg2{"int", "trials"}, arg2{"real", "eta"})
+	inflated("beta_binomial", "zero_inflated_beta_binomial", "trials * a / (a + b)", trialsKind, arg2{"int", "trials"}, arg2{"real", "a"}, arg2{"real", "b"})
+	inflated("beta", "zero_inflated_beta", "a / (a + b)", unitOrZero, arg2{"real", "a"}, arg2{"real", "b"})
+	hurdle := func(name, dist, mean string, args ...arg2) {
 		f := byName(name)
 		k := map[kind]kind{countKind: countKind, positive: nonNegative}[f.kind]
 		f.name, f.about, f.kind = "hurdle_"+name, f.about+", where zeros have another cause", k
 		f.params = append(slices.Clone(f.params), hu)
-		f.custom = &custom{base: f.dist, args: args, zero: hurdleZero, isReal: k == nonNegative}
+		f.custom = &custom{base: f.dist, args: args, mean: mean, zero: hurdleZero, isReal: k == nonNegative}
 		f.dist = dist
-		f.args, f.censor = append(slices.Clone(f.args), "hu"), nil
+		f.args, f.censor = append(slices.Clone(f.args), "hu"), false
 		list = append(list, f)
 	}
-	hurdle("poisson", "hurdle_poisson_log", arg2{"real", "eta"})
-	hurdle("negbinomial", "hurdle_neg_binomial_2_log", arg2{"real", "eta"}, arg2{"real", "phi"})
-	hurdle("gamma", "hurdle_gamma", arg2{"real", "shape"}, arg2{"real", "rate"})
-	hurdle("lognormal", "hurdle_lognormal", arg2{"real", "mu"}, arg2{"real", "sigma"})
+	hurdle("poisson", "hurdle_poisson_log", "exp(eta)", arg2{"real", "eta"})
+	hurdle("negbinomial", "hurdle_neg_binomial_2_log", "exp(eta)", arg2{"real", "eta"}, arg2{"real", "phi"})
+	hurdle("gamma", "hurdle_gamma", "shape / rate", arg2{"real", "shape"}, arg2{"real", "rate"})
+	hurdle("lognormal", "hurdle_lognormal", "exp(mu + square(sigma) / 2)", arg2{"real", "mu"}, arg2{"real", "sigma"})
 	return list
 }
 

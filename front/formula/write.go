@@ -177,7 +177,7 @@ func (w *writer) check() *Error {
 		return errorf(w.spec.outcomeAt, "write "+w.spec.outcome.name+" | trials(n) ~ …, where n is a column or a number", "%s needs the number of trials", f.name)
 	case f.kind != trialsKind && w.spec.trials != nil:
 		return errorf(w.spec.trials.at, "choose binomial or beta_binomial", "%s has no trials", f.name)
-	case w.spec.censored != nil && f.censor == nil:
+	case w.spec.censored != nil && !f.censor:
 		return errorf(w.spec.censored.at, "choose gaussian, student, lognormal, gamma or weibull", "%s cannot have censored outcomes here", f.name)
 	}
 	if c := w.spec.censored; c != nil {
@@ -287,10 +287,18 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	for _, a := range f.args {
 		args = append(args, strings.NewReplacer("$eta", eta+row, "$trials", trials).Replace(w.renamed(a)))
 	}
-	if w.spec.censored != nil {
-		dist, args = "censored_"+dist, append([]string{w.censored() + "[@n]"}, args...)
-	}
 	statement := fmt.Sprintf("%s%s ~ %s(%s);", y.name, row, dist, strings.Join(args, ", "))
+	if w.spec.censored != nil {
+		how := w.censored() + "[@n]"
+		beyond := func(function string) string {
+			return fmt.Sprintf("target += %s_%s(%s%s | %s);\n", dist, function, y.name, row, strings.Join(args, ", "))
+		}
+		text := "if (" + how + " == 1) {\n" + beyond("lccdf") + "} else "
+		if w.spec.censored.column != nil { // 1 - event is never -1
+			text += "if (" + how + " == -1) {\n" + beyond("lcdf") + "} else "
+		}
+		statement = text + "{\n" + statement + "\n}"
+	}
 	if loop {
 		statement = "for (@n in 1:@N) {\n" + statement + "\n}"
 	}
@@ -400,8 +408,6 @@ func (w *writer) assemble(locals, statements []string) string {
 	b.WriteString("\n")
 	if f := w.family; f.custom != nil {
 		b.WriteString("functions {\n" + f.custom.functions(f.dist) + "}\n")
-	} else if w.spec.censored != nil {
-		b.WriteString("functions {\n" + censoredFunctions(f.dist, f.censor) + "}\n")
 	}
 	b.WriteString("data {\nint<lower=0> @N; // rows\n")
 	for _, c := range w.table.used {

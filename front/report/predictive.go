@@ -30,7 +30,7 @@ func (w *work) predictive() *assess.Predictive {
 		return w.replicated
 	}
 	w.tried = true
-	p, err := assess.PredictiveOf(w.ctx, w.fit, w.o.Seed)
+	p, err := assess.PredictiveOf(w.ctx, w.fit, assess.PredictiveOptions{Seed: w.o.Seed})
 	if err != nil {
 		if w.ctx.Err() == nil {
 			w.note("There are no predictive checks: %v", err)

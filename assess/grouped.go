@@ -1,0 +1,302 @@
+package assess
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// This file: predictive checks of groups of rows.
+
+// Groups compares a statistic of groups of rows with those of their replications.
+type Groups struct {
+	Statistic string
+	By        []string     // the columns that make groups
+	X         string       // the column that is divided into intervals; "": none
+	Cells     []GroupCheck // in the order of the levels, and of the intervals within them
+
+	// P is the share of replications in which some group deviates from its predictions by more
+	// standard deviations than any group of the data does. It accounts for the number of groups.
+	P float64
+
+	// Limit is the number of standard deviations that the largest deviation of 99 % of the
+	// replications does not exceed.
+	Limit float64
+}
+
+// GroupCheck is a group of rows with its check.
+type GroupCheck struct {
+	By        []Setting // the group
+	Low, High float64   // least and greatest value of [PredictiveOptions.X]
+	Rows      int
+	Check     criticise.Check
+
+	// Deviation is the difference of the data from the mean of the replications, in standard
+	// deviations of the replications.
+	Deviation float64
+}
+
+// Odd lists the groups whose deviation exceeds the limit.
+func (g *Groups) Odd() (out []GroupCheck) {
+	if g == nil {
+		return nil
+	}
+	for _, c := range g.Cells {
+		if math.Abs(c.Deviation) > g.Limit {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// UnknownStatisticError says that there is no statistic of this name.
+type UnknownStatisticError struct {
+	Name  string
+	Known []string
+}
+
+// Error implements error.
+func (e *UnknownStatisticError) Error() string {
+	return fmt.Sprintf("there is no statistic %q; there are %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// maxIntervals is the number of intervals of a numeric column, and maxIntervalsBy of each group.
+const (
+	maxIntervals   = 10
+	maxIntervalsBy = 4
+)
+
+// grouping divides rows into groups.
+type grouping struct {
+	statistic int // an index of criticise.Statistics
+	name      string
+	by        []string
+	x         string
+	columns   []string // by and x
+	cells     []GroupCheck
+	of        []int // the cell of each row
+}
+
+// newGrouping is nil if no groups are asked for.
+func newGrouping(values *data.Set, o PredictiveOptions) (*grouping, error) {
+	known := criticise.Statistics(true)
+	g := &grouping{name: o.Statistic, by: o.By, x: o.X, columns: slices.Clone(o.By)}
+	if g.name == "" {
+		g.name = known[0]
+	}
+	if g.statistic = slices.Index(known, g.name); g.statistic < 0 {
+		return nil, &UnknownStatisticError{g.name, known}
+	}
+	if o.X != "" {
+		g.columns = append(g.columns, o.X)
+	}
+	if len(g.columns) == 0 {
+		return nil, nil
+	}
+	columns := make([][]float64, len(g.columns))
+	for i, name := range g.columns {
+		v, ok := values.Get(name)
+		if !ok {
+			return nil, noData(values, name)
+		}
+		if len(v.Shape) != 1 {
+			return nil, fmt.Errorf("%s is no column: it has %d dimensions", name, len(v.Shape))
+		}
+		if i > 0 && len(v.Reals) != len(columns[0]) {
+			return nil, fmt.Errorf("%s has %d values, and %s has %d: they are not about the same rows", g.columns[0], len(columns[0]), name, len(v.Reals))
+		}
+		columns[i] = v.Reals
+	}
+	keys := slices.Clone(columns)
+	if o.X != "" {
+		most := maxIntervals
+		if len(o.By) > 0 {
+			most = maxIntervalsBy
+		}
+		keys[len(keys)-1] = intervals(columns[len(columns)-1], most)
+	}
+	g.divide(values, columns, keys, o)
+	return g, nil
+}
+
+// divide makes a cell of each combination of keys.
+func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o PredictiveOptions) {
+	n := len(columns[0])
+	key := func(row int) []float64 {
+		out := make([]float64, len(keys))
+		for i := range keys {
+			out[i] = keys[i][row]
+		}
+		return out
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(key(a), key(b)) })
+	g.of = make([]int, n)
+	for k, row := range order {
+		if k == 0 || slices.Compare(key(order[k-1]), key(row)) != 0 {
+			c := GroupCheck{Low: math.Inf(1), High: math.Inf(-1)}
+			for i, name := range o.By {
+				c.By = append(c.By, settingOf(name, columns[i][row], values))
+			}
+			g.cells = append(g.cells, c)
+		}
+		c := &g.cells[len(g.cells)-1]
+		c.Rows++
+		if o.X != "" {
+			x := columns[len(columns)-1][row]
+			c.Low, c.High = min(c.Low, x), max(c.High, x)
+		}
+		g.of[row] = len(g.cells) - 1
+	}
+	if o.X == "" {
+		for i := range g.cells {
+			g.cells[i].Low, g.cells[i].High = math.NaN(), math.NaN()
+		}
+	}
+}
+
+// settingOf names a value of a column by its level, in the first of the sets that has levels.
+func settingOf(name string, x float64, sets ...*data.Set) Setting {
+	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
+	for _, set := range sets {
+		if levels, first := set.Factor(name); levels != nil {
+			if i := int(x) - first; x == math.Trunc(x) && i >= 0 && i < len(levels) {
+				s.Label = levels[i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// intervals numbers the interval that each value is in. There are at most most intervals, with
+// about as many values each; equal values are together.
+func intervals(x []float64, most int) []float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	distinct := slices.Compact(slices.Clone(sorted))
+	number := map[float64]float64{}
+	for i, v := range distinct {
+		number[v] = float64(i)
+		if len(distinct) > most {
+			first, _ := slices.BinarySearch(sorted, v)
+			number[v] = math.Floor(float64(first) * float64(most) / float64(len(sorted)))
+		}
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = number[v]
+	}
+	return out
+}
+
+// used returns an error if no variable has the rows of the groups.
+func (g *grouping) used(variables []*replicated) error {
+	if g == nil {
+		return nil
+	}
+	var names []string
+	for _, v := range variables {
+		if g.fits(v) {
+			return nil
+		}
+		names = append(names, fmt.Sprintf("%s has %d", v.name, slices.Max(append(slices.Clone(v.rows), -1))+1))
+	}
+	return fmt.Errorf("%s has %d values, but %s rows: groups need one value for each row", g.columns[0], len(g.of), strings.Join(names, ", "))
+}
+
+// fits reports whether a variable has the rows of the groups.
+func (g *grouping) fits(v *replicated) bool {
+	return g != nil && slices.Max(append(slices.Clone(v.rows), -1))+1 == len(g.of) && !slices.Contains(v.rows, -1)
+}
+
+// groupResults has the statistic of each group at each draw.
+type groupResults struct {
+	*grouping
+	members [][]int     // elements of the variable, by cell
+	values  [][]float64 // by cell and draw
+}
+
+// results is nil if a variable has no groups.
+func (g *grouping) results(v *replicated, draws int) *groupResults {
+	if !g.fits(v) {
+		return nil
+	}
+	r := &groupResults{grouping: g, members: make([][]int, len(g.cells)), values: make([][]float64, len(g.cells))}
+	for i, row := range v.rows {
+		r.members[g.of[row]] = append(r.members[g.of[row]], i)
+	}
+	for c := range r.values {
+		r.values[c] = make([]float64, draws)
+	}
+	return r
+}
+
+// statisticOf computes the statistic of a cell of y.
+func (r *groupResults) statisticOf(cell int, y []float64) float64 {
+	own := make([]float64, 0, len(r.members[cell]))
+	for _, i := range r.members[cell] {
+		own = append(own, y[i])
+	}
+	if len(own) == 0 || slices.ContainsFunc(own, math.IsNaN) {
+		return math.NaN()
+	}
+	var all [8]float64
+	criticise.Describe(own, all[:])
+	return all[r.statistic]
+}
+
+// add computes the statistics of the replication y of a draw.
+func (r *groupResults) add(draw int, y []float64) {
+	if r == nil {
+		return
+	}
+	for c := range r.values {
+		r.values[c][draw] = r.statisticOf(c, y)
+	}
+}
+
+// finish compares the groups of the data y with their replications.
+func (r *groupResults) finish(y []float64) *Groups {
+	if r == nil {
+		return nil
+	}
+	out := &Groups{Statistic: r.name, By: r.by, X: r.x, Cells: slices.Clone(r.cells)}
+	largest := make([]float64, len(r.values[0])) // of each replication
+	observed := 0.0
+	for c := range out.Cells {
+		cell := &out.Cells[c]
+		cell.Check = criticise.NewCheck(r.name, r.statisticOf(c, y), r.values[c])
+		deviation := func(x float64) float64 {
+			if d := x - cell.Check.Mean; d != 0 {
+				return d / cell.Check.SD
+			}
+			return 0
+		}
+		cell.Deviation = deviation(cell.Check.Observed)
+		if !math.IsNaN(cell.Deviation) {
+			observed = max(observed, math.Abs(cell.Deviation))
+		}
+		for d, x := range r.values[c] {
+			if z := math.Abs(deviation(x)); !math.IsNaN(z) {
+				largest[d] = max(largest[d], z)
+			}
+		}
+	}
+	if slices.ContainsFunc(y, math.IsNaN) {
+		out.P, out.Limit = math.NaN(), math.NaN()
+		return out
+	}
+	out.P = criticise.NewCheck("", observed, largest).P
+	out.Limit = diagnose.Quantiles(largest, 0.99)[0]
+	return out
+}
