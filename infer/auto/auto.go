@@ -19,16 +19,16 @@ type Sampler struct {
 	Steps  int              // number of steps of a static kernel; 0: chosen by the race
 
 	StepSize float64 // of a kernel given in Kind; 0: adapted (NUTS) or chosen by the race
-	// target mean acceptance of NUTS; 0: 0.8, raised where transitions diverge
+	// target mean acceptance of NUTS; 0: 0.8, raised if transitions diverge
 	Delta          float64
 	MaxDepth       int     // of NUTS; 0: 10
 	MaxEnergyError float64 // energy error above which a transition is divergent; 0: 1000
 	// the largest variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
 	Refine float64
 
-	// Recentre chooses the coordinates of group-level terms, see [infer.Recentrer]. "" and "learn":
-	// they are learnt; "off": the target's own coordinates are used; a number fixes them between 1,
-	// centred, and 0, non-centred.
+	// Recentre chooses the coordinates of group-level terms, see [infer.Recentrer]. "" and "learn"
+	// learn them from the draws. "off" uses the target's own coordinates. A number fixes them, from
+	// 1 (centred) to 0 (non-centred).
 	Recentre string
 
 	PlainStart bool // start where the run's rule says, without a climb to the typical set
@@ -41,8 +41,8 @@ type Sampler struct {
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
 	RaceLength int  // batches; 0: 8
 
-	// Threshold names a row of [Thresholds] that is multiplied by Factor, for experiments on what
-	// depends on it.
+	// Threshold names the row of [Thresholds] whose value is multiplied by Factor. It serves
+	// experiments on the influence of that threshold.
 	Threshold string
 	Factor    float64
 
@@ -139,7 +139,7 @@ type Kind string
 const (
 	NUTS        Kind = "nuts"
 	Leapfrog    Kind = "leapfrog"     // HMC, a fixed number of leapfrog steps of random size
-	ExactNormal Kind = "exact_normal" // the same with the exact-normal splitting
+	ExactNormal Kind = "exact_normal" // HMC with the exact-normal splitting and a random step size
 )
 
 // Kinds lists them.

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// drawn is a run: the positions by chain, and its report.
+// drawn runs a sampler and returns the positions by chain and the report.
 func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([][]float64, infer.Report) {
 	t.Helper()
 	session, err := infer.NewSession(target, cfg)
@@ -89,7 +89,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestProgress: where warm-up ends early, progress still ends at the total.
+// TestProgress checks that progress ends at the announced total even if warm-up ends early.
 func TestProgress(t *testing.T) {
 	ends := make([]infer.Progress, 2)
 	_, report := drawn(t, infertest.AR1(5, 0.5), infer.Config{Sampler: auto.Sampler{}, Seed: 1, Warmup: 1000, Draws: 250, Chains: 2,
@@ -144,7 +144,7 @@ func TestNoEarlyEnd(t *testing.T) {
 	}
 }
 
-// quartic is normal but for tails that are lighter.
+// quartic is a normal density with a quartic term, so its tails are lighter.
 type quartic struct {
 	d int
 	c float64
@@ -161,10 +161,10 @@ func (q quartic) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// TestGentlerSteps checks tails that reject the best step size. The same trajectory length in
-// smaller steps must be tried before trajectories of fixed length are given up.
+// TestGentlerSteps checks what happens if the best step size is rejected in the tails. The race
+// must try the same trajectory length in smaller steps before it gives up static kernels.
 func TestGentlerSteps(t *testing.T) {
-	// What is best at first, and whether tails reject it, differs from seed to seed.
+	// The best setting at first, and whether tails reject it, differ from seed to seed.
 	var all []string
 	for seed := range uint64(10) {
 		_, report := drawn(t, quartic{3, 0.005}, infer.Config{Sampler: auto.Sampler{}, Seed: seed, Draws: 50})
@@ -177,8 +177,8 @@ func TestGentlerSteps(t *testing.T) {
 	t.Error(strings.Join(all, "\n"))
 }
 
-// TestDelta checks that the target acceptance is raised while transitions diverge. It must stay if
-// it was given, even with the default value.
+// TestDelta checks that the target acceptance is raised if transitions diverge. It must not change
+// if the user gave it, even if that is the default value.
 func TestDelta(t *testing.T) {
 	for _, delta := range []float64{0, auto.DefaultDelta, 0.7} {
 		_, report := drawn(t, infertest.EightSchools{}, infer.Config{Sampler: auto.Sampler{Delta: delta, NoRefine: true, NoEarlyEnd: true}, Seed: 1, Warmup: 600, Draws: 10})
@@ -255,8 +255,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestEnough checks a run to a target precision, whose chains wait for each other after warm-up. It
-// must also end if fewer chains compute at a time than there are.
+// TestEnough runs until a target precision is reached; the chains wait for each other after
+// warm-up. The run must also end if fewer chains compute at a time than it has.
 func TestEnough(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
@@ -292,19 +292,20 @@ func TestLengthOfWarmup(t *testing.T) {
 	}
 }
 
-// shared is a target of which every chain has its own, without which chains learn alone.
+// shared is a target that can be cloned for each chain. Without clones chains learn alone.
 type shared struct{ quartic }
 
 func (s shared) CloneDensity() infer.LogDensity { return s }
 
-// TestLengthOfRace checks that the race of kernels stays within its transitions, whatever it tries:
-// the other family, smaller steps, given steps. Its chains try in step and must choose the same.
+// TestLengthOfRace checks that warm-up with a race of kernels never takes more transitions than it
+// was given. It covers every kind of race: with given kernels, given step sizes, other lengths and
+// unpooled chains. Pooled chains must all choose the same kernel and settings.
 func TestLengthOfRace(t *testing.T) {
 	told := map[string]bool{} // how races end
 	for _, target := range []infer.LogDensity{shared{quartic{3, 0.005}}, shared{quartic{3, 0.015}}, shared{quartic{1, 0.01}}, infertest.AR1(3, 0.5), infertest.LogGamma{D: 2, Shape: 20}, infertest.StudentT{D: 2, Nu: 3}} {
 		for _, s := range []auto.Sampler{{}, {Kind: auto.Leapfrog}, {Kind: auto.ExactNormal, Steps: 2}, {Kind: auto.Leapfrog, StepSize: 0.5}, {RaceLength: 1}, {RaceBatch: 11}, {RaceLength: 20}, {NoPool: true}} {
 			for seed := range uint64(10) {
-				s.NoEarlyEnd = seed%2 == 1 // the race begins as late as it may
+				s.NoEarlyEnd = seed%2 == 1 // then the race begins as late as possible
 				const n = 220
 				_, report := drawn(t, target, infer.Config{Sampler: s, Chains: 3, Warmup: n, Draws: 5, Seed: seed})
 				for _, c := range report.Chains {
@@ -332,7 +333,7 @@ func TestLengthOfRace(t *testing.T) {
 }
 
 // TestTurns checks that a stopped run has draws of all chains, also if fewer chains compute at a
-// time than there are.
+// time than it has.
 func TestTurns(t *testing.T) {
 	var draws [4]int
 	all := 0

@@ -26,7 +26,7 @@ func (standard) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -0.5 * sum, nil
 }
 
-// threadTime is the time of the processor that the calling thread has used.
+// threadTime returns the processor time that the calling thread has used.
 func threadTime() time.Duration {
 	const threadCPUTime = 3
 	var t syscall.Timespec
@@ -34,12 +34,12 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// BenchmarkLeapfrog tells what an integration step costs a kernel, its trees, copies and
-// random numbers included, beyond the gradient, in the time of the processor; what other
-// processes take of the machine does not count, but how they share its cores and caches does, so
-// the gradient is timed in turn with the kernel, and the tenth of the turns with the least
-// time counts. Steps of NUTS are refined as they are by default. With one step per
-// transition a step has all of a transition's work: momentum, whitening, acceptance.
+// BenchmarkLeapfrog measures what an integration step costs beyond the gradient: the kernel, its
+// trees, copies and random numbers. It uses processor time, so the time of other processes does not
+// count. They do share cores and caches, so gradient and kernel are timed alternately, and the
+// fastest tenth of the rounds counts. Steps of NUTS are refined as they are by default. With one
+// step per transition, a step includes all the work of a transition: momentum, whitening,
+// acceptance.
 func BenchmarkLeapfrog(b *testing.B) {
 	const d, turns = 10, 200
 	low := hmc.Identity(infer.LowRank, d) // of rank 2

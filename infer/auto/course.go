@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// course is the stage that makes all of warm-up.
+// course is the stage that runs the whole of warm-up.
 type course struct {
 	options Sampler
 	at      *limits
@@ -25,7 +25,7 @@ type chain struct {
 	kernel *Kernel
 	delta  float64
 	made   int  // transitions
-	learns bool // whether it learns the coordinates of group-level terms
+	learns bool // whether the chain learns the coordinates of group-level terms
 
 	// the coordinates in which the search for modes took place, see infer.Recentring
 	searchedIn []float64
@@ -83,7 +83,7 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	return nil
 }
 
-// opening is the result of the start of a chain, besides its point and its metric.
+// opening is the result of a chain's start, apart from its point and its metric.
 type opening struct {
 	modes    []*mode // the modes whose mass matters, if there are several
 	searched int64   // gradients that the search for modes took
@@ -121,8 +121,8 @@ func (w *chain) open(ctx context.Context, given bool) (o opening, err error) {
 	return o, w.h.SetMetric(f.metric)
 }
 
-// search finds the first step size. If the metric of the climb gives none, the identity takes its
-// place: the climb's metric may not fit where the chain is.
+// search finds the first step size. If it fails with the metric learnt from the climb, it tries the
+// identity: that metric may not fit at the chain's present position.
 func (w *chain) search(ctx context.Context, given bool) error {
 	begun := w.StepSize
 	err := (warmup.Search{}).Run(ctx, w.State)

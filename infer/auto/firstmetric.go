@@ -7,8 +7,8 @@ import (
 
 // This file: the first metric, from the climbs of all chains together.
 
-// pairs are the steps of an optimiser with the changes of the gradient along them, and where the
-// optimiser has ended.
+// pairs are the steps of an optimiser, the changes of the gradient along them, and the point where
+// the optimiser ended.
 type pairs struct {
 	steps, changes [][]float64
 
@@ -23,8 +23,8 @@ type pairs struct {
 	mass    float64 // log mass of that normal distribution, up to a constant
 }
 
-// lesserMass bounds the modes whose draws are worth having: a mode is ignored if its log mass is
-// smaller than that of the largest by more than this plus half the dimension. The second term
+// lesserMass bounds the modes whose draws are worth having. A mode is ignored if its log mass is
+// below that of the largest mode by more than lesserMass plus half the dimension. The second term
 // allows for the error of normal approximations.
 const lesserMass = 20
 

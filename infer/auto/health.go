@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: which chains are useless for learning, and what happens to them. A chain is never
-// moved to where another one is: it may start again from a random point that it draws itself, and
-// its draws are never replaced.
+// This file decides which chains are useless for learning, and how they are treated. A chain is
+// never moved to the position of another one. It may start again from a random point that it draws
+// itself, and its draws are never replaced.
 
 // standing is the state of a chain among those that learn together.
 type standing struct {
@@ -23,9 +23,9 @@ type standing struct {
 
 // judgeChains finds the chains of the last round that are useless for learning. A chain is useless
 // if almost all of its transitions diverge, while those of others do not, or if the region of its
-// draws has next to no mass. The logarithm of that mass is the log density plus the log volume: a
-// narrow mode may be high and yet have little mass. Useless chains start again, once; those that
-// fail again are dropped. With spare, in the first round, they are only left out of learning.
+// draws has next to no mass. The log mass of a region is its log density plus its log volume, so a
+// high but narrow mode may have little mass. Useless chains start again, once; those that fail
+// again are dropped. With spare, in the first round, they are only excluded from learning.
 func (v *verdict) judgeChains(parts []any, spare bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1])
 	v.rounds[len(v.rounds)-1] = now
@@ -95,10 +95,10 @@ func logVolume(draws [][]float64) float64 {
 	return sum
 }
 
-// minVariance is the smallest variance of a chain that moves; less is rounding.
+// minVariance is the smallest variance of a chain that moves. A smaller one is due to rounding.
 const minVariance = 1e-20
 
-// present are the records of chains that have not been dropped.
+// present returns the records of the chains that have not been dropped.
 func (v *verdict) present(parts []any, recent []record) []record {
 	var out []record
 	k := 0
@@ -114,7 +114,7 @@ func (v *verdict) present(parts []any, recent []record) []record {
 	return out
 }
 
-// restart begins the chain again, from a random point of its own stream.
+// restart begins the chain again, from a random point of its own random stream.
 func (w *chain) restart(ctx context.Context) error {
 	rng := infer.Stream(w.Seed, w.ID, "restart", 0)
 	x, _, err := infer.FindStart(infer.Uniform{Radius: restartRadius}, w.Chain, w.Target, rng)
@@ -125,5 +125,5 @@ func (w *chain) restart(ctx context.Context) error {
 	return err
 }
 
-// restartRadius is that of Stan's random starts.
+// restartRadius is the radius of Stan's random starts.
 const restartRadius = 2

@@ -12,8 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// A static kernel that NUTS relieves, with more transitions between some draws, leaves its target
-// invariant; one that tries again after a rejection does not (on the banana, where that shows).
+// TestReliefInvariance checks that a static kernel leaves its target invariant if NUTS replaces
+// some of its transitions and some draws take several transitions. A planted fault, repeating a
+// rejected transition, must be detected on the banana, the target that shows it.
 func TestReliefInvariance(t *testing.T) {
 	for _, target := range []infertest.Exact{infertest.Banana{B: 0.3, Sigma: 1.5}, infertest.LogGamma{D: 2, Shape: 0.7}} {
 		for _, kind := range []Kind{Leapfrog, ExactNormal} {
@@ -51,7 +52,7 @@ func TestReliefInvariance(t *testing.T) {
 	}
 }
 
-// retrying is a planted fault: a transition that was rejected is made again.
+// retrying is a planted fault: it repeats a transition that was rejected.
 type retrying struct{ *Kernel }
 
 func (r *retrying) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
@@ -84,7 +85,7 @@ func (c charted) Dim() int { return c.D }
 func (c charted) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.Chart.LogDensityGrad(u, grad)
 }
-func (c charted) CloneDensity() infer.LogDensity { // what a map holds is its own
+func (c charted) CloneDensity() infer.LogDensity { // a map has its own state
 	m := *c.Recentring().(*funnelMap)
 	return newCharted(c.Funnel, c.evidence, &m)
 }
@@ -99,10 +100,11 @@ func (c charted) Uniforms(u, uniforms []float64) {
 	c.Funnel.Uniforms(x, uniforms)
 }
 
-// funnelMap is the map of a funnel's effects, whose scale is exp(x0/2), written by hand.
+// funnelMap is the hand-written map between coordinates of a funnel's group-level terms, whose
+// scale is exp(x0/2).
 type funnelMap struct {
 	d     int
-	fault bool // the Jacobian is forgotten
+	fault bool // planted: the Jacobian is omitted
 	held  []float64
 }
 
@@ -172,8 +174,8 @@ func (m *funnelMap) LogScales(x, dst []float64) error {
 	return nil
 }
 
-// Kernels in other coordinates leave the target invariant, and do not where the Jacobian
-// is forgotten.
+// TestChartInvariance checks that kernels in other coordinates leave the target invariant, and that
+// omitting the Jacobian is detected.
 func TestChartInvariance(t *testing.T) {
 	f := infertest.Funnel{D: 3}
 	for _, evidence := range short.Every(2, [][]float64{infer.Centred(0, 2), infer.Centred(0.3, 2), {1, 2, 0.5, 0, -1, 3, 0, 0}, infer.Centred(1, 2)}) {

@@ -14,17 +14,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// Kernel is the kernel in use. It adapts nothing itself.
+// Kernel is the kernel in use. It adapts nothing on its own.
 type Kernel struct {
 	setting Setting
 	nuts    nuts.Kernel
 	static  hmc.Kernel
-	// step size with which NUTS makes every reliefEvery-th transition in place of a static kernel;
-	// 0: it does not
+	// step size of the NUTS transitions that replace every reliefEvery-th transition of a static
+	// kernel; 0: none are replaced
 	relief float64
 	made   int     // transitions since the kernel was set, counted for relief
 	spare  float64 // extra transitions per draw, on average, after the first
-	// extra transitions that the draws so far should have had and have not
+	// extra transitions still due for the draws so far
 	owed       float64
 	ladder     *tempered.Kernel // replaces the setting if it is not nil
 	target     *infer.Meter
@@ -55,19 +55,19 @@ func newKernel(o Sampler, target *infer.Meter) *Kernel {
 	return k
 }
 
-// use makes a setting the one in use.
+// use makes s the setting in use.
 func (k *Kernel) use(s Setting) {
 	k.setting, k.relief, k.made, k.spare, k.owed = s, 0, 0, 0, 0
 	k.static.Steps = max(1, s.Steps)
 }
 
-// Setting is the setting in use.
+// Setting returns the setting in use.
 func (k *Kernel) Setting() Setting { return k.setting }
 
-// Transition implements [infer.Kernel]. It may make several transitions, of which Info has the
+// Transition implements [infer.Kernel]. It may make several transitions; Info then holds their
 // sums, means and maxima. The number is fixed when warm-up ends, so that each transition leaves the
-// target invariant. With a static kernel the extra transitions are made by NUTS, which reaches
-// tails and returns from them where trajectories of fixed length rarely do.
+// target invariant. With a static kernel, NUTS makes the extra transitions. It reaches tails and
+// returns from them, which trajectories of fixed length rarely do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	z, info, err := k.transition(rng, h, eps, z)
 	if err == nil && k.modes != nil {
@@ -123,8 +123,8 @@ func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// next returns the kernel of the next transition, with its step size: the kernel in use, or NUTS
-// that relieves it.
+// next returns the kernel of the next transition and its step size. This is the kernel in use or,
+// for every reliefEvery-th transition of a static kernel, NUTS.
 func (k *Kernel) next(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if k.setting.Kind == NUTS {
 		return k.byNUTS(h, eps)
@@ -148,9 +148,9 @@ func (k *Kernel) byNUTS(h infer.Hamiltonian, eps float64) (infer.Kernel, float64
 }
 
 // With a static kernel, NUTS makes every reliefEvery-th transition. The target may be less normal
-// than it seemed, in tails that warm-up has hardly visited; there a static kernel may reject every
-// proposal. A transition of NUTS takes about three times as many gradients, so that these take more
-// than a fourth of all.
+// than it seemed, in tails that warm-up hardly visited, and a static kernel may reject every
+// proposal there. A transition of NUTS takes about three times as many gradients, so these
+// transitions take more than a fourth of all gradients.
 const reliefEvery = 8
 
 type savedKernel struct {

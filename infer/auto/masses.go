@@ -11,14 +11,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: what the draws of warm-up show about modes. Chains in different places with a barrier
-// between them are in different modes, whether or not the search has found these. Their masses are
-// estimated by bridge sampling (Meng and Wong 1996), between the draws in each mode and draws from
-// a normal distribution that fits there.
+// This file estimates the modes and their masses from the draws of warm-up. Chains in different
+// places with a barrier between them are in different modes, whether or not the search found these
+// modes. Bridge sampling (Meng and Wong 1996) estimates their masses, from the draws in each mode
+// and from draws of a normal distribution fitted there.
 
 const (
-	// bridged is the number of draws, of a chain and of the normal distribution, from which masses
-	// are estimated.
+	// bridged is the number of draws used to estimate masses: of each chain, and of its normal
+	// distribution.
 	bridged = 60
 
 	// bridgeRounds bounds the fixed-point iteration, which gains a digit in two or three rounds.
@@ -28,17 +28,17 @@ const (
 	between, betweenDraws = 8, 15
 )
 
-// group is a set of chains that are in the same place.
+// group is a set of chains in the same place.
 type group struct {
 	chains []int // indices of the chains in the exchange
 	fit    whiten.Sample
-	held   map[int][][]float64 // by chain: draws that were not used for the fit
+	held   map[int][][]float64 // by chain: draws held out from the fit
 	normal *mode
 	level  float64 // mean log density
 }
 
-// groupsOf divides the chains into groups by their draws; parts says which chains of the run take
-// part.
+// groupsOf divides the chains that have records into groups by their draws. parts[i] says whether
+// chain i has one.
 func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 	means, sds := places(recent, to)
 	near := func(a, b int) bool {
@@ -69,8 +69,8 @@ func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []grou
 	return groups
 }
 
-// places are the means and standard deviations, by chain, of the whitened coordinates and of the
-// log density.
+// places returns the means and standard deviations of each chain, for the whitened coordinates and
+// the log density.
 func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	d := len(recent[0].draws[0])
 	means, sds = make([][]float64, len(recent)), make([][]float64, len(recent))
@@ -97,7 +97,7 @@ func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	return means, sds
 }
 
-// united divides n things into connected components and gives the component of each; alike says
+// united divides n elements into connected components and returns the component of each. alike says
 // which pairs are connected.
 func united(n int, alike func(a, b int) bool) []int {
 	of := make([]int, n)
@@ -132,7 +132,7 @@ func (g *group) add(chain int, r record) {
 	g.held[chain] = r.draws[half:]
 }
 
-// groups is the number of groups of chains.
+// groups returns the number of groups of chains.
 func (v *verdict) groups(to *whiten.Map, recent []record) int {
 	return len(v.at.groupsOf(slices.Repeat([]bool{true}, len(recent)), recent, to))
 }
@@ -160,19 +160,19 @@ func (m *mode) logNormal(x []float64) float64 {
 	return -0.5*m.distance(x) - m.to.LogScale() - 0.5*float64(len(x))*math.Log(2*math.Pi)
 }
 
-// bridge is what one chain contributes to the masses: log ratios of the target to the normal
-// distribution of its group, and which groups are separated from its own.
+// bridge is one chain's contribution to the masses: log ratios of the target to the normal
+// distribution of its group, and the groups that are separated from its own.
 type bridge struct {
 	group          int
 	draws, normals []float64
 	apart          []bool // by group: there is a barrier
 }
 
-// occupied finds the modes that the chains are in, with their masses, and gives them to the kernel,
-// which counts the draws in each. It reports whether there are several modes. candidates are those
-// that the search has found; they count even if chains have left them or none began there. Where
-// one mode is much narrower than another, chains that sample the wide one hardly ever enter the
-// narrow one, however near it is, and yet agree with one another.
+// occupied finds the modes that the chains are in and their masses. It gives them to the kernel,
+// which counts the draws in each, and reports whether there are several. candidates are the modes
+// that the search found. They count even if all chains have left them or none began there: chains
+// in a wide mode hardly ever enter a much narrower one, however near, and yet agree with one
+// another.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -181,7 +181,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if len(all) == 0 || len(all[0].draws) < minDraws {
 		return false, nil
 	}
-	for i := range all { // the draws of chains that were useless then count too
+	for i := range all { // draws of chains that were useless then count too
 		all[i].unused = nil
 	}
 	recent := in(w.Chart, v.evidence, all)
@@ -216,7 +216,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// visits is the share of the draws of all groups that are in each mode.
+// visits returns the share of the draws of all groups that is in each mode.
 func visits(modes []*mode, groups []group) []float64 {
 	out, n := make([]float64, len(modes)), 0.0
 	count := func(draws [][]float64) {
@@ -259,7 +259,7 @@ func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	return out
 }
 
-// bridge evaluates this chain's part; there must be more than one chain.
+// bridge evaluates this chain's part. It needs more than one chain.
 func (w *chain) bridge(groups []group) (bridge, error) {
 	place := w.Chain
 	own := bridge{group: -1}
@@ -305,10 +305,10 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 	return own, nil
 }
 
-// separated reports whether there is a barrier between two groups. A normal distribution moves from
-// that of one group to that of the other, in location and scale. Its mass is measured along the
-// path: the median log density at its draws plus its log volume. Along a funnel it changes little;
-// between modes, or regions of very different scales, it falls.
+// separated reports whether there is a barrier between two groups. It moves a normal distribution
+// from one group to the other, in location and scale, and measures its mass along the path: the
+// median log density at its draws plus its log volume. Along a funnel the mass changes little.
+// Between modes, or regions of very different scales, it falls.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
 	rng := infer.Stream(w.Seed, w.ID, "between", 0)
@@ -347,7 +347,7 @@ func (w *chain) separated(a, b *group) (bool, error) {
 	return slices.Min(levels[1:between]) < min(levels[0], levels[between])-w.at.massBarrier, nil
 }
 
-// masses are those of modes.
+// masses are the modes with their masses.
 type masses struct {
 	normals []infer.Metric
 	mass    []float64 // sums to 1
@@ -357,8 +357,8 @@ type masses struct {
 	laplace int
 }
 
-// with adds the candidates whose mass is not small and whose share of the draws, visits, is much
-// smaller than their mass.
+// with adds the candidates whose mass is not small and of which the draws hold a much smaller
+// share. visits are the shares of the draws.
 func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses {
 	if len(candidates) == 0 {
 		return m
@@ -391,8 +391,8 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 	return out
 }
 
-// massesOf joins groups that nothing separates, and estimates the masses of the groups that remain,
-// the largest first.
+// massesOf joins groups without a barrier between them, and estimates the masses of the remaining
+// groups, the largest first.
 func massesOf(groups []group, parts []any) *masses {
 	n := len(groups)
 	separate := make([][]int, n) // votes for a barrier minus votes against
@@ -420,7 +420,7 @@ func massesOf(groups []group, parts []any) *masses {
 	out := &masses{}
 	var logs, relative []float64
 	for i := range n {
-		if of[i] != i { // it was joined with a group that is known better
+		if of[i] != i { // joined with a group that is known better
 			continue
 		}
 		l, e := bridgeSampling(draws[i], normals[i])
@@ -434,7 +434,8 @@ func massesOf(groups []group, parts []any) *masses {
 	return out.sorted()
 }
 
-// share computes the masses from the logarithms of integrals and their relative standard errors.
+// share computes the masses from the logarithms of their integrals and the relative standard
+// errors.
 func (m *masses) share(logs, relative []float64) {
 	m.total = floats.LogSumExp(logs)
 	for i, l := range logs {
@@ -465,10 +466,9 @@ func (m *masses) sorted() *masses {
 	return out
 }
 
-// bridgeSampling is the logarithm of the integral of a density, from the logarithms of its ratios
-// to that of a normal distribution at draws from it and at draws from the normal distribution, with
-// the standard error of that logarithm (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter
-// 2004).
+// bridgeSampling returns the logarithm of the integral of a density, and its standard error. The
+// arguments are log ratios of the density to a normal density: at draws from the density, and at
+// draws from the normal distribution (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter 2004).
 func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	n1, n2 := float64(len(draws)), float64(len(normals))
 	if n1 == 0 || n2 == 0 {
@@ -511,7 +511,7 @@ func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	return log, math.Sqrt(spread(above, n2) + correlated*spread(below, n1))
 }
 
-// correlated is the factor by which the autocorrelation of warm-up draws raises the variance of a
+// correlated is the factor by which autocorrelation of warm-up draws increases the variance of a
 // mean.
 const correlated = 3
 
@@ -566,7 +566,7 @@ func (c *census) restart() {
 	c.Counts, c.Moves, c.Last = make([]int, len(c.Counts)), 0, 0
 }
 
-// event is the report of the census.
+// event returns the census as an event of the run.
 func (c *census) event() infer.Event {
 	f := infer.Figures{"modes": float64(len(c.modes)), "moves": float64(c.Moves)}
 	n := 0

@@ -16,26 +16,26 @@ type candidate struct {
 	kind    infer.MetricKind
 	options whiten.Options
 	name    string
-	costly  bool // tried only where much can be gained
+	costly  bool // tried only if it could be much better
 }
 
-// maxDense is the largest dimension for which dense metrics are learnt. It is maxDenseNormal where
-// the target is so nearly normal that a dense metric is exact: a step then takes as long as with
-// one of low rank. For the metric of survey it is maxSurveyed.
+// maxDense is the largest dimension for which dense metrics are learnt. For a nearly normal target,
+// for which a dense metric is nearly exact, the bound is maxDenseNormal: a step then takes as long
+// as with a metric of low rank. maxSurveyed bounds metrics made by survey.
 const (
 	maxDense       = 150
 	maxDenseNormal = 512
 	maxSurveyed    = 1024
 )
 
-// minDraws is the least number of draws, over all chains, from which a metric is learnt: each half
-// then has two, hence a variance.
+// minDraws is the least number of draws, over all chains, from which a metric is learnt. Each half
+// then has two draws, enough for a variance.
 const minDraws = 4
 
-// minShrink is the shrinkage where scores are linear.
+// minShrink is the shrinkage if scores are linear.
 const minShrink = 1e-8
 
-// choose learns the candidates from some chains and judges them by the others. same says that the
+// choose learns the candidates from some chains and judges them on the others. same means that the
 // draws are in the coordinates for which the metric in use was learnt.
 func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if p.given {
@@ -59,7 +59,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.setMetric(infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for", recent)
 		return
 	}
-	// scores are linear, as far as the draws show, and need no shrinkage
+	// Scores that are linear, as far as the draws show, need no shrinkage.
 	normal := v.attainable < p.at.nearlyNormal
 	inUse, ofInUse := infer.Metric{}, infinity
 	if normal && same && p.options.Metric == "" {
@@ -69,7 +69,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	whole := sampleOf(recent)
 	best, ok := v.learnBest(candidates, divergences, best, whole)
-	if !ok { // chains that drift away without end give numbers that make no metric
+	if !ok { // chains drift away without end, so the numbers give no metric
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}
@@ -89,7 +89,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 }
 
-// setMetric sets a metric that was not learnt from the draws, with its divergence over all of them.
+// setMetric sets a metric that was not learnt from the draws, and its divergence over all of them.
 func (v *verdict) setMetric(m infer.Metric, why string, recent []record) {
 	s := sampleOf(recent)
 	v.metric, v.why, v.divergence = m, why, whiten.Divergence(m, s.Draws, s.Scores)
@@ -104,7 +104,7 @@ func (v *verdict) keepMetric(p *pool, why string, d int) {
 }
 
 // candidatesFor returns the candidates that n draws of dimension d allow, the simplest first. If
-// the user asked for a kind, only that kind is returned.
+// the user asked for a kind, only candidates of that kind are returned.
 func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
 	for _, shrink := range []float64{1e-4, 3e-2} {
@@ -130,8 +130,9 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	return candidates
 }
 
-// try returns the held-out divergence of each candidate and the best of them. Costly ones are tried
-// only if the divergences of the others, and of the metric in use, are far from attainable.
+// try returns the held-out divergence of each candidate and the index of the best. Costly
+// candidates are tried only if the best divergence so far, the metric in use included, is well
+// above the attainable one.
 func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, ofInUse float64) (divergences []float64, best int) {
 	least := infinity
 	divergences = make([]float64, len(candidates))
@@ -176,9 +177,9 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	}
 }
 
-// correct corrects a metric that scores mislead. On the way to the typical set, and in the neck of
-// a funnel, the variance of the draws replaces it. For long tails, where scores are largest in the
-// bulk, the metric would be too narrow, and is widened.
+// correct replaces or widens a metric if the scores mislead. On the way to the typical set, and in
+// the neck of a funnel, the variance of the draws replaces it. With long tails, where scores are
+// largest in the bulk, the metric would be too narrow and is widened.
 func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
@@ -193,8 +194,8 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	}
 }
 
-// learn is whiten.Fit of a metric that can be used: of draws that are spread over many orders of
-// magnitude, as those of an improper posterior, one may not be positive definite by rounding.
+// learn fits a metric and checks that it can be used. If draws are spread over many orders of
+// magnitude, as for an improper posterior, rounding may leave the metric not positive definite.
 func learn(f *whiten.Fitter, kind infer.MetricKind, s whiten.Sample, o whiten.Options) (m infer.Metric, to *whiten.Map, err error) {
 	if m, err = f.Fit(kind, s, o); err == nil {
 		to, err = whiten.NewMap(m)
@@ -202,8 +203,8 @@ func learn(f *whiten.Fitter, kind infer.MetricKind, s whiten.Sample, o whiten.Op
 	return m, to, err
 }
 
-// take takes the metric in use again because it is much better than any learnt from the draws. A
-// metric from second derivatives may be, while draws are few.
+// take keeps the metric in use because it is much better than any learnt from the draws. A metric
+// from second derivatives may be so while draws are few.
 func (v *verdict) take(inUse infer.Metric, divergence float64) {
 	v.metric, v.divergence, v.unripe = inUse, divergence, false
 	v.why = fmt.Sprintf("%s, from second derivatives. Its Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
@@ -219,8 +220,8 @@ func kindName(m infer.Metric) string {
 	return "diagonal"
 }
 
-// centred returns the metric in use with the mean that suits it best, and its divergence by draws
-// from which it was not learnt.
+// centred returns the metric in use with the best mean for it, and its divergence on draws that the
+// mean was not learnt from.
 func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	var after whiten.Sample
 	for _, r := range recent {
@@ -234,9 +235,9 @@ func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	return inUse, whiten.Divergence(inUse, after.Draws, after.Scores)
 }
 
-// survey learns a dense metric from all second derivatives. It is for targets whose scores are so
-// nearly linear that it matters little where these are taken. Each chain takes some of them, by
-// differences, at its own position.
+// survey learns a dense metric from all second derivatives. It is for targets with nearly linear
+// scores, so that it matters little where the derivatives are taken. Each chain takes some of them,
+// by differences, at its own position.
 func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	m, d := v.metric, v.metric.Dim
 	scale := make([]float64, d)
@@ -304,7 +305,7 @@ func widen(m *infer.Metric, s whiten.Sample) {
 	}
 }
 
-// variances are the diagonal of an inverse metric.
+// variances returns the diagonal of an inverse metric.
 func variances(m infer.Metric) []float64 {
 	d := m.Dim
 	out := make([]float64, d)

@@ -8,16 +8,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: R-hat, slow coordinates, and the extremes of the draws.
+// This file computes R-hat, slow coordinates, and the extremes of the draws.
 
-// The number of tail points, and how much farther out than the draws they are, in the coordinate in
-// which they are extreme.
+// extremes makes maxTails tail points, each farther times as far out as its draw, in the coordinate
+// in which the draw is extreme.
 const (
 	maxTails = 12
 	farther  = 1.5
 )
 
-// extremes finds the draws with the most extreme whitened coordinates and makes from each a point
+// extremes finds the draws with the most extreme whitened coordinates. From each it makes a point
 // farther out.
 func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	d := v.metric.Dim
@@ -54,8 +54,8 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	}
 }
 
-// diagnose computes R-hat of the log density and of the whitened coordinates, their variances, and
-// which of them are slow.
+// diagnose computes R-hat of the log density and of the whitened coordinates, the variances of
+// these coordinates, and which of them mix slowly.
 func (v *verdict) diagnose(to *whiten.Map, recent []record) {
 	d := v.metric.Dim
 	means, within, lag := moments(to, recent, d)
@@ -87,8 +87,8 @@ func (v *verdict) diagnose(to *whiten.Map, recent []record) {
 	v.rhat = max(v.rhat, rhatOfDensity(recent))
 }
 
-// moments are those of whitened coordinates: the mean of each chain, the variance within chains,
-// and the mean square of steps from draw to draw.
+// moments returns, for each whitened coordinate, the mean of each chain, the variance within
+// chains, and the mean square of the steps from draw to draw.
 func moments(to *whiten.Map, recent []record, d int) (means [][]float64, within, lag []float64) {
 	n := len(recent[0].draws)
 	means = make([][]float64, len(recent))
@@ -115,7 +115,7 @@ func moments(to *whiten.Map, recent []record, d int) (means [][]float64, within,
 	return means, within, lag
 }
 
-// rhatOfDensity is R-hat of the log density; 0 if that is constant.
+// rhatOfDensity returns R-hat of the log density; 0 if that is constant.
 func rhatOfDensity(recent []record) float64 {
 	n := len(recent[0].draws)
 	mean, variance := make([]float64, len(recent)), 0.0

@@ -14,10 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: the search for modes before the chains begin. Each chain climbs from its share of the
+// This file searches for modes before the chains begin. Each chain climbs from its share of the
 // starts, which are random points of its own streams, and compares the ends of its climbs with the
-// modes that are known. The chains then agree on a list of modes and on which chain begins in which
-// mode.
+// known modes. The chains then agree on a list of modes and on the mode in which each chain begins.
 
 const (
 	// loneClimbs is the number of climbs of a chain that learns alone.
@@ -26,8 +25,8 @@ const (
 	// firstClimbs is the least number of climbs that each chain makes in the search.
 	firstClimbs = 2
 
-	// The mean of a normal approximation is taken as the mode itself if the log density there
-	// differs from the approximation's by less than exact plus exactShare per dimension.
+	// The mean of a normal approximation counts as the mode itself if the log density there differs
+	// from the approximation's by less than exact plus exactShare per dimension.
 	exact, exactShare = 0.1, 0.01
 
 	// ascentSteps bounds the steps of Newton's method from the end of a climb that is no maximum.
@@ -37,11 +36,11 @@ const (
 	// the next.
 	shells, shellGrowth = 12, 2.0
 
-	// directions is the number of random directions in which mass around a mode is looked for.
+	// directions is the number of random directions in which mass around a mode is sought.
 	directions = 9
 
-	// If there are several modes, second derivatives are taken at maxModes of them at most, in up
-	// to maxRefined dimensions.
+	// If there are several modes, second derivatives are taken at no more than maxModes of them, in
+	// up to maxRefined dimensions.
 	maxRefined, maxModes = 1024, 8
 
 	// A chain far below the others first tries to begin anew from moreTries random points; if that
@@ -49,20 +48,20 @@ const (
 	moreTries = 3
 )
 
-// radii are those of random starts; the climbs of a chain go through the list again and again.
+// radii are the radii of random starts. The climbs of a chain use the list cyclically.
 var radii = []float64{2, 1, 4, 8, 2, 16, 4, 32}
 
-// mode is a local maximum of the density, with the normal distribution that fits there.
+// mode is a local maximum of the density with a normal distribution fitted there.
 type mode struct {
 	at         *limits
 	metric     infer.Metric // about the mode
 	logDensity float64      // at the mode, or that of the normal distribution there
 	mass       float64      // log mass, up to a constant
 	found      []int        // indices of the chains that found it
-	// gain of log density that a Newton step from the mode promises, from the second derivatives; 0
-	// if these were not taken
+	// gain of log density that the second derivatives predict for a Newton step from the mode; 0 if
+	// they were not taken
 	promise float64
-	// the wide region around another mode, which has no maximum, so that no climb ends in it
+	// the wide region around another mode; it has no maximum of its own, so no climb ends in it
 	outer bool
 	to    *whiten.Map
 }
@@ -80,26 +79,28 @@ func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 	return &mode{at: at, metric: m, logDensity: logDensity, mass: mass, to: to}
 }
 
-// distance is the squared distance of x from the mode, in its own standard deviations.
+// distance returns the squared distance of x from the mode, in units of the mode's standard
+// deviations.
 func (m *mode) distance(x []float64) float64 {
 	y := make([]float64, len(x))
 	m.to.Inverse(x, y)
 	return floats.Dot(y, y)
 }
 
-// has reports whether x is where the normal distribution of the mode describes the density.
+// has reports whether x is in the mode: near its mean, with a log density close to that of the
+// mode's normal distribution.
 func (m *mode) has(x []float64, logDensity float64) bool {
 	r := m.distance(x)
 	return near(r, len(x)) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
 }
 
-// reaches reports whether draws of the mode's normal distribution may be at x.
+// reaches reports whether x is a plausible draw of the mode's normal distribution.
 func (m *mode) reaches(x []float64) bool {
 	return near(m.distance(x), len(x))
 }
 
-// near reports whether draws of a normal distribution in n dimensions may have this squared
-// distance from its mean.
+// near reports whether a squared distance from the mean is plausible for a draw of a normal
+// distribution in n dimensions.
 func near(squared float64, n int) bool {
 	d := float64(n)
 	return squared < d+4*math.Sqrt(2*d)+4
@@ -124,16 +125,16 @@ func (m *mode) normalDraw(rng *rand.Rand) []float64 {
 	return x
 }
 
-// finding is what a chain brings to an exchange: the modes that it has found, its own start first,
-// and which of the known modes it has been in.
+// finding is what a chain contributes to an exchange: the modes that it found, its own start first,
+// and the known modes that it has been in.
 type finding struct {
 	modes   []*mode
 	visited []int
-	start   bool    // the first of modes is the one where the chain is
-	level   float64 // the log density where it is
+	start   bool    // the first of modes is the one that the chain is in
+	level   float64 // the log density at the chain's position
 }
 
-// known merges the findings of all chains.
+// known merges the findings of all chains into the list of known modes.
 func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 	var parts []any
 	all, err := w.Exchange(own, func(p []any) any { return slices.Clone(p) })
@@ -170,10 +171,10 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 	return out, parts, nil
 }
 
-// searchModes looks for modes and moves the chain to where it begins. The chain stays where it is,
-// unless another mode needs a chain: one that this chain has found, or one that no chain has found
-// itself in. start says how the chain got where it is. The result is the modes that matter; it is
-// empty if there is only one, or if nothing is known.
+// searchModes looks for modes and moves the chain to the mode in which it begins. The chain stays
+// at its start unless another mode needs a chain: one that this chain found, or one that no chain
+// started in. start describes how the chain reached its start. The result is the modes that matter;
+// it is empty if there is only one, or if nothing is known.
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	var own finding
 	if start.settled && w.RandomStart {
@@ -216,8 +217,8 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	return matter, nil
 }
 
-// ownModes returns the mode where the chain has settled and another that can be seen from there:
-// one of a smaller scale within it or, if there is none, mass farther out.
+// ownModes returns the mode where the chain has settled and another one visible from there: a mode
+// of smaller scale within it or, if there is none, mass farther out.
 func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err error) {
 	top, inner, err := w.topOf(ctx, start)
 	if err != nil {
@@ -247,7 +248,7 @@ func begins(matter []*mode, parts []any) []*mode {
 	for chain, part := range parts {
 		if f, _ := part.(finding); f.start {
 			i := slices.IndexFunc(matter, f.modes[0].same)
-			// its mode should have no draws; it begins in a better one that it has found
+			// A chain whose mode does not matter begins in one that does and that it has found.
 			if i < 0 {
 				i = slices.IndexFunc(matter, func(m *mode) bool { return slices.Contains(m.found, chain) })
 			}
@@ -260,9 +261,9 @@ func begins(matter []*mode, parts []any) []*mode {
 	return at
 }
 
-// settle moves the chain to the mode in which it begins, if it is in another one. A chain without a
-// mode begins again. If it is in a mode that does not matter and has found no other, it begins from
-// another random start; if it is then far below the others, climbTo moves it.
+// settle moves the chain to the mode in which it begins, if that is not its present one. With m nil
+// the chain has no such mode. It then restarts if its present mode does not matter. In any case
+// climbTo moves it if it is far below the others.
 func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) error {
 	if m != nil {
 		if own.start && m.same(own.modes[0]) {
@@ -278,8 +279,8 @@ func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) e
 	return w.climbTo(ctx, parts)
 }
 
-// around looks along a ray from a mode for mass farther out, in which no climb ends: a mixture of
-// components with one centre and different scales has it. The mass of a shell is the density there
+// around looks along a ray from a mode for mass farther out that no climb ends in, as in a mixture
+// of components with one centre and different scales. The mass of a shell is the density there
 // times its volume. For a single mode, whatever its tails, it rises to one maximum and then falls.
 func (w *chain) around(m *mode) (*mode, error) {
 	d := w.Target.Dim()
@@ -333,7 +334,7 @@ func (w *chain) around(m *mode) (*mode, error) {
 	return outer, nil
 }
 
-// isAround reports whether there is mass in most directions from a mode. One ray alone may have met
+// isAround reports whether there is mass in most directions from a mode. A single ray may have met
 // a different mode.
 func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	g := make([]float64, w.Target.Dim())
@@ -350,9 +351,9 @@ func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	return lack[directions/2] < w.at.margin+w.at.marginPerDim*float64(len(g)), nil
 }
 
-// refine takes second derivatives at the modes, if there are several, in dimensions in which a
-// start does not take them: the scales found by climbs are too rough for masses. The chains divide
-// the modes among themselves.
+// refine takes second derivatives at the modes, if there are several and the dimension is too high
+// for the start to have taken them. The scales found by climbs are too rough for masses. The chains
+// divide the modes among themselves.
 func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	d := w.Target.Dim()
 	if d <= maxCurvature || d > maxRefined || len(modes) < 2 {
@@ -429,9 +430,9 @@ func mattering(modes []*mode) []*mode {
 	return out
 }
 
-// place decides in which mode each chain begins, given where the chains are. Each mode gets a
-// chain, if there are enough. Only chains move that share a mode with others or have none; those
-// that have found the mode come first.
+// place decides in which mode each chain begins, given the modes that the chains are in. Each mode
+// gets a chain if there are enough. A chain moves only if it shares its mode with others or has
+// none; chains that found the new mode are moved first.
 func place(modes []*mode, at []*mode) {
 	count := func(m *mode) (n int) {
 		for _, other := range at {
@@ -468,9 +469,10 @@ func place(modes []*mode, at []*mode) {
 	}
 }
 
-// climbTo is for a chain that has settled nowhere and is far below those that have. It begins from
-// other random points or, if it settles from none of them, climbs from where it is until its log
-// density reaches that of their starts. It learns from the others this level, not their position.
+// climbTo moves a chain that has settled nowhere and is far below those that have. The chain begins
+// from other random points or, if it settles from none of them, climbs until its log density
+// reaches that of the other chains' starts. It learns only this level from them, not their
+// positions.
 func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	level := -infinity
 	for _, part := range parts {
@@ -573,8 +575,8 @@ func never([]float64, float64) bool { return false }
 
 func (w *chain) maxEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
 
-// modeAt returns the mode in which a climb has ended. Its scale is that of the second derivatives
-// or, in many dimensions, that of the climb.
+// modeAt returns the mode in which a climb ended. Its scale comes from the second derivatives or,
+// in many dimensions, from the climb.
 func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	d := len(a.X)
 	if d > maxCurvature {
@@ -598,7 +600,7 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 		return nil, err
 	}
 	var m infer.Metric
-	for range 2 { // the second time with steps of the right length, which see more
+	for range 2 { // the second time the steps have the right length and see more
 		local, err := w.curvature(scale, 0, 1)
 		if err != nil {
 			return nil, err
@@ -631,10 +633,10 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 // isTop reports whether the mode is a maximum of the density, as far as second derivatives show.
 func (m *mode) isTop() bool { return m.promise < exact+exactShare*float64(m.metric.Dim) }
 
-// summit returns the maximum above the end of a climb; nil if none is found, or if it is that of a
-// known mode. L-BFGS may stop on the slope of a narrow, bent ridge: its last step gained little and
-// its approximate second derivatives promise no more. There the true ones do, and Newton's method,
-// which follows the bend, goes on.
+// summit returns the maximum above the end of a climb; nil if none is found, or if it belongs to a
+// known mode. L-BFGS may stop on the slope of a narrow, bent ridge, because its last step gained
+// little and its approximate second derivatives promise no more. The true derivatives do promise
+// more, and Newton's method, which follows the bend, climbs on.
 func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode) (*mode, error) {
 	m, err := w.modeAt(a)
 	if err != nil || m == nil || m.isTop() {
@@ -661,7 +663,7 @@ func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode)
 func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, error) {
 	var out finding
 	begun := w.Target.Gradients()
-	lost := 0 // climbs that have ended nowhere
+	lost := 0 // climbs that ended at no mode
 	most := int64(w.at.shareOfSearch * w.plannedGradients())
 	for k := range n {
 		spent := w.Target.Gradients() - begun
@@ -681,7 +683,7 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 }
 
 // climbFromRandom makes climb k, and adds the mode in which it ends to the findings. It reports
-// whether the climb has ended in none.
+// whether the climb ended in no mode.
 func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding, k int) (nowhere bool, err error) {
 	rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
 	x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
@@ -722,7 +724,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	return false, nil
 }
 
-// unlessZero returns err, or nil if err only says that the density is zero at a starting point.
+// unlessZero returns err, or nil if err only reports that the density is zero at a starting point.
 func unlessZero(err error) error {
 	if none := (*infer.InitError)(nil); errors.As(err, &none) {
 		return nil
@@ -730,11 +732,11 @@ func unlessZero(err error) error {
 	return err
 }
 
-// worthwhile is the number of modes that matter.
+// worthwhile returns the number of modes that matter.
 func worthwhile(modes []*mode) int { return len(mattering(modes)) }
 
-// apart reports whether a climb has ended outside all known modes: on the way to each of them there
-// is a barrier.
+// apart reports whether a climb ended outside all known modes, with a barrier on the way to each of
+// them.
 func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	d := len(a.X)
 	x, g := make([]float64, d), make([]float64, d)
@@ -761,7 +763,7 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 }
 
 // plannedGradients estimates the least number of gradients that the chain will take. For a nearly
-// normal target it counts three for each of as many draws as warm-up has transitions.
+// normal target it assumes as many draws as warm-up has transitions, at three gradients each.
 func (w *chain) plannedGradients() float64 {
 	return 3 * float64(w.length)
 }

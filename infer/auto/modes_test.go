@@ -13,7 +13,7 @@ import (
 type balls struct {
 	weights, scales []float64
 	centres         [][]float64
-	first           float64 // the scale of the first coordinate, of all; 0: as of the others
+	first           float64 // scale of the first coordinate in all components; 0: like the others
 }
 
 func (b balls) Dim() int                       { return len(b.centres[0]) }
@@ -77,7 +77,8 @@ func eventOf(r infer.Report, code string) (infer.Event, bool) {
 	return infer.Event{}, false
 }
 
-// TestMassNotHeight: a mode with 1 % of the mass is far higher than the one with 99 %.
+// TestMassNotHeight: a mode with 1 % of the mass is far higher than the one with 99 %. The draws
+// must follow the mass.
 func TestMassNotHeight(t *testing.T) {
 	const d = 30
 	low, high := make([]float64, d), make([]float64, d)
@@ -118,9 +119,9 @@ func TestScalesAtOnePlace(t *testing.T) {
 	}
 }
 
-// TestModeLeft: chains that begin in a small mode leave it for the large one around it and hardly
-// get back, all of them. They agree, so that only the mode that was found tells. Seven of forty
-// seeds were such runs before draws were compared with the masses of known modes.
+// TestModeLeft: all chains leave a small mode for the large one around it and hardly ever return.
+// They agree with each other, so only the record of the found mode can reveal the loss. Seven of
+// forty seeds went unnoticed before the draws were compared with the masses of known modes.
 func TestModeLeft(t *testing.T) {
 	centre := make([]float64, 3)
 	target := balls{[]float64{0.35, 0.65}, []float64{0.07, 1}, [][]float64{centre, centre}, 0}
@@ -139,7 +140,7 @@ func TestModeLeft(t *testing.T) {
 	}
 }
 
-// TestOneMode: of targets with one mode none is reported to have several.
+// TestOneMode checks that no target with one mode is reported to have several.
 func TestOneMode(t *testing.T) {
 	for _, d := range []int{1, 2, 20, 120} {
 		centre := make([]float64, d)
@@ -150,7 +151,7 @@ func TestOneMode(t *testing.T) {
 	}
 }
 
-// TestIndependent: chains begin at their own places, whatever the search finds.
+// TestIndependent checks that chains begin at different places, whatever the search finds.
 func TestIndependent(t *testing.T) {
 	a, b := []float64{-3, 0}, []float64{3, 0}
 	draws, report := sampled(t, balls{[]float64{0.6, 0.4}, []float64{0.3, 0.3}, [][]float64{a, b}, 0}, 4, Sampler{NoTemper: true})

@@ -9,13 +9,13 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// pool is what all chains have seen so far. Every chain has its own copy, but only one of them
-// judges; the others adopt its verdict.
+// pool is what all chains have seen so far. Each chain has its own copy, but only one chain judges;
+// the others adopt its verdict.
 type pool struct {
 	course
 	given   bool
 	chart   *infer.Chart // nil: the target has no group-level terms
-	learns  bool         // their coordinates are learnt
+	learns  bool         // whether the terms' coordinates are learnt
 	several bool         // modes are known, and chains begin in different ones on purpose
 	metric  infer.Metric // in use
 	rounds  [][]record   // by round, then chain
@@ -25,7 +25,7 @@ type pool struct {
 // verdict is the result of judging a round.
 type verdict struct {
 	at     *limits
-	rounds [][]record // of the pool, with this one
+	rounds [][]record // of the pool, including this one
 
 	crew
 	coordinates
@@ -35,54 +35,54 @@ type verdict struct {
 
 	fitter *whiten.Fitter // of chooseCoordinates
 
-	split     bool // chains are in different places, and have been in the round before
-	unsettled bool // all of warm-up was made, and it has not settled
+	split     bool // chains are in different places, as in the round before
+	unsettled bool // warm-up has used all its transitions and has not settled
 	done      bool
 	err       error
 }
 
-// crew is the chains of the run, with the state of each.
+// crew is the state of the run's chains.
 type crew struct {
 	chains   int        // of the run
 	standing []standing // by chain
 	restarts []int      // chains that start again
-	wavering bool       // a chain that has started again is useless again, and not dropped yet
+	wavering bool       // a restarted chain is useless again but not dropped yet
 }
 
-// coordinates are those of group-level terms.
+// coordinates are the coordinates of group-level terms.
 type coordinates struct {
 	evidence []float64 // see infer.Recentring; nil: the target's own
-	learnt   *evidence // what was learnt of the terms last; nil: nothing
+	learnt   *evidence // what was last learnt of the terms; nil: nothing
 	vanishes bool      // scales of terms may be 0, as was seen in this round or the one before
 }
 
-// choice is the metric that was chosen, with its divergence.
+// choice is the chosen metric and its divergence.
 type choice struct {
 	metric infer.Metric
 	why    string
-	// the metric in use is taken again, see take; it cannot be learnt anew from the present draws
+	// the metric in use is kept, see take; the present draws cannot give it
 	kept       bool
 	divergence float64 // held-out, of the metric chosen
-	attainable float64 // the smallest that any metric may have
+	attainable float64 // the smallest that any metric can reach
 	unripe     bool    // a metric that needs more draws would have a much smaller divergence
 }
 
-// steps are those of NUTS in the last round.
+// steps describes the steps of NUTS in the last round.
 type steps struct {
 	stepSize    float64 // of all chains
 	delta       float64
 	divergent   float64 // share of the transitions
 	divergences int
-	refined     float64 // share of the paths between leaves that were made of smaller steps
+	refined     float64 // share of the paths between leaves that were divided into smaller steps
 }
 
-// mixing is how the chains explore what they have seen.
+// mixing describes how well the chains explore.
 type mixing struct {
 	rhat   float64 // largest
 	worth  float64 // effective draws per transition of NUTS, for the quantity that mixes worst
 	scales []float64
 	slow   []int       // whitened coordinates, the slowest first
-	tails  [][]float64 // positions where a coordinate is as extreme as a longer run may be
+	tails  [][]float64 // points as extreme in one coordinate as a longer run may reach
 }
 
 func (p *pool) adopt(v *verdict) {
@@ -92,8 +92,9 @@ func (p *pool) adopt(v *verdict) {
 
 var errNoChains = errors.New("auto: no chain is left")
 
-// The target acceptance of NUTS is raised by a step after each round in which more than these
-// shares of the transitions diverge. One or two divergences prove nothing.
+// deltas are the successive target acceptances of NUTS. The target rises by one after each round in
+// which a larger share of transitions diverges than deltaFrom. One or two divergences prove
+// nothing.
 var (
 	deltas    = []float64{0.9, 0.95, 0.98, 0.99}
 	deltaFrom = []float64{0.003, 0.01, 0.03, 0.03}
@@ -101,8 +102,7 @@ var (
 
 const (
 	fewDivergent = 3
-	// the round from which the metric is good enough for divergences to say something about the
-	// target
+	// the first round whose metric is good enough for divergences to say something about the target
 	ripeRound = 4
 )
 
@@ -154,7 +154,7 @@ func (p *pool) before() *verdict {
 	return p.history[len(p.history)-1]
 }
 
-// muster notes which chains are still present, and returns their records.
+// muster records which chains are still present, and returns their records.
 func (v *verdict) muster(parts []any, before *verdict) []record {
 	var now []record
 	v.chains, v.standing = len(parts), make([]standing, len(parts))
@@ -191,9 +191,9 @@ func (v *verdict) countSteps(now []record) {
 	v.refined = float64(finer) / float64(max(1, ways))
 }
 
-// raiseDelta raises the target acceptance of NUTS where transitions diverge: a step size without
-// divergences is worth more than one that is optimal elsewhere. (The first rounds start far
-// outside.)
+// raiseDelta raises the target acceptance of NUTS if transitions diverge: a step size without
+// divergences is worth more than one that is optimal elsewhere. The first rounds are exempt, since
+// chains start far outside.
 func (v *verdict) raiseDelta(p *pool) {
 	if before := p.before(); before != nil {
 		v.delta = before.delta
@@ -208,8 +208,8 @@ func (v *verdict) raiseDelta(p *pool) {
 	}
 }
 
-// settled reports whether another round would change little: step size, divergence and the means of
-// chains, which have this number of draws, are stable.
+// settled reports whether another round would change little: the step size, the divergence and the
+// chains' means are stable. draws is the number of draws of each chain.
 func (v *verdict) settled(p *pool, draws int) bool {
 	before := p.before()
 	if before == nil {
@@ -257,14 +257,14 @@ func later(rounds [][]record) []record {
 	return out
 }
 
-// chooseCoordinates learns the coordinates of group-level terms, and then the metric, both in these
-// and in those in use. It keeps the better of the two and returns the draws in it. New coordinates
-// may have a somewhat larger divergence (maxWorse), since they are better where there are few
-// draws, and 0.02 more where the metric is learnt from draws in either.
-// The allowance does not hold for metrics from second derivatives, or good ones would be given up
-// by chance: three of six runs of radon_all_hierarchical_intercept took 36,000 gradients for
-// warm-up instead of 13,000. If the divergence is above poorCoordinates, non-centred coordinates
-// are tried as well: what was learnt may not hold everywhere.
+// chooseCoordinates learns the coordinates of group-level terms, and then the metric, both in the
+// new coordinates and in those in use. It keeps the better of the two and returns the draws in it.
+// New coordinates may have a somewhat larger divergence (maxWorse), since they are better where
+// there are few draws, and 0.02 more if the metric is learnt from draws in either. The allowance
+// does not hold for metrics from second derivatives. With it, good ones were given up by chance:
+// three of six runs of radon_all_hierarchical_intercept took 36,000 gradients for warm-up instead
+// of 13,000. If the divergence is above poorCoordinates, non-centred coordinates are tried as well:
+// the learnt ones may not hold everywhere.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	v.fitter = new(whiten.Fitter)
 	defer func() { v.fitter = nil }() // with its memory
@@ -317,11 +317,11 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	return recent
 }
 
-// usable returns the draws to learn from. It leaves out those of chains that were useless then, and
-// those on the way to the typical set. The latter have a log density far below the median
+// usable returns the draws to learn from. It leaves out draws of chains that were useless at the
+// time, and draws on the way to the typical set. The latter have a log density far below the median
 // (threshold below, in nats and in distances between quartiles). A normal distribution in 4
 // dimensions has one such draw in a million. Scores there may be thousands of times as large as
-// elsewhere, and would decide alone.
+// elsewhere, and would dominate.
 func (v *verdict) usable(recent []record) []record {
 	n := 0
 	for _, r := range recent {

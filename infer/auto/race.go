@@ -13,31 +13,31 @@ import (
 
 // The constants of the race.
 const (
-	minBatches = 4 // batches from which anything can be concluded
+	minBatches = 4 // batches needed to conclude anything
 	finals     = 3 * 2
 	tailTries  = 6   // transitions of a static kernel from a tail point
-	gentler    = 2   // the number of times that a step size which tails reject is halved
+	gentler    = 2   // number of times that a step size rejected in the tails is halved
 	raceNoise  = 0.4 // variance of a batch's reward, in units in which the range of rewards is 4
 )
 
-// arms are the grids of the static kernels: step size, in units of the metric, and
-// number of steps.
+// arms are the grids of the static kernels: the step size, in units of the metric, and the number
+// of steps.
 var arms = map[Kind]bayesopt.Grid{
 	ExactNormal: {bayesopt.LogAxis(0.35, 1.75, 9), {Values: []float64{1, 2, 3, 4}, Log: true}},
 	Leapfrog:    {bayesopt.LogAxis(0.2, 1.4, 10), {Values: []float64{1, 2, 3, 4, 6, 8, 12, 16}, Log: true}},
 }
 
-// firstArms are the settings that are tried first: in theory the best for a normal target, or one
-// nearly so.
+// firstArms are the settings that are tried first: those that theory prefers for a normal or nearly
+// normal target.
 var firstArms = map[Kind][][2]float64{
 	ExactNormal: {{math.Pi / 2, 1}, {math.Pi / 4, 2}, {1, 1}},
 	Leapfrog:    {{1.1, 1}, {0.75, 2}, {0.6, 3}},
 }
 
 // near reports whether the target is so close to normal that trajectories of fixed length can be
-// trusted. Trying them does not show what they do in tails that warm-up has hardly visited. One
-// direction that is far from normal is enough for doubt, and the divergence is an average over all
-// directions.
+// trusted. Trying them does not show how they behave in tails that warm-up hardly visited. The
+// divergence is an average over all directions, and one direction far from normal is enough for
+// doubt.
 func (v *verdict) near() bool {
 	return v.at.near(v.divergence, v.metric.Dim)
 }
@@ -46,11 +46,11 @@ func (at *limits) near(divergence float64, d int) bool {
 	return divergence*math.Sqrt(float64(d)) < at.nearNormal
 }
 
-// ofRace is the number of transitions that the race takes: those of NUTS, the batches, and longer
-// trials of the best of two families and of a gentler setting.
+// ofRace returns the number of transitions of the race: those of NUTS, the batches, and longer
+// trials of the best of two families and of a setting with smaller steps.
 func (s Sampler) ofRace() int { return (2 + s.RaceLength + finals) * s.RaceBatch }
 
-// race chooses the kernel, within the transitions that are left of warm-up.
+// race chooses the kernel, within the remaining transitions of warm-up.
 func (w *chain) race(v *verdict) error {
 	o, err := newWatched(v, infer.Stream(w.Seed, 0, "race", 0))
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *chain) race(v *verdict) error {
 	return r.takeWinner()
 }
 
-// race compares static kernels with NUTS: what is tried, and the results.
+// race compares static kernels with NUTS: it holds the settings tried and the results.
 type race struct {
 	*chain
 	verdict *verdict
@@ -157,7 +157,8 @@ func (r *race) noRace() string {
 	case !v.near():
 		return "the target is too far from normal for trajectories of fixed length"
 	case v.vanishes:
-		// The logarithm of such a scale has an exponential tail, through which they move slowly.
+		// The logarithm of a scale near 0 has an exponential tail, through which trajectories move
+		// slowly.
 		return "scales of effects may be 0, where trajectories of fixed length stay long"
 	case v.divergences >= fewDivergent:
 		return "there were divergences"
@@ -176,8 +177,8 @@ func (r *race) keepNUTS(why string) error {
 	return nil
 }
 
-// takeGiven uses the static kernel that was asked for, with the setting that was given. If there
-// was none, and no time for a race, the setting is the best one in theory.
+// takeGiven uses the static kernel and the setting that the user gave. If no setting was given and
+// there is no time for a race, it uses the best one in theory.
 func (r *race) takeGiven() error {
 	x := firstArms[r.options.Kind][0]
 	use := Setting{r.options.Kind, cmp.Or(r.options.Steps, int(x[1]))}
@@ -213,8 +214,8 @@ func (r *race) enter() error {
 	return nil
 }
 
-// play makes transitions with a static kernel. With asUsed, NUTS makes every reliefEvery-th
-// transition, as it will after warm-up.
+// play makes n transitions with a static kernel. With asUsed, NUTS makes every reliefEvery-th of
+// them, as it will after warm-up.
 func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error) {
 	r.kernel.use(Setting{kind, int(x[1])})
 	if asUsed && r.options.Kind == "" {
@@ -224,8 +225,8 @@ func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error
 	return r.share(r.watched, n, func(infer.Info) {})
 }
 
-// heats makes the batches. After the first arms of each family, a batch goes to the family with the
-// larger reward so far.
+// heats makes the batches. Each family tries its first arms; from then on, a batch goes to the
+// family with the larger reward so far.
 func (r *race) heats() error {
 	for batch := range r.batches {
 		e := r.entries[batch%len(r.entries)]
@@ -254,8 +255,8 @@ func (r *race) heats() error {
 func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.minAccept }
 
 // decide tries the best setting of each family once more, since the reward so far is the maximum of
-// noisy numbers. The family that leads comes first; the other is skipped if it is far behind,
-// unless the first is refused.
+// noisy numbers. The leading family is first. The other is skipped if it is far behind, unless the
+// first is refused.
 func (r *race) decide() error {
 	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
 	var chosen *entry
@@ -336,8 +337,8 @@ func (r *race) takeWinner() error {
 	return r.rest(false)
 }
 
-// rest makes the transitions that the race has not used, if all of warm-up was asked for, with the
-// chosen kernel. With adapt it goes on learning the step size of NUTS.
+// rest makes the remaining transitions of warm-up with the chosen kernel, if the user asked for all
+// of warm-up. With adapt it continues to adapt the step size of NUTS.
 func (w *chain) rest(adapt bool) error {
 	left := w.length - w.made
 	if !w.options.NoEarlyEnd || left <= 0 {
@@ -375,8 +376,8 @@ func (w *chain) ofSteps(v *verdict) string {
 	return s
 }
 
-// acceptInTails returns the smallest mean acceptance of a static kernel from the tail points; the
-// chains divide these among themselves.
+// acceptInTails returns the smallest mean acceptance of a static kernel from the tail points. The
+// chains divide these points among themselves.
 func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float64, error) {
 	w.kernel.use(Setting{kind, int(setting[1])})
 	w.h.Rotate = kind == ExactNormal
@@ -431,7 +432,7 @@ func (w *chain) share(o *watched, n int, each func(infer.Info)) (outcome, error)
 	return all.(outcome), nil
 }
 
-// meanStep is the geometric mean of the step sizes of all chains.
+// meanStep returns the geometric mean of the step sizes of all chains.
 func (w *chain) meanStep() (float64, error) {
 	all, err := w.Exchange(w.StepSize, func(parts []any) any {
 		sum, n := 0.0, 0.0

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Values of Sampler.Recentre other than numbers.
+// Values of Sampler.Recentre that are not numbers.
 const (
 	RecentreLearn = "learn"
 	RecentreOff   = "off"
@@ -50,7 +50,7 @@ func (w *chain) beginRecentred(given bool) error {
 
 // recentre changes the coordinates of the chain. If its position does not exist in the new ones,
 // the chain moves to the position with the same numbers, or to 0. If that fails too, it keeps its
-// coordinates and learns no others.
+// coordinates and learns no more.
 func (w *chain) recentre(evidence []float64) error {
 	done, err := w.Recentre(evidence)
 	if err != nil || done {
@@ -76,11 +76,11 @@ func (w *chain) recentre(evidence []float64) error {
 }
 
 const (
-	maxLearnt             = 300 // the number of draws, of all chains, from which evidence is learnt
+	maxLearnt             = 300 // maximum number of draws, of all chains
 	minEffectDraws        = 40
 	maxSeen               = 1 << 21  // numbers for all group-level terms together, 40 bytes each
-	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
-	// the variance of a location, relative to that of the term, below which it is rounding
+	sameCentred, sameMean = 0.1, 0.3 // differences small enough to ignore
+	// least variance of a location, relative to the variance of its term; below it is rounding
 	constantLocation = 1e-12
 )
 
@@ -157,8 +157,8 @@ type seenEffect struct {
 type observer struct {
 	of    infer.Recentring
 	level int
-	// The level and lower ones are in centred coordinates, respectively innovations; higher levels
-	// have the given evidence.
+	// In both, this level and the lower ones are replaced: by centred coordinates, or by
+	// innovations. Higher levels keep the given evidence.
 	centred, innovations []float64
 	seen                 []seenEffect
 
@@ -166,7 +166,7 @@ type observer struct {
 	work                        [4][]float64 // numbers by draw
 }
 
-// newObserver makes an observer of n draws at most.
+// newObserver returns an observer with room for n draws.
 func newObserver(of infer.Recentring, level, d int, given []float64, n int) *observer {
 	k := len(of.Levels())
 	o := &observer{of: of, level: level, centred: slices.Clone(given), innovations: slices.Clone(given), seen: make([]seenEffect, k)}
@@ -225,7 +225,7 @@ func (o *observer) observe(x, score []float64) {
 	}
 }
 
-// told is what the data tell of the effect: B, S and G.
+// told estimates what the data say about the term: B, S and G, see learnEvidence.
 func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) {
 	n := len(s.theta)
 	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
@@ -254,7 +254,8 @@ func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) 
 	return precision, stat.Mean(tells, w) - follow*stat.Mean(s.location, w), follow
 }
 
-// centredness is how far term j of k is centred, from 0 to 1, if its scale has this logarithm.
+// centredness returns how far term j of k is centred, from 0 to 1, at the given logarithm of its
+// scale.
 func centredness(of []float64, j, k int, logScale float64) float64 {
 	v := of[k+j] * math.Exp(2*logScale)
 	if math.IsInf(v, 1) {
@@ -280,7 +281,8 @@ func (e *evidence) similar(other []float64) bool {
 	return true
 }
 
-// in converts records of draws x to the coordinates of evidence; nil: to those of the model.
+// in converts the draws of records to the coordinates given by evidence; nil: to those of the
+// model.
 func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	if evidence == nil {
 		return recent
@@ -299,9 +301,9 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
-// levelsInUse converts the log densities of records to the coordinates in use. Those of draws from
-// before a change of coordinates would otherwise differ from the others by the Jacobian, thousands
-// of nats with many terms. R-hat and the worth of a transition would measure the change.
+// levelsInUse converts the log densities of records to the coordinates in use. Log densities of
+// draws made before a change of coordinates would otherwise differ by the Jacobian: thousands of
+// nats with many terms. R-hat and the worth of a transition would then measure this difference.
 func levelsInUse(c *infer.Chart, recent []record) {
 	if c.Evidence() == nil {
 		return
@@ -316,8 +318,8 @@ func levelsInUse(c *infer.Chart, recent []record) {
 	}
 }
 
-// reportCentring notes how far terms are centred, at the scales that were seen or, if the
-// coordinates were fixed by the user, at scale 1. A nil e means that nothing was learnt.
+// reportCentring notes how far terms are centred, at the observed scales or, if the user fixed the
+// coordinates, at scale 1. A nil e means that nothing was learnt.
 func (w *chain) reportCentring(e *evidence) {
 	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
 		e = &evidence{logScale: make([]float64, len(w.Chart.Recentring().Elements()))}

@@ -8,15 +8,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// watched says which whitened coordinates the race looks at, with their variances and that of the
-// log density.
+// watched lists the whitened coordinates that the race observes, with their variances and the
+// variance of the log density.
 type watched struct {
 	to     *whiten.Map
 	which  []int
 	scales []float64 // of the coordinates
 }
 
-// maxWatched is the number of slow coordinates, and of other ones, that the race looks at.
+// maxWatched is the maximum number of slow coordinates, and of other ones, that the race observes.
 const maxWatched = 8
 
 func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
@@ -34,9 +34,9 @@ func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 	return o, nil
 }
 
-// jumps is what one chain has seen of a batch: mean squared jumps. They go from state to state or,
-// for a static kernel, to the proposal, weighted by its acceptance probability, which is less
-// noisy.
+// jumps are the mean squared jumps of one chain in a batch. A jump is the distance from state to
+// state. With a static kernel it is the distance to the proposal, weighted by the acceptance
+// probability, which is less noisy.
 type jumps struct {
 	n         float64
 	cost      float64   // gradients

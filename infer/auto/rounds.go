@@ -9,36 +9,37 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// This file: the rounds of warm-up. A round makes transitions of NUTS that adapt the step size. Its
-// input is the metric and the coordinates in use, its output a [record]. The pool judges the
+// This file runs the rounds of warm-up. A round makes transitions of NUTS that adapt the step size.
+// Its input is the metric and the coordinates in use, its output a [record]. The pool judges the
 // records of all chains together (pool.go); each chain then acts on the verdict.
 
 // The constants of the rounds.
 const (
 	minRoundsNear = 2 // rounds for a target that is close to normal
-	// rounds in which the metric is a guess; steps on the way to the typical set are not refined
+	// rounds in which the metric is a guess; they do not refine steps on the way to the typical set
 	firstRounds   = 2
 	firstMaxDepth = 6 // depth of trees in the first of these rounds
 )
 
-// averaging is dual averaging for short rounds that begin with a nearly right step size: it shrinks
-// towards twice that, not ten times.
+// averaging returns dual averaging for short rounds that begin with a nearly right step size: it
+// shrinks towards twice the step size, not ten times.
 func (c course) averaging(delta float64) warmup.Averaging {
 	return warmup.Averaging{Delta: delta, Reach: 2}
 }
 
-// record is what a chain has seen in a round.
+// record is what a chain observed in a round.
 type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
-	// over these coordinates; of draws put together, over those in use at the verdict (levelsInUse)
+	// Of one round: over these coordinates. Of pooled rounds: over the coordinates in use at the
+	// verdict, see levelsInUse.
 	logDensity  []float64
 	divergent   int
 	finer, ways int64 // paths between leaves of NUTS: those made of smaller steps, and all
 	stepSize    float64
-	unused      []bool // of draws put together, from the last one back: made when the chain was useless
-	useless     bool   // to learn from: the chain was not where the others were, or did not move
+	unused      []bool // pooled draws, the last first: made while the chain was useless
+	useless     bool   // for learning: far from the other chains, or not moving
 
-	room []float64 // for draws and scores to come
+	room []float64 // memory for draws and scores to come
 }
 
 // expect makes room for n draws in d dimensions.
@@ -46,7 +47,7 @@ func (r *record) expect(n, d int) {
 	r.draws, r.scores, r.room = make([][]float64, 0, n), make([][]float64, 0, n), make([]float64, 2*n*d)
 }
 
-// row adds a draw and its score, whose numbers the caller sets.
+// row adds a draw and its score, for the caller to fill in.
 func (r *record) row(d int) (draw, score []float64) {
 	draw, score, r.room = r.room[:d:d], r.room[d:2*d:2*d], r.room[2*d:]
 	r.draws, r.scores = append(r.draws, draw), append(r.scores, score)
@@ -70,8 +71,8 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 }
 
 // advance makes the n transitions of a round, which adapt the step size, and records them. In the
-// first rounds trees are small and steps are not refined. With small, trees are small too: scores
-// alone determine the metric then.
+// first rounds trees are small and steps are not refined. small requests small trees in later
+// rounds: it is for metrics that scores alone determine.
 func (w *chain) advance(n, round int, small bool) error {
 	maxDepth := w.options.MaxDepth
 	if round <= firstRounds {
@@ -107,7 +108,7 @@ func (w *chain) advance(n, round int, small bool) error {
 func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
 	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
 	length := float64(w.options.FirstRound)
-	split := 0 // the number of times that a split between chains was examined
+	split := 0 // number of times that a split between chains was examined
 	var surveys surveys
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
@@ -191,16 +192,16 @@ func (w *chain) conclude(v *verdict) {
 	}
 }
 
-// surveys decides after which rounds second derivatives are taken.
+// surveys decides after which rounds second derivatives are computed.
 type surveys struct {
-	// the last verdict asks for them and they were not taken: scores determine the metric, however
-	// close together the draws are
+	// the last verdict asks for a survey that is not made: scores alone determine the metric,
+	// however close together the draws are
 	wanted bool
 	taken  int
 	in     []float64 // the coordinates of the last survey
 }
 
-// due reports whether a survey follows this round, and notes it.
+// due reports whether a survey follows this round, and records that.
 func (s *surveys) due(v *verdict, round int) bool {
 	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < maxSurveys && !slices.Equal(s.in, v.evidence))
 	s.wanted = v.unripe && !due
@@ -210,7 +211,7 @@ func (s *surveys) due(v *verdict, round int) bool {
 	return due
 }
 
-// takeSurvey gives the chain the metric of all second derivatives, and a step size for it.
+// takeSurvey gives the chain a metric from all second derivatives, and a step size for it.
 func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	m, err := w.survey(v)
 	if err != nil {
@@ -222,6 +223,6 @@ func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	return (warmup.Search{}).Run(ctx, w.State)
 }
 
-// maxSurveys is the largest number of surveys; another one follows only if other coordinates have
-// been learnt since.
+// maxSurveys is the largest number of surveys. After the first, another one follows only if
+// different coordinates have been learnt since.
 const maxSurveys = 3

@@ -6,15 +6,14 @@ import (
 )
 
 // spend decides the number of transitions per draw. If one transition of NUTS gives few effective
-// draws, a draw takes enough of them to be worth wanted effective draws, but no more than
+// draws, a draw takes enough transitions to be worth wanted effective draws, but no more than
 // maxPerDraw (thresholds.go). Four chains of 1000 draws then have several times the 400 effective
-// draws that R-hat and quantiles need. There is room for error: the estimate comes from few
+// draws that R-hat and quantiles need. The margin allows for error: the estimate comes from few
 // transitions, many with another metric, and may be three times too large. Little is lost per
-// gradient: below that worth a second transition adds nearly as much as the first, and warm-up
-// costs relatively less.
-// More transitions do not help chains that are in different places; these get at most what warm-up
-// has left. Static kernels are chosen only where draws are worth much. If the user asked for one on
-// another target, it gets only the transitions that warm-up has left.
+// gradient: at such a small worth a second transition adds nearly as much as the first, and warm-up
+// costs relatively less. More transitions do not help chains that are in different places; these
+// get no more than warm-up left unused. Static kernels are chosen only if draws are worth much. If
+// the user asked for one on another target, it also gets only the transitions that warm-up left.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
@@ -45,9 +44,9 @@ func (at *limits) transitionsFor(worth float64) float64 {
 }
 
 // worthOf estimates the effective draws per transition as if autocorrelations were geometric. It is
-// the smallest over the coordinates, their squared distances from the mean, and the log density. It
-// is small if chains are in different places. Each estimate is raised by what noise takes from the
-// least of so many, see [noiseOf].
+// the smallest estimate over the coordinates, their squared distances from the mean, and the log
+// density. It is small if chains are in different places. Noise makes the smallest of many
+// estimates too small; [noiseOf] compensates for that.
 func worthOf(recent []record) float64 {
 	if len(recent) == 0 {
 		return 0
@@ -72,14 +71,14 @@ func worthOf(recent []record) float64 {
 	return min(least, worthOfChains(chains, noise))
 }
 
-// fewQuantities is the number of estimates whose least is taken as it is: the thresholds were
-// measured on targets with at most so many.
+// fewQuantities is the number of estimates up to which the smallest is not corrected: the
+// thresholds were measured on targets with no more than that.
 const fewQuantities = 200
 
-// noiseOf is the number of standard errors by which the least of this number of estimates is too
-// small, in excess of that of fewQuantities: about √(2 log(n/fewQuantities)). Without it a hundred
-// draws of a target of 10,000 dimensions seem to be worth 0.07 effective draws each where 0.4 is
-// true, and each draw would take the largest number of transitions.
+// noiseOf returns the number of standard errors by which the smallest of n estimates is too small,
+// in excess of that for fewQuantities: about √(2 log(n/fewQuantities)). Without it a hundred draws
+// of a target of 10,000 dimensions seem to be worth 0.07 effective draws each where 0.4 is true,
+// and each draw would take the largest number of transitions.
 func noiseOf(n int) float64 {
 	return math.Sqrt(2 * math.Log(max(1, float64(n)/fewQuantities)))
 }

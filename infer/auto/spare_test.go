@@ -25,7 +25,7 @@ func TestWorth(t *testing.T) {
 		return v
 	}
 	const n = 20000
-	flipped := walk(0.9, n) // of which the sign is new at every draw, but not the square
+	flipped := walk(0.9, n) // its sign is new at every draw, but not its square
 	for i := range flipped {
 		if rng.IntN(2) == 0 {
 			flipped[i] *= -1
@@ -60,8 +60,8 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// The worth of draws of thousands of dimensions is that of the slowest one, not of the noise in the
-// least of thousands of estimates; a dimension that is really slow is still seen.
+// TestWorthOfMany checks draws of thousands of dimensions. Their worth must be that of the slowest
+// dimension, not of the noise in the smallest of thousands of estimates.
 func TestWorthOfMany(t *testing.T) {
 	const n, d = 100, 10000
 	rng := rand.New(rand.NewPCG(5, 2))
@@ -94,8 +94,8 @@ type withoutScores struct{ *funnelMap }
 
 func (withoutScores) Push(_, _, _, _ []float64) error { return nil }
 
-// The log densities of draws together are over the coordinates in use, whatever those were in which
-// the draws were made.
+// TestLevelsInUse checks that pooled log densities are over the coordinates in use, in whatever
+// coordinates the draws were made.
 func TestLevelsInUse(t *testing.T) {
 	f := infertest.Funnel{D: 5}
 	rng := rand.New(rand.NewPCG(6, 2))
@@ -140,8 +140,8 @@ func TestLevelsInUse(t *testing.T) {
 	}
 }
 
-// Draws with spare transitions are those of the transitions one by one, of which Info
-// tells the sums; a chain that goes on from what was saved makes the same.
+// TestSpare checks that draws with spare transitions are those of the transitions made one by one,
+// and that Info holds their sums. A chain resumed from saved state must make the same draws.
 func TestSpare(t *testing.T) {
 	target := infertest.Banana{B: 0.2, Sigma: 1}
 	begin := func(spare float64) (*Kernel, infer.Hamiltonian, *infer.Point, *rand.Rand) {
@@ -194,7 +194,7 @@ func TestSpare(t *testing.T) {
 			}
 		}
 	}
-	// Beside a static kernel they are made by NUTS.
+	// With a static kernel, NUTS makes them.
 	k, h, z, rng = begin(1)
 	k.use(Setting{ExactNormal, 1})
 	k.relief, k.spare = 0.5, 1

@@ -17,10 +17,10 @@ import (
 // The constants of the start.
 const (
 	climbs = 100 // evaluations of L-BFGS, plus twice the root of the dimension
-	// largest dimension in which the first metric is made of all second derivatives
+	// largest dimension in which the first metric uses all second derivatives
 	maxCurvature      = 100
 	difference        = 1e-3
-	newtonSteps       = 6 // at most, and in few dimensions as many as take newtonEvaluations
+	newtonSteps       = 6 // minimum; in few dimensions, as many as newtonEvaluations allow
 	newtonEvaluations = 160
 	halvings          = 12
 	// The log density of a draw may be below that of its centre by half the dimension plus this
@@ -31,18 +31,18 @@ const (
 )
 
 // start moves the chain to the typical set. It climbs by L-BFGS and, in few dimensions, by Newton
-// steps with the absolute values of the second derivatives, and then takes a draw from the normal
-// distribution found there. The first metric is learnt from the pairs. The chain stays where it was
-// if the climb does not end, or ends where the density does not resemble a normal one, as in many
-// hierarchical models.
+// steps with the absolute values of the second derivatives. It then takes a draw from the normal
+// distribution found there. The first metric is learnt from the steps of the climb. The chain stays
+// where it was if the climb does not end, or ends where the density does not resemble a normal one,
+// as in many hierarchical models.
 func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	first := slices.Clone(w.Point.Position)
 	from := slices.Clone(first)
 	for i := range tries {
 		if w.learns && w.RandomStart {
-			// Effects that are drawn far and wide are noise, of which a climb gets rid soonest by
-			// a scale that goes to nothing: a plateau, from which there is no way back. All at
-			// their means they may be a saddle, of loadings times factors for instance.
+			// Do not start from widely spread terms. They are noise, and a climb removes it fastest
+			// by a scale near 0: a plateau without a way back. Do not start with all terms at their
+			// means either, which may be a saddle, for instance of loadings times factors.
 			for _, j := range w.Chart.Recentring().Elements() {
 				from[j] = nearMeans * (2*w.Rng.Float64() - 1)
 			}
@@ -70,7 +70,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 		return pairs{}, err
 	}
 	p := pairs{steps: a.Steps, changes: a.Changes}
-	if most := max(12, d); len(p.steps) > most { // steps far away say little about the end
+	if most := max(12, d); len(p.steps) > most { // steps far from the end say little about it
 		p.steps, p.changes = p.steps[len(p.steps)-most:], p.changes[len(p.changes)-most:]
 	}
 	if given || d > maxCurvature {
@@ -93,8 +93,8 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	return pairs{}, w.move(origin)
 }
 
-// newton continues where L-BFGS has ended. It takes Newton steps with the absolute values of the
-// second derivatives until a step promises little. Then it moves the chain to a draw from the
+// newton continues the climb where L-BFGS ended. It takes Newton steps with the absolute values of
+// the second derivatives until a step promises little. Then it moves the chain to a draw from the
 // normal distribution found there, or to the mouth of a neck. placed is false if that fails.
 func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
@@ -118,7 +118,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 		gain := floats.Dot(step, w.Point.Gradient)
 		little := max(0.25*float64(d), 0.5)
 		if gain > little && i >= max(newtonSteps, newtonEvaluations/d) {
-			return p, false, nil // gains do not end on the way up a funnel
+			return p, false, nil // on the way up a funnel gains do not end
 		}
 		if gain <= little {
 			return w.arrive(a, p, m, step, gain, draw, next)
@@ -130,8 +130,8 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	}
 }
 
-// arrive ends the climb. m is the normal distribution where the climb is; a step with little gain
-// leads to its centre.
+// arrive ends the climb. m is the normal distribution at its end; a step with little gain leads to
+// its centre.
 func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, draw []float64, next *infer.Point) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	centre := w.Point.LogDensity
@@ -164,9 +164,9 @@ type climb struct {
 }
 
 // mouth returns the point where a climb should have ended if it has lost mass since, or nil. In the
-// neck of a funnel the density is high only because the volume is small. The mass of a point is
-// that of the normal distribution with the second derivatives there (absolute values of the
-// eigenvalues): density times volume. Second derivatives along the path are only taken if a step of
+// neck of a funnel the density is high only because the volume is small. The mass of a point is the
+// mass of the normal distribution with the second derivatives there (absolute values of the
+// eigenvalues): density times volume. Second derivatives along the path are taken only if a step of
 // the climb saw a curvature much smaller than that at its end; for a normal distribution the two
 // are equal.
 func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
@@ -211,8 +211,8 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	return best, nil
 }
 
-// ascend is optimize.FindTypical. If that gets nowhere, it is tried again from points nearer to
-// zero.
+// ascend calls optimize.FindTypical. If that makes no progress, it tries again from points nearer
+// to zero.
 func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a climb, err error) {
 	x := slices.Clone(origin)
 	most := climbs + int(2*math.Sqrt(float64(len(x))))
@@ -292,8 +292,8 @@ func finite(x []float64) bool {
 	return true
 }
 
-// curvature makes pairs of small steps along coordinates, for a Hessian by differences of the
-// gradient. It takes the coordinates whose index modulo of is part; all parts together span the
+// curvature takes small steps along coordinates and the changes of the gradient, for a Hessian by
+// differences. It takes every of-th coordinate, beginning with part, so all parts together span the
 // space. Steps that leave the support are omitted.
 func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// TestMouth starts chains on funnels of which the highest point is in the neck: with nine further
-// dimensions at −40, where there is 10⁻⁴⁰ of the mass, with one at −4.5. No chain may be far out in
-// the neck after the first round of warm-up.
+// TestMouth starts chains on funnels whose highest point is in the neck. With nine further
+// dimensions it is at −40, where there is 10⁻⁴⁰ of the mass; with one, at −4.5. No chain may be far
+// out in the neck after the first round of warm-up.
 func TestMouth(t *testing.T) {
 	for _, d := range []int{2, 10} {
 		for seed := range uint64(3) {

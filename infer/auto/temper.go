@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// This file: tempering, for chains that do not move between modes. Each chain gets its own ladder
-// of replicas, whose draws have the right share of each mode.
+// This file decides about tempering, for chains that do not move between modes. Each chain gets its
+// own ladder of replicas, whose draws have the right share of each mode.
 
 const (
 	// In the first rounds, in which little is learnt yet, the plan may take earlyTempered times the
@@ -18,8 +18,8 @@ const (
 	earlyTempered = 3
 )
 
-// temper replaces the kernel by a ladder, if there are separate modes, enough of warm-up is left
-// and the cost is acceptable. It reports whether it has.
+// temper replaces the kernel by a ladder if there are separate modes, enough of warm-up is left and
+// the cost is acceptable. It reports whether it did.
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Threshold is a number on which a decision of the algorithm depends.
+// Threshold is a number that decides something in the algorithm.
 type Threshold struct {
 	Name    string
 	Value   float64
@@ -13,16 +13,16 @@ type Threshold struct {
 	File    string // the file that uses it first
 	Decides string
 
-	// Effect is what halving and doubling it changed, measured by internal/cmd/truth; "" if it has
-	// not been measured.
+	// Effect describes what changed when the threshold was halved and doubled, measured by
+	// internal/cmd/truth; "" if it was not measured.
 	Effect string
 
 	at func(*limits) *float64
 }
 
-// Thresholds is the table of all of them. The page doc/evidence/auto-thresholds.md shows it; a
-// test compares the two.
-// Numbers that only bound rounding or work are constants where they are used.
+// Thresholds returns the table of all thresholds. The page doc/evidence/auto-thresholds.md shows
+// it; a test compares the two. Numbers that only bound rounding or work are constants where they
+// are used.
 func Thresholds() []Threshold {
 	return []Threshold{
 		{"roundGrowth", 0.5, "ratio minus 1", "rounds.go", "length of a round of warm-up over that of the one before", "½: 10 runs of 10 differ, gradients ×0.91, ESS ×0.95; 2: 10 runs of 10 differ, gradients ×1.07, ESS ×1.03", func(l *limits) *float64 { return &l.roundGrowth }},

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestThresholds looks at the table: names differ, each row has its own value, the options
-// scale one and no other, and the page shows the rows as they are.
+// TestThresholds checks the table: names differ, each row has its own value, the options scale one
+// row and no other, and the page shows the rows unchanged.
 func TestThresholds(t *testing.T) {
 	page, err := os.ReadFile("../../doc/evidence/auto-thresholds.md")
 	if err != nil {
