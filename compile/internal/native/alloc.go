@@ -22,10 +22,10 @@ type allocation struct {
 	live   []bool
 	after  [][3]int // by operand of an instruction: the value's next use after it
 	first  []int    // by value: its first use
-	calls  []int    // the call at or after an instruction
+	calls  []int    // by instruction: the next call, this one included
 	next   []int    // by value: its next use, at the current instruction
-	ahead  []int    // the same, while analyse goes backwards through the code
-	lent   bool     // used by code placed after the function
+	ahead  []int    // working copy of next, for analyse, which goes backwards
+	lent   bool     // deferred code still uses it, so Emit must not reuse it
 	reg    []Vec
 	slot   []int32 // -1: none
 	stored []bool  // whether the value has been stored at its home
@@ -34,10 +34,11 @@ type allocation struct {
 	used   int // slots
 }
 
-// Emit generates the code of what b has recorded; the first active lanes count.
+// Emit generates the code of the instructions that b has recorded. Only the first active lanes
+// count.
 func (f *Frame) Emit(b *Builder, active int) {
 	b.callTogether()
-	x := f.a.spare // there are many formulas, and most are short
+	x := f.a.spare // reused: there are many formulas, and most are short
 	if x == nil {
 		x = &allocation{}
 	}
@@ -71,7 +72,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 			x.pinned = [2]uint64{}
 		}
 	}
-	if f.inner && len(b.outs) == 2 { // for a routine: one result may be in the register of the other
+	if f.inner && len(b.outs) == 2 { // a routine: the two results may need to swap registers
 		x.arrange([]Value{b.outs[0].v, b.outs[1].v})
 		return
 	}
@@ -121,7 +122,7 @@ func (b *Builder) callTogether() {
 	}
 }
 
-// analyse finds which values are needed, and when.
+// analyse finds the values that are needed, and their next uses.
 func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
@@ -164,7 +165,7 @@ func (x *allocation) analyse() {
 		for _, v := range vs {
 			next[v] = i
 		}
-		if in.prim == primUnless { // the operands of the formula are needed too
+		if in.prim == primUnless { // the operands of the formula are needed too, see unless
 			for k := range code {
 				if code[k].prim == primIn {
 					next[k] = i
@@ -184,13 +185,13 @@ func (x *allocation) class(v Value) int {
 // truths reports whether truths have their own registers.
 func (f *Frame) truths() bool { return f.a.Target.Truths > 0 && f.v == f.a.whole }
 
-// place notes that a register holds a value.
+// place records that register r holds v.
 func (x *allocation) place(v Value, r Vec, next int) {
 	c := x.class(v)
 	x.reg[v], x.next[v], x.held[c][r] = r, next, v
 }
 
-// vacate notes that a register is free.
+// vacate records that register r is free.
 func (x *allocation) vacate(c int, r Vec) {
 	if v := x.held[c][r]; v >= 0 {
 		x.reg[v] = nowhere
@@ -207,7 +208,7 @@ func (x *allocation) again(v Value) bool {
 	return x.slot[v] >= 0 || x.stored[v]
 }
 
-// keep stores a value in scratch memory if it would be lost.
+// keep stores a value in scratch memory if it would otherwise be lost.
 func (x *allocation) keep(v Value) {
 	if x.again(v) {
 		return
@@ -227,8 +228,8 @@ func (x *allocation) keep(v Value) {
 	x.v.store(At(Scratch, 8*x.slot[v]), x.reg[v], x.v.lanes())
 }
 
-// take returns a register for a value whose next use is next. If there is a call before that, it is
-// a register that routines do not use.
+// take returns a register for a value with the given next use. If there is a call before that use,
+// it is a register that routines do not use.
 func (x *allocation) take(c, i, next int) Vec {
 	free := x.free[c]
 	best, last := nowhere, -1
@@ -289,7 +290,7 @@ func (x *allocation) load(v Value, r Vec) {
 	}
 }
 
-// move makes a register hold a value, whatever it held before.
+// move makes register r hold v, whatever it held before.
 func (x *allocation) move(r Vec, v Value) {
 	if x.reg[v] == nowhere {
 		x.load(v, r)
@@ -298,7 +299,7 @@ func (x *allocation) move(r Vec, v Value) {
 	}
 }
 
-// done frees the registers of operands that are not needed any more.
+// done frees the registers of operands that are no longer needed.
 func (x *allocation) done(i int) {
 	for k, v := range x.b.code[i].operands() {
 		x.next[v] = x.after[i][k]
@@ -321,8 +322,8 @@ func (x *allocation) result(i int) Vec {
 	return r
 }
 
-// inMemory returns the address of an operand that need not be loaded: a load that is not used after
-// later.
+// inMemory returns the address of an operand that can stay in memory: a load or stored value with
+// no later use.
 func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 	in := &x.b.code[v]
 	if x.reg[v] != nowhere || x.slot[v] >= 0 || later != never {
@@ -340,9 +341,9 @@ func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 func (x *allocation) instruction(i int) {
 	in := &x.b.code[i]
 	switch in.prim {
-	case primField, primSecond: // done together with the first of them
+	case primField, primSecond: // generated with the first value of the fetch or call
 		return
-	case primIn, primWord, primLoad, primBroadcast: // done where they are needed
+	case primIn, primWord, primLoad, primBroadcast: // loaded when first needed
 		x.next[i] = x.first[i]
 		return
 	case primCall:
@@ -426,7 +427,7 @@ func (x *allocation) instruction(i int) {
 }
 
 // mulAddMem generates a·b + c with a or b as an operand in memory, if loading it would evict
-// another value. It reports whether it did.
+// another value. It reports whether it generated the code.
 func (x *allocation) mulAddMem(i int) bool {
 	in := &x.b.code[i]
 	if x.roomy() || in.c == in.a || in.c == in.b || in.a == in.b {
@@ -480,7 +481,8 @@ func (x *allocation) kept(v Value) (Place, bool) {
 	return Place{}, false
 }
 
-// fetch loads from a table. It writes result registers before it has read all of the operand.
+// fetch loads from a table. It writes result registers before it has read the whole operand, so
+// they must not be the operand's register.
 func (x *allocation) fetch(i int, index Vec) {
 	x.a.MovImm(T2, x.b.code[i].imm)
 	distances := x.b.fields[x.b.code[i].b]

@@ -2,7 +2,7 @@ package native
 
 import "math/bits"
 
-// This file: register allocation around calls of routines.
+// This file allocates registers around calls of routines.
 
 // call calls a routine.
 func (x *allocation) call(i int) {
@@ -81,7 +81,7 @@ func (x *allocation) call(i int) {
 	}
 }
 
-// arrange moves values to the first registers: the operands of a routine.
+// arrange moves values to the first registers, where a routine takes its operands.
 func (x *allocation) arrange(vs []Value) {
 	switch {
 	case len(vs) == 1:
@@ -102,7 +102,7 @@ func (x *allocation) arrange(vs []Value) {
 	}
 }
 
-// swapping returns scratch memory for a register.
+// swapping returns the scratch memory used to swap two registers.
 func (a *Asm) swapping() int32 {
 	if len(a.inner) == 0 {
 		a.inner = append(a.inner, a.Reserve(a.Target.Lanes))
@@ -110,7 +110,7 @@ func (a *Asm) swapping() int32 {
 	return a.inner[0]
 }
 
-// unless leaves a routine's code for other code with the same operands.
+// unless jumps from a routine's code to other code with the same operands.
 func (x *allocation) unless(i int) {
 	in := &x.b.code[i]
 	t := x.need(in.a, i)
@@ -132,7 +132,7 @@ func (x *allocation) unless(i int) {
 		then.arrange(ins)
 		x.a.Jump(Label(in.imm))
 	})
-	for _, v := range ins { // the other code may be their only use
+	for _, v := range ins { // that code may be their only use
 		x.next[v] = x.nextUse(v, i)
 		if x.next[v] == never && x.reg[v] != nowhere {
 			x.vacate(ofVectors, x.reg[v])
@@ -140,7 +140,7 @@ func (x *allocation) unless(i int) {
 	}
 }
 
-// nextUse is the next use of a value after instruction i.
+// nextUse returns the next use of a value after instruction i.
 func (x *allocation) nextUse(v Value, i int) int {
 	for k := i + 1; k < len(x.b.code); k++ {
 		if !x.live[k] {

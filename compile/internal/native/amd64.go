@@ -5,32 +5,32 @@ import (
 	"math/bits"
 )
 
-// amd64 assembles code of general registers for amd64, and the encodings that its
-// vector instructions share.
+// amd64 assembles instructions on general registers for amd64. It also has the encodings shared by
+// its vector instructions.
 type amd64 struct {
 	buffer
 	jumps []fixup // to labels
 	loads []fixup // of constants
 }
 
-// newAMD64 has room for the code of a small model.
+// newAMD64 returns an assembler with room for the code of a small model.
 func newAMD64() *amd64 {
 	b := buffer{buf: make([]byte, 0, 4096), labels: make([]int, 0, 32), constants: make([]byte, 0, 1024)}
 	return &amd64{buffer: b, jumps: make([]fixup, 0, 32), loads: make([]fixup, 0, 128)}
 }
 
-// fixup is a 32-bit distance to fill in, counted from end.
+// fixup is the position of a 32-bit distance to fill in, counted from end.
 type fixup struct{ at, end, target int }
 
-// operand is a place in memory, or a constant of the code's own.
+// operand is an operand in memory, or a constant stored with the code.
 type operand struct {
 	Mem
 	isConstant bool
 	constant   int
 }
 
-// modrm encodes an operand in memory; imm is how many bytes of the instruction
-// follow it. Without short, distances take four bytes.
+// modrm encodes an operand in memory. imm is the number of instruction bytes that follow it.
+// Without short, distances take four bytes.
 func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	reg = reg & 7 << 3
 	if m.isConstant {
@@ -61,7 +61,7 @@ func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	}
 }
 
-// high are the high bits of index and base.
+// high returns the high bits of index and base.
 func (m *operand) high() (x, b byte) {
 	if m.isConstant {
 		return 0, 0
@@ -72,7 +72,7 @@ func (m *operand) high() (x, b byte) {
 	return x, byte(m.Base) >> 3
 }
 
-// ofRR and ofRM are instructions of 64 bits on registers, and on one and memory.
+// ofRR and ofRM generate 64-bit instructions: on two registers, and on a register and memory.
 func (a *amd64) ofRR(op byte, r, s Reg) {
 	a.bytes(0x48|byte(r)>>3<<2|byte(s)>>3, op, 0xc0|byte(r)&7<<3|byte(s)&7)
 }
@@ -99,7 +99,7 @@ func (a *amd64) MovImm(r Reg, v uint64) {
 	a.buf = binary.LittleEndian.AppendUint64(a.buf, v)
 }
 
-// Fixed is a place from a fixed address on; see general.
+// Fixed implements general: it returns an operand at a fixed address.
 func (a *amd64) Fixed(t Reg, p uintptr, index Reg, scale uint8, disp int32) Mem {
 	a.MovImm(t, uint64(p))
 	return Indexed(t, index, scale, disp)
@@ -135,8 +135,8 @@ func (a *amd64) Jump(l Label) { a.bytes(0xe9); a.jump(l) }
 func (a *amd64) Call(l Label) { a.bytes(0xe8); a.jump(l) }
 func (a *amd64) Enter()       {}
 
-// Leave clears the upper parts of the vector registers, which would slow down what
-// Go does with the lower ones.
+// Leave clears the upper parts of the vector registers. Otherwise they would slow down Go's use of
+// the lower parts.
 func (a *amd64) Leave()  { a.bytes(0xc5, 0xf8, 0x77, 0xc3) }
 func (a *amd64) Return() { a.bytes(0xc3) }
 
@@ -145,7 +145,7 @@ func (a *amd64) jump(l Label) {
 	a.int32(0)
 }
 
-// finish fills in distances and returns code with its constants.
+// finish fills in distances. It returns the code with its constants, and the positions of labels.
 func (a *amd64) finish() ([]byte, func(Label) int) {
 	base := a.withConstants()
 	for _, f := range a.jumps {
@@ -157,7 +157,7 @@ func (a *amd64) finish() ([]byte, func(Label) int) {
 	return a.buf, func(l Label) int { return a.labels[l] }
 }
 
-// roundingCodes and comparisonCodes are what instructions take for these.
+// roundingCodes and comparisonCodes are the immediate operands for these roundings and comparisons.
 var (
 	roundingCodes   = [...]byte{Floor: 9, Ceil: 10, Trunc: 11}
 	comparisonCodes = [...]byte{EQ: 0x00, LT: 0x11, LE: 0x12, GE: 0x1d, GT: 0x1e, NEQ: 0x04, NLT: 0x15, NLE: 0x16, NGE: 0x19, NGT: 0x1a, UNORD: 0x03}
@@ -169,19 +169,19 @@ const (
 	m0F, m0F38, m3A      = 1, 2, 3
 )
 
-// prefix is that of a VEX encoding: l tells whether it is on 256 bits.
+// prefix writes a VEX prefix and the opcode; l is 1 for 256 bits.
 func (a *amd64) prefix(m, p, w, l byte, r, v, x, b byte, op byte) {
 	a.bytes(0xc4, (^r&1)<<7|(^x&1)<<6|(^b&1)<<5|m, w<<7|(^v&15)<<3|l<<2|p, op)
 }
 
-// vrr is an instruction on registers.
+// vrr writes a vector instruction on registers.
 func (a *amd64) vrr(m, p, w, l byte, op byte, reg, v, rm byte, imm ...byte) {
 	a.prefix(m, p, w, l, reg>>3, v, 0, rm>>3, op)
 	a.bytes(0xc0 | reg&7<<3 | rm&7)
 	a.bytes(imm...)
 }
 
-// vrm is an instruction with an operand in memory.
+// vrm writes a vector instruction with an operand in memory.
 func (a *amd64) vrm(m, p, w, l byte, op byte, reg, v byte, mem operand, imm ...byte) {
 	x, b := mem.high()
 	a.prefix(m, p, w, l, reg>>3, v, x, b, op)
@@ -189,13 +189,13 @@ func (a *amd64) vrm(m, p, w, l byte, op byte, reg, v byte, mem operand, imm ...b
 	a.bytes(imm...)
 }
 
-// evex is the prefix of an EVEX encoding of 512 bits: mask and whether what it
-// leaves out is 0, and whether the operand in memory is one number for all lanes.
+// evex writes the EVEX prefix of a 512-bit instruction. mask selects lanes, and zero clears the
+// others. all broadcasts one number in memory to all lanes.
 func (a *amd64) evex(m, p, w byte, reg, v, x, b, mask byte, zero, all bool, op byte) {
 	a.evexWidth(2, m, p, w, reg, v, x, b, mask, zero, all, op)
 }
 
-// evexWidth is evex of 128 bits times a power of two.
+// evexWidth is evex for vectors of 128 bits times 2 to the power of width.
 func (a *amd64) evexWidth(width, m, p, w byte, reg, v, x, b, mask byte, zero, all bool, op byte) {
 	z, bc := byte(0), byte(0)
 	if zero {
@@ -209,7 +209,8 @@ func (a *amd64) evexWidth(width, m, p, w byte, reg, v, x, b, mask byte, zero, al
 		z<<7|width<<5|bc<<4|(^v>>4&1)<<3|mask, op)
 }
 
-// err and erm are vrr and vrm on 512 bits; mask is that of the lanes, 0 for all.
+// err and erm are vrr and vrm for 512 bits. mask is the mask register of the lanes, 0 for all
+// lanes.
 func (a *amd64) err(m, p, w byte, op byte, reg, v, rm, mask byte, zero bool, imm ...byte) {
 	a.evex(m, p, w, reg, v, rm>>4, rm>>3, mask, zero, false, op)
 	a.bytes(0xc0 | reg&7<<3 | rm&7)

@@ -2,32 +2,32 @@ package native
 
 import "math"
 
-// Angles: the inverses of sine, cosine and tangent are the angle of a point, whose
-// coordinates are numbers in two parts.
+// This file: angles. The inverses of sine, cosine and tangent are computed as the angle of a point
+// whose coordinates are numbers in two parts.
 
-// arcTerms are (atan(q)/q - 1)/q² in powers of q², |q| ≤ tan(π/8): by interpolation at
-// Chebyshev's points with 60 digits, to 3e-18 of atan(q)/q.
+// arcTerms are the coefficients of (atan(q)/q - 1)/q² in powers of q², for |q| ≤ tan(π/8). They
+// interpolate at Chebyshev's points with 60 digits, to 3e-18 of atan(q)/q.
 var arcTerms = []float64{
 	-0.3333333333333333, 0.19999999999999804, -0.14285714285659729, 0.11111111105145725,
 	-0.09090908753017178, 0.07692296361048218, -0.06666424634599337, 0.05878926110528101,
 	-0.052304330074828924, 0.0455149623749493, -0.034568068014968874, 0.016282993238924487,
 }
 
-// plus is the sum of numbers in two parts.
+// plus returns p + q.
 func (p pair) plus(b *Builder, q pair) pair {
 	h, l := twoSum(b, p.high, q.high)
 	h, l = fastSum(b, h, b.Add(l, b.Add(p.low, q.low)))
 	return pair{h, l}
 }
 
-// times is their product.
+// times returns p·q.
 func (p pair) times(b *Builder, q pair) pair {
 	h, l := product(b, p.high, q.high)
 	h, l = fastSum(b, h, b.Add(l, b.Add(b.Mul(p.high, q.low), b.Mul(p.low, q.high))))
 	return pair{h, l}
 }
 
-// root is the square root, of 0 too.
+// root returns √p, also for 0.
 func (p pair) root(b *Builder) pair {
 	s := b.Sqrt(p.high)
 	lost := b.Add(remainder(b, p.high, s, s), p.low)
@@ -36,14 +36,15 @@ func (p pair) root(b *Builder) pair {
 
 func (p pair) negative(b *Builder) pair { return pair{b.Neg(p.high), b.Neg(p.low)} }
 
-// ifTrue is p where t holds, else q. The truth is computed for each part: few of them are
-// kept.
+// ifTrue returns p where t holds, else q. It computes the truth for each part, since few truths can
+// be kept in registers.
 func (p pair) ifTrue(b *Builder, t func() Value, q pair) pair {
 	return pair{b.Select(t(), p.high, q.high), b.Select(t(), p.low, q.low)}
 }
 
-// angle is that of (x, y), both not negative and not both 0, from 0 to π/2, in two parts:
-// the nearest one of 0, π/4 and π/2, and that of the point turned back by it.
+// angle returns the angle of (x, y), from 0 to π/2, in two parts. Both coordinates are at least 0
+// and not both 0. The angle is the nearest of 0, π/4 and π/2, plus the angle of the point turned
+// back by that.
 func angle(b *Builder, x, y pair) pair {
 	const eighth = 0.4142135623730951 // tan(π/8)
 	flat := func() Value { return b.Compare(LE, y.high, b.Mul(x.high, b.Number(eighth))) }
@@ -59,24 +60,24 @@ func angle(b *Builder, x, y pair) pair {
 	return pair{s, b.Add(sl, b.Add(at.low, rest))}
 }
 
-// toLeft is the angle π - a.
+// toLeft returns π - a.
 func toLeft(b *Builder, a pair) pair {
 	return pair{b.Number(math.Pi), b.Number(2 * halfPiLow)}.plus(b, a.negative(b))
 }
 
-// signed is p with the sign of x, of zero too.
+// signed returns p, at least 0, with the sign of x, even if that is a zero.
 func (p pair) signed(b *Builder, x Value) Value {
 	return b.Or(b.Add(p.high, p.low), b.And(x, b.Word(signBit)))
 }
 
-// whole is a number without a second part.
+// whole returns x as a pair with second part 0.
 func whole(b *Builder, x Value) pair { return pair{x, b.Number(0)} }
 
 func atanRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return angle(b, whole(b, b.Number(1)), whole(b, magnitude(b, x[0], 1e30))).signed(b, x[0])
 }
 
-// cosineOf is √(1-x²) for |x| ≤ 1.
+// cosineOf returns √(1-x²) for |x| ≤ 1.
 func cosineOf(b *Builder, x Value) pair {
 	one := b.Number(1)
 	u, ul := twoSum(b, one, b.Neg(x))
@@ -96,22 +97,22 @@ func acosRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Add(a.high, a.low)
 }
 
-// atan2Routine is the angle of the point (y, x), whose second coordinate comes first.
+// atan2Routine computes the angle of a point whose operands come in the order y, x.
 func atan2Routine(b *Builder, x []Value, slow func(Value)) Value {
 	p, q := b.Abs(x[1]), b.Abs(x[0])
 	slow(b.Both(between(b, p, 1e-140, 1e140), between(b, q, 1e-140, 1e140)))
 	return around(b, x, p, q)
 }
 
-// around is the angle of a point of which the sizes of the coordinates are known.
+// around returns the angle of a point, given the absolute values p and q of its coordinates.
 func around(b *Builder, x []Value, p, q Value) Value {
 	a := angle(b, whole(b, p), whole(b, q))
 	left := func() Value { return b.Compare(NEQ, b.And(b.Shr(x[1], 1), b.Number(2)), b.Number(0)) }
 	return toLeft(b, a).ifTrue(b, left, a).signed(b, x[0])
 }
 
-// atan2All multiplies both coordinates by a power of two; where one is infinite, all that
-// counts is which.
+// atan2All multiplies both coordinates by a power of two. If any is infinite, infinite ones count
+// as 1 and finite ones as 0.
 func atan2All(b *Builder, x []Value) Value {
 	p, q := b.Abs(x[1]), b.Abs(x[0])
 	inf, one := b.Number(math.Inf(1)), b.Number(1)
@@ -129,7 +130,7 @@ func atan2All(b *Builder, x []Value) Value {
 	return b.Select(none, b.Number(math.NaN()), around(b, x, u, v))
 }
 
-// tangent is the quotient of sine and cosine, in two parts each.
+// tangent returns sine over cosine, both in two parts.
 func tangent(b *Builder, x Value, t turns) Value {
 	s, c := t.parts(b)
 	odd := func() Value { return b.Compare(NEQ, b.Shl(b.And(t.n, b.Word(1)), 62), b.Number(0)) }

@@ -5,21 +5,21 @@ import (
 	"math/bits"
 )
 
-// arm64 assembles code of general registers for arm64, and what its vector instructions
-// share. Registers that package asm.go has no names for hold addresses and what instructions
-// need in between; those that Go or the system keeps things in (X18, X26 to X30) are left
-// alone, but for X30, which calls overwrite.
+// arm64 assembles instructions on general registers for arm64. It also has what its vector
+// instructions share. Registers without a name in asm.go hold addresses and intermediate values.
+// Registers reserved by Go or the system (X18, X26 to X30) are not used, except for X30, which
+// calls overwrite.
 type arm64 struct {
 	buffer
 	fixups  []reference
 	kept    [numKept]keptAddress
 	clock   int
 	reach   int // how far a conditional jump, or the load of a constant, reaches; 0: as far as it does
-	pending int // where the first of these is that has no target yet, plus 1; 0: there is none
+	pending int // position of the first open reference, plus 1; 0: none
 }
 
 const (
-	inBetween     Reg = 16 // for an instruction that needs another register
+	inBetween     Reg = 16 // for instructions that need another register
 	returnAddress Reg = 17
 	link          Reg = 30
 	zeroRegister      = 31
@@ -32,24 +32,25 @@ var keptRegisters = [numKept]Reg{4, 5, 14, 19, 20, 21, 22, 23, 24, 25}
 
 const numKept = 10
 
-// origin is where an address begins: base + index·scale, of a register or a fixed address.
+// origin is the start of an address: base + index·scale, where base is a register or a fixed
+// address.
 type origin struct {
 	base, index Reg
 	scale       uint8
 	fixed       uintptr // if base is NoReg
 }
 
-// keptAddress is what a kept register holds: an origin and a distance from there.
+// keptAddress is the address in a kept register: an origin plus off.
 type keptAddress struct {
 	origin
 	off  int32
-	used int // when it was used last; 0: it holds nothing
+	used int // time of last use; 0: it holds nothing
 }
 
-// reference is a place in the code that a distance is to be filled in.
+// reference is a position in the code at which a distance must be filled in.
 type reference struct {
 	at    int
-	to    int // label, or place among the constants
+	to    int // label, or position among the constants
 	kind  byte
 	short bool // reaches 1 MB, not 128
 }
@@ -59,8 +60,8 @@ const (
 	toConstant
 )
 
-// emit writes an instruction. Where the first reference that is open would not reach its
-// target otherwise, constants come before the next instruction, and jumps that reach.
+// emit writes an instruction. If the first open reference would soon be out of reach, it then
+// writes an island of constants and jumps.
 func (a *arm64) emit(w uint32) {
 	a.int32(int32(w))
 	limit := a.reach
@@ -72,7 +73,8 @@ func (a *arm64) emit(w uint32) {
 	}
 }
 
-// island puts constants, and jumps in two steps, into the code, which jumps over them.
+// island writes an island: constants, and jumps that lead on to far targets. The code jumps over
+// it.
 func (a *arm64) island() {
 	over := len(a.buf)
 	a.int32(0)
@@ -96,14 +98,14 @@ func (a *arm64) island() {
 	a.pending = 0
 }
 
-// pool writes the constants down and tells where they begin.
+// pool writes the constants and returns their position.
 func (a *arm64) pool() int {
 	base := a.withConstants()
 	a.constants, a.known = nil, nil
 	return base
 }
 
-// fill fills in the distance to a place of the code.
+// fill fills in the distance from a reference to its target.
 func (a *arm64) fill(f reference, target int) {
 	d := uint32(target-f.at) >> 2
 	w := binary.LittleEndian.Uint32(a.buf[f.at:])
@@ -115,7 +117,7 @@ func (a *arm64) fill(f reference, target int) {
 	binary.LittleEndian.PutUint32(a.buf[f.at:], w)
 }
 
-// short writes an instruction whose target reaches 1 MB at most.
+// short writes an instruction whose target may be at most 1 MB away.
 func (a *arm64) short(w uint32, kind byte, to int) {
 	if a.pending == 0 {
 		a.pending = len(a.buf) + 1
@@ -124,7 +126,7 @@ func (a *arm64) short(w uint32, kind byte, to int) {
 	a.emit(w)
 }
 
-// finish fills in distances and returns code with its constants.
+// finish fills in distances. It returns the code with its constants, and the positions of labels.
 func (a *arm64) finish() ([]byte, func(Label) int) {
 	base := a.pool()
 	for _, f := range a.fixups {
@@ -137,7 +139,8 @@ func (a *arm64) finish() ([]byte, func(Label) int) {
 	return a.buf, func(l Label) int { return a.labels[l] }
 }
 
-// Place puts the label here: what registers hold is not known any more.
+// Place puts the label at the current position. Other code may jump there, so the contents of kept
+// registers are unknown from here on.
 func (a *arm64) Place(l Label) {
 	a.forget()
 	a.buffer.Place(l)
@@ -149,7 +152,7 @@ func (a *arm64) forget() {
 	}
 }
 
-// wrote forgets the addresses that begin at a register.
+// wrote forgets the kept addresses that depend on a register that was written.
 func (a *arm64) wrote(r Reg) {
 	for i := range a.kept {
 		if k := &a.kept[i]; k.base == r || k.index == r {
@@ -158,14 +161,14 @@ func (a *arm64) wrote(r Reg) {
 	}
 }
 
-// rr, rrr are instructions on registers: d = n, d = n and m.
+// rr and rrr write instructions on registers: d = op(n) and d = op(n, m).
 func (a *arm64) rrr(op uint32, d, n, m byte) {
 	a.emit(op | uint32(m)<<16 | uint32(n)<<5 | uint32(d))
 }
 
 func (a *arm64) rr(op uint32, d, n byte) { a.rrr(op, d, n, 0) }
 
-// MovImm takes up to two instructions, or a constant.
+// MovImm takes up to two instructions, or one that loads a constant.
 func (a *arm64) MovImm(r Reg, v uint64) {
 	a.immediate(r, v)
 	a.wrote(r)
@@ -227,12 +230,12 @@ var (
 	storeNumbers = access{16, 0x3d800000, 0x3c800000, 0x3ca07800}
 )
 
-// fits reports whether a distance is part of the instruction.
+// fits reports whether the instruction can encode a distance.
 func (x *access) fits(disp int32) bool {
 	return disp >= -256 && disp < 256 || disp >= 0 && disp%x.size == 0 && disp/x.size < 4096
 }
 
-// access writes the instruction for a register and a place.
+// access writes the instruction for a register and an operand in memory.
 func (a *arm64) access(x *access, r byte, m Mem) {
 	if m.Index != NoReg && m.Disp == 0 && int32(m.Scale) == x.size {
 		a.rrr(x.byPlus, r, byte(m.Base), byte(m.Index))
@@ -247,7 +250,7 @@ func (a *arm64) access(x *access, r byte, m Mem) {
 	}
 }
 
-// address makes a place one of a register and a distance that fits.
+// address converts an operand to a register and a distance that the instruction can encode.
 func (a *arm64) address(m Mem, x *access) (Reg, int32) {
 	if m.Index == NoReg && x.fits(m.Disp) {
 		return m.Base, m.Disp
@@ -255,8 +258,8 @@ func (a *arm64) address(m Mem, x *access) (Reg, int32) {
 	return a.near(origin{base: m.Base, index: m.Index, scale: m.Scale}, m.Disp, x)
 }
 
-// near is a register that holds an address from which the distance to the place fits: a
-// kept one, if there is any.
+// near returns a register with an address from which the distance to the operand can be encoded,
+// and that distance. It reuses a kept address if it can.
 func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 	if o.index == NoReg {
 		o.scale = 1
@@ -276,8 +279,8 @@ func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 			closest = i
 		}
 	}
-	// The one that was used longest ago is made anew: for a distance that has twelve bits
-	// less, so that neighbours reach it too, unless these do not fit.
+	// Replace the least recently used address. Clear the lowest twelve bits of its distance, so
+	// that neighbours can use it too, unless the instruction cannot encode the rest.
 	off := disp &^ 0xfff
 	switch {
 	case x.fits(disp):
@@ -312,13 +315,13 @@ func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 	return r, disp - off
 }
 
-// Fixed is a place from a fixed address on; see general.
+// Fixed implements general: it returns an operand at a fixed address.
 func (a *arm64) Fixed(_ Reg, p uintptr, index Reg, scale uint8, disp int32) Mem {
 	r, d := a.near(origin{base: NoReg, index: index, scale: scale, fixed: p}, disp, &loadNumber)
 	return At(r, d)
 }
 
-// addScaled is d = n + m·scale.
+// addScaled sets d to n + m·scale.
 func (a *arm64) addScaled(d, n, m Reg, scale uint8) {
 	a.rrr(0x8b000000|uint32(bits.TrailingZeros8(scale))<<10, byte(d), byte(n), byte(m))
 }
@@ -401,7 +404,8 @@ func (a *arm64) ToInt(r Reg, m Mem) {
 	a.wrote(r)
 }
 
-// conditionCodes are the conditions; the opposite one has the lowest bit changed.
+// conditionCodes are the codes of conditions. The opposite of a condition differs in the lowest
+// bit.
 var conditionCodes = [...]uint32{Equal: 0, NotEqual: 1, Less: 0xb, GreaterE: 0xa, AboveE: 2}
 
 func (a *arm64) If(c Cond, l Label) {
@@ -412,8 +416,8 @@ func (a *arm64) If(c Cond, l Label) {
 func (a *arm64) ifZero(r Reg, l Label)     { a.branch(0xb4000000|uint32(r), 0xb5000000|uint32(r), l) }
 func (a *arm64) unlessZero(r Reg, l Label) { a.branch(0xb5000000|uint32(r), 0xb4000000|uint32(r), l) }
 
-// branch is a conditional jump: where it would not reach back, the opposite one jumps over
-// a jump that does.
+// branch writes a conditional jump. If it cannot reach back to its target, a jump with the opposite
+// condition skips an unconditional jump to the target.
 func (a *arm64) branch(op, opposite uint32, l Label) {
 	if at := a.labels[l]; at >= 0 && len(a.buf)-at >= 1<<20-8 {
 		over := a.NewLabel()
@@ -436,7 +440,7 @@ func (a *arm64) Call(l Label) {
 	a.forget()
 }
 
-// Enter keeps the return address out of the way of calls.
+// Enter saves the return address, which calls would overwrite.
 func (a *arm64) Enter() {
 	a.forget()
 	a.Mov(returnAddress, link)

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// TestEncodingARM64 compares encoded instructions with the bytes of the GNU assembler.
+// TestEncodingARM64 compares encoded instructions with the output of the GNU assembler.
 func TestEncodingARM64(t *testing.T) {
 	for _, c := range encodingsARM64 {
 		a := &arm64{}
@@ -163,7 +163,7 @@ func TestFarJumps(t *testing.T) {
 	if !hasNEON() {
 		t.Skip("this processor does not run the code")
 	}
-	const n = 1 << 18 // instructions: a conditional jump reaches as many
+	const n = 1 << 18 // instructions: the reach of a conditional jump
 	a := neonTarget.NewAsm()
 	entry, back, forward, far := a.NewLabel(), a.NewLabel(), a.NewLabel(), a.NewLabel()
 	a.Place(entry)

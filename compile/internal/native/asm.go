@@ -59,7 +59,7 @@ const (
 	AboveE // unsigned
 )
 
-// general are the instructions on general registers.
+// general has the instructions on general registers.
 type general interface {
 	MovImm(r Reg, v uint64) // r = v
 	// Fixed is the operand p + index·scale + disp. It uses t if the address needs a register; use

@@ -2,7 +2,7 @@ package native
 
 import "sync"
 
-// a hypervisor takes its time for cpuid
+// found is evaluated once, since cpuid is slow under a hypervisor.
 var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceValue(hasAVX2),
 	make: func() (general, [3]vectors) {
 		a := newAMD64()
@@ -10,7 +10,8 @@ var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceVa
 		return a, [3]vectors{&avx2{a, 1}, four, four}
 	}}
 
-// avx2 are the instructions on one number, or on four, of amd64 with AVX2 and FMA.
+// avx2 has the instructions on one number, or on vectors of two or four, of amd64 with AVX2 and
+// FMA.
 type avx2 struct {
 	*amd64
 	n int
@@ -18,7 +19,7 @@ type avx2 struct {
 
 func (l *avx2) lanes() int { return l.n }
 
-// width is the bit of the encoding: of 256 bits or less.
+// width returns the width bit of the encoding: 1 for 256 bits, 0 for fewer.
 func (l *avx2) width() byte {
 	if l.n == 4 {
 		return 1
@@ -26,14 +27,14 @@ func (l *avx2) width() byte {
 	return 0
 }
 
-// opcodes are the instructions of two operands on numbers, which single numbers have
-// too, and those on bits.
+// Opcodes of instructions with two operands: arithmetic, also on single numbers, and bit
+// operations.
 var (
 	arithmeticCodes = [numPrimitives]byte{primAdd: 0x58, primMul: 0x59, primSub: 0x5c, primMin: 0x5d, primDiv: 0x5e, primMax: 0x5f}
 	bitCodes        = [numPrimitives]byte{primAnd: 0x54, primKeep: 0x54, primBoth: 0x54, primOr: 0x56, primEither: 0x56, primXor: 0x57, primAddWord: 0xd4, primSubWord: 0xfb}
 )
 
-// code is the opcode of an instruction of two operands, with its prefix and width.
+// code returns the opcode of an instruction with two operands, with its prefix and width.
 func (l *avx2) code(p prim) (code, prefix, width byte, ok bool) {
 	if code = arithmeticCodes[p]; code != 0 {
 		if l.n == 1 {
@@ -115,8 +116,8 @@ func (l *avx2) opMem(p prim, imm uint64, d, a Vec, m Mem) {
 	l.opOperand(p, imm, d, a, operand{Mem: m})
 }
 
-// opWord reads the word as often as the instruction reads: those on bits read two of
-// them at least.
+// opWord stores as many copies of the word as the instruction reads. Bit operations read at least
+// two.
 func (l *avx2) opWord(p prim, imm uint64, d, a Vec, w uint64) {
 	l.opOperand(p, imm, d, a, l.constant(w))
 }
@@ -147,7 +148,7 @@ func (l *avx2) word(d Vec, w uint64) {
 	l.vrm(m0F, p66, 0, l.width(), 0x10, byte(d), 0, l.constant(w))
 }
 
-// like is the active lane that lane k of a vector is like.
+// like returns the active lane whose value lane k of a vector holds.
 func like(k, active int) int {
 	if k >= active && active == 2 {
 		return k % 2
@@ -164,7 +165,7 @@ func (l *avx2) load(d Vec, m Mem, active int) {
 		l.broadcast(d, m)
 	case active == 2:
 		l.vrm(m0F38, p66, 0, 1, 0x1a, byte(d), 0, o) // the pair in both halves
-	case active == 3: // the third in both places of the upper half
+	case active == 3: // the third number fills the upper half
 		third := o
 		third.Disp += 16
 		l.vrm(m0F, pF2, 0, 0, 0x12, byte(d), 0, third)
@@ -184,7 +185,7 @@ func (l *avx2) store(m Mem, x Vec, active int) {
 		l.vrm(m0F, p66, 0, 1, 0x11, byte(x), 0, o)
 	default:
 		l.vrm(m0F, p66, 0, 0, 0x11, byte(x), 0, o)
-		if active == 3 { // the halves change places, and back
+		if active == 3 { // swap the halves for one store, and back
 			third := o
 			third.Disp += 16
 			l.vrr(m3A, p66, 0, 1, 0x06, byte(x), byte(x), byte(x), 1)
@@ -202,15 +203,14 @@ func (l *avx2) broadcast(d Vec, m Mem) {
 	l.vrm(m0F38, p66, 0, 1, 0x19, byte(d), 0, operand{Mem: m})
 }
 
-// element is the address of a number at base + 8·the integer k of a table.
+// element returns the operand at base + 8·i, where i is integer k of a table.
 func (l *avx2) element(base Reg, table Mem, k int) operand {
 	table.Disp += int32(4 * k)
 	l.MovLoad32(T0, table)
 	return operand{Mem: Indexed(base, T0, 8, 0)}
 }
 
-// gather loads number by number, which no processor does slower than by its
-// instruction for that.
+// gather loads number by number. On no processor is that slower than the gather instruction.
 func (l *avx2) gather(d, t, _ Vec, base Reg, table Mem, active int) {
 	if l.n == 1 {
 		l.vrm(m0F, pF2, 0, 0, 0x10, byte(d), 0, l.element(base, table, 0))
@@ -226,7 +226,7 @@ func (l *avx2) gather(d, t, _ Vec, base Reg, table Mem, active int) {
 }
 
 func (l *avx2) fetch(ds []Vec, t, _ Vec, base Reg, distances []int32, x Vec) {
-	// Words go to general registers: the lowest, and the one above it.
+	// Move the two words of the lower half to general registers.
 	words := func(x Vec) {
 		l.vrr(m0F, p66, 1, 0, 0x7e, byte(x), 0, byte(T0))
 		if l.n > 1 {
@@ -246,7 +246,7 @@ func (l *avx2) fetch(ds []Vec, t, _ Vec, base Reg, distances []int32, x Vec) {
 		}
 		return
 	}
-	// The upper halves wait in the lower ones of the results.
+	// Do the upper half first, and keep its numbers in the lower halves of the results.
 	l.vrr(m3A, p66, 0, 1, 0x19, byte(x), 0, byte(t), 1)
 	words(t)
 	for k, d := range ds {
@@ -279,7 +279,7 @@ func (l *avx2) keepLanes(d, x Vec, active int) {
 
 func (l *avx2) falseTruth(d Vec) { l.word(d, 0) }
 
-// signs makes T0 the signs of x, one bit for each lane.
+// signs sets T0 to the signs of x, one bit per lane.
 func (l *avx2) signs(x Vec) { l.vrr(m0F, p66, 0, l.width(), 0x50, byte(T0), 0, byte(x)) }
 
 func (l *avx2) unlessAll(t Vec, target Label) {
@@ -303,8 +303,7 @@ func (l *avx2) ifAny(t Vec, target Label) {
 	l.If(NotEqual, target)
 }
 
-// testLow compares the lowest bit of T0 with 0: the other lane of a single number is of
-// no matter.
+// testLow tests the lowest bit of T0; the other lane of a single number does not matter.
 func (l *avx2) testLow() { l.bytes(0xa8, 1) }
 
 func (l *avx2) sum(d Vec, x []Vec) {
@@ -316,7 +315,7 @@ func (l *avx2) sum(d Vec, x []Vec) {
 	l.sumFour(d, a)
 }
 
-// sumFour is d = (a₀+a₂) + (a₁+a₃).
+// sumFour sets d to (a₀+a₂) + (a₁+a₃).
 func (l *avx2) sumFour(d, a Vec) {
 	two, one := &avx2{l.amd64, 2}, &avx2{l.amd64, 1}
 	l.vrr(m3A, p66, 0, 1, 0x19, byte(a), 0, byte(d), 1) // the upper half

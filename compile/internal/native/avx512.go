@@ -2,15 +2,15 @@ package native
 
 import "sync"
 
-// a hypervisor takes its time for cpuid
+// found is evaluated once, since cpuid is slow under a hypervisor.
 var avx512Target = &Target{Name: "AVX-512", Lanes: 8, Vectors: 32, Truths: 6, found: sync.OnceValue(hasAVX512),
 	make: func() (general, [3]vectors) {
 		a := newAMD64()
 		return a, [3]vectors{&avx2{a, 1}, &avx2{a, 4}, &avx512{a}}
 	}}
 
-// avx512 are the instructions on eight numbers of amd64 with AVX-512F, DQ and VL.
-// Truths are in mask registers.
+// avx512 has the instructions on eight numbers of amd64 with AVX-512F, DQ and VL. Truths are in
+// mask registers.
 type avx512 struct{ *amd64 }
 
 func (l *avx512) lanes() int { return 8 }
@@ -114,13 +114,13 @@ func (l *avx512) word(d Vec, w uint64) {
 	l.erm(m0F38, p66, 1, 0x19, byte(d), 0, l.constant(w), 0, false)
 }
 
-// mask makes a register the mask of the first active lanes.
+// mask sets mask register k to select the first active lanes.
 func (l *avx512) mask(k Vec, active int) {
 	l.MovImm(T0, 1<<active-1)
 	l.vrr(m0F, p66, 0, 0, 0x92, byte(k), 0, byte(T0))
 }
 
-// The last mask register is for parts of vectors.
+// partMask is the last mask register. It is reserved for parts of vectors.
 const partMask = 7
 
 func (l *avx512) load(d Vec, m Mem, active int) {
@@ -132,7 +132,8 @@ func (l *avx512) load(d Vec, m Mem, active int) {
 	l.erm(m0F, p66, 1, 0x10, byte(d), 0, l.parted(&m, active), partMask, false)
 }
 
-// parted makes the mask of parts, when the address is not lost by that.
+// parted sets partMask for the first active lanes. This overwrites T0, so an address that uses T0
+// is first moved to T1.
 func (l *avx512) parted(m *Mem, active int) operand {
 	if m.Base == T0 || m.Index == T0 {
 		l.Lea(T1, *m)
@@ -154,20 +155,20 @@ func (l *avx512) broadcast(d Vec, m Mem) {
 	l.erm(m0F38, p66, 1, 0x19, byte(d), 0, operand{Mem: m}, 0, false)
 }
 
-// gather loads number by number: the instruction for that takes 25 cycles for eight on a
-// Sapphire Rapids, loads by themselves 10.
+// gather loads number by number. For eight numbers, the gather instruction takes 25 cycles on a
+// Sapphire Rapids, and single loads take 10.
 func (l *avx512) gather(d, t, u Vec, base Reg, table Mem, active int) {
 	l.numbers(d, t, u, base, 0, func(k int) {
 		at := table
-		if k < active { // the others are like the first one, as load has it
+		if k < active { // the other lanes equal the first, as in load
 			at.Disp += int32(4 * k)
 		}
 		l.MovLoad32(T0, at)
 	})
 }
 
-// fetch is the instruction for that, which has the words in the place of the index of an
-// address; it takes a mask of the lanes that are still to be loaded.
+// fetch uses the gather instruction, with the words as indices. The instruction needs a mask of the
+// lanes still to be loaded.
 func (l *avx512) fetch(ds []Vec, _, _ Vec, base Reg, distances []int32, x Vec) {
 	for k, d := range ds {
 		l.vrr(m0F, pNone, 0, 1, 0x46, partMask, partMask, partMask) // all lanes
@@ -179,7 +180,7 @@ func (l *avx512) fetch(ds []Vec, _, _ Vec, base Reg, distances []int32, x Vec) {
 	}
 }
 
-// numbers loads the numbers at base + 8·T0 + distance for the eight T0 that index makes.
+// numbers loads eight numbers at base + 8·T0 + distance. index sets T0 for lane k.
 func (l *avx512) numbers(d, t, u Vec, base Reg, distance int32, index func(k int)) {
 	at := func(k int) operand {
 		index(k)
@@ -200,7 +201,7 @@ func (l *avx512) numbers(d, t, u Vec, base Reg, distance int32, index func(k int
 	l.err(m3A, p66, 1, 0x1a, byte(d), byte(d), byte(u), 0, false, 1)
 }
 
-// narrow is an instruction on a part of a vector, with an operand in memory.
+// narrow writes an instruction on a part of a vector, with an operand in memory.
 func (l *avx512) narrow(width, m, p byte, op byte, reg, v byte, mem operand) {
 	x, b := mem.high()
 	l.evexWidth(width, m, p, 1, reg, v, x, b, 0, false, false, op)
@@ -214,7 +215,7 @@ func (l *avx512) keepLanes(d, x Vec, active int) {
 
 func (l *avx512) falseTruth(d Vec) { l.vrr(m0F, pNone, 0, 1, 0x47, byte(d), byte(d), byte(d)) }
 
-// test compares a mask: carry if it holds in all lanes, zero if in none.
+// test sets the flags for a truth: carry if it holds in all lanes, zero if in none.
 func (l *avx512) test(t Vec) { l.vrr(m0F, p66, 0, 0, 0x98, byte(t), 0, byte(t)) }
 
 func (l *avx512) unlessAll(t Vec, target Label) {
@@ -228,7 +229,7 @@ func (l *avx512) ifAny(t Vec, target Label) {
 }
 
 func (l *avx512) sum(d Vec, x []Vec) {
-	// The upper half, to a register that the shorter encoding knows.
+	// Copy the lower half to register 1, which the shorter encoding can address.
 	l.err(m0F, p66, 1, 0x28, 1, 0, byte(x[0]), 0, false)
 	l.err(m3A, p66, 1, 0x1b, 1, 0, byte(d), 0, false, 1)
 	four := &avx2{l.amd64, 4}

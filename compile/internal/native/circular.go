@@ -7,19 +7,19 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Sine and cosine: what is left of the argument after multiples of π/2 were taken away, in
-// two parts, and a polynomial of it.
+// This file: sine and cosine. The argument is reduced by multiples of π/2; the rest, in two parts,
+// is the argument of polynomials.
 
 var twoOverPiTable = uintptr(unsafe.Pointer(&routines.TwoOverPi))
 
-// π/2 in parts, the first three of which have 33 bits: their products with whole numbers
+// halfPi is π/2 in parts. The first three have at most 33 bits, so their products with integers
 // below 2²⁰ are exact.
 var halfPi = [4]float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104}
 
-const maxTurns = 1.6e6 // arguments beyond it need more digits of π
+const maxTurns = 1.6e6 // larger arguments need more digits of π
 
-// sineTerms are (sin(x)/x - 1)/x² and cosineTerms (cos(x) - 1 + x²/2)/x⁴ in powers of x²,
-// |x| ≤ 0.8.
+// sineTerms are the coefficients of (sin(x)/x - 1)/x², and cosineTerms those of (cos(x) - 1 +
+// x²/2)/x⁴, in powers of x² for |x| ≤ 0.8.
 var (
 	sineTerms = []float64{-0.16666666666666666, 0.008333333333333331, -0.0001984126984126457, 2.755731921895673e-06,
 		-2.5052106100926675e-08, 1.605851097953535e-10, -7.58549250782124e-13}
@@ -27,9 +27,9 @@ var (
 		2.0876755717957296e-09, -1.147044941240971e-11, 4.745202155702359e-14}
 )
 
-// turns is x as n quarter turns and a rest of at most half a one.
+// turns is x as n quarter turns and a rest of at most half a quarter turn.
 type turns struct {
-	n    Value // as a number of which the lowest bits are those of n
+	n    Value // a number whose lowest bits are those of the integer n
 	rest pair
 }
 
@@ -44,10 +44,10 @@ func turnsOf(b *Builder, x Value) turns {
 	return turns{k, pair{high, low}}
 }
 
-// manyTurns is turnsOf for large numbers (Payne and Hanek). It multiplies x by the digits of 2/π
-// that are neither whole turns nor too small to matter. The digits are in numbers of 24 bits. x is
-// first scaled by a power of two so that the digits begin at 1. The products of x's halves with the
-// digits are exact.
+// manyTurns is turnsOf for large numbers (Payne and Hanek). It multiplies x by those digits of 2/π
+// that give neither whole turns nor negligible terms. The digits are grouped into numbers of 24
+// bits. x is first scaled by a power of two so that the digits begin at 1. The products of x's
+// halves with the digits are exact.
 func manyTurns(b *Builder, x Value) turns {
 	const digits = 9
 	e := b.And(b.Shr(x, 52), b.Word(0x7ff))
@@ -60,7 +60,7 @@ func manyTurns(b *Builder, x Value) turns {
 	halves[1] = b.Sub(x, halves[0])
 	var high, low, n Value
 	for k := range digits {
-		c := b.Fetch(twoOverPiTable, j, int32(8*k))[0] // one by one, for want of registers
+		c := b.Fetch(twoOverPiTable, j, int32(8*k))[0] // one at a time, to save registers
 		for i, half := range halves {
 			y := b.Mul(b.Mul(half, c), b.Number(math.Ldexp(1, -24*k)))
 			if k < 4 { // without multiples of 4
@@ -85,9 +85,9 @@ func manyTurns(b *Builder, x Value) turns {
 	return turns{n, pair{y, yl}}
 }
 
-const halfPiLow = 0x1.1a62633145c07p-54 // what π/2 lacks
+const halfPiLow = 0x1.1a62633145c07p-54 // low part of π/2
 
-// terms are sine and cosine of the rest, as what is by far the greatest and what is added to it.
+// terms returns sine and cosine of the rest, each as a main term and a small correction.
 func (t turns) terms(b *Builder) (sine, cosine pair) {
 	r, rl := t.rest.high, t.rest.low
 	z := b.Mul(r, r)
@@ -100,7 +100,7 @@ func (t turns) terms(b *Builder) (sine, cosine pair) {
 	return pair{r, s}, pair{w, c}
 }
 
-// parts are these in two parts.
+// parts returns sine and cosine of the rest in two parts each.
 func (t turns) parts(b *Builder) (sine, cosine pair) {
 	s, c := t.terms(b)
 	sh, sl := fastSum(b, s.high, s.low)
@@ -108,12 +108,12 @@ func (t turns) parts(b *Builder) (sine, cosine pair) {
 	return pair{sh, sl}, pair{ch, cl}
 }
 
-// sine is the sine after that many further quarter turns.
+// sine returns the sine of the angle plus the given number of quarter turns.
 func (t turns) sine(b *Builder, further uint64) Value {
 	sine, cosine := t.terms(b)
 	s, c := b.Add(sine.high, sine.low), b.Add(cosine.high, cosine.low)
 	quarter := b.AddWord(t.n, b.Word(further))
-	odd := b.Shl(b.And(quarter, b.Word(1)), 62) // 2 where it is odd, as a number, else 0
+	odd := b.Shl(b.And(quarter, b.Word(1)), 62) // as a number: 2 if odd, else 0
 	y := b.Select(b.Compare(NEQ, odd, b.Number(0)), c, s)
 	return b.Xor(y, b.Shl(b.And(quarter, b.Word(2)), 62))
 }
@@ -127,7 +127,7 @@ func circularRoutine(further uint64) func(b *Builder, x []Value, slow func(Value
 	}
 }
 
-// circular keeps the sign of zero.
+// circular returns a sine or cosine. Small sines equal x, which keeps the sign of zero.
 func circular(b *Builder, x Value, t turns, further uint64) Value {
 	y := t.sine(b, further)
 	if further > 0 {
@@ -142,7 +142,7 @@ func circularAll(further uint64) func(b *Builder, x []Value) Value {
 	}
 }
 
-// anyTurns is it for numbers of any size.
+// anyTurns is turnsOf for numbers of any size.
 func anyTurns(b *Builder, x Value) turns {
 	few, many := turnsOf(b, x), manyTurns(b, x)
 	choose := func(y, z Value) Value { return b.Select(isFewTurns(b, x), y, z) }

@@ -7,14 +7,14 @@ import (
 	"unsafe"
 )
 
-// Supported reports whether there may be machine code. Where there is none, as in a browser,
-// the linker leaves the assembler out of who asks this first.
+// Supported reports whether machine code can be generated. Where it cannot, as in a browser, the
+// linker removes the assembler from programs that check this first.
 const Supported = false
 
-// executable makes nothing: the interpreter does all the work.
+// executable always fails: the interpreter does all the work.
 func executable([]byte) (unsafe.Pointer, func(), error) { return nil, nil, errors.ErrUnsupported }
 
-// run is never called: no code is made.
+// run is never called, since there is no code.
 func run(entry uintptr, mem, views, scratch unsafe.Pointer, first, last, end int) int { return 0 }
 
 func hasAVX2() bool   { return false }

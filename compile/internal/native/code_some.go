@@ -2,5 +2,5 @@
 
 package native
 
-// Supported reports whether there may be machine code.
+// Supported reports whether machine code can be generated.
 const Supported = true

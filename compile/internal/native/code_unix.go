@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// executable makes a copy of code that can be executed, and what frees it.
+// executable returns an executable copy of code, and a function that frees it.
 func executable(code []byte) (unsafe.Pointer, func(), error) {
 	mem, err := syscall.Mmap(-1, 0, len(code), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {

@@ -15,14 +15,14 @@ var (
 	flushCache     = kernel32.NewProc("FlushInstructionCache")
 )
 
-// executable makes a copy of code that can be executed, and what frees it.
+// executable returns an executable copy of code, and a function that frees it.
 func executable(code []byte) (unsafe.Pointer, func(), error) {
 	const commitAndReserve, release, readWrite, executeRead = 0x3000, 0x8000, 0x04, 0x20
 	at, _, err := virtualAlloc.Call(0, uintptr(len(code)), commitAndReserve, readWrite)
 	if at == 0 {
 		return nil, nil, err
 	}
-	p := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // memory that Go's collector does not know
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // memory outside Go's heap
 	copy(unsafe.Slice((*byte)(p), len(code)), code)
 	free := func() { _, _, _ = virtualFree.Call(at, 0, release) }
 	var before uint32

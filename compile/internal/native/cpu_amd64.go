@@ -13,7 +13,7 @@ func xgetbv() (ax, dx uint32)
 // hasNEON is for arm64.
 func hasNEON() bool { return false }
 
-// hasAVX2 reports whether processor and system have AVX2 and FMA.
+// hasAVX2 reports whether the processor and the system support AVX2 and FMA.
 func hasAVX2() bool {
 	const fma, osxsave, avx, avx2, ymm = 1 << 12, 1 << 27, 1 << 28, 1 << 5, 6
 	if n, _, _, _ := cpuid(0, 0); n < 7 {
@@ -29,7 +29,7 @@ func hasAVX2() bool {
 	return bx&avx2 != 0
 }
 
-// hasAVX512 reports whether they have AVX-512F, DQ and VL besides.
+// hasAVX512 reports whether they also support AVX-512F, DQ and VL.
 func hasAVX512() bool {
 	const f, dq, vl, zmm = 1 << 16, 1 << 17, 1 << 31, 0xe6
 	if !hasAVX2() {

@@ -7,7 +7,7 @@ import "unsafe"
 //go:noescape
 func run(entry uintptr, mem, views, scratch unsafe.Pointer, first, last, end int) int
 
-// hasNEON: every processor of this kind that Go runs on has it.
+// hasNEON returns true: every arm64 processor that Go supports has NEON.
 func hasNEON() bool { return true }
 
 func hasAVX2() bool   { return false }

@@ -2,11 +2,11 @@ package native
 
 import "math"
 
-// Functions of exponentials that keep their digits near 0.
+// This file: functions of exponentials that are accurate near 0.
 
-// expm1Of is exp(x) - 1 in two parts, for x between -708 and 709: of e^x = s(1+p), s-1
-// and s·p are added, where s is 1 near 0. The product, and the rest of
-// x, are rounded unless it is to be exact.
+// expm1Of returns exp(x) - 1 in two parts, for x between -708 and 709. With eˣ = s(1+p), it adds
+// s-1 and s·p; near 0, s is 1. Unless exact is set, it ignores the rounding errors of s·p and of
+// the reduced argument.
 func expm1Of(b *Builder, x Value, exact bool) pair {
 	var tail Value
 	e := reduce(b, x, &tail)
@@ -36,14 +36,14 @@ func expm1Routine(b *Builder, x []Value, slow func(Value)) Value {
 	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // of zero, too
 }
 
-// expm1All is the exponential of what is large.
+// expm1All uses the exponential itself for large x.
 func expm1All(b *Builder, x []Value) Value {
 	y := expm1Of(b, b.Min(b.Number(700), b.Max(b.Number(-700), x[0])), false)
 	small := b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit)))
 	return b.Select(b.Compare(GT, x[0], b.Number(700)), expAll(b, x), small)
 }
 
-// tanhRoutine is (e-1)/(e+1) of e = exp(2|x|).
+// tanhRoutine computes (e-1)/(e+1) with e = exp(2|x|).
 func tanhRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	m := magnitude(b, x[0], 20)
 	e := expm1Of(b, b.Add(m, m), false)
@@ -52,7 +52,7 @@ func tanhRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Or(b.Add(q.high, q.low), b.And(x[0], b.Word(signBit)))
 }
 
-// log1mExpRoutine is log(1 - eˣ) for x ≤ 0: the logarithm of 1 - eˣ in two parts.
+// log1mExpRoutine computes log(1 - eˣ) for x ≤ 0, as the logarithm of 1 - eˣ in two parts.
 func log1mExpRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -50, -normal))
 	return log1mExpOf(b, x[0])

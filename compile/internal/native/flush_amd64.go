@@ -2,5 +2,5 @@
 
 package native
 
-// flush has nothing to do: caches of instructions follow those of data.
+// flush does nothing: instruction caches follow data caches.
 func flush(_, _ uintptr) {}

@@ -7,14 +7,15 @@ package native
 // invalidates instruction lines. Both systems allow programs to do that.
 func flush(at, n uintptr) {
 	types := cacheTypes()
-	// The logarithms of the numbers of words of 32 bits in the smallest line of each kind.
+	// Fields of the register: the binary logarithm of the smallest cache line of each kind, in
+	// 32-bit words.
 	writeBack(at, n, uintptr(4)<<(types>>16&15))
 	giveUp(at, n, uintptr(4)<<(types&15))
 }
 
-// cacheTypes is the register CTR_EL0.
+// cacheTypes reads the register CTR_EL0.
 func cacheTypes() uint64
 
-// writeBack writes back data, giveUp gives up instructions, of lines of a size.
+// writeBack writes back data lines, and giveUp invalidates instruction lines. line is their size.
 func writeBack(at, n, line uintptr)
 func giveUp(at, n, line uintptr)

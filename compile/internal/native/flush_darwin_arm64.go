@@ -5,12 +5,11 @@ import (
 	_ "unsafe" // for the linkname
 )
 
-// flush asks the system's library: programs may not read there how long the lines of caches
-// are.
+// flush calls the system's library: here programs may not read the size of cache lines.
 func flush(at, n uintptr) { _, _, _ = libSystem(invalidateAddress, at, n, 0) }
 
-// libSystem calls a function of the library, by the address of what jumps to it. Package
-// syscall keeps it for golang.org/x/sys, which calls the library so, without cgo.
+// libSystem calls a function of the library, by the address of a jump to it. Package syscall
+// provides it to golang.org/x/sys, which calls the library this way, without cgo.
 //
 //go:linkname libSystem syscall.syscall
 func libSystem(f, a, b, c uintptr) (r, s uintptr, err syscall.Errno)

@@ -15,7 +15,7 @@ const (
 	primLoad                  // the numbers at address imm
 	primBroadcast             // the number at address imm, in all lanes
 	primGather                // numbers by a table of integers: gather imm
-	// the numbers at address imm + 8·a; the next instructions are those at further distances
+	// numbers at address imm + 8·a; primField instructions that follow load from further distances
 	primFetch
 	primField // one of these
 
@@ -40,11 +40,11 @@ const (
 	primEither  // a or b
 	primSelect  // a ? b : c
 	primKeep    // a ? b : 0
-	primActive  // a in the lanes that count, 0 in the others
-	primZip     // interleaves lanes of a and b: the even ones of both, or, with imm 1, the odd ones
-	primPairs   // the even pairs of lanes of a, then those of b, or, with imm 1, the odd ones
-	primCall    // the routine imm of a, and b if it has two arguments
-	primSecond  // the other result of the routine that call imm calls
+	primActive  // a in the active lanes, 0 in the others
+	primZip     // interleaves the even lanes of a and b or, with imm 1, the odd ones
+	primPairs   // even pairs of lanes of a, then those of b; with imm 1, the odd ones
+	primCall    // calls routine imm with a, and b if it has two arguments
+	primSecond  // second result of the routine called by instruction imm
 
 	// Primitives with side effects.
 	primStore    // at address imm
@@ -52,14 +52,14 @@ const (
 	primProduct  // adds a·b to accumulator imm, rounded once
 	primCompound // multiplies accumulator imm by a and adds b
 	primFail     // sets the failure flag where a is true
-	primExit     // leaves by exit imm if a is true in a lane; stores b
-	primBranch   // goes to label imm if a is true in a lane
+	primExit     // leaves by exit imm if a is true in any lane; stores b
+	primBranch   // jumps to label imm if a is true in any lane
 	primUnless   // jumps to label imm, with the formula's operands, unless a is true in all lanes
 	numPrimitives
 )
 
-// primitives has, for each primitive, its number of operands, whether it has side effects, and
-// whether it is a truth.
+// primitives lists, for each primitive, the number of operands, whether it has side effects, and
+// whether its result is a truth.
 var primitives = [numPrimitives]struct {
 	operands      int
 	effect, truth bool
@@ -80,7 +80,7 @@ type instruction struct {
 	imm     uint64
 }
 
-// operands are those of an instruction.
+// operands returns the operands of an instruction.
 func (in *instruction) operands() []Value {
 	n := primitives[in.prim].operands
 	if in.prim == primCall {
@@ -116,8 +116,8 @@ func (t *Formula) Calls() bool {
 	return false
 }
 
-// Rounds reports whether the formula calls a routine that does not compute the same bits as its
-// function everywhere.
+// Rounds reports whether the formula calls a routine whose bits may differ from those of its Go
+// function.
 func (t *Formula) Rounds() bool {
 	for i := range t.code {
 		if in := &t.code[i]; in.prim == primCall && routineTable[in.imm].name == "" {
@@ -146,7 +146,7 @@ type gathering struct {
 	disp  int32   // in bytes of the table
 }
 
-// exit describes how code leaves if a truth holds: first a value is stored.
+// exit describes how code leaves if a truth holds: it first stores a value.
 type exit struct {
 	at   Place
 	code func()
@@ -165,7 +165,7 @@ type Builder struct {
 	homes  map[Value]Place
 	pairs  map[int]paired // by call
 
-	of   *Asm // which takes it back; nil: nobody does
+	of   *Asm // assembler that reuses the builder; nil: none
 	free bool // it has been taken back
 }
 
@@ -188,7 +188,8 @@ func (b *Builder) do(in instruction) Value {
 	return Value(len(b.code) - 1)
 }
 
-// In is the initial value of a register; the same value for each call.
+// In returns the initial value of a register. Each call with the same register returns the same
+// value.
 func (b *Builder) In(r Vec) Value {
 	for i := range b.code {
 		if in := &b.code[i]; in.prim == primIn && in.imm == uint64(r) {
@@ -202,7 +203,7 @@ func (b *Builder) In(r Vec) Value {
 // calls.
 func (b *Builder) Out(r Vec, v Value) { b.outs = append(b.outs, out{v, r}) }
 
-// Word is a constant word in all lanes.
+// Word returns a constant word in all lanes.
 func (b *Builder) Word(w uint64) Value {
 	v, ok := b.words[w]
 	if !ok {
@@ -215,7 +216,7 @@ func (b *Builder) Word(w uint64) Value {
 	return v
 }
 
-// Number is a constant number in all lanes.
+// Number returns a constant number in all lanes.
 func (b *Builder) Number(x float64) Value { return b.Word(math.Float64bits(x)) }
 
 func (b *Builder) place(p Place) uint64 {
@@ -232,8 +233,8 @@ func (b *Builder) Broadcast(p Place) Value {
 	return b.do(instruction{prim: primBroadcast, imm: b.place(p)})
 }
 
-// Store stores a value at p. With home, the value can be loaded again from there as long as it is
-// used.
+// Store stores a value at p. With home, it promises that p keeps the value while that is in use, so
+// that it can be loaded again from there.
 func (b *Builder) Store(p Place, x Value, home bool) {
 	if home {
 		if b.homes == nil {
@@ -253,8 +254,8 @@ func (b *Builder) Gather(p Place, table uintptr, index Reg, disp int32) Value {
 	return b.do(instruction{prim: primGather, imm: uint64(len(b.gather) - 1)})
 }
 
-// Fetch loads the numbers at an address plus 8·x, where x is words, plus each of the distances in
-// bytes: one value for each.
+// Fetch loads numbers at address + 8·x + distance, where x is words. It returns one value for each
+// of the distances, which are in bytes.
 func (b *Builder) Fetch(address uintptr, x Value, distances ...int32) []Value {
 	b.fields = append(b.fields, distances)
 	vs := []Value{b.do(instruction{prim: primFetch, a: x, imm: uint64(address), b: Value(len(b.fields) - 1)})}
@@ -272,12 +273,13 @@ func (b *Builder) Mul(x, y Value) Value { return b.do(instruction{prim: primMul,
 func (b *Builder) Div(x, y Value) Value { return b.do(instruction{prim: primDiv, a: x, b: y}) }
 func (b *Builder) Sqrt(x Value) Value   { return b.do(instruction{prim: primSqrt, a: x}) }
 
-// MulAdd is x·y + z, rounded once.
+// MulAdd returns x·y + z, rounded once.
 func (b *Builder) MulAdd(x, y, z Value) Value {
 	return b.do(instruction{prim: primMulAdd, a: x, b: y, c: z})
 }
 
-// Max is x where x > y, else y; Min is x where x < y, else y. Both are y where either is NaN.
+// Max returns x where x > y, else y. Min returns x where x < y, else y. So both return y where
+// either is NaN.
 func (b *Builder) Max(x, y Value) Value { return b.do(instruction{prim: primMax, a: x, b: y}) }
 func (b *Builder) Min(x, y Value) Value { return b.do(instruction{prim: primMin, a: x, b: y}) }
 
@@ -304,7 +306,7 @@ func (b *Builder) Xor(x, y Value) Value { return b.do(instruction{prim: primXor,
 
 const signBit = 1 << 63
 
-// Neg is -x, Abs |x|, NegAbs -|x|.
+// Neg returns -x, Abs |x|, NegAbs -|x|.
 func (b *Builder) Neg(x Value) Value    { return b.Xor(x, b.Word(signBit)) }
 func (b *Builder) Abs(x Value) Value    { return b.And(x, b.Word(^uint64(signBit))) }
 func (b *Builder) NegAbs(x Value) Value { return b.Or(x, b.Word(signBit)) }
@@ -320,7 +322,7 @@ func (b *Builder) Shr(x Value, n int) Value {
 	return b.do(instruction{prim: primShr, a: x, imm: uint64(n)})
 }
 
-// Comparison is a comparison of numbers.
+// Comparison is a way to compare numbers.
 type Comparison byte
 
 // The comparisons.
@@ -343,19 +345,19 @@ func (b *Builder) Compare(c Comparison, x, y Value) Value {
 	return b.do(instruction{prim: primCompare, a: x, b: y, imm: uint64(c)})
 }
 
-// Both and Either are the conjunction and disjunction of truths.
+// Both and Either return the conjunction and the disjunction of truths.
 func (b *Builder) Both(x, y Value) Value   { return b.do(instruction{prim: primBoth, a: x, b: y}) }
 func (b *Builder) Either(x, y Value) Value { return b.do(instruction{prim: primEither, a: x, b: y}) }
 
-// Select is x where t is true, else y.
+// Select returns x where t is true, else y.
 func (b *Builder) Select(t, x, y Value) Value {
 	return b.do(instruction{prim: primSelect, a: t, b: x, c: y})
 }
 
-// Keep is x where t is true, else 0.
+// Keep returns x where t is true, else 0.
 func (b *Builder) Keep(t, x Value) Value { return b.do(instruction{prim: primKeep, a: t, b: x}) }
 
-// Truth is 1 where t is true, else 0.
+// Truth returns 1 where t is true, else 0.
 func (b *Builder) Truth(t Value) Value { return b.Keep(t, b.Number(1)) }
 
 // Call calls a routine of one or two numbers. Truths made before it must not be used after it.
@@ -367,7 +369,7 @@ func (b *Builder) Call(r Routine, x ...Value) Value {
 	return b.do(in)
 }
 
-// Sum adds x to an accumulator, Product adds x·y, rounded once.
+// Sum adds x to an accumulator. Product adds x·y, rounded once.
 func (b *Builder) Sum(acc int, x Value) { b.do(instruction{prim: primSum, a: x, imm: uint64(acc)}) }
 func (b *Builder) Product(acc int, x, y Value) {
 	b.do(instruction{prim: primProduct, a: x, b: y, imm: uint64(acc)})
@@ -381,8 +383,8 @@ func (b *Builder) Compound(acc int, x, y Value) {
 // Fail sets the failure flag where t is true.
 func (b *Builder) Fail(t Value) { b.do(instruction{prim: primFail, a: t}) }
 
-// Exit leaves to code made by f, placed after the function, if t is true in any lane; x is stored
-// at p first.
+// Exit leaves the function if t is true in any lane: it stores x at p and runs the code made by f,
+// which is placed after the function.
 func (b *Builder) Exit(t, x Value, p Place, f func()) {
 	b.exits = append(b.exits, exit{p, f})
 	b.do(instruction{prim: primExit, a: t, b: x, imm: uint64(len(b.exits) - 1)})
@@ -391,8 +393,8 @@ func (b *Builder) Exit(t, x Value, p Place, f func()) {
 // Branch jumps to l if t is true in any lane.
 func (b *Builder) Branch(t Value, l Label) { b.do(instruction{prim: primBranch, a: t, imm: uint64(l)}) }
 
-// Transpose takes as many values as there are lanes, and returns for each lane a value with that
-// lane of all of them.
+// Transpose transposes a square: it takes as many values as there are lanes. Value i of the result
+// holds lane i of all of them.
 func (b *Builder) Transpose(x []Value) []Value {
 	if len(x) == 1 {
 		return x
@@ -423,11 +425,11 @@ func (b *Builder) Transpose(x []Value) []Value {
 	return t
 }
 
-// Active is x in the lanes that count, 0 in the others.
+// Active returns x in the active lanes, 0 in the others.
 func (b *Builder) Active(x Value) Value { return b.do(instruction{prim: primActive, a: x}) }
 
-// unless jumps to a label unless t is true in all lanes. In a routine, its operands are there where
-// they were at its beginning.
+// unless jumps to a label unless t is true in all lanes. In a routine, the operands are then in the
+// same registers as at its beginning.
 func (b *Builder) unless(t Value, l Label) {
 	b.do(instruction{prim: primUnless, a: t, imm: uint64(l)})
 }

@@ -2,9 +2,9 @@ package native
 
 import "math/bits"
 
-// Frame is the environment of a piece of code: its instructions, on one number or on as many as
-// there are lanes, and its registers. Some registers are reserved for values that outlive a
-// formula: accumulators, carried numbers, the failure flag.
+// Frame is the environment of a piece of code: the instructions for its number of lanes, and its
+// registers. Some registers are reserved for values that outlive a formula: accumulators, carried
+// numbers, the failure flag.
 type Frame struct {
 	a      *Asm
 	v      vectors
@@ -44,7 +44,7 @@ func (a *Asm) Frame(n int) *Frame {
 		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first mask register cannot select lanes
 		return f
 	}
-	if a.Target.Truths > 0 { // the instructions for narrower vectors have 16 registers
+	if a.Target.Truths > 0 { // instructions on narrower vectors have only 16 registers
 		f.free[ofVectors] = 1<<16 - 1
 	}
 	return f
@@ -53,13 +53,14 @@ func (a *Asm) Frame(n int) *Frame {
 // Spare sets the number of registers that reservations must leave free.
 func (f *Frame) Spare(n int) { f.spare = n }
 
-// Spared is the number of Spare, or the number that routines and a formula need.
+// Spared returns the number of registers that reservations leave free: the one set by Spare or,
+// initially, the number that routines and a formula need.
 func (f *Frame) Spared() int { return f.spare }
 
-// Lanes is the number of lanes of an instruction.
+// Lanes returns the number of lanes of an instruction.
 func (f *Frame) Lanes() int { return f.v.lanes() }
 
-// Free is the number of vector registers that are not reserved.
+// Free returns the number of vector registers that are not reserved.
 func (f *Frame) Free() int { return bits.OnesCount64(f.free[ofVectors]) }
 
 // Reserve reserves the last free vector register, if enough remain.
@@ -72,7 +73,7 @@ func (f *Frame) Reserve() (Vec, bool) {
 	return Vec(r), true
 }
 
-// Accumulator makes a sum in lanes, initially 0; accumulators are numbered from 0.
+// Accumulator makes a sum in lanes, initially 0, and returns its number, counted from 0.
 func (f *Frame) Accumulator() int {
 	r, ok := f.Reserve()
 	acc := accumulator{reg: r, mem: !ok}
@@ -106,8 +107,8 @@ func (f *Frame) IfMarked(l Label) {
 	}
 }
 
-// AddSum adds the sum of accumulators, as many as hold eight numbers, to the number at p. It
-// overwrites their registers.
+// AddSum adds the sum of accumulators to the number at p. The accumulators together have eight
+// lanes; their registers are overwritten.
 func (f *Frame) AddSum(accs []int, p Place) {
 	xs := make([]Vec, len(accs))
 	for i, k := range accs {
@@ -124,7 +125,7 @@ func (f *Frame) AddSum(accs []int, p Place) {
 	f.a.single.store(m, 0, 1)
 }
 
-// CallOn replaces accumulators by the results of a routine.
+// CallOn applies a routine to each of the accumulators.
 func (f *Frame) CallOn(r Routine, accs []int) {
 	b := f.a.Builder()
 	for _, k := range accs {
@@ -148,8 +149,8 @@ func (f *Frame) Accumulators(n int) {
 	}
 }
 
-// Release frees the registers of the accumulators and returns them: the next formula gets the sums
-// by In.
+// Release frees the registers of the accumulators and returns them. The next formula can read the
+// sums with In.
 func (f *Frame) Release() []Vec {
 	rs := make([]Vec, len(f.accs))
 	for i, acc := range f.accs {

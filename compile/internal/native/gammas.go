@@ -2,14 +2,14 @@ package native
 
 import "math"
 
-// The logarithm of the gamma function and its derivatives. Up to 6 they are polynomials; above,
-// they are Stirling's series with fitted coefficients. The fit is by interpolation at Chebyshev's
-// points with 50 digits, to 2e-18 of the value.
+// This file: the logarithm of the gamma function and its derivatives. Up to 6 they are polynomials;
+// above, they are Stirling's series with fitted coefficients. The fit is by interpolation at
+// Chebyshev's points with 50 digits, to 2e-18 of the value.
 
 const seriesFrom = 6
 
-// lgammaTerms are log Γ(x)/((x-1)(x-2)) in powers of u = 2(x-2)/(x+2), which maps
-// [0.7, 6] to [-1, 1] and puts the singularity at 0 far away.
+// lgammaTerms are the coefficients of log Γ(x)/((x-1)(x-2)) in powers of u = 2(x-2)/(x+2). This
+// maps [0.7, 6] to [-1, 1] and moves the singularity at 0 far away.
 var lgammaTerms = []float64{
 	0.42278433509846713, -0.20063460334870784, 0.031542700810269296, -0.01737218589952384,
 	0.005183628759586745, -0.0027236372037123843, 0.0009738003834879416, -0.0005008379571779851,
@@ -21,14 +21,15 @@ var lgammaTerms = []float64{
 	4.3437301076361803e-10, -2.1751608229395695e-10,
 }
 
-// stirlingTerms are x(log Γ(x) - ((x-½) log x - x + ½ log 2π)) in powers of 1/x², x ≥ 6.
+// stirlingTerms are the coefficients of x(log Γ(x) - ((x-½) log x - x + ½ log 2π)) in powers of
+// 1/x², x ≥ 6.
 var stirlingTerms = []float64{
 	0.08333333333333333, -0.0027777777777734623, 0.0007936507903643918, -0.0005952371351851137,
 	0.0008416117568838537, -0.001906405156123843, 0.005901549297067006, -0.016450184918873966,
 }
 
-// digammaTerms are ψ(x)/(x-x₀) + u/2 for x in [1, 6], where x₀ is the zero of ψ, in
-// powers of u = 2.375 - 12/(x+2.5). u/2 was added so that most of the slope is exact.
+// digammaTerms are the coefficients of ψ(x)/(x-x₀) + u/2 in powers of u = 2.375 - 12/(x+2.5), for x
+// in [1, 6], where x₀ is the zero of ψ. Adding u/2 makes most of the slope exact.
 var digammaTerms = []float64{
 	0.667867563222097, 0.1302084570826493, 0.0990161490562095, -0.04156446222893671,
 	0.015716047820109342, -0.0066211122847207975, 0.00264805240928072, -0.0011093016228029184,
@@ -41,18 +42,18 @@ var digammaTerms = []float64{
 }
 
 const (
-	digammaLow    = -8.489869126361183e-18 // what the first of them lacks
+	digammaLow    = -8.489869126361183e-18 // low part of digammaTerms[0]
 	digammaZero   = 1.4616321449683622
 	digammaZeroLo = 9.549995429965697e-17
 )
 
-// digammaSeries are x²(log x - 1/2x - ψ(x)) in powers of 1/x², x ≥ 6.
+// digammaSeries are the coefficients of x²(log x - 1/2x - ψ(x)) in powers of 1/x², x ≥ 6.
 var digammaSeries = []float64{
 	0.08333333333333331, -0.008333333333265424, 0.003968253916496818, -0.004166651522951171,
 	0.0075735577568517305, -0.020916085217393375, 0.0751835876696361, -0.2297854245497472,
 }
 
-// sinPiTerms are sin(πx)/x in powers of x², |x| ≤ ½.
+// sinPiTerms are the coefficients of sin(πx)/x in powers of x², |x| ≤ ½.
 var sinPiTerms = []float64{
 	3.141592653589793, -5.16771278004997, 2.5501640398773455, -0.5992645293207869,
 	0.08214588661099356, -0.007370430943702132, 0.00046630278745929816, -2.191525030172846e-05,
@@ -68,14 +69,14 @@ func lgammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return lgammaOf(b, x[0])
 }
 
-// lgammaFirst is it of numbers from seriesFrom on.
+// lgammaFirst computes log Γ of numbers from seriesFrom on.
 func lgammaFirst(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], seriesFrom, 1e300))
 	h, l, p := lookUp(b, x[0]).parts(b, nil)
 	return lgammaFar(b, x[0], h, b.Add(l, p))
 }
 
-// lgammaOf is log Γ of ordinary positive numbers: below 0.7 as log Γ(x+1) - log x.
+// lgammaOf returns log Γ of ordinary positive numbers; below 0.7 it is log Γ(x+1) - log x.
 func lgammaOf(b *Builder, x Value) Value {
 	one, two := b.Number(1), b.Number(2)
 	h, l, p := lookUp(b, x).parts(b, nil)
@@ -92,8 +93,8 @@ func lgammaOf(b *Builder, x Value) Value {
 	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
 }
 
-// lgammaFar is (x-½) log x - x without rounding, and the rest of Stirling's series, of which
-// the logarithm is given in two parts.
+// lgammaFar returns log Γ(x) by Stirling's series, given log x = h + l. It computes (x-½) log x - x
+// in two parts.
 func lgammaFar(b *Builder, x, h, l Value) Value {
 	i := b.Div(b.Number(1), x)
 	rest := b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
@@ -104,7 +105,7 @@ func lgammaFar(b *Builder, x, h, l Value) Value {
 	return b.Add(y, b.Add(b.Number(logSqrt2Pi), b.Add(rest, yl)))
 }
 
-// lgammaAll is log |Γ| of any numbers: negative ones by reflection.
+// lgammaAll computes log |Γ| of any number; negative ones by reflection.
 func lgammaAll(b *Builder, x []Value) Value {
 	inf := b.Number(math.Inf(1))
 	y := b.Abs(x[0])
@@ -128,19 +129,19 @@ func digammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return digammaOf(b, x[0])
 }
 
-// digammaFirst is it of numbers from seriesFrom on.
+// digammaFirst computes ψ of numbers from seriesFrom on.
 func digammaFirst(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], seriesFrom, math.MaxFloat64))
 	return digammaFar(b, x[0], b.Div(b.Number(1), x[0]))
 }
 
-// digammaFar is ψ(x) by the series in i = 1/x.
+// digammaFar returns ψ(x) by the series in i = 1/x.
 func digammaFar(b *Builder, x, i Value) Value {
 	h, l, p := lookUp(b, x).parts(b, nil)
 	return b.Add(h, b.Sub(b.Add(l, p), digammaRest(b, i)))
 }
 
-// digammaOf is ψ of positive numbers.
+// digammaOf returns ψ of positive numbers.
 func digammaOf(b *Builder, x Value) Value {
 	one := b.Number(1)
 	i := b.Div(one, x)
@@ -170,13 +171,13 @@ func digammaOf(b *Builder, x Value) Value {
 	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
 }
 
-// digammaRest is log x - ψ(x) for x = 1/i ≥ 6.
+// digammaRest returns log x - ψ(x) for x = 1/i ≥ 6.
 func digammaRest(b *Builder, i Value) Value {
 	q := b.Mul(i, i)
 	return b.Add(b.Mul(b.Number(0.5), i), b.Mul(q, polynomial(b, q, digammaSeries)))
 }
 
-// digammaAll is ψ of any numbers: ψ(1-x) - π/tan(πx) of negative ones.
+// digammaAll computes ψ of any number; for negative ones it is ψ(1-x) - π/tan(πx).
 func digammaAll(b *Builder, x []Value) Value {
 	zero := b.Number(0)
 	negative := b.Compare(LE, x[0], zero)
@@ -191,8 +192,8 @@ func digammaAll(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(EQ, x[0], b.Number(math.Inf(1))), x[0], y)
 }
 
-// trigammaTerms are x²ψ′(x) - x - ½ for x in [1, 6] in powers of u = 2 - 7.5/(x+1.5), and
-// trigammaSeries are x times that in powers of 1/x², x ≥ 6.
+// trigammaTerms are the coefficients of x²ψ′(x) - x - ½ in powers of u = 2 - 7.5/(x+1.5), for x in
+// [1, 6]. trigammaSeries are those of x times that in powers of 1/x², x ≥ 6.
 var (
 	trigammaTerms = []float64{
 		0.07147884469224812, -0.05569169718498911, 0.014346780173860934, -0.0029100228808825743,
@@ -211,11 +212,11 @@ func trigammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return trigammaOf(b, x[0])
 }
 
-// Beyond these, ψ′ is the square of the reciprocal, or the reciprocal itself.
+// Below minTrigamma, ψ′(x) is 1/x²; above maxTrigamma it is 1/x.
 const minTrigamma, maxTrigamma = 1e-140, 1e300
 
-// trigammaOf is ψ′ of ordinary positive numbers: i + i²(½ + k) with i = 1/x in two parts, where
-// k is a polynomial, and for x below 1 that of x+1, and 1/x².
+// trigammaOf returns ψ′ of ordinary positive numbers: i + i²(½ + k) with i = 1/x in two parts and a
+// polynomial k. For x below 1 it is ψ′(x+1) + 1/x².
 func trigammaOf(b *Builder, x Value) Value {
 	one, half := b.Number(1), b.Number(0.5)
 	isSmall := func() Value { return b.Compare(LT, x, one) }
@@ -237,7 +238,7 @@ func trigammaOf(b *Builder, x Value) Value {
 	return b.Add(t, b.Add(b.Add(tl, b.Keep(isSmall(), rl)), sl))
 }
 
-// trigammaAll is ψ′ of any numbers: (π/sin πx)² - ψ′(1-x) of negative ones.
+// trigammaAll computes ψ′ of any number; for negative ones it is (π/sin πx)² - ψ′(1-x).
 func trigammaAll(b *Builder, x []Value) Value {
 	zero, one := b.Number(0), b.Number(1)
 	y := b.Select(b.Compare(LE, x[0], zero), b.Sub(one, x[0]), x[0])
@@ -253,9 +254,9 @@ func trigammaAll(b *Builder, x []Value) Value {
 	return b.Select(none, b.Number(math.NaN()), v)
 }
 
-// digammaRiseRoutine is ψ(x+d) - ψ(x) without cancellation. It raises both arguments to at least 6
-// by adding six terms d/(x+j)(x+d+j), five of them as one fraction. From there the result is
-// log1p(d/x) plus the divided difference of the series.
+// digammaRiseRoutine computes ψ(x+d) - ψ(x) without cancellation. It raises both arguments to at
+// least 6 by adding six terms d/(x+j)(x+d+j), five of them as one fraction. From there the result
+// is log1p(d/x) plus the divided difference of the series.
 func digammaRiseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
 	slow(b.Both(between(b, x[0], 1e-30, 1e15), between(b, to, 1e-30, 1e15)))
@@ -271,7 +272,7 @@ func digammaRiseOf(b *Builder, from, to, d Value) Value {
 	return b.Add(riseFrom(b, from, to, d), b.Mul(d, sum))
 }
 
-// shiftTerms is the sum of 1/(from+j)(to+j) over six j.
+// shiftTerms returns the sum of 1/(from+j)(to+j) over j from 0 to 5.
 func shiftTerms(b *Builder, from, to Value) Value {
 	one := b.Number(1)
 	num, den := b.Number(0), one
@@ -283,11 +284,11 @@ func shiftTerms(b *Builder, from, to Value) Value {
 		}
 		num, den = b.Add(b.Mul(num, q), den), b.Mul(den, q)
 	}
-	// The first term is most of the sum for small numbers.
+	// For small numbers the first term is most of the sum, so add it separately.
 	return b.Add(b.Div(num, den), b.Div(one, b.Mul(from, to)))
 }
 
-// riseFrom is ψ(to) - ψ(from) for to = from + d, both at least 6.
+// riseFrom returns ψ(to) - ψ(from) for to = from + d, both at least 6.
 func riseFrom(b *Builder, from, to, d Value) Value {
 	w, rest := riseRest(b, from, to, d)
 	u := b.Mul(w, to)
@@ -296,7 +297,8 @@ func riseFrom(b *Builder, from, to, d Value) Value {
 	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), rest))
 }
 
-// riseRest is 1/(from to), and the difference of the series of log x - 1/2x - ψ(x) at to and from.
+// riseRest returns 1/(from·to), and the difference of the series of log x - 1/2x - ψ(x) at to and
+// from.
 func riseRest(b *Builder, from, to, d Value) (w, rest Value) {
 	w = b.Div(b.Number(1), b.Mul(from, to))
 	u, v := b.Mul(w, to), b.Mul(w, from)
@@ -313,7 +315,7 @@ func riseRest(b *Builder, from, to, d Value) (w, rest Value) {
 	return w, b.Mul(slope, step)
 }
 
-// log1pOf is log(1+x+xl) for x whose sum with 1 is an ordinary number.
+// log1pOf returns log(1+x+xl), if 1+x is an ordinary number.
 func log1pOf(b *Builder, x, xl Value) Value {
 	u := b.Add(x, b.Number(1))
 	e := lookUp(b, u)
@@ -321,15 +323,15 @@ func log1pOf(b *Builder, x, xl Value) Value {
 	return e.finish(b, &lost)
 }
 
-// digammaRiseAll is it of any numbers: of positive ones the terms one by one, of
-// others the difference.
+// digammaRiseAll computes ψ(x+d) - ψ(x) for any numbers. For positive ones it adds the six terms
+// one by one; for others it subtracts two values of ψ.
 func digammaRiseAll(b *Builder, x []Value) Value {
 	from, d := x[0], x[1]
 	to := b.Add(from, d)
 	difference := b.Sub(digammaAll(b, []Value{to}), digammaAll(b, []Value{from}))
 	most := b.Number(math.MaxFloat64)
 	sum := b.Number(0)
-	for j := range seriesFrom { // d over the greater one first, which is no more than 1
+	for j := range seriesFrom { // divide by the greater number first: that quotient is at most 1
 		greater, lesser := b.Max(from, to), b.Min(from, to)
 		sum = b.Add(sum, b.Div(b.Div(d, b.Add(greater, b.Number(float64(j)))), b.Add(lesser, b.Number(float64(j)))))
 	}
@@ -337,7 +339,7 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	shift := b.Keep(near, b.Number(seriesFrom))
 	sum = b.Keep(b.Compare(LT, b.Min(from, to), b.Number(seriesFrom)), sum)
 	from6, to6 := b.Add(from, shift), b.Add(to, shift)
-	// If one is large, the logarithm of the quotient is most of it.
+	// If one argument is large, the logarithm of the quotient dominates.
 	ratio := b.Div(to6, from6)
 	far := b.Select(b.Compare(LT, b.Abs(d), b.Mul(from6, b.Number(0.5))), exactLog1p(b, b.Div(d, from6)), exactLog(b, ratio))
 	one := b.Number(1)
@@ -352,7 +354,7 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	return b.Select(b.Both(between(b, from, 1e-30, 1e15), between(b, to, 1e-30, 1e15)), ordinary, y)
 }
 
-// lmultichooseRoutine is log Γ(x+n)/(Γ(x) Γ(n+1)).
+// lmultichooseRoutine computes log Γ(x+n)/(Γ(x) Γ(n+1)).
 func lmultichooseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(isMultiset(b, x))
 	return lmultichooseOf(b, x[0], x[1])
@@ -367,15 +369,15 @@ func lmultichooseOf(b *Builder, x, n Value) Value {
 	return b.Keep(b.Compare(NEQ, n, b.Number(0)), y)
 }
 
-// gammaRatio is log Γ(c)/(Γ(a) Γ(b)) for c = a + b + gap, given rise = c-a. With each made at
-// least 6 by a product P of six numbers, and A, B, C what they become, it is by Stirling's
-// formula, with L the larger one of A and B, and S the smaller one,
+// gammaRatio returns log Γ(c)/(Γ(a) Γ(b)) for c = a + b + gap, given rise = c-a. Arguments below 6
+// are raised by 6, each with a product P of six numbers; A, B and C are the raised arguments. L is
+// the larger one of A and B, S the smaller one. Then by Stirling's formula the result is
 //
 //	(L-½) log(C/L) - (S-½) log S + (C-L) log C - (C-A-B) - ½ log 2π
-//	 + rest(C) - rest(A) - rest(B) + log(P(a) P(b)/P(c)),
+//	 + rest(C) - rest(A) - rest(B) + log(P(a) P(b)/P(c)).
 //
-// where, if S is large too, the second and third terms are
-// (S-½) log(C/S) + (C-A-B+½) log C, lest they cancel.
+// If S is large too, the second and third terms would cancel. They are then computed as (S-½)
+// log(C/S) + (C-A-B+½) log C.
 func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value {
 	one, half := b.Number(1), b.Number(0.5)
 	args := [3]Value{first, second, third}
@@ -393,7 +395,7 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 		rest[k] = b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
 	}
 	C := at[2]
-	// The larger one of A and B, L, and the smaller one, S, with their shifts.
+	// L is the larger one of A and B, S the smaller one.
 	larger := b.Compare(GT, at[0], at[1])
 	L, S := b.Select(larger, at[0], at[1]), b.Select(larger, at[1], at[0])
 	back := b.Add(b.Sub(shift[2], shift[1]), b.Number(gap))                              // C - B, but for a
@@ -412,9 +414,9 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 	return b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
 }
 
-// lmultichooseAll is lmultichoose for any numbers, as a sum of logarithms. For a tiny x it is log
-// x/(x+n). For a huge x it is n log x - log Γ(n+1); for a huge n it is (x-1) log n - log Γ(x). If
-// the lesser of the two is huge too, the result grows as they do.
+// lmultichooseAll computes lmultichoose for any numbers, as a sum of logarithms. For a tiny x it is
+// log x/(x+n). For a huge x it is n log x - log Γ(n+1); for a huge n it is (x-1) log n - log Γ(x).
+// If the lesser of the two is huge too, the result grows in proportion to them.
 func lmultichooseAll(b *Builder, x []Value) Value {
 	one, zero := b.Number(1), b.Number(0)
 	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
@@ -435,18 +437,19 @@ func lmultichooseAll(b *Builder, x []Value) Value {
 	return b.Select(isMultiset(b, x), lmultichooseOf(b, x[0], x[1]), y)
 }
 
-// lbetaRoutine is log Γ(x) Γ(y)/Γ(x+y), where one of them is large.
+// lbetaRoutine computes log Γ(x) Γ(y)/Γ(x+y) for ordinary x and y with a sum of at least fewGammas.
 func lbetaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	inside := b.Both(between(b, x[0], minBeta, maxBeta), between(b, x[1], minBeta, maxBeta))
 	slow(b.Both(inside, b.Compare(GE, b.Add(x[0], x[1]), b.Number(fewGammas))))
 	return lbetaOf(b, x[0], x[1])
 }
 
-// What is less than fewGammas has logarithms of gamma functions that are better added up: so
-// results near 0 keep their digits.
+// minBeta and maxBeta bound the arguments of gammaRatio. If the sum of the arguments is below
+// fewGammas, the logarithms of the gamma functions are added instead, so that results near 0 are
+// accurate.
 const minBeta, maxBeta, fewGammas = 1e-140, 1e300, 10
 
-// sumOfGammas is log Γ(c)/(Γ(a) Γ(b)) by three logarithms, for c < fewGammas.
+// sumOfGammas returns log Γ(c)/(Γ(a) Γ(b)) as a sum of three logarithms, for c < fewGammas.
 func sumOfGammas(b *Builder, first, second, third Value) Value {
 	l := func(v Value) Value { return lgammaOf(b, b.Min(b.Number(fewGammas), b.Max(b.Number(minBeta), v))) }
 	return b.Sub(l(third), b.Add(l(first), l(second)))
@@ -454,8 +457,9 @@ func sumOfGammas(b *Builder, first, second, third Value) Value {
 
 func lbetaOf(b *Builder, x, y Value) Value { return b.Neg(gammaRatio(b, x, y, b.Add(x, y), y, 0)) }
 
-// lbetaAll is lbeta for any numbers. For a tiny argument m and another M, it is log(1/m + 1/M). For
-// a huge M it is log Γ(m) - m log M, unless both are huge; then the result grows as they do.
+// lbetaAll computes lbeta for any numbers. For a tiny argument m and another M, it is log(1/m +
+// 1/M). For a huge M it is log Γ(m) - m log M. If both are huge, the result grows in proportion to
+// them.
 func lbetaAll(b *Builder, x []Value) Value {
 	m, M := b.Min(x[0], x[1]), b.Max(x[0], x[1])
 	isHuge := func() Value { return b.Compare(GT, M, b.Number(maxBeta)) }
@@ -477,15 +481,15 @@ func lbetaAll(b *Builder, x []Value) Value {
 	return b.Select(defined, y, b.Number(math.NaN()))
 }
 
-// lchooseRoutine is log Γ(n+1)/(Γ(k+1) Γ(n-k+1)), of n = x and k = y, of which all arguments
-// are ordinary numbers and the first one is large.
+// lchooseRoutine computes log Γ(n+1)/(Γ(k+1) Γ(n-k+1)) with n = x and k = y. All three arguments of
+// Γ must be ordinary numbers, and the first at least fewGammas.
 func lchooseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	a := chosen(b, x)
 	slow(b.Both(isChoice(b, a), b.Compare(GE, a[2], b.Number(fewGammas))))
 	return lchooseOf(b, x)
 }
 
-// chosen are n-k+1, k+1 and n+1.
+// chosen returns n-k+1, k+1 and n+1.
 func chosen(b *Builder, x []Value) [3]Value {
 	one := b.Number(1)
 	return [3]Value{b.Add(b.Sub(x[0], x[1]), one), b.Add(x[1], one), b.Add(x[0], one)}
@@ -499,7 +503,7 @@ func isChoice(b *Builder, a [3]Value) Value {
 	return t
 }
 
-// lchooseOf is exactly 0 where k is 0 or n.
+// lchooseOf returns exactly 0 if k is 0 or n.
 func lchooseOf(b *Builder, x []Value) Value {
 	a := chosen(b, x)
 	y := gammaRatio(b, a[0], a[1], a[2], x[1], -1)
@@ -507,8 +511,9 @@ func lchooseOf(b *Builder, x []Value) Value {
 	return b.Keep(some, y)
 }
 
-// lchooseAll is it of any numbers; none for n or k below -1, or k above n+1. Of a huge n it
-// is k log n - log Γ(k+1) for the lesser k of k and n-k, unless that is huge, too.
+// lchooseAll computes lchoose for any numbers; it is NaN for n or k below -1, or k above n+1. For a
+// huge n it is k log n - log Γ(k+1), where k denotes the lesser of k and n-k, unless that is huge
+// too.
 func lchooseAll(b *Builder, x []Value) Value {
 	zero, one, nan, inf := b.Number(0), b.Number(1), b.Number(math.NaN()), b.Number(math.Inf(1))
 	isHuge := func() Value { return b.Compare(GT, x[0], b.Number(maxBeta)) }

@@ -2,13 +2,13 @@ package native
 
 import "math"
 
-// ψ's rises beyond the first term of their series: derivatives of densities by large parameters are
-// made of these, in which nothing cancels.
+// This file: increments of ψ minus the first term of their series. Derivatives of densities by
+// large parameters use these to avoid cancellation.
 
-// atanhTerms are (atanh(s) - s)/s³ in powers of s², for s² up to 0.04.
+// atanhTerms are the coefficients of (atanh(s) - s)/s³ in powers of s², for s² up to 0.04.
 var atanhTerms = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21, 1. / 23}
 
-// gapRoutine is ψ(x+d) - ψ(x) - d/x for d ≥ 0, but without the last term where x is below 1.
+// gapRoutine computes ψ(x+d) - ψ(x) - d/x for d ≥ 0. For x below 1 the last term is omitted.
 func gapRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
 	slow(b.Both(between(b, x[0], minGap, maxGap), between(b, to, minGap, maxGap)))
@@ -17,7 +17,7 @@ func gapRoutine(b *Builder, x []Value, slow func(Value)) Value {
 
 const minGap, maxGap = 1e-30, 1e150
 
-// gapOf brings both arguments to 6 as digammaRiseOf does.
+// gapOf raises both arguments to at least 6, as digammaRiseOf does.
 func gapOf(b *Builder, from, to, d Value) Value {
 	one := b.Number(1)
 	sum := shiftTerms(b, from, to)
@@ -29,8 +29,9 @@ func gapOf(b *Builder, from, to, d Value) Value {
 	return b.Add(gapFrom(b, from6, to6, d), b.Mul(d, sum))
 }
 
-// gapFrom is ψ(to) - ψ(from) - d/from for to = from + d, from at least 6: log(1+t) - t and the
-// rest, t = d/from. The logarithm is 2 atanh s, of which t cancels 2s but for -ts.
+// gapFrom returns ψ(to) - ψ(from) - d/from for to = from + d, from at least 6. With t = d/from, it
+// is log(1+t) - t plus the rest of the series. The logarithm is 2 atanh s with s = t/(t+2), and 2s
+// - t = -ts.
 func gapFrom(b *Builder, from, to, d Value) Value {
 	w, rest := riseRest(b, from, to, d)
 	t := b.Div(d, from)
@@ -42,7 +43,7 @@ func gapFrom(b *Builder, from, to, d Value) Value {
 	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), rest))
 }
 
-// gapAll is it of any numbers: of huge ones by two terms, of others the difference.
+// gapAll computes the gap for any numbers; for huge ones by two terms, for others as a difference.
 func gapAll(b *Builder, x []Value) Value {
 	from, d := x[0], x[1]
 	to := b.Add(from, d)

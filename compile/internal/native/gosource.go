@@ -79,15 +79,15 @@ type goPrinter struct {
 	text   []string // Go expressions of values: variables, or parts of expressions
 	guards []int    // by value: its guard, an index into tree
 	tree   []guard
-	block  []int // by value: the block that prints it, twice the choice, plus 1 for its second side
+	block  []int // by value: the block that prints it: 2·choice, plus 1 for the second side
 	outer  []bool
 	done   []bool
 	params []string
 	rest   string
 }
 
-// guard is a condition under which a value is needed: values that only one side of a choice needs
-// are computed on that side. The first guard is none.
+// guard is a condition under which a value is needed: a value needed by only one side of a choice
+// is computed on that side. The first guard means no condition.
 type guard struct {
 	parent, depth int
 	truth         Value
@@ -104,8 +104,7 @@ func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operan
 	p.place(result)
 	p.blocks(result)
 	fmt.Fprintf(w, "\n// %s\nfunc %s(%s float64) float64 {\n", doc, name, strings.Join(p.params, ", "))
-	// Everything is printed into a buffer first, because the types of variables are found on the
-	// way.
+	// Print into a buffer first, because the types of variables are only found while printing.
 	body := &bytes.Buffer{}
 	p.w = body
 	p.print(0, n, 0)
@@ -124,7 +123,7 @@ func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operan
 	fmt.Fprintf(w, "return %s\n}\n", p.number(result))
 }
 
-// withoutRepetitions is common-subexpression elimination on code.
+// withoutRepetitions performs common-subexpression elimination on code.
 func withoutRepetitions(code []instruction, result Value) ([]instruction, Value) {
 	first := map[instruction]Value{}
 	at := make([]Value, len(code))
@@ -138,7 +137,7 @@ func withoutRepetitions(code []instruction, result Value) ([]instruction, Value)
 		}
 		at[i] = Value(i)
 		if in.prim == primFetch && uintptr(in.imm) == logTable {
-			in.a = out[in.a].a // this is three times the index of a struct
+			in.a = out[in.a].a // three times the index of a struct
 		}
 		if in.prim == primFetch || in.prim == primField || in.prim == primUnless {
 			continue
@@ -152,7 +151,7 @@ func withoutRepetitions(code []instruction, result Value) ([]instruction, Value)
 	return out, at[result]
 }
 
-// fetchOf is the first value of a fetch.
+// fetchOf returns the first value of a fetch.
 func (p *goPrinter) fetchOf(v Value) Value {
 	for p.code[v].prim == primField {
 		v--
@@ -160,7 +159,7 @@ func (p *goPrinter) fetchOf(v Value) Value {
 	return v
 }
 
-// place counts uses, and finds the guards of values: the common part of the guards of their uses.
+// place counts uses, and finds the guard of each value: the common part of the guards of its uses.
 func (p *goPrinter) place(result Value) {
 	known := make([]bool, len(p.code))
 	guards := map[guard]int{}
@@ -180,7 +179,7 @@ func (p *goPrinter) place(result Value) {
 		p.guards[v] = g
 	}
 	under := func(parent int, truth Value, side bool) int {
-		for g := parent; g > 0; g = p.tree[g].parent { // the condition is known there
+		for g := parent; g > 0; g = p.tree[g].parent { // the condition is already known there
 			if p.tree[g].truth == truth && p.tree[g].side == side {
 				return parent
 			}
@@ -224,7 +223,8 @@ func (p *goPrinter) choice(i int) bool {
 	return p.guards[i] >= 0 && (p.code[i].prim == primSelect || p.code[i].prim == primKeep)
 }
 
-// blocks finds the block that prints a value: that of the first choice after it with its guard.
+// blocks finds the block that prints each value: a side of the first later choice that has the
+// value's guard as its condition.
 func (p *goPrinter) blocks(result Value) {
 	for i := range p.code {
 		g := p.guards[i]
@@ -271,7 +271,7 @@ func (p *goPrinter) print(block, end, from int) {
 
 func (p *goPrinter) local(v Value) string { return "v" + strconv.Itoa(int(v)) }
 
-// define writes a variable's value.
+// define writes the definition of a variable.
 func (p *goPrinter) define(v Value, text string) {
 	op := ":="
 	if p.outer[v] {
@@ -300,7 +300,7 @@ func (p *goPrinter) choose(v Value, first, second Value, zero bool) {
 		fmt.Fprintf(p.w, "var %s %s\n", p.local(v), map[kind]string{number: "float64", word: "uint64"}[p.kinds[v]])
 	}
 	fmt.Fprintf(p.w, "if %s {\n%s%s = %s\n}", p.text[in.a], sides[0], p.local(v), at(first))
-	if !zero { // otherwise it is 0 from the beginning
+	if !zero { // otherwise the initial 0 is the value
 		fmt.Fprintf(p.w, " else {\n%s%s = %s\n}", sides[1], p.local(v), at(second))
 	}
 	fmt.Fprintln(p.w)

@@ -2,15 +2,15 @@ package native
 
 import "math"
 
-// Hyperbolic functions, by exp(|x|) - 1, and their inverses, by log1p, of numbers in two
-// parts.
+// This file: hyperbolic functions, from exp(|x|) - 1, and their inverses, from log1p, all of
+// numbers in two parts.
 
 const (
-	maxGrown = 700   // hyperbolic sines and cosines beyond it are halves of exponentials
-	maxAreal = 1e100 // squares of larger numbers are left alone
+	maxGrown = 700   // beyond it, sinh and cosh are half an exponential
+	maxAreal = 1e100 // larger numbers are not squared
 )
 
-// halfExponential is exp(x)/2 for x up to 712, so that what is finite stays so.
+// halfExponential returns exp(x)/2 for x up to 712, without overflow if the result is finite.
 func halfExponential(b *Builder, x Value) Value {
 	var tail Value
 	e := reduce(b, b.Min(b.Number(712), x), &tail)
@@ -19,7 +19,7 @@ func halfExponential(b *Builder, x Value) Value {
 	return b.Mul(y, factors[1])
 }
 
-// grown is exp(m) - 1, and exp(m), for m from 0 to maxGrown.
+// grown returns exp(m) - 1 and exp(m), for m from 0 to maxGrown.
 func grown(b *Builder, m Value) (less, e pair) {
 	less = expm1Of(b, m, true)
 	return less, less.plus(b, whole(b, b.Number(1)))
@@ -27,7 +27,7 @@ func grown(b *Builder, m Value) (less, e pair) {
 
 func half(b *Builder, p pair) Value { return b.Mul(b.Number(0.5), b.Add(p.high, p.low)) }
 
-// sinhOf is (u + u/(u+1))/2 of u = exp(m) - 1.
+// sinhOf returns (u + u/(u+1))/2 with u = exp(m) - 1.
 func sinhOf(b *Builder, m Value) Value {
 	u, e := grown(b, m)
 	return half(b, u.plus(b, u.over(b, e)))
@@ -65,22 +65,22 @@ func coshAll(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(GT, m, b.Number(maxGrown)), halfExponential(b, m), coshOf(b, magnitude(b, x[0], maxGrown)))
 }
 
-// logOfTwice is log(2x) for large x.
+// logOfTwice returns log(2x) for large x.
 func logOfTwice(b *Builder, x Value) Value {
 	e := lookUp(b, b.Min(b.Number(math.MaxFloat64), x))
 	e.k = b.Add(e.k, b.Number(1))
 	return b.Select(b.Compare(EQ, x, b.Number(math.Inf(1))), x, e.finish(b, nil))
 }
 
-// log1pOfPair is log(1+x), as log1pOf, which multiplies by the reciprocal that the table
-// has: for small x that is a unit in the last place.
+// log1pOfPair returns log(1+x). log1pOf multiplies by the reciprocal in the table, which for small
+// x costs an error of a unit in the last place; this function divides.
 func log1pOfPair(b *Builder, x pair) Value {
 	u := b.Add(x.high, b.Number(1))
 	lost := b.Div(b.Add(b.Sub(x.high, b.Sub(u, b.Number(1))), x.low), u)
 	return lookUp(b, u).finish(b, &lost)
 }
 
-// asinhOf is log1p(m + m²/(1+√(1+m²))).
+// asinhOf returns log1p(m + m²/(1+√(1+m²))).
 func asinhOf(b *Builder, m Value) Value {
 	one := whole(b, b.Number(1))
 	square := whole(b, m).times(b, whole(b, m))
@@ -100,7 +100,7 @@ func asinhAll(b *Builder, x []Value) Value {
 	return signOf(b, y, x[0])
 }
 
-// acoshOf is log1p(t + √(t(x+1))) of t = x-1.
+// acoshOf returns log1p(t + √(t(x+1))) with t = x-1.
 func acoshOf(b *Builder, x Value) Value {
 	one := b.Number(1)
 	t, tl := twoSum(b, x, b.Number(-1))
@@ -120,7 +120,7 @@ func acoshAll(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(GE, x[0], b.Number(1)), y, b.Number(math.NaN()))
 }
 
-// atanhOf is log1p(2m/(1-m))/2 for 0 ≤ m < 1.
+// atanhOf returns log1p(2m/(1-m))/2 for 0 ≤ m < 1.
 func atanhOf(b *Builder, m Value) Value {
 	d, dl := twoSum(b, b.Number(1), b.Neg(m))
 	q := whole(b, b.Add(m, m)).over(b, pair{d, dl})

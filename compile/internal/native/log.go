@@ -2,12 +2,12 @@ package native
 
 import "math"
 
-// The natural logarithm, by a division and no table: a vector of divisions takes a fraction
-// of the time of loads of scattered numbers.
+// This file: the natural logarithm, by a division and without a table. A vector of divisions takes
+// a fraction of the time needed to load scattered numbers.
 
-// ratio is a number x = z·2^k taken apart for the logarithm, z between √½ and √2:
-// log z = f - (f²/2 - s·(f²/2 + R)) for f = z - 1 and s = f/(2+f), where R is the rest of
-// the series 2·atanh(s)/s = 2 + R.
+// ratio is a number x = z·2^k split for the logarithm, with z between √½ and √2. Then log z = f -
+// (f²/2 - s·(f²/2 + R)) with f = z - 1 and s = f/(2+f), where R is the rest of the series
+// 2·atanh(s)/s = 2 + R.
 type ratio struct{ f, s, k, power Value }
 
 func ratioOf(b *Builder, x Value) ratio {
@@ -17,14 +17,14 @@ func ratioOf(b *Builder, x Value) ratio {
 	return ratio{f, b.Div(f, b.Add(z, b.Number(1))), k, power}
 }
 
-// log is the logarithm, plus lost if there is any, which is small. Errors are below 0.9
-// units in the last place.
+// log returns the logarithm, plus the small correction lost unless that is nil. Errors are below
+// 0.9 units in the last place.
 func (q ratio) log(b *Builder, lost *Value) Value {
 	line := func(x Value, a, c float64) Value { return b.Add(b.Mul(x, b.Number(c)), b.Number(a)) }
 	z := b.Mul(q.s, q.s)
 	z2 := b.Mul(z, z)
 	z4 := b.Mul(z2, z2)
-	// The coefficients make the greatest error least: 2^-58.
+	// The coefficients minimise the largest error: 2^-58.
 	high := b.Add(line(z, 0.18183572948605292, 0.15313162513434073), b.Mul(z2, b.Number(0.14810267350349626)))
 	low := b.Add(line(z, 0.6666666666666711, 0.39999999999513286), b.Mul(z2, line(z, 0.28571428730258097, 0.22222199031471093)))
 	r := b.Mul(z, b.Add(low, b.Mul(z4, high)))
@@ -39,7 +39,7 @@ func (q ratio) log(b *Builder, lost *Value) Value {
 	return b.Add(w, b.Add(b.Sub(low, half), b.Mul(q.s, b.Add(half, r))))
 }
 
-// over is x over z·2^k to some ten bits: 1/z is (1-s)/(1+s), about 1 - 2s + 2s².
+// over returns x/(z·2^k) to about ten bits: 1/z is (1-s)/(1+s), about 1 - 2s + 2s².
 func (q ratio) over(b *Builder, x Value) Value {
 	twice := b.Add(q.s, q.s)
 	inv := b.Add(b.Sub(b.Mul(twice, q.s), twice), b.Number(1))
@@ -51,7 +51,7 @@ func logRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return ratioOf(b, x[0]).log(b, nil)
 }
 
-// logAll multiplies subnormal numbers by a power of two first.
+// logAll first multiplies subnormal numbers by a power of two.
 func logAll(b *Builder, x []Value) Value {
 	small := b.Compare(LT, x[0], b.Number(normal))
 	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
@@ -59,14 +59,14 @@ func logAll(b *Builder, x []Value) Value {
 	return logEnds(b, x[0], y)
 }
 
-// logEnds is y, but the logarithm of x where that is not positive and finite.
+// logEnds returns y where x is positive and finite, and log x elsewhere.
 func logEnds(b *Builder, x, y Value) Value {
 	y = b.Select(b.Compare(NLE, x, b.Number(math.MaxFloat64)), x, y)
 	y = b.Select(b.Compare(LT, x, b.Number(0)), b.Number(math.NaN()), y)
 	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
 }
 
-// log1pRoutine makes up for the rounding of 1 + x by what was lost over 1 + x.
+// log1pRoutine corrects for the rounding of 1 + x: it adds the rounding error divided by 1 + x.
 func log1pRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	u := b.Add(x[0], b.Number(1))
 	slow(between(b, u, normal, 0x1p1000))
@@ -75,7 +75,7 @@ func log1pRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return q.log(b, &lost)
 }
 
-// log1pAll divides large numbers by a power of two first.
+// log1pAll first divides large numbers by a power of two.
 func log1pAll(b *Builder, x []Value) Value {
 	u := b.Add(x[0], b.Number(1))
 	large := b.Compare(GT, u, b.Number(0x1p1000))

@@ -2,12 +2,12 @@ package native
 
 import "math"
 
-// Logarithms and exponentials of other bases than e. Both are exact where they have a whole
-// result, or argument, that is exact.
+// This file: logarithms and exponentials to other bases than e. Logarithms are exact if the result
+// is an integer, and exponentials if the argument is and the result can be represented.
 
-// base describes the base of a logarithm. scale and scaleLow are the two parts of one over the
-// natural logarithm of the base. two and twoLow are those of the logarithm of 2 to this base; two
-// has 40 bits, so that its products with exponents are exact.
+// base describes the base of a logarithm. scale and scaleLow are the two parts of 1 divided by the
+// natural logarithm of the base. two and twoLow are the two parts of the logarithm of 2 to this
+// base. two has 40 bits, so that its products with exponents are exact.
 type base struct{ scale, scaleLow, two, twoLow float64 }
 
 var (
@@ -15,8 +15,8 @@ var (
 	baseTen = base{scale: 0x1.bcb7b1526e50ep-2, scaleLow: 0x1.95355baaafad3p-57, two: 0x1.34413509f6p-2, twoLow: 0x1.9fef311f12b36p-42}
 )
 
-// logarithm is that of x·2^-further for a normal x: of the exponent and of the rest, the
-// natural one of which is multiplied in two parts.
+// logarithm returns the logarithm of x·2^-further for a normal x: that of the power of two, plus
+// scale times the natural logarithm of the rest, in two parts.
 func (c base) logarithm(b *Builder, x, further Value) Value {
 	e := lookUp(b, x)
 	k := b.Sub(e.k, further)
@@ -33,15 +33,14 @@ func (c base) main(b *Builder, x []Value, slow func(Value)) Value {
 	return c.logarithm(b, x[0], b.Number(0))
 }
 
-// all multiplies subnormal numbers by a power of two first.
+// all first multiplies subnormal numbers by a power of two.
 func (c base) all(b *Builder, x []Value) Value {
 	small := b.Compare(LT, x[0], b.Number(normal))
 	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
 	return logEnds(b, x[0], c.logarithm(b, y, b.Keep(b.Compare(LT, x[0], b.Number(normal)), b.Number(54))))
 }
 
-// reduceTwo takes x apart for 2^x: there is nothing to round but the rest's natural
-// logarithm.
+// reduceTwo splits x for 2^x. Only the natural logarithm of the rest is rounded.
 func reduceTwo(b *Builder, x Value) (e scaled, tail Value) {
 	k := b.Add(b.Mul(x, b.Number(128)), b.Number(0x1.8p52))
 	rest := b.Sub(x, b.Mul(b.Sub(k, b.Number(0x1.8p52)), b.Number(1./128)))

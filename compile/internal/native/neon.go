@@ -40,13 +40,13 @@ const (
 	vFneg, vFabs, vFmla                         = 0x6ee0f800, 0x4ee0f800, 0x4e60cc00
 	vShl, vUshr                                 = 0x4f005400, 0x6f000400
 	vFaddp, vAddp                               = 0x7e70d800, 0x5ef1b800 // of the two lanes of a register
-	// the lower lane to both, or to the upper one
+	// copies of the lower lane: to both lanes, or to the upper one
 	vDup, vIns              = 0x4e080400, 0x6e180400
 	vTrn1                   = 0x4ec02800
 	vFmovD, vToX, vUpperToX = 0x1e604000, 0x9e660000, 0x4e183c00
 )
 
-// roundingNEON are the instructions for these.
+// roundingNEON has the instructions for the roundings.
 var roundingNEON = [...]uint32{Floor: 0x4e619800, Ceil: 0x4ee18800, Trunc: 0x4ee19800}
 
 func (l *neon) two(op uint32, d, a Vec)      { l.rr(op, byte(d), byte(a)) }
@@ -156,8 +156,8 @@ func (l *neon) negated(c Comparison, d Vec) {
 	}
 }
 
-// folds: no operand may be in memory, but bit operations and comparisons with some constant words
-// need no operand.
+// folds returns false: no operand may be in memory. But bit operations and comparisons with some
+// constant words need no operand.
 func (l *neon) folds(p prim) bool {
 	return p == primAnd || p == primOr || p == primXor || p == primCompare
 }
@@ -201,7 +201,7 @@ func (l *neon) copy(d, x Vec) {
 // word generates a constant word. Words whose bytes have all bits set or none, and numbers of few
 // digits, take one instruction; others are loaded.
 func (l *neon) word(d Vec, w uint64) {
-	// The eight bits of these go to two places.
+	// The eight bits are split over two fields of the instruction.
 	eight := func(op uint32, b uint32) { l.rr(op|b>>5<<16|b&31<<5, byte(d), 0) }
 	if b, ok := byteMask(w); ok {
 		eight(0x6f00e400, b)
@@ -321,7 +321,7 @@ func (l *neon) keepLanes(d, x Vec, active int) {
 
 func (l *neon) falseTruth(d Vec) { l.word(d, 0) }
 
-// total sums a truth's lanes as integers: minus one for each lane in which it holds.
+// total sums the lanes of a truth as integers: -1 for each lane in which it holds.
 func (l *neon) total(t Vec) {
 	if l.n > 1 {
 		l.two(vAddp, spareVec, t)
@@ -347,7 +347,7 @@ func (l *neon) ifAny(t Vec, target Label) {
 
 func (l *neon) sum(d Vec, x []Vec) {
 	two := &neon{l.arm64, 2}
-	for n := 2; n > 0; n /= 2 { // first those four apart, then two apart
+	for n := 2; n > 0; n /= 2 { // first numbers that are four apart, then two apart
 		for k := range n {
 			if k+n < len(x) {
 				two.op(primAdd, 0, x[k], x[k], x[k+n], 0)

@@ -2,9 +2,9 @@ package native
 
 import "math"
 
-// The normal distribution and the error function. All are computed from E(t) = φ(t)/Φ(-t) - t for t
-// ≥ 0, which falls from 0.8 to 0 like 1/t. Then Φ(-t) = φ(t)/(t + E), without cancellation
-// anywhere.
+// This file: the normal distribution and the error function. All are computed from E(t) =
+// φ(t)/Φ(-t) - t for t ≥ 0, which falls from 0.8 to 0 like 1/t. Then Φ(-t) = φ(t)/(t + E), without
+// cancellation anywhere.
 
 // excessTerms are the coefficients of (t+4)·E(t) + u in powers of u = (t-4)/(t+4), which maps [0,
 // ∞) to [-1, 1). They interpolate at Chebyshev's points with 50 digits, to 2e-18. Adding u makes
@@ -21,7 +21,7 @@ var excessTerms = []float64{
 }
 
 const (
-	excessLow = -9.139647225400203e-17 // what the first of them lacks
+	excessLow = -9.139647225400203e-17 // low part of excessTerms[0]
 
 	logSqrt2Pi     = 0.9189385332046728 // log √(2π), in two parts
 	logSqrt2PiLow  = -3.8782941580672414e-17
@@ -32,7 +32,7 @@ const (
 	beyondGaussian = 39 // exp(-x²/2) is 0 there
 )
 
-// excessOf is E(t) in two parts, for t ≥ 0 that are finite.
+// excessOf returns E(t) in two parts, for finite t ≥ 0.
 func excessOf(b *Builder, t Value) (high, low Value) {
 	d, dl := twoSum(b, t, b.Number(4))
 	one := b.Number(1)
@@ -44,7 +44,7 @@ func excessOf(b *Builder, t Value) (high, low Value) {
 	h, hl := fastSum(b, b.Number(excessTerms[0]), b.Neg(u))
 	hl = b.Add(b.Sub(hl, ul), b.Number(excessLow))
 	p := polynomial(b, u, excessTerms[3:])
-	for k := 2; k > 0; k-- { // the greatest terms one by one: fewer roundings of their size
+	for k := 2; k > 0; k-- { // add the largest terms one by one, for fewer roundings of their size
 		p = b.Add(b.Mul(p, u), b.Number(excessTerms[k]))
 	}
 	g, gl := fastSum(b, h, b.Add(hl, b.Mul(u, p)))
@@ -55,19 +55,20 @@ func excessOf(b *Builder, t Value) (high, low Value) {
 // pair is a number in two parts.
 type pair struct{ high, low Value }
 
-// ratioAt is t + E(t).
+// ratioAt returns t + E(t), and E(t).
 func ratioAt(b *Builder, t Value) (s pair, excess Value) {
 	q, ql := excessOf(b, t)
 	h, l := twoSum(b, t, q)
 	return pair{h, b.Add(l, ql)}, q
 }
 
-// movedBy is it at t + tl: the derivative of s = t + E is s·E.
+// movedBy converts s = t + E(t) to its value at t + tl, for a small tl: the derivative of s is s·E.
 func (s pair) movedBy(b *Builder, excess, tl Value) pair {
 	return pair{s.high, b.Add(s.low, b.Mul(tl, b.Mul(s.high, excess)))}
 }
 
-// gaussian is exp(-high-low-c-cl) in two parts, times 2^k; scale multiplies by that.
+// gaussian returns exp(-high-low-c-cl) in two parts, without a factor 2^k; scale multiplies by that
+// factor.
 func gaussian(b *Builder, high, low Value, c, cl float64) (e pair, scale func(Value) Value) {
 	x, xl := twoSum(b, b.Neg(high), b.Number(-c))
 	xl = b.Sub(xl, b.Add(low, b.Number(cl)))
@@ -80,7 +81,7 @@ func gaussian(b *Builder, high, low Value, c, cl float64) (e pair, scale func(Va
 	return e, func(y Value) Value { return b.Mul(b.Mul(y, factors[0]), factors[1]) }
 }
 
-// over is a/d in two parts.
+// over returns a/d in two parts.
 func (a pair) over(b *Builder, d pair) pair {
 	k := b.Div(b.Number(1), d.high)
 	q := b.Mul(a.high, k)
@@ -88,16 +89,16 @@ func (a pair) over(b *Builder, d pair) pair {
 	return pair{q, b.Mul(rest, k)}
 }
 
-// less is n - q - ql for q ≤ n, in two parts.
+// less returns n - q - ql in two parts, for q ≤ n.
 func less(b *Builder, n float64, q, ql Value) pair {
 	w := b.Sub(b.Number(n), q)
 	return pair{w, b.Sub(b.Sub(b.Sub(b.Number(n), w), q), ql)}
 }
 
-// magnitude is |x| but not more than most.
+// magnitude returns |x|, but at most most.
 func magnitude(b *Builder, x Value, most float64) Value { return b.Min(b.Number(most), b.Abs(x)) }
 
-// halfSquare is x²/2 in two parts, of |x| that is not more than most.
+// halfSquare returns x²/2 in two parts, with |x| limited to most.
 func halfSquare(b *Builder, x Value, most float64) (high, low Value) {
 	high, low = square(b, magnitude(b, x, most))
 	half := b.Number(0.5)
@@ -106,13 +107,14 @@ func halfSquare(b *Builder, x Value, most float64) (high, low Value) {
 
 func isLeft(b *Builder, x Value) Value { return b.Compare(LT, x, b.Number(0)) }
 
-// density is φ(x) in two parts, times a power of two that scale multiplies by.
+// density is φ(x) in two parts, without a power of two that scale multiplies by.
 type density struct {
 	pair
 	scale func(Value) Value
 }
 
-// densityAt is that at x. To x that was rounded is added what that lost, if it is given.
+// densityAt returns φ(x) or, if moved is not nil, φ(x + moved) for a small moved, such as the
+// rounding error of x.
 func densityAt(b *Builder, x Value, moved *Value) density {
 	high, low := halfSquare(b, x, beyondGaussian)
 	if moved != nil {
@@ -131,14 +133,14 @@ func phiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
 }
 
-// erfcRoutine is Erfc by the tail at t = √2 |x|, whose square is exact.
+// erfcRoutine computes Erfc from the tail at t = √2 |x|, using x² in two parts.
 func erfcRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	q := erfcOf(b, x[0])
 	left := less(b, 2, q.high, q.low)
 	return b.Select(isLeft(b, x[0]), b.Add(left.high, left.low), b.Add(q.high, q.low))
 }
 
-// erfcOf is erfc |x|.
+// erfcOf returns erfc |x|.
 func erfcOf(b *Builder, x Value) pair {
 	m := magnitude(b, x, 28)
 	t := b.Mul(m, b.Number(sqrt2))
@@ -155,7 +157,7 @@ func erfcOf(b *Builder, x Value) pair {
 	return pair{scale(q.high), scale(q.low)}
 }
 
-// erfTerms are erf(x)/x - 1 in powers of x² for |x| ≤ 0.75.
+// erfTerms are the coefficients of erf(x)/x - 1 in powers of x² for |x| ≤ 0.75.
 var erfTerms = []float64{
 	0.1283791670955126, -0.37612638903183754, 0.11283791670955087, -0.026866170645118446,
 	0.005223977625222192, -0.0008548327001135946, 0.00012055331545294116, -1.4925589383821143e-05,
@@ -177,7 +179,7 @@ func phiExcessRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return phiExcessOf(b, x[0], e, el, phiRatioRight(b, pair{s, b.Add(sl, el)}, densityAt(b, x[0], nil)))
 }
 
-// phiExcessOf is it by the excess on the left, by the ratio on the right.
+// phiExcessOf returns PhiExcess(x): E on the left, x + r on the right, where r is φ/Φ.
 func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
 	right, low := twoSum(b, x, r.high)
 	right = b.Select(b.Compare(GT, x, b.Number(beyondGaussian)), x, b.Add(right, b.Add(low, r.low)))
@@ -185,7 +187,7 @@ func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
 	return b.Select(isLeft(b, x), left, right)
 }
 
-// phiRatioRoutine: on the left it is |x| + E.
+// phiRatioRoutine computes φ(x)/Φ(x); on the left it is |x| + E.
 func phiRatioRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], math.MaxFloat64))
 	return phiRatioOf(b, x[0], s, phiRatioRight(b, s, densityAt(b, x[0], nil)))
@@ -196,7 +198,7 @@ func phiRatioOf(b *Builder, x Value, s, r pair) Value {
 	return b.Select(isLeft(b, x), left, b.Add(r.high, r.low))
 }
 
-// phiExcessAndRatioRoutine is phiExcessRoutine and phiRatioRoutine.
+// phiExcessAndRatioRoutine computes both phiExcessRoutine and phiRatioRoutine.
 func phiExcessAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	t := magnitude(b, x[0], math.MaxFloat64)
 	e, el := excessOf(b, t)
@@ -206,7 +208,7 @@ func phiExcessAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	return [2]Value{phiExcessOf(b, x[0], e, el, r), phiRatioOf(b, x[0], s, r)}
 }
 
-// phiRatioRight is φ/(1-φ/s) = φ + φ·φ/(s-φ), in two parts.
+// phiRatioRight returns φ/(1-φ/s) = φ + φ·φ/(s-φ), in two parts.
 func phiRatioRight(b *Builder, s pair, f density) pair {
 	e := pair{f.scale(f.high), f.scale(f.low)}
 	d := b.Sub(s.high, e.high)
@@ -218,14 +220,15 @@ func phiRatioRight(b *Builder, s pair, f density) pair {
 	return pair{y, b.Add(yl, b.Add(e.low, b.Mul(e.low, z.high)))}
 }
 
-// logPhiRoutine: see logTail; what is added is -x²/2 on the left and nothing on the right.
+// logPhiRoutine computes log Φ(x) by logTail, with T + Tl equal to -x²/2 on the left and 0 on the
+// right.
 func logPhiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
 	return logTail(b, x[0], b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
 }
 
-// logPhiAndRatioRoutine is logPhiRoutine and phiRatioRoutine.
+// logPhiAndRatioRoutine computes both logPhiRoutine and phiRatioRoutine.
 func logPhiAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
@@ -238,16 +241,16 @@ func logPhiAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	return [2]Value{log, b.Select(left, all, b.Add(right.high, right.low))}
 }
 
-// maxTail is beyond where E is nothing beside x.
+// maxTail is a number beyond which E is negligible compared with x.
 const maxTail = 1e300
 
-// logTail is T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, plus log Φ(x) for x ≥ 0.
+// logTail returns T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, or plus log Φ(x) for x ≥ 0.
 func logTail(b *Builder, x Value, T, Tl Value) Value {
 	s, _ := ratioAt(b, magnitude(b, x, maxTail))
 	return logOfTail(b, x, s, densityAt(b, x, nil), T, Tl)
 }
 
-// logOfTail is it by t + E and φ.
+// logOfTail is logTail, given s = t + E and the density e at x.
 func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
 	q := e.over(b, s)
 	right := less(b, 1, e.scale(q.high), e.scale(q.low))
@@ -261,13 +264,13 @@ func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
 	y, yl := twoSum(b, T, b.Keep(left, b.Number(-logSqrt2Pi)))
 	z, zl := twoSum(b, y, h)
 	low := b.Add(b.Add(yl, zl), b.Add(b.Add(l, Tl), b.Keep(left, b.Number(-logSqrt2PiLow))))
-	// Infinities are no numbers by now.
+	// Infinite arguments have become NaN by now.
 	infinite := b.Either(b.Compare(EQ, T, b.Number(math.Inf(-1))), b.Compare(EQ, x, b.Number(math.Inf(-1))))
 	return b.Select(infinite, b.Number(math.Inf(-1)), b.Add(z, low))
 }
 
-// expModTail is what the functions of the exponentially modified normal distribution share: t =
-// z-v, E, t + E and φ there.
+// expModTail holds what the functions of the exponentially modified normal distribution share: t =
+// z-v and, at |t|, E, |t| + E and φ.
 type expModTail struct {
 	t, excess, excessLow Value
 	s                    pair
@@ -285,8 +288,8 @@ func expModTailAt(b *Builder, z, v Value) expModTail {
 	return expModTail{t, e, el, s, densityAt(b, t, &tl)}
 }
 
-// log is -z²/2 + log(1/√(2π)(t+E)) for t = v-z > 0, else v(v/2 - z) + log Φ(-t): sums of negative
-// numbers both.
+// log returns -z²/2 + log(1/√(2π)(t+E)) if t = v-z > 0, else v(v/2 - z) + log Φ(-t). All terms are
+// negative, so they do not cancel.
 func (x expModTail) log(b *Builder, z, v Value) Value {
 	left := isLeft(b, x.t)
 	high, low := halfSquare(b, z, 1e200)
@@ -311,7 +314,7 @@ func expModSlopeRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return expModTailAt(b, x[0], x[1]).slope(b)
 }
 
-// expModTailAndSlopeRoutine is logExpModTailRoutine and expModSlopeRoutine.
+// expModTailAndSlopeRoutine computes both logExpModTailRoutine and expModSlopeRoutine.
 func expModTailAndSlopeRoutine(b *Builder, x []Value) [2]Value {
 	t := expModTailAt(b, x[0], x[1])
 	return [2]Value{t.log(b, x[0], x[1]), t.slope(b)}
@@ -335,8 +338,7 @@ func smallerTail(b *Builder, p Value) Value {
 	return b.Select(b.Compare(GT, p, b.Number(0.5)), b.Sub(b.Number(1), p), p)
 }
 
-// invPhiOf is it of a number that is not 0 and not 1, with the logarithm of its smaller
-// tail.
+// invPhiOf returns the quantile for p other than 0 and 1. l is the logarithm of the smaller tail.
 func invPhiOf(b *Builder, p, l Value) Value {
 	q := b.Sub(p, b.Number(0.5))
 	r := b.Sqrt(b.Neg(l))
@@ -359,7 +361,7 @@ func invPhiAll(b *Builder, x []Value) Value {
 	return b.Select(between(b, p, 0, 1), y, b.Number(math.NaN()))
 }
 
-// quotient is a quotient of polynomials.
+// quotient returns a quotient of polynomials.
 func quotient(b *Builder, x Value, numerator, denominator []float64) Value {
 	return b.Div(horner(b, x, numerator), horner(b, x, denominator))
 }

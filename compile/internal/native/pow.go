@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// powRoutine is x to the power of y, see kernel.Pow: the logarithm in two parts, times
-// the exponent, and the exponential.
+// powRoutine computes x to the power of y, see kernel.Pow: the exponential of y times the
+// logarithm, which has two parts.
 func powRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	high, low := powLog(b, lookUp(b, x[0]))
@@ -19,7 +19,7 @@ func powRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return e.direct(b, &tail)
 }
 
-// powLog is the logarithm of a normal number, in two parts.
+// powLog returns the logarithm of a normal number, in two parts.
 func powLog(b *Builder, e entry) (high, low Value) {
 	zh := upper(b, e.z)
 	rh, rl := b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv)
@@ -45,13 +45,13 @@ func powLog(b *Builder, e entry) (high, low Value) {
 	return l, b.Add(low, b.Sub(high, l))
 }
 
-// twice is the product of a number in two parts and y, in two parts.
+// twice returns y times a number in two parts, in two parts.
 func twice(b *Builder, high, low, y Value) (Value, Value) {
 	e := b.Mul(high, y)
 	return e, b.Add(b.Mul(low, y), b.MulAdd(high, y, b.Neg(e)))
 }
 
-// powAll is the power of any numbers.
+// powAll computes x to the power of y for any numbers.
 func powAll(b *Builder, x []Value) Value {
 	zero, one, inf := b.Number(0), b.Number(1), b.Number(math.Inf(1))
 	base, y := x[0], x[1]
@@ -66,14 +66,14 @@ func powAll(b *Builder, x []Value) Value {
 	high = b.Select(b.Compare(EQ, mag, zero), b.Number(math.Inf(-1)), high)
 	high = b.Select(b.Compare(EQ, mag, inf), inf, high)
 	high, low = twice(b, high, low, y)
-	// Beyond the range the low part is of no matter, and may be no number.
+	// Beyond the range of the exponential the low part does not matter, and may be NaN.
 	low = b.Keep(b.Compare(LT, b.Abs(high), b.Number(800)), low)
 	var tail Value
 	s := reduce(b, within(b, high), &tail)
 	s.rest = b.Add(s.rest, low)
 	p := s.everywhere(b, &tail)
-	// The sign: negative if the base is and the exponent is odd; no number if the base
-	// is negative and finite and the exponent no integer.
+	// The result is negative if the base is negative and the exponent is odd. It is NaN if the base
+	// is negative and finite and the exponent is no integer.
 	trunc := b.Round(Trunc, y)
 	half := b.Mul(y, b.Number(0.5))
 	odd := b.Both(b.Compare(EQ, trunc, y), b.Compare(NEQ, b.Round(Trunc, half), half))
@@ -81,7 +81,7 @@ func powAll(b *Builder, x []Value) Value {
 	finite := b.Both(b.Compare(LT, base, zero), b.Compare(GE, base, b.Number(-math.MaxFloat64)))
 	none := b.Either(b.Both(finite, b.Compare(NEQ, trunc, y)), b.Compare(UNORD, base, base))
 	p = b.Select(none, b.Number(math.NaN()), p)
-	// What is 1 whatever the other number is.
+	// Powers that are 1 even if the other number is NaN.
 	is1 := b.Either(b.Compare(EQ, y, zero), b.Compare(EQ, base, one))
 	is1 = b.Either(is1, b.Both(b.Compare(EQ, base, b.Number(-1)), b.Compare(EQ, b.Abs(y), inf)))
 	return b.Select(is1, one, p)

@@ -6,10 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// The cube root, and the root of a sum of two squares.
+// This file: the cube root, and the square root of a sum of two squares.
 
-// cubeTerms are cube roots of z in powers of z - 1.5, for z from 1 to 2, to a part in ten
-// thousand: by interpolation at Chebyshev's points.
+// cubeTerms are the coefficients of the cube root of z in powers of z - 1.5, for z from 1 to 2,
+// with a relative error of 1e-4. They interpolate at Chebyshev's points.
 var cubeTerms = []float64{1.1447918716844296, 0.2543427306341776, -0.05899331361608753, 0.022148699208245196}
 
 func cbrtRoutine(b *Builder, x []Value, slow func(Value)) Value {
@@ -18,8 +18,8 @@ func cbrtRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return signOf(b, cbrtOf(b, m), x[0])
 }
 
-// cbrtAll multiplies subnormal numbers by a power of two first. What is 0, infinite or no
-// number is its own root.
+// cbrtAll first multiplies subnormal numbers by a power of two. Zeros, infinities and NaN are their
+// own roots.
 func cbrtAll(b *Builder, x []Value) Value {
 	m := b.Abs(x[0])
 	y := cbrtOf(b, b.Select(b.Compare(LT, m, b.Number(normal)), b.Mul(m, b.Number(0x1p54)), m))
@@ -28,10 +28,10 @@ func cbrtAll(b *Builder, x []Value) Value {
 	return b.Select(has, signOf(b, y, x[0]), x[0])
 }
 
-// cbrtOf is the cube root of a normal number t·8^q with t from 1 to 8. A polynomial gives a first
-// approximation; each of Halley's two steps cubes its relative error. The second step starts with
-// so few bits that the cube is exact in two parts. So the error is little more than half a unit in
-// the last place.
+// cbrtOf returns the cube root of a normal number t·8^q with t from 1 to 8. A polynomial gives a
+// first approximation; each of Halley's two steps cubes its relative error. The second step starts
+// from a number with so few bits that its cube is exact in two parts. So the error is little more
+// than half a unit in the last place.
 func cbrtOf(b *Builder, m Value) Value {
 	two := b.Number(2)
 	k, power, _ := split(b, m, math.Float64bits(1))
@@ -52,21 +52,21 @@ func cbrtOf(b *Builder, m Value) Value {
 	h := upper(b, s)
 	rest := b.Sub(b.Sub(t, b.Mul(h, y)), b.Mul(b.Sub(s, h), y))
 	y = b.Add(y, b.Div(b.Mul(y, rest), b.Add(b.Mul(two, b.Mul(s, y)), t)))
-	// Times 2^q, by way of q as the lowest bits of a number.
+	// Multiply by 2^q; adding a large number puts q into the lowest bits.
 	return b.Mul(y, b.Shl(b.Add(q, b.Number(routines.Shift+1023)), 52))
 }
 
 func hypotRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	p, q := b.Abs(x[0]), b.Abs(x[1])
-	// the greater one is q where p is none
+	// Max returns q if p is NaN, so check p too
 	slow(b.Both(between(b, b.Max(p, q), minLength, maxLength), b.Compare(EQ, p, p)))
 	return lengthOf(b, p, q)
 }
 
-// Squares of numbers between these are ordinary.
+// Squares of numbers between these neither overflow nor underflow.
 const minLength, maxLength = 1e-140, 1e150
 
-// lengthOf is √(p²+q²).
+// lengthOf returns √(p²+q²).
 func lengthOf(b *Builder, p, q Value) Value {
 	long, short := b.Max(p, q), b.Min(p, q)
 	h, hl := square(b, long)
@@ -75,8 +75,8 @@ func lengthOf(b *Builder, p, q Value) Value {
 	return b.Add(y.high, y.low)
 }
 
-// hypotAll multiplies by a power of two first; if one is infinite, so is it, whatever the
-// other one is.
+// hypotAll first multiplies by a power of two. If one number is infinite, so is the result,
+// whatever the other is.
 func hypotAll(b *Builder, x []Value) Value {
 	p, q := b.Abs(x[0]), b.Abs(x[1])
 	inf := b.Number(math.Inf(1))

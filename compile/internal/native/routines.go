@@ -54,7 +54,7 @@ const (
 	Atanh
 	Cbrt
 	Hypot
-	// Pairs of functions: see together.
+	// Pairs of functions that are computed together, see together.
 	logPhiAndRatio
 	phiExcessAndRatio
 	expModTailAndSlope
@@ -64,23 +64,22 @@ const (
 // routine is the definition of a routine.
 type routine struct {
 	operands int
-	// main computes the function. Unless ordinary holds in all lanes, it calls slow, and rest
-	// computes the function instead; for ordinary numbers rest must give the same result. Without
-	// rest, main never calls slow.
+	// main computes the function for ordinary numbers. It passes slow the truth that its operands
+	// are ordinary. If this does not hold in all lanes, rest computes the function instead; for
+	// ordinary numbers rest must give the same result. Without rest, main never calls slow.
 	main func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	rest func(b *Builder, x []Value) Value
-	// first is a faster way to the same bits, for some of the ordinary numbers; machine code tries
-	// it first.
+	// first is a faster way to compute the same bits for some of the ordinary numbers. Machine code
+	// tries it first.
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	// both is the code of a routine that computes two functions.
 	both func(b *Builder, x []Value) [2]Value
-	// name and doc are those of the function in package ad/kernel/routines that is printed from the
-	// routine, and file is the name of its file; "": none is printed.
+	// name, doc and file are the name, comment and file of the function in package
+	// ad/kernel/routines that is printed from the routine; "": none is printed.
 	name, doc, file string
 }
 
-// body returns a function of a row; nil if there is no machine code, so that the linker can leave
-// it out.
+// body returns f, or nil if there is no machine code. The linker can then leave f out.
 func body[F any](f F) (none F) {
 	if !Supported {
 		return none
@@ -188,9 +187,9 @@ func init() {
 
 func (r Routine) operands() int { return routineTable[r].operands }
 
-// together has pairs of routines with the same operands that share much of their work, mostly a
-// function and its derivative, by the routine that computes both. Code that calls both calls that
-// one; the results have the same bits.
+// together lists pairs of routines with the same operands that share much of their work, mostly a
+// function and its derivative. The key is the routine that computes both. It replaces calls of the
+// two, with the same bits.
 var together = map[Routine][2]Routine{
 	logPhiAndRatio:    {LogPhi, PhiRatio},
 	phiExcessAndRatio: {PhiExcess, PhiRatio},
@@ -236,7 +235,8 @@ func (a *Asm) Routines() {
 	}
 }
 
-// unlessSlow generates code that jumps to slow unless all numbers are ordinary.
+// unlessSlow generates code that computes a function, and jumps to slow unless all numbers are
+// ordinary.
 func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Value)) Value, slow Label) {
 	a.compute(n, operands, one(func(b *Builder, x []Value) Value {
 		return text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
@@ -247,12 +247,13 @@ func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Valu
 // noValue is the absent value.
 const noValue = Value(-1)
 
-// one converts a function with one result.
+// one converts a function with one result to one with two, the second absent.
 func one(f func(b *Builder, x []Value) Value) func(b *Builder, x []Value) [2]Value {
 	return func(b *Builder, x []Value) [2]Value { return [2]Value{f(b, x), noValue} }
 }
 
-// compute generates code that computes register 0, or the first two, from the first registers.
+// compute generates code for a function of the first registers. The result is register 0, or the
+// first two.
 func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	frame := a.Frame(n)
 	frame.inner = true
@@ -271,8 +272,8 @@ func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	a.Return()
 }
 
-// The tables of exponentials and logarithms: words, and triples of a reciprocal and
-// its logarithm in two parts.
+// The tables of exponentials and logarithms: words, and triples of a reciprocal and its logarithm
+// in two parts.
 var (
 	expTable = uintptr(unsafe.Pointer(&routines.ExpTable))
 	logTable = uintptr(unsafe.Pointer(&routines.LogTable))
@@ -280,16 +281,16 @@ var (
 
 const normal = 0x1p-1022
 
-// between is the truth of lo ≤ x ≤ hi.
+// between returns the truth of lo ≤ x ≤ hi.
 func between(b *Builder, x Value, lo, hi float64) Value {
 	return b.Both(b.Compare(GE, x, b.Number(lo)), b.Compare(LE, x, b.Number(hi)))
 }
 
-// scaled is an exponential in parts, s·(1 + p)·2^k. p is a polynomial of rest; bits are those of k,
-// without the lowest seven, which select s.
+// scaled is an exponential in parts, s·(1 + p)·2^k, where p is a polynomial of rest. The lowest
+// seven bits of bits select s; the bits above them are k.
 type scaled struct{ rest, s, bits Value }
 
-// reduce splits x for the exponential; tail, if not nil, is set to the rounding error of s.
+// reduce splits x for the exponential. If tail is not nil, it is set to the rounding error of s.
 func reduce(b *Builder, x Value, tail *Value) scaled {
 	k := b.Add(b.Mul(x, b.Number(routines.InvLn2N)), b.Number(routines.Shift))
 	bits := k
@@ -305,14 +306,14 @@ func reduce(b *Builder, x Value, tail *Value) scaled {
 	return scaled{r, s[0], bits}
 }
 
-// lost is the rounding error of the rest of x.
+// lost returns the rounding error of rest.
 func (e scaled) lost(b *Builder, x Value) Value {
 	k := b.Sub(e.bits, b.Number(routines.Shift))
 	r := b.Sub(x, b.Mul(k, b.Number(routines.Ln2NHi)))
 	return b.Sub(b.Sub(r, e.rest), b.Mul(k, b.Number(routines.Ln2NLo)))
 }
 
-// polynomial is p, with tail added if there is one.
+// polynomial returns p, plus tail unless that is nil.
 func (e scaled) polynomial(b *Builder, tail *Value) Value {
 	r := e.rest
 	r2 := b.Mul(r, r)
@@ -325,25 +326,25 @@ func (e scaled) polynomial(b *Builder, tail *Value) Value {
 	return p
 }
 
-// finish is s + s·p.
+// finish returns s + s·p.
 func (e scaled) finish(b *Builder, s Value, tail *Value) Value {
 	return b.Add(s, b.Mul(s, e.polynomial(b, tail)))
 }
 
-// direct is the exponential if the power of two is within range.
+// direct returns the exponential, if the power of two is within range.
 func (e scaled) direct(b *Builder, tail *Value) Value {
 	return e.finish(b, b.AddWord(e.s, b.Shl(e.bits, 45)), tail)
 }
 
-// everywhere multiplies by the power of two in two parts, so that the result may be
-// subnormal or infinite.
+// everywhere returns the exponential of any number. It multiplies by the power of two in two steps,
+// so that the result may be subnormal or infinite.
 func (e scaled) everywhere(b *Builder, tail *Value) Value {
 	s, factors := e.unscaled(b)
 	y := e.finish(b, s, tail)
 	return b.Mul(b.Mul(y, factors[0]), factors[1])
 }
 
-// unscaled is s without the power of two, and the latter as two factors.
+// unscaled returns s without the power of two, and the power as two factors.
 func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
 	index := b.And(e.bits, b.Word(127))
 	s = b.AddWord(e.s, b.Shl(index, 45))
@@ -358,7 +359,7 @@ func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
 	return s, factors
 }
 
-// expRoutine is the exponential by table and polynomial, of numbers between -708 and 709.
+// expRoutine computes the exponential of numbers between -708 and 709, by table and polynomial.
 func expRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(b.Both(b.Compare(GT, x[0], b.Number(-708)), b.Compare(LT, x[0], b.Number(709))))
 	return reduce(b, x[0], nil).direct(b, nil)
@@ -368,25 +369,25 @@ func expAll(b *Builder, x []Value) Value {
 	return reduce(b, within(b, x[0]), nil).everywhere(b, nil)
 }
 
-// within is x, or a value with the same exponential, 0 or infinity, if x is far out of range.
+// within returns x or, if x is far out of range, a value with the same exponential: 0 or infinity.
 func within(b *Builder, x Value) Value {
 	return b.Min(b.Number(710), b.Max(b.Number(-746), x))
 }
 
-// split splits a normal number into z·2^k, where z is between the number with the bits least and
-// twice that. power is the bits of 2^k minus those of 1, so that z has the bits of x minus these; t
-// is the bits of x minus least.
+// split splits a normal number into z·2^k. z lies between the number with the bits least and twice
+// that number. power is the bits of 2^k minus those of 1, so the bits of z are those of x minus
+// power. t is the bits of x minus least.
 func split(b *Builder, x Value, least uint64) (k, power, t Value) {
 	t = b.SubWord(x, b.Word(least))
 	power = b.And(t, b.Word(0xfff<<52))
-	// The exponent as a number, by way of a number with a known exponent.
+	// Convert the exponent to a number by placing it in the fraction of 0x1p52.
 	k = b.Or(b.Shr(b.Xor(t, b.Word(signBit)), 52), b.Number(0x1p52))
 	k = b.Sub(k, b.Number(0x1p52+2048))
 	return k, power, t
 }
 
-// entry is a normal number split for the logarithm, z·2^k, with the table's reciprocal of a number
-// near z, and its logarithm in two parts.
+// entry is a normal number z·2^k split for the logarithm, with the table's entry for a number near
+// z: its reciprocal, and its logarithm in two parts.
 type entry struct{ z, k, power, inv, high, low Value }
 
 func lookUp(b *Builder, x Value) entry {
@@ -397,13 +398,13 @@ func lookUp(b *Builder, x Value) entry {
 	return entry{b.SubWord(x, power), k, power, fields[0], fields[1], fields[2]}
 }
 
-// finish is the logarithm, plus lost if that is not nil.
+// finish returns the logarithm, plus lost unless that is nil.
 func (e entry) finish(b *Builder, lost *Value) Value {
 	h, l, p := e.parts(b, lost)
 	return b.Add(h, b.Add(l, p))
 }
 
-// parts is the logarithm as h + (l + p), where h is by far the largest.
+// parts returns the logarithm as h + (l + p), where h is by far the largest part.
 func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	zh := upper(b, e.z)
 	r := b.Add(b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv))
@@ -422,13 +423,13 @@ func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	return h, l, p
 }
 
-// over is approximately x divided by z·2^k.
+// over returns approximately x/(z·2^k).
 func (e entry) over(b *Builder, x Value) Value {
 	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), e.power), x), e.inv)
 }
 
-// exactLog is the logarithm of any number by table, with an error of little more than half a unit
-// in the last place, as a part of other functions. It first multiplies subnormal numbers by a power
+// exactLog returns the logarithm of any number by table, as a part of other functions. The error is
+// little more than half a unit in the last place. It first multiplies subnormal numbers by a power
 // of two.
 func exactLog(b *Builder, x Value) Value {
 	small := b.Compare(LT, x, b.Number(normal))
@@ -437,7 +438,7 @@ func exactLog(b *Builder, x Value) Value {
 	return logEnds(b, x, y)
 }
 
-// exactLog1p is log(1 + x) in the same way. It first divides large numbers by a power of two.
+// exactLog1p returns log(1 + x) in the same way. It first divides large numbers by a power of two.
 func exactLog1p(b *Builder, x Value) Value {
 	u := b.Add(x, b.Number(1))
 	large := b.Compare(GT, u, b.Number(0x1p1000))

@@ -1,9 +1,10 @@
 package native
 
-// This file: sums, products and quotients in two parts, a number and its rounding error. They avoid
-// fused multiply-add, which is slow where package kernel must emulate it, as in a browser.
+// This file: sums, products and quotients in two parts, which are a number and its rounding error.
+// They avoid fused multiply-add, which is slow where package kernel must emulate it, as in a
+// browser.
 
-// twoSum is x + y and its rounding error.
+// twoSum returns x + y and its rounding error.
 func twoSum(b *Builder, x, y Value) (high, low Value) {
 	high = b.Add(x, y)
 	z := b.Sub(high, x)
@@ -16,16 +17,16 @@ func fastSum(b *Builder, x, y Value) (high, low Value) {
 	return high, b.Sub(y, b.Sub(high, x))
 }
 
-// upper is x without its lowest bits: products of two such numbers are exact.
+// upper returns x without its lowest bits. Products of two such numbers are exact.
 func upper(b *Builder, x Value) Value { return b.And(x, b.Word(^uint64(1<<27-1))) }
 
-// square is x² in two parts, the first of which has few bits.
+// square returns x² in two parts, the first of which has few bits.
 func square(b *Builder, x Value) (high, low Value) {
 	h := upper(b, x)
 	return b.Mul(h, h), b.Mul(b.Sub(x, h), b.Add(x, h))
 }
 
-// remainder is n - q·d for a rounded quotient q = n/d.
+// remainder returns n - q·d for a rounded quotient q = n/d.
 func remainder(b *Builder, n, q, d Value) Value {
 	qh, dh := upper(b, q), upper(b, d)
 	r := b.Sub(n, b.Mul(qh, dh))
@@ -33,13 +34,13 @@ func remainder(b *Builder, n, q, d Value) Value {
 	return b.Sub(r, b.Mul(b.Sub(q, qh), d))
 }
 
-// product is x·y and its rounding error.
+// product returns x·y and its rounding error.
 func product(b *Builder, x, y Value) (high, low Value) {
 	high = b.Mul(x, y)
 	return high, b.Neg(remainder(b, high, x, y))
 }
 
-// polynomial is c[0] + c[1]·x + …, in four interleaved chains.
+// polynomial returns c[0] + c[1]·x + …, in four interleaved chains.
 func polynomial(b *Builder, x Value, c []float64) Value {
 	if len(c) < 8 {
 		return horner(b, x, c)

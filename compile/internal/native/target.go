@@ -2,8 +2,8 @@ package native
 
 import "strings"
 
-// vectors are the vector instructions of a target: on one number, or on as many as a register
-// holds. The result's register may also be an operand.
+// vectors has the vector instructions of a target, for one number or for vectors of one width. The
+// result's register may also be an operand.
 type vectors interface {
 	lanes() int
 	// op generates a primitive on registers: arithmetic, bits, comparison, choice.
@@ -13,7 +13,7 @@ type vectors interface {
 	folds(p prim) bool
 	opMem(p prim, imm uint64, d, a Vec, m Mem)
 	opWord(p prim, imm uint64, d, a Vec, w uint64)
-	// addProduct is d += a·the numbers at m, rounded once.
+	// addProduct adds a·(numbers at m) to d, rounded once.
 	addProduct(d, a Vec, m Mem)
 
 	copy(d, x Vec)
@@ -26,13 +26,13 @@ type vectors interface {
 	// gather loads numbers at base + 8·i for the 32-bit integers i at table; it overwrites t, u and
 	// T0.
 	gather(d, t, u Vec, base Reg, table Mem, active int)
-	// fetch loads numbers at base + 8·x plus each of the distances; it overwrites t, u,
-	// T0 and T1.
+	// fetch loads numbers at base + 8·x + distance, one result for each distance. It overwrites t,
+	// u, T0 and T1.
 	fetch(ds []Vec, t, u Vec, base Reg, distances []int32, x Vec)
 	// keepLanes sets d to x in the first active lanes, 0 in the others.
 	keepLanes(d, x Vec, active int)
 	falseTruth(d Vec)
-	// unlessAll jumps unless a truth holds in all lanes, ifAny if it holds in any.
+	// unlessAll jumps unless a truth holds in all lanes. ifAny jumps if it holds in any.
 	unlessAll(t Vec, l Label)
 	ifAny(t Vec, l Label)
 	// sum sets d to the sum of eight numbers, by the same tree on all targets: first those four
@@ -46,19 +46,19 @@ type Target struct {
 	Lanes   int    // lanes of a vector register
 	Vectors int    // vector registers that code may use
 	Truths  int    // registers of truths; 0: truths are in vector registers
-	own     int    // numbers of scratch memory that instructions use
+	own     int    // numbers of scratch memory needed by the instructions themselves
 	// make returns the instructions: on general registers, on one number, on the narrowest vectors
 	// and on full registers.
 	make func() (general, [3]vectors)
-	// found reports whether this processor, its system included, runs the code.
+	// found reports whether this processor and its system can run the code.
 	found func() bool
 }
 
 // Targets lists all targets, the best first.
 var Targets = []*Target{avx512Target, avx2Target, neonTarget}
 
-// Find returns the target with this name, in any case; without a name, the best one that this
-// processor runs; nil if there is none.
+// Find returns the target with this name, in any case, or nil. Without a name it returns the best
+// target that this processor can run, or nil.
 func Find(name string) *Target {
 	for _, t := range Targets {
 		if (name == "" || strings.EqualFold(name, t.Name)) && t.found() {
@@ -68,7 +68,7 @@ func Find(name string) *Target {
 	return nil
 }
 
-// Asm makes code for a target.
+// Asm generates code for a target.
 type Asm struct {
 	general
 	Target   *Target
@@ -76,15 +76,15 @@ type Asm struct {
 	half     vectors // on the narrowest vectors
 	whole    vectors // on full registers
 	Numbers  int     // size of the scratch memory that the code needs
-	slots    []int32 // in scratch memory, for values that are in no register
+	slots    []int32 // scratch memory for values that are in no register
 	inner    []int32 // the same, for routines
 	routines [numRoutines][3]Label
-	after    []func()    // what comes behind the function
-	spare    *allocation // the last one, whose memory the next one takes
-	builders []*Builder  // whose code has been made, for the next ones
+	after    []func()    // generators of the code after the function
+	spare    *allocation // the last allocation, for reuse of its memory
+	builders []*Builder  // builders that Emit has finished with, for reuse
 }
 
-// Builder is an empty builder for one Emit, which takes it back.
+// Builder returns an empty builder for one Emit, which takes it back.
 func (a *Asm) Builder() *Builder {
 	if n := len(a.builders); n > 0 {
 		b := a.builders[n-1]
@@ -94,7 +94,7 @@ func (a *Asm) Builder() *Builder {
 	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Place, 0, 32)}
 }
 
-// giveBack takes a builder of this assembler back.
+// giveBack takes back a builder of this assembler, for reuse.
 func (a *Asm) giveBack(b *Builder) {
 	if b.of == a && !b.free {
 		b.Reset()
@@ -103,7 +103,7 @@ func (a *Asm) giveBack(b *Builder) {
 	}
 }
 
-// NewAsm is an assembler for a target.
+// NewAsm returns an assembler for a target.
 func (t *Target) NewAsm() *Asm {
 	a := &Asm{Target: t, Numbers: t.own}
 	var vs [3]vectors
@@ -112,8 +112,7 @@ func (t *Target) NewAsm() *Asm {
 	return a
 }
 
-// routineVectors is the number of vector registers, from 0 on, that routines with these
-// instructions use.
+// routineVectors returns the number of vector registers, counted from 0, that routines may use.
 func (a *Asm) routineVectors(v vectors) int {
 	if a.Target.Vectors > 16 && (a.Target.Truths == 0 || v == a.whole) {
 		return 12
@@ -132,7 +131,7 @@ func (a *Asm) Reserve(n int) int32 {
 	return int32(at)
 }
 
-// After defers code to the end of the function.
+// After defers the generation of code to the end of the function.
 func (a *Asm) After(f func()) { a.after = append(a.after, f) }
 
 // End ends a function and generates the deferred code.
