@@ -2,11 +2,11 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// checkpoint is checkpointing for reverse mode. It keeps the results of while loops in the steps of
-// scans, above all their histories, for each step. The derivative of the scan reads them (ad.Scan)
-// instead of running the loops again. Solvers of differential equations are such loops, one for
-// each output time. An epidemic of 14 days takes 23 instead of 29 µs, an implicit one with an
-// algebraic equation 0.33 instead of 0.52 ms.
+// checkpoint is checkpointing for reverse mode. For each step of a scan, it keeps the results of
+// the while loops in the step, above all their histories. The derivative of the scan reads them
+// (ad.Scan) instead of running the loops again. Solvers of differential equations are such loops,
+// one for each output time. An epidemic of 14 days takes 23 instead of 29 µs, an implicit one with
+// an algebraic equation 0.33 instead of 0.52 ms.
 //
 // Histories have room for many trips, although most loops make few, so the kept numbers are
 // bounded, per step and in total.
@@ -14,7 +14,7 @@ func checkpoint(g *ad.Graph) *ad.Graph { return keepElements(keepLoops(g)) }
 
 // keepLoops keeps the results of while loops.
 func keepLoops(g *ad.Graph) *ad.Graph {
-	more := map[ad.Ref]int{} // number of values more that a scan keeps
+	more := map[ad.Ref]int{} // by scan: number of additional values that it keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {
 			if k := toCheckpoint(n); k > 0 {
@@ -47,7 +47,8 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// keeping is a body with the results of its while loops among its outputs, from index place on.
+// keeping returns a body with additional outputs, from index place on: the results of its while
+// loops.
 func keeping(body *ad.Graph, place int) *ad.Graph {
 	to := body.Sibling()
 	var kept []ad.Ref
@@ -79,8 +80,8 @@ func keeping(body *ad.Graph, place int) *ad.Graph {
 	return to
 }
 
-// toCheckpoint is the number of results of the while loops in the steps of a scan; 0 if there are
-// none or they are too large.
+// toCheckpoint returns the number of results of the while loops in the steps of a scan; 0 if there
+// are none or if they are too large.
 func toCheckpoint(n *ad.Node) (values int) {
 	s := n.Attr.(*ad.Scan)
 	size := 0

@@ -81,7 +81,7 @@ func TestCheckpoints(t *testing.T) {
 	if g := density(false); checkpoint(g) == g {
 		t.Error("nothing is kept")
 	}
-	for i := range [2]int{} { // loops that leave too much are left alone
+	for i := range [2]int{} { // loops with too large results must not change
 		g := ad.NewGraph()
 		shape := []int{maxCheckpointed}
 		body := ad.NewGraph()
@@ -98,8 +98,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// forwardLoops is in how many scans a loop runs whose condition is that of TestCheckpoints: what is
-// less is compared with a sum.
+// forwardLoops returns the number of scans that contain the loop of TestCheckpoints as it runs
+// forward.
 func forwardLoops(g *ad.Graph) (n int) {
 	for i := range g.Nodes {
 		if s, ok := g.Nodes[i].Attr.(*ad.Scan); ok && slices.ContainsFunc(s.Body.Nodes, func(m ad.Node) bool {

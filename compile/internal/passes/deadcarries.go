@@ -22,32 +22,32 @@ func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
 	return needsOf(g, o).trimmed(all[:len(g.Outputs)], all[:len(g.Inputs)])
 }
 
-// regionUse is what of a region is needed: by argument, which are the inputs of its bodies, and
-// by result; and the needs of its bodies, in the order of ad.Node.Bodies.
+// regionUse describes the parts of a region that are needed: arguments, results and, for each body
+// in the order of ad.Node.Bodies, its needs. Arguments are the inputs of the bodies.
 type regionUse struct {
 	layout        ad.Layout
-	parts         []ad.Part // where its results come from
+	parts         []ad.Part // the origin of each result
 	args, results []bool
 	bodies        []*needs
 }
 
-// needs are the nodes of a graph that are needed, and what they need of regions. A body has
-// needs for each region that it is the body of.
+// needs describes the nodes of a graph that are needed, and the parts of its regions. A body has
+// separate needs for each region that contains it.
 type needs struct {
 	g    *ad.Graph
 	live []bool
 	uses map[ad.Ref]*regionUse
 
 	inputs map[ad.Ref]int // their positions
-	region *needs         // where the region is whose body g is; nil: nowhere
+	region *needs         // needs of the graph with the region whose body g is; nil: none
 	at     ad.Ref         // that region
-	first  int            // which of its arguments the first input is
+	first  int            // index of the region's argument for the first input of g
 
 	all *demands
 }
 
-// demands is what was found to be needed whose own needs are not yet: what is needed only
-// grows, and each node of each body is looked at once, however deep regions lie in one another.
+// demands lists needed nodes whose own needs have not been followed yet. Needs only grow, and each
+// node of each body is visited once, however deeply regions are nested.
 type demands struct {
 	o     *Options
 	todo  []demand
@@ -60,7 +60,7 @@ type demand struct {
 	r ad.Ref
 }
 
-// needsOf is what outputs of g, all of them, and its effects need.
+// needsOf returns the needs of a graph of which all outputs and side effects are needed.
 func needsOf(g *ad.Graph, o *Options) *needs {
 	all := &demands{o: o, acts: map[*ad.Graph]bool{}}
 	s := all.open(g, nil, ad.None, 0)
@@ -82,7 +82,8 @@ func needsOf(g *ad.Graph, o *Options) *needs {
 	}
 }
 
-// open begins the needs of a graph with what is needed whoever reads it.
+// open starts the needs of a graph: it marks the nodes that are needed whether or not anything
+// reads them.
 func (all *demands) open(g *ad.Graph, region *needs, at ad.Ref, first int) *needs {
 	s := &needs{g: g, live: make([]bool, len(g.Nodes)), uses: map[ad.Ref]*regionUse{},
 		inputs: make(map[ad.Ref]int, len(g.Inputs)), region: region, at: at, first: first, all: all}
@@ -100,8 +101,9 @@ func (all *demands) open(g *ad.Graph, region *needs, at ad.Ref, first int) *need
 	return s
 }
 
-// mustStay reports whether a node that is no effect must stay whoever reads it: it draws numbers,
-// or may fail. Elements at computed places are checked apart, where the program asks for them.
+// mustStay reports whether a node that is no side effect must stay even if nothing reads it: it
+// draws random numbers, or may fail. OpTake does not count: its positions are checked by separate
+// nodes.
 func (all *demands) mustStay(n *ad.Node) bool {
 	if n.Op.Row().Class != ad.Region {
 		return n.Op != ad.OpTake && mustRun(n)
@@ -118,7 +120,7 @@ func (all *demands) mustStay(n *ad.Node) bool {
 	})
 }
 
-// mark notes that a node is needed.
+// mark records that a node is needed.
 func (s *needs) mark(r ad.Ref) {
 	if !s.live[r] {
 		s.live[r] = true
@@ -126,7 +128,7 @@ func (s *needs) mark(r ad.Ref) {
 	}
 }
 
-// visit notes what a node needs that is needed.
+// visit marks the needs of a needed node.
 func (s *needs) visit(r ad.Ref) {
 	n := &s.g.Nodes[r]
 	switch {
@@ -148,7 +150,7 @@ func (s *needs) visit(r ad.Ref) {
 	}
 }
 
-// use is what is needed of the region at r, which is needed.
+// use returns the use of the region at r, which is needed.
 func (s *needs) use(r ad.Ref) *regionUse {
 	u := s.uses[r]
 	if u != nil {
@@ -171,8 +173,8 @@ func (s *needs) use(r ad.Ref) *regionUse {
 	return u
 }
 
-// arg notes that an argument of a region is needed: of a loop that carries it, what it becomes
-// in each trip, too.
+// arg records that an argument of a region is needed. If a loop carries it, its next value in each
+// trip is needed too.
 func (s *needs) arg(r ad.Ref, i int) {
 	u, n := s.use(r), &s.g.Nodes[r]
 	if u.args[i] {
@@ -185,14 +187,14 @@ func (s *needs) arg(r ad.Ref, i int) {
 	}
 }
 
-// repeated is what is needed of the body that repeats.
+// repeated returns the needs of the body that repeats.
 func (u *regionUse) repeated() *needs { return u.bodies[len(u.bodies)-1] }
 
-// output notes that an output of a body is needed.
+// output records that an output of a body is needed.
 func (s *needs) output(k int) { s.mark(s.g.Outputs[k]) }
 
-// result notes that a result of a region is needed: of what a loop carries its end and its
-// history are had by carrying it.
+// result records that a result of a region is needed. The final value and the history of a carried
+// value need the carried value itself.
 func (s *needs) result(r ad.Ref, i int) {
 	u := s.use(r)
 	if u.results[i] {
@@ -211,8 +213,8 @@ func (s *needs) result(r ad.Ref, i int) {
 	}
 }
 
-// keepLanes has all of a region of lanes if nothing of what it is known to need has lanes: they
-// must come from somewhere.
+// keepLanes marks all of a region in lanes if none of its needed arguments has lanes: the lanes
+// must come from some argument.
 func (s *needs) keepLanes(r ad.Ref) {
 	u, n := s.use(r), &s.g.Nodes[r]
 	for i, a := range n.Args {
@@ -228,7 +230,7 @@ func (s *needs) keepLanes(r ad.Ref) {
 	}
 }
 
-// outputs are those of a body that are needed.
+// outputs reports which outputs of a body are needed.
 func (u *regionUse) outputs() []bool {
 	need := make([]bool, len(u.repeated().g.Outputs))
 	copy(need, u.args[:u.layout.Carries])
@@ -241,7 +243,7 @@ func (u *regionUse) outputs() []bool {
 	return need
 }
 
-// trimmed is the attribute of the region without what is not needed.
+// trimmed returns the region's attribute without the parts that are not needed.
 func (u *regionUse) trimmed(n *ad.Node) any {
 	l := u.layout
 	inputs, outputs := u.args[l.First():], u.outputs()
@@ -262,7 +264,7 @@ func (u *regionUse) trimmed(n *ad.Node) any {
 	return n.Attr.(ad.RegionAttr).With(l)
 }
 
-// trimmed is what is needed of the graph, with the inputs and outputs that are kept.
+// trimmed returns the needed part of the graph, with the inputs and outputs that are kept.
 func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 	g := s.g
 	w := ad.NewRewriter(g, s.all.o.empty())
@@ -304,7 +306,7 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 	return w.To
 }
 
-// present are the results that the trimmed region has.
+// present reports which results the trimmed region has.
 func (u *regionUse) present() []bool {
 	outputs := u.outputs()
 	out := make([]bool, len(u.parts))

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// deduplicate is row deduplication. A sum over N rows of data is computed over the distinct rows,
+// deduplicate is row deduplication. It computes a sum over N rows of data over the distinct rows,
 // with weights. A row is described by known numbers, known indices, and values that are the same
 // for all rows. So discrete outcomes with categorical predictors cost as much as their contingency
 // table, whatever the number of data. The pass runs before the density is differentiated, so that
@@ -68,7 +68,7 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// checkedIn returns the sum whose rows a node checks; nil if it is no such check.
+// checkedIn returns the merged sum whose rows n checks; nil if n is no such check.
 func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
 	if c, ok := n.Attr.(*ad.Check); ok && n.Op == ad.OpCheck && c.Elements == nil {
 		return covered[n.Args[0]]
@@ -76,7 +76,7 @@ func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
 	return nil
 }
 
-// neededBeside marks the nodes that outputs and side effects need although the sums are merged.
+// neededBeside marks the nodes that outputs and side effects still need when the sums are merged.
 func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	needed := make([]bool, len(g.Nodes))
 	for _, r := range slices.Concat(g.Outputs, g.SideEffects) {
@@ -94,10 +94,10 @@ func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	return needed
 }
 
-// pays reports whether the distinct rows cost less than the rows that need not be computed any
-// more. Values that another sum needs are computed for all rows as before, and again for the
-// distinct rows. So the sum of logarithms of repeated scales is not worth merging if residuals are
-// divided by the scales: two posteriors took 1.1 and 1.2 times as long.
+// pays reports whether the distinct rows cost less than the rows that they make unnecessary. Values
+// that another sum needs are computed for all rows as before, and again for the distinct rows. So
+// the sum of logarithms of repeated scales is not worth merging if residuals are divided by the
+// scales: two posteriors took 1.1 and 1.2 times as long.
 func (m *merged) pays(needed []bool) bool {
 	saved, added := 0, 0
 	for r, is := range m.row {
@@ -130,7 +130,7 @@ func rowCost(g *ad.Graph, n *ad.Node) int {
 	return 4 * each
 }
 
-// merged describes a sum over rows of which some are equal.
+// merged describes a sum over rows some of which are equal.
 type merged struct {
 	old     *ad.Graph
 	root    ad.Ref
@@ -144,7 +144,7 @@ type merged struct {
 	made    map[ad.Ref]ad.Ref
 }
 
-// mergeable returns the sum that a node is, if at most three quarters of its rows are distinct; nil
+// mergeable returns node r as a merged sum if at most three quarters of its rows are distinct; nil
 // otherwise.
 func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 	n := &g.Nodes[r]
@@ -176,8 +176,8 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 	return m
 }
 
-// of reports whether r has a part for each row that is a function of the known description of the
-// row, and refines the classes by it. It is also false once there are too many classes.
+// of reports whether r consists of rows that depend only on the known description of a row. If so,
+// it refines the classes by r. It also returns false once there are too many classes.
 func (m *merged) of(r ad.Ref) bool {
 	is, known := m.row[r]
 	if !known && m.spend(1) {
@@ -187,7 +187,7 @@ func (m *merged) of(r ad.Ref) bool {
 	return is
 }
 
-// spend counts n steps and reports whether they were left.
+// spend counts n steps against the limit and reports whether they were within it.
 func (m *merged) spend(n int) bool {
 	*m.left -= n
 	return *m.left >= 0
@@ -219,7 +219,7 @@ func (m *merged) look(r ad.Ref) bool {
 	return false
 }
 
-// array is of for a value whose first dimension is that of rows.
+// array is `of` for a value whose first dimension is the rows.
 func (m *merged) array(n *ad.Node) bool {
 	switch n.Op {
 	case ad.OpConst:
@@ -273,8 +273,8 @@ func (m *merged) array(n *ad.Node) bool {
 	return true
 }
 
-// aligned reports whether an index goes through the rows of a value of type t and stays within
-// each.
+// aligned reports whether the first dimension of an index visits the rows of a value of type t in
+// order, and whether the rest stays within a row.
 func (m *merged) aligned(ix ad.Index, t ad.Type) bool {
 	if t.Lanes > 0 || len(t.Shape) == 0 || t.Shape[0] != m.rows || len(ix.Dims) == 0 || ix.Dims[0].N != m.rows {
 		return false
@@ -305,14 +305,14 @@ func (m *merged) aligned(ix ad.Index, t ad.Type) bool {
 	return least >= 0 && most < each
 }
 
-// walk is an aligned index for the distinct rows.
+// walk returns an aligned index for the distinct rows.
 func (m *merged) walk(ix ad.Index, t ad.Type) ad.Index {
 	dims := slices.Clone(ix.Dims)
 	dims[0] = ad.Dim{N: len(m.first), Stride: t.Size() / m.rows}
 	return ad.Index{Offset: ix.Offset, Dims: dims}
 }
 
-// within is the size of a row of the argument if n takes one element of each row; else 0.
+// within returns the size of a row of the argument if n takes one element of each row; else 0.
 func (m *merged) within(n *ad.Node) int {
 	ix, t := n.Index(), m.old.Type(n.Args[0])
 	if len(ix.Dims) != 1 || ix.Dims[0].Table == nil || t.Lanes > 0 || len(t.Shape) < 2 || t.Shape[0] != m.rows {
@@ -327,8 +327,8 @@ func (m *merged) within(n *ad.Node) int {
 	return each
 }
 
-// numbers refines the classes by each known numbers per row, which are apart elements apart; if
-// that is 1, the numbers of a row are adjacent.
+// numbers refines the classes by known numbers, `each` of them per row. Those of one row are
+// `apart` elements apart; if that is 1, they are adjacent.
 func (m *merged) numbers(data []float64, apart, each int) bool {
 	for k := range each {
 		at := func(i int) int { return i*each + k }
@@ -342,14 +342,14 @@ func (m *merged) numbers(data []float64, apart, each int) bool {
 	return true
 }
 
-// A rowKey describes a row: its class so far, and the next number.
+// rowKey describes a row: its class so far, and the next number.
 type rowKey struct {
 	class int32
 	bits  uint64
 }
 
-// distinguish refines the classes by a key per row. It is false if there are too many, or not
-// enough memory: rows are merged to save time, and a model must not be refused for that.
+// distinguish refines the classes by a key per row. It returns false if there are too many classes
+// or not enough memory: rows are merged to save time, and a model must not be refused for that.
 func (m *merged) distinguish(key func(i int) uint64) bool {
 	if !m.spend(m.rows) {
 		return false
@@ -390,8 +390,8 @@ func (m *merged) distinguish(key func(i int) uint64) bool {
 // differ estimates the number of distinct rows from the keys whose hash is a multiple of
 // sampledKeys. Equal rows are all in that sample or all outside, so that its distinct keys are a
 // known share of all. It stops once there are clearly too many. For 12 million distinct rows, a
-// table of all keys took 270 MB, and a short run 10.4 s of processor time; with the sample it takes
-// 4.0.
+// table of all keys took 270 MB, and a short run took 10.4 s of processor time. With the sample the
+// run takes 4.0 s.
 func (m *merged) differ(key func(i int) uint64) int {
 	keys := map[rowKey]struct{}{}
 	enough := m.most/sampledKeys*11/10 + 1
@@ -410,7 +410,7 @@ func (m *merged) differ(key func(i int) uint64) int {
 	return min(len(keys)*sampledKeys, m.most)
 }
 
-// hash is the finalizer of SplitMix64 (Steele, Lea and Flood 2014) of the number and the class.
+// hash returns the finalizer of SplitMix64 (Steele, Lea and Flood 2014) of number and class.
 func (k rowKey) hash() uint64 {
 	h := k.bits + uint64(k.class+1)*0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -418,8 +418,8 @@ func (k rowKey) hash() uint64 {
 	return h ^ h>>31
 }
 
-// elements says which elements of a value with a part per row its counterpart has, for messages of
-// checks; nil if messages count within a row.
+// elements returns the original indices of the elements of a merged value, for messages of checks.
+// It returns nil if messages count within a row.
 func (m *merged) elements(t ad.Type) []int32 {
 	each := t.Total() / m.rows
 	if t.Lanes > 0 && !t.IsScalar() {
@@ -434,7 +434,7 @@ func (m *merged) elements(t ad.Type) []int32 {
 	return out
 }
 
-// build returns the counterpart of a value, with a part for each distinct row.
+// build returns the counterpart of a value, with only the distinct rows.
 func (m *merged) build(w *ad.Rewriter, r ad.Ref) ad.Ref {
 	if x, ok := m.made[r]; ok {
 		return x

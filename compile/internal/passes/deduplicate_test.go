@@ -79,7 +79,8 @@ func TestDeduplicateManyRows(t *testing.T) {
 		if left := g.Budget().Used(); after == g && left != used {
 			t.Errorf("%s: %d bytes are not given back", c.name, left-used)
 		}
-		// Sums of so many equal terms, one after the other, are off by rows·2⁻⁵³ at most.
+		// The rounding error of a sum of so many equal terms, added one by one, is at most
+		// rows·2⁻⁵³.
 		sameAfter(t, g, deduplicate, ad.OpInvalid, rows*0x1p-53, []float64{0.3})
 	}
 }

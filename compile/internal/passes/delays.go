@@ -7,10 +7,10 @@ import (
 )
 
 // arrayDelays is delay-line recognition. A value that a scan reads many steps after it was computed
-// is carried as many numbers, each of which becomes the next one, so that a step costs as much as
-// the distance. The pass replaces them by one array, of which a step reads and writes elements; the
-// distance then costs nothing. Tables whose cells depend on the row before are such scans, over all
-// cells.
+// is carried as many numbers, each of which becomes the next one, so that the cost of a step grows
+// with the distance. The pass replaces them by one array, and a step reads and writes single
+// elements; the distance then costs nothing. Tables whose cells depend on the previous row are such
+// scans, over all cells.
 func arrayDelays(g *ad.Graph) *ad.Graph {
 	found := map[ad.Ref][]delay{}
 	for i, live := range g.Live(g.Outputs, true) {
@@ -39,8 +39,8 @@ func arrayDelays(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// delay is a list of carried values, by index, each of which becomes the next one: the first is the
-// value of one step before.
+// delay is a list of indices of carried values. In each step, each becomes the next one; the first
+// is the value from one step ago.
 type delay struct{ carries []int }
 
 // delaysOf finds the long delays of a scan.
@@ -82,11 +82,12 @@ func delaysOf(s *ad.Scan) (list []delay) {
 type delaying struct {
 	s     *ad.Scan
 	list  []delay
-	read  [][2]int // for each read: the delay, and the number of steps before
+	read  [][2]int // for each read: the delay, and how many steps ago the value was made
 	other []int    // carried values that are part of no delay
 }
 
-// place returns the delay that a carried value is part of, if any, and its number of steps before.
+// place returns the delay that a carried value is part of, if any, and how many steps ago its value
+// was made.
 func (d *delaying) place(carry int) (of, before int) {
 	for i, l := range d.list {
 		if k := slices.Index(l.carries, carry); k >= 0 {
@@ -96,14 +97,14 @@ func (d *delaying) place(carry int) (of, before int) {
 	return -1, 0
 }
 
-// size is the number of elements of one step of a delay, length its number of steps.
+// size returns the number of elements of one step of a delay, length its number of steps.
 func (d *delaying) size(i int) int   { return d.shape(i).Size() }
 func (d *delaying) length(i int) int { return len(d.list[i].carries) }
 func (d *delaying) shape(i int) ad.Type {
 	return d.s.Body.Type(d.s.Body.Inputs[d.list[i].carries[0]])
 }
 
-// scan is the scan with arrays.
+// scan returns the scan with arrays.
 func (d *delaying) scan() *ad.Scan {
 	s, from := d.s, d.s.Body
 	to := from.Sibling()

@@ -7,13 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// This file: loop distribution. Whatever the body of a scan computes without the carried values
-// (before), or from them without being passed on (after), is computed for all steps at once, as
-// lanes. Only the recurrence stays in the scan: for GARCH(1,1) 5 of the 14 operations of a step,
-// and 5 of the 38 of a step of the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as
-// a lane.
+// This file implements loop distribution. Part of a scan's body does not need the carried values
+// (before), or needs them but is not passed on to the next step (after). Both parts are computed
+// for all steps at once, as lanes. Only the recurrence stays in the scan: for GARCH(1,1) 5 of the
+// 14 operations of a step, and 5 of the 38 of a step of the adjoint. A step's operation costs 3.4
+// ns in scalar code, 0.5 as a lane.
 
-// distribute returns a graph equal to g with its scans, nested ones too, taken apart.
+// distribute returns a graph equal to g with its scans, including nested ones, distributed.
 func distribute(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -26,11 +26,11 @@ func distribute(g *ad.Graph, o *Options) *ad.Graph {
 	return rebuild(o, g, distribute, d.node)
 }
 
-// distributor rebuilds a graph with its scans taken apart.
+// distributor rebuilds a graph with its scans distributed.
 type distributor struct {
 	g     *ad.Graph // the new one
 	used  map[ad.Ref][]bool
-	parts map[ad.Ref][]ad.Ref // by distributed scan: its results that somebody reads
+	parts map[ad.Ref][]ad.Ref // by distributed scan: its results that something reads
 	known map[ad.Ref]ad.Ref   // values that a scan kept, by the node that recomputes them from its history
 }
 
@@ -57,19 +57,19 @@ type taker struct {
 	args  []ad.Ref // in g
 	s     *ad.Scan
 	b     *ad.Graph
-	live  []bool // results that somebody reads
-	nodes []bool // of the body that are needed
+	live  []bool // results that something reads
+	nodes []bool // needed nodes of the body
 	carry []bool // depends on a carried value, or has side effects
 	step  []bool // depends on the step
 	rec   []bool // stays in the scan
 	pins  bool   // the scan has side effects
 
-	vec     *ad.Rewriter // to values for all steps, in g; without lanes if all steps have the same value
+	vec     *ad.Rewriter // computes values for all steps, in g; without lanes if all steps agree
 	kept    map[ad.Ref]int
 	keptRef map[ad.Ref]ad.Ref
 }
 
-// newTaker analyses a scan; nil if it stays as it is.
+// newTaker analyses a scan; it returns nil if the scan does not change.
 func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool) *taker {
 	if n.Type.Lanes > 0 || s.Steps < minSteps {
 		return nil
@@ -131,8 +131,8 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 	return t
 }
 
-// cheap reports whether it is better to recompute the scan's node r, for all steps at once, than to
-// store it at every step.
+// cheap reports whether node r of the scan is better recomputed for all steps at once than stored
+// at every step.
 func (t *taker) cheap(r ad.Ref) bool {
 	if !t.rec[r] {
 		return true
@@ -150,8 +150,7 @@ func (t *taker) cheap(r ad.Ref) bool {
 	return false
 }
 
-// want finds the values of the scan that must be kept because r, computed for all steps, depends on
-// them.
+// want finds the values that the scan must keep because r, computed for all steps, depends on them.
 func (t *taker) want(r ad.Ref, seen map[ad.Ref]bool) {
 	if seen[r] {
 		return
@@ -168,8 +167,7 @@ func (t *taker) want(r ad.Ref, seen map[ad.Ref]bool) {
 	}
 }
 
-// take builds what comes before, the scan, and what comes after, and returns
-// the results.
+// take builds the part before the scan, the scan, and the part after it, and returns the results.
 func (t *taker) take() []ad.Ref {
 	s, b, g := t.s, t.b, t.g
 	t.vec = ad.NewRewriter(b, g)
@@ -188,7 +186,7 @@ func (t *taker) take() []ad.Ref {
 		if n.Op != ad.OpInput {
 			return ad.None
 		}
-		k := n.Attr.(int) // it does not belong to a carried value, which the scan must provide first
+		k := n.Attr.(int) // no carried value: the scan must provide those first
 		if k < s.Carries+s.Streams {
 			return g.Lane(t.args[k])
 		}
@@ -196,7 +194,8 @@ func (t *taker) take() []ad.Ref {
 	}
 	t.kept, t.keptRef = map[ad.Ref]int{}, map[ad.Ref]ad.Ref{}
 
-	// The values that the scan keeps and sums: its own results, and those needed after it.
+	// The values that the scan keeps and sums: its own results, and values that the part after it
+	// needs.
 	var keptOrder, sums []ad.Ref
 	seen := map[ad.Ref]bool{}
 	for k, r := range b.Outputs[s.Carries:] {
@@ -231,7 +230,7 @@ func (t *taker) take() []ad.Ref {
 		}
 	}
 
-	// Results, in the order of the old scan.
+	// The results, in the order of the old scan.
 	parts := make([]ad.Ref, len(t.live))
 	for i := range s.Carries {
 		parts[i], parts[s.Carries+i] = g.Final(scan, i), ad.None
@@ -279,8 +278,8 @@ func (t *taker) made(r ad.Ref) ad.Ref {
 	return r
 }
 
-// again reports whether the carried value r, which the derivative recomputes from the history, is
-// better kept: recomputing costs more than a store.
+// again reports whether the carried value r is better kept. The derivative would recompute it from
+// the history, which costs more than a store.
 func (t *taker) again(r ad.Ref) bool {
 	if !t.rec[r] {
 		return false
@@ -315,14 +314,14 @@ func (t *taker) remember() {
 			continue
 		}
 		t.known[v] = t.g.Lane(kept)
-		// The derivative has a sum as it was written, perhaps with its terms swapped.
+		// The derivative repeats the sum as it was written, or with its terms swapped.
 		if a := t.g.Nodes[args[0]]; len(args) == 1 && a.Op == ad.OpAdd {
 			t.known[t.g.Do(n.Op, n.Attr, t.g.Add(a.Args[1], a.Args[0]))] = t.g.Lane(kept)
 		}
 	}
 }
 
-// recurrence builds the scan of what stays; ad.None if nothing does.
+// recurrence builds the scan of the remaining nodes; ad.None if there are none.
 func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	s, b, g := t.s, t.b, t.g
 	w := ad.NewRewriter(b, g.Sibling())
@@ -383,7 +382,7 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	}
 	scan := g.DoScan(&ad.Scan{Body: w.To, Carries: s.Carries, Streams: len(streams), Outs: len(kept), Sums: len(sums),
 		Steps: s.Steps, Reverse: s.Reverse}, args)
-	if t.pins { // even if nobody reads its results
+	if t.pins { // even if nothing reads its results
 		g.SideEffects = append(g.SideEffects, scan)
 	}
 	return scan

@@ -6,21 +6,21 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// keepElements is the part of checkpointing that keeps the elements that steps read from the arrays
-// that scans carry. The derivative reads them from there, and needs no copy of the array for each
-// step, so that a step costs as much as it reads. Nested steps and conditionals pass on what they
-// read. With copies, a gradient of the moving average of 500 values with five coefficients took 2.3
-// ms.
+// keepElements is the part of checkpointing for arrays that scans carry. It keeps the elements of
+// these arrays that steps read. The derivative reads the kept elements and needs no copy of the
+// array for each step, so that a step costs only as much as it reads. Nested steps and conditionals
+// pass on what they read. With copies, a gradient of the moving average of 500 values with five
+// coefficients took 2.3 ms.
 func keepElements(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpReplace) {
 		return g
 	}
-	more := map[ad.Ref]int{} // number of values more that a scan keeps
+	more := map[ad.Ref]int{} // by scan: number of additional values that it keeps
 	return rebuildTo(g.Sibling(), g, keepElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			return w.To.Result(args[0], shifted(&g.Nodes[n.Args[0]], n.ResultIndex(), more[n.Args[0]]))
 		}
-		s, ok := n.Attr.(*ad.Scan) // the scan as it was: it passes on what its steps read, in all regions within
+		s, ok := n.Attr.(*ad.Scan) // the old scan: taping passes on reads from all regions within
 		if !ok || !has(s.Body, ad.OpReplace) {
 			return w.Same(n, attr, args)
 		}
@@ -34,7 +34,7 @@ func keepElements(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// shifted is the new index of result i of a region whose scan keeps more values than before.
+// shifted returns the new index of result i of a region whose scan keeps `more` additional values.
 func shifted(n *ad.Node, i, more int) int {
 	if s, ok := n.Attr.(*ad.Scan); ok && i >= 2*s.Carries+s.Outs { // a sum
 		return i + more
@@ -44,11 +44,11 @@ func shifted(n *ad.Node, i, more int) int {
 
 // taping adds the elements that steps read from carried arrays to the results of regions.
 type taping struct {
-	left float64 // amount of numbers that may still be kept
+	left float64 // number of numbers that may still be kept
 }
 
-// scan keeps what the steps of s, which runs times times, read from the arrays that it carries and
-// from arguments that others carry.
+// scan returns s with additional results: the elements that its steps read from carried arrays, its
+// own or those of scans around it. s runs `times` times. kept is the number of new results.
 func (t *taping) scan(s *ad.Scan, carried []bool, times float64) (to *ad.Scan, kept int) {
 	in := slices.Clone(carried)
 	for i := range s.Carries {
@@ -62,8 +62,8 @@ func (t *taping) scan(s *ad.Scan, carried []bool, times float64) (to *ad.Scan, k
 	return &c, len(read)
 }
 
-// body returns a graph with what it reads from carried arrays, which some inputs are, and which of
-// its outputs are such arrays. What it reads is not among its outputs yet.
+// body returns a copy of g, the values that it reads from carried arrays, and which of its outputs
+// are such arrays. carried says which inputs are. The values read are not outputs yet.
 func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph, read []ad.Ref, outputs []bool) {
 	array := make([]bool, len(g.Nodes)) // by node: whether it is a carried array
 	for k, r := range g.Inputs {
@@ -132,8 +132,8 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 	return to, read, outputs
 }
 
-// conditional adds what its branches read to the results of a conditional; it is 0 in the branch
-// that does not read it.
+// conditional adds the values that its branches read to the results of a conditional. A value is 0
+// in the branch that does not read it.
 func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref, of func(k int) bool, times float64, keep func(ad.Ref), results map[ad.Ref][]bool) ad.Ref {
 	f := n.Attr.(*ad.If)
 	in := make([]bool, len(n.Args)-1)
@@ -146,7 +146,7 @@ func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref
 	for side, g := range []*ad.Graph{f.Then, f.Else} {
 		left := t.left
 		b, reads, outputs := t.body(g, in, times)
-		t.left = left // they are counted where they are kept
+		t.left = left // counted by keep, below
 		to[side], read[side] = b, reads
 		for k, o := range outputs {
 			results[r][k] = results[r][k] || o

@@ -2,11 +2,11 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// hoist is loop-invariant code motion. It moves factors that are one number for a whole array out
-// of it: through products, quotients, squares, matrix products, slices and sums, to where they
-// multiply fewer numbers, or into the next sum. Derivatives of densities are full of them: with z =
-// (y-μ)/σ, three of the six passes over the data for -z²/2 - log σ and its derivatives remain, Σr²,
-// Σr and r = y-μ.
+// hoist is loop-invariant code motion. It moves factors out of an array if they are one number for
+// the whole array. They move through products, quotients, squares, matrix products, slices and
+// sums, to where they multiply fewer numbers, or into the next sum. Derivatives of densities have
+// many such factors. With z = (y-μ)/σ, three of the six passes over the data for -z²/2 - log σ and
+// its derivatives remain: Σr², Σr and r = y-μ.
 //
 // Results change by a few roundings, and otherwise only if a factor or a product of factors leaves
 // the range of numbers: 1/σ² for |σ| < 1e-154. A product of many factors may be 0, and the rest
@@ -46,10 +46,11 @@ func hasArrays(g *ad.Graph) bool {
 	return false
 }
 
-// scaled is coef·base + off, where coef and off are numbers; None is 1 and 0.
+// scaled is coef·base + off, where coef and off are numbers. ad.None stands for a coef of 1 and an
+// off of 0.
 type scaled struct{ coef, base, off ad.Ref }
 
-// factorizer remembers which values of the new graph have factored form. The products themselves
+// factorizer records the values of the new graph that have factored form. The products themselves
 // are also in the graph, where they are dead unless needed.
 type factorizer struct {
 	rewriter
@@ -61,7 +62,7 @@ type factorizer struct {
 // have up to five.
 const maxFactors = 8
 
-// degree is the number of factors of a coefficient; None: 0.
+// degree returns the number of factors of a coefficient; 0 for ad.None.
 func (f *factorizer) degree(coef ad.Ref) int {
 	if coef == ad.None {
 		return 0
@@ -87,7 +88,7 @@ func (f *factorizer) parts(r ad.Ref) scaled {
 	return scaled{ad.None, r, ad.None}
 }
 
-// value is the node of a scaled value, of type t.
+// value returns the node of a scaled value of type t.
 func (f *factorizer) value(s scaled, t ad.Type) ad.Ref {
 	if !f.g.Type(s.base).Equal(t) {
 		panic("passes: a factor changes a type")
@@ -122,7 +123,7 @@ func (f *factorizer) inv(a ad.Ref) ad.Ref {
 	return f.noted(f.do(ad.OpInv, a), f.degree(a))
 }
 
-// scaled returns the node's value with its factors separate; ok is false if that gains nothing.
+// scaled returns the node's value with its factors separate. ok is false if that brings no gain.
 func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	if len(args) == 0 || len(args) > 2 {
@@ -224,7 +225,8 @@ func (f *factorizer) minus(s scaled) bool {
 	return ok && v[0] == -1
 }
 
-// difference is a + (-base of b), without a pass for the sign.
+// difference returns a - base of b, in one pass over the array; negating b first would take
+// another.
 func (f *factorizer) difference(a, b scaled, whole ad.Ref) scaled {
 	return scaled{ad.None, f.do(ad.OpSub, whole, b.base), ad.None}
 }
@@ -243,9 +245,9 @@ func (f *factorizer) plus(off, u ad.Ref) ad.Ref {
 	return f.do(ad.OpAdd, off, u)
 }
 
-// term reports whether a number added to s may be summed separately: if s is a term of a density,
-// so that both are terms of the result. (For the deviations of data from their mean, as in Σ(y-μ),
-// the sums would cancel and lose digits.)
+// term reports whether a number added to s may be summed separately. It may if s is a term of a
+// density, so that both are terms of the result. It may not in sums like Σ(y-μ), for deviations of
+// data from their mean: the separate sums would cancel and lose digits.
 func (f *factorizer) term(s scaled) bool {
 	switch f.g.Nodes[s.base].Op {
 	case ad.OpSquare, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp,
@@ -302,7 +304,7 @@ func (f *factorizer) splits(x ad.Ref) bool {
 	return true
 }
 
-// views reports whether x is another view of its whole argument.
+// views reports whether x is its whole argument in another shape.
 func (f *factorizer) views(x ad.Ref) bool {
 	switch f.g.Nodes[x].Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
@@ -311,7 +313,7 @@ func (f *factorizer) views(x ad.Ref) bool {
 	return false
 }
 
-// sumTerms sums x by the scatter attr, term by term. view gives a term the view that x is of it.
+// sumTerms sums x by the scatter attr, term by term. view converts a term to the shape of x.
 func (f *factorizer) sumTerms(x ad.Ref, attr any, view func(ad.Ref) ad.Ref) ad.Ref {
 	if f.splits(x) && f.views(x) {
 		n := f.g.Nodes[x]

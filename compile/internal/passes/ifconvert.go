@@ -7,20 +7,20 @@ import (
 
 // ifConvert is if-conversion. It turns conditionals in lanes with short sides into selections: both
 // sides are computed in all lanes, and the right one is selected. A conditional sorts its lanes and
-// runs Go's loops, at about 1.8 ns per op and lane, while selections are machine code together with
-// the code around them. A density of 500 rows with two nested conditionals, a generalised extreme
-// value distribution, took 43 µs and takes 8.
+// runs Go's loops, at about 1.8 ns per op and lane. Selections are machine code together with the
+// code around them. A density of 500 rows with two nested conditionals, a generalised extreme value
+// distribution, took 43 µs and takes 8.
 //
 // The pass runs before the density is differentiated, so that derivatives are selections too. The
 // side that is not selected need not be finite: see OpMulGuarded.
 //
-// Conditionals in the steps of scans are treated in the same way, up to fewer operations: for
-// instance for lags that the first outcomes of a series do not have. A body of scalar code only
-// keeps its carried values in registers (vm/nativescan.go); each conditional in a step moves its
-// numbers through memory, at about 5 ns.
+// Conditionals in the steps of scans are treated in the same way, for instance for lags that the
+// first outcomes of a series do not have, but their sides must be shorter. A body with only scalar
+// code keeps its carried values in registers (vm/nativescan.go); each conditional in a step moves
+// its numbers through memory, at about 5 ns.
 func ifConvert(g *ad.Graph) *ad.Graph { return ifConvertIn(g, false) }
 
-// ifConvertIn is ifConvert; with step, for the body of a scan or a part of one.
+// ifConvertIn is ifConvert for any graph. step says that g is the body of a scan or a part of it.
 func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	for {
 		chosen := map[ad.Ref]bool{}
@@ -48,8 +48,8 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 		if len(chosen) == 0 && !bodies {
 			return g
 		}
-		// Conditionals within the sides get their lanes by this, or become part of the step; hence
-		// the next round.
+		// Conditionals inside the sides now get lanes, or become part of the step. They are
+		// converted in the next round.
 		results := map[ad.Ref][]ad.Ref{}
 		changed := len(chosen) > 0
 		within := func(b *ad.Graph, step bool) *ad.Graph {
@@ -73,7 +73,7 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 			f := n.Attr.(*ad.If)
 			then, otherwise := w.To.Inline(f.Then, args[1:], true), w.To.Inline(f.Else, args[1:], true)
 			for k := range then {
-				// A value computed without lanes has no lanes.
+				// A value computed without lanes has none yet.
 				chosen := w.To.Select(args[0], then[k], otherwise[k])
 				if n.Type.Lanes > 0 {
 					chosen = w.To.Spread(chosen, n.Type.Lanes)
@@ -91,8 +91,8 @@ func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	}
 }
 
-// sideCost returns what is left of the allowed cost per lane of a side, in nanoseconds; negative if
-// the side costs more, or has more than elementwise ops with machine code.
+// sideCost subtracts the cost of a side, in nanoseconds per lane, from left and returns the rest.
+// It is negative if the side costs more, or has ops other than elementwise ones with machine code.
 func sideCost(g *ad.Graph, left float64) float64 {
 	if len(g.SideEffects) > 0 {
 		return -1

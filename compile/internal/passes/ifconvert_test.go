@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// within reports whether a body of a region in the graph, or one within that, has an op.
+// within reports whether a region in the graph, however deeply nested, has an op.
 func within(g *ad.Graph, op ad.OpCode) bool {
 	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
 		return slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool {

@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("pass %s reorders, and does not say why nobody reads another element than before", p.Name)
 		}
 		seen[p.Name] = true
-		// Those on densities come first, then those on graphs.
+		// Passes on densities come first, then those on graphs, then those on nests.
 		now := 2
 		switch {
 		case p.Density != nil:

@@ -2,9 +2,9 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// nestConcats rewrites a concatenation that begins like another one as that one and the rest. So
-// the versions of an array that grows with every step of an unrolled loop share one array, of which
-// each is a prefix. Otherwise each would be put together from all steps before it, and its
+// nestConcats rewrites a concatenation that begins like another one as that one followed by the
+// rest. So the versions of an array that grows with every step of an unrolled loop share one array,
+// of which each is a prefix. Otherwise each would be put together from all earlier steps, and its
 // derivative taken apart again.
 func nestConcats(g *ad.Graph) *ad.Graph {
 	found := 0
@@ -16,8 +16,8 @@ func nestConcats(g *ad.Graph) *ad.Graph {
 	if found < 2 {
 		return g
 	}
-	// A trie of the parts of concatenations: from a node and a part to the next node, and from a
-	// node to the concatenation of the parts on the path.
+	// A trie of the parts of concatenations. next maps a node and a part to the next node; whole
+	// has, for each node, the concatenation of the parts on its path.
 	type step struct {
 		at   int
 		part ad.Ref

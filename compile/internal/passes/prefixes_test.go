@@ -17,7 +17,7 @@ func TestPrefixes(t *testing.T) {
 	parts, total := []ad.Ref{x}, g.Const(0)
 	for k := range steps {
 		total = g.Add(total, g.Mul(g.Const(0.1), g.Sum(g.Square(g.Concat(parts...)))))
-		if k == steps/2 { // begins like the one before, and ends otherwise
+		if k == steps/2 { // begins like the previous one, but ends differently
 			total = g.Add(total, g.Sum(g.Concat(append(parts, x)...)))
 		}
 		if k%2 == 1 {

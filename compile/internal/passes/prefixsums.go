@@ -5,22 +5,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recognisePrefixSums is prefix-sum recognition. It rewrites the log_sum_exp that scans carry, c =
-// log_sum_exp(c, x) for each row, as the risk sets of a Cox model have it. m is the largest term so
-// far, and s the sum of the terms' exponentials in units of exp m:
+// recognisePrefixSums is prefix-sum recognition. It rewrites scans that carry a log_sum_exp, c =
+// log_sum_exp(c, x) for each row, as in the risk sets of a Cox model. m is the largest term so far,
+// and s the sum of the terms' exponentials in units of exp m:
 //
 //	m' = max(m, x),  s' = s·exp(m - m') + exp(x - m'),  c' = m' + log s'
 //
 // Then no function in a step waits for the step before. Exponentials and logarithms are computed
 // for all steps at once; the rest is a running maximum and a linear recurrence, as is the adjoint.
 // One of the exponentials of a step is 1, so that s is at least 1, whatever the range of the terms.
-// 1000 steps took 33 µs with their adjoint, and take 9.
+// 1000 steps with their adjoint took 33 µs, and take 9.
 //
-// c may be shifted, or replaced by a choice of data to restart, before a term is added. m is
-// shifted and replaced in the same way, and s is 1 where c does not come from the step before.
+// Before a term is added, c may be shifted, or data may choose to restart it. m is shifted and
+// replaced in the same way, and s is 1 where c does not come from the step before.
 //
-// Derivatives take m as constant, since c does not depend on the unit. The pass runs before the
-// density is differentiated, and after the pass that makes sums of two terms out of longer ones.
+// Derivatives treat m as constant, since c does not depend on the unit. The pass runs before the
+// density is differentiated, and after the pass that splits longer sums into sums of two terms.
 func recognisePrefixSums(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -48,14 +48,14 @@ type prefixSum struct {
 	b       *ad.Graph
 	used    []bool
 	carried []bool // by node of the body: whether it depends on a carried value
-	old     ad.Ref // of the two terms of the sum, the carried one
+	old     ad.Ref // the carried one of the two terms of the sum
 	added   ad.Ref // the other one
 	g       *ad.Graph
 	args    []ad.Ref
 	lanes   int
 }
 
-// findPrefixSums recognises a scan; nil if it is a different one.
+// findPrefixSums returns a scan as a prefixSum; nil if it is not one.
 func findPrefixSums(s *ad.Scan, used []bool) *prefixSum {
 	b := s.Body
 	if s.Carries != 1 || len(b.SideEffects) > 0 || b.Type(b.Inputs[0]).Size() != 1 {
@@ -124,8 +124,8 @@ func (x *prefixSum) elementwise(r ad.Ref) bool {
 	return true
 }
 
-// shifted reports whether r is the carried value with something added, or a choice between such
-// values and others.
+// shifted reports whether r is the carried value plus a shift, or a choice between such values and
+// others.
 func (x *prefixSum) shifted(r ad.Ref) bool {
 	n := &x.b.Nodes[r]
 	switch {
@@ -143,10 +143,10 @@ func (x *prefixSum) shifted(r ad.Ref) bool {
 	return false
 }
 
-// take builds the two scans and what they need, and returns the results of the old one.
+// take builds the two scans and the values around them, and returns the results of the old scan.
 func (x *prefixSum) take() []ad.Ref {
 	g, s, b := x.g, x.s, x.b
-	numbers := make([]ad.Ref, len(x.args)) // for all steps, or for each
+	numbers := make([]ad.Ref, len(x.args)) // by argument: numbers for all steps at once
 	for k, r := range x.args {
 		switch {
 		case b.Type(b.Inputs[k]).Size() != 1: // which is not read
@@ -161,7 +161,7 @@ func (x *prefixSum) take() []ad.Ref {
 	scan := func(body *ad.Graph, args []ad.Ref) ad.Ref {
 		return g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: len(args) - 1, Outs: 1, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}, args)
 	}
-	// stream is an input of a body whose value in each step is r in that step.
+	// stream adds an input to a body that has the value of r of each step.
 	stream := func(to *ad.Graph, args *[]ad.Ref, r ad.Ref) ad.Ref {
 		*args = append(*args, g.Expand(r, ad.Type{Lanes: g.Type(r).Lanes, Shape: []int{s.Steps}}))
 		return to.Input(ad.Scalar)
@@ -248,8 +248,8 @@ func (x *prefixSum) take() []ad.Ref {
 	return results
 }
 
-// inSteps computes nodes of a body for all steps at once, as arrays over the steps, or in a step,
-// as numbers.
+// inSteps computes nodes of a body: for all steps at once, as arrays over the steps, or within a
+// step, as numbers.
 type inSteps struct {
 	*prefixSum
 	to     *ad.Graph

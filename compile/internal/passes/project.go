@@ -10,11 +10,11 @@ import (
 )
 
 // project shortens sums of squares of residuals to as many rows as there are coefficients. For
-// known columns V, |V c|² = |R c|² with V = Q R: the sum over N rows of data needs only as many
-// rows as columns, for every c. So a linear regression with normal errors of one standard
-// deviation, however it is written, costs a few rows, whatever the number of data. With two
-// predictors and 2000 rows a gradient took 24 µs in rows and 6.3 in columns, and takes 0.5 and 0.6;
-// normal_id_glm with 24 predictors and 5000 rows took 30 µs and takes 0.22.
+// known columns V = Q R, |V c|² = |R c|² for every c, so the sum over N rows of data needs only as
+// many rows as columns. A linear regression with normal errors of one standard deviation, however
+// it is written, then costs a few rows, whatever the number of data. With two predictors and 2000
+// rows a gradient took 24 µs in rows and 6.3 in columns, and takes 0.5 and 0.6. normal_id_glm with
+// 24 predictors and 5000 rows took 30 µs and takes 0.22.
 //
 // The sum is as accurate as over all rows, which it would not be with the products VᵀV. The pass
 // runs before the density is differentiated, so that derivatives are short as well.
@@ -53,8 +53,8 @@ func project(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// affine is a value in the form of a known matrix, with as many rows as the value has elements,
-// times unknown numbers. The latter are nodes of the old graph, in storage order.
+// affine is a value written as a known matrix, with one row per element of the value, times unknown
+// numbers. The unknown numbers are nodes of the old graph, in storage order.
 type affine struct {
 	terms []term
 	scale []factor // factors of all terms
@@ -68,7 +68,7 @@ type term struct {
 	matrix  ad.Ref   // base, or None: a column of ones
 	trans   bool     // base is transposed
 	width   int      // columns
-	weights []factor // factors of the rows: constants of as many elements
+	weights []factor // factors of the rows: constants with one element per row
 	neg     bool
 }
 
@@ -78,7 +78,7 @@ type factor struct {
 	inverse bool
 }
 
-// residuals are the affine values whose squares a node sums, and the factors of the sum.
+// residuals are affine values whose squares a node sums, and the factors of the sum.
 type residuals struct {
 	of    ad.Ref
 	outer []factor
@@ -91,7 +91,7 @@ type projector struct {
 	of  map[ad.Ref]*affine
 }
 
-// part returns an operand, of a node with rows elements, as an affine value; nil if it is not
+// part returns an operand of a node with `rows` elements as an affine value; nil if it is not
 // affine.
 func (p *projector) part(r ad.Ref, rows int) *affine {
 	if a := p.of[r]; a != nil && p.old.Type(r).Total() == rows {
@@ -147,7 +147,7 @@ func (p *projector) analyse(r ad.Ref) {
 	}
 }
 
-// product is x·y or x/y, where y is a number or known; nil if it is not affine.
+// product returns x·y or, with inverse, x/y, where y is a number or known; nil if it is not affine.
 func (p *projector) product(x, y ad.Ref, inverse bool) *affine {
 	tx, ty := &p.old.Nodes[x], &p.old.Nodes[y]
 	f := []factor{{y, inverse}}
@@ -203,7 +203,7 @@ func (a *affine) negated() *affine {
 	return out
 }
 
-// plus is the sum of two affine values; nil if either is nil.
+// plus returns the sum of two affine values; nil if either is nil.
 func (a *affine) plus(b *affine) *affine {
 	if a == nil || b == nil || a.width+b.width > maxColumns {
 		return nil
@@ -214,7 +214,7 @@ func (a *affine) plus(b *affine) *affine {
 	return &affine{slices.Concat(a.terms, b.terms), a.scale, a.width + b.width}
 }
 
-// unscaled is the value with its scale in the terms.
+// unscaled returns the value with its scale moved into the terms.
 func (a *affine) unscaled() *affine {
 	out := &affine{width: a.width}
 	for _, t := range a.terms {
@@ -224,8 +224,7 @@ func (a *affine) unscaled() *affine {
 	return out
 }
 
-// residuals returns the residuals whose squares node r sums, if shortening is worth while; nil
-// otherwise.
+// residuals returns the residuals whose squares node r sums, if shortening pays off; nil otherwise.
 func (p *projector) residuals(r ad.Ref) *residuals {
 	n := &p.old.Nodes[r]
 	if n.Op != ad.OpScatter || !number(n.Type) {
@@ -297,7 +296,7 @@ func (p *projector) finite(a *affine) bool {
 	return true
 }
 
-// cover marks an affine value and those from which it is made.
+// cover marks an affine value and the values from which it is made.
 func (p *projector) cover(covered map[ad.Ref]bool, r ad.Ref) {
 	if p.of[r] == nil || covered[r] {
 		return
@@ -308,7 +307,7 @@ func (p *projector) cover(covered map[ad.Ref]bool, r ad.Ref) {
 	}
 }
 
-// short is the sum of squares over the rows of R.
+// short returns the sum of squares over the rows of R.
 func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	a := p.of[s.of]
 	rows, width := p.old.Type(s.of).Total(), a.width
@@ -329,7 +328,7 @@ func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	return g.Reshape(sum, t.Shape)
 }
 
-// triangle returns R, computed by blocks of rows: the R so far is placed above the next rows.
+// triangle computes R by blocks of rows: it places the R so far above the next rows.
 func (p *projector) triangle(a *affine, rows int) []float64 {
 	width := a.width
 	triangle := make([]float64, width*width)
@@ -351,7 +350,7 @@ func (p *projector) triangle(a *affine, rows int) []float64 {
 	return triangle
 }
 
-// first returns the first two elements of an affine value, or lanes of one.
+// first returns the first two elements of an affine value, in lanes if that has lanes.
 func (p *projector) first(to *ad.Rewriter, r ad.Ref) ad.Ref {
 	const rows = 2
 	a := p.of[r]

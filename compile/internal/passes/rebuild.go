@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// rebuild copies g. node makes the counterpart of a node that is neither input nor constant, from
-// the counterparts of its arguments. inner rebuilds bodies of regions; nil leaves them as they are.
+// rebuild copies g. node makes the counterpart of a node, from the counterparts of its arguments;
+// inputs and constants are copied. inner rebuilds bodies of regions; nil copies them unchanged.
 // Unneeded nodes are dropped.
 func rebuild(o *Options, g *ad.Graph, inner func(*ad.Graph, *Options) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
 	var body func(*ad.Graph) *ad.Graph
@@ -26,7 +26,7 @@ func (o *Options) empty() *ad.Graph {
 	return g
 }
 
-// rebuildTo is rebuild to an empty graph.
+// rebuildTo is rebuild, into an empty graph.
 func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
 	w := ad.NewRewriter(g, to)
 	w.Body, w.Keep = inner, mustRun
@@ -40,7 +40,7 @@ func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad
 	return w.To
 }
 
-// mustRun reports whether a node without side effects must run even if nobody reads its value: it
+// mustRun reports whether a node without side effects must run even if nothing reads its value: it
 // draws random numbers, or may fail.
 func mustRun(n *ad.Node) bool { return loopnest.MayFail(n) }
 

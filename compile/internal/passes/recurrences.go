@@ -5,7 +5,7 @@ import "github.com/ppl-lang/ppl/ad"
 // linearise shortens recurrences. In the body of a scan it first joins factors and terms that do
 // not depend on the carried values, so that they leave the scan when it is distributed. The adjoint
 // of a carried number, λ·f·g·h + q, becomes λ·(f·g·h) + q: one operation per step. Only products
-// with products and sums with sums are joined; nothing is multiplied out. Results change by a few
+// are joined with products, and sums with sums; nothing is multiplied out. Results change by a few
 // roundings of the terms.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpScan) {
@@ -31,7 +31,7 @@ type recurrence struct {
 
 func lineariseBody(body *ad.Graph, carries int, o *Options) *ad.Graph {
 	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
-	needed := body.Live(body.Outputs[:carries], false) // the rest leaves the scan as it is
+	needed := body.Live(body.Outputs[:carries], false) // other nodes leave the scan unchanged
 	return rebuild(o, body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		r.g = w.To
 		if needed[at] {
@@ -62,7 +62,7 @@ func (r *recurrence) depends(x ad.Ref) bool {
 	return r.carried[x] > 0
 }
 
-// linear returns the node's value in this form; ok is false if it has none.
+// linear returns the node's value in the form coef·base + off; ok is false if it has no such form.
 func (r *recurrence) linear(n *ad.Node, args []ad.Ref) (s scaled, ok bool) {
 	switch n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv:
@@ -134,7 +134,7 @@ func (r *recurrence) linear(n *ad.Node, args []ad.Ref) (s scaled, ok bool) {
 	return s, true
 }
 
-// times is x·s, where v is the value of s.
+// times returns x·s, where v is the value of s.
 func (r *recurrence) times(s scaled, v, x ad.Ref, t ad.Type) (scaled, bool) {
 	if s.off != ad.None {
 		s = scaled{ad.None, v, ad.None}

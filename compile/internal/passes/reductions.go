@@ -7,12 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// recogniseReductions is reduction recognition. A carried value of a scan, nested ones too, whose
-// next value is itself plus a term, and that nothing else in a step reads, becomes its first value
-// plus the sum of the terms. Such a sum is not a recurrence: its terms, and their derivatives, are
-// computed for all steps at once (pass distribute), and summed in several independent chains.
+// recogniseReductions is reduction recognition. It applies to a carried value of a scan, nested or
+// not, to which steps only add a term and which nothing else in a step reads. The value becomes its
+// first value plus the sum of the terms. Such a sum is not a recurrence: its terms, and their
+// derivatives, are computed for all steps at once (pass distribute), and summed in several
+// independent chains.
 //
-// Binding recognises sums where it turns a loop into lanes. This pass handles the others, for
+// Binding recognises sums when it turns a loop into lanes. This pass handles the others, for
 // instance in a conditional that each lane decides for itself: the refinements of an integral for
 // each row.
 func recogniseReductions(g *ad.Graph) *ad.Graph {
@@ -58,7 +59,7 @@ func recogniseReductions(g *ad.Graph) *ad.Graph {
 }
 
 // addedTerms returns, for each carried value of a scan, the term that a step adds to it; None if a
-// step does anything else with it.
+// step uses the value in any other way.
 func addedTerms(s *ad.Scan) []ad.Ref {
 	b := s.Body
 	terms := make([]ad.Ref, s.Carries)
@@ -93,8 +94,8 @@ func addedTerms(s *ad.Scan) []ad.Ref {
 	return terms
 }
 
-// summed adds to g the scan in which carried values with terms are sums. It returns the scan with
-// the results of s, None for those that nobody reads.
+// summed adds a scan to g that sums terms instead of carrying their values. It returns the new
+// scan, and the results of s, None for those that nothing reads.
 func summed(g *ad.Graph, s *ad.Scan, args, terms []ad.Ref) (scan ad.Ref, results []ad.Ref) {
 	b, to := s.Body, g.Sibling()
 	t := *s

@@ -11,9 +11,9 @@ import (
 func TestReductions(t *testing.T) {
 	for _, c := range []struct {
 		what    string
-		looks   bool // the step reads what has been added so far
-		history bool // somebody reads it after each step
-		first   bool // the first value alone has lanes
+		looks   bool // the step reads the sum so far
+		history bool // the sum after each step is read
+		first   bool // only the first value has lanes
 		carries int  // that are left
 	}{
 		{what: "added to", carries: 1},

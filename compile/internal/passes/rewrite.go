@@ -10,12 +10,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// Rewrite is an identity that the pass "rewrite" applies from left to right. There are no others:
-// 0·x is not 0 and is never rewritten, nor is x-x.
+// Rewrite is an identity that the pass "rewrite" applies from left to right. The table is complete:
+// 0·x, for instance, may not be 0 and is never rewritten, nor is x-x.
 type Rewrite struct {
 	Name      string
 	Identity  string
-	Condition string // under which it is applied
+	Condition string // condition under which it is applied
 	Exact     string // whether it is exact, or its error bound
 
 	op    ad.OpCode
@@ -23,14 +23,14 @@ type Rewrite struct {
 }
 
 // early lists the rewrites that the pass "logarithms" applies before a density is differentiated.
-// The expressions that they replace have a derivative of 0/0 where the argument of the logarithm
-// has underflowed, although the value is finite there; and long sums of exponentials then share
+// The derivative of the expressions that they replace is 0/0 where the argument of the logarithm
+// has underflowed, although the value is finite there. Also, long sums of exponentials then share
 // these with their derivative.
 var early = []string{"log_sum_exp", "log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
 
-// Rewrites is the list of legal rewrites. "At least as exact" means that the right side's rounding
-// errors are bounded by the left side's, and that otherwise the two differ only where the left side
-// overflows or underflows on the way to a finite result.
+// Rewrites returns the table of legal rewrites. "At least as exact" means that the rounding errors
+// of the right side are bounded by those of the left side. Otherwise the two differ only where the
+// left side overflows or underflows on the way to a finite result.
 func Rewrites() []Rewrite {
 	const exact, better = "exact, NaN and infinities included", "at least as exact"
 	return []Rewrite{
@@ -193,15 +193,15 @@ func Rewrites() []Rewrite {
 	}
 }
 
-// sumOfRows is log Σ exp over the last dimension of x, with many terms, as ops on arrays, whose
-// exponentials the derivative uses too. Outcomes of 20 categories, mixtures of 20 normals and a
-// hidden Markov model of 20 states take 0.52 to 0.55 of the time, one of 40 states 0.28 to 0.5.
-// Package loopnest handles sums of fewer terms.
+// sumOfRows returns log Σ exp over the last dimension of x, for rows of many terms, as ops on
+// arrays. The derivative uses their exponentials too. Outcomes of 20 categories, mixtures of 20
+// normals and a hidden Markov model of 20 states take 0.52 to 0.55 of the time, a model of 40
+// states 0.28 to 0.5. Package loopnest handles sums of fewer terms.
 func sumOfRows(g *ad.Graph, x ad.Ref) ad.Ref {
 	shape := g.Type(x).Shape
 	rows := shape[:len(shape)-1]
 	shift := shiftOf(g, g.Do(ad.OpMaxOf, nil, x))
-	along := ad.Index{Dims: make([]ad.Dim, len(shape))} // from an element to its row
+	along := ad.Index{Dims: make([]ad.Dim, len(shape))} // maps an element to its row
 	stride := 1
 	for i := len(rows) - 1; i >= 0; i-- {
 		along.Dims[i] = ad.Dim{N: rows[i], Stride: stride}
@@ -227,7 +227,7 @@ func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
 	return o.on
 }
 
-// byOp are some of the rewrites, by op, in their order.
+// byOp returns the selected rewrites by op, in the order of the table.
 func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
 	all := Rewrites()
 	n := 0
@@ -261,8 +261,8 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 	return rewriteWith(g, o.rewrites(), func(*ad.Graph) *ad.Graph { return o.empty() })
 }
 
-// rewriteWith rebuilds g with some rewrites; to makes the empty graphs that g and the
-// bodies of its regions are rebuilt to.
+// rewriteWith rebuilds g with the given rewrites. to makes the empty graphs for g and for the
+// bodies of its regions.
 func rewriteWith(g *ad.Graph, of map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
@@ -277,7 +277,7 @@ func rewriteWith(g *ad.Graph, of map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *
 	return run(g)
 }
 
-// do adds an elementwise op, rewritten.
+// do adds an elementwise op, rewritten if a rewrite applies.
 func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
 	if x, ok := r.apply(op, a); ok {
 		return x
@@ -285,7 +285,7 @@ func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
 	return r.g.Do(op, nil, a...)
 }
 
-// apply applies the first rewrite that fits.
+// apply applies the first rewrite that matches.
 func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
 	for _, w := range r.byOp[op] {
 		if x, ok := w.apply(r, a); ok {
@@ -295,7 +295,7 @@ func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// number returns the number that x is known to be.
+// number returns the value of x if x is a known number.
 func (r *rewriter) number(x ad.Ref) (float64, bool) {
 	v, ok := r.g.Value(x)
 	if t := r.g.Type(x); !ok || !t.IsScalar() || t.Lanes > 0 { // an array of one element is not a number: it determines the type of the result
@@ -348,8 +348,8 @@ func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// moved is argOf if the elements of op's result were moved since, or some of them selected; the
-// argument's elements are then moved in the same way.
+// moved is argOf for a result whose elements were moved or selected afterwards. It moves the
+// argument's elements in the same way.
 func (r *rewriter) moved(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 	n := &r.g.Nodes[x]
 	switch n.Op {

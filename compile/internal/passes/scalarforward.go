@@ -2,10 +2,10 @@ package passes
 
 import "github.com/ppl-lang/ppl/ad"
 
-// replaceElements forwards stores to loads, and writes short sums out. Readers of elements of an
-// array that was only put together from others read the parts instead. Variables that loops in
-// lanes fill step by step, in some lanes each time, would otherwise be copied whole at each step,
-// and so would their adjoints.
+// replaceElements forwards stores to loads, and writes out short sums. Suppose that an array was
+// only put together from parts, and that some elements are read. The reads then use the parts.
+// Otherwise variables that loops in lanes fill step by step, in some lanes each time, would be
+// copied whole at each step, and so would their adjoints.
 //
 // All gathers from an array are decided together, so that they share its replacement: the parts
 // that at least one of them reads, put together once. That pays if fewer numbers are put together
@@ -28,7 +28,7 @@ func replaceElements(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// forwarding knows the origin of elements.
+// forwarding finds the origins of elements, and the gathers that are replaced.
 type forwarding struct {
 	g     *ad.Graph
 	left  int // elements that may still be examined
@@ -40,12 +40,12 @@ type forwarding struct {
 // forwarded is the replacement of an array: the parts that are read, in order.
 type forwarded struct {
 	parts []ad.Ref
-	first map[ad.Ref]int32 // index, in all of them together, of the first element of a part
+	first map[ad.Ref]int32 // by part: index of its first element among all of the parts' elements
 	total int
-	whole ad.Ref // all of them, in the new graph; None before
+	whole ad.Ref // the parts put together, in the new graph; None before
 }
 
-// origin says where the elements of a value, counted over all lanes, come from: element e is
+// origin records where the elements of a value come from: element e, counted over all lanes, is
 // element at[e] of parts[part[e]]. moves is the number of elements moved for this value alone.
 type origin struct {
 	parts    []ad.Ref
@@ -58,7 +58,7 @@ type origin struct {
 func (x *forwarding) decide() {
 	g := x.g
 	live := g.Live(g.Outputs, true)
-	whole := make([]bool, len(g.Nodes)) // by node: whether a node that is no gather reads it
+	whole := make([]bool, len(g.Nodes)) // by node: whether a node other than a gather reads it
 	readers := make([][]ad.Ref, len(g.Nodes))
 	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.SideEffects...) {
 		whole[r] = true
@@ -109,9 +109,9 @@ func (x *forwarding) array(r ad.Ref) ad.Ref {
 	return r
 }
 
-// forward decides about an array, with the gathers from it; whole: others read it as a whole.
-// Gathers from the same parts share a replacement. Others do not, so that one may be a prefix of
-// another (pass prefixes).
+// forward decides about an array and the gathers from it. whole means that other nodes read all of
+// it. Gathers from the same parts share a replacement. Others do not, so that one may be a prefix
+// of another (pass prefixes).
 func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 	source := x.origin(r)
 	if source == nil {
@@ -132,7 +132,7 @@ func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 		if of == nil {
 			return false
 		}
-		for _, p := range of.part { // the parts of a gather are those of its array
+		for _, p := range of.part { // a gather has the parts of its array
 			if shared[p] < 0 {
 				shared[p] = p
 			}
@@ -195,7 +195,7 @@ func (x *forwarding) read(w *ad.Rewriter, r ad.Ref, f *forwarded) ad.Ref {
 	return out
 }
 
-// indexOf returns the index for these elements of a value with this type.
+// indexOf returns an index for elements `from` of a value of type t.
 func indexOf(from []int32, t ad.Type) ad.Index {
 	inner := t.Size()
 	outer := len(from) / inner
@@ -294,8 +294,9 @@ func (x *forwarding) find(r ad.Ref) *origin {
 	return o
 }
 
-// alone is the number of elements moved for r and read by nobody else. For a gather that others
-// read too, it is its own number, because those readers are about to be forwarded.
+// alone returns the number of elements that are moved for r and not for other readers. For a gather
+// with several readers it is the gather's own number, because the other readers are about to be
+// forwarded.
 func (x *forwarding) alone(r ad.Ref) int {
 	r = x.array(r)
 	switch op := x.g.Nodes[r].Op; {

@@ -7,15 +7,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// replaceInLanes replaces short arrays in lanes by a scalar in lanes for each element: log odds of
+// replaceInLanes replaces short arrays in lanes by one scalar in lanes per element: log odds of
 // categories, thresholds of ordinal outcomes, cumulative sums. Arrays are stored lane after lane,
 // so that an operation within a lane (a sum, a maximum, an element, a concatenation) reads and
 // writes numbers that are far apart. As scalars they are operands of one loop, in which values and
 // derivatives share exponentials.
 //
 // The pass runs before the density is differentiated, so that derivatives are scalars too, and
-// before the pass that writes out sums of few exponentials. A reader that needs an array gets one,
-// put together.
+// before the pass that writes out sums of few exponentials. For readers that need an array, the
+// scalars are put together again.
 func replaceInLanes(g *ad.Graph) *ad.Graph {
 	x := &laneScalars{from: g, of: map[ad.Ref][]ad.Ref{}}
 	if !x.find() {
@@ -58,7 +58,7 @@ type laneScalars struct {
 	of       map[ad.Ref][]ad.Ref // by replaced array: its elements
 }
 
-// short reports whether a type is that of a short array in lanes, or of one per row.
+// short reports whether a type is that of a short array in lanes, or of a matrix with short rows.
 func short(t ad.Type) bool {
 	if t.Lanes == 0 && len(t.Shape) == 2 {
 		return t.Shape[0] >= minInLanes && t.Shape[1] > 1 && t.Shape[1] <= maxShort
@@ -66,8 +66,8 @@ func short(t ad.Type) bool {
 	return t.Lanes >= minInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= maxShort
 }
 
-// find marks the arrays to replace: groups that depend on one another, if an operation within a
-// lane occurs in one of them. It reports whether there are any.
+// find marks the arrays to replace. Arrays that depend on one another form a group; a group is
+// replaced if an operation within a lane occurs in it. find reports whether there are any.
 func (x *laneScalars) find() bool {
 	g := x.from
 	live := g.Live(g.Outputs, true)
@@ -81,7 +81,7 @@ func (x *laneScalars) find() bool {
 			detached[a] = detached[a] && (!live[i] || g.Nodes[i].Op == ad.OpDetach)
 		}
 	}
-	group := make([]ad.Ref, len(g.Nodes)) // by node: one of the arrays that depend on one another
+	group := make([]ad.Ref, len(g.Nodes)) // by node: representative of its group
 	root := func(r ad.Ref) ad.Ref {
 		for group[r] != r {
 			group[r] = group[group[r]]
@@ -124,7 +124,7 @@ func (x *laneScalars) find() bool {
 		default:
 			can = n.Op.Row().Class == ad.Elementwise && short(n.Type)
 		}
-		if n.Op == ad.OpConcat && can { // an array that is long within its lanes is not an element
+		if n.Op == ad.OpConcat && can { // an element must not be a long array
 			for _, a := range n.Args {
 				can = can && g.Type(a).Size() <= maxShort
 			}
@@ -138,7 +138,7 @@ func (x *laneScalars) find() bool {
 		}
 	}
 	// With arrays, operations on single elements within a lane go through memory. With scalars,
-	// arrays that come from outside, or are read as arrays outside, do.
+	// only arrays that enter the group or leave it do.
 	before, after := map[ad.Ref]bill{}, map[ad.Ref]bill{}
 	borders := map[[2]ad.Ref]bool{}
 	border := func(of, a ad.Ref) {
@@ -183,7 +183,7 @@ func (x *laneScalars) find() bool {
 	return slices.Contains(x.chosen, true)
 }
 
-// moved reports whether r is elements of something else, which can be read instead, or data.
+// moved reports whether r is data, or elements of another value that can be read instead.
 func moved(g *ad.Graph, r ad.Ref) bool {
 	switch n := &g.Nodes[r]; n.Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
@@ -194,7 +194,7 @@ func moved(g *ad.Graph, r ad.Ref) bool {
 	return false
 }
 
-// perLane is the size of an array in a lane, or in one of as many rows.
+// perLane returns the size of an array in one lane, or in one row of a matrix.
 func perLane(t ad.Type) int {
 	if t.Lanes == 0 && len(t.Shape) == 2 {
 		return t.Shape[1]
@@ -202,7 +202,8 @@ func perLane(t ad.Type) int {
 	return t.Size()
 }
 
-// each returns the elements of an argument; r is its counterpart if it is not replaced.
+// each returns the elements of argument a. If a is not replaced, they are taken from its
+// counterpart r.
 func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	if each := x.of[a]; each != nil {
 		return each
@@ -221,9 +222,9 @@ func (x *laneScalars) each(a, r ad.Ref) []ad.Ref {
 	return split(x.to, r, true)
 }
 
-// product returns the columns of a product of a known matrix and another one, in lanes. Each is a
-// product with a vector if these join the loops that read them; otherwise the columns are rows of
-// the transpose, which are contiguous in memory.
+// product returns the columns of a product of a known matrix and another one, in lanes. Each column
+// is a product with a vector, if that joins the loops that read it. Otherwise the columns are rows
+// of the transpose, which are contiguous in memory.
 func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	to := x.to
 	A, B := to.Type(a).Shape, to.Type(b).Shape
@@ -238,7 +239,7 @@ func (x *laneScalars) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
 	out := make([]ad.Ref, columns)
 	whole := ad.None
 	if inner > loopnest.FewColumns {
-		if !m.TransA { // once, when the model is bound
+		if !m.TransA { // computed once, when the model is bound
 			a, m.TransA = to.Transpose(a), true
 		}
 		whole = to.Do(ad.OpMatMul, ad.MatMulAttr{TransA: !m.TransB, TransB: !m.TransA}, b, a)

@@ -44,8 +44,9 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	})
 }
 
-// loopInScalars adds to g the loop of node n, which is Tested, with these arguments, in numbers,
-// and returns it with its results, None for those that nobody reads; nil if it stays as it is.
+// loopInScalars adds the while loop of node n to g, with scalars in place of arrays. It returns the
+// loop and its results, None for those that nothing reads. It returns nil results if the loop does
+// not change.
 func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	l := loop.Layout()
 	for k, p := range l.Parts() {
@@ -80,8 +81,9 @@ func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 	return run, results
 }
 
-// scanInScalars adds to g the scan s, of node n with these arguments, in numbers, and returns it
-// with its results, None for those that nobody reads; nil if it stays as it is.
+// scanInScalars adds the scan s of node n to g, with scalars in place of arrays. It returns the
+// scan and its results, None for those that nothing reads. It returns nil results if the scan does
+// not change.
 func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
 	b := s.Body
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
@@ -97,8 +99,8 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	if !ok {
 		return ad.None, nil
 	}
-	// What is carried goes through memory if a step has arrays; in numbers, streams are taken apart
-	// before the scan, and what is kept is put together after it.
+	// With arrays in a step, carried values go through memory. With scalars, streams are taken
+	// apart before the scan, and kept values are put together after it.
 	before, after := billOf(b), billOf(body)
 	before.work += (scanLoopNS - loopNS) * before.loops
 	moved := func(r ad.Ref) float64 { return float64(b.Type(r).Size()) }
@@ -147,7 +149,7 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		}
 	}
 	run := g.DoScan(&c, each)
-	var made []ad.Type // of what the results are made of
+	var made []ad.Type // by result: its type in a step
 	for _, r := range slices.Concat(b.Outputs[:s.Carries], b.Outputs) {
 		made = append(made, b.Type(r))
 	}
@@ -165,8 +167,8 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	return run, results
 }
 
-// together is the value of type t that results of a region, its elements, are, each for all steps
-// if there are any; in a step it is of type made.
+// assemble puts the elements of a value of type t together. They are results of a region, one per
+// step if steps is not 0. made is the type of the value in a step.
 func assemble(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, t ad.Type) ad.Ref {
 	parts := make([]ad.Ref, len(elements))
 	for i, at := range elements {
@@ -181,7 +183,7 @@ func assemble(g *ad.Graph, run ad.Ref, elements []int, made ad.Type, steps int, 
 	return g.Reshape(g.Concat(parts...), t.Shape)
 }
 
-// split is the elements of r, or r itself if it is a number or is not to be taken apart.
+// split returns the elements of r. It returns r itself if r is a number, or unless apart is set.
 func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	t := g.Type(r)
 	if len(t.Shape) == 0 || !apart {
@@ -194,25 +196,25 @@ func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	return out
 }
 
-// scalars is graphs being written out; left is how many numbers there may still be.
+// scalars writes out graphs; left is the number of numbers that it may still produce.
 type scalars struct{ left int }
 
-// whole reports whether an input of a region's graph, or a constant, stays an array, of which
-// single elements are read.
+// whole reports whether an input of a region's graph, or a constant, is so long that it stays an
+// array. Only single elements of it may then be read.
 func whole(t ad.Type) bool { return t.Size() > maxShort }
 
-// element is a node written out: its elements, or a long array as it is.
+// element is the written-out form of a node: its elements, or one long array.
 type element struct {
 	each  []ad.Ref
 	array bool
 }
 
-// graph is a graph of numbers with the same meaning as b; ok is false where b has what is
-// not written out. Outputs are the elements of b's, one after the other.
+// graph returns a graph of scalars with the meaning of b. Its outputs are the elements of b's
+// outputs, one after the other. ok is false if b has nodes that cannot be written out.
 func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 	to = b.Sibling()
 	of := make([]element, len(b.Nodes))
-	groups := map[ad.Ref][][]int{} // of regions: the results that a result became
+	groups := map[ad.Ref][][]int{} // by region: for each result, its indices in the new region
 	for _, r := range b.Inputs {
 		t := b.Type(r)
 		if t.Lanes > 0 {
@@ -259,7 +261,7 @@ func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 	return to, true
 }
 
-// node writes out a node that is no region.
+// node writes out a node other than a region.
 func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
 	size := n.Type.Size()
 	if n.Type.Lanes > 0 || size == 0 {
@@ -333,8 +335,9 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 	return out, true
 }
 
-// written is the elements of a node, size in a lane, of those of its arguments: of one that is
-// elementwise or moves elements or adds them up, in their order; nil for others.
+// written returns the elements of a node, given those of its arguments. size is the number of
+// elements in a lane. It handles ops that are elementwise, move elements, or add them up in order;
+// for others it returns nil.
 func written(to *ad.Graph, n *ad.Node, attr any, args [][]ad.Ref, size int) []ad.Ref {
 	out := make([]ad.Ref, 0, size)
 	switch {
@@ -376,7 +379,8 @@ func written(to *ad.Graph, n *ad.Node, attr any, args [][]ad.Ref, size int) []ad
 	return out
 }
 
-// region writes out a region: its node, and of each result which of that node's it became.
+// region writes out a region. It returns its new node and, for each result, the results of the new
+// node that replace it.
 func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
 	if n.Type.Lanes > 0 || n.Draws() {
 		return nil, nil, false
@@ -399,8 +403,8 @@ func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 	return []ad.Ref{r}, groups, true
 }
 
-// bodies writes out the bodies of a region that is not Counted, and says of each result which
-// those of the new region it became; nil takes the place of the histories.
+// bodies writes out the bodies of a region that is not Counted. For each result it returns the
+// indices of the results that replace it; nil for histories.
 func (x *scalars) bodies(attr ad.RegionAttr) (out ad.RegionAttr, groups [][]int, ok bool) {
 	l := attr.Layout()
 	to := l
@@ -411,7 +415,7 @@ func (x *scalars) bodies(attr ad.RegionAttr) (out ad.RegionAttr, groups [][]int,
 		}
 	}
 	body := l.Bodies[len(l.Bodies)-1]
-	first := []int{0} // by output: the first of those that it became
+	first := []int{0} // by output: index of the first output that replaces it
 	for k, r := range body.Outputs {
 		first = append(first, first[k]+body.Type(r).Size())
 	}
@@ -435,7 +439,8 @@ func (x *scalars) bodies(attr ad.RegionAttr) (out ad.RegionAttr, groups [][]int,
 	return out, groups, true
 }
 
-// grouped are the numbers of those that results of these types became, one after the other.
+// grouped returns, for results of these types, the indices of their elements, counted one result
+// after the other.
 func grouped(ts []ad.Type) (groups [][]int) {
 	at := 0
 	for _, t := range ts {

@@ -6,7 +6,7 @@ import (
 )
 
 // replaceScalars is scalar replacement of aggregates; the package documentation describes its
-// parts. They run in this order, and each asks bill.beats for every application.
+// parts. They run in this order, and bill.beats decides about every application.
 func replaceScalars(g *ad.Graph) *ad.Graph {
 	first, held := g, g.Taken()
 	for _, part := range []func(*ad.Graph) *ad.Graph{replaceInRegions, replaceInLanes, replaceElements} {
@@ -27,7 +27,7 @@ type bill struct {
 	live   int     // largest number of scalars that are live at once
 }
 
-// time is the total cost in nanoseconds.
+// time returns the total cost in nanoseconds.
 func (b bill) time() float64 {
 	t := b.work + memoryNS*b.memory + loopNS*b.loops
 	if b.live > registers {
@@ -39,7 +39,7 @@ func (b bill) time() float64 {
 	return t
 }
 
-// beats is the cost rule: less time, and no more code than most.
+// beats is the cost rule: b must take less time than before, and its code must not exceed most.
 func (b bill) beats(before bill, most int) bool {
 	return b.code <= most && b.time() < before.time()
 }
@@ -48,23 +48,23 @@ func (b bill) plus(c bill) bill {
 	return bill{b.work + c.work, b.memory + c.memory, b.loops + c.loops, b.code + c.code, max(b.live, c.live)}
 }
 
-// times is the bill of this number of unrolled steps.
+// times returns the bill of the given number of unrolled steps.
 func (b bill) times(steps int) bill {
 	n := float64(steps)
 	return bill{n * b.work, n * b.memory, n * b.loops, steps * b.code, b.live}
 }
 
-// inLanes is the bill, per lane, of scalar code that lanes execute as vectors.
+// inLanes returns the bill, per lane, of scalar code that lanes execute as vectors.
 func (b bill) inLanes(lanes int, width float64) bill {
 	width = max(1, min(width, float64(lanes)))
 	return bill{b.work / width, b.memory / width, b.loops, b.code, b.live}
 }
 
-// vectors is the number of vector operations for so many elements.
+// vectors returns the number of vector operations for a number of elements.
 func vectors(elements int) float64 { return float64((elements + vectorLanes - 1) / vectorLanes) }
 
-// billOf is the bill of the graphs of a region: of both sides of conditionals, of one trip of
-// loops.
+// billOf returns the bill of the graphs of a region: both sides of a conditional, or one trip of a
+// loop.
 func billOf(graphs ...*ad.Graph) (b bill) {
 	for _, g := range graphs {
 		live := g.Live(g.Outputs, true)
@@ -79,7 +79,7 @@ func billOf(graphs ...*ad.Graph) (b bill) {
 		for _, r := range g.Outputs {
 			last[r] = len(g.Nodes)
 		}
-		ends := make([]int, len(g.Nodes)+1) // by node: the number of values that it reads last
+		ends := make([]int, len(g.Nodes)+1) // by node: number of values that it is the last to read
 		held := 0
 		for i := range g.Nodes {
 			n := &g.Nodes[i]
@@ -99,7 +99,7 @@ func billOf(graphs ...*ad.Graph) (b bill) {
 	return b
 }
 
-// price is the bill of a single node.
+// price returns the bill of a single node.
 func price(g *ad.Graph, n *ad.Node) bill {
 	size := n.Type.Size()
 	switch n.Op {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// sameAfter checks that a pass leaves no node of an op, and values and gradients of the first
-// output as they were, but for tol; in is a point or several.
+// sameAfter checks that a pass removes all nodes of an op, and does not change values and gradients
+// of the first output by more than tol. It evaluates them at each of points.
 func sameAfter(t *testing.T, g *ad.Graph, pass func(*ad.Graph) *ad.Graph, op ad.OpCode, tol float64, points ...[]float64) {
 	t.Helper()
 	after := pass(g)
@@ -216,7 +216,7 @@ func TestUnrolledSumsOfRows(t *testing.T) {
 				}
 				sameAfter(t, g, rewriteLogarithms, ad.OpLogSumExp, 1e-14, some, none, large)
 				g.Outputs = g.Outputs[:1]
-				// What it was before has the rounding of a sum of 1050 in derivatives.
+				// The derivatives of the old expression have the rounding error of a sum of 1050.
 				sameAfter(t, g, rewriteLogarithms, ad.OpLogSumExp, 1e-12, far)
 				g.Outputs = g.Outputs[:1]
 				after := rewriteLogarithms(g)

@@ -7,11 +7,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// shortSum returns the replacement of n, the log_sum_exp of x; None if it stays. It replaces sums
-// over a few scalars that were put together to an array, as loops over states of hidden Markov
-// models and over components of mixtures do. Written out, they need not be put together, and the
-// sum shares its exponentials with its derivative. In steps of scans, the whole step becomes scalar
-// code.
+// shortSum returns the replacement of n, the log_sum_exp of x; None if n does not change. It
+// replaces sums over a few scalars that were put together to an array, as in loops over the states
+// of hidden Markov models or the components of mixtures. Written out, the scalars need not be put
+// together, and the sum shares its exponentials with its derivative. In scans, the whole step
+// becomes scalar code.
 func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	k := g.Type(x).Size()
 	if n.Type.Size() != 1 || k < 2 || k > maxShort {
@@ -30,8 +30,8 @@ func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	return g.Reshape(sumOfTerms(g, terms), n.Type.Shape)
 }
 
-// termsOf returns the k numbers that r is made of, perhaps by sums, if some were put together; else
-// nil.
+// termsOf returns the k numbers that r is made of, looking through sums. It returns nil if there
+// are not k, or if none was put together from parts.
 func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	n := g.Nodes[r]
 	switch {
@@ -63,7 +63,8 @@ func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	return nil
 }
 
-// sumOfTerms is log Σ exp(x). If all terms are -Inf, the derivative is 0/0; it is replaced by 0.
+// sumOfTerms returns log Σ exp(x). If all terms are -Inf, the derivative would be 0/0; it is
+// replaced by 0.
 func sumOfTerms(g *ad.Graph, x []ad.Ref) ad.Ref {
 	if len(x) == 2 {
 		return g.Do(ad.OpLogAddExp, nil, x[0], x[1])
@@ -80,7 +81,7 @@ func sumOfTerms(g *ad.Graph, x []ad.Ref) ad.Ref {
 	return logOfSum(g, shift, sum)
 }
 
-// shiftOf returns what is subtracted from terms, given the largest of them.
+// shiftOf returns the number that is subtracted from the terms, given the largest of them.
 func shiftOf(g *ad.Graph, greatest ad.Ref) ad.Ref {
 	greatest = g.Do(ad.OpDetach, nil, greatest)
 	return g.Select(g.Do(ad.OpIsInf, nil, greatest), g.Const(0), greatest)

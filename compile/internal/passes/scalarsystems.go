@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// replaceSystems is scalar replacement after the density has been differentiated. It writes out
-// systems of few equations, as elimination with pivots. Solutions with the same matrix, transposed
-// or not, share its factors: an implicit solver of differential equations solves several systems
-// with each matrix, and its derivative as many again. It does not run earlier because the
-// derivative of a solution is another solution, and that of the expressions made here would be much
-// longer.
+// replaceSystems is the part of scalar replacement that runs after the density has been
+// differentiated. It writes out systems of few equations, as elimination with pivots. Solutions
+// with the same matrix, transposed or not, share its factors: an implicit solver of differential
+// equations solves several systems with each matrix, and its derivative as many again. It does not
+// run earlier because the derivative of a solution is another solution, and the derivative of the
+// expressions made here would be much longer.
 func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpSolve) {
 		return g
@@ -46,8 +46,8 @@ func isSystem(g *ad.Graph, n *ad.Node) bool {
 	return billOf(written).beats(bill{work: solveNS + opNS*each*(float64(s[0])/3+2*float64(s[1]))}, maxCode)
 }
 
-// factors are the LU factors of a matrix with exchanged rows: U on and above the diagonal of rows,
-// L below it, with a diagonal of ones.
+// factors are the LU factors of a matrix with exchanged rows. rows holds U on and above the
+// diagonal, and L below it, whose diagonal is all ones.
 type factors struct {
 	rows     [][]ad.Ref
 	inverses []ad.Ref // of the diagonal of U
@@ -92,7 +92,7 @@ func factorise(g *ad.Graph, a ad.Ref) *factors {
 	return f
 }
 
-// solve is A⁻¹b, or A⁻ᵀb with trans.
+// solve returns A⁻¹b, or A⁻ᵀb with trans.
 func (f *factors) solve(g *ad.Graph, b ad.Ref, trans bool) ad.Ref {
 	n, shape := len(f.rows), g.Type(b).Shape
 	var row []int // a row of b

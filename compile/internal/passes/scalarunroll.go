@@ -7,10 +7,10 @@ import (
 )
 
 // unrolls reports whether a scan in this number of lanes, added to g with these arguments, is
-// unrolled: one of few short steps, mostly a sum over the categories of an answer, in a lane for
-// each answer. Unrolled, it is elementwise ops, which fuse with those around them and run on
-// vectors of lanes. As a scan it enters its code for each lane, and stores and loads all values
-// that its steps share.
+// unrolled. Such a scan has few short steps, and is mostly a sum over the categories of an answer,
+// in a lane for each answer. Unrolled, it consists of elementwise ops, which fuse with those around
+// them and run on vectors of lanes. As a scan it enters its code for each lane, and stores and
+// loads all values that its steps share.
 func unrolls(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) bool {
 	if s.Steps == 0 || s.Steps > maxShort || sideCost(s.Body, math.Inf(1)) < 0 {
 		return false

@@ -5,10 +5,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// sliceTables rebuilds g so that an index table that visits a few slices becomes these slices. What
-// a program stores element by element and reads again, or puts together from a first element and
-// the results of a loop, is then copied, or viewed, instead of gathered. A gather of a gather
-// becomes one gather, and a gather from a part of a concatenation reads the part.
+// sliceTables rebuilds g so that index tables that visit a few slices become these slices. A
+// program may store values element by element and read them again, or put a first element and the
+// results of a loop together. These are then copied or viewed instead of gathered. A gather of a
+// gather becomes one gather, and a gather from a part of a concatenation reads the part.
 func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasTables(g) {
 		return g
@@ -76,7 +76,7 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// piece is n elements from element elem on, which go to position pos on.
+// piece is n elements, from element elem on, that go to positions from pos on.
 type piece struct{ pos, elem, n int }
 
 // pieces cuts a table into slices; nil if there are too many.
@@ -119,7 +119,7 @@ func sliced(g *ad.Graph, n *ad.Node, ix ad.Index, x ad.Ref) (ad.Ref, bool) {
 		}
 		return sum, true
 	}
-	// Look through gathers, to where the elements come from.
+	// Look through gathers to the source of the elements.
 	for {
 		src := &g.Nodes[x]
 		if src.Op == ad.OpReshape && src.Type.Lanes == 0 {

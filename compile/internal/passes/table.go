@@ -17,28 +17,28 @@ type Pass struct {
 	Name  string
 	Doc   string // what it does, in one line
 	Model string // an everyday model whose program this pass changes (package contest)
-	// Gain is its gain there: the time of a gradient without the pass divided by that with it,
+	// Gain is its gain there: the time of a gradient without the pass divided by the time with it,
 	// measured by the command passgains (with AVX2 or AVX-512, one processor). Kept says why a pass
-	// stays that gains 2 % or less.
+	// that gains 2 % or less is kept.
 	Gain  float64
 	Kept  string
 	Exact string // error bound of results; "": results do not change
-	// Moves says, of a pass that reorders, joins or leaves out rows, columns or steps, why every
-	// reader by position still reads the same element.
+	// Moves is for a pass that reorders, joins or leaves out rows, columns or steps. It says why
+	// every reader by position still reads the same element.
 	Moves string
 	After [2]string // passes that must come before, if they are on; "": none
-	// Density is a pass on the graph of a log density before it is differentiated:
-	// what it shortens has short derivatives.
+	// Density is a pass on the graph of a log density before it is differentiated: if it shortens
+	// the density, it also shortens the derivatives.
 	Density func(g *ad.Graph) *ad.Graph
 	Graph   func(g *ad.Graph, o *Options) *ad.Graph
 	Nest    func(p *loopnest.Program)
-	// Off runs instead when the pass is switched off; usually nothing.
+	// Off runs instead if the pass is switched off; usually nothing does.
 	Off func(p *loopnest.Program)
 }
 
 // Table lists the passes in the order in which they run. Constant folding, common-subexpression
 // elimination and the identities that hold for every number are not among them: an ad.Graph does
-// these as it is built, hence also where a pass rebuilds it.
+// these as it is built, including when a pass rebuilds it.
 func Table() []Pass {
 	return []Pass{
 		{Name: "project", Model: "everyday/growth", Gain: 12.5, Density: project,
@@ -142,7 +142,7 @@ func Table() []Pass {
 	}
 }
 
-// The names of the passes that vm carries out.
+// Names of the passes that package vm carries out.
 const (
 	MemoryPass = "memory"
 	NativePass = "native"
@@ -157,15 +157,15 @@ type Options struct {
 
 	Fault *planted.Fault // for tests; nil: none
 
-	// Budget bounds the memory of passes on graphs. Its Stop is called by these and between all
-	// others; an error ends them. Passes before differentiation use the budget of their graph. nil:
-	// there are no bounds.
+	// Budget bounds the memory of passes on graphs. These passes call its Stop, and it is also
+	// called between all other passes; an error ends them. Passes before differentiation use the
+	// budget of their graph. nil: there are no bounds.
 	Budget *ad.Budget
 
 	on map[ad.OpCode][]Rewrite // see rewrites
 }
 
-// Step is what one pass did.
+// Step describes what one pass did.
 type Step struct {
 	Pass          Pass
 	Off           bool
@@ -177,7 +177,7 @@ type Step struct {
 // Has reports whether the pass with that name is on.
 func (o *Options) Has(name string) bool { return !slices.Contains(o.Without, name) }
 
-// Check returns an error if Without has a name that is no pass.
+// Check returns an error if Without has a name that is not in the table.
 func (o *Options) Check() error {
 	for _, w := range o.Without {
 		if !slices.Contains(Names(), w) {
@@ -232,7 +232,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 	return g, nil
 }
 
-// Run makes the loop nest of what g's outputs and side effects need. g is not changed.
+// Run returns the loop nest of everything that g's outputs and side effects need. g is not changed.
 func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 	defer ad.Recover(&err)
 	defer loopnest.Recover(&err)
@@ -249,7 +249,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 		}
 		return loopnest.CountGraph(g)
 	}
-	held := int64(0) // memory taken for the graphs that passes have made
+	held := int64(0) // memory of the graphs that passes have made
 	defer func() { o.Budget.Return(held) }()
 	for _, pass := range Table() {
 		if pass.Density != nil && pass.Graph == nil {

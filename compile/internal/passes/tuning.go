@@ -6,8 +6,8 @@ package passes
 // Pass project. With two predictors and 2000 rows a gradient took 24 µs in rows and 6.3 in columns;
 // projected it takes 0.5 and 0.6.
 const (
-	// minProjected is the least number of rows from which sums of squares are shortened: loops over
-	// fewer take as long as their replacement.
+	// minProjected is the least number of rows of a sum of squares that is shortened: loops over
+	// fewer rows take as long as their replacement.
 	minProjected = 16
 
 	// maxColumns, and maxProjection for rows times squared columns, bound the cost of a
@@ -16,8 +16,8 @@ const (
 	maxColumns    = 128
 	maxProjection = 2e8
 
-	// blockRows is the number of rows that are factorised at a time, so that they stay in
-	// the cache: all at once the two examples took 0.98 and 0.16 s.
+	// blockRows is the number of rows that are factorised at a time, so that they stay in the
+	// cache: all at once the two examples took 0.98 and 0.16 s.
 	blockRows = 1024
 )
 
@@ -29,9 +29,9 @@ const (
 	// maxCompared bounds the rows and nodes examined when a model is bound, at about 50 ns each.
 	maxCompared = 1 << 24
 
-	// minSampled is the number of rows from which a sample of the keys, one of sampledKeys, is
-	// examined first. It estimates the number of distinct rows to a few percent (for 2^17 rows the
-	// standard deviation is 2 %); if there are clearly too many, no table is made.
+	// minSampled is the least number of rows for which a sample of the keys, one of sampledKeys, is
+	// examined first. The sample estimates the number of distinct rows to a few percent (for 2^17
+	// rows the standard deviation is 2 %). If there are clearly too many, no table is made.
 	minSampled  = 1 << 17
 	sampledKeys = 64
 
@@ -39,33 +39,34 @@ const (
 	bytesOfRow = 64
 )
 
-// minSourceCost is the least cost, in nanoseconds, of a function that is moved before a gather: a
-// quotient or more.
+// minSourceCost is the least cost, in nanoseconds, of a function that is moved before a gather:
+// that of a quotient.
 const minSourceCost = 1
 
 // minRepeatedCost is the least cost, in nanoseconds, of a function that is computed for distinct
-// rows and then gathered: a power. To gather a value and to add its adjoint takes about 2 ns.
+// rows and then gathered: that of a power. Gathering a value and adding its adjoint takes about 2
+// ns.
 const minRepeatedCost = 12
 
 // Pass batch-products.
 const (
 	// minJoined is the least number of rows of a matrix whose products are merged. maxJoined is the
-	// largest number of columns of the right sides: eight fill a vector register.
+	// largest number of columns of the merged right sides: eight fill a vector register.
 	minJoined = 64
 	maxJoined = 8
 
-	// manyTerms is the number of terms from which a single product is computed as inner products
-	// even if its right side has four or five columns, not only two or three.
+	// manyTerms is a number of terms. From there on, a single product is also computed as inner
+	// products if its right side has four or five columns, not only two or three.
 	manyTerms = 32
 
-	// maxMatrices and maxEarly bound the matrices and nodes that are examined.
+	// maxMatrices and maxEarly bound the matrices and nodes that the pass examines.
 	maxMatrices = 8
 	maxEarly    = 1000
 )
 
-// maxIfConverted is what both sides of a conditional may cost in each lane, in nanoseconds, to
-// become selections: about what sorting a lane costs. maxIfConvertedInStep is the same bound in a
-// step of a scan, where a conditional costs about 5 ns.
+// maxIfConverted bounds the cost of both sides of a conditional in each lane, in nanoseconds: about
+// the cost of sorting a lane. maxIfConvertedInStep is the bound in a step of a scan, where a
+// conditional costs about 5 ns.
 const (
 	maxIfConverted       = 100
 	maxIfConvertedInStep = 5
@@ -76,24 +77,24 @@ const (
 const (
 	// opNS is an operation of scalar code, or of a vector, with operands in registers; functions
 	// add their cost (ops.Row.Cost). spillNS is added per operation if more numbers are live than
-	// there are registers, and once more if there are more than maxLive. memoryNS is a number
-	// stored and loaded again.
+	// there are registers, and once more if there are more than maxLive. memoryNS is the cost of a
+	// number that is stored and loaded again.
 	opNS      = 0.3
 	spillNS   = 0.3
 	memoryNS  = 0.5
 	registers = 16
 	maxLive   = 64
 
-	// loopNS is the entry of a loop over an array; scanLoopNS that of one in the steps of a scan,
-	// which keeps the scan's numbers out of registers. Unrolled, gradients of ode_rk45 with 3, 4,
-	// 5, 6 and 8 states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time; the rule predicts 0.76,
-	// 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers, with products, quotients and
+	// loopNS is the cost of entering a loop over an array. scanLoopNS is that cost in the steps of
+	// a scan, whose numbers the loop keeps out of registers. Unrolled, gradients of ode_rk45 with
+	// 3, 4, 5, 6 and 8 states take 0.71, 0.83, 1.36, 1.46 and 1.59 of the time; the rule predicts
+	// 0.76, 0.88, 1.34, 1.46 and 1.66. Scans that carry 8 numbers, with products, quotients and
 	// exponentials, take 0.39, 0.47 and 0.60; the rule predicts 0.56, 0.68 and 0.90.
 	loopNS     = 2.0
 	scanLoopNS = 6.0
 
-	// solveNS is the call of a routine that solves a system. With systems written out, a gradient
-	// of an implicit solver for three states takes 0.21 of the time.
+	// solveNS is the cost of calling a routine that solves a system. With systems written out, a
+	// gradient of an implicit solver for three states takes 0.21 of the time.
 	solveNS = 100.0
 
 	vectorLanes = 4
@@ -105,8 +106,8 @@ const (
 
 // maxShort is the largest number of elements of an array, steps of a scan or terms of a sum that is
 // written out. minInLanes is the least number of lanes for arrays in lanes. maxCode bounds the
-// operations that one application adds, maxLoopCode those in a loop whose trip count depends on
-// parameters, and is large.
+// operations that one application adds. maxLoopCode is the larger bound for a loop whose trip count
+// depends on parameters.
 const (
 	maxShort    = 8
 	minInLanes  = 16
@@ -114,15 +115,15 @@ const (
 	maxLoopCode = 4000
 )
 
-// maxMoveShare bounds what is put together instead of an array, as a share of the elements moved
-// for the array. Arrays that grow with the steps of a loop share prefixes (pass prefixes), and lose
-// that if each is cut a little shorter. With 1 the epidemic models of posteriordb take 1.11 to 1.14
-// times as long.
+// maxMoveShare bounds the number of elements put together instead of an array, relative to the
+// number moved for the array. Arrays that grow with the steps of a loop share prefixes (pass
+// prefixes), and no longer do if each is cut a little shorter. With 1 the epidemic models of
+// posteriordb take 1.11 to 1.14 times as long.
 const maxMoveShare = 0.75
 
 // maxFollowed bounds the elements that are traced to their origin, at a few nanoseconds each.
-// maxSumDepth bounds the depth of sums in which numbers that were put together are searched for:
-// each sum may have two.
+// maxSumDepth bounds the depth of the search for put-together numbers in nested sums, which
+// branches at each sum.
 const maxFollowed, maxSumDepth = 1 << 22, 4
 
 // Passes distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
@@ -137,15 +138,15 @@ const (
 	maxMoved = 1 << 22
 )
 
-// Pass slices: a table becomes slices if they are at most maxPieces, with at least minPiece
-// elements on average.
+// Pass slices: a table becomes slices if there are at most maxPieces of them, with at least
+// minPiece elements on average.
 const (
 	maxPieces = 6
 	minPiece  = 8
 )
 
-// minSummed is the least number of elements that a sum adds per result for factors to be moved out
-// of it. Below, it only places elements, and the product would cost as much after it.
+// minSummed is the least number of elements per result of a sum from which factors are moved out. A
+// sum of fewer mostly places elements, and a product after it would cost as much.
 const minSummed = 4
 
 // Pass rewrite.
@@ -160,14 +161,14 @@ const (
 
 // maxCheckpointed and maxCheckpointedTotal bound the results of while loops that are kept for the
 // derivative: per step of a scan, and for all its steps and lanes. They are 32 KB, which are copied
-// in a microsecond, and 2 MB, about a second-level cache.
+// in a microsecond, and 2 MB, about the size of a second-level cache.
 const (
 	maxCheckpointed      = 1 << 12
 	maxCheckpointedTotal = 1 << 18
 )
 
-// maxTaped bounds the elements that scans keep of what their steps read from carried arrays, 512
-// MB; above it derivatives have copies of the arrays, in segments.
+// maxTaped bounds the number of elements that scans keep of what their steps read from carried
+// arrays: 512 MB. Above it derivatives have copies of the arrays, in segments.
 const maxTaped = 1 << 26
 
 // minDelay is the least number of steps between computing and reading a value for which it becomes

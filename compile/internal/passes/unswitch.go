@@ -3,12 +3,13 @@ package passes
 import "github.com/ppl-lang/ppl/ad"
 
 // unswitch is loop unswitching. A conditional in lanes whose condition has no lanes becomes one
-// conditional for all lanes. Its sides are computed in lanes, and whatever is the same in all lanes
-// is computed once. A von Mises density of 500 rows, which is a normal one if the concentration is
-// large, needs the Bessel function once instead of 500 times: 238 µs became 5.9.
+// conditional for all lanes. Its sides are computed in lanes, and parts that are the same in all
+// lanes are computed once. A von Mises density of 500 rows, which is a normal one if the
+// concentration is large, needs the Bessel function once instead of 500 times: 238 µs became 5.9.
 //
 // The pass runs before the density is differentiated, so that derivatives are conditionals of the
-// same kind. It runs after if-convert, whose selections stay in one loop with the code around them.
+// same kind. It runs after if-conversion, whose selections stay in one loop with the code around
+// them.
 func unswitch(g *ad.Graph) *ad.Graph {
 	if !hasUniformBranch(g) {
 		return g
@@ -40,7 +41,7 @@ func unswitch(g *ad.Graph) *ad.Graph {
 			for _, out := range to.Inline(body, inputs, true) {
 				to.Output(to.Unlane(to.Spread(out, n.Type.Lanes)))
 			}
-			return unswitch(to) // for conditionals in the sides, which have lanes now
+			return unswitch(to) // for conditionals in the sides, which now have lanes
 		}
 		made[r] = w.To.Do(ad.OpIf, &ad.If{Then: side(f.Then), Else: side(f.Else)}, whole...)
 		return made[r]
@@ -64,8 +65,9 @@ func hasUniformBranch(g *ad.Graph) bool {
 	return false
 }
 
-// uniformBranch reports whether the node is a conditional in lanes that all go the same way. Prints
-// and draws keep the order of lanes; requirements are about values without lanes.
+// uniformBranch reports whether the node is a conditional in lanes that all take the same side. It
+// excludes conditionals that print or draw, which must happen lane by lane, and those with
+// requirements, which apply to values without lanes.
 func uniformBranch(g *ad.Graph, n *ad.Node) bool {
 	return n.Op == ad.OpIf && n.Type.Lanes > 1 && g.Nodes[n.Args[0]].Type.Lanes == 0 && !n.Draws() && !inOrder(n)
 }
