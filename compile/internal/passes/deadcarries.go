@@ -274,7 +274,7 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 			w.Input(r)
 		}
 	}
-	at := map[ad.Ref][]int{} // by region, found once: its results' indices in the trimmed region
+	at := map[ad.Ref][]int{} // by region: indices of its results in the trimmed one
 	positions := func(region ad.Ref) []int {
 		if at[region] == nil {
 			k := 0

@@ -136,7 +136,7 @@ type merged struct {
 	root    ad.Ref
 	left    *int // elements that may still be examined, for all sums
 	rows    int
-	row     map[ad.Ref]bool // whether a value has a part for each row, which is a function of the known description of the row
+	row     map[ad.Ref]bool // by value: its rows depend only on the known description of a row
 	class   []int32         // by row: its class of equal rows, numbered by first appearance; nil: nothing is known
 	first   []int32         // row of each class
 	weights []float64       // number of rows in each class

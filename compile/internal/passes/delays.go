@@ -110,7 +110,7 @@ func (d *delaying) scan() *ad.Scan {
 	to := from.Sibling()
 	w := ad.NewRewriter(from, to)
 	w.Keep = mustRun
-	used := make([]bool, len(from.Nodes)) // by nodes other than the next one of a delay
+	used := make([]bool, len(from.Nodes)) // read by anything but the next value of its delay
 	for i, live := range from.Live(from.Outputs, true) {
 		if live {
 			for _, a := range from.Nodes[i].Args {

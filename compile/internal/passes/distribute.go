@@ -240,7 +240,7 @@ func (t *taker) take() []ad.Ref {
 	}
 	outside := t.vec.Outside
 	t.vec.Outside = func(r ad.Ref) ad.Ref {
-		if n := &b.Nodes[r]; n.Op == ad.OpInput && n.Attr.(int) < s.Carries { // only if it is asked for: it may be large
+		if n := &b.Nodes[r]; n.Op == ad.OpInput && n.Attr.(int) < s.Carries { // only on demand: it may be large
 			return g.Lane(g.History(scan, n.Attr.(int)))
 		}
 		return outside(r)

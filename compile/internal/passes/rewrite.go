@@ -253,7 +253,7 @@ func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
 // rewriteLogarithms rebuilds g with the rewrites that come early.
 func rewriteLogarithms(g *ad.Graph) *ad.Graph {
 	of := byOp(func(w *Rewrite) bool { return slices.Contains(early, w.Name) })
-	return rewriteWith(g, of, (*ad.Graph).Sibling) // what differentiation adds is bounded by its budget
+	return rewriteWith(g, of, (*ad.Graph).Sibling) // its budget bounds what differentiation adds
 }
 
 // rewriteGraph rebuilds g with the legal rewrites.

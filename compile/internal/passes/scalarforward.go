@@ -117,7 +117,7 @@ func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 	if source == nil {
 		return false
 	}
-	shared := make([]int32, len(source.parts)) // by part: one of the parts read together with it; -1: none
+	shared := make([]int32, len(source.parts)) // by part: a part that is read with it; -1: not read
 	for p := range shared {
 		shared[p] = -1
 	}

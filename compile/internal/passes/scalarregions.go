@@ -291,7 +291,7 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 	case class == ad.Effect:
 		refs := make([]ad.Ref, len(args))
 		for k, a := range args {
-			if refs[k] = a.each[0]; len(b.Type(n.Args[k]).Shape) > 0 { // whose message tells an index
+			if refs[k] = a.each[0]; len(b.Type(n.Args[k]).Shape) > 0 { // its message has an index
 				return out, false
 			}
 		}

@@ -54,7 +54,7 @@ func TestScalarsInLoops(t *testing.T) {
 		cond.Output(cond.Less(count, cond.Const(5)))
 		count, y, x, w := inputs(body)
 		reversed := body.Gather(y, ad.Index{Offset: n - 1, Dims: []ad.Dim{{N: n, Stride: -1}}})
-		product := body.Mul(y, body.Dot(reversed, reversed)) // of a matrix, where that is no longer than the states may be
+		product := body.Mul(y, body.Dot(reversed, reversed)) // a product with a matrix, unless it is too long
 		if n == 2 {
 			product = body.MatVec(body.MatMul(body.Reshape(y, []int{n, 1}), body.Reshape(reversed, []int{1, n})), reversed)
 		}

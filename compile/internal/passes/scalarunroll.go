@@ -65,7 +65,7 @@ func writtenOut(g *ad.Graph, s *ad.Scan, args []ad.Ref, lanes int) []ad.Ref {
 	}
 	results = append(results, sums...)
 	for i, t := range s.Results() {
-		results[i] = g.Expand(results[i], ad.Type{Lanes: lanes, Shape: t.Shape}) // a value computed without lanes has none
+		results[i] = g.Expand(results[i], ad.Type{Lanes: lanes, Shape: t.Shape}) // add the lanes that it lacks
 	}
 	return results
 }

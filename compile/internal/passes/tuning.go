@@ -55,8 +55,8 @@ const (
 	minJoined = 64
 	maxJoined = 8
 
-	// manyTerms is a number of terms. From there on, a single product is also computed as inner
-	// products if its right side has four or five columns, not only two or three.
+	// manyTerms is the least number of terms of a product for which four or five columns on the
+	// right, not only two or three, are computed as inner products.
 	manyTerms = 32
 
 	// maxMatrices and maxEarly bound the matrices and nodes that the pass examines.

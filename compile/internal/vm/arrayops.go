@@ -8,37 +8,37 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// arrayOp has the implementations of an op on arrays besides its row in package ad: machine code
-// for few rows, functions of package dense for many, loops over rows. Missing ones are nil.
+// arrayOp has the implementations of an op on arrays, apart from its row in package ad: machine
+// code for few rows, functions of package dense for many, loops over rows. Missing ones are nil.
 type arrayOp struct {
-	// rows computes, from arguments with k numbers per number of dst, the numbers of dst; work
-	// holds maxStrip numbers.
+	// rows computes dst by loops over rows. x has k numbers for each number of dst, and work has
+	// maxStrip numbers.
 	rows func(dst, x []float64, k int, work []float64)
 
 	// small reports whether a block has machine code within the function of the blocks around it.
-	// code makes that code for one lane; it jumps to wrong, if fails is set, where the op's row
-	// must run instead.
+	// code generates that code for one lane. If fails is set, the code may jump to wrong, where the
+	// op's row runs instead.
 	small func(b *block) bool
 	fails bool
 	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
 
-	// move makes the code of an op on few elements at computed positions. It jumps to wrong, if
-	// fails is set, for an index out of range, so that the op's row reports it. fills: it writes
-	// the whole result.
+	// move generates the code of an op on few elements at computed positions. If fails is set, the
+	// code jumps to wrong for an index out of range, so that the op's row reports it. fills means
+	// that it writes the whole result.
 	move  func(g *generator, b *block, wrong native.Label)
 	fills bool
 
-	// batch makes code for a vector of lanes; single reports that a block has none.
+	// batch generates code for a vector of lanes. single reports that a block has no such code.
 	batch  func(x *batch, o *batchOperands)
 	single func(b *block) bool
 
-	// large reports whether package dense is faster than the op's row, work is the size of its work
-	// space, eval runs it for a lane with these arguments.
+	// large reports whether package dense is faster than the op's row. work is the size of its work
+	// space, and eval runs it for one lane.
 	large func(b *block) bool
 	work  func(k *dense.Kernels, b *block) int
 	eval  func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error
-	// share is the memory that each worker needs if package dense divides the work for one matrix
-	// among workers; 0 if it does not. nil: it never does.
+	// share returns the size of the memory that each worker needs if package dense divides the work
+	// for one matrix among workers. It returns 0 if the work is not divided. nil: it never is.
 	share func(k *dense.Kernels, b *block) int
 }
 
@@ -50,7 +50,7 @@ func arrayOpOf(op ad.OpCode) *arrayOp {
 	return &arrayOp{}
 }
 
-// arrayOps has the rows. They do not change.
+// arrayOps is the table of implementations. It never changes.
 var arrayOps = func() map[ad.OpCode]*arrayOp {
 	rows := map[ad.OpCode]*arrayOp{
 		ad.OpLogSumExp: {rows: logSumExps},
@@ -60,18 +60,18 @@ var arrayOps = func() map[ad.OpCode]*arrayOp {
 			}
 		}},
 	}
-	if native.Supported { // so that the linker can leave the assembler out elsewhere
+	if native.Supported { // so that the linker can remove the assembler elsewhere
 		maps.Copy(rows, matrixOps())
 	}
 	return rows
 }()
 
-// matrixOps are the rows of ops with machine code.
+// matrixOps returns the rows of ops with machine code.
 func matrixOps() map[ad.OpCode]*arrayOp {
 	return map[ad.OpCode]*arrayOp{
 		ad.OpCholesky: {
 			small: func(b *block) bool { return order(b) < fromDense },
-			fails: true, // then the op's row finds the reason, or succeeds
+			fails: true, // the op's row then finds the reason, or succeeds
 			code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
 				x := g.Builder()
 				x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
@@ -162,13 +162,13 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 		ad.OpReplace: {move: (*generator).replacing, fills: true},
 		ad.OpAddAt:   {move: (*generator).adding, fills: true},
 		ad.OpPut:     {move: (*generator).putting, fills: true},
-		ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
+		ad.OpMatMul: { // machine code in nativematmul.go; package dense by productWork
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
 		},
 	}
 }
 
-// shareFactors is arrayOp.share of factorisations and their adjoints.
+// shareFactors implements arrayOp.share for factorisations and their adjoints.
 func shareFactors(k *dense.Kernels, b *block) int {
 	if n := order(b); n >= dense.InParts {
 		return k.PartWork(n)
@@ -176,10 +176,10 @@ func shareFactors(k *dense.Kernels, b *block) int {
 	return 0
 }
 
-// sides is arrayOp.sides of triangular systems.
+// sides returns the number of right sides of a triangular system.
 func sides(b *block) int { return b.node.Type.Size() / order(b) }
 
-// solve solves a triangular system by package dense for the right sides from from to to.
+// solve solves a triangular system by package dense, for right sides from up to, but excluding, to.
 func solve(b *block, dst []float64, args [][]float64, work []float64, from, to int) {
 	t := b.node.Attr.(ad.TriAttr)
 	s := dense.System{N: order(b), Others: sides(b), Upper: t.Upper, Trans: t.Trans, Right: t.Right}

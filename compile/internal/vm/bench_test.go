@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestModels compares gradients of the machine, the reference and Go written by hand. It also
-// checks that a run does not allocate.
+// TestModels compares gradients of the machine, the reference and hand-written Go. It also checks
+// that a run does not allocate.
 func TestModels(t *testing.T) {
 	for _, md := range models() {
 		g := md.graph()

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestMeasureUnrolled plans a loop that was unrolled to many ops. It runs if VM_MEASURE=unrolled is
-// set.
+// TestMeasureUnrolled plans a loop that was unrolled to many ops. It only runs if
+// VM_MEASURE=unrolled is set.
 func TestMeasureUnrolled(t *testing.T) {
 	if os.Getenv("VM_MEASURE") != "unrolled" {
 		t.Skip("measures: set VM_MEASURE=unrolled")

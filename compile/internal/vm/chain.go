@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// A chain is the body of a scan that carries one number by one of a few recurrences, and otherwise
+// chain is the body of a scan that carries one number by one of a few recurrences, and otherwise
 // reads only streams and unchanged values. After loop distribution, most scans and their adjoints
 // have this form. It runs in a loop that keeps the number in a register, at the latency of its
 // operations, as fast as machine code.
@@ -15,7 +15,7 @@ type chain struct {
 	carry          int32 // slot of the carried number
 	run            recurrence
 	x, y           chainOperand
-	history, keeps []scalarMove // where the number is kept before and after the step, at most one each
+	history, keeps []scalarMove // where the number is stored, before and after each step
 }
 
 // chainOperand is a stream (an index into the region's step loads), or a slot.
@@ -24,11 +24,11 @@ type chainOperand struct {
 	place  int32
 }
 
-// recurrence runs steps, starting from the number n, and returns the last number.
+// recurrence runs a number of steps from the number n, and returns the last number.
 type recurrence func(n float64, steps int, x, y, history, keeps walkOperand) float64
 
-// recurrences is the list of all, by the ops of a step. The first operand of each op is the result
-// of the one before; the other operands are x and y, in this order.
+// recurrences lists all recurrences by the ops of a step. The first operand of each op is the
+// result of the previous op; the other operands are x and y, in this order.
 var recurrences = []struct {
 	ops []ad.OpCode
 	run recurrence
@@ -38,7 +38,7 @@ var recurrences = []struct {
 	{[]ad.OpCode{ad.OpSquare, ops.MulAdd, ad.OpSqrt}, sqrtRecurrence},
 }
 
-// findChain recognises the body of a tight scan as a chain; nil if it is none. Memory must be
+// findChain returns the body of a tight scan as a chain; nil if it is not one. Memory must be
 // assigned already.
 func findChain(p *regionPlan) *chain {
 	if len(p.inits) != 1 || p.inits[0].n != 1 || len(p.nextScalars) > 1 || len(p.history.scalars) > 1 || len(p.keeps[0].scalars) > 1 {
@@ -54,7 +54,7 @@ func findChain(p *regionPlan) *chain {
 	return nil
 }
 
-// chainOf returns the chain with these ops; nil if the body is none.
+// chainOf returns the chain with these ops; nil if the body is not one.
 func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 	if len(code) != len(of) {
 		return nil
@@ -72,7 +72,7 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 	for i, l := range p.stepLoads {
 		streams[l.slot] = int32(i)
 	}
-	written, overwritten := map[int32]bool{}, map[int32]bool{} // by all of the code, and by the ops so far
+	written, overwritten := map[int32]bool{}, map[int32]bool{} // by the whole code, and by the ops so far
 	for _, in := range code {
 		written[in.dst] = true
 	}

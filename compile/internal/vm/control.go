@@ -5,26 +5,27 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// control says how a region runs its bodies. There is one type for each ad.Control; whatever
-// differs between them is a method here, in laneVectors, or a field of the type.
+// control is the way in which a region runs its bodies. There is one type for each ad.Control. All
+// differences between them are methods here, methods of laneVectors, or fields of the types.
 type control interface {
-	// run runs the bodies for one lane, for which captured values are in place.
+	// run runs the bodies for one lane. The values captured by that lane are already in place.
 	run(m *Machine, p *regionPlan, lane int) error
 
-	// steps is the number of times that Program.Work counts the bodies.
+	// steps returns the number of runs of the bodies that Program.Work assumes.
 	steps() int
 
 	// fusible reports whether the region can be part of a function of several blocks.
 	fusible(g *generator, p *regionPlan) bool
 
-	// code makes the machine code of what run does; scratch word lane has the lane.
+	// code generates machine code that does the same as run. Word `lane` of scratch memory holds
+	// the lane.
 	code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label)
 }
 
 // chosen runs one of the two bodies of a conditional: the first if the condition is not 0.
 type chosen struct {
 	cond     int32 // the view of the condition
-	condLane int   // how far it moves with the lane
+	condLane int   // distance by which it moves from lane to lane
 }
 
 // counted runs the first body a fixed number of times: the steps of a scan.
@@ -33,11 +34,11 @@ type counted struct {
 	reverse bool // from the last step to the first
 
 	tight  bool         // the body is only scalar code
-	chain  *chain       // what a tight scan is recognised as; nil: none
-	native *native.Func // the steps of a tight scan; nil: none
+	chain  *chain       // the tight scan as a chain; nil: it is none
+	native *native.Func // function for the steps of a tight scan; nil: none
 }
 
-// tested runs the second body as long as the first, the condition, is not 0: a while loop.
+// tested is a while loop: it runs the second body while the first one, the condition, is not 0.
 type tested struct {
 	cond          int32 // the view of the condition, within the first body
 	snapshots     int   // rows of each history
@@ -171,8 +172,7 @@ func (c *tested) thin(m *Machine, p *regionPlan, lane int) {
 	})
 }
 
-// histories calls f for the lane's part of every history, with the size of a
-// snapshot.
+// histories calls f for the lane's part of every history. k is the size of a snapshot.
 func (c *tested) histories(m *Machine, p *regionPlan, lane int, f func(h []float64, k int)) {
 	for i := range p.history.scalars {
 		s := &p.history.scalars[i]
@@ -184,7 +184,7 @@ func (c *tested) histories(m *Machine, p *regionPlan, lane int, f func(h []float
 	}
 }
 
-// next passes carried values to the next step.
+// next passes the carried values on to the next step.
 func (m *Machine) next(p *regionPlan) {
 	v := m.views
 	for i := range p.stages {

@@ -5,9 +5,9 @@ import (
 )
 
 // This file: factorisations, triangular solves and products of matrices by package dense, if there
-// is machine code and matrices are large enough. The rows of the ops define the results. These
-// differ by roundings, except for symmetric eigendecompositions and inverses, which agree in every
-// bit.
+// is machine code and matrices are large enough. The rows of the ops define the results. Results of
+// package dense differ by roundings, except that symmetric eigendecompositions and inverses agree
+// in every bit.
 
 // takeDense lets package dense run a block if that is faster.
 func (x *context) takeDense(b *block) {
@@ -16,7 +16,7 @@ func (x *context) takeDense(b *block) {
 	}
 }
 
-// sharing is the machine's team in the form that package dense expects.
+// sharing adapts the machine's team of workers to package dense.
 type sharing struct {
 	m   *Machine
 	own int32 // view of a worker's private memory
@@ -32,8 +32,8 @@ func (s *sharing) Each(n int, p dense.Parts) {
 // part implements parts.
 func (s *sharing) part(m *Machine, k int) { s.p.Part(k, m.views[s.own]) }
 
-// kernels returns the program's kernels, made when the first block needs them; nil if there is no
-// executable memory.
+// kernels returns the program's kernels of package dense, made at the first call; nil if there is
+// no executable memory.
 func (x *context) kernels() *dense.Kernels {
 	if x.p.dense == nil {
 		x.p.dense = dense.New(x.p.target)
@@ -41,8 +41,8 @@ func (x *context) kernels() *dense.Kernels {
 	return x.p.dense
 }
 
-// productWork is the size of package dense's work space for a product of matrices; 0 if it does not
-// run it.
+// productWork returns the size of the work space that package dense needs for a product of
+// matrices; 0 if the product does not use package dense.
 func (x *context) productWork(b *block) int {
 	s := dimensions(b)
 	terms := s.r * s.c * s.k

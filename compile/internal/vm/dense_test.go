@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// factorGraph has a function of Cholesky factors, one in each lane, and of triangular solves with
-// them, and its gradient.
+// factorGraph returns a graph of a function of Cholesky factors, one in each lane, and of
+// triangular solves with them, and its gradient.
 func factorGraph(lanes, n, others int) *ad.Graph {
 	g := ad.NewGraph()
 	a := g.Input(ad.Type{Lanes: lanes, Shape: []int{n, n}})

@@ -1,29 +1,30 @@
-// Package vm is the executor: it makes code of a loop nest once and runs it millions of times
+// Package vm is the executor: it generates code for a loop nest once and runs it millions of times
 // without allocating. It has a portable interpreter and, if processor and system support it,
 // machine code.
 //
 // Map of the package:
 //
 //	program.go     Program, Machine, and the form of what a machine runs
-//	tuning.go      the numbers that steer the making of code
-//	emit.go        blocks to instructions; lives of values
-//	stripcode.go   blocks of maps to instructions
-//	inplace.go     arrays that are changed in place; work.go: what an evaluation computes and copies
-//	memory.go      places in the arena
-//	stop.go        evaluations that take long, and how they are left
+//	tuning.go      tuning constants of code generation
+//	emit.go        from blocks to instructions; lifetimes of values
+//	stripcode.go   from blocks of maps to instructions
+//	inplace.go     arrays that are changed in place
+//	work.go        the numbers that an evaluation computes and copies
+//	memory.go      assignment of places in the arena
+//	stop.go        abandoning evaluations that take long
 //	exec.go        runs blocks; control.go: how scans, conditionals and while loops run their bodies
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number, each a loop
 //	strip.go, moves.go, loops.go   strips, the instructions that move numbers by tables, their loops
-//	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
-//	arrayops.go    what there is for single ops on arrays: one row for each
+//	matmul.go, sparse.go, lse.go   products of matrices, dense and mostly zero; log_sum_exp
+//	arrayops.go    implementations of single ops on arrays, one row per op
 //	dense.go       factorisations and triangular solves, by package dense
-//	native.go        machine code: what is compiled, and for which processor
+//	native.go        machine code: which code, and for which processor
 //	nativescalar.go, nativestrip.go, nativesums.go, nativescan.go, nativematmul.go, nativesparse.go,
 //	nativedense.go, nativebatch.go   by kind of block
-//	nativerun.go     blocks in a row as one function
+//	nativerun.go     consecutive blocks as one function
 //	nativeregion.go  conditionals and loops among them
-//	nativelanes.go   lanes of these as vectors
+//	nativelanes.go   lanes of these regions as vectors
 //	split.go       blocks in parts, for several workers
 //	regionparts.go regions in parts: some of their lanes each
 //	team.go        the workers
@@ -58,7 +59,7 @@
 //
 //   - Strips of L1 size against whole arrays, block by block: no difference,
 //     because Go's scalar loops, at 0.35 to 0.65 ns per element and instruction,
-//     wait for themselves and not for memory. One block instead of many is 1.34×
+//     are bound by latency, not by memory. One block instead of many is 1.34×
 //     for arrays of 8. Strips save memory (a temporary costs 4 KB, not the size of the data) and
 //     help vector kernels, which memory limits. The goal is fewer passes, hence the next points.
 //
@@ -77,7 +78,7 @@
 //     µs, logistic regression 52 → 24, volatility 92 → 60. Sums of logarithms
 //     by products of mantissas: 0.6 ns.
 //
-//   - Scans taken apart: GARCH 35 → 20 µs for 200 days; a loop for bodies of
+//   - Loop distribution: GARCH 35 → 20 µs for 200 days; a loop for bodies of
 //     scalar code alone → 16; streams of zeros removed → 13.2; recurrences
 //     shortened and run as chains → 9.2; sums of logarithms by products → 7.5;
 //     squares carried instead of roots, roots not computed twice → 5.1.
@@ -99,7 +100,7 @@
 //   - Machine code (package native) for all elementwise ops, on a machine with 30 to 70 other jobs,
 //     as minima of a few batches, so that only the ratios count: linear regressions of 1192 rows
 //     4.7 → 0.7 µs, hierarchical ones of 12573 rows 54 → 30, logistic ones of 3020 rows 80 → 27, a
-//     latent regression (2-pl) of 2000 answers 52 → 26. Blocks in a row as one function: an ODE of
+//     latent regression (2-pl) of 2000 answers 52 → 26. Consecutive blocks as one function: an ODE of
 //     two states 2.1 → 0.85 ms, a rate 211 → 85 ns. Steps of scans as one function, with short
 //     log_sum_exps taken apart so that they are scalar code: hidden Markov models 150 → 70 µs, 35 →
 //     13, dogs 41 → 10, ARMA 4.8 → 2.4.

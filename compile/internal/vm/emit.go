@@ -17,13 +17,13 @@ import (
 type emitter struct {
 	p       *Program
 	nest    *loopnest.Program
-	roots   []root // those of the nest's buffers come first
+	roots   []root // the buffers of the nest come first
 	regions map[*loopnest.Region]*regionState
 	binds   map[*loopnest.Binding]*bindState
 	consts  map[uint64]rootID
 	time    int
 	slots   []slotRef
-	weights []float64 // estimated times of blocks that may be done in parts; nil: none may
+	weights []float64 // estimated times of blocks that may be done in parts; nil: none
 	viewIDs map[viewKey]int32
 	specs   []viewKey // by view; root none: a window
 	updates []update  // in the order of time
@@ -38,14 +38,15 @@ type (
 
 const none = loopnest.None
 
-// root is a buffer of the nest, or memory that only the code needs, with its memory and lifetime.
+// root is a piece of memory with its lifetime: a buffer of the nest, or memory that only the code
+// needs.
 type root struct {
 	n    int
 	data []float64 // of a constant
 	bind *loopnest.Binding
 	body *loopnest.Body // in which it is written
 	keep bool
-	in   rootID // the root that it is part of, from element at on
+	in   rootID // the root that contains it, from element at on
 	at   int
 
 	clears   []loopnest.Span // spans that must still be cleared
@@ -54,21 +55,21 @@ type root struct {
 	reads    []int // times of reads, for arrays that may be updated in place
 	touched  bool
 	off      int  // offset in the arena
-	own      bool // in each worker's private memory, at off
+	own      bool // in each worker's private memory, at offset off
 }
 
-// regionState is the state of a region while its code is made.
+// regionState is the state of a region while its code is generated.
 type regionState struct {
 	start, first int // start times of the region and of the body
 	pins         []rootID
 }
 
-// bindState is what moves with a binding: views of its root, and single elements that scalar code
-// reads, which are copied to the arena.
+// bindState lists what moves with a binding: views of its root, and the copies in the arena of
+// single elements that scalar code reads.
 type bindState struct {
 	views []movingView
 	loads map[int]rootID // by offset
-	order []int          // offsets in the order in which they were needed
+	order []int          // offsets in the order of their first use
 }
 
 type movingView struct {
@@ -99,7 +100,7 @@ func newEmitter(p *Program, nest *loopnest.Program) *emitter {
 
 func (e *emitter) body(b *loopnest.Body) *context { return &context{emitter: e, Body: b} }
 
-// context makes the code of one body.
+// context generates the code of one body.
 type context struct {
 	*emitter
 	*loopnest.Body
@@ -174,7 +175,7 @@ func (x *context) touch(r rootID, t int, read bool) {
 	rt.lo, rt.hi = min(rt.lo, t), max(rt.hi, t)
 }
 
-// view returns the view of v's elements; for a broadcast value, of its one element.
+// view returns the view of v's elements; for a broadcast value, the view of its one element.
 func (x *context) view(v val) int32 {
 	key := viewKey{v.Buf, v.Off, v.N}
 	if v.Rep {
@@ -202,7 +203,7 @@ func (x *context) readView(v val, t int) int32 {
 	return x.view(v)
 }
 
-// slot returns the operand of scalar code for element off of a root.
+// slot returns the operand of scalar code for the value v at time t.
 func (x *context) slot(v val, t int, read bool) int32 {
 	r := &x.roots[v.Buf]
 	switch {
@@ -231,7 +232,7 @@ func (x *context) slot(v val, t int, read bool) int32 {
 	return int32(len(x.slots) - 1)
 }
 
-// clearing adds to the block the spans that must be zero before r is written.
+// clearing adds to a block the spans of r that must be set to zero before r is written.
 func (x *context) clearing(b *block, r rootID, t int) {
 	for ; r != none; r = x.roots[r].in {
 		for _, s := range x.roots[r].clears {
@@ -299,7 +300,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	}
 }
 
-// single emits a node that runs alone; ns is its estimated time if it may be done in parts.
+// single emits a node that runs alone. ns is its estimated time if it may be done in parts.
 func (x *context) single(b *block, n *node, ns float64, t int) {
 	b.node, b.types, b.array = n.Src, n.Types, arrayOpOf(n.Src.Op)
 	if n.Kind == loopnest.Regions {
@@ -466,7 +467,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	return p
 }
 
-// control makes the control of a region, apart from the condition that a body computes.
+// control returns the control of a region, without the condition that a body computes.
 func (x *context) control(reg *loopnest.Region, lanes int) control {
 	view := func(r rootID) int32 {
 		if r == none {
@@ -488,14 +489,14 @@ func (x *context) control(reg *loopnest.Region, lanes int) control {
 	}
 }
 
-// scalarSteps reports whether a step is one block of scalar code, and copies no arrays.
+// scalarSteps reports whether a step is one block of scalar code and copies no arrays.
 func (p *regionPlan) scalarSteps() bool {
 	b := p.bodies[0]
 	return len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
 		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0
 }
 
-// keep emits the storing of a value of the body.
+// keep emits the code that stores a value of the body.
 func (x *context) keep(ks *keeps, k loopnest.Keep, t int) {
 	dst := x.view(x.whole(k.Dst))
 	if k.N == 1 {
@@ -505,8 +506,8 @@ func (x *context) keep(ks *keeps, k loopnest.Keep, t int) {
 	}
 }
 
-// next emits the passing on of carried values. If a scalar's predecessor is not read any more when
-// the scalar is computed, the scalar is computed in its memory.
+// next emits the code that passes carried values on. A scalar is computed in the memory of its
+// predecessor if that is no longer read by then.
 func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 	for _, c := range reg.Carries {
 		x.touch(c.Next.Buf, t, true)
@@ -526,7 +527,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 		}
 	}
 	x.passedOn(reg, t)
-	// Values that are overwritten themselves are saved first.
+	// Carried values that other carried values overwrite are saved first.
 	carried := map[rootID]bool{}
 	for _, c := range reg.Carries {
 		carried[c.Buf] = true

@@ -105,8 +105,8 @@ func (m *Machine) single(b *block) error {
 	return err
 }
 
-// someLanes runs an op on arrays for the lanes, or rows, from from to to, or to the last one. It
-// returns an error with its lane.
+// someLanes runs an op on arrays for lanes, or rows, from up to, but excluding, to, or the last
+// one. It returns an error and the lane in which it occurred.
 func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
 	for k, v := range b.args {
@@ -163,8 +163,8 @@ func opError(n *ad.Node, err error) error {
 	return nil
 }
 
-// at is the position of an element in a value of type t that is broadcast over
-// lanes and elements.
+// at returns the position of an element in a value of type t that is broadcast over lanes and
+// elements.
 func at(t *ad.Type, lane, elem int) int {
 	k := 0
 	if t.Lanes > 0 {
@@ -176,7 +176,7 @@ func at(t *ad.Type, lane, elem int) int {
 	return k
 }
 
-// within reports whether all of xs are in the interval.
+// within reports whether all xs are in the interval.
 func within(xs []float64, iv ad.Interval) bool {
 	lo, hi := iv.Lo, iv.Hi
 	switch {
@@ -269,7 +269,7 @@ func (m *Machine) matmul(b *block) {
 	}
 }
 
-// someProducts multiplies matrices in the lanes from from to to.
+// someProducts multiplies the matrices of lanes from up to, but excluding, to.
 func (m *Machine) someProducts(b *block, from, to int) {
 	dst, x, y := m.views[b.dst], m.views[b.args[0]], m.views[b.args[1]]
 	attr, p := b.node.Attr.(ad.MatMulAttr), dimensions(b)

@@ -54,7 +54,7 @@ func TestSumLog1p(t *testing.T) {
 			if err := m.Run(nil); err != nil {
 				t.Fatal(err)
 			}
-			// Terms are exact to a unit in the last place.
+			// Each term has an error of at most a unit in the last place.
 			want := new(big.Float).SetPrec(200)
 			sum := 0.0
 			for _, x := range in {
@@ -117,7 +117,7 @@ func TestNotLessEqual(t *testing.T) {
 }
 
 // TestChains compares recurrences with the reference: every kind of loop, forward and reverse, with
-// histories and kept values. The carried value is finite in some and not in others.
+// histories and kept values. The carried value stays finite in some cases and not in others.
 func TestChains(t *testing.T) {
 	const steps = 40
 	bodies := []func(b *ad.Graph, c, x, y ad.Ref) ad.Ref{
@@ -151,7 +151,7 @@ func TestChains(t *testing.T) {
 				x0[i] = math.Abs(x0[i]) / 3
 			}
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
-			x0[17] = -30 // a root of a negative number, in between
+			x0[17] = -30 // makes the argument of a root negative in between
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
 		}
 	}
@@ -224,8 +224,8 @@ func TestChainsSameBits(t *testing.T) {
 	}
 }
 
-// TestPut checks elements that are replaced or added to at computed positions, in a loop whose body
-// is one function. Positions may be out of range; those of additions may repeat.
+// TestPut checks ops that replace elements at computed positions or add to them, in a loop whose
+// body is one function. Positions may be out of range; those of additions may repeat.
 func TestPut(t *testing.T) {
 	array, few := ad.Type{Shape: []int{30}}, ad.Type{Shape: []int{3}}
 	graphs := [2]*ad.Graph{ad.NewGraph(), ad.NewGraph()}

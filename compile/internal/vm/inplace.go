@@ -7,31 +7,31 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// This file: updating arrays in place.
+// This file updates arrays in place.
 //
 // The nest is in SSA form: an array with one element replaced is another array, a carried array is
 // another one in each step, and the result of a conditional is a copy of a branch's value. This
-// file joins arrays into one piece of memory if no version is read after the next one exists: copy
-// coalescing, as compilers do when they leave SSA form. It runs when all code has been emitted, and
-// uses the times at which arrays are read.
+// file joins arrays into one piece of memory if no version is read after the next one exists.
+// Compilers do such copy coalescing when they leave SSA form. It runs when all code has been
+// emitted, and uses the times at which arrays are read.
 
-// interval is an interval of time, with both ends.
+// interval is an interval of time that includes both ends.
 type interval struct{ from, to int }
 
-// update is an array dst that may use the memory of another, from a time on: their values are equal
+// update says that the array dst may use the memory of src from time t on: their values are equal
 // except for a few elements.
 type update struct {
 	dst, src rootID
 	body     *loopnest.Body // the body that makes dst
 	t        int
-	node     *node            // the node that changes elements; nil: none changes
-	others   []rootID         // other roots that it reads
+	node     *node            // the node that changes elements; nil: no node does
+	others   []rootID         // other roots that the node reads
 	sides    [2]rootID        // for a conditional: the result of each branch
-	merges   bool             // it is the result of a conditional
-	region   *loopnest.Region // the region whose carried values are passed on; nil: another kind of update
+	merges   bool             // dst is the result of a conditional
+	region   *loopnest.Region // a region that passes on its carried values here; nil: another update
 }
 
-// mayUpdate notes a node that changes elements of an array.
+// mayUpdate records a node that changes elements of an array.
 func (x *context) mayUpdate(n *node, t int) {
 	if n.Kind != loopnest.Array || n.Op != ad.OpReplace && n.Op != ad.OpAddAt {
 		return
@@ -46,15 +46,15 @@ func (x *context) mayUpdate(n *node, t int) {
 	x.updates = append(x.updates, u)
 }
 
-// mayGoOn notes a carried value whose first value is an existing array.
+// mayGoOn records a carried value whose first value is an existing array.
 func (x *context) mayGoOn(reg *loopnest.Region, c loopnest.Carry, t int) {
 	if reg.Lanes <= 1 && c.Init.Value == x.whole(c.Init.Buf) {
 		x.updates = append(x.updates, update{dst: c.Buf, src: c.Init.Buf, body: x.Body, t: t})
 	}
 }
 
-// mayMerge notes a conditional that returns an array from before it, perhaps with other elements in
-// each branch.
+// mayMerge records a conditional that returns an existing array, in which each branch may have
+// changed elements.
 func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
 	if reg.Layout.Control != ad.Chosen || reg.Lanes > 1 {
 		return
@@ -72,13 +72,13 @@ func (x *context) mayMerge(reg *loopnest.Region, n *node, t int) {
 	}
 }
 
-// passedOn notes that a region passes on its carried values.
+// passedOn records that a region passes on its carried values.
 func (x *context) passedOn(reg *loopnest.Region, t int) {
 	x.updates = append(x.updates, update{body: x.Body, t: t, region: reg, dst: none, src: none})
 }
 
-// startsOnly reports whether argument k of a region is only the first value of a carried value, and
-// not read otherwise in the region.
+// startsOnly reports whether argument k of a region is read only as the first value of a carried
+// value.
 func startsOnly(reg *loopnest.Region, k int) bool {
 	if k >= len(reg.Carries) || reg.Lanes > 1 || reg.Carries[k].Init.Rep {
 		return false
@@ -97,9 +97,9 @@ func carries(reg *loopnest.Region, r rootID) bool {
 	return slices.ContainsFunc(reg.Carries, func(c loopnest.Carry) bool { return c.Buf == r })
 }
 
-// updateInPlace decides which arrays take the memory of others.
+// updateInPlace decides which arrays use the memory of others.
 func (e *emitter) updateInPlace() {
-	parts := make([]bool, len(e.roots)) // other roots are part of it
+	parts := make([]bool, len(e.roots)) // by root: other roots are part of it
 	for i := range e.roots {
 		if in := e.roots[i].in; in != none && !e.isFinal(rootID(i)) {
 			parts[in] = true
@@ -116,8 +116,8 @@ func (e *emitter) updateInPlace() {
 	}
 }
 
-// isFinal reports whether a root is the final value of a carried value, which is in the memory of
-// that value.
+// isFinal reports whether a root is the final value of a carried value and is in the memory of that
+// value.
 func (e *emitter) isFinal(r rootID) bool {
 	in := e.roots[r].in
 	return in != none && e.roots[r].n == e.roots[in].n && e.roots[r].at == 0
@@ -159,7 +159,7 @@ func (e *emitter) fits(u *update, parts []bool) bool {
 	return true
 }
 
-// elsewhere reports whether at this time a different branch runs than that of the body.
+// elsewhere reports whether the code that runs at time t belongs to another branch than body b.
 func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	for ; b.Region != nil; b = b.Parent {
 		for _, other := range b.Region.Bodies {
@@ -171,8 +171,8 @@ func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	return false
 }
 
-// touchedIn reports whether a body makes an array anew each time that it runs, or carries it.
-// Conditionals run their branches once.
+// touchedIn reports whether each run of a body makes array r anew, or carries it. Branches of a
+// conditional count as part of the body around it.
 func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 	for {
 		if e.roots[r].body == b {
@@ -192,7 +192,7 @@ func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 	}
 }
 
-// memoryOf returns the root in whose memory r is.
+// memoryOf returns the root whose memory r uses.
 func (e *emitter) memoryOf(r rootID) rootID {
 	for e.roots[r].in != none {
 		r = e.roots[r].in
@@ -200,15 +200,15 @@ func (e *emitter) memoryOf(r rootID) rootID {
 	return r
 }
 
-// join moves an array to the memory of another one, which then lives as long as both.
+// join moves an array to the memory of another one, whose lifetime then covers both.
 func (e *emitter) join(dst, src rootID) {
 	d, s := &e.roots[dst], &e.roots[e.memoryOf(src)]
 	d.in, d.at = src, 0
 	s.lo, s.hi, s.touched = min(s.lo, d.lo), max(s.hi, d.hi), s.touched || d.touched
 }
 
-// separate undoes joins with a carried value that another one receives in the next step: passing
-// them on one after the other would overwrite it.
+// separate undoes joins with a carried value that another carried value receives in the next step:
+// passing both on, one after the other, would overwrite it.
 func (e *emitter) separate(reg *loopnest.Region) {
 	for i, c := range reg.Carries {
 		for j, d := range reg.Carries {
@@ -229,7 +229,7 @@ func (e *emitter) isFinalOf(r rootID, reg *loopnest.Region) bool {
 	return slices.ContainsFunc(reg.Results, func(v loopnest.LaneValue) bool { return v.Buf == r })
 }
 
-// within reports whether r is in the memory of a root.
+// within reports whether r uses the memory of root `of`.
 func (e *emitter) within(r, of rootID) bool {
 	for ; r != none; r = e.roots[r].in {
 		if r == of {
@@ -265,7 +265,7 @@ func (p *Program) dropCopies(bs []block) {
 	}
 }
 
-// inPlace reports whether a block changes elements of an array in the array's memory.
+// inPlace reports whether a block changes elements of an array in the array's own memory.
 func (p *Program) inPlace(b *block) bool {
 	d, s := &p.views[b.dst], &p.views[b.args[0]]
 	return !d.unset && !s.unset && d.data == nil && s.data == nil && d.own == s.own && d.off == s.off

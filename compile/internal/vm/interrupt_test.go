@@ -17,10 +17,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestInterrupted checks that machine code computes the same results while signals interrupt it,
-// those of a profile and of Go's scheduler. Meanwhile memory is collected and other threads run the
-// same code. It runs strips, large and small factors and products of matrices, and random graphs
-// with scans, loops and conditionals.
+// TestInterrupted checks that machine code computes the same results while signals interrupt it:
+// those of a profile and of Go's scheduler. Meanwhile the garbage collector runs, and other threads
+// run the same code. The code contains strips, large and small factors and products of matrices,
+// and random graphs with scans, loops and conditionals.
 func TestInterrupted(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{3000}})
@@ -45,7 +45,7 @@ func TestInterrupted(t *testing.T) {
 		graphs = append(graphs, g)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
-	if err := pprof.StartCPUProfile(io.Discard); err == nil { // it fails where one is running
+	if err := pprof.StartCPUProfile(io.Discard); err == nil { // fails if another profile is running
 		defer pprof.StopCPUProfile()
 	}
 	compiled := 0

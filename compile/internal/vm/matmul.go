@@ -91,7 +91,7 @@ func timesTransposed(dst, a, b []float64, r, c, k int) {
 	}
 }
 
-// transposedBoth is dst = aᵀ bᵀ, by parts of columns of a.
+// transposedBoth computes dst = aᵀ bᵀ, by parts of columns of a.
 func transposedBoth(dst, a, b []float64, r, c, k int) {
 	var column [blockRows]float64
 	clear(dst)

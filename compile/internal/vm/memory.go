@@ -9,10 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// finish plans memory and replaces slots by places.
+// finish assigns memory and replaces slots by places.
 //
-// The arena holds scalar constants, scalars, then arrays. With reuse, values that are not live at
-// the same time share memory: scalars by a stack of free places, arrays first-fit.
+// The arena holds scalar constants, then scalars, then arrays. With reuse, values that are not live
+// at the same time share memory: scalars by a stack of free places, arrays first-fit.
 func (c *emitter) finish(reuse bool) {
 	p := c.p
 	for _, s := range c.slots {
@@ -77,7 +77,7 @@ func (c *emitter) finish(reuse bool) {
 	}
 }
 
-// place is the offset of a root in the arena.
+// place returns the offset of a root in the arena.
 func (c *emitter) place(r rootID) int {
 	off := 0
 	for ; c.roots[r].in != none; r = c.roots[r].in {
@@ -131,7 +131,7 @@ func (p *Program) findChains(bs []block) {
 	}
 }
 
-// lives is a heap of placed roots by end of life.
+// lives is a heap of placed roots, ordered by end of life.
 type lives struct {
 	c  *emitter
 	rs []rootID
@@ -170,8 +170,8 @@ func (c *emitter) placeScalars(rs []rootID) {
 	}
 }
 
-// placeArrays puts every array, by start of life, into the first gap between
-// those alive that holds it, at a multiple of a cache line.
+// placeArrays puts each array, in order of start of life, into the first gap between live arrays
+// that is large enough, at a multiple of a cache line.
 func (c *emitter) placeArrays(rs []rootID) {
 	c.byStart(rs)
 	if len(rs) > manyArrays {
@@ -197,8 +197,8 @@ func (c *emitter) placeArrays(rs []rootID) {
 	}
 }
 
-// placeMany puts every array, by start of life, where one of the same size
-// (rounded up to a cache line) has been and is dead, or at the end.
+// placeMany puts each array, in order of start of life, where a dead array of the same size was
+// (rounded up to a cache line), or at the end.
 func (c *emitter) placeMany(rs []rootID) {
 	alive := &lives{c: c}
 	free := map[int][]int{} // places by size

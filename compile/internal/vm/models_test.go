@@ -62,7 +62,7 @@ func models() []model {
 		garch(200), garch(2000), mixture(1000), hmm(400)}
 }
 
-// eightSchools has lanes or, with scalars, every school apart.
+// eightSchools uses lanes or, with scalars, a separate term for each school.
 func eightSchools(scalars bool) model {
 	y := []float64{28, 8, -3, 7, -1, 1, 18, 12}
 	s := []float64{15, 10, 16, 11, 9, 11, 10, 18}
@@ -180,7 +180,7 @@ func hierarchical(n, J int) model {
 		lp := g.Add(at(1), at(3))
 		lp = g.Add(lp, g.Sum(normal(g, alpha, mu, tau)))
 		a := g.Gather(alpha, ad.Index{Dims: []ad.Dim{{N: n, Table: county}}})
-		// As the front end binds it: one lane per row.
+		// One lane per row, as the front end binds it.
 		yl, xl, al := g.Lane(vector(g, y)), g.Lane(vector(g, xs)), g.Lane(a)
 		ll := normal(g, yl, g.Add(al, g.Mul(xl, beta)), sigma)
 		return g.Add(lp, g.SumLanes(ll))
@@ -211,7 +211,8 @@ func hierarchical(n, J int) model {
 	}}
 }
 
-// volatility: h' ~ normal(mu + phi (h - mu), sigma), y ~ normal(0, exp(h/2)).
+// volatility is a model of stochastic volatility: h' ~ normal(mu + phi (h - mu), sigma), y ~
+// normal(0, exp(h/2)).
 func volatility(T int) model {
 	y := normals(T, 11)
 	return model{"volatility", 3 + T, func(g *ad.Graph, x ad.Ref) ad.Ref {
@@ -245,7 +246,7 @@ func volatility(T int) model {
 	}}
 }
 
-// garch has log omega, logit alpha and beta, mu; a scan over days.
+// garch is a scan over days, with parameters log omega, logit alpha, logit beta and mu.
 func garch(T int) model {
 	y := normals(T, 12)
 	name := "garch200"
@@ -264,7 +265,7 @@ func garch(T int) model {
 		return g.SumOf(sc, 0)
 	}, func(x, grad []float64) float64 {
 		omega, alpha, beta, mu := math.Exp(x[0]), 1/(1+math.Exp(-x[1])), 1/(1+math.Exp(-x[2])), x[3]
-		v, do, da, db, dm := omega, 1.0, 0.0, 0.0, 0.0 // variance and its derivatives, forward
+		v, do, da, db, dm := omega, 1.0, 0.0, 0.0, 0.0 // variance and its forward derivatives
 		lp, g0, g1, g2, g3 := 0.0, 0.0, 0.0, 0.0, 0.0
 		prod := 1.0
 		for t := range y {
@@ -295,7 +296,7 @@ func mixture(n int) model {
 	for i := range y {
 		y[i] += float64(i%2) * 3
 	}
-	// logit theta, mu1, mu2, log sigma1, log sigma2
+	// parameters: logit theta, mu1, mu2, log sigma1, log sigma2
 	return model{"mixture", 5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		at := func(i int) ad.Ref { return g.Slice(x, i, nil) }
 		l1, l2 := g.Do(ad.OpLogInvLogit, nil, at(0)), g.Do(ad.OpLog1mInvLogit, nil, at(0))
@@ -339,7 +340,7 @@ func hmm(T int) model {
 	const K = 3
 	y := normals(T, 14)
 	return model{"hmm", K*K + K, func(g *ad.Graph, x ad.Ref) ad.Ref {
-		// gamma[j, i] is to j from i.
+		// gamma[j, i] is the transition from i to j.
 		gamma, mu := g.Slice(x, 0, []int{K, K}), g.Slice(x, K*K, []int{K})
 		b := ad.NewGraph()
 		alpha, yt := b.Input(ad.Type{Shape: []int{K}}), b.Input(ad.Scalar)

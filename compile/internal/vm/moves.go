@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Instructions of strips that move numbers by an index map, operand c of the instruction. All other
-// instructions are ops, with rows in package ops. Field x of these, and of a sum, has a bit for
-// each operand that is one number for the whole strip.
+// Instructions of strips that move numbers by an index map, which is operand c of the instruction.
+// All other instructions are ops, with rows in package ops. Field x of these instructions, and of
+// sums, has one bit per operand, set if the operand is one number for the whole strip.
 const (
 	firstMove ad.OpCode = 1<<13 + iota
 	loadAffine
@@ -21,8 +21,8 @@ const (
 	loadTable = firstMove // dst = a[table]
 )
 
-// moves are the rows of these: a name, what one does for the strip that begins at element pos,
-// and whether code of elements makes it, as loads.
+// moves is the table of these instructions. A row has a name, a function that executes the strip
+// beginning at element pos, and whether code of elements can execute it, as a load.
 var moves = [...]struct {
 	name string
 	run  func(d, a []float64, g *mapping, pos int)

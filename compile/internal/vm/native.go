@@ -11,31 +11,31 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// nativeCode is machine code of a program's scalar code and strips.
+// nativeCode is the machine code of a program.
 type nativeCode struct {
 	code    *native.Code
-	scratch int // numbers that it needs
-	own     int // the first of them that are the program's
+	scratch int // size of the scratch memory that it needs
+	own     int // offset of the workers' private memory in it
 }
 
-// segment is part of a block's code: a function, or instructions for the
+// segment is part of a block's code: a function of machine code, or instructions for the
 // interpreter.
 type segment struct {
 	fn       native.Func
 	native   bool
-	runs     *mapping // of a function that sums up by its runs; nil for others
-	tables   bool     // of a function that adds by tables
+	runs     *mapping // of a function for sums by runs; nil for others
+	tables   bool     // a function for sums by tables
 	from, to int
 }
 
-// Target is what machine code is made for on this computer: the best that its processor
-// has, or what the environment variable PPL_PROCESSOR names; nil if there is none.
+// Target returns the target of machine code on this computer: the best that its processor supports,
+// or the one that the environment variable PPL_PROCESSOR names; nil if there is none.
 func Target() *native.Target { return native.Find(os.Getenv(processor)) }
 
 const processor = "PPL_PROCESSOR"
 
-// CheckProcessor is an error if PPL_PROCESSOR names what there is not on this computer: to
-// run the portable code instead would be slow, and round otherwise, without a word.
+// CheckProcessor returns an error if PPL_PROCESSOR names a target that this computer does not have.
+// Running the portable code silently instead would be slow, and round differently.
 func CheckProcessor() error {
 	name := os.Getenv(processor)
 	if name == "" || name == "none" || Target() != nil {
@@ -50,7 +50,7 @@ func CheckProcessor() error {
 	return fmt.Errorf("the environment variable %s is %q, but the choice on this computer is %s", processor, name, strings.Join(append(has, "none"), ", "))
 }
 
-// Level says in words what models are evaluated with.
+// Level describes in words how models are evaluated.
 func Level() string {
 	if err := CheckProcessor(); err != nil {
 		return "none: " + err.Error()
@@ -61,15 +61,15 @@ func Level() string {
 	return "portable code, as Go compiles it for any processor of this kind"
 }
 
-// makeNative makes machine code of what blocks it can; none where the processor
-// or the system has no use for it.
+// makeNative makes machine code for all blocks for which it can; none if the processor or the
+// system does not support it.
 func (p *Program) makeNative() {
 	t := p.target
 	if !native.Supported || t == nil {
 		return
 	}
 	defer func() {
-		if r := recover(); r != nil { // a mistake of the generator's; the interpreter does without
+		if r := recover(); r != nil { // a bug of the generator: use the interpreter
 			p.native, p.mistake = nil, fmt.Sprint(r)
 		}
 	}()
@@ -78,7 +78,7 @@ func (p *Program) makeNative() {
 	g.own = int(g.Reserve(p.own))
 	for i := range p.blocks {
 		if b := &p.blocks[i]; b.reg != nil && b.split != nil && g.lanesOf(b.reg) == nil {
-			b.split = nil // lanes that are no vectors are in memory that workers share
+			b.split = nil // such lanes are in memory that workers share
 		}
 	}
 	if n := len(p.blocks); n > 0 && g.eligible(p.blocks) == n && !p.apart && g.exchanges() {
@@ -92,7 +92,7 @@ func (p *Program) makeNative() {
 	g.Routines()
 	code, fs, err := g.Make(g.entries)
 	if err != nil {
-		return // the interpreter does without
+		return // use the interpreter
 	}
 	p.native = &nativeCode{code, g.Numbers, g.own}
 	for i, fn := range g.made {
@@ -116,7 +116,7 @@ func (p *Program) makeNative() {
 	p.moved, p.whole = g.moved, g.whole
 }
 
-// generator makes machine code.
+// generator generates machine code.
 type generator struct {
 	*native.Asm
 	p       *Program
@@ -125,13 +125,13 @@ type generator struct {
 	parts   map[*block][]segment
 	runs    map[*block]*fusedRun // by first block
 	scans   map[*counted]*native.Func
-	// products are the functions of products in parts: of a part, and of the last one.
+	// products has the functions of products in parts: for a part, and for the last one.
 	products map[*block]*[2]native.Func
 	regions  map[*block]*regionCode // of regions in parts
 	moved    []viewLength
-	whole    *fusedRun    // of all blocks, which copies point and gradient; nil: none
-	own      int          // where scratch memory holds what is a worker's own
-	strip    *stripValues // of the last strip, whose memory the next one takes
+	whole    *fusedRun    // of all blocks, including copies of point and gradient; nil: none
+	own      int          // offset in scratch memory of the worker's private memory
+	strip    *stripValues // of the last strip, for reuse
 	scalars  *scalars     // of the last scalar code
 }
 
@@ -182,7 +182,8 @@ func (g *generator) blocks(bs []block) {
 	}
 }
 
-// block cuts a block's code into segments; function makes the code of one.
+// block divides a block's code into segments. can reports whether an instruction has machine code,
+// and function generates the code of a segment.
 func (g *generator) block(b *block, can func(b *block, in *instr) bool, function func(s *segment)) {
 	var segments []segment
 	any := false
@@ -219,7 +220,7 @@ func (g *generator) block(b *block, can func(b *block, in *instr) bool, function
 	g.parts[b] = segments
 }
 
-// enter begins a function; leave ends one, with its result.
+// enter begins a function. leave ends it; T0 is its result.
 func (g *generator) enter(fn *native.Func) {
 	l := g.NewLabel()
 	g.entries, g.made = append(g.entries, l), append(g.made, fn)
@@ -232,7 +233,7 @@ func (g *generator) leave() {
 	g.End()
 }
 
-// calls reports whether code calls routines.
+// calls reports whether the code calls routines.
 func calls(code []instr) bool {
 	for i := range code {
 		if op := code[i].op; op < firstMove && ops.Of(op).Calls() {
@@ -242,7 +243,7 @@ func calls(code []instr) bool {
 	return false
 }
 
-// outside is the truth of x being outside of an interval.
+// outside returns the truth that x is outside an interval.
 func outside(b *native.Builder, x native.Value, iv *ad.Interval) native.Value {
 	lo, hi := native.NGE, native.NLE
 	if iv.LoOpen {
@@ -254,7 +255,7 @@ func outside(b *native.Builder, x native.Value, iv *ad.Interval) native.Value {
 	return b.Either(b.Compare(lo, x, b.Number(iv.Lo)), b.Compare(hi, x, b.Number(iv.Hi)))
 }
 
-// uniform is the place of the first element of a view.
+// uniform returns the place of the first element of a view.
 func (g *generator) uniform(view int32) native.Place {
 	s := &g.p.views[view]
 	at := native.Place{Base: native.NoReg, Index: native.NoReg}
@@ -271,14 +272,14 @@ func (g *generator) uniform(view int32) native.Place {
 	return at
 }
 
-// element is element off of a view.
+// element returns the place of element off of a view.
 func (g *generator) element(view int32, off int) native.Place {
 	at := g.uniform(view)
 	at.Disp += int32(8 * off)
 	return at
 }
 
-// slot is a place of scalar code.
+// slot returns the place of an operand of scalar code.
 func slot(place int32) native.Place {
 	return native.Place{Base: native.Memory, Index: native.NoReg, Disp: 8 * place}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// widths calls f for every target that this processor is, and every number of lanes that
-// it has.
+// widths calls f for every target that this processor supports, and for each of the target's
+// numbers of lanes.
 func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)) {
 	t.Helper()
 	none := true
@@ -37,8 +37,8 @@ func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)
 	}
 }
 
-// runText applies a text as machine code to as many operands as the first ones, the last
-// of them with fewer lanes.
+// runFormula runs a formula as machine code on up to three operands, which have as many numbers as
+// the first. The last vector has fewer active lanes if need be.
 func runFormula(t *testing.T, target *native.Target, lanes int, text *native.Formula, args [3][]float64) []float64 {
 	t.Helper()
 	g := target.NewAsm()
@@ -92,7 +92,7 @@ func runFormula(t *testing.T, target *native.Target, lanes int, text *native.For
 }
 
 // TestRoutines compares the machine's exponentials and logarithms with the portable loops. The bits
-// must be the same for routines that use the tables of these loops. Others are compared with
+// must be the same for routines that use the same tables as these loops. Others are compared with
 // package math.
 func TestRoutines(t *testing.T) {
 	functions := []struct {
@@ -156,7 +156,7 @@ func TestFormulas(t *testing.T) {
 			args[k] = append(args[k], x)
 		}
 	}
-	for range 64 { // what is large in all lanes has shorter ways
+	for range 64 { // routines have shorter ways if all lanes are large
 		for k := range args {
 			args[k] = append(args[k], 6+math.Abs(rng.NormFloat64())*math.Exp(2*rng.NormFloat64()))
 		}
@@ -212,9 +212,9 @@ func TestTogether(t *testing.T) {
 				for k := range y {
 					k = (k + order) % 3
 					y[k] = b.Call(rs[k], x[0])
-					b.Call(native.Exp, x[0]) // whose result nobody wants
+					b.Call(native.Exp, x[0]) // its result is not used
 				}
-				e := b.Call(native.Exp, b.Number(0)) // 1; the results outlive it
+				e := b.Call(native.Exp, b.Number(0)) // 1; the other results must survive this call
 				z := b.Select(b.Compare(native.EQ, x[1], e), y[1], y[2])
 				return b.Select(b.Compare(native.EQ, x[1], b.Number(0)), y[0], z)
 			})

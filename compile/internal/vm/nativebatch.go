@@ -6,20 +6,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Factors of small matrices, their adjoints, triangular solves with one right side, and products of
-// the smallest matrices, for many lanes at once. The code uses vectors across lanes, and computes
-// the same bits as lane by lane. In memory, lanes follow one another. So vectors are loaded from
-// each lane and transposed into vectors across lanes.
+// This file: factors of small matrices, their adjoints, triangular solves with one right side, and
+// products of the smallest matrices, for many lanes at once. The code uses vectors across lanes,
+// and computes the same bits as lane by lane. In memory, lanes follow one another, so vectors are
+// loaded from each lane and transposed into vectors across lanes.
 
-// batch is the lanes of a vector, of a block's operands.
+// batch builds code for some lanes of a block, as vectors across these lanes.
 type batch struct {
 	*native.Builder
 	lanes int
 }
 
-// batched returns the number of a block's lanes that run as vectors of a frame; the others run one
-// by one. If a matrix has fewer numbers than a vector, loads and stores also touch the lanes after
-// it.
+// batched returns a frame, and the number of a block's lanes that run as its vectors; the others
+// run one by one. If a matrix has fewer numbers than a vector, loads and stores also touch the
+// lanes after it.
 func (g *generator) batched(b *block) (*native.Frame, int) {
 	all := b.node.Type.Lanes
 	if single := b.array.single; single != nil && single(b) {
@@ -32,14 +32,14 @@ func (g *generator) batched(b *block) (*native.Frame, int) {
 		}
 	}
 	f := g.Frame(4)
-	beyond := 0 // lanes that the last vector reaches
+	beyond := 0 // lanes after the last that its vectors touch
 	if least < f.Lanes() {
 		beyond = (f.Lanes() - 1) / least
 	}
 	return f, max(all-beyond, 0) / f.Lanes() * f.Lanes()
 }
 
-// load is the elements of an operand of a size, each across lanes.
+// load returns the elements of an operand, each a vector across lanes.
 func (x *batch) load(r native.Reg, t ad.Type) []native.Value {
 	size := t.Size()
 	vs := make([]native.Value, size)
@@ -63,7 +63,7 @@ func (x *batch) load(r native.Reg, t ad.Type) []native.Value {
 	return vs
 }
 
-// store is the contrary.
+// store stores such elements.
 func (x *batch) store(r native.Reg, vs []native.Value) {
 	size := len(vs)
 	x.pieces(size, func(at int) {
@@ -77,20 +77,20 @@ func (x *batch) store(r native.Reg, vs []native.Value) {
 	})
 }
 
-// pieces are the places of a matrix that vectors of a lane begin at.
+// pieces calls f for the positions at which the vectors of a lane's matrix begin.
 func (x *batch) pieces(size int, f func(at int)) {
 	for at := 0; at < size; at += x.lanes {
 		f(max(min(at, size-x.lanes), 0))
 	}
 }
 
-// batchOperands are the operands of an op on matrices, the first of n rows, for the lanes of a
-// vector.
+// batchOperands are the operands of an op on matrices for the lanes of a vector. The first one has
+// n rows.
 type batchOperands struct {
 	b      *block
 	n      int
 	first  []native.Value
-	second func() []native.Value // loaded when it is asked for
+	second func() []native.Value // loads the second operand, on demand
 	result []native.Value
 	wrong  native.Label
 }
@@ -101,7 +101,8 @@ func (o *batchOperands) matrix(vs []native.Value) dense.Load {
 
 func (o *batchOperands) set(i, j int, v native.Value) { o.result[i*o.n+j] = v }
 
-// emit makes the block for the lanes of a frame; it goes to wrong where one has no factor.
+// emit generates the block for the lanes of a frame. The code jumps to wrong if a lane has no
+// factor.
 func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native.Label) {
 	n := order(b)
 	result := make([]native.Value, b.node.Type.Size())
@@ -113,7 +114,7 @@ func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native
 	f.Emit(x.Builder, x.lanes)
 }
 
-// product is that of two matrices, terms in their order.
+// product multiplies two matrices; terms are added in order.
 func (x *batch) product(b *block, left, right, result []native.Value) {
 	p, attr := dimensions(b), b.node.Attr.(ad.MatMulAttr)
 	element := func(vs []native.Value, t *ad.Type, trans bool, i, j int) native.Value {
@@ -133,7 +134,7 @@ func (x *batch) product(b *block, left, right, result []native.Value) {
 	}
 }
 
-// smallProduct makes the product of a block, if its matrices are so small that lanes are
+// smallProduct generates the product of a block, if its matrices are so small that lanes become
 // vectors.
 func (g *generator) smallProduct(b *block, p product) bool {
 	most := maxInLanes
@@ -147,8 +148,8 @@ func (g *generator) smallProduct(b *block, p product) bool {
 	return true
 }
 
-// overLanes makes a block: as many lanes at once as make vectors, and the others by rest, or as
-// vectors of one.
+// overLanes generates a block: vectors for as many lanes as fill them; the other lanes by rest or,
+// without it, as vectors of one.
 func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, rest func()) {
 	views := append(append([]int32(nil), b.args...), b.dst)
 	types := append(append([]ad.Type(nil), b.types...), b.node.Type)

@@ -6,10 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Factors of small matrices, their adjoints and triangular solves with them, in the function
-// of the blocks around them.
+// This file: factors of small matrices, their adjoints and triangular solves with them, in the
+// function of the blocks around them.
 
-// small reports whether a block is one of these, on a target.
+// small reports whether a block has such code on a target.
 func small(t *native.Target, b *block) bool {
 	if t == nil || b.node.Type.Size() == 0 {
 		return false
@@ -17,15 +17,15 @@ func small(t *native.Target, b *block) bool {
 	return b.array != nil && b.array.small != nil && b.array.small(b)
 }
 
-// inBlocks reports whether a triangular solve has one right side and many equations, but not so
-// many that machine code, which is not interrupted, would take milliseconds.
+// inBlocks reports whether a triangular solve has one right side and many equations. There must not
+// be so many that machine code, which cannot be interrupted, would take milliseconds.
 func inBlocks(b *block) bool {
 	n := b.types[0].Shape[0]
 	return n >= fromSolves && b.node.Type.Size() == n && !b.node.Attr.(ad.TriAttr).Upper && float64(n)*float64(n)*float64(max(b.node.Type.Lanes, 1)) <= pauseWork
 }
 
-// smallMatrix makes the code of one; where a matrix is not positive definite it leaves for the
-// op's row, which says why, or knows better.
+// smallMatrix generates the code of such a block. If a matrix is not positive definite, the code
+// leaves for the op's row, which reports the reason, or succeeds.
 func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	wrong, after := g.NewLabel(), g.NewLabel()
@@ -45,12 +45,12 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	}
 }
 
-// substitution makes a triangular solve, some right sides at a time.
+// substitution generates a triangular solve, several right sides at a time.
 func (g *generator) substitution(b *block, n int, regs [3]native.Reg) {
 	t := b.node.Attr.(ad.TriAttr)
 	others := b.node.Type.Size() / n
 	f := g.frame(others)
-	if t.Right || others == 1 { // the transpose of the system on the left, row by row
+	if t.Right || others == 1 { // then it is the transposed system, solved row by row
 		f = g.Frame(1)
 	}
 	for at := 0; at < others; at += f.Lanes() {
@@ -77,7 +77,7 @@ func (g *generator) substitution(b *block, n int, regs [3]native.Reg) {
 	}
 }
 
-// loads are the elements of a matrix of n columns at an address.
+// loads returns a function that loads elements of a matrix of n columns at an address.
 func loads(b *native.Builder, r native.Reg, n int) dense.Load {
 	known := map[int]native.Value{}
 	return func(i, j int) native.Value {

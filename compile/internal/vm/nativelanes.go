@@ -20,21 +20,22 @@ type lanes struct {
 	done  native.Label
 	bail  native.Label
 	width int
-	first int32            // the word of scratch memory that holds the first of the lanes
+	first int32            // word of scratch memory with the number of the first lane
 	moved map[int32]move   // views that move with the lane
-	lone  map[int32]int32  // of these, those of one number: where their vectors are
-	at    map[int32]int32  // places that the region writes, and where their vectors are
-	kept  map[int32]bool   // of these, those that outlive a trip
-	read  map[int32]bool   // places that it reads
-	from  map[int32]int32  // the beginnings of arrays that it takes elements of, and their sizes
+	lone  map[int32]int32  // by moving view of one number: the position of its vector
+	at    map[int32]int32  // by place that the region writes: the position of its vector
+	kept  map[int32]bool   // written places whose values outlive a trip
+	read  map[int32]bool   // places that the region reads
+	from  map[int32]int32  // by start of an array whose elements it takes: the array's size
 	table map[int32]*table // by place: histories of loops in the region
 	fits  bool
 }
 
-// table is an array that every lane has: element by element, in vectors.
+// table is an array that every lane has, of n elements. Each element is a vector across lanes, from
+// position at on.
 type table struct{ n, at int32 }
 
-// lanesOf surveys a region; nil if it is more than this code does.
+// lanesOf examines a region; nil if it contains things that this code cannot do.
 func (g *generator) lanesOf(p *regionPlan) *lanes {
 	v := &lanes{generator: g, width: g.Frame(eight).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
 		kept: map[int32]bool{}, read: map[int32]bool{}, from: map[int32]int32{}, table: map[int32]*table{}, fits: true}
@@ -67,7 +68,7 @@ func (g *generator) lanesOf(p *regionPlan) *lanes {
 	return v
 }
 
-// reserve gives what is in vectors its places in scratch memory.
+// reserve assigns scratch memory to the vectors.
 func (v *lanes) reserve() {
 	g := v.generator
 	for _, at := range []map[int32]int32{v.at, v.lone} {
@@ -80,17 +81,17 @@ func (v *lanes) reserve() {
 	}
 }
 
-// need notes a condition of the survey.
+// need records a condition that the region must meet.
 func (v *lanes) need(ok bool) { v.fits = v.fits && ok }
 
-// place is that of a view of one number in memory.
+// place returns the place in memory of a view of one number.
 func (v *lanes) place(view int32) int32 {
 	s := &v.p.views[view]
 	v.need(!s.unset && s.data == nil && s.n == 1)
 	return int32(s.off)
 }
 
-// writes and reads note that the region writes, or reads, a view of one number.
+// writes and reads record that the region writes, or reads, a view of one number.
 func (v *lanes) writes(view int32, kept bool) {
 	at := v.place(view)
 	v.at[at] = 0
@@ -103,18 +104,19 @@ func (v *lanes) reads(view int32) {
 	}
 }
 
-// laneVectors is a control whose lanes can be those of vectors.
+// laneVectors is a control whose lanes can run as vectors.
 type laneVectors interface {
-	// survey notes what the control reads and writes; top says that the region is the one whose
-	// lanes become those of vectors, and not one within it.
+	// survey records what the control reads and writes. top means that the region is the outermost
+	// one, whose lanes become those of vectors.
 	survey(v *lanes, p *regionPlan, top bool)
 
-	// top makes the code of that region, and inner of one within it, in the lanes of the mask.
+	// top generates the code of the outermost region, and inner that of a region within it, for the
+	// lanes in the mask.
 	top(v *lanes, p *regionPlan, mask int32)
 	inner(v *lanes, p *regionPlan, mask int32)
 }
 
-// region surveys one.
+// region examines a region.
 func (v *lanes) region(p *regionPlan, top bool) {
 	c, ok := p.control.(laneVectors)
 	if !ok {
@@ -195,7 +197,7 @@ func (c *tested) survey(v *lanes, p *regionPlan, top bool) {
 	}
 }
 
-// block surveys a block of a body.
+// block examines a block of a body.
 func (v *lanes) block(b *block) {
 	for _, view := range b.clears {
 		v.writes(view, false)
@@ -236,14 +238,14 @@ func (v *lanes) block(b *block) {
 	}
 }
 
-// vectors makes code on vectors.
+// vectors generates code on vectors.
 func (v *lanes) vectors(f func(b *native.Builder)) {
 	b := v.Builder()
 	f(b)
 	v.Frame(eight).Emit(b, v.width)
 }
 
-// value is that of a place, in all lanes.
+// value returns the value of a place, in all lanes.
 func (v *lanes) value(b *native.Builder, place int32) native.Value {
 	if at, ok := v.at[place]; ok {
 		return b.Load(scratch(at))
@@ -251,7 +253,7 @@ func (v *lanes) value(b *native.Builder, place int32) native.Value {
 	return b.Broadcast(slot(place))
 }
 
-// viewed is that of a view of one number.
+// viewed returns the value of a view of one number, in all lanes.
 func (v *lanes) viewed(b *native.Builder, view int32) native.Value {
 	if at, ok := v.lone[view]; ok {
 		return b.Load(scratch(at))
@@ -262,12 +264,12 @@ func (v *lanes) viewed(b *native.Builder, view int32) native.Value {
 	return b.Broadcast(v.uniform(view))
 }
 
-// in is the truth of taking part.
+// in returns the truth that a lane is in the mask.
 func (v *lanes) in(b *native.Builder, mask int32) native.Value {
 	return b.Compare(native.NEQ, b.Load(scratch(mask)), b.Number(0))
 }
 
-// set makes a place hold a value: in the lanes that take part if it outlives a trip.
+// set makes place hold x. A value that outlives a trip changes only in the lanes of the mask.
 func (v *lanes) set(b *native.Builder, place int32, x native.Value, mask int32) {
 	if v.kept[place] {
 		x = b.Select(v.in(b, mask), x, v.value(b, place))
@@ -275,7 +277,7 @@ func (v *lanes) set(b *native.Builder, place int32, x native.Value, mask int32) 
 	b.Store(scratch(v.at[place]), x, false)
 }
 
-// run makes the code of the lanes from the first one on.
+// run generates the code for one vector of lanes.
 func (v *lanes) run(p *regionPlan) {
 	mask := v.Reserve(v.width)
 	v.vectors(func(b *native.Builder) { b.Store(scratch(mask), b.Number(1), false) })
@@ -315,7 +317,7 @@ func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
 	}
 }
 
-// load makes a vector of numbers that are so far apart.
+// load generates the load of a vector of numbers that are `apart` numbers apart.
 func (v *lanes) load(to, view int32, off, apart int) {
 	v.address(native.T1, view, off, moving{v.first, apart})
 	from := native.Place{Base: native.T1, Index: native.NoReg}
@@ -332,7 +334,7 @@ func (v *lanes) load(to, view int32, off, apart int) {
 	}
 }
 
-// body makes the code of a body's blocks.
+// body generates the code of a body's blocks.
 func (v *lanes) body(bs []block, mask int32) {
 	for i := range bs {
 		b := &bs[i]
@@ -357,7 +359,7 @@ func (v *lanes) body(bs []block, mask int32) {
 func (c *tested) inner(v *lanes, p *regionPlan, mask int32) {
 	off := func(view int32) int32 { return int32(v.p.views[view].off) }
 	v.vectors(func(b *native.Builder) {
-		for _, c := range p.inits { // of all lanes: what others carry is of no matter before their first trip
+		for _, c := range p.inits { // in all lanes: other values do not matter before their first trip
 			b.Store(scratch(v.at[off(c.dst)]), v.viewed(b, c.src), false)
 		}
 		for _, s := range p.history.scalars {
@@ -381,7 +383,8 @@ func (c *tested) inner(v *lanes, p *regionPlan, mask int32) {
 	})
 }
 
-// loop makes the code of a loop's trips; the result is where it counts them.
+// loop generates the code of a loop's trips. It returns the position of the vector that counts
+// them.
 func (c *tested) loop(v *lanes, p *regionPlan, outer int32, top bool) (trips int32) {
 	mask, trips, row := v.Reserve(v.width), v.Reserve(v.width), v.Reserve(1)
 	v.vectors(func(b *native.Builder) {
@@ -439,8 +442,8 @@ func (c *tested) loop(v *lanes, p *regionPlan, outer int32, top bool) (trips int
 	return trips
 }
 
-// snapshot makes the code that keeps a value in a row: 0 of lanes that are done, as in rows
-// that are not in use.
+// snapshot generates the code that stores a value in a row. Lanes that are done store 0, as in
+// unused rows.
 func (v *lanes) snapshot(s scalarMove, row, mask int32, top bool) {
 	if !top {
 		t := v.table[int32(v.p.views[s.view].off)]
@@ -469,7 +472,7 @@ func (c *chosen) top(v *lanes, p *regionPlan, mask int32) {
 
 func (c *chosen) inner(v *lanes, p *regionPlan, mask int32) { c.bodies(v, p, mask, false) }
 
-// bodies makes the code of a conditional; with top, the condition is at T1.
+// bodies generates the code of a conditional; with top, T1 holds the address of the condition.
 func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 	masks := [2]int32{v.Reserve(v.width), v.Reserve(v.width)}
 	v.vectors(func(b *native.Builder) {
@@ -510,7 +513,7 @@ func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 	}
 }
 
-// scalarArity is how many operands an instruction of scalar code has.
+// scalarArity returns the number of operands of an instruction of scalar code.
 func scalarArity(in *instr) int {
 	if in.op == ad.OpCheck {
 		return 1
@@ -518,7 +521,7 @@ func scalarArity(in *instr) int {
 	return ops.Of(in.op).Arity
 }
 
-// scalars makes scalar code.
+// scalars generates scalar code.
 func (v *lanes) scalars(b *native.Builder, code []instr, mask int32) {
 	values := map[int32]native.Value{}
 	value := func(place int32) native.Value {
@@ -550,10 +553,10 @@ func (v *lanes) scalars(b *native.Builder, code []instr, mask int32) {
 	}
 }
 
-// take makes the code that takes elements at computed places.
+// take generates the code that takes elements at computed positions.
 func (v *lanes) take(b *block, mask int32) {
 	at := v.Reserve(v.width)
-	v.vectors(func(x *native.Builder) { // of others the first element
+	v.vectors(func(x *native.Builder) { // for lanes that are not in the mask, the first element
 		x.Store(scratch(at), x.Keep(v.in(x, mask), v.viewed(x, b.args[1])), false)
 	})
 	n, apart, by := int32(b.types[0].Size()), 0, 1
@@ -573,7 +576,7 @@ func (v *lanes) take(b *block, mask int32) {
 	}
 	place := int32(v.p.views[b.dst].off)
 	to := v.at[place]
-	if v.kept[place] { // a carried value, computed in its own place: lanes that are done keep theirs
+	if v.kept[place] { // a carried value, computed in place: lanes that are done keep theirs
 		to = v.Reserve(v.width)
 	}
 	for l := range int32(v.width) {
@@ -591,7 +594,8 @@ func (v *lanes) take(b *block, mask int32) {
 	}
 }
 
-// inLanes makes the code of a region with lanes: of vectors of lanes, where it is such.
+// inLanes generates the code of a region with lanes as vectors. It reports whether the region
+// allows that.
 func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.Label) bool {
 	v := g.lanesOf(p)
 	if v == nil {
@@ -616,9 +620,10 @@ func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.
 	return true
 }
 
-// all generates the code for the lanes from the first one up to the one whose number is in a word
-// of scratch memory, at least one vector of them. bailed generates code for a vector that is left
-// to the code for single lanes; it continues with the next vector, whose first lane is then in T0.
+// all generates the code for the lanes from the first one up to the one whose number is in word
+// `end` of scratch memory, at least one vector of them. bailed generates code for a vector that
+// must be run by the code for single lanes; it continues with the next vector, whose first lane is
+// then in T0.
 func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
 	v.p.vectored++
 	v.bail = v.NewLabel()
@@ -626,7 +631,7 @@ func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
 	v.Place(vectors)
 	v.run(p)
 	v.addWord(v.first, int32(v.width))
-	v.Place(next) // the last vector may have lanes of the one before
+	v.Place(next) // the last vector may overlap the previous one
 	v.MovLoad(native.T1, native.At(native.Scratch, 8*end))
 	v.Cmp(native.T0, native.T1)
 	v.If(native.GreaterE, done)

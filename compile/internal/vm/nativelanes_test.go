@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// countdown is a loop in lanes that takes as many trips as each lane's bound, with a
-// conditional, a sum, elements at computed places and a check that x stays below a limit.
+// countdown adds a loop in lanes. Each lane makes as many trips as its bound says. The loop has a
+// conditional, a sum, elements at computed positions and a check that x stays below a limit.
 func countdown(g *ad.Graph, start, bound, scale ad.Ref, snapshots int) ad.Ref {
 	cond, body := ad.NewGraph(), ad.NewGraph()
 	var k, x, n, a [2]ad.Ref
@@ -104,8 +104,8 @@ func TestLanesAsVectors(t *testing.T) {
 }
 
 // TestLanesFollowLinks checks a loop that carries a position and replaces it by the table's element
-// at that position, counted from 1. The new value overwrites the old one. Finished lanes must keep
-// theirs.
+// at that position, counted from 1. The new value overwrites the old one. Lanes that have finished
+// must keep theirs.
 func TestLanesFollowLinks(t *testing.T) {
 	const lanes = 19
 	links := make([]float64, lanes) // each element points to one before it, the first and every fifth to itself

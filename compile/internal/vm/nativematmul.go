@@ -7,17 +7,17 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Products of matrices in machine code, with fused multiply-add. The tiles have four rows, or two,
-// and keep their sums in registers over all terms.
+// This file: products of matrices in machine code, with fused multiply-add. The tiles have four or
+// two rows, or one, and keep their sums in registers over all terms.
 
-// product is a product of matrices: C(i, j) = Σ A(i, t) B(t, j), of r rows, c
-// columns and k terms.
+// product is a product of matrices, C(i, j) = Σ A(i, t) B(t, j), with r rows, c columns and k
+// terms.
 type product struct {
 	r, c, k        int
 	transA, transB bool
 }
 
-// dimensions are those of the product of a block, of one lane.
+// dimensions returns the dimensions of a block's product in one lane.
 func dimensions(b *block) product {
 	attr := b.node.Attr.(ad.MatMulAttr)
 	x, y := b.types[0].Shape, b.types[1].Shape
@@ -28,14 +28,14 @@ func dimensions(b *block) product {
 	if p.transB {
 		p.c = y[0]
 	}
-	if p.k == 1 { // a column times a row, which are held alike either way
+	if p.k == 1 { // a column times a row: their transposes are stored in the same way
 		p.transA, p.transB = false, false
 	}
 	return p
 }
 
-// productOf is the product of a block, of each lane, if machine code does it: one of at most one
-// transposed matrix.
+// productOf returns the product of a block in each lane. ok reports whether machine code can do it:
+// at most one matrix may be transposed.
 func productOf(b *block) (p product, ok bool) {
 	p = dimensions(b)
 	return p, p.r > 0 && p.c > 0 && p.k > 0 && !(p.transA && p.transB)
@@ -48,8 +48,8 @@ const (
 	terms, rows, cols = native.T3, native.T4, native.T5
 )
 
-// rows is the product with a column on the right, of a transposed matrix, written as that of a
-// row and the matrix, whose rows then follow one another.
+// rows turns a product of a transposed matrix with a column into one of a row with the matrix. The
+// matrix is then read row by row.
 func (p product) rows() (q product, swapped bool) {
 	if p.transA && p.c == 1 {
 		return product{r: 1, c: p.r, k: p.k}, true
@@ -57,7 +57,7 @@ func (p product) rows() (q product, swapped bool) {
 	return p, false
 }
 
-// matmul makes a product, lane after lane.
+// matmul generates a product, lane after lane.
 func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
 	if k, ok := g.knownOf(p, b); ok {
@@ -71,8 +71,8 @@ func (g *generator) matmul(b *block) {
 	g.product(p, b, swapped, max(b.node.Type.Lanes, 1), nil)
 }
 
-// productParts makes the functions of a product in parts: of a part, and of the last one. A
-// function is given its first unit, and the number of its first sum.
+// productParts generates the functions of a product in parts: for a part, and for the last one. The
+// arguments of a function are its first unit, and the number of its first sum.
 func (g *generator) productParts(b *block) {
 	s := b.split
 	fns := &[2]native.Func{}
@@ -100,7 +100,7 @@ func (g *generator) productParts(b *block) {
 	}
 }
 
-// perLane is how far a value moves with the lane.
+// perLane returns the distance from one lane's value to the next.
 func perLane(t *ad.Type) int {
 	if t.Lanes > 0 {
 		return t.Size()
@@ -108,14 +108,15 @@ func perLane(t *ad.Type) int {
 	return 0
 }
 
-// partOf is a part of a product: from the unit that R0 tells, each of which moves the operands
-// so far, into a view from the number on that R1 tells, over so many terms.
+// partOf describes a part of a product. R0 holds its first unit; from unit to unit the operands
+// move by stepA and stepB. The result goes to view dst, from number R1 on. terms is the number of
+// terms.
 type partOf struct {
 	dst                 int32
 	stepA, stepB, terms int
 }
 
-// product makes a product in so many lanes; of is nil for the whole of one.
+// product generates a product in some lanes; of is nil unless the product is done in parts.
 func (g *generator) product(p product, b *block, swapped bool, lanes int, of *partOf) {
 	startB := native.At(native.Scratch, 8*g.Reserve(1))
 	x, y, dst, count := 0, 1, b.dst, p.k
@@ -133,7 +134,7 @@ func (g *generator) product(p product, b *block, swapped bool, lanes int, of *pa
 		view  int32
 		typ   *ad.Type
 		first native.Reg // where a part begins
-		kept  int32      // where scratch memory keeps its address
+		kept  int32      // offset in scratch memory of its saved address
 	}{{colB, b.args[y], &b.types[y], rows, 0}, {rowA, b.args[x], &b.types[x], terms, 0}, {rowC, dst, &b.node.Type, cols, 0}}
 	for i := range operands {
 		o := &operands[i]
@@ -169,9 +170,9 @@ func (g *generator) product(p product, b *block, swapped bool, lanes int, of *pa
 	g.If(native.Less, again)
 }
 
-// tiles makes a product of the matrices at rowA and colB, at rowC, over so many terms.
+// tiles generates a product of the matrices at rowA and colB, stored at rowC, over count terms.
 func (g *generator) tiles(p product, count int, startB native.Mem) {
-	// A vector on the right is the same held either way; so is one on the left.
+	// A vector is stored in the same way as its transpose.
 	if p.c == 1 && !p.transA {
 		p.transB = true
 	}
@@ -201,7 +202,7 @@ func (g *generator) tiles(p product, count int, startB native.Mem) {
 	}
 }
 
-// repeat makes code that runs n times, counted by a register.
+// repeat generates code that runs n times, counted by a register.
 func (g *generator) repeat(counter native.Reg, n int, code func()) {
 	switch n {
 	case 0:
@@ -219,13 +220,13 @@ func (g *generator) repeat(counter native.Reg, n int, code func()) {
 	g.If(native.NotEqual, loop)
 }
 
-// beyond is a place at a distance from an address.
+// beyond returns the place at a distance, in bytes, from an address in a register.
 func beyond(r native.Reg, disp int) native.Place {
 	return native.Place{Base: r, Index: native.NoReg, Disp: int32(disp)}
 }
 
-// productFrame is the frame for n columns of a product: of widest vectors where there are
-// many columns, or so many products of numbers that what is around them does not count.
+// productFrame returns the frame for n columns of a product. It has the widest vectors if there are
+// many columns and the product is so large that their effect on the code around it does not matter.
 func (g *generator) productFrame(p product, n int) *native.Frame {
 	if n >= eight && float64(p.r)*float64(p.c)*float64(p.k) >= fromWide {
 		return g.Frame(eight)
@@ -233,19 +234,19 @@ func (g *generator) productFrame(p product, n int) *native.Frame {
 	return g.frame(n)
 }
 
-// sums4 makes a tile's row of C from rows of B, as many columns at a time as
-// there are registers.
+// sums4 generates a tile's rows of C as sums of rows of B, with as many columns at a time as there
+// are registers.
 func (g *generator) sums4(p product, r, count int) {
 	stepA, stepRow := 1, p.k
 	if p.transA {
 		stepA, stepRow = p.r, 1
 	}
-	tile := func(w, size int) { // of w columns, as vectors for a size
+	tile := func(w, size int) { // w columns, in vectors suited to size
 		f := g.productFrame(p, size)
 		lanes := f.Lanes()
 		n := (w + lanes - 1) / lanes
 		f.Accumulators(r * n)
-		// The last vector has columns of the one before, if there is one and it is not full.
+		// If the last vector is not full, it overlaps the previous one, if there is one.
 		at, active := func(j int) int { return min(lanes*j, w-lanes) }, lanes
 		if w < lanes {
 			at, active = func(int) int { return 0 }, w
@@ -284,7 +285,7 @@ func (g *generator) sums4(p product, r, count int) {
 	}
 }
 
-// dots makes a tile's row of C from inner products with rows of B.
+// dots generates a tile's rows of C as inner products with rows of B.
 func (g *generator) dots(p product, r int) {
 	tile := func(w int) { // of w rows of B
 		f := g.frame(p.k)
@@ -340,13 +341,13 @@ func (g *generator) dots(p product, r int) {
 // rows would load several numbers of the vector together. These loads would wait until all of the
 // numbers, which were just computed, have left the processor's store buffer.
 type knownProduct struct {
-	columns      []float64 // each as long as vectors of the frame need
+	columns      []float64 // each padded to a whole number of vectors
 	terms, outs  int
-	lanes, width int   // vectors, and numbers, of a column
+	lanes, width int   // vectors, and numbers, per column
 	vector       int32 // view
 }
 
-// knownOf finds the product of a block; ok is false if it is none, or too large.
+// knownOf returns the product of a block; ok is false if it is not of this kind, or too large.
 func (g *generator) knownOf(p product, b *block) (k knownProduct, ok bool) {
 	of := func(matrix int, outs int, at func(t, i int) int) bool {
 		s := &g.p.views[b.args[matrix]]
@@ -384,8 +385,8 @@ func (g *generator) knownOf(p product, b *block) (k knownProduct, ok bool) {
 	return k, false
 }
 
-// written makes a product with every term written out. Of few sums two are kept of each, lest
-// one addition wait for the one before.
+// written generates a product with every term written out. If there are few sums, each is split in
+// two, so that additions need not wait for each other.
 func (g *generator) written(k knownProduct, dst int32) {
 	g.p.pinned = append(g.p.pinned, k.columns)
 	f := g.frame(k.outs)

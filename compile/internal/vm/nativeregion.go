@@ -5,25 +5,26 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Regions within a function of blocks: conditionals and while loops, in each of their lanes. If
-// such code needs Go, it returns the number of an event. When it is called again with that number,
-// it continues after that place. No values are in registers there.
+// This file: regions within a function of blocks, which are conditionals and while loops, in each
+// of their lanes. If such code needs Go, it returns the number of an event. When it is called again
+// with that number, it continues after that place. No values are in registers there.
 
 // Machine code cannot be interrupted. It calls the stop function after pauseEvery iterations, of
-// all loops of a function together. If the blocks have so many operations that pauseWork, a few
-// milliseconds, would pass earlier, it calls it more often. A call costs about as much as a short
-// iteration.
+// all loops of a function together. It calls it more often if the blocks have so many operations
+// that this would take longer than pauseWork, a few milliseconds. A call costs about as much as a
+// short iteration.
 const (
 	pauseEvery = ad.StopEvery / 8
 	pauseWork  = 4e6
 )
 
-// tripsBetween is how many trips of the loops among the blocks pass between two questions.
+// tripsBetween returns the number of trips, of all loops among the blocks, between two calls of the
+// stop function.
 func tripsBetween(bs []block) int64 {
 	return int64(max(1, min(pauseEvery, pauseWork/(1+work(bs)))))
 }
 
-// work is how many operations on numbers the blocks have, each of them once.
+// work returns the number of operations on numbers in the blocks, without repetition by loops.
 func work(bs []block) float64 {
 	w := 0.0
 	for i := range bs {
@@ -40,14 +41,14 @@ func work(bs []block) float64 {
 	return w
 }
 
-// event is what a function leaves for.
+// event is a reason for which a function returns to Go.
 type event struct {
 	kind   eventKind
-	b      []block     // the block in question, alone
-	k      int32       // of a failed check of scalar code, its instruction
+	b      []block     // slice of the block in question alone
+	k      int32       // instruction of the failed check of scalar code
 	loop   *tested     // of full histories
 	reg    *regionPlan // of full histories
-	lane   int32       // the number of scratch memory that holds its lane; -1: the first one
+	lane   int32       // word of scratch memory with the lane; -1: the first lane
 	resume native.Label
 }
 
@@ -57,14 +58,14 @@ const (
 	checkFails  eventKind = iota // of scalar code
 	stripFails                   // some check of a strip
 	opFails                      // the block's op
-	pause                        // time to ask whether to stop
-	historyFull                  // every other snapshot is to go
-	lanesLeft                    // a vector of lanes of a region in parts is to be run as single lanes
-	runBlock                     // a block that has no machine code here
-	opInGo                       // the block's op, which fails or is left to its row
+	pause                        // time to call the stop function
+	historyFull                  // every second snapshot must be dropped
+	lanesLeft                    // a vector of lanes must be run as single lanes
+	runBlock                     // a block without machine code must run
+	opInGo                       // the block's op must run in Go, and may fail
 )
 
-// resumes reports whether the function goes on after the event.
+// resumes reports whether the function continues after the event.
 func (k eventKind) resumes() bool { return k >= pause }
 
 // hasLoop reports whether a while loop is among the blocks, or within them.
@@ -81,8 +82,8 @@ func hasLoop(bs []block) bool {
 	return false
 }
 
-// loopable reports whether a loop can be part of a function: what it sums up is memory of the
-// machine.
+// loopable reports whether a loop can be part of a function: the targets of its sums must be in the
+// machine's memory.
 func (g *generator) loopable(p *regionPlan) bool {
 	for _, v := range p.clears {
 		if s := &g.p.views[v]; s.unset || s.data != nil {
@@ -104,7 +105,7 @@ func (g *generator) allFusible(p *regionPlan) bool {
 	return true
 }
 
-// goOut makes the code leave for an event and go on behind it.
+// goOut generates code that returns for an event and continues after it.
 func (g *generator) goOut(r *fusedRun, e event, done native.Label) {
 	e.resume = g.NewLabel()
 	r.events = append(r.events, e)
@@ -113,7 +114,7 @@ func (g *generator) goOut(r *fusedRun, e event, done native.Label) {
 	g.Place(e.resume)
 }
 
-// region makes the code of a conditional, a while loop or a scan.
+// region generates the code of a conditional, a while loop or a scan.
 func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	if p.lanes == 1 {
 		g.lane(p, -1, r, done)
@@ -132,7 +133,8 @@ func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	g.If(native.Less, next)
 }
 
-// lane makes the code of the lane whose number a word of scratch memory holds; -1: 0.
+// lane generates the code of one lane. Word `lane` of scratch memory has its number; -1: it is lane
+// 0.
 func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
 	for _, w := range p.laneMoves {
 		g.address(native.T1, w.src, w.off, moving{lane, w.lane})
@@ -239,7 +241,7 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 	}
 }
 
-// pausing makes the code that asks, once in a while, whether to stop.
+// pausing generates code that, from time to time, calls the stop function.
 func (g *generator) pausing(r *fusedRun, done native.Label) {
 	g.addWord(r.trips, -1)
 	g.CmpImm(native.T0, 0)
@@ -254,7 +256,7 @@ func (g *generator) pausing(r *fusedRun, done native.Label) {
 	})
 }
 
-// next makes the code that passes carried values on.
+// next generates the code that passes carried values on.
 func (g *generator) next(p *regionPlan) {
 	still := moving{-1, 0}
 	for i := range p.stages {
@@ -268,7 +270,7 @@ func (g *generator) next(p *regionPlan) {
 	}
 }
 
-// keep makes the code that keeps values of a body, at a lane and a step.
+// keep generates the code that stores values of a body, at a lane and a step.
 func (g *generator) keep(k *keeps, lane, step int32) {
 	for _, s := range k.scalars {
 		g.address(native.T1, s.view, s.off, moving{lane, s.lane}, moving{step, s.step})
@@ -280,14 +282,14 @@ func (g *generator) keep(k *keeps, lane, step int32) {
 	}
 }
 
-// moving is how far a slice has moved: by so many numbers times a word of scratch memory;
-// -1: that is 0.
+// moving is the distance by which a slice has moved: `by` numbers times a word of scratch memory;
+// word -1: the slice has not moved.
 type moving struct {
 	word int32
 	by   int
 }
 
-// address makes r the address of element off of a view, plus what it has moved by.
+// address sets r to the address of element off of a view, plus the distances that it has moved.
 func (g *generator) address(r native.Reg, view int32, off int, by ...moving) {
 	g.LeaPlace(r, g.element(view, off))
 	for _, m := range by {
@@ -300,8 +302,7 @@ func (g *generator) address(r native.Reg, view int32, off int, by ...moving) {
 	}
 }
 
-// setWord makes a word of scratch memory v; addWord adds v to it, and to T0 what comes of
-// that.
+// setWord sets a word of scratch memory to v. addWord adds v to it and leaves the sum in T0.
 func (g *generator) setWord(at int32, v int64) {
 	g.MovImm(native.T0, uint64(v))
 	g.MovStore(native.At(native.Scratch, 8*at), native.T0)
@@ -313,19 +314,19 @@ func (g *generator) addWord(at, v int32) {
 	g.MovStore(native.At(native.Scratch, 8*at), native.T0)
 }
 
-// scratch is a number of scratch memory.
+// scratch returns the place of a number in scratch memory.
 func scratch(at int32) native.Place {
 	return native.Place{Base: native.Scratch, Index: native.NoReg, Disp: 8 * at}
 }
 
-// number makes code on single numbers.
+// number generates code on single numbers.
 func (g *generator) number(f func(b *native.Builder)) {
 	b := g.Builder()
 	f(b)
 	g.Frame(1).Emit(b, 1)
 }
 
-// copyNumber makes the copy of one number, neither place being one of T2.
+// copyNumber generates the copy of one number. Neither place may use T2.
 func (g *generator) copyNumber(to, from native.Place) {
 	g.LeaPlace(native.T2, from)
 	g.MovLoad(native.T2, native.At(native.T2, 0))
@@ -333,8 +334,9 @@ func (g *generator) copyNumber(to, from native.Place) {
 	g.MovStore(native.At(native.T0, 0), native.T2)
 }
 
-// inParts calls f for n elements in parts of as many as there are lanes: at element at
-// beyond index, which is a register where there are many.
+// inParts generates code for n elements, one vector at a time, by calling f with the position of
+// the vector: register index plus at bytes. index is NoReg unless there are so many elements that
+// they need a loop.
 func (g *generator) inParts(n int, f func(b *native.Builder, index native.Reg, at int32)) {
 	frame := g.frame(n)
 	lanes := frame.Lanes()
@@ -359,7 +361,7 @@ func (g *generator) inParts(n int, f func(b *native.Builder, index native.Reg, a
 	}
 }
 
-// copying makes the copy of a value without lanes, between slices that have moved.
+// copying generates the copy of a value without lanes, between slices that have moved.
 func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
 	g.address(native.T2, c.src, 0, src)
 	g.address(native.T3, c.dst, 0, append(more, dst)...)
@@ -376,10 +378,10 @@ func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
 	})
 }
 
-// clear makes the elements of a view 0.
+// clear generates code that sets the elements of a view to 0.
 func (g *generator) clear(view int32) { g.clearPart(view, g.p.views[view].n, moving{-1, 0}) }
 
-// clearPart makes n elements of a view 0.
+// clearPart generates code that sets n elements of a view to 0.
 func (g *generator) clearPart(view int32, n int, by moving) {
 	g.address(native.T3, view, 0, by)
 	g.inParts(n, func(b *native.Builder, index native.Reg, at int32) {

@@ -13,9 +13,9 @@ import (
 type fusedRun struct {
 	fn     native.Func
 	n      int     // blocks
-	events []event // the events for which it returns, by its result, from 1 on
-	trips  int32   // offset in scratch memory: trips until it asks whether to stop
-	// between is the number of trips between two of these questions.
+	events []event // reasons for which it returns; its result is an index, from 1
+	trips  int32   // offset in scratch memory: trips until the next call of the stop function
+	// between is the number of trips between two such calls.
 	between int64
 }
 
@@ -25,7 +25,7 @@ type viewLength struct {
 	n    int
 }
 
-// eligible is the number of blocks, from the first one on, that can become one function.
+// eligible returns the number of blocks, from the first one on, that can become one function.
 func (g *generator) eligible(bs []block) int {
 	n := 0
 	for n < len(bs) && g.fusible(&bs[n]) {
@@ -81,7 +81,8 @@ func (g *generator) fusible(b *block) bool {
 	return false
 }
 
-// movable reports whether the elements at computed positions are few enough to be moved one by one.
+// movable reports whether a block moves so few elements at computed positions that they can be
+// moved one by one.
 func (g *generator) movable(b *block) bool {
 	if b.array == nil || b.array.move == nil {
 		return false
@@ -93,8 +94,9 @@ func (g *generator) movable(b *block) bool {
 	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared || g.p.inPlace(b))
 }
 
-// fuse makes one function of the blocks. Its argument is the number of the event after which it
-// continues, or 0. With exchange, it also gets the addresses of a point and of its gradient, or 0.
+// fuse generates one function for the blocks. Its argument is the number of the event after which
+// it continues, or 0. With exchange, it also gets the addresses of a point and of its gradient, or
+// 0.
 func (g *generator) fuse(bs []block, exchange bool) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
@@ -111,7 +113,7 @@ func (g *generator) fuse(bs []block, exchange bool) {
 			g.giveGradient(gradient)
 		}
 	})
-	// Blocks that Go runs may have their own functions.
+	// Blocks that Go runs may have functions of their own.
 	for i := range r.events {
 		if r.events[i].kind == runBlock {
 			g.blocks(r.events[i].b)
@@ -119,9 +121,9 @@ func (g *generator) fuse(bs []block, exchange bool) {
 	}
 }
 
-// resumable makes a function of code for some blocks. The code may leave for an event, by jumping
-// to done with the event's number in T0. The function continues after the event whose number it is
-// given.
+// resumable generates a function for some blocks. Their code may return for an event: it jumps to
+// done with the event's number in T0. When the function is called with an event's number, it
+// continues after that event.
 func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Label)) {
 	g.enter(&r.fn)
 	later, done := g.NewLabel(), g.NewLabel()
@@ -145,8 +147,8 @@ func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Lab
 	g.Jump(done)
 }
 
-// inline makes the code of blocks. If a check fails, it jumps to done with the number of the event
-// in T0.
+// inline generates the code of blocks. If a check fails, it jumps to done with the number of the
+// event in T0.
 func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	for i := range bs {
 		b := &bs[i]
@@ -192,7 +194,7 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	}
 }
 
-// failing returns a label after the function, where the code of fail is placed.
+// failing returns a label of code that fail generates, placed after the function.
 func (g *generator) failing(fail func()) native.Label {
 	l := g.NewLabel()
 	g.After(func() {
@@ -202,7 +204,8 @@ func (g *generator) failing(fail func()) native.Label {
 	return l
 }
 
-// ifNumber jumps to l if a number, in a view that has moved, compares to 0 in this way.
+// ifNumber jumps to l if the comparison of a number with 0 holds. The number is the first of a view
+// that has moved.
 func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l native.Label) {
 	at := g.uniform(view)
 	if by.word >= 0 && by.by != 0 {
@@ -212,13 +215,14 @@ func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l nativ
 	g.number(func(b *native.Builder) { b.Branch(b.Compare(c, b.Load(at), b.Number(0)), l) })
 }
 
-// rejection makes the code of a rejection: if its condition holds, the op itself runs, and fails.
+// rejection generates the code of a rejection: if its condition holds, the op itself runs, and
+// fails.
 func (g *generator) rejection(b *block, wrong native.Label) {
 	g.ifNumber(native.NEQ, b.args[0], moving{-1, 0}, wrong)
 }
 
-// taking makes the code that reads elements at computed positions. If one is out of range, the op
-// itself runs, and fails.
+// taking generates the code that reads elements at computed positions. If one is out of range, the
+// op itself runs, and fails.
 func (g *generator) taking(b *block, wrong native.Label) {
 	g.LeaPlace(native.T2, g.uniform(b.args[0]))
 	g.LeaPlace(native.T1, g.uniform(b.dst))
@@ -232,19 +236,19 @@ func (g *generator) taking(b *block, wrong native.Label) {
 	}
 }
 
-// replacing makes the code that replaces elements at computed positions.
+// replacing generates the code that replaces elements at computed positions.
 func (g *generator) replacing(b *block, _ native.Label) {
 	g.copyChanged(b)
 	g.putAt(b, b.args[1], false)
 }
 
-// adding makes the code that adds to elements at computed positions.
+// adding generates the code that adds to elements at computed positions.
 func (g *generator) adding(b *block, _ native.Label) {
 	g.copyChanged(b)
 	g.putAt(b, b.args[1], true)
 }
 
-// copyChanged makes the copy of an array whose elements are to be changed, unless that happens in
+// copyChanged generates the copy of an array whose elements will change, unless they change in
 // place.
 func (g *generator) copyChanged(b *block) {
 	if !g.p.inPlace(b) {
@@ -252,13 +256,13 @@ func (g *generator) copyChanged(b *block) {
 	}
 }
 
-// putting makes the code that adds to zeros at computed positions.
+// putting generates the code that adds to zeros at computed positions.
 func (g *generator) putting(b *block, _ native.Label) {
 	g.clear(b.dst)
 	g.putAt(b, b.args[0], true)
 }
 
-// putAt makes the code that stores or adds values at computed positions; those out of range are
+// putAt generates the code that stores or adds values at computed positions; those out of range are
 // skipped.
 func (g *generator) putAt(b *block, values int32, add bool) {
 	size := b.node.Type.Size()
@@ -283,7 +287,7 @@ func (g *generator) putAt(b *block, values int32, add bool) {
 	}
 }
 
-// shortStrip makes the code of a block with a single strip, which jumps to wrong if a check fails.
+// shortStrip generates the code of a block with a single strip. It jumps to wrong if a check fails.
 func (g *generator) shortStrip(b *block, wrong native.Label) {
 	g.Mov(temps, native.Memory)
 	s := g.newStrip(b, b.code, nil)
@@ -335,8 +339,8 @@ func (g *generator) takePoint() {
 }
 
 // giveGradient copies the gradient to the address in scratch memory, unless that is 0. It copies
-// number by number: the numbers may just have been stored so, and a processor delays a wider load
-// until these stores are complete.
+// number by number: the numbers may just have been stored one by one, and a processor delays a
+// wider load until these stores are complete.
 func (g *generator) giveGradient(address int32) {
 	none := g.NewLabel()
 	g.MovLoad(native.R2, native.At(native.Scratch, 8*address))
@@ -374,7 +378,7 @@ func (m *Machine) runFused(r *fusedRun, point, gradient int) error {
 	}
 }
 
-// happen does what a function returned for.
+// happen handles the event for which a function returned.
 func (m *Machine) happen(e *event) error {
 	var err error
 	switch e.kind {
@@ -417,7 +421,8 @@ func (m *Machine) happen(e *event) error {
 	return err
 }
 
-// setLengths sets the lengths of the views that machine code moves: it changes addresses only.
+// setLengths sets the lengths of the views that machine code moves; the code itself only changes
+// addresses.
 func (m *Machine) setLengths() {
 	most := 0
 	for _, v := range m.p.moved {

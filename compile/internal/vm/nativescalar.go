@@ -11,8 +11,8 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	return in.op == ad.OpCheck || ops.Of(in.op).Formula != nil
 }
 
-// scalarFunction makes machine code of scalar code, instructions from to to. The function returns
-// 0, or 1 plus the number of the instruction whose check failed.
+// scalarFunction generates machine code for instructions from up to, but excluding, to of scalar
+// code. The function returns 0, or 1 plus the number of the instruction whose check failed.
 func (g *generator) scalarFunction(b *block, from, to int) {
 	done := g.NewLabel()
 	g.scalarCode(b, from, to, func(k int) {
@@ -24,8 +24,8 @@ func (g *generator) scalarFunction(b *block, from, to int) {
 	g.leave()
 }
 
-// scalarCode makes machine code of instructions from to to. fail makes the code that runs if the
-// check of an instruction fails.
+// scalarCode generates machine code for instructions from up to, but excluding, to. fail generates
+// the code that runs if the check of an instruction fails.
 func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 	s := g.scalars
 	if s == nil {
@@ -45,13 +45,13 @@ func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 	g.scalars = s
 }
 
-// scalars emits scalar code; it knows the values of slots where they are in registers.
+// scalars emits scalar code. It knows which registers hold the values of slots.
 type scalars struct {
 	*native.Builder
 	g      *generator
 	values map[int32]native.Value
-	at     map[int32]native.Place // of places that show a stream: where they are in memory
-	x      [3]native.Value        // operands of the instruction under way
+	at     map[int32]native.Place // addresses of slots that show a stream
+	x      [3]native.Value        // operands of the current instruction
 }
 
 func newScalars(g *generator) *scalars {
@@ -72,7 +72,7 @@ func (s *scalars) value(place int32) native.Value {
 	return v
 }
 
-// instr emits an instruction; fail makes the code that runs if its check fails. With store, the
+// instr emits an instruction; fail generates the code that runs if its check fails. With store, the
 // result is stored in memory.
 func (s *scalars) instr(in *instr, store bool, fail func()) {
 	if in.op == ad.OpCheck { // the message shows the number in the slot
@@ -93,7 +93,7 @@ func (s *scalars) instr(in *instr, store bool, fail func()) {
 	}
 }
 
-// runNative runs a block of scalar code by its segments; the result is that of scalar.
+// runNative runs a block of scalar code segment by segment. It returns the same as scalar.
 func (m *Machine) runNative(b *block) int32 {
 	for i := range b.native {
 		s := &b.native[i]

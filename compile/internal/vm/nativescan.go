@@ -7,14 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// strides are the registers that count steps times a stride, in numbers.
+// strides are the registers that hold step numbers times a stride.
 var strides = [...]native.Reg{native.R0, native.R1, native.R2, native.R3, native.T3, native.T4}
 
 const stepCount = native.T5
 
-// scanFunction makes one function of the steps of a scan of scalar code; its argument is the lane.
-// Carried numbers stay in registers, streams are read in place. It returns the same as functions of
-// scalar code.
+// scanFunction generates one function for all steps of a scan of scalar code; its argument is the
+// lane. Carried numbers stay in registers, and streams are read in place. The function returns the
+// same as functions of scalar code.
 func (g *generator) scanFunction(p *regionPlan) bool {
 	c, ok := p.control.(*counted)
 	if !ok || !c.tight || c.times == 0 {
@@ -47,7 +47,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.scans[c] = fn
 	g.enter(fn)
 
-	// Addresses: constant ones, and those that depend on the run, in scratch memory.
+	// Addresses: constants, or saved in scratch memory if they depend on the run.
 	at := make([]native.Place, len(moves))
 	for i := range moves {
 		s := &moves[i]
@@ -174,8 +174,8 @@ func (g *generator) isSum(p *regionPlan, place int32) bool {
 	})
 }
 
-// fusible: a scan whose body is only scalar code gets a separate function, which keeps carried
-// values in registers.
+// fusible returns false if the body is only scalar code: such a scan gets a separate function,
+// which keeps carried values in registers.
 func (c *counted) fusible(g *generator, p *regionPlan) bool {
 	return !c.tight && c.times > 0 && g.loopable(p) && g.allFusible(p)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // This file: machine code for products with mostly-zero matrices of data. Rows of the right matrix
-// are added up in several registers, so that additions need not wait for each other.
+// are summed in several registers, so that additions need not wait for each other.
 
 // sparseTable is a sparse matrix in the form that machine code reads: for each row the number of
 // groups of elements; for each element its value and the offset of its row in the right matrix.
@@ -36,11 +36,11 @@ func sparseColumns(t *native.Target, columns int) (vectors, group int, ok bool) 
 	return vectors, min(4, accumulators/vectors), true
 }
 
-// tableOf returns the table of a matrix, or of its transpose, for a product with this number of
-// columns.
+// tableOf returns the table of a matrix, or of its transpose, for a product with the given number
+// of columns.
 func (s *sparse) tableOf(rows, group, columns int, trans bool) *sparseTable {
 	t := &sparseTable{group: group}
-	of := make([][]int, rows) // by row: its elements, with their other index
+	of := make([][]int, rows) // by row: its elements, with their column index
 	for i := range len(s.start) - 1 {
 		for e := s.start[i]; e < s.start[i+1]; e++ {
 			if trans {
@@ -66,15 +66,15 @@ func (s *sparse) tableOf(rows, group, columns int, trans bool) *sparseTable {
 	return t
 }
 
-// Registers of these products.
+// Registers of sparse products.
 const (
 	walkFrom, walkValue, walkGroups = native.R0, native.R1, native.R2
 	rowOf, right, rowsLeft          = native.R3, native.T2, native.T3
 	groupsLeft, begins              = native.T4, native.T1
 )
 
-// sparseProduct makes the product of a block; if the right matrix is not finite, it leaves to Go's
-// loops.
+// sparseProduct generates the product of a block. If the right matrix is not finite, the code
+// leaves it to Go's loops.
 func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	p, t := dimensions(b), b.sparse.table
@@ -137,8 +137,8 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 	})
 }
 
-// unlessFinite makes code that jumps to l if one of n numbers at right, which fill at least a
-// vector, is infinite or NaN.
+// unlessFinite generates code that jumps to l if one of n numbers at right is infinite or NaN. The
+// numbers fill at least one vector.
 func (g *generator) unlessFinite(f *native.Frame, n int, l native.Label) {
 	const atOnce = 4
 	lanes := f.Lanes()

@@ -33,7 +33,7 @@ func (g *generator) stripNative(_ *block, in *instr) bool {
 	return in.op == ad.OpCheck || row.Formula != nil || row.Reduce != nil && row.Reduce.Add != nil
 }
 
-// stripMaker makes the code of a strip.
+// stripMaker generates the code of a strip.
 type stripMaker struct {
 	*generator
 	b     *block
@@ -41,15 +41,15 @@ type stripMaker struct {
 	frame *native.Frame
 	lanes int
 	sums  [][]int        // by sum: its accumulators, in the order of lanes
-	live  map[int32]bool // temporaries that others read
+	live  map[int32]bool // temporaries that other code reads
 	fails bool
 
-	uniforms map[int32]native.Vec // registers of views that are one number for all elements
-	windows  map[int32]int32      // by window: the view that it shows part of
+	uniforms map[int32]native.Vec // by view that is one number for all elements: its register
+	windows  map[int32]int32      // by window: the view that contains it
 }
 
-// stripFunction makes instructions from to to of a strip. The function reports whether a check
-// fails; then none of its results count.
+// stripFunction generates instructions from up to, but excluding, to of a strip. The function
+// reports whether a check failed; none of its results count then.
 func (g *generator) stripFunction(b *block, from, to int) {
 	g.MulImm(native.T0, element, 8)
 	if b.split != nil {
@@ -85,7 +85,7 @@ func (g *generator) stripFunction(b *block, from, to int) {
 	g.leave()
 }
 
-// frame is a frame of vectors for n numbers.
+// frame returns a frame of vectors for n numbers.
 func (g *generator) frame(n int) *native.Frame {
 	if n >= wideFrom {
 		return g.Frame(eight)
@@ -93,7 +93,7 @@ func (g *generator) frame(n int) *native.Frame {
 	return g.Frame(min(max(n, 2), 4))
 }
 
-// newStrip makes the code before the elements.
+// newStrip generates the code before the elements.
 func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *stripMaker {
 	s := &stripMaker{generator: g, b: b, code: code, frame: g.frame(b.n), live: live}
 	s.lanes = s.frame.Lanes()
@@ -162,7 +162,8 @@ func arity(in *instr) int {
 	return ops.Of(in.op).Arity
 }
 
-// end adds the partial sums to their destinations, and jumps to bad if a check has failed.
+// end generates code that adds the partial sums to their destinations, and jumps to bad if a check
+// has failed.
 func (s *stripMaker) end(bad native.Label) {
 	k := 0
 	for i := range s.code {
@@ -180,7 +181,7 @@ func (s *stripMaker) end(bad native.Label) {
 	s.frame.IfMarked(bad)
 }
 
-// total is the address to which a sum is added; for a block in parts it is the strip's own.
+// total returns the place to which a sum is added; for a block in parts it belongs to the strip.
 func (s *stripMaker) total(view int32) native.Place {
 	sp := s.b.split
 	if sp == nil {
@@ -192,7 +193,7 @@ func (s *stripMaker) total(view int32) native.Place {
 	return at
 }
 
-// elements makes the instructions for the next n elements, at most eight.
+// elements generates the instructions for the next n elements, at most eight.
 func (s *stripMaker) elements(n int) {
 	v := s.strip
 	if v == nil {
@@ -212,8 +213,8 @@ func (s *stripMaker) elements(n int) {
 	}
 }
 
-// stripValues emits the code of some elements. values holds the known values of views, times two,
-// plus one for those that are one number in all lanes.
+// stripValues emits the code of some elements. values holds known values, keyed by view times two,
+// plus one for values that are one number in all lanes.
 type stripValues struct {
 	*stripMaker
 	*native.Builder
@@ -221,15 +222,15 @@ type stripValues struct {
 	active int
 	sum    int // index of the next sum
 	values map[int32]native.Value
-	shown  []shown         // where those stand in memory that may be written
-	x      [3]native.Value // operands of the instruction under way
+	shown  []shown         // where known values are in memory that may be written
+	x      [3]native.Value // operands of the current instruction
 }
 
 // shown is the part of memory that holds a known value.
 type shown struct {
 	value    int32 // its index in values
 	from, to int
-	unset    bool // not known yet: it may be anywhere
+	unset    bool // the position is unknown: it may be anywhere
 }
 
 func (v *stripValues) instr(in *instr) {
@@ -253,7 +254,7 @@ func (v *stripValues) instr(in *instr) {
 	}
 }
 
-// counting returns x in the lanes that count, 0 in the others.
+// counting returns x in the active lanes, 0 in the others.
 func (v *stripValues) counting(x native.Value) native.Value {
 	if v.active < v.lanes {
 		return v.Active(x)
@@ -294,7 +295,7 @@ func (v *stripValues) know(k int32, x native.Value) {
 	v.values[k] = x
 }
 
-// write stores a result in memory, unless it is a temporary that nobody else reads.
+// write stores a result in memory, unless it is a temporary that no other code reads.
 func (v *stripValues) write(view int32, x native.Value) {
 	if v.b.temps[view] {
 		if v.live[view] {
@@ -307,7 +308,7 @@ func (v *stripValues) write(view int32, x native.Value) {
 	v.know(2*view, x)
 }
 
-// dropOverlaps forgets the values of memory that view overlaps.
+// dropOverlaps forgets known values in memory that the view overlaps.
 func (v *stripValues) dropOverlaps(view int32) {
 	w := &v.p.views[v.whole(view)]
 	from, to := w.off, w.off+w.n
@@ -353,20 +354,20 @@ func (v *stripValues) gather(in *instr) native.Value {
 	return v.Gather(from, uintptr(unsafe.Pointer(unsafe.SliceData(table))), element, int32(4*v.at))
 }
 
-// liveOut returns the temporaries that instructions from to on read.
+// liveOut returns the temporaries that instructions from `to` on read.
 func (g *generator) liveOut(b *block, to int) map[int32]bool {
 	live := map[int32]bool{}
 	for k := len(b.code) - 1; k >= to; k-- {
 		in := &b.code[k]
 		delete(live, in.dst)
 		for _, v := range []int32{in.a, in.b, in.c} {
-			live[v] = true // perhaps more than it reads
+			live[v] = true // may include more than it reads
 		}
 	}
 	return live
 }
 
-// whole returns the view that a view of the strip is part of.
+// whole returns the view that contains a view of the strip.
 func (s *stripMaker) whole(view int32) int32 {
 	if src, ok := s.windows[view]; ok {
 		return src
@@ -374,7 +375,7 @@ func (s *stripMaker) whole(view int32) int32 {
 	return view
 }
 
-// known returns the number that a view shows, if it is constant.
+// known returns the number in a view, if it is constant.
 func (g *generator) known(view int32) (float64, bool) {
 	if s := &g.p.views[view]; !s.unset && s.data != nil {
 		return s.data[0], true

@@ -11,7 +11,7 @@ import (
 // are summed per run, in eight partial sums, like sums of whole strips. With other tables, numbers
 // are added one by one, in order.
 
-// partMasks holds, from element 8-n on, eight words of which the first n are all ones.
+// partMasks has eight words from element 8-n on, of which the first n are all ones.
 var partMasks = func() (masks [2 * eight]uint64) {
 	for i := range eight {
 		masks[i] = math.MaxUint64
@@ -29,7 +29,7 @@ func (g *generator) runsNative(b *block, in *instr) bool {
 	return !s.unset && s.data == nil
 }
 
-// whole returns the view that a view of a strip is part of.
+// whole returns the view that contains a view of a strip.
 func (b *block) whole(view int32) int32 {
 	for i := range b.wins {
 		if b.wins[i].dst == view {
@@ -39,8 +39,9 @@ func (b *block) whole(view int32) int32 {
 	return view
 }
 
-// runsFunction makes instructions from to to, sums by the runs of one mapping. Its arguments are
-// the index of the strip's first run, that after its last run, and the strip's first element.
+// runsFunction generates instructions from up to, but excluding, to, which are sums by the runs of
+// one mapping. The arguments of the function are the index of the strip's first run, the index
+// after its last run, and the strip's first element.
 func (g *generator) runsFunction(b *block, from, to int) {
 	const (
 		first, last, pos     = native.R0, native.R1, native.R2
@@ -107,14 +108,14 @@ func (g *generator) runsFunction(b *block, from, to int) {
 	g.leave()
 }
 
-// tableNative reports whether an instruction is a sum by a table with machine code. Sums of few
-// adjacent elements each are not by table: they have their own order.
+// tableNative reports whether an instruction is a sum by a table with machine code. Sums of a few
+// adjacent elements each do not count: they are added in a different order.
 func (g *generator) tableNative(in *instr) bool {
 	return in.op == addTable || in.op == addAffine && g.p.maps[in.c].s1 != 0
 }
 
-// tablesFunction makes instructions from to to, sums by tables, one after the other. Its arguments
-// are the first element and the end of the strip.
+// tablesFunction generates instructions from up to, but excluding, to, which are sums by tables.
+// The arguments of the function are the first element and the end of the strip.
 func (g *generator) tablesFunction(b *block, from, to int) {
 	const (
 		pos, end                 = native.R0, native.R2
@@ -135,7 +136,7 @@ func (g *generator) tablesFunction(b *block, from, to int) {
 		g.LeaPlace(sum, g.element(in.dst, off))
 		g.Mov(left, end)
 		g.Sub(left, pos)
-		// add makes a loop over n numbers at a time, while there are as many.
+		// add generates a loop over n numbers at a time, while that many are left.
 		add := func(n int) {
 			again, done := g.NewLabel(), g.NewLabel()
 			g.Place(again)

@@ -18,14 +18,14 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// finely has whatever can be done in parts done so, in parts as small as possible.
+// finely makes all divisible blocks run in parts, as small as possible.
 func finely(t *testing.T) {
 	before := splitting
 	splitting.block, splitting.program, splitting.part = 0, 0, 1e-9
 	t.Cleanup(func() { splitting = before })
 }
 
-// bits are the results of a program with so many workers: those of the outputs, and the error.
+// bits runs a program with a number of workers and returns the bits of its outputs, and the error.
 func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
 	m.SetWorkers(workers)
 	for i, x := range in {
@@ -37,7 +37,7 @@ func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
 		for k := range m.p.outputs {
 			for _, v := range m.Output(k) {
 				if math.IsNaN(v) {
-					v = math.NaN() // which one is not promised
+					v = math.NaN() // the payload of NaN is not specified
 				}
 				all = append(all, math.Float64bits(v))
 			}
@@ -89,7 +89,7 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 		}
 		for _, workers := range []int{2, 3, 7, 1, 2} {
 			for range min(workers, 2) { // the race detector, too, has a step for this: .ci/run race
-				_, _ = bits(m, workers, others) // so that results are not those of the last run where a part is left out
+				_, _ = bits(m, workers, others) // so that results are not those of the previous run if a part is skipped
 				got, err := bits(m, workers, in)
 				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
 					t.Fatalf("%s: %d workers: error %v, one: %v", full, workers, err, errWant)
@@ -122,7 +122,7 @@ func TestPartsOfRandomGraphs(t *testing.T) {
 	}
 }
 
-// partsGraph has all kinds of accumulation over n rows of data in k groups.
+// partsGraph returns a graph with all kinds of accumulation over n rows of data in k groups.
 func partsGraph(n, k int, seed uint64) *ad.Graph {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	g := ad.NewGraph()
@@ -312,7 +312,7 @@ func TestStopOfParts(t *testing.T) {
 	stopped := errors.New("stopped")
 	for _, workers := range []int{1, 2, 3, 5} {
 		m.SetWorkers(workers)
-		asked := 0 // without a lock: no two ask at the same time
+		asked := 0 // without a lock: calls must not overlap
 		err := m.Run(&ad.Env{Stop: func() error {
 			if asked++; asked > 20 {
 				return stopped
@@ -350,7 +350,7 @@ func TestPartsOfChecks(t *testing.T) {
 	}
 }
 
-// workFunc is work in parts.
+// workFunc implements parts by a function.
 type workFunc func(m *Machine, k int)
 
 func (f workFunc) part(m *Machine, k int) { f(m, k) }

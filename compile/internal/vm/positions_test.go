@@ -27,7 +27,7 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 			}
 		}
 	}
-	differ := rng.IntN(3) > 0 // rows, so that they are not merged
+	differ := rng.IntN(3) > 0 // all rows differ, so that none are merged
 	data := func() ad.Ref {
 		x := make([]float64, n)
 		for i := range x {
@@ -55,7 +55,7 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 			r = g.Exp(g.Scale(0.1, row()))
 		case 5:
 			r = g.Sub(row(), row())
-		case 6: // an element of one row for all
+		case 6: // one element of a row, for all rows
 			r = g.Mul(row(), g.Slice(row(), rng.IntN(n), nil))
 		default:
 			r = g.Add(row(), row())
@@ -84,7 +84,7 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 			c, y := b.Input(ad.Scalar), b.Input(ad.Scalar)
 			b.Output(b.Add(b.Scale(0.5, c), y))
 			add(g.Final(g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Steps: n}, []ad.Ref{s, x}), 0))
-		case 6: // captured whole by a scan that reads an element
+		case 6: // captured whole by a scan that reads one element
 			b := ad.NewGraph()
 			c, y := b.Input(ad.Scalar), b.Input(shape)
 			b.Output(b.Add(b.Scale(0.5, c), b.Slice(y, rng.IntN(n), nil)))
@@ -96,9 +96,9 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 			add(g.Sum(g.Square(g.MatVec(g.Reshape(g.Concat(x, row()), []int{2, n}), row()))))
 		case 9: // part of another array
 			add(g.Sum(g.Mul(g.Concat(x, a), g.Concat(row(), a))))
-		case 10: // an element that rows compute with
+		case 10: // one element, used in the computation of the rows
 			add(g.Sum(g.Do(ad.OpTanh, nil, g.Add(row(), g.Slice(x, n-1, nil)))))
-		case 11: // a conditional that reads an element
+		case 11: // a conditional that reads one element
 			then, other := ad.NewGraph(), ad.NewGraph()
 			then.Output(then.Slice(then.Input(shape), 0, nil))
 			other.Output(other.Slice(other.Input(shape), n-1, nil))
@@ -137,7 +137,7 @@ func TestPositions(t *testing.T) {
 				g.Output(r)
 			}
 		}
-		// The graph as it was built is what every other is compared with.
+		// All others are compared with the graph as it was built.
 		names := passes.Names()
 		before := 0
 		for k, o := range []passes.Options{{Verify: true, Trace: func(s *passes.Step) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// powers returns bases and exponents: ordinary ones first, then ends numbers at the limits of
+// powers returns bases and exponents: ordinary ones first, then `ends` numbers at the limits of
 // float64.
 func powers() (xs, ys []float64, ends int) {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -40,7 +40,7 @@ func powers() (xs, ys []float64, ends int) {
 	return xs, ys, ends
 }
 
-// samePower allows for another rounding of what is subnormal, and for NaN.
+// samePower allows for different rounding of subnormal numbers, and for NaN.
 func samePower(got, want float64) bool {
 	return got == want && math.Signbit(got) == math.Signbit(want) || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 4e-16*math.Abs(want)+1e-323
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// BlockTime is the time of one of the program's outer blocks, regions including their bodies.
+// BlockTime is the time of one of the program's outer blocks. A region's time includes its bodies.
 type BlockTime struct {
 	Block *loopnest.Block
 	NS    float64
@@ -55,5 +55,5 @@ func (m *Machine) Profile(env *ad.Env, budget time.Duration) ([]BlockTime, error
 	return times, nil
 }
 
-// Memory is the number of bytes in which a machine works, without constants.
+// Memory returns the number of bytes of a machine's memory, without constants.
 func (p *Program) Memory() int { return 8 * p.memory }

@@ -17,11 +17,11 @@ import (
 // of the machine's memory; in a strip they are views.
 type instr struct {
 	op           ad.OpCode
-	x            uint16 // for a strip: a bit per operand that is one number for all elements
+	x            uint16 // of a strip: one bit per operand, set if it is one number for all elements
 	dst, a, b, c int32
 }
 
-// blockKind says how a block runs.
+// blockKind is the way in which a block runs.
 type blockKind uint8
 
 const (
@@ -37,15 +37,15 @@ const (
 // block is a step of a program or of a region's body.
 type block struct {
 	kind   blockKind
-	nest   *loopnest.Block // the block of the nest from which it was made
+	nest   *loopnest.Block // the block of the nest that it was made from
 	clears []int32         // views to set to 0 first
 	code   []instr
-	fused  *fusedRun // the function of this and the next blocks; nil: none
+	fused  *fusedRun // function for this block and following ones; nil: none
 	native []segment // machine code; nil: the interpreter runs it
 
 	// strips
 	n, strip int            // elements, and how many at a time
-	wins     []window       // views to move with the strip if there are several
+	wins     []window       // views that move with the strip, if there are several strips
 	temps    map[int32]bool // views of temporaries
 
 	// blocks with one op
@@ -55,10 +55,10 @@ type block struct {
 	dst   int32   // view
 	work  int32
 	array *arrayOp       // implementations of its op
-	dense *dense.Kernels // runs it instead of the op's row; nil: the row
+	dense *dense.Kernels // runs the op instead of its row; nil: the row does
 	reg   *regionPlan
 
-	sparse *sparse // for a product, its left matrix, if that is mostly-zero data
+	sparse *sparse // for a product: its left matrix, if that is mostly-zero data
 	split  *split  // how it is divided into parts; nil: it is not
 }
 
@@ -66,23 +66,23 @@ type block struct {
 type stripCheck struct {
 	node *ad.Node
 	typ  ad.Type // of the argument
-	perm []int32 // by sorted element: its original index; nil: they are not sorted
+	perm []int32 // by sorted element: its original index; nil: not sorted
 }
 
-// window makes view dst the part of view src that belongs to the strip; a temporary, which is as
-// long as one strip, is only cut.
+// window makes view dst the strip's part of view src. A temporary is as long as one strip, and is
+// only shortened.
 type window struct {
 	dst, src int32
 	temp     bool
 }
 
-// mapping is the map of a load or of a sum within a strip: a table, runs of equal entries of a
-// table, or off + i·s0 + j·s1, where j runs over n1 positions.
+// mapping is the map of a load or of a sum within a strip. It is a table, runs of equal entries of
+// a table, or off + i·s0 + j·s1, where j is less than n1.
 type mapping struct {
 	table           []int32
 	written         []int32 // as a table, for machine code
 	runs            []tableRun
-	strips          []int32 // by strip: its first run; one more at the end
+	strips          []int32 // by strip: its first run; with one more entry at the end
 	off, n1, s0, s1 int
 }
 
@@ -119,7 +119,7 @@ type scalarMove struct {
 	off, lane, step int
 }
 
-// regionPlan is the code of a region: its bodies, what moves around them, and how they run.
+// regionPlan is the code of a region: its bodies, the moves around them, and how they run.
 type regionPlan struct {
 	control control
 	lanes   int
@@ -136,7 +136,7 @@ type regionPlan struct {
 	finals               []copying // the destination moves with the lane
 }
 
-// cursor walks over an array by steps, for a scan of scalar code.
+// cursor steps through an array, for a scan of scalar code.
 type cursor struct {
 	data      []float64
 	slot      int32
@@ -157,24 +157,24 @@ type Program struct {
 	views           []viewSpec
 	maps            []mapping
 	checks          []*ad.Node // of scalar code
-	checkTypes      []ad.Type  // of a scalar check's argument
+	checkTypes      []ad.Type  // type of a scalar check's argument
 	stripChecks     []stripCheck
 	init            []initial
 	inputs, outputs []int32 // views
 	point, gradient []transfer
-	whole           *fusedRun // all blocks as one function, which also copies point and gradient; nil: none
+	whole           *fusedRun // function for all blocks that also copies point and gradient; nil: none
 	maxArgs         int
-	cursors         int // the largest number that a tight scan needs
+	cursors         int // largest number of cursors that a tight scan needs
 
-	target  *native.Target // the processor for which machine code is made; nil: none
-	dense   *dense.Kernels // of dense linear algebra; nil: none yet
+	target  *native.Target // processor for which machine code is made; nil: none
+	dense   *dense.Kernels // kernels of dense linear algebra; nil: none yet
 	long    bool           // an evaluation may take long, see stop.go
 	apart   bool           // make a function for each block
 	moved   []viewLength
 	once    sync.Once
 	native  *nativeCode // nil: none
-	pinned  [][]float64 // numbers that only machine code refers to
-	mistake string      // for tests: why there is no machine code though there could be
+	pinned  [][]float64 // numbers to which only machine code refers
+	mistake string      // for tests: why there is no machine code although the target has it
 	// vectored is the number of regions whose lanes are vectors, for tests.
 	vectored int
 }
@@ -191,7 +191,7 @@ func (p *Program) Apart() { p.apart = true }
 // OpError is an op that rejected the evaluation, with its place.
 type OpError = ad.OpError
 
-// Compile runs the passes on g and makes code that evaluates its outputs and side effects.
+// Compile runs the passes on g and generates code that evaluates its outputs and side effects.
 func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
 	nest, err := passes.Run(g, o)
 	if err != nil {
@@ -210,20 +210,20 @@ func (p *Program) TooLarge() error {
 	return nil
 }
 
-// Addresses in memory are 32-bit numbers: of elements in code, of bytes, signed, in machine code.
-// Larger programs are refused, or have no machine code.
+// Addresses in memory are 32-bit numbers: of elements in code, of bytes, with a sign, in machine
+// code. Larger programs are refused, or have no machine code.
 const (
 	maxMemory = math.MaxInt32
 	maxReach  = math.MaxInt32 / 8 / 2
 )
 
-// vast reports whether machine code could not reach all of the memory.
+// vast reports whether the memory is too large for machine code to reach all of it.
 func (p *Program) vast() bool {
 	return p.memory > maxReach || slices.ContainsFunc(p.views, func(v viewSpec) bool { return v.n > maxReach })
 }
 
-// Assemble makes code of a loop nest. It carries out the passes memory, by which values with
-// disjoint lifetimes share memory, and native and parts.
+// Assemble generates code for a loop nest. It carries out the passes memory, by which values with
+// disjoint lifetimes share memory, native and parts.
 func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
 	if o.Has(passes.NativePass) {
@@ -265,7 +265,7 @@ type Machine struct {
 	draw  []float64
 	curs  []cursor
 	work  []float64 // three strips
-	// What machine code sees of the machine.
+	// Addresses for machine code.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
 	watch                            *watch // of an evaluation that may be abandoned, see stop.go
@@ -275,7 +275,7 @@ type Machine struct {
 	job                              dense.Job
 	sharing                          sharing     // its team
 	regions                          *regionWork // nil: none so far
-	fail                             failure     // of a check, in the strips so far
+	fail                             failure     // first failed check in the strips so far
 	err                              error       // of an op, and its lane
 	errAt                            int
 }
@@ -314,7 +314,7 @@ func (m *Machine) takeOwn() {
 		n, first = p.native.scratch, p.native.own
 	}
 	own := make([]float64, n+2*eight)
-	own = own[int(-uintptr(unsafe.Pointer(unsafe.SliceData(own)))/8)&(eight-1):][:n] // from a line of the cache on; sums by runs read beyond the end
+	own = own[int(-uintptr(unsafe.Pointer(unsafe.SliceData(own)))/8)&(eight-1):][:n] // starts at a cache line; sums by runs read beyond the end
 	m.viewTable, m.scratchMemory = unsafe.Pointer(unsafe.SliceData(m.views)), unsafe.Pointer(unsafe.SliceData(own))
 	for i, v := range p.views {
 		if v.own {
@@ -331,8 +331,8 @@ func (m *Machine) second() *Machine {
 	return s
 }
 
-// SetWorkers sets the number of goroutines, including the caller, that share evaluations that take
-// long enough. Results do not depend on it.
+// SetWorkers sets the number of goroutines, including the caller, that share an evaluation if it
+// takes long enough. Results do not depend on it.
 func (m *Machine) SetWorkers(n int) {
 	switch {
 	case m.p.splits == 0:
@@ -343,7 +343,7 @@ func (m *Machine) SetWorkers(n int) {
 	}
 }
 
-// workers returns that number.
+// workers returns the number of workers, including the caller.
 func (m *Machine) workers() int {
 	if m.team == nil {
 		return 1
@@ -351,22 +351,22 @@ func (m *Machine) workers() int {
 	return 1 + len(m.team.helpers)
 }
 
-// Input is the machine's memory of input i, to be written before Run; Run does
-// not change it.
+// Input returns the machine's memory of input i, which the caller fills before Run. Run does not
+// change it.
 func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
 
 // Output is the value of output i, valid until the next Run.
 func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
 
-// transfer is a run of numbers of a vector, from at on, and where the machine holds them.
+// transfer is a run of numbers of a vector, from position at on, and their position in the machine.
 type transfer struct {
 	at, n int
 	view  int32 // -1: the memory at off
 	off   int
 }
 
-// exchange finds the transfers of all inputs, one after the other as one vector, and of all outputs
-// but the first. Adjacent ones are one transfer.
+// exchange finds the transfers of all inputs, as one vector, and of all outputs but the first.
+// Adjacent ones become one transfer.
 func (p *Program) exchange() {
 	transfers := func(views []int32) (ts []transfer) {
 		at := 0
@@ -392,14 +392,14 @@ func (p *Program) exchange() {
 }
 
 // Gradient is Run for a program whose first output is a number and whose other outputs together are
-// as long as grad. Its inputs, one after another, are x. In a model of few parameters, copying
-// single inputs and outputs would take as long as the computation.
+// as long as grad. x has the values of its inputs, one after another. In a model of few parameters,
+// copying inputs and outputs one by one would take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
 		if m.env != env {
 			m.env = env
 		}
-		m.point, m.grad = x, grad // not on a stack, which may move
+		m.point, m.grad = x, grad // must not be on a stack, which may move
 		if err := m.runFused(r, pointerTo(x), pointerTo(grad)); err != nil {
 			return 0, err
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// gen builds random graphs over the op table: every elementwise op, index maps
-// with strides and tables, concatenations, products, regions that nest, effects.
+// gen builds random graphs over the table of ops: every elementwise op, index maps with strides and
+// tables, concatenations, products, nested regions, side effects.
 type gen struct {
 	rng   *rand.Rand
 	g     *ad.Graph
 	refs  []ad.Ref
-	lanes int // the number of lanes of values that have them; 0 within regions
+	lanes int // number of lanes of values that have lanes; 0 within regions
 	sizes []int
 	depth int
 	rand  bool // OpRandom allowed
@@ -28,7 +28,7 @@ var elementwise = func() (ops []ad.OpCode) {
 	return
 }()
 
-// randomGraph is a graph of about n nodes and the values of its inputs.
+// randomGraph returns a graph of about n nodes, and a function that returns values of its inputs.
 func randomGraph(seed uint64, n int) (*ad.Graph, func(k uint64) [][]float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	gn := &gen{rng: rng, g: ad.NewGraph(), lanes: 1 + rng.IntN(5), sizes: []int{1, 2, 3, 4}, rand: rng.IntN(4) == 0}
@@ -108,7 +108,7 @@ func (gn *gen) typ() ad.Type {
 	return t
 }
 
-// pick prefers recent values.
+// pick returns a random value, preferably a recent one.
 func (gn *gen) pick() ad.Ref {
 	if n := len(gn.refs); gn.rng.IntN(2) == 0 && n > 6 {
 		return gn.refs[n-1-gn.rng.IntN(6)]
@@ -152,7 +152,7 @@ func (gn *gen) constant(t ad.Type) ad.Ref {
 	return gn.g.ConstArray(t, d)
 }
 
-// tame keeps values of moderate size, so that rounding is not amplified.
+// tame limits the size of values, so that rounding is not amplified.
 func (gn *gen) tame(r ad.Ref) ad.Ref {
 	switch gn.rng.IntN(3) {
 	case 0:
@@ -181,7 +181,7 @@ func (gn *gen) grow(n int) {
 	}
 }
 
-// index is a random map into size elements.
+// index returns a random index map for an array of `size` elements.
 func (gn *gen) index(size int) ad.Index {
 	ix := ad.Index{}
 	left := max(0, size-1)
@@ -223,7 +223,7 @@ func (gn *gen) node() {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
-		case *ad.BuildError: // a combination that is not an op: go on
+		case *ad.BuildError: // an invalid combination: try another
 			gn.refs = append(gn.refs, gn.g.Const(0.25))
 		default:
 			panic(e)
@@ -291,7 +291,7 @@ func (gn *gen) node() {
 		}
 		ix.Offset = rng.IntN(left + 1)
 		gn.add(g.Scale(1/float64(max(1, g.Type(x).Size())), g.Scatter(x, ix, to)))
-	case k < 25: // means, as sums would amplify rounding in what follows
+	case k < 25: // means: sums would amplify rounding in later values
 		x := gn.pick()
 		gn.add(g.Scale(1/float64(max(1, g.Type(x).Size())), g.Sum(x)))
 	case k < 26:
@@ -375,7 +375,7 @@ func (gn *gen) node() {
 	}
 }
 
-// finite replaces what is not: gonum's products, which the reference uses, skip
+// finite replaces numbers that are not finite: gonum's products, which the reference uses, skip
 // zeros and so lose the NaN of 0·NaN.
 func (gn *gen) finite(x ad.Ref) ad.Ref {
 	g := gn.g
@@ -420,7 +420,7 @@ func (gn *gen) effect() {
 	}
 }
 
-// inside is a generator of a region's sub-graph.
+// inside returns a generator for a region's sub-graph.
 func (gn *gen) inside() *gen {
 	sizes := gn.sizes
 	if gn.rng.IntN(4) > 0 {
@@ -484,7 +484,7 @@ func (gn *gen) scan() {
 		t := b.g.Type(b.g.Inputs[i])
 		out := b.like(t)
 		if rng.IntN(6) == 0 {
-			out = b.g.Inputs[rng.IntN(s.Carries)] // carried values that change places
+			out = b.g.Inputs[rng.IntN(s.Carries)] // carried values that are exchanged
 		}
 		if !equal(b.g.Type(out).Shape, t.Shape) {
 			out = b.g.Reshape(b.resize(out, t.Size()), t.Shape)
@@ -501,7 +501,7 @@ func (gn *gen) scan() {
 	gn.results(r, len(s.Results()))
 }
 
-// results takes some of a region's results, sometimes all of them, one after another.
+// results picks n of a region's results.
 func (gn *gen) results(r ad.Ref, n int) {
 	for range 1 + gn.rng.IntN(3) {
 		x := gn.g.Result(r, gn.rng.IntN(n))
@@ -528,7 +528,7 @@ func (gn *gen) hasLanes() bool {
 	return false
 }
 
-// while adds a loop that counts to a bound that is computed.
+// while adds a loop that counts to a computed bound.
 func (gn *gen) while() {
 	g, rng, b, c := gn.g, gn.rng, gn.inside(), gn.inside()
 	w := &ad.While{Cond: c.g, Body: b.g, Carries: 1 + rng.IntN(3), Sums: rng.IntN(3), Snapshots: 2 << rng.IntN(3)}

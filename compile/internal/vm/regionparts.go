@@ -10,29 +10,30 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Regions in parts. Each part has some of the lanes, if these run as vectors (see nativelanes.go).
-// Besides results, such code only writes scratch memory, and every worker has its own. Lanes that
-// it leaves, because something fails or histories are full, run after all parts, in order, as
-// single lanes in the machine's memory. So a reported failure is that of the first such lane. The
-// result of a lane does not depend on the worker or on the other lanes of its part.
+// This file: regions in parts. Each part has some of the lanes, if these run as vectors (see
+// nativelanes.go). Apart from results, such code only writes scratch memory, which is private to
+// each worker. Some lanes are left because something fails or histories are full. They run after
+// all parts, in order, as single lanes in the machine's memory. So a reported failure is that of
+// the first such lane. The result of a lane does not depend on the worker or on the other lanes of
+// its part.
 
-// regionCode is machine code of a region in parts; each function is given the first of its lanes
-// and the one behind the last.
+// regionCode is machine code of a region in parts. The arguments of each function are the first of
+// its lanes and the one after the last.
 type regionCode struct {
-	vectors *fusedRun // leaves with the event lanesLeft
+	vectors *fusedRun // returns with the event lanesLeft
 	singles *fusedRun
 	width   int // lanes of a vector
 }
 
-// splitRegion decides whether lanes of a region are done in parts, of so many vectors of lanes.
+// splitRegion decides whether a region runs in parts, each with some vectors of lanes.
 func (x *context) splitRegion(b *block, ns float64) {
 	if vectors := b.reg.lanes / eight; ns > 0 && vectors > 1 {
 		b.split = newSplit(vectors, ns)
 	}
 }
 
-// regionGuess estimates the time of a region with lanes that are not steps of a scan, as if loops
-// made a few trips; 0 for others.
+// regionGuess estimates the time of a region with lanes, other than steps of a scan, assuming a few
+// trips per loop; 0 for other regions.
 func regionGuess(r *loopnest.Region) float64 {
 	if r == nil || r.Lanes < 2 || r.Layout.Control == ad.Counted {
 		return 0
@@ -57,7 +58,7 @@ func bodiesGuess(r *loopnest.Region) float64 {
 	return ns
 }
 
-// regionParts makes the functions of a region in parts.
+// regionParts generates the functions of a region in parts.
 func (g *generator) regionParts(b *block) {
 	p, code := b.reg, &regionCode{vectors: &fusedRun{n: 1}, singles: &fusedRun{n: 1}}
 	g.regions[b] = code
@@ -89,13 +90,13 @@ func (g *generator) regionParts(b *block) {
 	})
 }
 
-// regionWork is a region while its parts are done.
+// regionWork is the state of a region while it runs in parts.
 type regionWork struct {
 	m *Machine
 	b *block
 
 	mutex sync.Mutex
-	left  []int // lanes where vectors begin that are to be run as single lanes
+	left  []int // first lanes of vectors that must be run as single lanes
 	err   error // that ends the evaluation
 }
 
@@ -116,7 +117,7 @@ func (w *regionWork) part(m *Machine, k int) {
 		w.mutex.Lock()
 		if e.kind == lanesLeft {
 			w.left = append(w.left, int(*(*int64)(unsafe.Add(m.scratchMemory, 8*e.lane))))
-		} else if w.err == nil { // nobody else asks meanwhile
+		} else if w.err == nil { // under the lock, so that calls do not overlap
 			w.err = w.m.happen(e)
 		}
 		ended := w.err != nil

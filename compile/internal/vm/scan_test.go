@@ -55,7 +55,7 @@ func TestScanEffects(t *testing.T) {
 		g := ad.NewGraph()
 		in := g.Input(ad.Type{Shape: []int{12}})
 		sc := g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Outs: 1, Steps: 12, Reverse: reverse}, []ad.Ref{g.Const(0), in})
-		g.Output(g.Kept(sc, 0)) // not of the scan once it is taken apart
+		g.Output(g.Kept(sc, 0)) // computed outside the scan once that is distributed
 		x := make([]float64, 12)
 		for i := range x {
 			x[i] = float64(i % 5)

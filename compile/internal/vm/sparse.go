@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// sparse is a mostly-zero matrix of data, row by row: the elements of row i have the indices from
-// start[i] to start[i+1].
+// sparse is a mostly-zero matrix of data, row by row: row i has the elements from start[i] up to,
+// but excluding, start[i+1].
 type sparse struct {
 	start, column []int32
 	value         []float64
@@ -22,14 +22,14 @@ type sparse struct {
 // 23.5 µs, the transpose 12.9 instead of 23.4.
 const (
 	minSparse    = 2048
-	perRow       = 120.0 // multiplications of a dense product that cost as much as a row, its elements not counted
+	perRow       = 120.0 // cost of a row without its elements, as multiplications of a dense product
 	perTableRow  = 20.0  // the same in machine code
 	sparseVector = 0.07  // largest share of nonzero elements for which a product with a vector omits zeros
 	sparseGain   = 1.5   // least expected gain
 )
 
-// newSparse returns the sparse form of a constant matrix for a product with this number of columns,
-// or nil if the dense product is faster.
+// newSparse returns the sparse form of a constant matrix for a product with the given number of
+// columns, or nil if the dense product is faster.
 func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	if len(data) < minSparse {
 		return nil
@@ -86,8 +86,9 @@ func (x *context) sparseOf(n *node) *sparse {
 	return s
 }
 
-// multiply computes dst = s y or, transposed, dst = sᵀ y, with this number of columns. If y has
-// numbers that are not finite, whose products with 0 are not 0, it does nothing and returns false.
+// multiply computes dst = s y or, transposed, dst = sᵀ y, with the given number of columns. If y is
+// not finite everywhere, its products with 0 may not be 0; multiply then does nothing and returns
+// false.
 func (s *sparse) multiply(dst, y []float64, columns int, trans bool) bool {
 	if !allFinite(y) {
 		return false

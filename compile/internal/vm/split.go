@@ -19,45 +19,45 @@ import (
 // array by an index map, each part has its own copy of the elements that it may touch. These copies
 // are added in the order of the parts. Temporaries are in a worker's own memory.
 
-// split says how a block is done in parts.
+// split describes how a block is divided into parts.
 type split struct {
-	parts, each int // how many, and how many units each has: strips, lanes or rows
+	parts, each int // number of parts, and of units per part: strips, lanes or rows
 	units       int
 	memory      int // of a worker's own
 
-	region *regionCode // of a region; nil: it is run as a whole
+	region *regionCode // for a region; nil: it runs as a whole
 
 	// Of products of matrices.
-	byTerms bool            // the units are terms, and kept are the sums of each part
-	product *[2]native.Func // of a part, and of the last one; nil: none
+	byTerms bool            // units are terms; kept is the view of the parts' sums
+	product *[2]native.Func // functions for a part, and for the last one; nil: none
 
 	// Of ops on arrays.
 	sides  bool // the units are right sides of one system
-	shared bool // package dense makes parts, and kept is the memory of a worker's own
+	shared bool // package dense makes the parts; kept is a worker's own memory
 
 	// Of strips.
-	sums     []int32 // views of what sums are added to, for each sum of a strip
+	sums     []int32 // by sum of a strip: view of the number to which it is added
 	own      []int32 // views of a strip's own sums, which move with it
 	kept     int32   // view of the sums of all strips or parts, one after the other
-	word     int32   // of scratch memory: the number of the strip's first sum
+	word     int32   // word of scratch memory with the number of the strip's first sum
 	scatters []*scatter
 }
 
-// scatter is an array to whose elements the strips of a block add by maps.
+// scatter is an array to which the strips of a block add by index maps.
 type scatter struct {
 	buf   rootID
 	dst   int32  // view of it
-	own   int32  // view of a part's own, as if it were whole
-	kept  int32  // view of those of all parts
-	spans []span // by part: what it may touch, and where that is kept
+	own   int32  // view of a part's own copy, as if it were whole
+	kept  int32  // view of the copies of all parts
+	spans []span // by part: the elements that it may touch, and where its copy is
 	size  int    // of what is kept
 }
 
-// span is elements lo to hi of an array, and from where on they are kept.
+// span is elements lo to hi of an array; their copy begins at position at.
 type span struct{ lo, hi, at int }
 
-// weigh decides which blocks of the program are done in parts: the estimates of their times,
-// or nothing where it would not be worth while.
+// weigh decides which blocks of the program run in parts. It sets weights to their estimated times,
+// or to nil if parts would gain nothing.
 func (e *emitter) weigh(b *loopnest.Body) {
 	e.weights = make([]float64, len(b.Blocks))
 	total := 0.0
@@ -66,7 +66,7 @@ func (e *emitter) weigh(b *loopnest.Body) {
 		for _, i := range b.Blocks[k].Nodes {
 			ns += b.Cost(&b.Nodes[i]).Guess + regionGuess(b.Nodes[i].Reg)
 		}
-		ns /= byMachine // everywhere, so that parts are the same with machine code and without
+		ns /= byMachine // always, so that parts are the same without machine code
 		if ns >= splitting.block {
 			e.weights[k] = ns
 			total += ns
@@ -77,7 +77,7 @@ func (e *emitter) weigh(b *loopnest.Body) {
 	}
 }
 
-// weight is the estimated time of the body's block k if it may be done in parts, or 0.
+// weight returns the estimated time of the body's block k if it may run in parts, or 0.
 func (x *context) weight(k int) float64 {
 	if x.Parent != nil || x.weights == nil {
 		return 0
@@ -85,7 +85,8 @@ func (x *context) weight(k int) float64 {
 	return x.weights[k]
 }
 
-// newSplit cuts n units, which take so long together, into parts; nil if it is no use.
+// newSplit divides n units, which together take ns nanoseconds, into parts; nil if that gains
+// nothing.
 func newSplit(n int, ns float64) *split {
 	each := max(1, min(int(splitting.part/ns*float64(n)), n/minParts))
 	s := &split{units: n}
@@ -96,20 +97,20 @@ func newSplit(n int, ns float64) *split {
 	return s
 }
 
-// cut makes parts of so many units.
+// cut makes parts of `each` units.
 func (s *split) cut(each int) { s.each, s.parts = each, (s.units+each-1)/each }
 
-// span is the units of part k.
+// span returns the units of part k.
 func (s *split) span(k int) (from, to int) { return k * s.each, min(s.units, (k+1)*s.each) }
 
-// makeOwn puts a root that only one block uses into the memory of each worker's own.
+// makeOwn puts a root that only one block uses into the private memory of each worker.
 func (x *context) makeOwn(b *block, r rootID) {
 	x.roots[r].own, x.roots[r].off = true, b.split.memory
 	b.split.memory += (x.roots[r].n + 7) &^ 7
 	x.p.own = max(x.p.own, b.split.memory)
 }
 
-// splitStrips decides whether a block of strips is done in parts.
+// splitStrips decides whether a block of strips runs in parts.
 func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	if b.n <= b.strip || ns == 0 {
 		return
@@ -118,7 +119,7 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	var scattered []rootID
 	for _, i := range nodes {
 		n := &x.Nodes[i]
-		if n.Kind != loopnest.Accumulate || n.Store { // what is stored is stored once
+		if n.Kind != loopnest.Accumulate || n.Store { // each element is stored only once
 			continue
 		}
 		others := into[n.Dst]
@@ -165,8 +166,8 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	}
 }
 
-// The ways to accumulate: each lane to a separate element, all to one element, or by
-// another map.
+// The ways to accumulate: each lane to a separate element, all lanes to one element, or by another
+// map.
 const (
 	byLane = iota
 	bySum
@@ -183,7 +184,7 @@ func way(n *node) int {
 	return byMap
 }
 
-// apart reports whether nodes add to each element of an array once at most.
+// apart reports whether nodes add at most once to each element of an array.
 func (x *context) apart(r rootID, nodes []*node) bool {
 	size := x.roots[r].n
 	all := 0
@@ -203,7 +204,7 @@ func (x *context) apart(r rootID, nodes []*node) bool {
 	return !twice
 }
 
-// touch finds what of an array of n elements each part touches.
+// touch finds the elements, of an array of n, that each part touches.
 func (c *scatter) touch(s *split, strip, n int, nodes []*node) {
 	c.spans = make([]span, s.parts)
 	for k := range c.spans {
@@ -215,26 +216,26 @@ func (c *scatter) touch(s *split, strip, n int, nodes []*node) {
 			p.lo, p.hi = min(p.lo, elem), max(p.hi, elem+1)
 		})
 	}
-	// Views of parts' own begin where element 0 would be.
+	// The view of a part's copy begins where element 0 would be.
 	end := 0
 	c.size = 0
 	for k := range c.spans {
 		p := &c.spans[k]
 		p.at = max(end, p.lo)
-		end = (p.at + p.hi - p.lo + 7) &^ 7 // workers do not share lines of the cache
+		end = (p.at + p.hi - p.lo + 7) &^ 7 // workers do not share cache lines
 		c.size = max(c.size, p.at-p.lo+n)
 	}
 }
 
-// ownSum makes the destination of a sum, a view of one number, the strip's own.
+// ownSum redirects a sum, a view of one number, to the strip's own number.
 func (s *stripper) ownSum(dst int32) int32 {
 	sp, own := s.b.split, s.newView(viewKey{root: none})
 	sp.sums, sp.own = append(sp.sums, dst), append(sp.own, own)
 	return own
 }
 
-// ownArray makes the destination of what is added by a map the part's own, unless parts do
-// not meet there.
+// ownArray redirects additions to an array to the part's own copy, unless no two parts touch the
+// same elements.
 func (s *stripper) ownArray(r rootID, dst int32) int32 {
 	for _, c := range s.b.split.scatters {
 		if c.buf != r {
@@ -248,15 +249,15 @@ func (s *stripper) ownArray(r rootID, dst int32) int32 {
 	return dst
 }
 
-// keeping is a view of memory for n numbers that the block keeps until its end.
+// keeping returns a view of memory for n numbers that the block keeps until its end.
 func (x *context) keeping(n, t int) int32 {
 	r := x.newRoot(n, x.Body, false)
 	x.touch(r, t, false)
 	return x.view(x.whole(r))
 }
 
-// splitProduct decides whether a product of matrices is done in parts: by lanes, by rows of
-// the result, or by terms, whose sums are added up in the order of parts.
+// splitProduct decides whether a product of matrices runs in parts: by lanes, by rows of the
+// result, or by terms, whose sums are added in the order of parts.
 func (x *context) splitProduct(b *block, ns float64, t int) {
 	if ns == 0 {
 		return
@@ -269,7 +270,7 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	switch {
 	case p.r > 1 && (b.dense != nil || !p.transA):
 		if s := newSplit(p.r, ns); s != nil {
-			if b.dense != nil { // which copies all of the other matrix for each part
+			if b.dense != nil { // it would copy the whole right matrix for each part
 				s.each = p.r / denseParts
 			}
 			s.cut((s.each + eight - 1) &^ (eight - 1)) // whole tiles
@@ -291,8 +292,8 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	}
 }
 
-// splitArray decides whether an op on arrays is done in parts, by lanes, rows or right sides that
-// do not depend on one another, or in those that package dense makes.
+// splitArray decides whether an op on arrays runs in parts: by independent lanes, rows or right
+// sides, or in the parts of package dense.
 func (x *context) splitArray(b *block, ns float64, t int) {
 	if ns == 0 || small(x.p.target, b) {
 		return
@@ -327,10 +328,10 @@ func (x *context) splitArray(b *block, ns float64, t int) {
 	}
 }
 
-// bySides reports whether parts are right sides of one system.
+// bySides reports whether the units are right sides of one system.
 func (s *split) bySides() bool { return s != nil && s.sides }
 
-// keepSums makes room for the sums of all strips.
+// keepSums reserves memory for the sums of all strips.
 func (s *stripper) keepSums() {
 	if sp := s.b.split; len(sp.sums) > 0 {
 		sp.kept = s.keeping(len(sp.sums)*sp.units, s.t)
@@ -358,7 +359,7 @@ func (m *Machine) stripsInParts(b *block) error {
 	return nil
 }
 
-// part does a part of the block.
+// part runs part k of the block.
 func (b *block) part(m *Machine, k int) {
 	switch b.kind {
 	case stripBlock:
@@ -376,7 +377,7 @@ func (b *block) part(m *Machine, k int) {
 	}
 }
 
-// someProduct does a part of a product of matrices.
+// someProduct runs part k of a product of matrices.
 func (b *block) someProduct(m *Machine, k int) {
 	s := b.split
 	from, to := s.span(k)
@@ -412,7 +413,7 @@ func (b *block) someProduct(m *Machine, k int) {
 // productInParts multiplies matrices in parts.
 func (m *Machine) productInParts(b *block) {
 	s := b.split
-	if m.team == nil && b.dense != nil { // the rows are the same, and nothing is copied twice
+	if m.team == nil && b.dense != nil { // the result is the same, and nothing is copied twice
 		m.someProducts(b, 0, max(b.node.Type.Lanes, 1))
 		return
 	}
@@ -428,7 +429,7 @@ func (m *Machine) productInParts(b *block) {
 	}
 }
 
-// singleInParts runs an op on arrays in parts; an error is that of the first lane that has one.
+// singleInParts runs an op on arrays in parts. An error is that of the first lane that fails.
 func (m *Machine) singleInParts(b *block) error {
 	m.err = nil
 	for _, h := range m.team.members() {
@@ -444,7 +445,7 @@ func (m *Machine) singleInParts(b *block) error {
 	return err
 }
 
-// someStrips runs a part of a block of strips.
+// someStrips runs part k of a block of strips.
 func (b *block) someStrips(m *Machine, k int) {
 	s := b.split
 	for _, c := range s.scatters {
@@ -469,7 +470,7 @@ func (b *block) someStrips(m *Machine, k int) {
 	}
 }
 
-// addUp adds to sums and arrays what strips and parts have kept, in their order.
+// addUp adds the kept sums of strips and parts, in their order, to the sums and arrays.
 func (s *split) addUp(m *Machine) {
 	if n := len(s.sums); n > 0 {
 		for i, x := range m.views[s.kept] {
@@ -486,7 +487,7 @@ func (s *split) addUp(m *Machine) {
 	}
 }
 
-// before reports whether a failure comes before another.
+// before reports whether one failure comes before another.
 func (f *failure) before(o *failure) bool {
 	return f.disagree || f.check != nil && (o.check == nil || f.k < o.k || f.k == o.k && f.at < o.at)
 }

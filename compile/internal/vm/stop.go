@@ -12,23 +12,23 @@ import (
 )
 
 // This file: an evaluation that may take longer than a few milliseconds runs in its own goroutine,
-// while the caller asks whether to stop. So the caller can abandon code without loops, machine code
-// and the factorisation of a large matrix within askEvery, although these never ask themselves.
-// Abandoned work continues, in memory that nobody else uses, to the end of its block.
+// while the caller checks whether to stop. So the caller can abandon code within askEvery even if
+// the code never checks: code without loops, machine code, and the factorisation of a large matrix.
+// Abandoned work continues, in memory that nothing else uses, to the end of its block.
 
 const (
 	askEvery = 20 * time.Millisecond
 	longRun  = 10e6 // estimated ns of an evaluation
-	longTrip = 5e3  // ns of a trip of a while loop; there are stopEvery trips between questions
+	longTrip = 5e3  // ns of a trip of a while loop; it checks for a stop every stopEvery trips
 )
 
 // errLeft ends an abandoned evaluation.
 var errLeft = errors.New("nobody waits for this evaluation")
 
-// watch is what an evaluation shares with the waiting caller.
+// watch is the state shared by an evaluation and the waiting caller.
 type watch struct {
 	left    atomic.Bool
-	outside sync.Mutex // held while the evaluation draws or prints, which the caller does too
+	outside sync.Mutex // held while the evaluation draws or prints, as the caller may
 }
 
 // mayBeLeft reports whether an evaluation can be abandoned.
@@ -49,7 +49,7 @@ func (m *Machine) watched(env *ad.Env) error {
 	var failure any
 	go func() {
 		defer func() {
-			if r := recover(); r != nil { // passed to the caller, as if it had panicked there
+			if r := recover(); r != nil { // passed on to the caller
 				failure = r
 				done <- nil
 			}
@@ -123,8 +123,8 @@ func mayTakeLong(nest *loopnest.Program) bool {
 	return total(nest.Main) > longRun || long
 }
 
-// estimate is the approximate time of a node in ns; ops on matrices count as a factorisation in
-// each lane.
+// estimate returns the approximate time of a node in ns. Ops on matrices count as a factorisation
+// in each lane.
 func estimate(b *loopnest.Body, n *loopnest.Node) float64 {
 	c := b.Cost(n).Guess
 	if n.Kind == loopnest.Array {

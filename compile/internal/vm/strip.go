@@ -6,8 +6,8 @@ import (
 )
 
 // strips runs a block's code over n elements, a strip at a time. If several checks fail, the error
-// is that of the first of them, at its first element; other strips run as far as they might fail
-// before it.
+// is that of the first check, at its first element. To find it, later strips still run as far as
+// they might contain an earlier failure.
 func (m *Machine) strips(b *block) error {
 	if b.split != nil {
 		return m.stripsInParts(b)
@@ -40,7 +40,7 @@ func (m *Machine) stripAt(b *block, pos int) {
 	}
 }
 
-// windows moves the views of a block to the strip of w elements from pos on.
+// windows moves the views of a block to the strip of w elements that begins at pos.
 func (m *Machine) windows(b *block, pos, w int) {
 	v := m.views
 	for _, win := range b.wins {
@@ -52,7 +52,7 @@ func (m *Machine) windows(b *block, pos, w int) {
 	}
 }
 
-// failure is a check that failed: instruction k, at an element.
+// failure is a failed check: instruction k, at an element.
 type failure struct {
 	k, at int
 	value float64
@@ -98,8 +98,8 @@ func (f failure) error() error {
 	return &ad.CheckError{Check: check, Value: f.value, Index: f.at, Site: f.check.node.Site}
 }
 
-// strip runs code over one strip, which begins at element pos. It returns -1, or
-// the number of the instruction whose check failed.
+// strip runs code over the strip that begins at element pos. It returns -1, or the number of the
+// instruction whose check failed.
 func (m *Machine) strip(code []instr, pos int) int {
 	v := m.views
 	for k := range code {

@@ -11,15 +11,15 @@ type stripper struct {
 	*context
 	b     *block
 	t     int
-	last  map[rootID]int32 // by node: the last reader of a temporary
+	last  map[rootID]int32 // last reader of a temporary
 	reg   map[rootID]int32 // the view of a temporary
 	free  []int32
 	wins  map[int32]int32 // the window of a view
 	multi bool
 }
 
-// stripCode emits nodes of the same n, the body's block k, as one block. Values that only the block
-// reads, element by element, are in temporaries of one strip.
+// stripCode emits nodes with the same number of elements, block k of the body, as one block of
+// strips. Values that only the block reads, element by element, are in temporaries of one strip.
 func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
@@ -46,7 +46,7 @@ func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	}
 }
 
-// window returns the part of a view that belongs to the strip.
+// window returns the strip's part of a view.
 func (s *stripper) window(full int32, temp bool) int32 {
 	if !s.multi {
 		return full
@@ -223,7 +223,7 @@ func (g *mapping) findRuns(strip int) {
 	g.strips = append(g.strips, int32(len(g.runs)))
 }
 
-// stripRuns are the runs of the strip that begins at element pos.
+// stripRuns returns the runs of the strip that begins at element pos.
 func (g *mapping) stripRuns(pos int) []tableRun {
 	k := pos / maxStrip
 	return g.runs[g.strips[k]:g.strips[k+1]]

@@ -93,7 +93,7 @@ func TestLengths(t *testing.T) {
 	for _, n := range lengths {
 		g, tested := ad.NewGraph(), 0
 		of := ad.Type{Shape: []int{n}}
-		// Numbers of every kind, and ordinary ones for what calls routines.
+		// Numbers of every kind, and ordinary ones for ops that call routines.
 		var args, ordinary []ad.Ref
 		var in [][]float64
 		for k := range 6 {
@@ -138,7 +138,7 @@ func TestLengths(t *testing.T) {
 			table[i] = int32(rng.IntN(n))
 		}
 		output(g.Gather(args[0], ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}))
-		// Sums by tables, two of them to one array, and into windows that overlap.
+		// Sums by tables, two of them into one array, and into overlapping windows.
 		by := ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}
 		g.Output(g.Scatter(args[1], by, []int{n}))
 		g.Output(g.Add(g.Scatter(g.Mul(args[0], ordinary[1]), by, []int{n}), g.Scatter(ordinary[0], by, []int{n})))
@@ -147,7 +147,7 @@ func TestLengths(t *testing.T) {
 			g.Output(g.Scatter(g.Mul(args[1], ordinary[2]), windows, []int{n/4 + 3}))
 			g.Output(g.Scatter(ordinary[2], ad.Index{Dims: []ad.Dim{{N: n / 4, Stride: 0}, {N: 4, Stride: 2}}}, []int{7}))
 		}
-		// What passes make ops of the executor's own of.
+		// Expressions that passes turn into ops of the executor.
 		g.Output(g.Dot(args[1], ordinary[0]))
 		g.Output(g.Add(g.Mul(args[0], ordinary[0]), args[2]))
 		g.Output(g.Sub(g.Mul(args[1], args[2]), ordinary[0]))

@@ -7,53 +7,53 @@ import (
 )
 
 // This file: workers. Several goroutines execute an evaluation of a large program, block by block.
-// A block is cut into parts by its size alone (see split.go). The evaluating goroutine and its
-// helpers take one part after the other, so that it does not matter which of them does a part, nor
-// how many there are.
+// A block is divided into parts by its size alone (see split.go). The evaluating goroutine and its
+// helpers take one part after the other. It does not matter which of them runs a part, nor how many
+// they are.
 //
 // Waking a goroutine on a sleeping processor is slow: on a virtual machine it took 100 µs until it
-// ran, and 16 µs of the waking goroutine; handing a part to one that looks for work takes half a
-// microsecond. So helpers look for work for as long as waking them would take, and then end. A
+// ran, and 16 µs of the waking goroutine. Handing a part to a helper that looks for work takes half
+// a microsecond. So helpers look for work for as long as waking them would take, and then end. A
 // helper is only a running goroutine: an idle machine has none, and nothing has to be closed.
 
 const (
-	// lookFor is the time for which a helper looks for work before it ends: it wastes at most as
-	// much as waking it costs.
+	// lookFor is the time for which a helper looks for work before it ends: it wastes no more than
+	// waking it would cost.
 	lookFor = 150 * time.Microsecond
 	// looks is the number of checks for work between two calls of the scheduler and the clock,
 	// about a microsecond.
 	looks = 200
-	// waitAwake is the time for which the evaluation checks whether the last parts are done before
-	// it sleeps for nap between checks: by then the system has taken the processor away from a
+	// waitAwake is the time for which the evaluation checks whether the last parts are done. It
+	// then sleeps for nap between checks: by then the system has taken the processor away from a
 	// helper.
 	waitAwake = 500 * time.Microsecond
 	nap       = 50 * time.Microsecond
 )
 
-// parts is work in independent parts.
+// parts is work that consists of independent parts.
 type parts interface {
-	// part does one of them, in the private memory of the worker m.
+	// part runs part k, in the private memory of the worker m.
 	part(m *Machine, k int)
 }
 
-// team is the helpers of a machine.
+// team is the set of helpers of a machine.
 type team struct {
 	helpers []*helper
 	work    parts // of the present block
 
 	// state packs the number of the block, its number of parts and the number of parts taken, in
-	// 16, 24 and 24 bits. Adding one to it takes a part; nothing of the block changes before that
-	// part is done.
+	// 16, 24 and 24 bits. Adding one to it takes a part. The block does not change before that part
+	// is done.
 	state atomic.Uint64
 	done  atomic.Int32 // parts
 
 	failure atomic.Pointer[failedPart]
 }
 
-// failedPart is the panic of a part.
+// failedPart holds the panic of a part.
 type failedPart struct{ value any }
 
-// helper is a goroutine that takes parts, while it runs.
+// helper is a goroutine that takes parts while it runs.
 type helper struct {
 	t       *team
 	m       *Machine
@@ -66,7 +66,7 @@ const (
 	maxParts  = 1<<countBits - 1
 )
 
-// newTeam is the team of a machine with that many helpers.
+// newTeam returns the team of a machine, with the given number of helpers.
 func newTeam(m *Machine, helpers int) *team {
 	t := &team{}
 	for range helpers {
@@ -85,7 +85,7 @@ func (t *team) members() []*helper {
 	return t.helpers
 }
 
-// each does n parts of some work, by m alone if t is nil.
+// each runs n parts of some work, by m alone if t is nil.
 func (t *team) each(m *Machine, work parts, n int) {
 	if t == nil || n < 2 || n > maxParts {
 		for k := range n {
@@ -111,7 +111,7 @@ func (t *team) each(m *Machine, work parts, n int) {
 	}
 	t.await(int32(n))
 	if f := t.failure.Swap(nil); f != nil {
-		panic(f.value) // as if it had happened here
+		panic(f.value) // as if it had occurred here
 	}
 }
 
@@ -129,7 +129,7 @@ func (t *team) take() (k int, ok bool) {
 	}
 }
 
-// do does a part that was taken.
+// do runs a part that was taken.
 func (t *team) do(m *Machine, k int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -140,7 +140,7 @@ func (t *team) do(m *Machine, k int) {
 	t.work.part(m, k)
 }
 
-// await waits until n parts are done: helpers are finishing the last ones.
+// await waits until n parts are done; helpers may still run the last ones.
 func (t *team) await(n int32) {
 	var since time.Time
 	for {
@@ -161,12 +161,12 @@ func (t *team) await(n int32) {
 	}
 }
 
-// run takes parts, and looks for more while that is cheaper than being woken again.
+// run takes parts, and looks for more as long as that is cheaper than being woken again.
 func (h *helper) run() {
 	for {
 		h.look()
 		h.running.Store(false)
-		// Work begun meanwhile counts the helper as running.
+		// Work that begins after this point counts the helper as running.
 		s := h.t.state.Load()
 		if s&maxParts >= s>>countBits&maxParts || !h.running.CompareAndSwap(false, true) {
 			return
@@ -174,7 +174,7 @@ func (h *helper) run() {
 	}
 }
 
-// look takes parts until there have been none for a while.
+// look takes parts until there have been none for lookFor.
 func (h *helper) look() {
 	var since time.Time
 	for {

@@ -14,8 +14,8 @@ const maxStrip = 512
 // which examines all live arrays: a loop unrolled to 55,000 operations took 25 s to place.
 const manyArrays = 2000
 
-// Blocks of a matrix that stay in the second-level cache, in the product of matrices by
-// tiles: see matmul.go for what they gain.
+// Sizes of blocks of a matrix that stay in the second-level cache, in the product of matrices by
+// tiles; matmul.go has the gains.
 const (
 	blockRows = 64
 	blockCols = 512
@@ -32,12 +32,13 @@ const (
 // Machine code.
 const (
 	// maxNative is the largest number of consecutive instructions with machine code; longer code is
-	// interpreted. It would exceed the second-level cache, where unrolled code is no faster.
+	// interpreted. Its machine code would exceed the second-level cache, where unrolled code is no
+	// faster.
 	maxNative = 20000
 
 	// wideFrom is the least number of elements of strips with vectors of 512 bits. While these run,
-	// one of the two other vector units is off, which costs scalar code around short strips more
-	// than they gain.
+	// one of the two other vector units is off. For short strips, this costs the scalar code around
+	// them more than they gain.
 	wideFrom = 64
 
 	// fromDense is the least order of matrices for which package dense factorises, and computes
@@ -47,15 +48,15 @@ const (
 	fromDense = 19
 
 	// maxInLanes is the largest number of rows, columns and terms of matrix products whose lanes
-	// are vectors; maxTransposed is the same for a transposed right matrix. Products of order 2 and
-	// 3 take 0.5 of the time, of order 4 1.2; transposed 0.33 and 0.65, of order 5 0.63, of order 8
-	// 1.3.
+	// become vectors; maxTransposed is the bound for a transposed right matrix. Products of order 2
+	// and 3 take 0.5 of the time, of order 4 1.2; transposed 0.33 and 0.65, of order 5 0.63, of
+	// order 8 1.3.
 	maxInLanes, maxTransposed = 3, 5
 
-	// fromSolves is the least order of triangular systems that are not straight-line code, and
-	// maxRight the largest number of right sides of those that are: with one right side it takes
-	// 0.2 to 0.3 of the time of the op's row. Larger lower triangular systems with one right side
-	// are solved in blocks of rows, in 0.28 of the time (order 30), 0.26 (50), 0.22 (100).
+	// fromSolves is the least order of triangular systems that are not straight-line code. maxRight
+	// is the largest number of right sides of those that are: with one right side they take 0.2 to
+	// 0.3 of the time of the op's row. Larger lower triangular systems with one right side are
+	// solved in blocks of rows, in 0.28 of the time (order 30), 0.26 (50), 0.22 (100).
 	fromSolves, maxRight = 25, 8
 
 	// fromWide is the least number of multiplications for which matrix products of at least eight
@@ -72,11 +73,11 @@ const (
 	// with 4 1.1 to 2.3; order 100 with 100 2.8 to 4.9.
 	fromSolve, fromSolution = 3, 96
 
-	// fromEigen is the least order of symmetric matrices for which the loops over rows of
-	// eigendecompositions are machine code: order 3 gains 1.0, 5 1.15, 10 1.6, 30 2.4 to 2.8.
+	// fromEigen is the least order of symmetric matrices whose eigendecompositions use machine code
+	// for loops over rows: order 3 gains 1.0, 5 1.15, 10 1.6, 30 2.4 to 2.8.
 	fromEigen = 4
 
-	// fromInverse is the least order for which the loop over rows of inverses is machine code:
+	// fromInverse is the least order of inverses that use machine code for the loop over rows:
 	// order 5 gains 1.2, 10 1.1, 15 1.3, 60 1.45.
 	fromInverse = 5
 
@@ -114,9 +115,9 @@ const (
 
 // Blocks in parts, see split.go. The division depends only on these numbers and on sizes.
 var splitting = struct {
-	// block and program are the least estimated times, in ns, of a block that is done in parts, and
-	// of all such blocks of a program together. Waking a helper costs 16 µs, and it takes 100 µs to
-	// arrive unless it has just been at work.
+	// block and program are the least estimated times, in ns, of a block that runs in parts, and of
+	// all such blocks of a program together. Waking a helper costs 16 µs, and it takes 100 µs to
+	// arrive unless it has just been working.
 	block, program float64
 	// part is the intended time of a part: a hundred times the cost of handing it over.
 	part float64
@@ -126,13 +127,13 @@ const (
 	// byMachine is the assumed speedup of machine code over the weights of ops: with AVX-512 it is
 	// 3 to 8 for maps of large models, 1.5 to 2.5 for products with a vector.
 	byMachine = 4
-	// minParts is the intended number of parts, if there are as many units, so that workers end at
-	// about the same time.
+	// minParts is the intended minimum number of parts, if there are enough units, so that workers
+	// end at about the same time.
 	minParts = 16
 	// A product of matrices with one row, or of a transposed matrix, with at least fromTerms terms
-	// adds them up in parts, at most maxTerms of them; at most maxTerms times maxSums numbers are
-	// kept. With a transposed matrix a part has at least minTerms terms, so that adding a part's
-	// sums to others costs little.
+	// adds the terms in at most maxTerms parts. It keeps at most maxTerms times maxSums numbers.
+	// With a transposed matrix a part has at least minTerms terms, so that adding a part's sums to
+	// others costs little.
 	fromTerms, maxTerms, maxSums, minTerms = 4096, 64, 4096, 256
 	// fewTrips is the assumed number of trips of while loops with lanes.
 	fewTrips = 4
@@ -141,9 +142,9 @@ const (
 	wholeSides = 24
 	// denseParts is the number of parts of the rows of a product by package dense.
 	denseParts = 4
-	// If parts keep their sums to arrays, the number of parts is a multiple of minSumParts, and the
-	// arrays have no more than maxKept elements per added number: clearing and adding an element
-	// takes some 0.2 ns, computing and adding a number several.
+	// If parts keep their own sums of arrays, the number of parts is a multiple of minSumParts, and
+	// the arrays have no more than maxKept elements per added number: clearing and adding an
+	// element takes some 0.2 ns, computing and adding a number several.
 	minSumParts, maxKept = 4, 0.25
 )
 
