@@ -43,8 +43,8 @@ func (lb *library) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 		return v, false
 	}
 	ix := x.Indices[0]
-	// Evaluate the whole container only if needed: an element outside the slice may be the one
-	// about to be assigned.
+	// Evaluate the whole container only if needed: an element outside the slice may be the one that
+	// is about to be assigned.
 	from, to := lb.idx.bounds(ix, 0)
 	if from.ints != nil && to.ints != nil {
 		return v, false
@@ -125,7 +125,7 @@ func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Ty
 	lvl, ax := lb.b.levelForChecks(args)
 	if f.Random {
 		lvl, ax = deeper(lvl, lb.at.lvl), lb.at.axis
-		if ax != nil && levelOf(ax) != lvl { // a region or scan step hides it
+		if ax != nil && levelOf(ax) != lvl { // a region or a step of a scan hides it
 			ax = nil
 		}
 	}
@@ -136,9 +136,9 @@ func (lb *library) apply(f *stdlib.Func, name string, args []value, typ types.Ty
 	return v
 }
 
-// unchecked evaluates a function of known numbers outside of the branch that calls it. So its value
-// is known, and so are indices computed from it. ok is false if the function has checks, which
-// belong to the branch, or if the value is not known.
+// unchecked evaluates a function of known numbers outside the branch that calls it. Its value is
+// then known, and so are indices computed from it. ok is false if the function has checks, which
+// belong to the branch, or if an argument is not known.
 func (lb *library) unchecked(f *stdlib.Func, name string, args []value, typ types.Type) (v value, ok bool) {
 	lvl, ax := lb.b.levelFor(args, false)
 	if within, _ := lb.b.levelForChecks(args); lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") {
@@ -174,7 +174,7 @@ func (lb *library) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
 	return composed(e.Ty, leaves)
 }
 
-// build calls Build of a library declaration.
+// build adds a call of a library function to a graph, by the Build function of its declaration.
 func (lb *library) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := lb.stdArgs(lvl, ax, args, f.Random && ax != nil)
 	lvl.g.SetSite(lb.b.site())
@@ -206,7 +206,7 @@ func (lb *library) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]s
 	return out, param
 }
 
-// sameInAll returns known integers if they are the same in all lanes, else nil.
+// sameInAll returns known integers if they are the same in all lanes, or nil.
 func sameInAll(v value) []int64 {
 	n := v.size()
 	for k := n; k < len(v.ints); k++ {
@@ -235,9 +235,8 @@ func (lb *library) intFaults(ax *axis) *intFaults {
 	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, excluded: lb.at.excluded(ax)}
 }
 
-// add handles an error in a lane. If the lane is excluded, the error does not matter. In a branch
-// that may never be taken, it becomes a rejection when the program runs. Otherwise it ends the
-// binding.
+// add handles an error in a lane. In an excluded lane, the error does not matter. In a branch that
+// may never be taken, it becomes a rejection when the program runs. Otherwise it ends the binding.
 func (f *intFaults) add(lane int, err error) {
 	switch {
 	case f.excluded != nil && f.excluded[lane]:
@@ -248,7 +247,7 @@ func (f *intFaults) add(lane int, err error) {
 	}
 }
 
-// emit adds a rejection of the lanes in which faults were added.
+// emit adds a rejection of the lanes in which faults occurred.
 func (f *intFaults) emit() {
 	if f.why != "" {
 		f.lib.b.emitEffect([]value{f.lib.b.numeric(f.bad)}, func(g *ad.Graph, a []ad.Ref) {
@@ -257,8 +256,7 @@ func (f *intFaults) emit() {
 	}
 }
 
-// exact reports an error for known integers that a call computed as reals and that are out of
-// range.
+// exact reports an error if a call computed known integers as reals and they are out of range.
 func (lb *library) exact(v value) value {
 	if v.ints == nil {
 		return v
@@ -274,7 +272,7 @@ func (lb *library) exact(v value) value {
 	return v
 }
 
-// terms evaluates the terms of a density, each one number per lane.
+// terms evaluates a density and returns its terms, each one number per lane.
 func (lb *library) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	args := lb.ex.args(e.Args)
 	old := lb.rep.move(e.Span())
@@ -310,8 +308,8 @@ type userCalls struct {
 	frame *ir.Function // the current function; nil: the blocks of the program
 }
 
-// userCallInLanes is userCall, but evaluates a call that reads nothing of the current recurrence in
-// lanes.
+// userCallInLanes is userCall, except that a call that reads no value of the current recurrence is
+// evaluated in lanes.
 func (uc *userCalls) userCallInLanes(e *ir.UserCall) *value {
 	if !uc.at.scanning() || !uc.vars.outOfScan(e) {
 		return uc.userCall(e)
@@ -384,14 +382,15 @@ func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *va
 	return nil
 }
 
-// rejectMissing rejects the evaluation if missing is not 0: the function ended without return.
+// rejectMissing rejects the evaluation if missing is not 0, which means that the function ended
+// without return.
 func (uc *userCalls) rejectMissing(fn *ir.Function, missing value) {
 	uc.b.emitEffect([]value{uc.b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
 		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
 	})
 }
 
-// intrinsic calls a function that the library's Stan sources use and programs cannot write.
+// intrinsic calls a function that only the library's Stan sources can use.
 func (uc *userCalls) intrinsic(e *ir.UserCall) *value {
 	args := uc.ex.args(e.Args)
 	var v value

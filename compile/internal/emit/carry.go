@@ -46,10 +46,10 @@ type regionBody struct {
 	regs []ad.Ref
 
 	cells []*cell // proxies of the carried variables
-	count *value  // iterations so far, if their number is computed
-	state *value  // how the loop has ended, if it may end early
+	count *value  // number of iterations so far, if it is computed
+	state *value  // how the loop ended, if it may end early
 	jumps signal  // the ways in which it may end
-	ret   *value  // the value that it then returns
+	ret   *value  // value that it then returns
 }
 
 // initial returns the values of the carried variables before the loop.
@@ -92,7 +92,7 @@ func (cr *carrier) within(r *regionBody, fn func()) {
 	cells, at := cr.vars.cells, cr.at.into(r.br)
 	cr.vars.cells = slices.Clone(cr.vars.cells)
 	for i, v := range r.vars {
-		if o := cr.vars.overlayOf(cr.vars.cell(v)); o != nil { // carried values replace the copy
+		if o := cr.vars.overlayOf(cr.vars.cell(v)); o != nil { // overlays are replaced
 			temp := o.temp
 			o.temp = r.cells[i]
 			defer func() { o.temp = temp }()
@@ -120,7 +120,7 @@ func (cr *carrier) outputCarried(r *regionBody) {
 	}
 }
 
-// guard runs a body that may jump, unless the loop has ended.
+// guard runs a body that may jump, unless the loop has already ended.
 func (cr *carrier) guard(r *regionBody, body func() signal) signal {
 	r.addState()
 	return cr.ctl.choose(cr.ctl.isOneOf(*r.state, goesOn), func() signal {
@@ -133,13 +133,13 @@ func (cr *carrier) guard(r *regionBody, body func() signal) signal {
 	})
 }
 
-// addState adds the register for how a loop has ended.
+// addState adds the register that records how a loop ended.
 func (r *regionBody) addState() {
 	s := r.register(types.IntType, nil)
 	r.state = &s
 }
 
-// addEnding records how a body may end, and adds registers for the value that it then returns.
+// addEnding records how a body may end, and adds registers for the returned value.
 func (r *regionBody) addEnding(sig signal, result *value) {
 	r.jumps = sig & (breaks | returns)
 	if sig&returns != 0 && result != nil {
@@ -152,7 +152,7 @@ func (r *regionBody) addEnding(sig signal, result *value) {
 	}
 }
 
-// outputEnding outputs the next values of these registers.
+// outputEnding outputs the next values of the registers of addState and addEnding.
 func (cr *carrier) outputEnding(r *regionBody, sig signal) {
 	if r.state == nil {
 		return
@@ -173,7 +173,7 @@ func (cr *carrier) outputEnding(r *regionBody, sig signal) {
 	}
 }
 
-// startEnding returns their values before the loop.
+// startEnding returns the values of these registers before the loop.
 func (cr *carrier) startEnding(r *regionBody) (out []value) {
 	if r.state != nil {
 		out = append(out, cr.b.numeric(intValue(int64(goesOn))))
@@ -227,8 +227,8 @@ func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 	return slices.DeleteFunc(static.CarriedVars(lp.Body), lp.tracks)
 }
 
-// notCarried returns the reason why a loop of steps iterations in all lanes of ax cannot be one
-// scan, or "".
+// notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps
+// iterations in each lane of ax.
 func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	total, copied := 0, 0
 	for _, v := range cr.carriedBy(lp) {
@@ -255,8 +255,8 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	return ""
 }
 
-// carry evaluates a loop with a known number of steps per lane of the axis in force as one scan. If
-// not nil, active is 1 in the iterations that run.
+// carry evaluates a loop as one scan. The number of steps per lane of the axis in force is known.
+// If not nil, active is 1 in the iterations that run.
 func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
 	parent, outer := cr.at.surroundings()
 	vars := cr.carriedBy(lp)
@@ -315,8 +315,8 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	return sig
 }
 
-// outputTarget makes the terms that a region adds to the log density its last result, if any. sums
-// is the number of results that it adds.
+// outputTarget makes the terms that a region adds to the log density its last result, if there are
+// any. sums is the number of results added.
 func (cr *carrier) outputTarget(r *regionBody) (sums int) {
 	if len(r.br.target) == 0 {
 		return 0
@@ -343,7 +343,7 @@ type iterated struct {
 	body ir.Stmt
 	cond func(count *value) value // whether another iteration runs
 	run  func(count *value) signal
-	// counted means that it has a counter, passed to cond and run.
+	// counted means that the loop has a counter, which is passed to cond and run.
 	counted bool
 }
 
@@ -366,7 +366,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	body := enter()
 	cr.within(body, func() {
 		cr.ctl.result = nil
-		sig := lp.run(body.count) // the condition ensures that the loop has not ended
+		sig := lp.run(body.count) // no iteration runs after the loop has ended
 		body.addEnding(sig, cr.ctl.result)
 		cr.outputCarried(body)
 		if lp.counted {
@@ -378,7 +378,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	cond := enter()
 	cond.addEnding(body.jumps, body.ret)
 	cr.within(cond, func() {
-		cond.lvl.branch = false // nothing may be added to the log density
+		cond.lvl.branch = false // a condition cannot add to the log density
 		answer := func(v value) signal {
 			cr.ctl.result = &v
 			return returns
@@ -442,8 +442,8 @@ func (cr *carrier) iterateFor(s *ir.For, from, to value) signal {
 }
 
 // carryRagged is carry for bounds that differ between lanes. sooner is the reason why the loop is
-// not a nest, if that was tried. If sizes differ (lanes.Differ), the loop is unrolled, since a scan
-// also needs fixed sizes.
+// not a nest, if that was tried. If sizes differ between iterations (lanes.Differ), the loop is
+// unrolled, since a scan needs fixed sizes.
 func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	ax := lanes.Innermost(cr.at.axis, lanes.Innermost(from.axis, to.axis))
 	if cr.at.axis != ax {
@@ -480,7 +480,7 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 			}
 			return v
 		}
-		// Run each iteration in the lanes that have it; in these, sizes may be equal.
+		// Run each iteration only in the lanes that have it; there, sizes may be equal.
 		return cr.ctl.loopEnds(cr.unroll(0, int(steps), func(k int) signal {
 			return cr.ctl.choose(nth(active.ints, k), func() signal {
 				cr.iter.bindVar(lp, nth(i.ints, k))

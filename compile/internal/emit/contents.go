@@ -23,14 +23,14 @@ type contents struct {
 }
 
 // cell is the storage of a variable during evaluation. Its content is one whole value or, after
-// writes to elements, scattered over parts. A table then contains the part and position of every
-// element. Reading elements goes through the table; reading the whole copies the parts together.
+// writes to elements, scattered over parts. In that case a table has the part and the position of
+// every element. Reading elements uses the table; reading the whole copies the parts together.
 type cell struct {
 	name  string
 	typ   types.Type
 	shape []int
 	size  int
-	home  *axis // axis in force at the declaration: the content is per lane of it
+	home  *axis // axis in force at the declaration; the content has its lanes
 	depth int   // level depth at the declaration
 	param bool
 
@@ -47,7 +47,7 @@ type state struct {
 	flat  bool
 	parts []value
 	table []location
-	owned bool // table (or whole.ints) may be changed in place
+	owned bool // table (or whole.ints) is not shared and may be changed in place
 }
 
 type location struct{ part, pos int32 }
@@ -92,7 +92,7 @@ func (ct *contents) pack(c *cell) value {
 // pick returns the elements at the given locations in c's parts, as one dimension.
 func (ct *contents) pick(c *cell, places []location) value {
 	var a assembly[int32]
-	used := make([][]int32, len(c.parts)) // positions in large parts of which little is read
+	used := make([][]int32, len(c.parts)) // by part, if large and little is read of it: positions
 	count := make([]int32, len(c.parts))
 	for _, p := range places {
 		count[p.part]++
@@ -204,8 +204,7 @@ func (ct *contents) readFew(c *cell, acc lanes.Access, typ types.Type) (v value,
 			elems = append(elems, s+o)
 		}
 	}
-	// In the order of the array, so that a row that is written backwards and read backwards moves
-	// no elements.
+	// In array order, so that a row that is written backwards and read backwards moves no elements.
 	inOrder := slices.Compact(slices.Sorted(slices.Values(elems)))
 	places := make([]location, len(inOrder))
 	for k, e := range inOrder {
@@ -227,7 +226,7 @@ func (ct *contents) readFew(c *cell, acc lanes.Access, typ types.Type) (v value,
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
 // force.
 func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
-	// A region runs one iteration at a time, whichever lanes are around it.
+	// A region runs one iteration at a time, whatever lanes are around it.
 	every := ax == c.home || ct.at.hidden()
 	if every && acc.IsWhole(c.size) {
 		c.setWhole(ct.arr.shaped(v, c.shape, c.typ))
@@ -294,7 +293,7 @@ func (ct *contents) compact(c *cell) {
 func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 	w := *c.whole
 	switch {
-	case w.axis != c.home: // so far the same in several lanes
+	case w.axis != c.home: // so far the content was the same in several lanes
 		ct.rep.Reserve(8, c.home.N, c.size)
 		w.ints, w.axis = w.known().Wide(c.home).Ints, c.home
 	case !c.owned:

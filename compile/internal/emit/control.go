@@ -15,12 +15,12 @@ type control struct {
 	lp  *logDensity
 	log *journal
 
-	code   value  // how statements ended, if their signal is not certain
+	code   value  // how statements ended, if the signal leaves that open
 	result *value // the value of a return
 }
 
-// signal is the set of ways in which statements may end. If it has several, control.code holds the
-// actual one; control.result holds the returned value.
+// signal is the set of ways in which statements may end. If there are several, control.code holds
+// the actual one; control.result holds the returned value.
 type signal = static.Signal
 
 const (
@@ -45,8 +45,8 @@ func (o outcome) codeOf() value {
 	return o.code
 }
 
-// choose runs then where cond is not 0 and els elsewhere. It decides now, partitions the lanes, or
-// adds a region to the graph.
+// choose runs then where cond is not 0, and els elsewhere. It takes one side now, partitions the
+// lanes, or adds a region to the graph.
 func (cl *control) choose(cond value, then, els func() signal) signal {
 	if i, ok := cond.scalarInt(); ok {
 		if i != 0 {
@@ -68,8 +68,7 @@ func (cl *control) choose(cond value, then, els func() signal) signal {
 	return cl.region(cond, then, els)
 }
 
-// taken reports whether the condition may be true in some, and in all, of the iterations that the
-// current branches admit.
+// taken reports whether the condition may be true in some, and in all, of the current iterations.
 func (cl *control) taken(cond value) (some, all bool) {
 	if cond.ints == nil {
 		return true, false
@@ -137,7 +136,7 @@ func (cl *control) recode(code value, from, to signal) value {
 	})
 }
 
-// loopEnds returns how a loop ends whose iterations ended with sig.
+// loopEnds returns the signal of a loop whose iterations ended with sig.
 func (cl *control) loopEnds(sig signal) signal {
 	switch {
 	case sig&returns == 0:
@@ -150,8 +149,8 @@ func (cl *control) loopEnds(sig signal) signal {
 	return goesOn | returns
 }
 
-// partition runs each side of a conditional in its own lanes. Data decide the condition,
-// differently in different iterations.
+// partition runs each side of a conditional in its own lanes. It is for conditions that data
+// decide, and that differ between iterations.
 func (cl *control) partition(cond value, then, els func() signal) signal {
 	ax := lanes.Innermost(cl.at.axis, cond.axis)
 	cl.rep.reserveLanes(ax.N)
@@ -233,10 +232,10 @@ func (cl *control) mergeResults(outs []outcome, axes []*axis, union signal) {
 // graph.
 type branch struct {
 	lvl    *level
-	saved  map[*cell]state // contents of changed cells from before the branch
+	saved  map[*cell]state // contents of changed cells before the branch
 	order  []*cell
 	target []ad.Ref
-	trips  bool // the body of a loop that is a region, not a branch
+	trips  bool // the body of a loop that is a region, rather than a branch
 	outcome
 }
 
@@ -270,7 +269,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 		cl.result = nil
 		cl.at.with(at, func() { br.sig = run() })
 		br.code, br.result = cl.code, cl.result
-		// Take the changed contents out of the cells and put the old ones back.
+		// Take the new contents out of the cells and restore the old ones.
 		for _, c := range br.order {
 			changed := c.state
 			c.state = br.saved[c]
@@ -311,7 +310,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	if result != nil {
 		for k, br := range sides {
 			for i, v := range result.parts() {
-				// If nothing is returned, any number will do.
+				// If a side returns nothing, any number will do.
 				v.lvl, v.axis, v.ints = cl.b.root, nil, nil
 				v.ref = cl.b.root.g.Broadcast(cl.b.root.g.Const(0), v.shape)
 				if br.sig&returns != 0 && br.result != nil {
@@ -403,8 +402,8 @@ func (cl *control) sidesResult(sides [2]*branch) *value {
 	return r
 }
 
-// unifyInputs gives the two graphs of a conditional the same inputs in the same
-// order, and returns the captured values of the level around.
+// unifyInputs gives the two graphs of a conditional the same inputs in the same order. It returns
+// the values of the surrounding level that they capture.
 func unifyInputs(a, b *level) []ad.Ref {
 	args := slices.Clone(a.args)
 	for _, r := range b.args {
@@ -429,7 +428,7 @@ func unifyInputs(a, b *level) []ad.Ref {
 	return args
 }
 
-// setInputs puts the inputs of a graph into that order.
+// setInputs sets the inputs of a graph, in this order.
 func setInputs(g *ad.Graph, inputs []ad.Ref) {
 	for k, in := range inputs {
 		g.Nodes[in].Attr = k

@@ -28,11 +28,11 @@ type logDensity struct {
 	propto  bool    // whether _lupdf and ~ drop terms
 	inModel bool
 
-	marking bool     // densities are represented by inputs, see Information
+	marking bool     // some densities are represented by inputs, see Information
 	addends []addend // by statement
 }
 
-// addTarget adds v, over all its elements and lanes, to the log density.
+// addTarget adds the sum of v, over its elements and lanes, to the log density.
 func (dn *logDensity) addTarget(v value) {
 	if !dn.inModel {
 		return
@@ -83,7 +83,7 @@ type marks struct {
 	lp   *logDensity
 
 	densities []density // so far
-	left      []LeftOut // densities that inputs cannot represent
+	left      []LeftOut // densities that cannot be represented by inputs
 }
 
 // Metrics of a model need its statements. To find them, the program is evaluated once more, with a
@@ -122,9 +122,9 @@ type density struct {
 	statements []ad.Statement
 }
 
-// Information evaluates the log density to find its statements. The transforms of the parameters
-// add nothing: the information of a distribution with bounded support is given for the variate on
-// the unbounded scale, including the Jacobian.
+// Information evaluates the log density to find its statements. Transforms of parameters contribute
+// no statements: for a distribution with bounded support, the information is given on the unbounded
+// scale, including the Jacobian.
 func (pr *Program) Information() (info *Information, err error) {
 	err = pr.complaints(func() {
 		pr.marks.densities, pr.marks.left, pr.lp.marking, pr.lp.addends = nil, nil, true, nil
@@ -180,8 +180,8 @@ func (mk *marks) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 	return v, true
 }
 
-// lowerOf returns the lower bound of a parameter, or of elements of one. It is nil if the parameter
-// has another bound, or if the lower bound is not a known number.
+// lowerOf returns the lower bound of a parameter, or of elements of a parameter. It is nil if the
+// parameter has another bound, or if the lower bound is not a known number.
 func (mk *marks) lowerOf(e ir.Expr) *float64 {
 	if x, ok := e.(*ir.IndexExpr); ok {
 		e = x.X
@@ -208,8 +208,8 @@ func (mk *marks) lowerOf(e ir.Expr) *float64 {
 	return &v
 }
 
-// scanOf returns the recurrence whose steps evaluate lvl, in all lanes in force, if its results are
-// in the program's own graph.
+// scanOf returns the recurrence whose steps evaluate lvl, in all lanes in force. It is nil unless
+// its results are in the program's own graph.
 func (mk *marks) scanOf(lvl *level) *recurrence {
 	if !mk.at.scanning() || lvl != mk.at.scan.lvl || mk.at.lvl != mk.b.root || mk.at.axis != mk.at.scan.dom {
 		return nil
@@ -267,7 +267,7 @@ func (mk *marks) statements() *Information {
 	for _, s := range squares {
 		info.Statements, info.Calls = append(info.Statements, s.statement), append(info.Calls, Call{At: s.at, Name: "square"})
 	}
-	rest := func(r ad.Ref) bool { // depends on parameters, not only through densities and squares
+	rest := func(r ad.Ref) bool { // depends on parameters in other ways, too
 		return beside[r] && slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
 	}
 	if slices.ContainsFunc(weights[:len(params)], func(a ad.Ref) bool { return a != ad.None }) {
@@ -294,14 +294,14 @@ func (mk *marks) statements() *Information {
 }
 
 // square is a node x² that enters the log density with a constant negative weight. Up to a
-// constant, this is the density of a normal distribution about x.
+// constant, this is the density of a normal distribution with mean x.
 type square struct {
 	ref       ad.Ref
 	at        source.Span // the statement that adds it
 	statement ad.Statement
 }
 
-// squares finds such nodes among those that do not depend on densities.
+// squares finds such nodes. They must not depend on densities.
 func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	g := mk.b.root.g
 	moves := madeFrom(g, params, nil)
@@ -315,7 +315,7 @@ func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	if len(of) == 0 {
 		return nil
 	}
-	adds := make([]source.Span, len(g.Nodes)) // the statement of each node
+	adds := make([]source.Span, len(g.Nodes)) // by node: the statement that adds it
 	for _, a := range mk.lp.addends {
 		adds[a.ref] = a.at
 	}
@@ -344,7 +344,8 @@ func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 	return out
 }
 
-// madeFrom reports which nodes of a graph depend on the nodes from, not only through squares.
+// madeFrom reports which nodes of a graph depend on the nodes in from in other ways than only
+// through squares.
 func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
 	made, ends := make([]bool, len(g.Nodes)), make([]bool, len(g.Nodes))
 	for _, r := range from {
@@ -359,7 +360,7 @@ func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
 	return made
 }
 
-// unusable returns the reason why a density of weight w cannot be a statement, or "". made marks
+// unusable returns the reason why a density with weight w cannot be a statement, or "". made marks
 // the nodes that depend on densities.
 func (mk *marks) unusable(d density, w ad.Ref, made []bool) string {
 	g := mk.b.root.g

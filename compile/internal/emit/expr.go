@@ -283,7 +283,7 @@ func (ex *expressions) choice(e *ir.Cond) value {
 		}
 	}
 	old := ex.ctl.result
-	some, all := ex.ctl.taken(cond) // the values of an unused side may not exist yet
+	some, all := ex.ctl.taken(cond) // values of an unused side may not exist yet
 	if some && !all && cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
 		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
@@ -295,8 +295,8 @@ func (ex *expressions) choice(e *ir.Cond) value {
 	return v
 }
 
-// knownChoice chooses between known integers by a condition that is known per iteration. Without
-// it, a region would hide that the result is known.
+// knownChoice chooses between known integers by a condition that is known per iteration. A region
+// would hide that the result is known.
 func (ex *expressions) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !ex.at.hiddenAxis(cond.axis) && !ex.at.hidden() && !ex.at.scanning() {
 		return v, false
@@ -400,7 +400,8 @@ func (ex *expressions) paramLevel(e ir.Expr) bool {
 	return param
 }
 
-// logical evaluates && or ||. It evaluates the right side only where the left side does not decide.
+// logical evaluates && or ||. It evaluates the right side only where the left side leaves the
+// result open.
 func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 	l := ex.eval(x)
 	if i, ok := l.scalarInt(); ok {
@@ -411,7 +412,8 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 		return ex.b.notZero(r)
 	}
 	if l.ints != nil && !ex.at.hiddenAxis(l.axis) && !ex.at.scanning() {
-		// Known per iteration: only the iterations that need y evaluate it.
+		// The left side is known per iteration: evaluate the right side only in the iterations that
+		// need it.
 		ax := lanes.Innermost(ex.at.axis, l.axis)
 		out := ex.b.notZero(ofLanes(l.known().Wide(ax)))
 		var open []int32
@@ -432,7 +434,7 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 		return ex.mem.pack(c)
 	}
 	at := *ex.at
-	if l.ints != nil { // hidden iterations: exclude those that do not need y
+	if l.ints != nil { // iterations are hidden: exclude those that do not need y
 		at = at.where(l, and)
 	}
 	plain := false
@@ -466,7 +468,7 @@ func (ex *expressions) logical(x, y ir.Expr, and bool) value {
 	})
 }
 
-// inside reports whether an index is known, and within the dimension in all current lanes.
+// inside reports whether an index is known and within the dimension in all current lanes.
 func (ex *expressions) inside(index ir.Expr, size int) bool {
 	var at value
 	switch e := index.(type) {

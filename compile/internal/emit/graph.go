@@ -23,14 +23,14 @@ type builder struct {
 
 	root    *level // the graph being built
 	aligned map[alignKey]ad.Ref
-	covered map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
+	covered map[[2]*axis]bool // every lane of the second axis has one of the first, inside it
 
 	sites    []source.Span
 	lastSite ad.Site
 	siteOf   map[source.Span]ad.Site
 }
 
-// use returns v as a node of level lvl, aligned to ax, the axis in force there. lvl is v's own
+// use returns v as a node of level lvl, aligned to ax, the axis in force there. lvl must be v's
 // level or inside it.
 func (b *builder) use(v value, lvl *level, ax *axis) ad.Ref {
 	v = b.numeric(v)
@@ -43,8 +43,8 @@ func (b *builder) use(v value, lvl *level, ax *axis) ad.Ref {
 	return b.enter(v, lvl)
 }
 
-// enter brings v into the region lvl from a level around it. Loops in between over which v varies
-// slice it; other loops and branches capture it.
+// enter brings v into the region lvl from a surrounding level. Loops in between over which v varies
+// take slices of it; other loops and branches capture it.
 func (b *builder) enter(v value, lvl *level) ad.Ref {
 	var path []*level // from v's level inwards
 	for l := lvl; l != v.lvl; l = l.parent {
@@ -123,9 +123,9 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 	return r
 }
 
-// sameSlices handles a known value that the loops of levels slice and that is the same in all lanes
-// around the loops, such as the iteration number. It returns one array in the graph around the
-// loops, so values computed from it are also known and shared by the lanes.
+// sameSlices handles a known value, such as the iteration number, that loops slice and that is the
+// same in all lanes around the loops. It returns one array in the graph around the loops. Values
+// computed from that array are also known, and the lanes share them.
 func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	if len(levels) == 0 || levels[0].flat || levels[len(levels)-1].loop != v.axis {
 		return ad.None, false
@@ -149,8 +149,8 @@ func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
 	return g.ConstArray(ad.Type{Shape: append(shape, v.shape...)}, slices.Clone(data[:size])), true
 }
 
-// align repeats v's lanes for the lanes of ax, an axis inside v's. A value without lanes stays
-// unchanged.
+// align repeats v's lanes for the lanes of ax, an axis inside v's. A value without lanes does not
+// change.
 func (b *builder) align(v value, ax *axis) ad.Ref {
 	if v.axis == nil || v.axis == ax {
 		return v.ref
@@ -241,28 +241,28 @@ func (b *builder) notZero(v value) value {
 }
 
 // refund returns a function for the end of a part of the program. It gives back all memory taken
-// since, except what the graph keeps.
+// since refund was called, except for memory that the graph keeps.
 func (b *builder) refund() (free func()) {
 	g, budget := b.root.g, b.rep.opts.Budget
 	kept, used := g.Taken(), budget.Used()
 	return func() { budget.Back(used + g.Taken() - kept) }
 }
 
-// emit adds a computation on args, in the innermost level that one of them or
-// the surrounding branch needs, and wraps its result.
+// emit adds a computation on args, in the innermost level that one of them or the surrounding
+// branch needs, and wraps its result.
 func (b *builder) emit(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
 	lvl, ax := b.levelFor(args, false)
 	return b.emitAt(lvl, ax, typ, args, build)
 }
 
-// emitMove is emit for computations that only move data: they may leave a
-// branch, since they cannot fail and have no separate derivative.
+// emitMove is emit for computations that only move data. They may be placed outside a branch, since
+// they cannot fail and have no separate derivative.
 func (b *builder) emitMove(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
 	lvl, ax := b.levelFor(args, true)
 	return b.emitAt(lvl, ax, typ, args, build)
 }
 
-// emitEffect adds an effect on args, in the level where it applies.
+// emitEffect adds a side effect on args, in the level where it applies.
 func (b *builder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	lvl := b.at.lvl
 	for _, a := range args {
@@ -312,7 +312,7 @@ func (b *builder) levelFor(args []value, move bool) (*level, *axis) {
 		}
 	}
 	if !move && !constant && b.at.lvl.depth > lvl.depth {
-		lvl = b.at.lvl // a branch: not evaluated unless taken
+		lvl = b.at.lvl // in a branch: evaluated only if the branch is taken
 	}
 	if ax != nil && levelOf(ax) != lvl {
 		ax = nil // hidden by the region
@@ -373,7 +373,7 @@ func (b *builder) domain(ax *axis) *axis {
 	return b.at.axis
 }
 
-// site returns the number of the current position, for nodes.
+// site returns the number of the current source position, for nodes.
 func (b *builder) site() ad.Site {
 	if b.rep.span == b.sites[b.lastSite] {
 		return b.lastSite
@@ -432,11 +432,11 @@ func (ar *arrays) gather(v value, acc lanes.Access, typ types.Type) value {
 // assembly collects the arrays (parts) whose elements form a new array. Each part has a key.
 type assembly[K comparable] struct {
 	parts []value
-	start map[K]int32 // where each part begins in the concatenation of all
+	start map[K]int32 // by part: its start in the concatenation of all
 	total int32
 }
 
-// part returns where the part of a key begins. get returns the part on first use.
+// part returns the start of the part with a key. On first use, it gets the part from get.
 func (a *assembly[K]) part(key K, get func() value) int32 {
 	at, ok := a.start[key]
 	if !ok {
@@ -452,7 +452,7 @@ func (a *assembly[K]) part(key K, get func() value) int32 {
 	return at
 }
 
-// elementsOf returns the elements at the positions at of the concatenated parts, as one dimension.
+// elementsOf returns the elements at positions `at` of the concatenated parts, as one dimension.
 func (ar *arrays) elementsOf(parts []value, at []int32, kind types.Kind) value {
 	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})
 	if kind != types.Int {

@@ -22,7 +22,7 @@ type indexer struct {
 }
 
 // Computed indices are known only when the program runs: integers that were drawn or that depend on
-// parameters, and those that the iterations of a region hide.
+// parameters, and integers that the iterations of a region hide.
 
 // access evaluates indices into a container of the given shape, and checks bounds. ok is false if
 // an index is computed.
@@ -30,7 +30,7 @@ func (xr *indexer) access(shape []int, indices []ir.Index, what string) (acc lan
 	return lanes.Select(xr, shape, indices, what)
 }
 
-// Ints, Elements, Excluded and OutOfRange are the methods that [lanes.Select] needs.
+// Ints, Elements, Excluded and OutOfRange implement [lanes.Evaluator], which [lanes.Select] needs.
 
 func (xr *indexer) Ints(e ir.Expr) (v lanes.Value, ok bool) {
 	i := xr.ex.eval(e)
@@ -76,7 +76,7 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 		single bool
 	}
 	var dims []dim
-	nothing := false // an index selects nothing, so those after it are not checked
+	nothing := false // an index selects nothing, so later ones are not checked
 	stride := ad.SizeOf(shape)
 	for k, size := range shape {
 		stride /= max(size, 1)
@@ -119,7 +119,7 @@ func (xr *indexer) computedPositions(shape []int, indices []ir.Index) value {
 		at.ints = nil
 		dims = append(dims, dim{at, ix.Kind == ir.IndexSingle})
 	}
-	// Add up the positions of the dimensions, each broadcast over the others.
+	// Add up the positions along the dimensions, each broadcast over the others.
 	var out []int
 	for _, d := range dims {
 		if !d.single {

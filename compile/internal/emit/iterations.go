@@ -28,12 +28,12 @@ type loop struct {
 	over value // the container of a loop over elements
 
 	tracked []known.Tracked // integers known before every iteration
-	across  []ir.Stmt       // inner loops that prevent a plan from being a recurrence
-	steps   []ir.Stmt       // those whose iterations depend on one another through inner loops
+	across  []ir.Stmt       // inner loops that keep a plan from being a recurrence
+	steps   []ir.Stmt       // loops in across whose iterations depend on one another
 	why     []string        // reasons against the ways tried so far
 
-	second ir.Stmt // another form of the body, for when this one has no plan; nil: none
-	width  int     // if there is no plan: the average number of innermost iterations that each iteration has in the units that depend on one another
+	second ir.Stmt // another form of the body, for use if this one has no plan; nil: none
+	width  int     // if there is no plan: average number of innermost iterations per iteration in units that depend on one another
 	jumps  bool    // parameters may decide a jump
 }
 
@@ -95,7 +95,7 @@ func (it *iterator) bindVar(lp *loop, i value) {
 	it.vars.cells[lp.Var.ID] = c
 }
 
-// privatise gives the current iteration its own tracked variables.
+// privatise gives the current iteration private copies of the tracked variables.
 func (it *iterator) privatise(lp *loop) {
 	for _, t := range lp.tracked {
 		c := it.mem.newCell(nil, t.Var.Name, t.Var.Type, t.Start.Shape)
@@ -104,7 +104,7 @@ func (it *iterator) privatise(lp *loop) {
 	}
 }
 
-// settle stores the tracked variables after the loop.
+// settle stores the final values of the tracked variables after the loop.
 func (it *iterator) settle(lp *loop) {
 	for _, t := range lp.tracked {
 		c := it.vars.cell(t.Var)
@@ -117,7 +117,7 @@ func (lp *loop) tracks(v *ir.Var) bool {
 	return slices.ContainsFunc(lp.tracked, func(t known.Tracked) bool { return t.Var == v })
 }
 
-// outside presents the variables around the loop that begins here to the inspector.
+// outside shows the inspector the variables around the loop that begins here.
 type outside struct {
 	*reporter
 	it   *iterator
@@ -133,7 +133,8 @@ func (it *iterator) outside() *outside {
 // program's blocks.
 func (it *iterator) evaluator() *known.Evaluator { return it.known.Of(it.users.frame) }
 
-// track finds the known values of the integers that a loop carries, see [inspect.Track].
+// track finds the known values of integers that a loop passes from iteration to iteration, see
+// [inspect.Track].
 func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tracked {
 	var some *lanes.Value
 	if active != nil {

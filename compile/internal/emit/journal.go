@@ -21,9 +21,9 @@ type Plan struct {
 	Line       int    // line of the loop's body
 	Way        string // "nest", "carried", "unrolled" or "iterated"
 	Iterations int    // over all lanes around; 0 if known only when the program runs
-	Lanes      int    // lanes around the loop; 0 if none
+	Lanes      int    // number of lanes around the loop; 0 if there are none
 	Parts      []PlanPart
-	Why        []string // reasons against the earlier ways
+	Why        []string // reasons why earlier ways were not possible
 }
 
 // PlanPart is a part of a nest that is evaluated together.
@@ -104,7 +104,7 @@ func (n *nest) describe(lp *loop) Plan {
 // lineOf returns the line of a loop's body.
 func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }
 
-// instead is what to write instead of a loop that is slow for these reasons.
+// instead returns advice on what to write instead of a loop that is slow for these reasons.
 func instead(why []string) string {
 	for _, w := range why {
 		switch w {
@@ -119,8 +119,7 @@ func instead(why []string) string {
 	return "split the loop, so that what depends on earlier iterations has its own loop"
 }
 
-// slow records a loop that is evaluated step by step, if it changes arrays and its iterations are
-// many.
+// slow records a loop that is evaluated step by step, if it changes arrays and has many iterations.
 func (jn *journal) slow(lp *loop, cells []*cell, iterations int) {
 	s := SlowLoop{Span: lp.Body.Span(), Iterations: iterations, Why: lp.why, Instead: instead(lp.why)}
 	for _, c := range cells {

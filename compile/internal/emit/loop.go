@@ -86,7 +86,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 		}
 	}
 	ls.log.stats.Unrolled++
-	if len(lp.why) > 0 { // rather than because it is short
+	if len(lp.why) > 0 { // only if it was not unrolled because it is short
 		ls.log.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: n, Why: lp.why})
 	}
 	lp.tracked = nil
@@ -105,7 +105,7 @@ func (ls *loops) runLaned(steps int, lp *loop) bool {
 	ax, i := ls.iter.iterations(steps)
 	lp.tracked = ls.iter.track(ax, lp, i, nil)
 	n, last, why := ls.planned(ax, lp, i)
-	if last > 0 && last < steps { // data end the loop early, after last iterations
+	if last > 0 && last < steps { // data end the loop early, after `last` iterations
 		ax, i = ls.iter.iterations(last)
 		lp.tracked = ls.iter.track(ax, lp, i, nil)
 		n, _, why = ls.planned(ax, lp, i)
@@ -129,7 +129,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: lp.tracked, Groups: g, Way: w, Across: lp.across, Steps: lp.steps,
 		})
 		if m := f.Mistake; m != nil && m.Code != diag.Rejected && !Unknown(diag.List{*m}) && !static.Leaves(lp.Body) && !ls.at.mayBeSkipped() {
-			ls.rep.complain(*m).throw() // else the faulty iteration reports it
+			ls.rep.complain(*m).throw() // else the iteration with the mistake reports it
 		}
 		return f
 	}
@@ -182,14 +182,14 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 		}
 	}
-	if lp.second != nil { // it stays, also for loops that are carried or unrolled
+	if lp.second != nil { // kept for loops that are carried or unrolled
 		lp.Body, lp.second, lp.across, lp.steps = lp.second, nil, nil, nil
 		return ls.planned(ax, lp, i)
 	}
 	return nil, 0, why
 }
 
-// unplanned records what a nest without a plan says about unrolling the loop.
+// unplanned records what a nest without a plan shows about unrolling the loop.
 func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
 	width := 0
 	for _, u := range p.Tangled {
@@ -228,9 +228,9 @@ func (ls *loops) count(x *inspect.Nest, p *plan.Plan) {
 // whileFrom runs the iterations of a while loop, starting with number trip.
 func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 	for ; trip < maxTrips; trip++ {
-		instead := ls.idx.instead // of the condition; unreached iterations do not matter
+		instead := ls.idx.instead // in the condition; iterations that are not reached do not matter
 		cond := ls.ex.eval(s.Cond)
-		if ls.idx.instead != instead { // with a wrong element the loop might never end
+		if ls.idx.instead != instead { // with a placeholder element the loop might never end
 			ls.rep.fail(s.Cond.Span(), diag.IndexRange, "a while loop uses an index that is out of range").throw()
 		}
 		i, ok := cond.scalarInt()
@@ -257,7 +257,7 @@ func (ls *loops) whileFrom(s *ir.While, trip int) signal {
 		}
 		if !sig.Certain() {
 			return ls.ctl.onlyIf(sig, goesOn|continues, func() signal {
-				if trip >= inspect.SmallLoop { // only a jump may end it: while (1) { … break; }
+				if trip >= inspect.SmallLoop { // only a jump can end it: while (1) { … break; }
 					return ls.carr.iterateWhile(s)
 				}
 				return ls.whileFrom(s, trip+1)

@@ -53,7 +53,7 @@ type write struct {
 	u   *unit
 	acc lanes.Access
 
-	val    value // in lanes of the unit; for a sum, the sums
+	val    value // in lanes of the unit; of a sum: the sums
 	done   bool
 	negate bool // the sum is subtracted
 }
@@ -251,7 +251,7 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 			h = x
 		}
 	}
-	// The initial value of each sum: the one that its first addition reads.
+	// The initial value of each sum is the value that its first addition reads.
 	runs := h.ofUnit(units[0]).Runs
 	first := make([]plan.Origin, runs)
 	seen := make([]bool, runs)
@@ -314,7 +314,7 @@ func (ns *nests) beginnings(n *nest, h *history, from []plan.Origin) value {
 	return ns.arr.elementsOf(a.parts, t, types.Real)
 }
 
-// allBefore returns the content of a variable from before the nest, in all lanes of its home.
+// allBefore returns the content of a variable before the nest, in all lanes of its home.
 func (ns *nests) allBefore(n *nest, h *history) value {
 	if h.Inside {
 		return ns.arr.flatten(ns.mem.pack(h.c), h.c.home)
@@ -322,7 +322,7 @@ func (ns *nests) allBefore(n *nest, h *history) value {
 	return ns.arr.flatten(ns.vars.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
 }
 
-// commit stores the final content of a variable from outside the nest.
+// commit stores the final content of a variable that was declared outside the nest.
 func (ns *nests) commit(n *nest, h *history) {
 	c := h.c
 	if h.Sum {
@@ -352,7 +352,7 @@ func (ns *nests) commit(n *nest, h *history) {
 		ns.vars.store(c, lanes.Access{Index: lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(elems)}})}, val)
 		return
 	}
-	// The variable belongs to a loop around this one: give its lanes all elements.
+	// The variable belongs to an enclosing loop: give its lanes all elements.
 	if len(elems) != h.Total() {
 		old := ns.arr.flatten(ns.vars.load(c, lanes.WholeOf(c.shape), c.typ), c.home)
 		full := make([]int32, h.Total())

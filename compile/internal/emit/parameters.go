@@ -28,7 +28,7 @@ type Param struct {
 	Name   string
 	Leaves []ParamLeaf
 	Size   int      // unconstrained numbers
-	Names  []string // of the unconstrained numbers
+	Names  []string // names of the unconstrained numbers
 
 	slots []ir.Slot // their order
 }
@@ -38,7 +38,7 @@ type ParamLeaf struct {
 	Name  string // name in data: theta, t.2.1
 	Part  types.ComplexPart
 	Shape []int
-	free  []int // of the unconstrained numbers
+	free  []int // shape of the unconstrained numbers
 }
 
 // parameters declares the parameters from inputs of the graph. jacobian receives the terms of the
@@ -54,7 +54,7 @@ func (ps *parameters) parameters(jacobian func(value)) {
 	}
 }
 
-// describe lists the parameters; data decide their sizes.
+// describe lists the parameters. Data must decide their sizes.
 func (ps *parameters) describe() {
 	for _, leaves := range ir.Declared(ps.prog.Parameters) {
 		ps.list = append(ps.list, ps.param(leaves))
@@ -117,7 +117,7 @@ func (ps *parameters) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions 
 			j = g.Sum(j)
 			c := v.Constraint
 			if len(shape) > 0 && c.Kind == types.OffsetMultiplier && c.Upper != nil && c.Upper.Type().Rank() == 0 {
-				j = g.Scale(float64(ad.SizeOf(shape)), j) // one multiplier for all elements
+				j = g.Scale(float64(ad.SizeOf(shape)), j) // one multiplier, used by all elements
 			}
 			jacobian(value{typ: types.RealType, lvl: ps.b.root, ref: j, param: true})
 		}
@@ -156,8 +156,8 @@ func (ps *parameters) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	rejectIf(g, wrong, m, bounds.Lower, bounds.Upper)
 }
 
-// rejectIf rejects the evaluation if an element of wrong is not 0. It adds nothing if data decide
-// that all are 0.
+// rejectIf rejects the evaluation if an element of wrong is not 0. It adds nothing if wrong is
+// known to be all 0.
 func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 		return
@@ -218,8 +218,8 @@ func (ps *parameters) checkItems(v *ir.Var) {
 	})
 }
 
-// checkDeclared checks a variable against its declared bounds at the end of its
-// block, at every evaluation.
+// checkDeclared checks a variable against its declared bounds at the end of its block, in every
+// evaluation.
 func (ps *parameters) checkDeclared(v *ir.Var) {
 	if v.Constraint.Kind == types.Unconstrained || v.Constraint.Kind == types.OffsetMultiplier {
 		return
@@ -235,7 +235,8 @@ func (ps *parameters) checkDeclared(v *ir.Var) {
 		if e == nil {
 			continue
 		}
-		// NaN fails both comparisons, so the check is of "not in order".
+		// NaN must fail too, and comparisons with NaN are false. So the check tests for "not in
+		// order".
 		bound := ps.ex.eval(e)
 		xr, br := ps.b.use(x, ps.b.root, nil), ps.b.use(bound, ps.b.root, nil)
 		lo, hi, rel := br, xr, "at least"

@@ -9,13 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// maxRefused bounds the number of statements that Part leaves out because of their refusal. The
-// others are evaluated again after each of them.
+// maxRefused bounds the number of statements that Part leaves out because a graph cannot hold them.
+// After each of them, the others are evaluated again.
 const maxRefused = 8
 
-// Part returns a graph of the statements of a log density that a graph can hold, and that do not
-// depend on others. Their sum is the output. It is nil if there are too many others, or if memory
-// does not suffice. Call it after the other graphs of the program.
+// Part returns a graph of those statements of a log density that a graph can hold, if they do not
+// depend on other statements. Their sum is the output. Part returns nil if it would have to leave
+// out too many statements, or if memory does not suffice. Call it after the other graphs of the
+// program.
 func (pr *Program) Part() *ad.Graph {
 	first := len(pr.prog.TransformedParameters)
 	slice := static.NewSlice(static.NewFunctions(), slices.Concat(pr.prog.TransformedParameters, pr.prog.Model))
@@ -55,7 +56,7 @@ func (pr *Program) Part() *ad.Graph {
 	return nil
 }
 
-// checkTransformed checks the bounds of the transformed parameters that a slice knows.
+// checkTransformed checks the bounds of the transformed parameters that a slice contains.
 func (pr *Program) checkTransformed(slice *static.Slice) {
 	for _, v := range pr.prog.TransformedParameterVars {
 		if !slice.Unknown(v) {

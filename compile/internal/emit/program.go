@@ -89,7 +89,7 @@ func (pr *Program) complaints(fn func()) (err error) {
 		case *fault:
 			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %s", r.Reason)
 			err = &Error{List: diag.List{p.d}, Fault: true}
-		case runtime.Error: // also a fault: it must not end programs that embed the package
+		case runtime.Error: // also a fault: it must not crash programs that embed the package
 			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, Fault: true}
 		default:
@@ -127,8 +127,8 @@ func (pr *Program) start() {
 	}
 }
 
-// beginDensity evaluates parameters, with the Jacobians of their transforms or without, and
-// transformed parameters.
+// beginDensity evaluates parameters and transformed parameters. jacobians says whether the
+// transforms of parameters add their log Jacobians.
 func (pr *Program) beginDensity(jacobians bool) {
 	pr.start()
 	pr.lp.inModel = true
@@ -160,7 +160,7 @@ func (pr *Program) sum() *ad.Graph {
 	return g
 }
 
-// fork is a state of evaluation from which several parts of a program continue.
+// fork is a saved state of evaluation. Several parts of a program continue from it.
 type fork struct {
 	g       *ad.Graph
 	cells   []*cell
@@ -172,8 +172,8 @@ func (pr *Program) fork() *fork {
 	return &fork{g: pr.b.root.g.Fork(), cells: copies(pr.vars.cells), aligned: maps.Clone(pr.b.aligned)}
 }
 
-// resume continues from a fork, which stays unchanged. It first gives back the memory that the
-// former part took but does not keep.
+// resume continues from a fork, which does not change. It first gives back the memory that the
+// previous part took and does not keep.
 func (pr *Program) resume(f *fork) {
 	pr.free()
 	pr.restart()
@@ -181,8 +181,8 @@ func (pr *Program) resume(f *fork) {
 	pr.free = pr.b.refund()
 }
 
-// copies returns cells with the same content. Neither the cells nor the copies then change it in
-// place.
+// copies returns cells with the same content. After that, neither the cells nor the copies change
+// it in place.
 func copies(cells []*cell) []*cell {
 	out := slices.Clone(cells)
 	room := make([]cell, len(cells)) // for all copies
@@ -237,7 +237,7 @@ func (pr *Program) Generated() (*ad.Graph, error) {
 	}, pr.prog.Parameters, pr.prog.TransformedParameterVars, pr.prog.GeneratedQuantityVars)
 }
 
-// rest continues from the common beginning, and makes variables the outputs.
+// rest evaluates a part of the program from the common beginning, and makes variables the outputs.
 func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) {
 	err = pr.complaints(func() {
 		pr.resume(pr.common)
@@ -254,11 +254,11 @@ func (pr *Program) Stats() Stats { return pr.log.stats }
 // Sites returns the source positions of graph nodes, by ad.Site.
 func (pr *Program) Sites() []source.Span { return pr.b.sites }
 
-// nameBytes is the memory in bytes of the name and positions of an element of an output.
+// nameBytes is the memory, in bytes, of the name and position of an element of an output.
 const nameBytes = 96
 
-// Describe lists the parameters and the names of all outputs. The first constrained names are those
-// of parameters and transformed parameters. Data decide all sizes.
+// Describe lists the parameters and the names of all outputs. The first `constrained` names are
+// those of parameters and transformed parameters. Data must decide all sizes.
 func (pr *Program) Describe() (params []Param, names []string, constrained int, err error) {
 	err = pr.complaints(func() {
 		for _, k := range pr.known {
@@ -336,8 +336,8 @@ func (pr *Program) restart() {
 	pr.lp.propto, pr.lp.inModel = pr.opts.Propto, false
 }
 
-// The parts of an emission. Each part uses those above it. Uses of parts further down go through
-// two interfaces, for expressions and statements.
+// The parts of an emission. Each part uses those above it. It uses parts further down through two
+// interfaces, for expressions and statements.
 
 // floor holds the lowest parts, which every other part needs.
 type floor struct {

@@ -31,10 +31,11 @@ type recurrence struct {
 	order   []*chain
 	targets []ad.Ref
 
-	densities []int // indices of the densities whose arguments are values of the body
+	densities []int // indices of densities whose arguments are values of the body
 }
 
-// chain holds the registers with the values of one write in the last steps, the most recent first.
+// chain holds the registers with the values that one write made in the last steps, the most recent
+// first.
 type chain struct {
 	w    *write
 	size int
@@ -96,7 +97,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 		return vs.loadBefore(n, h, acc, typ)
 	}
 	at, ok := plan.Pattern(r.planned, from, width)
-	if !ok && !acc.IsWhole(h.c.size) { // the planner did not know them: carried whole
+	if !ok && !acc.IsWhole(h.c.size) { // unknown to the planner, so carried as a whole
 		return vs.arr.gather(vs.readCarried(n, h, lanes.WholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
 	if !ok {
@@ -129,7 +130,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 			return v
 		}
 	}
-	// The carried positions, from registers and from this step's values.
+	// The carried positions come from registers and from values of this step.
 	type partKey struct {
 		w *write
 		d int
@@ -137,7 +138,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 	var a assembly[partKey]
 	for p, x := range at {
 		switch {
-		case x.Write == nil: // from outside in every step
+		case x.Write == nil: // from outside, in every step
 			flat[p] = int32(p) + a.part(partKey{}, func() value { return outside })
 		case x.Distance == 0:
 			w := h.writes[x.Write.Index]
@@ -164,8 +165,8 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 	return v
 }
 
-// readStep is readCarried in the lanes of an inner loop. The step reads. If the lanes read
-// different elements, the step reads the whole variable and they gather from it.
+// readStep is readCarried in the lanes of an inner loop. If these lanes read different elements,
+// the step reads the whole variable, and the lanes gather from it.
 func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.Type) (v value) {
 	r := vs.at.scan
 	at := vs.at.in(r.dom)
@@ -177,18 +178,18 @@ func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.T
 	return vs.arr.gather(v, acc, typ)
 }
 
-// writes reports whether a read sees a value that the recurrence wrote.
+// writes reports whether a read sees a value written by the recurrence.
 func (r *recurrence) writes(o plan.Origin) bool {
 	return o.Write != nil && plan.Has(r.planned, o.Write.Unit)
 }
 
-// begins sets the registers' values before the scan from the reads from outside. This works if
-// these are only in the first steps, in place of values written in earlier steps. Otherwise it
-// returns false.
+// begins sets the registers' values before the scan, from the values that reads see from outside.
+// This works if only the first steps read from outside, in place of values from earlier steps.
+// Otherwise it returns false.
 func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
 	r, width, most := vs.at.scan, len(at), 0
 	if r.dom.Parent != nil {
-		return false // each lane around starts a new recurrence
+		return false // each outer lane starts a new recurrence
 	}
 	for p, x := range at {
 		if !x.Outside || x.Write == nil {
@@ -249,8 +250,8 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	return true
 }
 
-// maskOutside returns, for every step, whether a read is from outside; also for every position, if
-// they differ.
+// maskOutside returns, for every step, whether a read sees a value from outside. If the positions
+// of the read differ in that, it does so for every position.
 func (vs *variables) maskOutside(r *recurrence, from []plan.Origin, width int) value {
 	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
 	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
@@ -468,7 +469,8 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 // before each step.
 type scanResults struct{ kept, history func(k int) ad.Ref }
 
-// scanned adds a scan to the graph. If all its inputs are known, it adds its results as constants.
+// scanned adds a scan to the graph. If all its inputs are known, it adds constants with the scan's
+// results instead.
 func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 	g := sn.at.lvl.g
 	known := len(s.Body.SideEffects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
@@ -521,7 +523,7 @@ func (sn *scans) beforeScan(ch *chain, k int) ad.Ref {
 }
 
 // copyNodes adds copies of the marked nodes of body to g. to maps nodes of body to their copies:
-// the caller fills in the inputs, copyNodes the others. Regions with side effects keep them.
+// the caller fills in the inputs, copyNodes the others. Regions keep their side effects.
 func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
 	w := ad.NewRewriter(body, g)
 	for i, n := range body.Nodes {

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// reporter reports errors with their place, and takes from the budget.
+// reporter reports errors with their source position, and takes from the budget.
 type reporter struct {
 	at   *context
 	opts *Options
@@ -27,7 +27,7 @@ type reporter struct {
 // positions in the program.
 type Error struct {
 	List  diag.List
-	Fault bool // a fault of the planner, rather than a program that no graph can represent
+	Fault bool // a fault of the planner, not a program that no graph can represent
 	// Skippable means that the error is in a branch that parameters may never take. It becomes a
 	// rejection if they do.
 	Skippable bool
@@ -71,7 +71,7 @@ func (rp *reporter) Reserve(bytes int, sizes ...int) {
 // reserveLanes asks for the memory of the numbers and maps of an axis.
 func (rp *reporter) reserveLanes(n ...int) { rp.Reserve(32, n...) }
 
-// Used and Back are the budget's methods, see [plan.Memory].
+// Used and Back call the budget's methods, see [plan.Memory].
 func (rp *reporter) Used() int64     { return rp.opts.Budget.Used() }
 func (rp *reporter) Back(used int64) { rp.opts.Budget.Back(used) }
 
@@ -107,7 +107,7 @@ func (rp *reporter) Ask() {
 	}
 }
 
-// limited returns a budget's error with its place.
+// limited adds a source position to a budget's error.
 func (rp *reporter) limited(err error, at source.Span) error {
 	var limit *ad.LimitError
 	if !errors.As(err, &limit) {
@@ -117,9 +117,9 @@ func (rp *reporter) limited(err error, at source.Span) error {
 	return &Error{List: diag.List{p.d}, Skippable: p.skippable && limit.What == "memory"}
 }
 
-// Limited adds a place to the error of a budget that was exhausted after binding, while g was
-// processed. The result is an *Error at the place that asked for memory or, if unknown, at that of
-// the largest value.
+// Limited adds a source position to the error of a budget that was exhausted after binding, while g
+// was processed. The result is an *Error at the place that asked for memory or, if unknown, at the
+// place of the largest value.
 func (pr *Program) Limited(err error, g *ad.Graph) error {
 	if limit := (*ad.LimitError)(nil); !errors.As(err, &limit) {
 		return err
@@ -139,7 +139,7 @@ func (pr *Program) Limited(err error, g *ad.Graph) error {
 	return pr.rep.limited(err, pr.b.sites[at])
 }
 
-// problem is a diagnostic under construction; its method throw ends the evaluation.
+// problem is a diagnostic under construction. Its method throw ends the evaluation.
 type problem struct {
 	d         diag.Diagnostic
 	skippable bool // see Error
@@ -154,7 +154,7 @@ func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...
 
 // complain returns a problem with the calls in progress.
 func (rp *reporter) complain(d diag.Diagnostic) *problem {
-	const shown = 3 // calls of a deep recursion are all alike
+	const shown = 3 // calls of a deep recursion all look alike
 	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {
 		c := rp.calls[i]
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
@@ -174,14 +174,14 @@ func (p *problem) fix(format string, args ...any) *problem {
 
 func (p *problem) throw() { panic(p) }
 
-// halt is throw for errors that occur in every way of evaluating a loop.
+// halt is throw for errors that would occur in any way of evaluating a loop.
 func (p *problem) halt() { panic(&halt{&Error{List: diag.List{p.d}, Skippable: p.skippable}}) }
 
 // unknownDetail explains why a value must be known.
 const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."
 
-// unsupported reports a feature of the language that graphs do not support. fix, if not "", is what
-// to write instead.
+// unsupported reports a feature of the language that graphs do not support. fix, if not "", says
+// what to write instead.
 func (rp *reporter) unsupported(at source.Span, what, fix string) {
 	p := rp.fail(at, diag.NotSupported, "%s cannot be evaluated", what).detailf("%s", unknownDetail)
 	p.d.Fix = fix
@@ -201,14 +201,14 @@ func plural(n int) string {
 	return "s"
 }
 
-// move sets the current position and returns the former one.
+// move sets the current position and returns the previous one.
 func (rp *reporter) move(s source.Span) source.Span {
 	old := rp.span
 	rp.span = s
 	return old
 }
 
-// catch turns an error of a declaration in the library into a diagnostic at the call.
+// catch turns an error in a declaration of the library into a diagnostic at the call.
 func (rp *reporter) catch(f func()) {
 	defer func() {
 		switch r := recover().(type) {

@@ -100,7 +100,7 @@ func (st *statements) declare(s *ir.Declare) {
 	}
 }
 
-// unpack declares the variables of the leaves of a value.
+// unpack declares variables for the leaves of a value.
 func (st *statements) unpack(s *ir.Unpack) {
 	for k, leaf := range st.ex.eval(s.Value).parts() {
 		v := s.Vars[k]
@@ -157,8 +157,8 @@ func (st *statements) target(s *ir.Target) {
 	st.add(s.Value, false)
 }
 
-// add adds an expression to the log density; a density's terms are added one by one. Terms of ~
-// leave out constants.
+// add adds an expression to the log density, and the terms of a density one by one. tilde says that
+// constants are dropped.
 func (st *statements) add(e ir.Expr, tilde bool) {
 	c, ok := e.(*ir.Call)
 	if !ok || static.FuncOf(c).Terms == nil {

@@ -1,17 +1,18 @@
 package emit
 
-// The tuning constants of binding. A constant without a measurement was chosen by judgement.
+// This file: tuning constants of binding. A constant without a measurement was chosen by judgement.
 
 // smallTop is the maximum number of iterations for which an outermost loop is unrolled. Three lanes
 // cost more than they save.
 const smallTop = 3
 
-// These apply to loops that carry arrays. Up to inspect.SmallUnrolled iterations are unrolled if
-// more than smallCarried numbers would be carried: sums of inner loops are then sums of lanes, and
-// rows of a table lanes. A renewal equation of 100 days takes 4 µs unrolled and 123 µs carried; a
-// Cholesky factor of 80 rows takes 0.5 and 4.6 ms. Up to maxRows iterations are unrolled if the
-// loops in each of them have at least minWidth iterations on average: a renewal equation of 1000
-// days takes 0.5 ms unrolled and 21 ms carried; a table of 1500 rows takes 2.7 ms.
+// These constants are for loops that carry arrays. Loops of up to inspect.SmallUnrolled iterations
+// are unrolled if more than smallCarried numbers would be carried. Sums of inner loops are then
+// sums of lanes, and rows of a table are lanes. A renewal equation of 100 days takes 4 µs unrolled
+// and 123 µs carried; a Cholesky factor of 80 rows takes 0.5 and 4.6 ms. Loops of up to maxRows
+// iterations are unrolled if the inner loops of an iteration have at least minWidth iterations on
+// average. A renewal equation of 1000 days takes 0.5 ms unrolled and 21 ms carried; a table of 1500
+// rows takes 2.7 ms.
 //
 // If an iteration uses an array as a whole, it makes another array. All these arrays together may
 // have at most maxCopied numbers.
@@ -22,17 +23,17 @@ const (
 	minWidth     = 32
 )
 
-// A loop that changes arrays step by step is reported from minSlow iterations on: its gradient
-// takes 30 to 100 µs. At most maxSlow loops are reported.
+// A loop that changes arrays step by step is reported if it has at least minSlow iterations: its
+// gradient then takes 30 to 100 µs. At most maxSlow loops are reported.
 const (
 	minSlow = 1000
 	maxSlow = 10
 )
 
-// minRarelyRead is the factor by which an array must be larger than what lanes read of it, for them
-// to gather these elements from the parts of the array rather than packing it first. In a table
-// whose rows depend on one another, packing costs the whole table for each row: a gradient of a
-// table of 100 × 100 took 840 µs instead of 5.
+// minRarelyRead compares the size of an array with the number of elements that lanes read of it. If
+// the size is at least this many times larger, the lanes gather these elements from the parts of
+// the array instead of packing it first. In a table whose rows depend on one another, packing costs
+// the whole table for each row: a gradient of a table of 100 × 100 took 840 µs instead of 5.
 const minRarelyRead = 4
 
 // Beyond these bounds a loop is evaluated in another way, or the program is refused.
@@ -46,20 +47,20 @@ const (
 	// and 430 MB to bind. Beyond the bound, the program is interpreted.
 	mostRagged = 500
 
-	// maxTrips is the number of iterations after which a while loop counts as endless.
+	// maxTrips is the number of iterations after which a while loop is considered endless.
 	maxTrips = 100_000_000
 
-	// maxSkippedTrips bounds the iterations of a while loop that are bound one by one in a branch
+	// maxSkippedTrips bounds the iterations of a while loop that are bound one by one, in a branch
 	// that parameters may never take, even if data decide them. They take 0.2 s. The remaining
-	// iterations become a region, which runs only if a point takes the branch.
+	// iterations become a region, which runs only if the branch is taken.
 	maxSkippedTrips = 10_000
 
-	// maxNested is the maximum nesting of calls in regions. Parameters end such a recursion, so its
-	// graph would be infinite.
+	// maxNested is the maximum nesting of calls in regions. Parameters decide where such a
+	// recursion ends, so its graph would be infinite.
 	maxNested = 50
 
-	// mostPlans bounds the number of plans kept: an unrolled loop plans the loops in its body again
-	// in every iteration.
+	// mostPlans bounds the number of plans kept: every iteration of an unrolled loop plans the
+	// loops in its body again.
 	mostPlans = 200
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// axis is a set of iterations ("lanes") over which values vary. Its level is the graph that has
+// axis is a set of iterations ("lanes") over which values vary. Its level is the graph that holds
 // values with these lanes.
 type axis = plan.Axis
 
@@ -22,26 +22,26 @@ type level struct {
 	g      *ad.Graph
 	parent *level
 	depth  int
-	outer  *axis // axis in force around the region; hidden inside
-	loop   *axis // the iterations of a loop's body; nil for a branch
-	steps  int   // iterations of that loop, per lane of outer
+	outer  *axis // axis in force around the region, which hides it
+	loop   *axis // iterations of the loop whose body it is; nil for a branch
+	steps  int   // number of iterations of that loop, per lane of outer
 	flat   bool  // the iterations in all lanes around the loop are steps of one scan
-	branch bool  // additions to the log density are results of the region
-	laned  bool  // the graph will be placed in lanes, so it must have no lanes itself
+	branch bool  // additions to the log density become results of the region
+	laned  bool  // the graph will run in lanes, so it must have no lanes itself
 
-	captured map[capture]ad.Ref // the values that have entered
+	captured map[capture]ad.Ref // values that have entered
 	args     []ad.Ref           // the parent's refs, in order of capture
 	streams  []link
-	captures []link // for a loop's body: the same as args, with their inputs
+	captures []link // for a loop's body: args with their inputs
 }
 
-// capture names a value of the level around, and how it enters.
+// capture identifies a value of a surrounding level, and how it enters.
 type capture struct {
 	ref    ad.Ref
 	stream bool
 }
 
-// link is a value of the level around and the body's input for it. For a stream of a flat level,
+// link is a value of a surrounding level and the body's input for it. For a stream of a flat level,
 // flat is the value in lanes of the loop.
 type link struct{ outer, in, flat ad.Ref }
 
@@ -57,8 +57,8 @@ func deeper(a, b *level) *level {
 }
 
 // value is a value of the language during evaluation: either known integers (per lane) or a
-// reference into a graph. A value of a composite type has only leaves; the other fields are set in
-// these.
+// reference into a graph. A value of a composite type consists of its leaves, and has no other
+// fields set.
 type value struct {
 	typ   types.Type
 	shape []int
@@ -66,7 +66,7 @@ type value struct {
 	ints  []int64 // known integers: size of shape, times lanes
 	lvl   *level
 	ref   ad.Ref
-	param bool // autodiff level, by declaration
+	param bool // autodiff level, as declared
 
 	leaves []value
 }
@@ -98,7 +98,7 @@ func composed(t types.Type, leaves []value) value {
 	}
 	out := value{typ: t, leaves: slices.Clone(leaves)}
 	for k, leaf := range t.Leaves() {
-		if leaf.Part == types.ImagPart { // a complex number has one level
+		if leaf.Part == types.ImagPart { // both parts of a complex number have the same level
 			p := out.leaves[k-1].param || out.leaves[k].param
 			out.leaves[k-1].param, out.leaves[k].param = p, p
 		}
@@ -147,12 +147,11 @@ func (v value) scalarInt() (int64, bool) {
 }
 
 // context is the current state of evaluation. It alone decides where emitted nodes go: into which
-// graph, with which lanes, and with which lanes excluded. It is a value that only the method with
-// changes.
+// graph, with which lanes, and with which lanes excluded. Only the method with changes it.
 type context struct {
-	lvl      *level       // the graph where effects and conditional work go
-	axis     *axis        // lanes in force, hidden if they belong to a level around; nil: none
-	masks    []lanes.Mask // current conditions known per lane, where lanes are hidden
+	lvl      *level       // graph for side effects and conditional work
+	axis     *axis        // lanes in force, hidden if they belong to a surrounding level; nil: none
+	masks    []lanes.Mask // current conditions that are known per lane, where lanes are hidden
 	branches []*branch    // the current branches
 	nest     *nest        // the loop whose units are being evaluated; nil: none
 	scan     *recurrence  // the recurrence whose steps are being evaluated; nil: none
@@ -190,14 +189,14 @@ func (c context) before(n *nest) context {
 	return c
 }
 
-// outside returns the context for values that do not depend on the current recurrence: they are
+// outside returns the context for values that do not depend on the current recurrence. They are
 // evaluated in lanes.
 func (c context) outside() context {
 	c.scan = nil
 	return c
 }
 
-// hidden reports whether the lanes in force belong to a level around the current one.
+// hidden reports whether the lanes in force belong to a surrounding level.
 func (c *context) hidden() bool { return c.axis != nil && levelOf(c.axis) != c.lvl }
 
 // hiddenAxis reports whether the current region hides the lanes of ax.
@@ -208,8 +207,8 @@ func (c *context) scanning() bool {
 	return c.scan != nil && c.lvl == levelOf(c.scan.dom)
 }
 
-// inOrder reports whether the current evaluation runs in program order: all loops around are
-// regions or unrolled.
+// inOrder reports whether the current evaluation runs in program order, because all enclosing loops
+// are regions or unrolled.
 func (c *context) inOrder() bool {
 	for ax := c.axis; ax != nil; ax = ax.Parent {
 		l := c.lvl
@@ -256,8 +255,8 @@ func (c *context) surroundings() (*level, *axis) {
 	return parent, nil
 }
 
-// narrow restricts known integers to the lanes in force, so that iterations that a condition
-// excludes do not count (n - 1 where n > 1).
+// narrow restricts known integers to the lanes in force. Iterations that a condition excludes then
+// do not count (n - 1 where n > 1).
 func (c *context) narrow(v value) value {
 	if v.ints == nil || c.hidden() {
 		return v

@@ -75,18 +75,18 @@ func (vs *variables) accumulate(c *cell, acc lanes.Access, val value, negate boo
 	vs.store(c, acc, sum)
 }
 
-// overlay is a unit's own copy of elements of a variable. A unit needs it if parameters hold its
-// statements together or if its elements are not known in advance. Within the unit it is an
-// ordinary variable; its final content is what the unit writes.
+// overlay is a unit's private copy of elements of a variable. A unit needs it if control flow that
+// parameters decide binds its statements together, or if its elements are not known in advance.
+// Within the unit it is an ordinary variable. Its final content is the value that the unit writes.
 type overlay struct {
 	w     *write
 	whole bool
 	temp  *cell
-	delta bool // only additions: the overlay is their sum
+	delta bool // the unit only adds: the overlay holds the sum of its terms
 }
 
-// resolve redirects an access to the overlay on which a current unit works, if any. The unit of an
-// inner nest works on a copy of the overlay of the unit around.
+// resolve redirects an access to the overlay that a current unit uses, if any. The unit of an inner
+// nest uses a copy of the overlay of the surrounding unit.
 func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, c) {
 		switch {
@@ -119,8 +119,7 @@ func (vs *variables) overlayOf(c *cell) (last *overlay) {
 	return last
 }
 
-// storage returns the cell of a variable, or the copy of it or its elements on which a current unit
-// works.
+// storage returns the cell of a variable, or the copy that a current unit uses instead.
 func (vs *variables) storage(v *ir.Var) *cell {
 	c := vs.cell(v)
 	if o := vs.overlayOf(c); o != nil {
@@ -130,14 +129,14 @@ func (vs *variables) storage(v *ir.Var) *cell {
 }
 
 // sameElements reports whether an access by the current unit is to the elements of the write. The
-// access may be known for more iterations than execute the unit.
+// access may be known for more iterations than those that execute the unit.
 func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
 	ax := lanes.Innermost(w.u.Domain, acc.Axis)
 	offs, of := acc.Offsets(), w.acc.Offsets()
 	if len(offs) != len(of) {
 		return false
 	}
-	// A part that is the same in all lanes may be in the bases or in the offsets.
+	// An offset common to all lanes may be part of the bases or of the offsets.
 	apart := int32(0)
 	for p := range offs {
 		if p == 0 {
@@ -173,7 +172,7 @@ func (vs *variables) readVersions(n *nest, h *history, acc lanes.Access, typ typ
 	return v
 }
 
-// loadBefore reads the content of a variable from before the nest n.
+// loadBefore reads the content that a variable had before the nest n.
 func (vs *variables) loadBefore(n *nest, h *history, acc lanes.Access, typ types.Type) value {
 	var v value
 	vs.at.with(vs.at.before(n), func() { v = vs.load(h.c, acc, typ) })
@@ -194,7 +193,8 @@ func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.
 	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
 		return v
 	}
-	// Gather from all lanes of the writes and, without a write, from before the nest.
+	// Gather from all lanes of the writes and, for elements without a write, from the content
+	// before the nest.
 	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {

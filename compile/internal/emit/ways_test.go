@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// program is a program with its data, whose sizes are known.
+// program compiles a program and binds data, whose sizes must be known.
 func program(t *testing.T, text, values string) *Program {
 	t.Helper()
 	tree, list := lang.Parse(source.NewFile("test", text))
@@ -52,7 +52,7 @@ func TestSamePlansOnce(t *testing.T) {
 model { vector[N] h = z; for (n in 2:N) { `
 	for _, c := range []struct {
 		body string
-		want []int // inner loops of 20 and 100 iterations: which ways to unroll are looked at
+		want []int // for inner loops of 20 and 100 iterations: the ways to unroll that are tried
 	}{
 		{`for (k in 1:20) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MediumLoop}},
 		{`for (k in 1:100) h[n] += b; h[n] *= b;`, []int{inspect.SmallLoop, inspect.MaxUnits}},

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// mistake is a mistake of the user.
+// mistake is an error in the user's program or data.
 type mistake struct{ d diag.Diagnostic }
 
 // fail ends the inspection with a mistake.
@@ -22,14 +22,15 @@ func fail(at source.Span, code diag.Code, detail, format string, args ...any) {
 	panic(&mistake{d})
 }
 
-// tooLong ends an inspection that came upon an expression that takes too long to evaluate. In the
-// next inspection, it is one that data do not decide.
+// tooLong ends an inspection when an expression takes too long to evaluate. In the next inspection,
+// that expression counts as unknown.
 type tooLong struct{}
 
 // isKnown reports whether data decide the value of an expression.
 func (at *sight) isKnown(e ir.Expr) bool { return at.ev.Knows(e, at) }
 
-// Shape is that of a variable. One of the nest has none here unless its value is known.
+// Shape returns the shape of a variable. For a variable of the nest, ok is false unless its value
+// is known.
 func (at *sight) Shape(v *ir.Var) (shape []int, ok bool) {
 	x := at.variable(v)
 	if x == nil {
@@ -43,7 +44,8 @@ func (at *sight) Shape(v *ir.Var) (shape []int, ok bool) {
 	return x.Shape, true
 }
 
-// Value is what data decide a variable to be; ok is false of those that units assign.
+// Value returns the value of a variable; ok is false unless data decide it. It is also false for
+// variables that units assign.
 func (at *sight) Value(v *ir.Var) (x lanes.Value, ok bool) {
 	u := at.variable(v)
 	if u == nil || at.isWatched(v) {
@@ -52,7 +54,7 @@ func (at *sight) Value(v *ir.Var) (x lanes.Value, ok bool) {
 	return at.valueOf(u)
 }
 
-// variable is a variable in scope; nil if there is none.
+// variable returns a variable in scope; nil if there is none.
 func (at *sight) variable(v *ir.Var) *Variable {
 	x := at.scope[v.ID]
 	if x == nil {
@@ -64,7 +66,7 @@ func (at *sight) variable(v *ir.Var) *Variable {
 	return x
 }
 
-// valueOf is what data decide a variable to be.
+// valueOf returns the value of a variable; ok is false unless data decide it.
 func (at *sight) valueOf(x *Variable) (v lanes.Value, ok bool) {
 	switch {
 	case x.Known != nil:
@@ -75,7 +77,7 @@ func (at *sight) valueOf(x *Variable) (v lanes.Value, ok bool) {
 	return v, false
 }
 
-// eval evaluates an expression that is known, see [known.Evaluator.Eval].
+// eval evaluates a known expression, see [known.Evaluator.Eval].
 func (at *sight) eval(e ir.Expr) lanes.Value {
 	v, err := at.ev.Eval(e, at.place())
 	if errors.Is(err, interp.ErrLong) {
@@ -87,22 +89,23 @@ func (at *sight) eval(e ir.Expr) lanes.Value {
 	return v
 }
 
-// place is where the present statement is evaluated.
+// place returns the context in which the current statement is evaluated.
 func (at *sight) place() *known.Place {
 	return &known.Place{Scope: at, Binding: at.out, Axis: at.axis, Operand: at.operand}
 }
 
-// shapes are those of the leaves of an expression; ok is false if data do not decide them.
+// shapes returns the shapes of the leaves of an expression; ok is false if data do not decide them.
 func (at *sight) shapes(e ir.Expr) (shapes [][]int, ok bool) {
 	place := at.place()
 	place.Scope = sized{at}
 	return at.ev.Shapes(e, place)
 }
 
-// sized are the variables in scope where sizes alone are asked for: all have one.
+// sized is the scope used to find sizes: here all variables have a shape, even if their values are
+// unknown.
 type sized struct{ *sight }
 
-// Shape is that of a variable.
+// Shape returns the shape of a variable.
 func (s sized) Shape(v *ir.Var) (shape []int, ok bool) {
 	x := s.variable(v)
 	if x == nil {
@@ -111,13 +114,13 @@ func (s sized) Shape(v *ir.Var) (shape []int, ok bool) {
 	return x.Shape, true
 }
 
-// around are the variables around a loop that is followed.
+// around is the scope of the variables around a loop whose integers are followed.
 type around struct {
 	variable func(v *ir.Var) *Variable
 	value    func(x *Variable) (lanes.Value, bool)
 }
 
-// Shape is that of a variable.
+// Shape returns the shape of a variable.
 func (a around) Shape(v *ir.Var) (shape []int, ok bool) {
 	x := a.variable(v)
 	if x == nil {
@@ -126,7 +129,7 @@ func (a around) Shape(v *ir.Var) (shape []int, ok bool) {
 	return x.Shape, true
 }
 
-// Value is what data decide a variable to be, as a whole.
+// Value returns the value of a whole variable; ok is false unless data decide it.
 func (a around) Value(v *ir.Var) (value lanes.Value, ok bool) {
 	x := a.variable(v)
 	if x == nil || x.Part {
@@ -135,17 +138,18 @@ func (a around) Value(v *ir.Var) (value lanes.Value, ok bool) {
 	return a.value(x)
 }
 
-// Excluded is nil: a loop is followed in all its iterations.
+// Excluded returns nil: a loop is followed in all its iterations.
 func (a around) Excluded(*plan.Axis) []bool { return nil }
 
-// Track finds the known values of the integers that the loop in the lanes of ax carries; number is
-// that of the iteration. If active is not nil, it is 1 in the iterations that there are.
+// Track finds the known values of the integers that a loop in the lanes of ax passes from iteration
+// to iteration. number is the number of the iteration. If active is not nil, it is 1 in the
+// iterations that run.
 func Track(ev *known.Evaluator, out Outside, ax *plan.Axis, lp *Loop, number lanes.Value, active *lanes.Value) []known.Tracked {
 	s := around{variable: out.Variable, value: func(x *Variable) (lanes.Value, bool) { return x.Value() }}
 	return ev.Follow(lp.followed(ax, number, active), s, out)
 }
 
-// lookInt is the value of a condition that data decide; ok is false of others.
+// lookInt returns the value of a condition; ok is false unless data decide it.
 func (at *sight) lookInt(e ir.Expr) (v lanes.Value, ok bool) {
 	if !at.isKnown(e) {
 		return v, false
@@ -154,8 +158,8 @@ func (at *sight) lookInt(e ir.Expr) (v lanes.Value, ok bool) {
 	return v, ok && v.Ints != nil
 }
 
-// passes runs fn and reports whether it came upon no mistake of the user: one in what
-// nobody may reach is reported when that is evaluated.
+// passes runs fn and reports whether it ran without a mistake of the user. A mistake in code that
+// may never run is reported when that code is evaluated.
 func (at *sight) passes(fn func()) (ok bool) {
 	axis, scope, operand := at.axis, at.scope, at.operand
 	defer func() {
@@ -171,9 +175,9 @@ func (at *sight) passes(fn func()) (ok bool) {
 	return true
 }
 
-// Ints, Elements, Excluded and OutOfRange are what indices are evaluated by, see [lanes.Evaluator].
+// Ints, Elements, Excluded and OutOfRange implement [lanes.Evaluator], which evaluates indices.
 
-// Ints are known ints.
+// Ints returns the value of known ints.
 func (at *sight) Ints(e ir.Expr) (v lanes.Value, ok bool) {
 	if !at.isKnown(e) {
 		return v, false
@@ -181,13 +185,13 @@ func (at *sight) Ints(e ir.Expr) (v lanes.Value, ok bool) {
 	return at.eval(e), true
 }
 
-// Elements is the number of elements of a value.
+// Elements returns the number of elements of a value.
 func (at *sight) Elements(e ir.Expr) int { return at.eval(e).Size() }
 
-// Excluded tells for every lane of an axis whether it is left out.
+// Excluded reports which lanes of an axis are excluded.
 func (at *sight) Excluded(ax *plan.Axis) []bool { return lanes.Excluded(at.masks, at.axis, ax) }
 
-// OutOfRange ends what is looked at.
+// OutOfRange ends the inspection with a mistake.
 func (at *sight) OutOfRange(_, _ lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	message, detail, fix := interp.IndexRange(first, size, dimension, what)
 	d := diag.Errorf(diag.IndexRange, ix.At, "%s", message)

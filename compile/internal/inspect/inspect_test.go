@@ -20,8 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// program is the surroundings of the loop that ends a test program. Data are known; other variables
-// have the sizes that the test declares.
+// program is the context of the loop that ends a test program. Data are known; other variables have
+// the sizes that the test declares.
 type program struct {
 	t    *testing.T
 	vars map[*ir.Var]*Variable
@@ -42,7 +42,7 @@ func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
 	return Inspect(p.ev, p, r), lp
 }
 
-// read makes a program of a text. Variables that are no data have size elements.
+// read makes a program from text and data. Variables other than data have size elements.
 func read(t *testing.T, text, values string, size int) *program {
 	t.Helper()
 	tree, list := lang.Parse(source.NewFile("test", text))
@@ -95,7 +95,7 @@ func read(t *testing.T, text, values string, size int) *program {
 	return p
 }
 
-// text prints a nest: units with their domains and the elements that they use, lane by lane.
+// text prints a nest: each unit with its domain and the elements that it uses, lane by lane.
 func text(f *Found) string {
 	var s strings.Builder
 	if f.Why != "" {
@@ -123,7 +123,8 @@ func text(f *Found) string {
 	return s.String()
 }
 
-// TestUnits checks the statements of a loop, their iterations and the elements that they use.
+// TestUnits checks the units found for a loop: their statements, their iterations and the elements
+// that they use.
 func TestUnits(t *testing.T) {
 	const head = `functions { int twice(int i) { int j = 0; for (k in 1:2) j += i; return j; } }
 data { int N; array[N] int o; array[N] int g; vector[N] y; }
@@ -183,22 +184,22 @@ for (n in 1:N) {
 	}
 }
 
-// instance is an execution of the statement of a line: in which iteration of the innermost loop
-// around it, all iterations counted in the order of the program.
+// instance is one execution of the statement in a line. iteration counts the iterations of the
+// innermost loop around it, over the whole run of the program.
 type instance struct{ line, iteration int }
 
-// drawnProgram is a random program of assignments to elements of v, one a line, in loops and
-// conditions on data, and what it does, run in the plainest way.
+// drawnProgram is a random program of assignments to elements of v, one per line, in loops and
+// conditions on data. It also records what happens when the program runs statement by statement.
 type drawnProgram struct {
 	rng   *rand.Rand
 	lines []string
 	g     []int       // data, 1 to 5
-	time  map[int]int // iterations of a loop so far, by its line
-	last  [6]instance // who wrote each element
+	time  map[int]int // by line of a loop: its iterations so far
+	last  [6]instance // by element: the last write
 	reads map[instance][]instance
 }
 
-// index is a random expression of loop variables, and what it is.
+// index returns a random index expression in loop variables, as text and as a function.
 func (d *drawnProgram) index(depth int) (string, func(env []int) int) {
 	k := d.rng.IntN(depth)
 	v := fmt.Sprintf("i%d", k)
@@ -285,7 +286,7 @@ func TestVersions(t *testing.T) {
 		if f.Why != "" {
 			t.Fatalf("%s\n%s", f.Why, text)
 		}
-		made := plan.Make(&f.Nest.Plan, p) // finds the versions, whether there is a plan or not
+		made := plan.Make(&f.Nest.Plan, p) // finds the versions even if there is no plan
 		at := func(u *plan.Unit, lane int32) instance {
 			if up := plan.UpTo(u.Domain, u.Loop.Axis); up != nil {
 				lane = up[lane]

@@ -14,12 +14,12 @@ import (
 type Loop struct {
 	Body ir.Stmt
 	Var  *ir.Var
-	Add  int64      // of a loop that counts: its variable is the number of the iteration plus Add
-	Over *Container // what the loop goes over the elements of; nil: it counts
+	Add  int64      // of a counting loop: its variable is the iteration number plus Add
+	Over *Container // container over whose elements the loop runs; nil: it counts
 }
 
-// element is the value of the loop's variable in the iterations with these numbers, counted from 1;
-// ok is false if data do not decide it.
+// element returns the value of the loop's variable in iterations with the given numbers, counted
+// from 1; ok is false if data do not decide it.
 func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	switch {
 	case lp.Over == nil:
@@ -31,14 +31,14 @@ func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	return lp.Over.Known.Gather(Items(shape, number)), true
 }
 
-// followed is the loop as its integers are followed, see [Track].
+// followed returns the loop in the form in which package known follows its integers, see [Track].
 func (lp *Loop) followed(ax *plan.Axis, number lanes.Value, active *lanes.Value) known.Loop {
 	counts, _ := lp.element(number)
 	return known.Loop{Body: lp.Body, Var: lp.Var, Axis: ax, Counts: counts, Active: active}
 }
 
-// Items is the access to the elements with these numbers, counted from 1, of a container whose
-// elements have that shape.
+// Items returns the access to elements of a container with the given shape. number has their
+// numbers, counted from 1.
 func Items(shape []int, number lanes.Value) lanes.Access {
 	acc := lanes.WholeOf(shape)
 	size := acc.Index.Size()
@@ -53,22 +53,22 @@ func Items(shape []int, number lanes.Value) lanes.Access {
 	return acc
 }
 
-// Way is a way to make a nest of a loop: which inner loops are fully unrolled, and which
-// conditionals are one unit.
+// Way is a way to make a nest from a loop: which inner loops are fully unrolled, and which
+// conditionals become one unit.
 type Way struct {
-	Unroll int  // inner loops of up to so many iterations are unrolled
-	Joined bool // conditionals on data that assign variables of the nest are one unit each
-	Steps  bool // inner loops whose steps depend on one another, as former plans found, are unrolled too
+	Unroll int  // inner loops of at most this many iterations are unrolled
+	Joined bool // each conditional on data that assigns variables of the nest is one unit
+	Steps  bool // also unroll inner loops whose steps depend on one another, as earlier plans found
 }
 
-// Ways are the ways to try, in their order. Way.Steps is for a loop over days within one over
-// countries, in which a day depends on sums over earlier days: its days are unrolled, while
-// countries and sums stay lanes.
+// Ways returns the ways to try, in order. Way.Steps is for a loop over days within a loop over
+// countries, if a day depends on sums over earlier days. The days are then unrolled, while
+// countries and sums remain lanes.
 func Ways() []Way {
 	return []Way{{Unroll: SmallLoop}, {Unroll: MediumLoop}, {Unroll: MediumLoop, Joined: true}, {Unroll: SmallLoop, Steps: true}, {Unroll: MaxUnits}}
 }
 
-// Request is what to inspect, and how.
+// Request says what to inspect, and how.
 type Request struct {
 	Loop    *Loop
 	Axis    *plan.Axis      // of its iterations
@@ -77,24 +77,24 @@ type Request struct {
 	Groups  lanes.Groups
 	Way     Way
 
-	// Across are inner loops that kept earlier plans from being a recurrence, Steps those of them
-	// whose iterations depend on one another through loops within.
+	// Across lists inner loops that kept earlier plans from being a recurrence. Steps lists those
+	// among them whose iterations depend on one another through loops within.
 	Across, Steps []ir.Stmt
 }
 
-// Nest is a loop, with the loops in its body whose iterations data decide, as a list of units: each
-// is a statement with the set of iterations that execute it (its domain). Nobody changes a Nest
-// after the inspection.
+// Nest is a loop as a list of units, together with the loops in its body whose iterations data
+// decide. A unit is a statement with the set of iterations that execute it (its domain). A Nest
+// does not change after the inspection.
 type Nest struct {
 	Plan       plan.Nest // in integers
 	Statements []*Statement
 	Used       []*Variable            // in the order of Plan.Variables
-	Loops      map[*plan.Loop]ir.Stmt // the root's body, and the loops within
+	Loops      map[*plan.Loop]ir.Stmt // bodies of the loops: of the root, and of the loops within
 	Tracked    []known.Tracked
 }
 
 // Statement is a unit with its statements: one, or several that must be evaluated together. A
-// conditional that parameters decide is together with the statements after it if it may jump.
+// conditional that parameters decide forms a unit with the statements after it if it may jump.
 type Statement struct {
 	*plan.Unit
 	Stmts    []ir.Stmt
@@ -105,23 +105,23 @@ type Statement struct {
 // Found is the result of an inspection.
 type Found struct {
 	Nest *Nest
-	// Why is the reason why the loop cannot be evaluated statement by statement, "" if it can.
-	// Mistake is set if the reason is a mistake of the user.
+	// Why is the reason why the loop cannot be evaluated statement by statement, or "". Mistake is
+	// set if that is a mistake of the user.
 	Why     string
 	Mistake *diag.Diagnostic
-	// Last is the number of iterations after which data end the loop, 0 if they do not.
+	// Last is the number of iterations after which data end the loop early; 0 if they do not.
 	Last int
 
 	// See Foresees.
 	way        Way
 	iterations int   // of the loop
 	stepped    bool  // an inner loop was unrolled because of Request.Steps
-	joins      bool  // Way.Joined makes a difference to a conditional
-	least      int64 // the smallest number of iterations of an inner loop that was not unrolled; 0: there is none
+	joins      bool  // Way.Joined matters for some conditional
+	least      int64 // least number of iterations of an inner loop that was not unrolled; 0: none
 }
 
-// Foresees reports whether an inspection in another way, which unrolls no fewer loops, would find
-// the same. across: Request.Across is not empty.
+// Foresees reports whether an inspection in another way, which unrolls at least as many loops,
+// would find the same. across means that Request.Across is not empty.
 func (f *Found) Foresees(w Way, across bool) bool {
 	joins := f.joins || f.iterations > SmallUnrolled && across
 	return !f.stepped && !w.Steps && (f.way.Joined == w.Joined || !joins) && (f.least == 0 || f.least > int64(w.Unroll))
@@ -133,43 +133,43 @@ type inspection struct {
 	rec *recorder
 
 	inOrder []ir.Stmt // loops to unroll because of Way.Steps
-	decided []*ir.If  // conditionals on data, which may jump, around the statement
+	decided []*ir.If  // conditionals on data, which may jump, around the current statement
 }
 
-// recorder notes what units use.
+// recorder records what units use.
 type recorder struct {
 	at *sight
 	*Found
 
 	nest   *Nest
-	loop   *plan.Loop // innermost around the present statement
+	loop   *plan.Loop // innermost loop around the current statement
 	used   map[*Variable]*plan.Variable
-	ragged bool // the sizes in the unit differ between iterations
-	again  bool // something was found that matters to an earlier statement
+	ragged bool // sizes in the unit differ between iterations
+	again  bool // a finding affects an earlier statement
 }
 
-// sight is what is known at the present statement.
+// sight is what is known at the current statement.
 type sight struct {
 	ev  *known.Evaluator
 	out Outside
 
 	axis    *plan.Axis
-	masks   []lanes.Mask // conditions on data around, in a compound unit
+	masks   []lanes.Mask // conditions on data around the statement, in a compound unit
 	scope   Scope
 	operand *lanes.Value // ir.Operand
-	code    lanes.Value  // the static.Signal in each lane, where the last statements ended in several ways
+	code    lanes.Value  // the static.Signal in each lane, if the last statements ended in several ways
 
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest
 	known    findings
 }
 
-// findings are what one inspection of a loop tells the next one.
+// findings are passed from one inspection of a loop to the next.
 type findings struct {
 	unknown  map[*ir.Var]bool   // integers that data do not decide everywhere
 	compound map[ir.Stmt]bool   // statements that are one unit, as parameters decide what in them is run
-	groups   lanes.Groups       // iterations by the sizes of what they declare
-	written  map[*ir.For]*ir.If // inner loops to unroll as conditionals, with one iteration of each
+	groups   lanes.Groups       // groups of iterations that declare variables of the same sizes
+	written  map[*ir.For]*ir.If // inner loops to unroll as conditionals; one iteration of each
 }
 
 // inLanes runs fn in the lanes of an axis.
@@ -186,19 +186,19 @@ func (rc *recorder) refuse(why string) {
 	}
 }
 
-// lose notes that data do not decide an integer.
+// lose records that data do not decide an integer.
 func (rc *recorder) lose(v *ir.Var) {
 	rc.at.known.unknown[v] = true
 	rc.again = true
 }
 
-// compound notes that a statement is one unit.
+// compound records that a statement is one unit.
 func (rc *recorder) compound(s ir.Stmt) {
 	rc.at.known.compound[s] = true
 	rc.again = true
 }
 
-// tracks reports whether a variable is among those that are followed.
+// tracks reports whether a variable is in a list of followed ones.
 func tracks(list []known.Tracked, v *ir.Var) bool {
 	return slices.ContainsFunc(list, func(t known.Tracked) bool { return t.Var == v })
 }

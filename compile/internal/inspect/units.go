@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// The inspector: the units of a nest, and over which iterations they run.
+// This file: the inspector, which finds the units of a nest and the iterations in which they run.
 
 // Inspect finds the units of a loop.
 func Inspect(ev *known.Evaluator, out Outside, r Request) *Found {
@@ -173,8 +173,8 @@ func (in *inspection) stmts(list []ir.Stmt) static.Signal {
 	}, in.at.onlyIf)
 }
 
-// conditional inspects a conditional; done tells that rest, the statements after
-// it, has been inspected too.
+// conditional inspects a conditional. done reports that it also inspected rest, the statements
+// after the conditional.
 func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, done bool) {
 	whole := in.at.known.compound[s]
 	if !whole && in.binds(s) {
@@ -191,7 +191,7 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, 
 		switch {
 		case static.Leaves(s) || slices.ContainsFunc(rest, static.Leaves):
 			in.jumpsOut()
-		case len(in.decided) > 0: // the statements after that one are skipped too
+		case len(in.decided) > 0: // it also skips the statements after the outer conditional
 			in.rec.compound(in.decided[0])
 		}
 		in.rec.leaf(s, rest)
@@ -207,9 +207,8 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, 
 	return in.at.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
 }
 
-// repeats reports whether a statement has a loop of many iterations, whose number differs between
-// lanes. As a part of the steps of a recurrence it would have as many iterations in each step as in
-// the longest one.
+// repeats reports whether a statement has a loop of many iterations whose number differs between
+// lanes. In the steps of a recurrence, each step would have as many iterations as the longest loop.
 func (in *inspection) repeats(s ir.Stmt) bool {
 	for s := range ir.Stmts(s) {
 		f, ok := s.(*ir.For)
@@ -231,7 +230,7 @@ func (in *inspection) repeats(s ir.Stmt) bool {
 	return false
 }
 
-// jumpsOut notes that parameters may end the innermost loop.
+// jumpsOut records that parameters may end the innermost loop.
 func (in *inspection) jumpsOut() {
 	if in.rec.loop.Parent == nil {
 		in.rec.refuse(Jumps)
@@ -268,7 +267,8 @@ func (in *inspection) forLoop(s *ir.For) {
 }
 
 // writtenOut unrolls a loop whose number of iterations differs between lanes: each iteration
-// becomes a conditional. It reports false if that is not wanted, or there would be too many.
+// becomes a conditional. It returns false if findings.written does not ask for that, or if there
+// would be too many iterations.
 func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	it := in.at.known.written[s]
 	if it == nil {
@@ -294,8 +294,8 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	return true
 }
 
-// iterationOf is one iteration of a loop as a conditional, which does nothing beyond the loop's
-// end.
+// iterationOf returns one iteration of a loop as a conditional, which does nothing beyond the
+// loop's end.
 func iterationOf(s *ir.For) *ir.If {
 	i := &ir.VarRef{Typed: ir.Typed{At: s.Span(), Ty: types.IntType}, Var: s.Var}
 	ints := []types.Type{types.IntType, types.IntType}
@@ -384,7 +384,7 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 		in.at.bindVar(lp, i)
 		in.stmt(lp.Body)
 	})
-	in.at.scope = scope // all that the body assigns and data decide is followed
+	in.at.scope = scope // everything that the body assigns and data decide is followed
 	for _, t := range list {
 		x := in.at.variable(t.Var)
 		in.at.setKnown(x, lanes.WholeOf(x.Shape), t.Final)
@@ -424,7 +424,7 @@ func (in *inspection) while(s *ir.While, trip int) {
 	}
 }
 
-// readsWatched reports whether an expression reads what units assign.
+// readsWatched reports whether an expression reads variables that units assign.
 func (rc *recorder) readsWatched(e ir.Expr) bool {
 	for v := range ir.Vars(e) {
 		if rc.at.isWatched(v) {
@@ -436,19 +436,19 @@ func (rc *recorder) readsWatched(e ir.Expr) bool {
 
 // ---- variables ----
 
-// followed drops the integers that an earlier inspection lost.
+// followed returns the list without integers that an earlier inspection lost.
 func (in *inspection) followed(list []known.Tracked) []known.Tracked {
 	return slices.DeleteFunc(list, func(t known.Tracked) bool { return in.at.known.unknown[t.Var] })
 }
 
-// privatise gives the present iteration its own tracked variables.
+// privatise gives the current iteration its own tracked variables.
 func (at *sight) privatise(list []known.Tracked) {
 	for _, t := range list {
 		at.scope = at.scope.with(&Variable{Var: t.Var, Shape: t.Start.Shape, Home: at.axis, Known: &t.Start})
 	}
 }
 
-// bindVar gives the variable of a loop its value in iterations of these numbers.
+// bindVar gives the variable of a loop its value in the iterations with the given numbers.
 func (at *sight) bindVar(lp *Loop, number lanes.Value) {
 	x := &Variable{Var: lp.Var, Home: at.axis}
 	if lp.Over != nil {
@@ -460,7 +460,7 @@ func (at *sight) bindVar(lp *Loop, number lanes.Value) {
 	at.scope = at.scope.with(x)
 }
 
-// setKnown assigns v to elements of a known integer: that makes a new variable.
+// setKnown assigns v to elements of a known integer. This makes a new variable.
 func (at *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 	x := *old
 	x.Cell, x.Value, x.Copy, x.Part = nil, nil, nil, false
@@ -477,7 +477,7 @@ func (at *sight) setKnown(old *Variable, acc lanes.Access, v lanes.Value) {
 	at.scope = at.scope.with(&x)
 }
 
-// newVariable makes the variable of a declaration.
+// newVariable makes a variable for a declaration.
 func (at *sight) newVariable(v *ir.Var, shape []int) *Variable {
 	x := &Variable{Var: v, Shape: shape, Home: at.axis}
 	if !at.isWatched(v) {
@@ -514,7 +514,7 @@ func (in *inspection) declare(s *ir.Declare) {
 	}
 }
 
-// shape is that of a declared variable.
+// shape returns the shape of a declared variable.
 func (at *sight) shape(v *ir.Var) []int {
 	shape, wrong := interp.Shape(v, func(k int) int64 {
 		n := at.eval(v.Sizes[k])
@@ -530,7 +530,7 @@ func (at *sight) shape(v *ir.Var) []int {
 	return shape
 }
 
-// fits fails unless a value has the shape of what it is assigned to.
+// fits fails unless a value has the shape of the variable that it is assigned to.
 func fits(at source.Span, name string, want, got []int) {
 	if !slices.Equal(want, got) {
 		fail(at, diag.SizeMismatch, fmt.Sprintf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)),
@@ -575,7 +575,7 @@ func (in *inspection) assign(s *ir.Assign) {
 	}
 }
 
-// assignKnown assigns a known integer; ok is false if it is not known after all.
+// assignKnown assigns a known integer; ok is false if the value turns out to be unknown.
 func (in *inspection) assignKnown(s *ir.Assign) (ok bool) {
 	x := in.at.variable(s.Var)
 	was, ok := in.at.valueOf(x)
@@ -652,7 +652,7 @@ func (at *sight) choose(cond lanes.Value, then, els func() static.Signal) (union
 	return union
 }
 
-// onlyIf runs rest where statements that ended with sig did so by one of the ways in on.
+// onlyIf runs rest where statements that ended with sig did so in one of the ways in on.
 func (at *sight) onlyIf(sig, on static.Signal, rest func() static.Signal) static.Signal {
 	if sig&^on == 0 {
 		return rest()

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// isWatched reports whether units assign a variable. Others are read only, or are integers that
-// data decide.
+// isWatched reports whether units assign a variable. Other variables are only read, or are integers
+// that data decide.
 func (at *sight) isWatched(v *ir.Var) bool {
 	if !at.declared[v] && !at.assigned[v] {
 		return false
@@ -21,7 +21,8 @@ func (at *sight) isWatched(v *ir.Var) bool {
 	return v.Type.Kind != types.Int || at.known.unknown[v]
 }
 
-// leaf adds a unit: a statement, with those after it that must be evaluated together with it.
+// leaf adds a unit: a statement, with the statements after it that must be evaluated together with
+// it.
 func (rc *recorder) leaf(s ir.Stmt, rest []ir.Stmt) {
 	u := &Statement{Stmts: append([]ir.Stmt{s}, rest...), Scope: rc.at.scope, Unit: &plan.Unit{ID: len(rc.nest.Statements), Domain: rc.at.axis, Loop: rc.loop}}
 	rc.nest.Statements = append(rc.nest.Statements, u)
@@ -30,7 +31,7 @@ func (rc *recorder) leaf(s ir.Stmt, rest []ir.Stmt) {
 	rc.unit(u)
 }
 
-// history is a variable as the plan sees it.
+// history returns the variable in the form that the plan uses.
 func (rc *recorder) history(x *Variable) *plan.Variable {
 	h := rc.used[x]
 	if h == nil {
@@ -81,7 +82,7 @@ func (rc *recorder) unit(u *Statement) {
 	}
 }
 
-// within notes what the statements of a compound unit use. In such a unit, variables that they
+// within records what the statements of a compound unit use. In such a unit, variables that they
 // assign and variables of their loops have no known values.
 func (rc *recorder) within(s ir.Stmt) {
 	vars := static.VariablesOf(s)
@@ -118,8 +119,8 @@ func (rc *recorder) within(s ir.Stmt) {
 	})
 }
 
-// withinStmt notes what one statement of a compound unit uses, while variables local to the unit
-// are hidden. The sides of a condition that data decide leave out iterations.
+// withinStmt records what one statement of a compound unit uses, while variables local to the unit
+// are hidden. The sides of a condition that data decide exclude iterations.
 func (rc *recorder) withinStmt(s ir.Stmt) {
 	if a, ok := s.(*ir.Assign); ok && rc.at.isWatched(a.Var) {
 		rc.assigns(a)
@@ -155,8 +156,8 @@ func (rc *recorder) withinStmt(s ir.Stmt) {
 	}
 }
 
-// sizes makes sure that an expression makes values of one size in all iterations. It does not look
-// at expressions within it.
+// sizes checks that an expression makes values of the same size in all iterations. It does not
+// check its subexpressions.
 func (rc *recorder) sizes(e ir.Node) {
 	switch e := e.(type) {
 	case *ir.Call:
@@ -180,8 +181,8 @@ func (rc *recorder) sizes(e ir.Node) {
 	}
 }
 
-// slice makes sure that a slice with these bounds, of which either may be nil, has the
-// same size in all iterations.
+// slice checks that a slice has the same size in all iterations. first and last are its bounds; nil
+// means the bound of the dimension.
 func (rc *recorder) slice(first, last ir.Expr) {
 	from, to, ok := lanes.Int(1), lanes.Int(math.MaxInt32), true // any end is as good: it is the same in all
 	if first != nil {
@@ -197,7 +198,7 @@ func (rc *recorder) slice(first, last ir.Expr) {
 	}
 }
 
-// size makes sure that a size is the same in all iterations.
+// size checks that a size is the same in all iterations.
 func (rc *recorder) size(e ir.Expr) {
 	v, ok := rc.at.lookInt(e)
 	switch n := v.Size(); {
@@ -215,15 +216,15 @@ func (rc *recorder) size(e ir.Expr) {
 	}
 }
 
-// unknownSize refuses the loop because of a size that is not known. In a compound unit in which no
-// size differs between iterations, the size may become known when it is evaluated.
+// unknownSize refuses the loop because a size is not known. It does not refuse it in a compound
+// unit whose sizes agree in all iterations: there the size may become known during evaluation.
 func (rc *recorder) unknownSize() {
 	if k := len(rc.nest.Statements); rc.ragged || k > 0 && !rc.nest.Statements[k-1].Compound {
 		rc.refuse(unknownSize)
 	}
 }
 
-// hiding runs fn while nothing is known of the variables in local.
+// hiding runs fn while the values of the variables in local are hidden.
 func (at *sight) hiding(local map[*ir.Var]bool, fn func()) {
 	scope := at.scope
 	at.scope = slices.Clone(scope)
@@ -234,7 +235,7 @@ func (at *sight) hiding(local map[*ir.Var]bool, fn func()) {
 	at.scope = scope
 }
 
-// assigns notes what an assignment to a variable of the nest uses.
+// assigns records what an assignment to a variable of the nest uses.
 func (rc *recorder) assigns(s *ir.Assign) {
 	for _, ix := range s.Indices {
 		rc.uses(ix.A)
@@ -252,7 +253,7 @@ func (rc *recorder) assigns(s *ir.Assign) {
 	}
 }
 
-// uses notes the reads of an expression.
+// uses records the reads of an expression.
 func (rc *recorder) uses(e ir.Expr) {
 	ir.Inspect(e, func(e ir.Node) bool {
 		rc.sizes(e)
@@ -298,7 +299,7 @@ func (rc *recorder) uses(e ir.Expr) {
 	})
 }
 
-// guarded notes the reads of x && y or x || y: those of y only in the lanes that evaluate it.
+// guarded records the reads of x && y or x || y; y is read only in the lanes that evaluate it.
 func (rc *recorder) guarded(x, y ir.Expr, and bool) {
 	rc.uses(x)
 	c, ok := rc.at.lookInt(x)
@@ -313,7 +314,7 @@ func (rc *recorder) guarded(x, y ir.Expr, and bool) {
 	rc.at.choose(c, open, shut)
 }
 
-// touch notes a use of a variable.
+// touch records a use of a variable.
 func (rc *recorder) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 	x := rc.at.variable(v)
 	if x == nil || rc.Why != "" || !rc.at.isWatched(v) {
@@ -330,7 +331,7 @@ func (rc *recorder) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 		}
 	}
 	if x.Copy != nil {
-		if x.Part { // its elements are all that is used
+		if x.Part { // the copy has only the elements that are used
 			t.Some, acc = false, lanes.WholeOf(x.Copy.Shape)
 		}
 		x = x.Copy
@@ -352,8 +353,8 @@ func (rc *recorder) touch(v *ir.Var, indices []ir.Index, how plan.Use) {
 	add(how)
 }
 
-// elements are those that indices select; ok is false if the indices are not known, or out of
-// range.
+// elements returns the elements that indices select; ok is false if the indices are unknown or out
+// of range.
 func (rc *recorder) elements(x *Variable, indices []ir.Index) (acc lanes.Access, ok bool) {
 	for _, ix := range indices {
 		if ix.A != nil && !rc.at.isKnown(ix.A) || ix.B != nil && !rc.at.isKnown(ix.B) || ix.After != nil && !rc.at.isKnown(ix.After) {

@@ -1,4 +1,4 @@
-// Package known evaluates everything that data decide, before graphs are built: expressions in all
+// Package known evaluates all values that data decide, before graphs are built: expressions in all
 // lanes of a loop, integers that loops change, and the sizes of values that depend on parameters.
 // It is the only evaluator of known integers; inspection and emission both use it.
 //

@@ -24,7 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// scope has variables by their names. What it does not have is not known, but has a shape.
+// scope has variables by name. Variables that are missing here are not known but have a shape.
 type scope struct {
 	vars   map[string]lanes.Value
 	shapes map[string][]int
@@ -65,7 +65,7 @@ func evaluators(prog *ir.Program) *known.Evaluators {
 	return known.NewEvaluators(prog, static.NewFunctions(), interp.Options{}, nil)
 }
 
-// plainly are the generated quantities by the plain interpreter.
+// plainly returns the generated quantities that the plain interpreter computes.
 func plainly(t *testing.T, prog *ir.Program, vars map[string]any) ([]float64, error) {
 	t.Helper()
 	text, err := json.Marshal(vars)
@@ -92,7 +92,7 @@ const functions = `functions {
 }
 `
 
-// expressions makes int expressions of ints a, b and n, and an array v.
+// expressions draws int expressions in the ints a, b and n and the array v.
 type expressions struct{ *rand.Rand }
 
 func (g expressions) pick(list ...string) string { return list[g.IntN(len(list))] }
@@ -145,7 +145,8 @@ func (g expressions) array(depth int) string {
 	return x
 }
 
-// theirs is the error of the plain interpreter, ours ours: that of arithmetic has the same words.
+// sameError reports whether both evaluators give an error or neither does. Errors of arithmetic
+// must have the same text.
 func sameError(ours, theirs error) bool {
 	d, mistake := known.Diagnostic(ours)
 	if theirs == nil || !mistake {
@@ -299,7 +300,7 @@ generated quantities { array[N] int start; array[2, N] int second; array[3] int 
 	}
 }
 
-// measured is the expression whose sizes are the last generated quantity.
+// measured returns the expression whose sizes are the last generated quantity.
 func measured(prog *ir.Program) (e ir.Expr) {
 	ir.Inspect(prog.GeneratedQuantities[len(prog.GeneratedQuantities)-1], func(n ir.Node) bool {
 		if c, ok := n.(*ir.Call); ok && e == nil && static.FuncOf(c).OfShape != nil {
@@ -357,7 +358,7 @@ generated quantities { vector[6] x = rep_vector(0.5, 6); matrix[3, 2] m = rep_ma
 			}
 		}
 	}
-	// In lanes in which sizes differ, there is none.
+	// If sizes differ between lanes, there is no shape.
 	prog := compiled(t, fmt.Sprintf(head, 1, "{size(first(x, n))}"))
 	ax := &plan.Axis{N: 2, Up: []int32{0, 0}}
 	s := scope{vars: map[string]lanes.Value{"n": {Axis: ax, Ints: []int64{1, 2}}}, shapes: map[string][]int{"x": {6}}}

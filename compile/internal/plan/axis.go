@@ -48,8 +48,8 @@ func (a *Axis) LanesOf(to *Axis) []int32 {
 	return m
 }
 
-// Iterations is the number of iterations per lane of the loop around, if it is the same in all
-// lanes. Otherwise it is the total number.
+// Iterations returns the number of iterations per lane of the enclosing loop, if it is the same in
+// all lanes. Otherwise it returns the total number.
 func (a *Axis) Iterations() int {
 	if a.Parent == nil || a.Parent.N == 0 || a.N%a.Parent.N != 0 {
 		return a.N

@@ -1,6 +1,6 @@
 // Package plan schedules the statements of a loop: it decides their order and the way to evaluate
-// them. It works on integers only: no program, no graph, no values. The terms are those of the
-// polyhedral model.
+// them. It works on integers only and knows no programs, graphs or values. The terms are those of
+// the polyhedral model.
 //
 //	axis.go        Axis: the iterations over which values vary, as lanes
 //	nest.go        Nest: the statements of a loop, their iterations, the elements that they use
@@ -18,7 +18,10 @@
 // [History.Origins] finds the version.
 //
 // The order of [Plan.Groups] writes every version before a read sees it. A group is one of three:
-// one unit in lanes, over its domain; units that only add to one variable, whose partial sums no
-// statement reads; or units that depend on one another in a regular pattern, a recurrence. If none
-// of these works, [Plan.Why] is the reason.
+//
+//   - one unit in lanes, over its domain;
+//   - units that only add to one variable, whose partial sums no statement reads;
+//   - a recurrence: units that depend on one another in a regular pattern.
+//
+// If a loop cannot be divided into such groups, [Plan.Why] is the reason.
 package plan

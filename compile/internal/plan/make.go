@@ -8,8 +8,8 @@ const (
 	// the copies of whole variables that units work on.
 	MaxHistory = 1 << 28
 
-	// maxFollowed bounds the elements of a variable written in the nest that a unit reads in all
-	// its iterations. Each takes 16 bytes, 256 MB in total.
+	// maxFollowed bounds the number of elements of a variable that a unit reads in all its
+	// iterations, if the nest writes the variable. Each takes 16 bytes, 256 MB in total.
 	maxFollowed = 1 << 24
 
 	// maxLevelled bounds the elements read by units whose iterations Levels analyses. Without it,
@@ -28,7 +28,7 @@ type Plan struct {
 	Tangled       []*Unit
 	Across, Steps []*Loop
 
-	// Taken is the memory that the plan takes, in bytes.
+	// Taken is the memory used by the plan, in bytes.
 	Taken int64
 
 	Histories []*History // by Variable.ID
@@ -64,8 +64,8 @@ type planner struct {
 }
 
 // Make plans a nest. A unit depends on another if it may read a value that the other writes.
-// Strongly connected components of this relation are evaluated together, everything else in lanes.
-// Where dependences leave the order open, it is that of the program.
+// Strongly connected components of this relation are evaluated together, all other units in lanes.
+// Where dependences leave the order open, program order is kept.
 func Make(n *Nest, m Memory) *Plan {
 	p := &planner{n, &Plan{memory: m, time: make([][]int64, len(n.Units)), touches: make([][]Touch, len(n.Units))}}
 	used := m.Used()
@@ -298,8 +298,8 @@ func (p *planner) group() (why string) {
 	return ""
 }
 
-// dependences lists for every unit the units that may read values it writes, judged by variables.
-// For pairs for which closely is true, it compares elements.
+// dependences lists, for every unit, the units that may read values that it writes. It compares
+// variables and, for pairs for which closely is true, elements.
 func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 	next := make([][]int, len(p.Units))
 	edge := func(a, b *Unit) { // edges to the same b are found consecutively

@@ -14,7 +14,7 @@ type Nest struct {
 type Memory interface {
 	// Reserve asks for an array with these sizes, whose elements have a size in bytes.
 	Reserve(bytes int, sizes ...int)
-	// Used is the number of bytes in use; Back sets it back to an earlier number.
+	// Used returns the number of bytes in use. Back resets it to an earlier number.
 	Used() int64
 	Back(used int64)
 }
@@ -36,7 +36,7 @@ type Variable struct {
 	all []int32 // all elements, made on first use
 }
 
-// Whole returns the access to all elements, for the maker of the nest. Such accesses share their
+// Whole returns the access to all elements, for the maker of the nest. Such accesses share one
 // list.
 func (v *Variable) Whole() Access {
 	v.all = v.every()
@@ -55,7 +55,7 @@ func (v *Variable) every() []int32 {
 	return all
 }
 
-// Total is the number of elements over the lanes of the home.
+// Total returns the number of elements over all lanes of the home.
 func (v *Variable) Total() int { return v.Size * Lanes(v.Home) }
 
 // elements returns the elements of an access in the lanes of ax: a base per lane, and the offsets
@@ -88,8 +88,8 @@ func (l *Loop) around(in *Loop) bool {
 	return in != nil
 }
 
-// Unit is a statement of a nest. It may consist of several statements that control flow by
-// parameters holds together.
+// Unit is a statement of a nest. It consists of several statements if control flow that parameters
+// decide binds them together.
 type Unit struct {
 	ID      int   // index in program order
 	Domain  *Axis // the iterations that execute it

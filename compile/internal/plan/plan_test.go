@@ -8,21 +8,22 @@ import (
 	"testing"
 )
 
-// The nests of this file are drawn at random, and evaluated a second time in the plainest way:
-// iteration by iteration, in the order of the program, each element remembering who wrote it.
+// The nests of this file are drawn at random. They are also evaluated in the simplest way:
+// iteration by iteration, in program order, recording the last write of each element.
 
-// source is who wrote an element: a unit in a lane, at a position of what it writes.
+// source identifies the write of an element: a unit, its lane, and the position in the value that
+// it writes.
 type source struct{ unit, lane, pos int }
 
 var nobody = source{-1, 0, 0}
 
-// drawn is a nest with what its units are known to do.
+// drawn is a nest with the sources that its reads see in program order.
 type drawn struct {
 	*Nest
 	rng  *rand.Rand
 	plan *Plan
 
-	seen map[[3]int][]source // by unit, touch and lane: what the positions of a read see
+	seen map[[3]int][]source // by unit, touch and lane: the source of each position of a read
 	last map[*Variable][]source
 }
 
@@ -44,7 +45,7 @@ func drawNest(rng *rand.Rand) *drawn {
 			}
 		}
 		ax.N = len(ax.Up)
-		if ax.N == 0 { // a loop that has no iterations is not part of a nest
+		if ax.N == 0 { // a loop without iterations is not part of a nest
 			continue
 		}
 		l := &Loop{Axis: ax, Parent: in}
@@ -62,7 +63,7 @@ func drawNest(rng *rand.Rand) *drawn {
 	for range 1 + rng.IntN(6) {
 		d.unit(loops[rng.IntN(len(loops))])
 	}
-	// In the order of the program: as bodies are walked.
+	// Number the units in program order.
 	d.Units = nil
 	var walk func(l *Loop)
 	walk = func(l *Loop) {
@@ -80,7 +81,7 @@ func drawNest(rng *rand.Rand) *drawn {
 	return d
 }
 
-// unit adds a unit to a loop: some reads, and mostly a write.
+// unit adds a unit to a loop: some reads and, mostly, a write.
 func (d *drawn) unit(l *Loop) {
 	u := &Unit{Loop: l, Domain: l.Axis, Compound: d.rng.IntN(6) == 0}
 	if d.rng.IntN(3) == 0 {
@@ -119,8 +120,8 @@ func (d *drawn) unit(l *Loop) {
 	l.Body = slices.Insert(l.Body, at, Node(u))
 }
 
-// access draws an access that is often one of a recurrence: the number of the lane, or so many
-// before it.
+// access draws an access that often makes a recurrence: to the element of the lane, or of a fixed
+// number of lanes before.
 func (d *drawn) access(v *Variable, u *Unit) Access {
 	width := 1 + d.rng.IntN(v.Size)
 	start := d.rng.IntN(v.Size - width + 1)
@@ -151,7 +152,8 @@ func (d *drawn) access(v *Variable, u *Unit) Access {
 	return a
 }
 
-// elements are the elements of an access in a lane of the domain, in all of the variable's content.
+// elements returns the elements of an access in a lane of the domain, as positions in the
+// variable's whole content.
 func elements(a Access, v *Variable, domain *Axis, lane int) []int {
 	up := func(to *Axis) int {
 		if m := domain.LanesOf(to); m != nil {
@@ -205,7 +207,7 @@ func (d *drawn) run() {
 	}
 }
 
-// execute is a unit in one lane: it reads, then it writes. What works on a copy of a variable
+// execute runs a unit in one lane: it reads, then writes. A unit that works on a copy of a variable
 // writes all of it.
 func (d *drawn) execute(u *Unit, lane int) {
 	for k, t := range u.Touches {
@@ -237,7 +239,7 @@ func (d *drawn) execute(u *Unit, lane int) {
 	}
 }
 
-// of is the source of an origin.
+// of returns the source of an origin.
 func of(o Origin) source {
 	if o.Write == nil {
 		return nobody
@@ -246,7 +248,7 @@ func of(o Origin) source {
 	return source{o.Write.Unit.ID, int(o.Pos) / width, int(o.Pos) % width}
 }
 
-// unbounded is memory without bounds.
+// unbounded implements Memory without bounds.
 type unbounded struct{}
 
 func (unbounded) Reserve(int, ...int) {}
@@ -329,7 +331,7 @@ func (d *drawn) checkOrigins(fail func(string, ...any)) {
 	}
 }
 
-// checkOrder checks that what a read sees has been evaluated before it.
+// checkOrder checks that every version has been written before a read sees it.
 func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, ...any)) {
 	group := slices.Repeat([]int{-1}, len(d.Units))
 	for k, g := range plan.Groups {
@@ -354,9 +356,9 @@ func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, 
 	}
 	for _, u := range d.Units {
 		g := plan.Groups[group[u.ID]]
-		for k, t := range plan.touches[u.ID] { // those that planning has added too
+		for k, t := range plan.touches[u.ID] { // including touches that planning added
 			v := plan.of(t)
-			steps := map[int]source{} // by position: who wrote it, so many lanes before
+			steps := map[int]source{} // by position: its source, relative to the lane
 			if t.How != Reads || v.Sum || len(v.Writes) == 0 {
 				continue
 			}
@@ -371,7 +373,8 @@ func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, 
 				case group[from.unit] > group[u.ID]:
 					fail("unit %d sees %v, which is evaluated later", u.ID, from)
 				case plan.Groups[group[from.unit]].Kind == Sum && !same:
-					// All additions of the sum, or none: the version is the last of its run.
+					// A read sees all additions of a sum or none: its version is the last of its
+					// run.
 					if !d.completes(v, o, plan.Groups[group[from.unit]].Units) {
 						fail("unit %d sees %v, an addition that others follow", u.ID, from)
 					}

@@ -15,11 +15,11 @@ type History struct {
 	Writes []*Write // by unit, in program order
 	Sum    bool     // units only add to it: their order does not matter
 
-	// Either every iteration of the declaration's domain has its own elements, and the units that
-	// write them have exactly that domain. Then the order of the units alone determines the last
-	// write …
+	// There are two cases. If Private, every iteration of the declaration's domain has its own
+	// elements, and the units that write them have exactly that domain. The order of the units
+	// alone then determines the last write.
 	Private bool
-	// … or versions[starts[e]:starts[e+1]] are the versions of element e, in program order.
+	// Otherwise versions[starts[e]:starts[e+1]] are the versions of element e, in program order.
 	starts   []int32
 	versions []version
 }
@@ -43,8 +43,8 @@ type Write struct {
 	// copy.
 	Apart bool
 
-	// For a sum: the sum that each position is part of, and the number of sums. A sum is a run of
-	// additions to one element without another write in between.
+	// For a sum, Slot has the sum that each position is part of, and Runs the number of sums. A sum
+	// is a run of additions to one element without another write in between.
 	Slot []int32
 	Runs int
 }
@@ -118,7 +118,8 @@ func (w *Write) out() []bool {
 	return w.Unit.Touches[w.First].Access.outIn(w.Unit.Domain)
 }
 
-// before finds the version of an element that a read at a time sees; ok is false if there is none.
+// before returns the version of an element that a read at a given time sees; ok is false if there
+// is none.
 func (v *History) before(elem int32, time int64) (seen version, ok bool) {
 	list := v.versions[v.starts[elem]:v.starts[elem+1]]
 	k := len(list)
