@@ -7,14 +7,15 @@ import (
 	"math"
 )
 
-// Adapted is what another run of the same model can start from: the result of a chain's warm-up,
-// and where the chain has ended. In JSON it has the keys of the files that CmdStan writes with
-// save_metric, so that these can be read too: stepsize, metric_type, inv_metric; and position.
+// Adapted is the result of a chain's warm-up and the chain's last position. Another run of the same
+// model can start from it. In JSON it has the keys of the files that CmdStan writes with
+// save_metric (stepsize, metric_type, inv_metric), so that these can be read too, and the key
+// position.
 type Adapted struct {
 	StepSize float64 // 0: not known
 	Metric   Metric  // without a Kind: not known, or not constant
 
-	// Recentring is the coordinates that Metric belongs to: the evidence of [Recentring], four
+	// Recentring is the evidence of the coordinates that Metric belongs to, see [Recentring]: four
 	// numbers for each group-level term; nil: the model's own coordinates.
 	Recentring []float64
 	Position   []float64 // unconstrained; nil: not known
@@ -134,7 +135,7 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Adapted returns, for each chain, what another run can start from.
+// Adapted returns, for each chain, the state from which another run can start.
 func (r Report) Adapted() []Adapted {
 	out := make([]Adapted, len(r.Chains))
 	for i, c := range r.Chains {
@@ -144,7 +145,7 @@ func (r Report) Adapted() []Adapted {
 }
 
 // ParseAdapted reads a file in JSON: either {"chains": [...]} with an Adapted per chain, as the
-// command ppl run leaves it in its output folder, or a single one, such as a metric alone:
+// command ppl run writes it to its output folder, or a single one, such as only a metric:
 // {"inv_metric": [0.1, 2.5]}. path is used in messages.
 func ParseAdapted(path string, text []byte) ([]Adapted, error) {
 	var file struct {

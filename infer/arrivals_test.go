@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// TestArrivals checks that chains that begin at the same place are found, by the rule and in the
+// TestArrivals checks that chains with the same starting place are found, by Arrivals and in the
 // report.
 func TestArrivals(t *testing.T) {
 	nan := math.NaN()

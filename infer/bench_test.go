@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// BenchmarkRun measures a whole run on a small target: the cost of a draw other than its gradients.
+// BenchmarkRun measures a whole run on a small target: the cost of a draw apart from its gradients.
 func BenchmarkRun(b *testing.B) {
 	for _, chains := range []int{1, 4} {
 		b.Run(fmt.Sprintf("chains=%d", chains), func(b *testing.B) {

@@ -67,13 +67,13 @@ type chain struct {
 	names     int
 	state     *State
 	stages    []Stage
-	stage     int                  // the number of stages that are done
-	resumed   bool                 // from within the sampling phase
+	stage     int                  // number of stages that are done
+	resumed   bool                 // resumed within the sampling phase
 	saved     int                  // number of draws
 	skip      int                  // draws that were yielded before a run was resumed from its beginning
 	answers   <-chan bool          // whether Config.Enough has been satisfied
 	canceled  <-chan struct{}      // the run's context
-	left      *goroutines.Leftover // work that goes on after the run was cancelled
+	left      *goroutines.Leftover // work that continues after the run was cancelled
 
 	began      time.Time // when the chain began in this process
 	snapshotAt time.Time // when the next snapshot is due
@@ -83,18 +83,18 @@ type chain struct {
 	warmup    bool
 	phase     *Phase
 	started   time.Time
-	waited    time.Duration // for the consumer, within the phase
+	waited    time.Duration // time waited for the consumer, within the phase
 	gradients int64         // before the phase
 	charged   float64       // charged cost before the phase
 
 	blocks <-chan []Draw // blocks that the consumer has finished with
 	block  []Draw        // drawn and not sent yet
 	sentAt time.Time
-	floats []float64 // the unused rest of the block's storage
+	floats []float64 // unused rest of the block's storage
 }
 
-// runChain runs chain number i to its end, however it ends, and publishes its report before it
-// sends the last message.
+// runChain runs chain number i until it ends or fails, and publishes its report before it sends the
+// last message.
 func (s *Session) runChain(ctx context.Context, i int, out chan<- message, abandoned <-chan struct{}) {
 	c := &chain{
 		cfg:       &s.cfg,
@@ -142,7 +142,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	}
 	where := "initialization"
 	err := func() (err error) {
-		// A bug in a target must not take the draws of other chains with it.
+		// A bug in a target must not destroy the draws of other chains.
 		defer func() {
 			if r := recover(); r != nil {
 				err = NewPanicError(r)
@@ -184,7 +184,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		}
 	}
 	if c.meter != nil {
-		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, if it is no Cloner
+		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, unless it is a Cloner
 			t.SetStop(nil)
 		}
 		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
@@ -205,7 +205,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	c.flush(nil, err)
 }
 
-// meet is State.Exchange: the chain lets others compute while it waits.
+// meet implements State.Exchange: the chain lets others compute while it waits.
 func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error) {
 	c.flush(nil, nil)
 	start := time.Now() // time spent sending is counted elsewhere
@@ -244,7 +244,7 @@ func (c *chain) endPhase() {
 	c.phase = nil
 }
 
-// account returns the cost of the phase under way.
+// account returns the cost of the current phase.
 func (c *chain) account() (gradients int64, charged float64) {
 	return c.meter.gradients - c.gradients, max(0, c.meter.Charged()-c.charged)
 }
@@ -353,7 +353,7 @@ func (c *chain) adopt(plan Plan) {
 	c.stages = plan.Stages
 }
 
-// note keeps a sentence of a stage, once.
+// note adds a sentence from a stage to the report, unless it is already there.
 func (c *chain) note(sentence string) {
 	if !slices.Contains(c.report.Notes, sentence) {
 		c.report.Notes = append(slices.Clip(c.report.Notes), sentence)
@@ -365,7 +365,7 @@ func (c *chain) sample() error {
 	if c.resumed {
 		c.phase = nil
 	} else {
-		c.flush(nil, nil) // a block holds draws of one phase, whose sizes agree
+		c.flush(nil, nil) // the draws of a block belong to one phase, so their sizes agree
 		c.endPhase()
 		c.report.StepSize = c.state.StepSize
 		if e, ok := c.state.Hamiltonian.(Euclidean); ok {
@@ -407,8 +407,8 @@ func (c *chain) sample() error {
 	return nil
 }
 
-// turnEvery is the number of draws after which a chain lets another one compute, if they have made
-// warm-up together. A run that is stopped early then has draws of all chains.
+// turnEvery is the number of draws after which a chain lets another one compute, if they share
+// warm-up. So a run that is stopped early has draws of all chains.
 const turnEvery = 50
 
 // wait ends a round and reports whether Config.Enough was satisfied.
@@ -460,8 +460,8 @@ func (c *chain) observe(info Info) error {
 	return err
 }
 
-// show publishes the report with what the kernel has learnt so far. Making the tables takes at most
-// a twentieth of the chain's time, unless Config.TablesEvery is negative.
+// show publishes the report, with the kernel's tables so far. Making these tables takes at most a
+// twentieth of the chain's time, unless Config.TablesEvery is negative.
 func (c *chain) show() {
 	began := time.Now()
 	if t, ok := c.state.Kernel.(Tabler); ok {
@@ -489,7 +489,7 @@ func (c *chain) save(info Info) error {
 		return nil
 	}
 	dim := c.meter.dim
-	// A generator is asked even where it has nothing to store: it may print, or reject.
+	// The generator runs even if there is nothing to store: it may print, or reject.
 	generates, values := c.generator != nil && (!c.warmup || c.cfg.WarmupValues), 0
 	if generates {
 		values = c.names
@@ -548,7 +548,7 @@ func (c *chain) save(info Info) error {
 	return nil
 }
 
-// take cuts n values off the block's storage.
+// take returns n values of the block's storage.
 func (c *chain) take(n int) []float64 {
 	v := c.floats[:n:n]
 	c.floats = c.floats[n:]
@@ -586,7 +586,7 @@ func (c *chain) tellOf(p *Phase, total int) {
 	}, nil)
 }
 
-// flush sends the current block. It waits for the consumer if that is behind.
+// flush sends the current block. It waits if the consumer is behind.
 func (c *chain) flush(p *Progress, err error) {
 	if len(c.block) == 0 && p == nil && err == nil {
 		return
@@ -594,12 +594,12 @@ func (c *chain) flush(p *Progress, err error) {
 	c.send(message{draws: c.block, progress: p, chain: c.report.Chain, err: err})
 }
 
-// send sends a message, which takes the block of draws with it.
+// send sends a message together with the block of draws.
 func (c *chain) send(m message) {
 	c.block, c.floats = nil, nil
 	start := time.Now()
 	if runtime.GOOS == "js" {
-		// Nothing here gives up the processor: without this, the consumer would run only when the
+		// Nothing here yields the processor: without this, the consumer would run only when the
 		// channel is full.
 		defer runtime.Gosched()
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
-// Recentrer is the optional interface of a [LogDensity] with group-level terms that can be sampled
-// in other coordinates u than its own x, between centred and non-centred. Samplers that use it see
-// the density over u; draws, starting points and reports are points x.
+// Recentrer is the optional interface of a [LogDensity] with group-level terms. Such terms can be
+// sampled in coordinates u between centred and non-centred, other than the target's own x. Samplers
+// that use it see the density over u; draws, starting points and reports are points x.
 type Recentrer interface {
 	// Recentring returns the map, or nil if there are no such terms. The map belongs to the caller.
 	Recentring() (Recentring, error)
@@ -28,12 +28,12 @@ type Recentrer interface {
 // the evidence of a term describes that term alone.
 type Recentring = interface {
 	Elements() []int    // indices in a position, one for each term
-	Written() []float64 // the evidence with which u is x
-	// of terms: the location and scale of a term depend on terms of lower levels, or on the term
-	// before it
+	Written() []float64 // evidence for which u equals x
+	// level of each term: the location and scale of a term depend only on terms of lower levels, or
+	// on the previous term
 	Levels() []int
 
-	// Hold sets the evidence that nil stands for in the methods below. It is copied.
+	// Hold copies evidence, which the methods below use when they are given nil.
 	Hold(evidence []float64)
 
 	// Forward writes x(u) and returns the log Jacobian of the map.
@@ -42,21 +42,20 @@ type Recentring = interface {
 	Pull(u, evidence, gx, gu []float64) error
 	// Inverse writes u(x).
 	Inverse(x, evidence, u []float64) error
-	// LogScales writes the logarithms of the scales of the effects at x.
+	// LogScales writes the logarithms of the scales of the terms at x.
 	LogScales(x, dst []float64) error
-	// Push writes the gradient by x of gu·u(x) less the log Jacobian: the inverse of
-	// Pull.
+	// Push writes the gradient by x of gu·u(x) minus the log Jacobian. It is the inverse of Pull.
 	Push(x, evidence, gu, gx []float64) error
 }
 
-// Centred returns evidence with which this number of terms is centred by λ, from 0, non-centred, to
-// 1, centred, if their scales are 1.
+// Centred returns evidence that centres each of the terms by λ if its scale is 1. λ ranges from 0,
+// non-centred, to 1, centred.
 func Centred(lambda float64, effects int) []float64 {
 	return slices.Concat(slices.Repeat([]float64{1 - lambda}, effects), slices.Repeat([]float64{lambda}, effects), make([]float64, 2*effects))
 }
 
-// Chart is a target in other coordinates. Until [Chart.Use] they are those in which the model is
-// written.
+// Chart is a target in other coordinates. Until [Chart.Use] is called, these are the coordinates in
+// which the model is written.
 type Chart struct {
 	below    LogDensity
 	of       Recentring
@@ -64,11 +63,12 @@ type Chart struct {
 	x, gx    []float64
 
 	joint   joint // nil: there is none
-	compare bool  // it has not been compared in these coordinates
+	compare bool  // Joint has not been checked in these coordinates
 }
 
-// joint is the optional interface of a [Recentring] that knows the target: Joint is the log density
-// of the chart with its gradient, in the coordinates of Hold. ok is false where there is none.
+// joint is the optional interface of a [Recentring] that knows the target. Joint returns the log
+// density of the chart and writes its gradient, in the coordinates set by Hold. ok is false if it
+// cannot.
 type joint interface {
 	Joint(u, grad []float64) (lp float64, ok bool)
 }
@@ -81,7 +81,7 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 	return c
 }
 
-// Recentring is the map. What it holds is not to be changed.
+// Recentring returns the map. Do not modify its state.
 func (c *Chart) Recentring() Recentring { return c.of }
 
 // Evidence returns the evidence in use, which must not be changed; nil: as written.
@@ -145,8 +145,7 @@ func (c *Chart) SetWorkers(n int) {
 	}
 }
 
-// LogDensityGrad implements [LogDensity] at u. Where the map is not finite the density
-// is zero.
+// LogDensityGrad implements [LogDensity] at u. Where the map is not finite the density is zero.
 func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	if c.evidence == nil {
 		return c.below.LogDensityGrad(u, grad)
@@ -159,12 +158,12 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.inSteps(u, grad)
 }
 
-// sameJoint is by how much, relative to what they are made of, two ways to compute a log density
-// and its gradient may differ.
+// sameJoint is the relative difference allowed between a log density and gradient computed by Joint
+// and in steps.
 const sameJoint = 1e-6
 
-// agrees reports whether what Joint has computed is right, by the way in steps, which runs compare
-// with their reference. If it is not, it is never asked again.
+// agrees reports whether the result of Joint equals that of inSteps. If not, Joint is never called
+// again.
 func (c *Chart) agrees(u []float64, lp float64, grad []float64) bool {
 	want := make([]float64, len(grad))
 	wantLp, err := c.inSteps(u, want)
@@ -184,7 +183,7 @@ func (c *Chart) agrees(u []float64, lp float64, grad []float64) bool {
 	return true
 }
 
-// inSteps is the log density by the map, the target and the derivative of the map.
+// inSteps computes the log density by the map, the target and the derivative of the map.
 func (c *Chart) inSteps(u, grad []float64) (float64, error) {
 	jacobian, err := c.of.Forward(u, nil, c.x)
 	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || !vector.Finite(c.x) {
@@ -248,8 +247,9 @@ func chartOf(target LogDensity) (*Chart, error) {
 	return NewChart(target, of), nil
 }
 
-// Recentre changes the coordinates of the chain, which stays where it is. If that is impossible at
-// this position, or the target has no group-level terms, it returns false and the coordinates stay.
+// Recentre changes the coordinates of the chain, which keeps its position. If that is impossible at
+// this position, or the target has no group-level terms, it returns false and the coordinates do
+// not change.
 func (s *State) Recentre(evidence []float64) (bool, error) {
 	c := s.Chart
 	if c == nil {

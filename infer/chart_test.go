@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// double is the map x = 2u of a normal target in n dimensions, all of whose coordinates are
-// effects. It claims that the joint log density is wrong by so much.
+// double is the map x = 2u of a normal target in n dimensions, all of which are group-level terms.
+// wrong is an error of its Joint log density.
 type double struct {
 	n       int
 	wrong   float64
@@ -76,9 +76,9 @@ func (bell) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, nil
 }
 
-// TestJoint checks a chart with a joint program. The program is compared with the evaluation in
-// steps once for each choice of coordinates. A wrong one is never called again; where it refuses a
-// point, the steps are used.
+// TestJoint checks a chart whose map has a Joint program. Joint is compared with the evaluation in
+// steps once for each choice of coordinates. If it is wrong, it is never called again. If it
+// refuses a point, the steps are used.
 func TestJoint(t *testing.T) {
 	u, grad := []float64{0.3, -1, 2, 0.1}, make([]float64, 4)
 	want := 4*math.Ln2 - 2*(0.09+1+4+0.01)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Config says how a run is made. Sampler is required; the zero value of every other field is a
+// Config has the options of a run. Sampler is required; the zero value of every other field is a
 // documented default.
 type Config struct {
 	Sampler Sampler // such as nuts.Sampler{}; required
@@ -31,8 +31,8 @@ type Config struct {
 	// or one per chain; nil: the target's own, or those that the sampler learns.
 	Recentring [][]float64
 
-	// StepSize to start with, one for all chains or one per chain; nil: the
-	// sampler's. Without warm-up it is that of sampling.
+	// StepSize is the initial step size, one for all chains or one per chain; nil: the sampler's.
+	// Without warm-up, sampling uses it.
 	StepSize []float64
 
 	SaveWarmup   bool // yield the draws of warm-up too
@@ -43,16 +43,15 @@ type Config struct {
 	// is a [Sharer]. 0: GOMAXPROCS.
 	Parallel int
 
-	// Grace is the longest time, counted from its cancellation, that a run waits for evaluations
-	// that cannot be interrupted, such as the factorisation of a large matrix. 0: it waits until
-	// they end, so that no goroutine outlives the run; negative: it does not wait. Chains normally
-	// end within about 50 ms of processor time. What they leave behind works on memory that nobody
-	// else uses.
+	// Grace is the longest time that a cancelled run waits for evaluations that cannot be
+	// interrupted, such as the factorisation of a large matrix. 0: it waits until they end, so that
+	// no goroutine outlives the run; negative: it does not wait. Chains normally end within about
+	// 50 ms of processor time. Work that continues after that uses memory that nothing else uses.
 	Grace time.Duration
 
-	// Enough, if not nil, is asked whether sampling may end before Draws. It is called by the
+	// Enough, if not nil, decides whether sampling may end before Draws. It is called by the
 	// goroutine that ranges over the draws, each time that all chains that have not failed have
-	// made n transitions since warm-up; n grows from 100 by a quarter each time. The answer may
+	// made n transitions since warm-up. n grows from 100 by a quarter each time. The answer may
 	// depend on the draws yielded so far. (Chains of a resumed run that were ahead may have more
 	// than n.) With Enough all chains run at the same time and end after the same number of
 	// transitions, whatever their speed.
@@ -64,10 +63,9 @@ type Config struct {
 	// see [State.Resumable].)
 	Snapshot func(*Snapshot)
 
-	// SnapshotEvery is the time between snapshots; 0: an eighth of the time that
-	// the chain has run, half a second at most; negative: they
-	// follow every transition. Large ones (a dense metric) are taken less
-	// often.
+	// SnapshotEvery is the time between snapshots. 0: an eighth of the time that the chain has run,
+	// at most half a second; negative: after every transition. Large snapshots (a dense metric) are
+	// taken less often.
 	SnapshotEvery time.Duration
 
 	// TablesEvery is the time between updates of the report of a running chain, with
@@ -75,19 +73,19 @@ type Config struct {
 	// and sampling, and at the end; negative: after every transition. Draws do not depend on it.
 	TablesEvery time.Duration
 
-	// Resume holds snapshots of chains to go on from, by chain; chains without
-	// one start anew. Only draws that follow are yielded. All other options
-	// but Parallel and Progress must be those of the run resumed.
+	// Resume holds snapshots of chains to continue from, by chain; chains without one start from
+	// the beginning. Only draws that follow are yielded. All other options except Parallel and
+	// Progress must be those of the original run.
 	Resume []*Snapshot
 
-	// Progress, if not nil, is called by the goroutine that ranges over the
-	// draws (never concurrently): for each chain after its first transition,
-	// after each Refresh transitions and after the last of either phase.
+	// Progress, if not nil, is called by the goroutine that ranges over the draws, never
+	// concurrently. It is called for each chain after its first transition, after each Refresh
+	// transitions, and after the last transition of each phase.
 	Progress func(Progress)
 	Refresh  int // 0: 100
 }
 
-// check looks at the numbers.
+// check returns an error if a number is invalid.
 func (c Config) check() error {
 	numbers := map[string]int{"chains": c.Chains, "warmup": max(0, c.Warmup), "draws": max(0, c.Draws), "thin": c.Thin,
 		"first-id": c.FirstID, "parallel": max(0, c.Parallel), "refresh": c.Refresh}
@@ -130,9 +128,9 @@ func (c Config) withDefaults() Config {
 // to 64 KiB alive.)
 type Draw struct {
 	Chain int // 0, 1, … below Config.Chains
-	// number of the transition in its chain, from 0, counted through warm-up and thinned draws
+	// number of the transition in its chain, from 0; warm-up and thinned draws count
 	Iteration  int
-	Warmup     bool      // made while adapting: not to be used for inference
+	Warmup     bool      // made during adaptation: do not use it for inference
 	Position   []float64 // unconstrained, length Dim
 	Values     []float64 // the Generator's, nil without one, and in warm-up unless Config.WarmupValues
 	LogDensity float64   // at Position
@@ -149,15 +147,15 @@ type Progress struct {
 	Gradients   int64 // in this phase
 }
 
-// Report is all that is known of a run except its draws.
+// Report is everything known of a run except its draws.
 type Report struct {
 	Chains      []ChainReport // by Draw.Chain
-	Interrupted bool          // by the context, or because the consumer stopped
+	Interrupted bool          // ended by the context, or because the consumer stopped
 	Enough      int           // transitions per chain after which Config.Enough ended the run; 0: it did not
 	Elapsed     time.Duration
 }
 
-// ChainReport is all that is known of one chain except its draws.
+// ChainReport is everything known of one chain except its draws.
 type ChainReport struct {
 	Chain int // index, as Draw.Chain
 	ID    int // as in CmdStan: Config.FirstID + Chain
@@ -178,8 +176,8 @@ type ChainReport struct {
 	// other chain began there.
 	Arrival int
 
-	// StepSize and Metric are those with which sampling began (the result of
-	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
+	// StepSize and Metric are those at the start of sampling (the result of warm-up). Metric.Kind
+	// is empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
 	// Recentring is the evidence of the coordinates that Metric belongs to, see [Recentring]; nil:
@@ -187,19 +185,19 @@ type ChainReport struct {
 	Recentring []float64
 	Adapted    Figures   // figures of the kernel at that time, see Describer
 	Kernel     Figures   // figures of the kernel at the end
-	Chosen     string    // the kernel that was chosen, by one that chooses, see Chooser
+	Chosen     string    // kernel chosen by a sampler that chooses, see Chooser
 	Geometry   Figures   // figures of the Hamiltonian at the end
 	Last       []float64 // the unconstrained position at the end of the chain; nil if it never started
-	Tables     []Table   // what the kernel has learnt, at the end of the chain, see Tabler
+	Tables     []Table   // tables of the kernel at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase
 
-	// Notes are sentences from the stages of warm-up: what they chose and why, and what they could
-	// not do as asked.
+	// Notes are sentences from the stages of warm-up: what they chose and why, and which requests
+	// they could not meet.
 	Notes []string
 
-	// Events are what happened to the chain that its draws do not show, in order.
+	// Events lists, in order, what happened to the chain that its draws do not show.
 	Events []Event
 
 	// Rejections has each statement that caused recoverable errors, with one message and the count,
@@ -209,8 +207,8 @@ type ChainReport struct {
 	Rejections []Rejection
 	Rejected   int
 
-	// Ungenerated counts the draws after warm-up whose Values the Generator could
-	// not compute in full; UngeneratedReason is why, at the first of them.
+	// Ungenerated counts the draws after warm-up for which the Generator failed to compute all
+	// Values. UngeneratedReason is the reason for the first of them.
 	Ungenerated       int
 	UngeneratedReason string
 }
@@ -231,14 +229,13 @@ type Phase struct {
 // Cost is the number of gradients plus the charged cost.
 func (p Phase) Cost() float64 { return float64(p.Gradients) + p.Charged }
 
-// Rejection is a message of recoverable errors with the number of times that
-// it has occurred.
+// Rejection is a message of recoverable errors and its number of occurrences.
 type Rejection struct {
 	Message string
 	Count   int
 }
 
-// ChainError is the failure of one chain; the others go on.
+// ChainError is the failure of one chain; the others continue.
 type ChainError struct {
 	Chain, ID int
 	Phase     string // "initialization", "warm-up", "sampling"

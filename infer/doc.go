@@ -1,5 +1,5 @@
-// Package infer draws from a distribution, given its log density with the gradient. It knows
-// nothing of any modelling language: write the two methods of [LogDensity] yourself, or take a
+// Package infer draws from a distribution, given its log density with the gradient. It is
+// independent of any modelling language: write the two methods of [LogDensity] yourself, or use a
 // compiled model, which has them.
 //
 //	for draw, err := range infer.Run(ctx, target, infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {
@@ -9,7 +9,7 @@
 // # Map
 //
 //	infer.go     the vocabulary: LogDensity, Point, Hamiltonian, Kernel, Stage, Sampler, Metric
-//	adapted.go   Adapted: what another run can start from
+//	adapted.go   Adapted: the state from which another run can start
 //	config.go    options and results of a run: Config, Draw, Progress, Report
 //	limits.go    valid ranges of options that are numbers
 //	session.go   Run and Session: several chains, draws as they come
@@ -21,7 +21,7 @@
 //	state.go     State, which the stages of warm-up pass on
 //	panic.go     PanicError: a panic of a target or a sampler
 //	meter.go     Meter: counts evaluations and rejections
-//	init.go      where chains start
+//	init.go      starting points of chains
 //	stream.go    random streams keyed by seed, chain, purpose
 //
 //	hmc/         Euclidean geometry with the leapfrog step; static HMC
@@ -82,5 +82,6 @@ package infer
 //
 // Sessions send blocks of draws over one channel. A send per draw costs some 200 ns with
 // contention, more than a transition on a small target. A block is therefore sent when it is full,
-// when it is 10 ms old, or when there is progress to report. The order between chains is that of
-// arrival: a fixed order would need unbounded buffers whenever Parallel is less than Chains.
+// when it is 10 ms old, or when there is progress to report. Blocks of different chains come in
+// order of arrival: a fixed order would need unbounded buffers whenever Parallel is less than
+// Chains.

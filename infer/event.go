@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Event is something that happened to a chain and that its draws do not show. The code says what,
-// the figures how much; commands put it into words. Events of all chains are kept with the draws,
-// in every format, so that later commands report them too.
+// Event is something that happened to a chain and that its draws do not show. The code says what
+// happened, the figures say how much; commands turn it into words. Events of all chains are kept
+// with the draws, in every format, so that later commands report them too.
 type Event struct {
 	Code    string  `json:"code"`              // what happened, see the codes
 	Figures Figures `json:"figures,omitempty"` // figures by name
@@ -20,13 +20,13 @@ type Event struct {
 //	dropped    iterations: of warm-up; nothing was learnt from this chain
 //	unsettled  rhat: the largest in the later half of warm-up; divergent: the share of its
 //	           last transitions
-//	modes      modes: their number, K; mass_i and error_i: the estimated mass of mode i with
+//	modes      modes: their number, K; mass_i and error_i: the estimated mass of mode i and
 //	           its standard error, for i from 1 to K; share_i: the share of the chain's draws
-//	           that are in it; moves: the number of times that the chain went from one to
-//	           another; laplace_i: 1 if the mass is that of a normal approximation, as no
-//	           chain was there in warm-up; tempered: 1 if the draws are those of parallel tempering,
-//	           restarts: how often a replica came to the target from a reference, restarts_broad:
-//	           of these, from the broad one
+//	           in that mode; moves: the number of moves of the chain between modes;
+//	           laplace_i: 1 if the mass is that of a normal approximation, because no chain
+//	           was there in warm-up; tempered: 1 if the draws come from parallel tempering;
+//	           restarts: the number of replicas that came to the target from a reference;
+//	           restarts_broad: the number of these from the broad reference
 //	legs       log_z and log_z_error: the logarithm of the normalising constant by the leg from
 //	           the fitted reference of parallel tempering, with its standard error; log_z_broad
 //	           and log_z_broad_error: by the leg from the broad one. Every tempered chain has it
@@ -38,8 +38,8 @@ const (
 	EventLegs      = "legs"
 )
 
-// Witness is the optional interface of a [Kernel] that has events to report at the end of
-// a chain. They replace those that have the same code.
+// Witness is the optional interface of a [Kernel] that has events to report at the end of a chain.
+// They replace earlier ones with the same code.
 type Witness interface {
 	Events() []Event
 }
@@ -55,7 +55,7 @@ func (r *ChainReport) event(e Event) {
 	r.Events = append(slices.Clip(r.Events), Event{e.Code, figures})
 }
 
-// witness takes in the events of the kernel.
+// witness adds the events of the kernel to the report.
 func (r *ChainReport) witness(k Kernel) {
 	w, ok := k.(Witness)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// walk is a sampler that is not in this module: random walk Metropolis, with the
-// width of its proposals found in warm-up.
+// walk is an example of a sampler outside this module: random walk Metropolis. It tunes the width
+// of its proposals in warm-up.
 type walk struct{}
 
 // Plan implements infer.Sampler.
@@ -26,7 +26,7 @@ func (walk) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}, err
 }
 
-// proposal is its kernel. It keeps two points, one of which is where the chain is.
+// proposal is the kernel of walk. It keeps two points; the chain is at one of them.
 type proposal struct{ points [2]*infer.Point }
 
 // Transition implements infer.Kernel.
@@ -55,8 +55,8 @@ func (k *proposal) Transition(rng *rand.Rand, h infer.Hamiltonian, width float64
 	return z, info, nil
 }
 
-// A sampler of one's own needs a Plan and a Kernel. Chains, streams, warm-up,
-// snapshots and diagnostics are there.
+// Your own sampler needs a Plan and a Kernel. Chains, streams, warm-up, snapshots and diagnostics
+// are already there.
 func ExampleSampler() {
 	mean, accepted, n := 0.0, 0.0, 0.0
 	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, infer.Config{Sampler: walk{}, Seed: 1, Draws: 20000}) {

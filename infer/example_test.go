@@ -26,7 +26,7 @@ func (c coin) LogDensityGrad(x, grad []float64) (float64, error) {
 // CloneDensity lets the chains run in parallel.
 func (c coin) CloneDensity() infer.LogDensity { return c }
 
-// Sampling a target written by hand.
+// Sampling a hand-written target.
 func ExampleRun() {
 	mean, n := 0.0, 0.0
 	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, infer.Config{
@@ -45,7 +45,7 @@ func ExampleRun() {
 	// Output: 20000 draws; the mean is 0.67, exactly it is 0.67
 }
 
-// A session reports on the run beside its draws.
+// A session gives a report on the run in addition to its draws.
 func ExampleSession() {
 	s, err := infer.NewSession(coin{heads: 7, tails: 3}, infer.Config{Sampler: nuts.Sampler{}, Chains: 2, Seed: 1})
 	if err != nil {
@@ -66,8 +66,8 @@ func ExampleSession() {
 	// chain 2: 1000 transitions, 0 divergences, metric diag_e
 }
 
-// A run that is stopped goes on from its snapshots, which may be kept in a file
-// (by package encoding/gob), with the draws that it would have made.
+// A stopped run continues from its snapshots and makes the same draws as without the stop. Package
+// encoding/gob can store snapshots in a file.
 func ExampleSnapshot() {
 	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 1, Seed: 1}
 	cfg.SnapshotEvery = -1 // after every transition, for this example
@@ -83,7 +83,7 @@ func ExampleSnapshot() {
 			break
 		}
 	}
-	// What followed the snapshot is made again.
+	// The draws after the snapshot are made again.
 	kept = kept[:latest[0].Draws]
 	cfg.Snapshot, cfg.Resume = nil, latest
 	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, cfg) {

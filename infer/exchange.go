@@ -15,7 +15,7 @@ type Pooled interface {
 type exchange struct {
 	mu      sync.Mutex
 	here    []bool
-	gone    []bool // the chain has ended, or will never come
+	gone    []bool // the chain has ended, or will never take part
 	parts   []any
 	combine func(parts []any) any
 	round   *meeting
@@ -31,7 +31,8 @@ func newExchange(chains int) *exchange {
 	return &exchange{here: make([]bool, chains), gone: make([]bool, chains), parts: make([]any, chains)}
 }
 
-// join brings the part of a chain and returns the meeting, which takes place when all have come.
+// join adds the part of a chain and returns the meeting, which takes place when all chains have
+// joined.
 func (e *exchange) join(chain int, part any, combine func(parts []any) any) *meeting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -44,7 +45,7 @@ func (e *exchange) join(chain int, part any, combine func(parts []any) any) *mee
 	return r
 }
 
-// leave notes that a chain has ended.
+// leave records that a chain has ended.
 func (e *exchange) leave(chain int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,7 +53,7 @@ func (e *exchange) leave(chain int) {
 	e.hold()
 }
 
-// hold holds the meeting if all chains are there that can come.
+// hold holds the meeting if all chains that can still come are there.
 func (e *exchange) hold() {
 	if e.round == nil {
 		return
@@ -76,11 +77,11 @@ func (e *exchange) hold() {
 	close(r.done)
 }
 
-// Exchange gives part to the other chains of the run and waits for theirs. All chains call it the
-// same number of times, each time with a combine that does the same. combine is called once, by the
-// goroutine of any chain, with the parts by chain, nil for chains that have ended. Every chain gets
-// its result, to be read only. An error is final. A state that is used outside a run, or a chain
-// whose target cannot be cloned, is alone.
+// Exchange gives part to the other chains of the run and waits for their parts. All chains call it
+// the same number of times, each time with a combine that does the same. combine is called once, by
+// the goroutine of any chain, with the parts by chain, nil for chains that have ended. Every chain
+// gets its result, which it must not modify. An error is final. A state used outside a run, or a
+// chain whose target cannot be cloned, exchanges with itself only.
 func (s *State) Exchange(part any, combine func(parts []any) any) (any, error) {
 	if s.exchange == nil {
 		return combine([]any{part}), nil

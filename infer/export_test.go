@@ -2,7 +2,8 @@ package infer
 
 import "time"
 
-// Elapsed is how long the phase of the chain has taken, without waiting for the consumer.
+// Elapsed returns the time that the current phase of the chain has taken, without waiting for the
+// consumer.
 func (s *Snapshot) Elapsed() time.Duration {
 	if s.sampling {
 		return s.report.Sampling.Elapsed

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 )
 
-// LogDensity is all that a sampler needs to know of its target: the dimension of an unconstrained
-// space and, at a point, the log density (up to a constant) with its gradient.
+// LogDensity is everything that a sampler needs to know of its target: the dimension of an
+// unconstrained space and, at a point, the log density (up to a constant) with its gradient.
 //
 // It is an alias of an interface literal, so a package that does not import this one can satisfy
 // [Cloner] too.
@@ -42,16 +42,16 @@ type Cloner interface {
 // Stopper is the optional interface of a [LogDensity] whose evaluations may take long, or never
 // end.
 type Stopper interface {
-	// SetStop makes later evaluations, by this value and not by its clones, call stop now and then,
-	// in the evaluating goroutine. Soon after stop has returned an error they end with an error
-	// that wraps it. nil: they do not call.
+	// SetStop makes later evaluations call stop from time to time, in the evaluating goroutine.
+	// This holds for evaluations by this value and not by its clones. Soon after stop has returned
+	// an error, they end with an error that wraps it. nil: they do not call it.
 	SetStop(stop func() error)
 }
 
 // Sharer is the optional interface of a [LogDensity] that several goroutines can evaluate together.
 type Sharer interface {
-	// SetWorkers sets the number of goroutines that later evaluations may use, by this value and
-	// not by its clones. Results must not depend on it.
+	// SetWorkers sets the number of goroutines that later evaluations by this value, not by its
+	// clones, may use. Results must not depend on it.
 	SetWorkers(n int)
 }
 
@@ -80,25 +80,23 @@ func Innermost(target LogDensity) LogDensity {
 	}
 }
 
-// Generator is the optional interface of a [LogDensity] that computes what is
-// saved of a draw: constrained parameters, transformed parameters, generated
-// quantities.
+// Generator is the optional interface of a [LogDensity] that computes the saved values of a draw:
+// constrained parameters, transformed parameters, generated quantities.
 type Generator interface {
 	// OutputNames returns the column names, one per saved value, such as
 	// theta.1. The result does not change during a run and is not modified.
 	OutputNames() []string
 
-	// Generate writes the values for the unconstrained position x to dst,
-	// len(dst) == len(OutputNames()). Random numbers come from rng alone. dst
-	// comes filled with NaN: what is not written before an error stays NaN.
-	// An error is reported like a rejection and does not end the chain unless
-	// it is fatal.
+	// Generate writes the values for the unconstrained position x to dst, len(dst) ==
+	// len(OutputNames()). Random numbers come only from rng. dst is filled with NaN before, so
+	// values not written before an error stay NaN. An error is reported like a rejection and does
+	// not end the chain unless it is fatal.
 	Generate(x []float64, rng *rand.Rand, dst []float64) error
 }
 
-// ErrFatal marks an error of a target after which sampling makes no sense;
-// wrap it (fmt.Errorf("…: %w", infer.ErrFatal)) to end the chain. Targets that
-// do not import this package give their error a method Fatal() bool instead.
+// ErrFatal marks an error of a target after which sampling makes no sense. Wrap it (fmt.Errorf("…:
+// %w", infer.ErrFatal)) to end the chain. Targets that do not import this package give their error
+// a method Fatal() bool instead.
 var ErrFatal = errors.New("fatal error")
 
 // isFatal reports whether an error of a target ends the chain.
@@ -107,8 +105,8 @@ func isFatal(err error) bool {
 	return errors.Is(err, ErrFatal) || errors.As(err, &f) && f.Fatal()
 }
 
-// Point is a point of phase space. It carries whatever its [Hamiltonian] has
-// computed there, so that nothing is evaluated twice.
+// Point is a point of phase space. It carries everything that its [Hamiltonian] has computed there,
+// so that nothing is evaluated twice.
 type Point struct {
 	Position []float64 // q, unconstrained
 	Momentum []float64 // p
@@ -117,14 +115,13 @@ type Point struct {
 	LogDensity float64 // at Position; -Inf outside the support, never NaN
 	Energy     float64 // H(q, p); +Inf where LogDensity is -Inf or a step failed, never NaN
 
-	// Cache belongs to the Hamiltonian (a velocity, a factor of the metric at
-	// Position, …). Others only copy it, which CopyFrom does.
+	// Cache belongs to the Hamiltonian (a velocity, a factor of the metric at Position, …). Other
+	// code only copies it, by CopyFrom.
 	Cache []float64
 }
 
-// NewPoint returns a point of dimension dim, which must not be negative, all zeros.
-// It holds nothing that
-// can be relied on before [Hamiltonian.Reset].
+// NewPoint returns a point of dimension dim, all zeros. dim must not be negative. Do not use the
+// contents before [Hamiltonian.Reset].
 func NewPoint(dim int) *Point {
 	b := make([]float64, 3*dim)
 	return &Point{
@@ -134,9 +131,8 @@ func NewPoint(dim int) *Point {
 	}
 }
 
-// CopyFrom makes z a deep copy of src, which must have the same dimension (else the
-// rest of the longer one is left as it is, or out). It
-// allocates only if z.Cache is too small.
+// CopyFrom makes z a deep copy of src, which must have the same dimension (otherwise only the
+// common part is copied). It allocates only if z.Cache is too small.
 func (z *Point) CopyFrom(src *Point) {
 	copy(z.Position, src.Position)
 	copy(z.Momentum, src.Momentum)
@@ -145,70 +141,65 @@ func (z *Point) CopyFrom(src *Point) {
 	z.Cache = append(z.Cache[:0], src.Cache...)
 }
 
-// Hamiltonian is the geometry as a trajectory sees it: a distribution of
-// momenta and a reversible, volume preserving step that nearly conserves the
-// energy. Trajectories ([Kernel]s) know nothing else, so they run unchanged on
-// Euclidean and on position-dependent metrics.
+// Hamiltonian is the geometry as a trajectory sees it: a distribution of momenta, and a reversible,
+// volume preserving step that nearly conserves the energy. Trajectories ([Kernel]s) use nothing
+// else, so they run unchanged on Euclidean and on position-dependent metrics.
 //
-// A Hamiltonian belongs to one chain and is not safe for concurrent use. Its
-// errors are final (ErrFatal of the target, or a cancelled run); a rejected
-// point is not an error but has infinite energy. No method allocates once
-// every point has been through Reset, Step or CopyFrom.
+// A Hamiltonian belongs to one chain and is not safe for concurrent use. Its errors are final
+// (ErrFatal of the target, or a cancelled run). A rejected point is not an error but has infinite
+// energy. No method allocates once every point has been through Reset, Step or CopyFrom.
 type Hamiltonian interface {
-	// Reset computes at z.Position all that depends on the position alone:
-	// LogDensity, Gradient and the position's part of Cache. Momentum and
-	// Energy are left undefined.
+	// Reset computes at z.Position everything that depends on the position alone: LogDensity,
+	// Gradient and the position's part of Cache. Momentum and Energy are then undefined.
 	Reset(z *Point) error
 
 	// Momentum draws z.Momentum from its distribution given z.Position and
 	// sets z.Energy. z must have been Reset (or come from Step).
 	Momentum(rng *rand.Rand, z *Point)
 
-	// Step moves z to the point that is one integration step of size eps from another point, which
-	// has a momentum. A negative eps is a step back in time. The two points may be the same; else
-	// from is not changed. z is complete then: LogDensity, Gradient, Energy and Cache belong to the
-	// new position and momentum. A step that fails (outside the support, a rejection, an implicit
-	// solver that does not converge) leaves z.Energy at +Inf; the rest of z is then undefined.
+	// Step sets z to the point one integration step of size eps away from the point from, which has
+	// a momentum. A negative eps is a step back in time. The two points may be the same; otherwise
+	// from does not change. After the step z is complete: LogDensity, Gradient, Energy and Cache
+	// belong to the new position and momentum. A step that fails (outside the support, a rejection,
+	// an implicit solver that does not converge) sets z.Energy to +Inf; the rest of z is then
+	// undefined.
 	Step(from, z *Point, eps float64) error
 
-	// Velocity returns ∂H/∂p at z, of finite energy, with length Dim. The
-	// slice may be part of z; it is only read and is valid until z changes.
+	// Velocity returns ∂H/∂p at z, which must have finite energy; its length is Dim. The slice may
+	// be part of z; it is only read and is valid until z changes.
 	Velocity(z *Point) []float64
 }
 
-// Kernel is a Markov transition that leaves the target invariant: it refreshes
-// the momentum, follows a trajectory and chooses a point of it.
+// Kernel is a Markov transition that leaves the target invariant: it refreshes the momentum,
+// follows a trajectory and chooses a point of it.
 //
-// A kernel belongs to one chain, may keep work space and may adapt itself
-// (see package ahmc for one that does so for ever, with vanishing
-// probability).
+// A kernel belongs to one chain, may keep work space and may adapt itself (package ahmc has one
+// that never stops adapting, with vanishing probability).
 type Kernel interface {
-	// Transition makes one transition from z with the (nominal) step size eps
-	// and returns the new state: z itself or a point owned by the kernel that
-	// is valid until the next call. The position, log density and gradient of
-	// z are not changed, so that both can be compared, but its momentum may
-	// be another then. An error is final; the state is then z.
+	// Transition makes one transition from z with the (nominal) step size eps and returns the new
+	// state: z itself or a point owned by the kernel that is valid until the next call. It does not
+	// change the position, log density and gradient of z, so that the two states can be compared,
+	// but it may change the momentum of z. An error is final; the state is then z.
 	Transition(rng *rand.Rand, h Hamiltonian, eps float64, z *Point) (*Point, Info, error)
 }
 
 // Stats are the sampler's figures for one transition, saved with each draw.
 // Fields that a kernel has no use for are zero.
 type Stats struct {
-	AcceptStat float64 // mean acceptance probability, in [0, 1]: what step size adaptation looks at
+	AcceptStat float64 // mean acceptance probability, in [0, 1], which step size adaptation uses
 	StepSize   float64 // the step size used
 	// static trajectories: the nominal integration time, step size times the maximal number of
 	// steps
 	IntTime   float64
 	TreeDepth int // NUTS: number of completed doublings
-	Leapfrogs int // integration steps taken; what they cost the Meter knows
-	// tempering: the number of replicas that have come to the target from a reference since warm-up
+	Leapfrogs int // integration steps taken; the Meter has their cost
+	// tempering: number of replicas that came to the target from a reference since warm-up
 	Restarts  int
 	Divergent bool    // the energy error exceeded the kernel's limit
-	Energy    float64 // H at the new state, with the momentum that it was reached with
+	Energy    float64 // H at the new state, with the momentum of its trajectory
 }
 
-// Info describes a transition: its Stats and what stages and decorators that tune a kernel need
-// besides.
+// Info describes a transition: its Stats, and values for stages and decorators that tune a kernel.
 type Info struct {
 	Stats
 
@@ -219,24 +210,23 @@ type Info struct {
 	Proposal *Point
 }
 
-// Stage is one phase of warm-up, a value. Stages run one after the other,
-// each working on the [State] that the one before has left.
+// Stage is one phase of warm-up. Stages run one after the other; each continues with the [State]
+// that the previous one left.
 type Stage interface {
-	// Run makes transitions by s.Advance and adapts s between them. It
-	// returns an error that Advance has returned, as it is, or another one
-	// which then ends the chain. ctx is the run's; Advance looks at it, so a
-	// stage need not unless it computes for long between transitions.
+	// Run makes transitions by s.Advance and adapts s between them. It returns an error of Advance
+	// unchanged; any other error also ends the chain. ctx is the run's context. Advance checks it,
+	// so a stage need not unless it computes for long between transitions.
 	Run(ctx context.Context, s *State) error
 }
 
-// Sampler says how chains are run; a plain struct of options such as
-// nuts.Sampler or hmc.Sampler. It is shared by the chains and not modified.
+// Sampler says how chains are run. It is a plain struct of options such as nuts.Sampler or
+// hmc.Sampler, shared by the chains and never modified.
 type Sampler interface {
-	// Plan makes the moving parts of one chain, called once per chain in its
-	// goroutine. target counts and checks (see [Meter]) the chain's own clone;
-	// warmup is the number of transitions that the stages are to make. Errors
-	// are about the options; a sampler that can tell without a target has a
-	// method Validate() error too, which NewSession calls.
+	// Plan makes the moving parts of one chain; it is called once per chain, in the chain's
+	// goroutine. target is the chain's own clone, which counts and checks evaluations (see
+	// [Meter]). warmup is the number of transitions that the stages should make. Errors are about
+	// the options. A sampler that can check its options without a target has a method Validate()
+	// error too, which NewSession calls.
 	Plan(target *Meter, warmup int) (Plan, error)
 }
 
@@ -274,10 +264,9 @@ type Metric struct {
 	Kind MetricKind
 	Dim  int
 
-	// Inverse holds nothing for Unit, the Dim diagonal elements for Diagonal,
-	// and Dim×Dim elements for Dense (symmetric, so row or column major). For
-	// LowRank, M⁻¹ = S(I + Uᵀ(Λ - I)U)S, it holds the Dim scales of which S is the
-	// diagonal matrix, then r eigenvalues Λ, then the r rows of U, orthonormal
+	// Inverse is empty for Unit, has the Dim diagonal elements for Diagonal, and Dim×Dim elements
+	// for Dense (symmetric, so row or column major). For LowRank, M⁻¹ = S(I + Uᵀ(Λ - I)U)S, it has
+	// the Dim diagonal elements of S, then r eigenvalues Λ, then the r rows of U, orthonormal
 	// vectors of length Dim; see [Metric.LowRank].
 	Inverse []float64
 
@@ -298,7 +287,7 @@ func (m Metric) LowRank() (scale, values []float64, vectors [][]float64) {
 	return scale, values, vectors
 }
 
-// rank is the number of eigenvalues of a low-rank metric.
+// rank returns the number of eigenvalues of a low-rank metric.
 func (m Metric) rank() int { return (len(m.Inverse) - m.Dim) / (m.Dim + 1) }
 
 // CheckSize returns an error if the metric does not have as many numbers as its kind and dimension
@@ -329,14 +318,14 @@ func (m Metric) CheckSize() error {
 	return nil
 }
 
-// Check is CheckSize that also returns an error if a number is not finite, or not positive where it
+// Check is CheckSize and also returns an error if a number is not finite, or not positive where it
 // must be. (It does not check that a Dense metric is positive definite, or that the vectors of a
 // LowRank one are orthonormal.)
 func (m Metric) Check() error {
 	if err := m.CheckSize(); err != nil {
 		return err
 	}
-	positive := 0 // elements that must be positive
+	positive := 0 // number of elements that must be positive
 	switch m.Kind {
 	case Diagonal:
 		positive = m.Dim
@@ -367,10 +356,9 @@ type Euclidean interface {
 	// Metric returns a copy of the metric.
 	Metric() Metric
 
-	// SetMetric replaces the metric; m is copied. Points keep their log
-	// density and gradient but need a new Momentum. An error says that m has
-	// another dimension or is not positive definite and finite; the old
-	// metric then stays.
+	// SetMetric replaces the metric by a copy of m. Points keep their log density and gradient but
+	// need a new Momentum. It returns an error if m has another dimension or is not positive
+	// definite and finite; the old metric then stays.
 	SetMetric(m Metric) error
 }
 
@@ -380,8 +368,8 @@ type Precise interface {
 	// Coordinates returns these coordinates for a point that Momentum would accept.
 	Coordinates(z *Point) []float64
 
-	// SetCoordinates restores them for a point with that position, which has been Reset; the metric
-	// must be the one for which they were returned.
+	// SetCoordinates restores the coordinates of a point with that position, after Reset. The
+	// metric must be the one for which they were returned.
 	SetCoordinates(z *Point, coordinates []float64) error
 }
 
@@ -402,10 +390,10 @@ type Chooser interface {
 // Resumable is the optional interface of a [Kernel] with a state that outlives
 // a transition, for runs that are saved and resumed (see [Snapshot]).
 type Resumable interface {
-	// SaveState returns all that later transitions depend on.
+	// SaveState returns everything that later transitions depend on.
 	SaveState() ([]byte, error)
-	// LoadState brings a kernel fresh from its Plan to a saved state. h is the
-	// chain's Hamiltonian, with its metric in place.
+	// LoadState sets a kernel, fresh from its Plan, to a saved state. h is the chain's Hamiltonian,
+	// whose metric is already set.
 	LoadState(h Hamiltonian, state []byte) error
 }
 
@@ -416,8 +404,8 @@ type Table struct {
 	Rows    [][]float64
 }
 
-// Tabler is the optional interface of a [Kernel] that has learnt something
-// worth keeping, for [ChainReport.Tables].
+// Tabler is the optional interface of a [Kernel] that has learnt things worth reporting, for
+// [ChainReport.Tables].
 type Tabler interface {
 	Tables() []Table
 }

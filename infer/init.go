@@ -10,8 +10,7 @@ import (
 // Init proposes where a chain starts. A run asks up to 100 times until log density and gradient are
 // finite at the proposal; it gives up at once if the same point is proposed twice.
 type Init interface {
-	// Propose writes a position for the chain with index chain (from 0) to x. The
-	// source of random numbers is not nil.
+	// Propose writes a position for the chain with the given index (from 0) to x. rng is not nil.
 	// An error ends the chain.
 	Propose(rng *rand.Rand, chain int, x []float64) error
 }
@@ -54,15 +53,14 @@ func (u Uniform) draw(rng *rand.Rand) float64 {
 	return u.Radius * (2*rng.Float64() - 1)
 }
 
-// At starts at given unconstrained positions: one for all chains or one per
-// chain. Coordinates that are NaN are drawn as by Uniform with the Radius
-// given here, where 0 means zero.
+// At starts at given unconstrained positions: one for all chains or one per chain. Coordinates that
+// are NaN are drawn as by Uniform with the given Radius, where 0 means zero.
 type At struct {
 	Positions [][]float64
 	Radius    float64
 
 	// Origins, if not nil, has a number for each position. Positions with the same number were
-	// found from one place; chains that begin there share an arrival.
+	// found from one place, so chains that begin there share an arrival.
 	Origins []int
 }
 
@@ -140,7 +138,7 @@ func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 			return nil, attempts, err
 		}
 		if last != nil && slices.Equal(last, x) {
-			break // a fixed start: asking again is useless
+			break // a fixed start: another attempt would be the same
 		}
 		last = append(last[:0], x...)
 		attempts++

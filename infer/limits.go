@@ -26,11 +26,10 @@ const (
 	huge    = 1e300
 )
 
-// limits has the range of each option of a run and of its samplers, by the name that it has on a
-// command line. The ranges keep a typing error, or a number from an untrusted user, from making a
-// run that cannot end or does not fit in memory; NaN is never allowed. Conditions that involve
-// several options are checked where these are used. Package bayesopt, which knows nothing of runs,
-// checks its own options.
+// limits has the range of each option of a run and of its samplers, by its name on a command line.
+// The ranges keep a typing error, or a number from an untrusted user, from making a run that cannot
+// end or does not fit in memory. NaN is never allowed. Conditions on several options are checked
+// where these are used. Package bayesopt, which knows nothing of runs, checks its own options.
 var limits = map[string]limit{
 	"chains":      {1, 10_000, closed},
 	"warmup":      {0, math.MaxInt32, closed},
@@ -73,7 +72,7 @@ var limits = map[string]limit{
 	"return-tolerance":   {0, 1, above},
 	"softabs-alpha":      {0, huge, above},
 	"fixed-points":       {1, million, closed},
-	"stepsize-points":    {2, 1000, closed}, // of a grid that each batch goes through
+	"stepsize-points":    {2, 1000, closed}, // points of a grid that each batch goes through
 	"steps-points":       {2, 1000, closed},
 	"batches":            {1, million, closed},
 	"batch-length":       {1, math.MaxInt32, closed},
@@ -115,10 +114,10 @@ func CheckOption[T int | float64](name string, value T) error {
 	return fmt.Errorf("%s %s, but is %v", name, want, value)
 }
 
-// CheckOptions is CheckOption for several numbers; those that are 0, for their default, are left
-// out.
+// CheckOptions is CheckOption for several numbers. It skips numbers that are 0, which means their
+// default.
 func CheckOptions[T int | float64](values map[string]T) error {
-	var worst string // the first in alphabetical order, so that the message does not vary
+	var worst string // first in alphabetical order, so that the message does not vary
 	var found error
 	for name, v := range values {
 		if v == 0 {
@@ -143,9 +142,8 @@ type Squares interface {
 	Squares() int // about the largest number that a chain keeps; 0: none
 }
 
-// CheckSquares returns an error if this number of matrices, with a row and a column for each
-// parameter of a target, does not fit into its memory limit, if it has one; instead says what to do
-// then.
+// CheckSquares returns an error if some matrices would exceed the memory limit of a target, if it
+// has one. Each matrix has a row and a column for each parameter. instead says what to do then.
 func CheckSquares(target LogDensity, matrices int, instead string) error {
 	l, ok := Innermost(target).(Limited)
 	if !ok {

@@ -24,10 +24,10 @@ var (
 const maxMessages = 64
 
 // Meter is a [LogDensity] over a chain's target. It counts evaluations, treats NaN as the contract
-// says, and turns recoverable errors into -Inf, while counting their messages. Every error of its
+// says, and turns recoverable errors into -Inf, counting their messages. Every error of its
 // LogDensityGrad is final: it wraps [ErrFatal] or [ErrInterrupted].
 //
-// Hamiltonians are built on it, so they need not know about rejections.
+// Hamiltonians are built on it, so they need not handle rejections.
 type Meter struct {
 	target LogDensity
 	dim    int
@@ -38,15 +38,15 @@ type Meter struct {
 	others     [charges]other // evaluations that the meter does not see, see Charge
 	timing     bool           // whether gradients are timed, since the first Charge
 	minTime    time.Duration  // shortest time of a gradient since timing began
-	charged    float64        // by an earlier part of a resumed run
+	charged    float64        // charged by an earlier part of a resumed run
 	rejections []Rejection
 	index      map[string]int // message → place in rejections
 	rejected   int
 	last       string // message
 }
 
-// NewMeter returns a meter over target, which must not be nil; if target is a
-// meter, target itself.
+// NewMeter returns a meter over target, which must not be nil. If target is a meter, it returns
+// target itself.
 func NewMeter(target LogDensity) *Meter {
 	if m, ok := target.(*Meter); ok {
 		return m
@@ -54,8 +54,8 @@ func NewMeter(target LogDensity) *Meter {
 	return &Meter{target: target, dim: target.Dim()}
 }
 
-// Target returns the metered target, for optional interfaces (a Hessian, …). Callers of these count
-// the work by Count.
+// Target returns the metered target, for its optional interfaces (a Hessian, …). Callers of these
+// record their cost by Count.
 func (m *Meter) Target() LogDensity { return m.target }
 
 // Dim returns the dimension of the target.
@@ -84,8 +84,8 @@ type other struct {
 	minTime time.Duration // shortest time of one evaluation
 }
 
-// Charge adds to the chain's cost an evaluation that the meter has not seen and that began at
-// start. What it costs in gradients is found from the times.
+// Charge adds the cost of an evaluation that the meter has not seen and that began at start. The
+// cost, in gradients, is found from the times.
 func (m *Meter) Charge(what Charge, start time.Time) {
 	o := &m.others[what]
 	if t := time.Since(start); o.count == 0 || t < o.minTime {
@@ -95,7 +95,7 @@ func (m *Meter) Charge(what Charge, start time.Time) {
 	m.timing = true
 }
 
-// Charged is the number of gradients that take as long as all that was charged. It uses the
+// Charged returns the number of gradients that take as long as everything charged. It uses the
 // shortest time of each kind: longer ones depend on the load of the machine.
 func (m *Meter) Charged() float64 {
 	total := m.charged
@@ -131,8 +131,9 @@ func (m *Meter) Reject(err error) {
 	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
 }
 
-// statementOf returns what the messages of one statement share: its position, at their end. For
-// other messages it is the whole message. Messages contain numbers, so that each may differ.
+// statementOf returns the part that the messages of one statement share: its position, at their
+// end. For other messages it returns the whole message. Messages contain numbers, so that each may
+// differ.
 func statementOf(msg string) string {
 	if i := strings.LastIndex(msg, " ("); i >= 0 && strings.HasSuffix(msg, ")") && strings.Contains(msg[i:], ", line ") {
 		return msg[i:]
@@ -203,7 +204,7 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	return lp, nil, nil
 }
 
-// Leave is called when work for the target continues after its caller has ended, because the run
+// Leave must be called if work for the target continues after its caller has ended, because the run
 // was cancelled. Call the result when that work is over: see [Config.Grace].
 func (m *Meter) Leave() (ended func()) {
 	if m.left == nil {
@@ -212,8 +213,7 @@ func (m *Meter) Leave() (ended func()) {
 	return m.left.Leave()
 }
 
-// interruption is the error of a target's stop. The target reports by Leave the work that
-// continues.
+// interruption is the error of a target's stop. By Leave, the target reports work that continues.
 type interruption struct{ meter *Meter }
 
 func (i interruption) Error() string         { return ErrInterrupted.Error() }
@@ -221,7 +221,7 @@ func (i interruption) Unwrap() error         { return ErrInterrupted }
 func (i interruption) Leave() (ended func()) { return i.meter.Leave() }
 
 // Interrupted reports whether the run has been cancelled. Code that computes for long without
-// evaluations asks it, and returns [ErrInterrupted].
+// evaluations calls it, and then returns [ErrInterrupted].
 func (m *Meter) Interrupted() bool {
 	select {
 	case <-m.done:

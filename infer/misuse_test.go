@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// faulty is a target with faults of all sorts.
+// faulty is a target with all sorts of faults.
 type faulty struct {
 	dim   int
 	fault string // where it panics

@@ -16,8 +16,8 @@ type PanicError struct {
 	Stack []byte // of the goroutine, as runtime/debug.Stack writes it
 }
 
-// NewPanicError makes the error for a recovered value. It must be called by the deferred function
-// that recovers, whose stack has the place of the panic.
+// NewPanicError makes the error for a recovered value. Call it in the deferred function that
+// recovers, whose stack contains the place of the panic.
 func NewPanicError(value any) *PanicError {
 	switch p := value.(type) {
 	case *PanicError: // it was recovered before
@@ -29,7 +29,7 @@ func NewPanicError(value any) *PanicError {
 }
 
 // Recover sets err to a *[PanicError] if the function that defers it panics. Functions that call
-// code of others, or share their work among goroutines, defer it.
+// external code, or share their work among goroutines, defer it.
 func Recover(err *error) {
 	if value := recover(); value != nil {
 		*err = NewPanicError(value)

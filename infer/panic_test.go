@@ -48,7 +48,7 @@ func TestPanicError(t *testing.T) {
 	}
 }
 
-// leaving leaves work behind when it is stopped, which ends when released is closed.
+// leaving leaves work behind when it is stopped. The work ends when released is closed.
 type leaving struct {
 	stop     func() error
 	released chan struct{}
@@ -76,7 +76,8 @@ func (l *leaving) LogDensityGrad(x, grad []float64) (float64, error) {
 	}
 }
 
-// TestGrace: a cancelled run waits up to Grace for goroutines that its chains have left behind.
+// TestGrace checks that a cancelled run waits up to Grace for goroutines that its chains left
+// behind.
 func TestGrace(t *testing.T) {
 	for _, test := range []struct {
 		grace, want time.Duration

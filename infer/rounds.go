@@ -1,6 +1,6 @@
 package infer
 
-// rounds is where the chains of a run with Config.Enough wait for each other. All fields but
+// rounds makes the chains of a run with Config.Enough wait for each other. All fields except
 // answers belong to the consumer's goroutine.
 type rounds struct {
 	waiting []int       // by chain: the number of transitions after which it waits; 0: it does not wait
@@ -16,7 +16,7 @@ func newRounds(chains int) *rounds {
 	return r
 }
 
-// nextRound is the number of transitions at the next decision, the first beyond n.
+// nextRound returns the number of transitions at the next decision, the first one beyond n.
 func nextRound(n int) int {
 	r := 100
 	for r <= n {
@@ -25,8 +25,8 @@ func nextRound(n int) int {
 	return r
 }
 
-// round notes that a chain waits, or has ended, and decides when all do. Chains of a resumed run
-// may be a round apart: the earliest goes on first.
+// round records that a chain waits, or has ended, and decides when all do. Chains of a resumed run
+// may be a round apart; then the earliest one continues first.
 func (s *Session) round(m message) {
 	r := s.rounds
 	if m.ended {

@@ -47,9 +47,9 @@ type Session struct {
 
 	rounds *rounds       // of Config.Enough
 	pool   *exchange     // of chains that learn from each other; nil: they do not
-	slots  chan struct{} // the chains of the pool that compute at the moment
-	again  bool          // a run of such chains is resumed from its beginning
-	blocks chan []Draw   // blocks that were yielded and can be used again
+	slots  chan struct{} // slots for chains of the pool that compute at the same time
+	again  bool          // a pooled run is resumed from its beginning
+	blocks chan []Draw   // yielded blocks that can be reused
 
 	left goroutines.Leftover // work that continues after chains have ended, see Config.Grace
 
@@ -126,7 +126,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		_, pooled = target.(Cloner)
 	}
 	if cfg.Enough != nil {
-		cfg.Parallel = cfg.Chains // none may wait for one that has not begun
+		cfg.Parallel = cfg.Chains // no chain may wait for one that has not begun
 	}
 	var slots chan struct{}
 	if pooled { // a chain that waits for a round keeps its slot
@@ -177,9 +177,8 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// BeginsAgain reports whether chains that are resumed from these snapshots, nil for those without
-// one, make all their draws again from the first. This is so if they learn from each other and
-// warm-up was not done.
+// BeginsAgain reports whether chains resumed from these snapshots repeat all their draws from the
+// first. This is so if they learn from each other and warm-up was not done. A snapshot may be nil.
 func (s *Session) BeginsAgain(snapshots []*Snapshot) bool {
 	begun, warm := 0, 0
 	for _, from := range snapshots {
@@ -207,12 +206,12 @@ func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
-	r.Chains = slices.Clone(r.Chains) // entries refer to data that are never modified
+	r.Chains = slices.Clone(r.Chains) // entries refer to data that never change
 	return r
 }
 
-// clone returns the target of one chain. Clones are made one at a time, so that
-// Clone need not be safe for concurrent use.
+// clone returns the target of one chain. Clones are made one at a time, so that CloneDensity need
+// not be safe for concurrent use.
 func (s *Session) clone() LogDensity {
 	c, ok := s.target.(Cloner)
 	if !ok {
@@ -229,14 +228,14 @@ func (s *Session) publish(c ChainReport) {
 	s.report.Chains[c.Chain] = c
 }
 
-// message is what a chain sends to the consumer: draws first, then the rest.
+// message is sent from a chain to the consumer, who handles the draws first.
 type message struct {
 	draws    []Draw
 	progress *Progress
 	chain    int
 	err      error
 	snapshot *Snapshot
-	round    int  // the number of transitions after which the chain waits, see Config.Enough
+	round    int  // number of transitions after which the chain waits, see Config.Enough
 	ended    bool // nothing follows
 }
 
@@ -257,13 +256,13 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		inner, cancel := context.WithCancel(ctx)
 		end := s.left.Begin(inner, s.cfg.Grace)
 		ch := make(chan message, 2*s.cfg.Parallel)
-		abandoned := make(chan struct{}) // closed when nobody receives any more
+		abandoned := make(chan struct{}) // closed when nothing receives any more
 
 		var wg sync.WaitGroup
 		var next atomic.Int64
 		runners := s.cfg.Parallel
 		if s.pool != nil {
-			runners = s.cfg.Chains // none may wait for one that has not begun
+			runners = s.cfg.Chains // no chain may wait for one that has not begun
 		}
 		for range runners {
 			wg.Go(func() {
@@ -296,7 +295,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 				}
 			}
 			if m.draws != nil {
-				clear(m.draws) // the receiver owns what they refer to
+				clear(m.draws) // the receiver owns the data of the draws
 				select {
 				case s.blocks <- m.draws:
 				default:

@@ -98,7 +98,7 @@ func (g generating) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// TestDrawsAreReproducible: draws depend on target, options and seed only.
+// TestDrawsAreReproducible checks that draws depend only on target, options and seed.
 func TestDrawsAreReproducible(t *testing.T) {
 	target := infertest.Banana{B: 0.3, Sigma: 1.5}
 	base := infer.Config{Chains: 3, Warmup: 200, Draws: 150, Seed: 42}
@@ -319,7 +319,7 @@ func (c *counting) LogDensityGrad(x, grad []float64) (float64, error) {
 }
 
 func TestProgress(t *testing.T) {
-	inLoop := false // touched by the consumer's goroutine only, which -race checks
+	inLoop := false // used only by the consumer's goroutine, as -race checks
 	got := map[int][]int{}
 	s := session(t, infertest.AR1(2, 0.5), infer.Config{Chains: 2, Warmup: 250, Draws: 130, Refresh: 100,
 		Progress: func(p infer.Progress) {
@@ -451,10 +451,10 @@ func TestLeavingTheLoop(t *testing.T) {
 	}
 }
 
-// troubled is a normal target with a strip of trouble right of 1.
+// troubled is a normal target that rejects points right of 1, in various ways.
 type troubled struct {
 	how   string
-	clone int // which clone this is, from 1
+	clone int // number of this clone, from 1
 	made  *atomic.Int64
 	n     int
 }
@@ -566,7 +566,7 @@ func TestChainFailure(t *testing.T) {
 	}
 }
 
-// starts is a target that is well only where ok says so.
+// starts is a target that can be evaluated only where ok returns nil.
 type starts struct {
 	ok  func(x float64) error // errInf, errGrad or a rejection
 	seq *atomic.Int64
@@ -616,7 +616,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("%v: %d evaluations, error %q", reason, s.seq.Load(), msg)
 		}
 	}
-	// One attempt where another would be the same.
+	// A fixed start is tried only once.
 	for _, init := range []infer.Init{infer.Uniform{}, infer.At{Positions: [][]float64{{3}}}} {
 		if e, msg := fail(target(func(float64) error { return errInf }), infer.Config{Init: init}); e == nil || e.Attempts != 1 {
 			t.Errorf("%v: %s", init, msg)
@@ -639,7 +639,7 @@ func TestInit(t *testing.T) {
 		}
 	}
 
-	// A start is looked for until it is good, and within the radius.
+	// Starts are drawn within the radius until one is good.
 	s = target(func(x float64) error {
 		if x < 1.5 || x > 2 {
 			return errInf
@@ -652,7 +652,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("start %v", c.Start)
 		}
 	}
-	// Given values, with the rest left to chance.
+	// Some coordinates are given, the others random.
 	_, r = run(t, infertest.AR1(3, 0), infer.Config{Warmup: -1, Draws: -1, Chains: 2,
 		Init: infer.At{Positions: [][]float64{{1, math.NaN(), 3}, {4, 5, 6}}, Radius: 0.5}})
 	a, b := r.Chains[0].Start, r.Chains[1].Start

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Snapshot is the state of a chain between two transitions: all that the rest of the chain depends
-// on. A run with Config.Resume goes on from snapshots and makes exactly the draws that the original
-// run would have made.
+// Snapshot is the state of a chain between two transitions: everything that the rest of the chain
+// depends on. A run with Config.Resume continues from snapshots and makes exactly the draws that
+// the original run would have made.
 //
 // It can be encoded by package encoding/gob.
 type Snapshot struct {
 	Chain, ID int
 	Seed      uint64
 
-	Draws int // the number of draws yielded before it
+	Draws int // number of draws yielded before it
 
-	stage     int       // the number of stages of warm-up that are done
-	within    []float64 // numbers of the stage under way, see State.Resumable; nil: it cannot be resumed within
+	stage     int       // number of stages of warm-up that are done
+	within    []float64 // numbers of the current stage, see State.Resumable; nil: it cannot be resumed within
 	sampling  bool
 	iteration int
 
@@ -75,7 +75,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	var g snapshotGob
 	err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g)
 	version := struct{ Version int }{g.Version}
-	if err != nil { // perhaps because it is from another version
+	if err != nil { // may come from another version
 		_ = gob.NewDecoder(bytes.NewReader(b)).Decode(&version)
 	}
 	if version.Version != 0 && version.Version != snapshotVersion {
@@ -118,17 +118,17 @@ func (g *snapshotGob) check() error {
 	return nil
 }
 
-// Ran is the time for which the chain had run.
+// Ran returns the time for which the chain had run.
 func (s *Snapshot) Ran() time.Duration { return s.report.Warmup.Elapsed + s.report.Sampling.Elapsed }
 
-// size is approximately its number of bytes.
+// size returns the approximate number of bytes.
 func (s *Snapshot) size() int {
 	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
-// snapshotDelay is the time until the next snapshot, given the size of the last in bytes and the
-// time that the chain has run. Writing should take no more than some megabytes a second, and a run
-// that is killed should lose no more than an eighth of its work.
+// snapshotDelay returns the time until the next snapshot, given the size of the last one in bytes
+// and the time that the chain has run. Writing should take no more than some megabytes a second,
+// and a run that is killed should lose no more than an eighth of its work.
 func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
 	const rate = 4 << 20 // bytes per second
 	switch {

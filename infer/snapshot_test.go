@@ -24,7 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// drawn is a run: its draws by chain, and its report.
+// drawn runs a target and returns the draws by chain and the report.
 func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([][]infer.Draw, infer.Report) {
 	t.Helper()
 	session, err := infer.NewSession(target, cfg)
@@ -41,7 +41,7 @@ func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([][]infer.D
 	return draws, session.Report()
 }
 
-// through sends a snapshot through gob.
+// through encodes and decodes a snapshot by gob.
 func through(t *testing.T, s *infer.Snapshot) *infer.Snapshot {
 	t.Helper()
 	var b bytes.Buffer
@@ -81,16 +81,16 @@ func TestResume(t *testing.T) {
 		cfg := infer.Config{Sampler: s, Chains: 2, Warmup: 150, Draws: 120, Thin: 2, SaveWarmup: true, WarmupValues: true, Seed: 3}
 		want, wantReport := drawn(t, noisy{banana}, cfg)
 
-		// Taking snapshots changes nothing.
+		// Taking snapshots does not change the draws.
 		var snapshots [2][]*infer.Snapshot
 		cfg.SnapshotEvery = -1
 		cfg.Snapshot = func(s *infer.Snapshot) { snapshots[s.Chain] = append(snapshots[s.Chain], through(t, s)) }
 		if got, _ := drawn(t, noisy{banana}, cfg); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: taking snapshots has changed the draws", name)
 		}
-		least := 270 // one per transition, of warm-up too
+		least := 270 // one per transition, including warm-up
 		if _, ok := s.(auto.Sampler); ok {
-			least = 120 // whose warm-up is made again
+			least = 120 // its warm-up is repeated
 		}
 		if n := len(snapshots[0]); n < least {
 			t.Fatalf("%s: %d snapshots", name, n)
@@ -103,7 +103,7 @@ func TestResume(t *testing.T) {
 		moments := [][2]*infer.Snapshot{
 			{snapshots[0][0], nil}, {snapshots[0][1], snapshots[1][2]}, {pick(0, 100), pick(1, 99)}, {pick(0, 100), pick(1, 100)},
 		}
-		for percent := 5; percent < 77; percent += 9 { // warm-up, in the middle of its stages, takes some 55
+		for percent := 5; percent < 77; percent += 9 { // covers warm-up, whose stages take some 55
 			moments = append(moments, [2]*infer.Snapshot{pick(0, percent), pick(1, 77-percent)})
 		}
 		for _, at := range moments {
@@ -134,7 +134,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// noisy gives values that depend on random numbers.
+// noisy generates values that depend on random numbers.
 type noisy struct{ infertest.Banana }
 
 func (g noisy) CloneDensity() infer.LogDensity { return g }
@@ -272,7 +272,7 @@ func TestEnough(t *testing.T) {
 		t.Errorf("the resumed run ended at %d", report.Enough)
 	}
 
-	// One chain fails: the others are asked about all the same.
+	// One chain fails: Enough is still called for the others.
 	cfg = infer.Config{Sampler: nuts.Sampler{}, Chains: 3, Warmup: 100, Draws: 5000, Seed: 1,
 		Init: infer.At{Positions: [][]float64{{0, 0}, {math.NaN(), 0}, {0, 0}}, Radius: math.NaN()}}
 	cfg.Enough = func(n int) bool { return n >= 200 }
@@ -287,14 +287,14 @@ func TestEnough(t *testing.T) {
 	if failed == 0 {
 		t.Error("no chain failed")
 	}
-	// Never enough: Draws is the limit.
+	// Enough is never true: Draws is the limit.
 	cfg.Init, cfg.Draws = nil, 250
 	cfg.Enough = func(int) bool { return false }
 	got, report = drawn(t, target, cfg)
 	if len(got[0]) != 250 || report.Enough != 0 {
 		t.Errorf("%d draws, enough %d", len(got[0]), report.Enough)
 	}
-	// Leaving the loop, or cancelling, while chains wait.
+	// The loop is left, or the run cancelled, while chains wait.
 	for _, err := range infer.Run(context.Background(), target, cfg) {
 		if err != nil {
 			t.Fatal(err)

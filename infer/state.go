@@ -22,8 +22,8 @@ type State struct {
 	Point       *Point  // the current state; Reset
 	StepSize    float64 // the step size that Advance passes to the kernel
 	FirstStep   float64 // StepSize at the start of the chain: the plan's, or that of Config.StepSize
-	KeepStep    bool    // StepSize was given, for a run without warm-up: no stage should search for another
-	RandomStart bool    // Point began where Uniform drew it; no start was given
+	KeepStep    bool    // StepSize was given, without warm-up: stages should not search for another
+	RandomStart bool    // Point was drawn by Uniform, not given
 
 	Iteration int // transitions made so far
 
@@ -33,14 +33,14 @@ type State struct {
 	// Emit adds to ChainReport.Events; nil: events are dropped.
 	Emit func(Event)
 
-	// with the other chains; nil: the chain is alone
+	// exchanges with the other chains; nil: the chain is alone
 	exchange func(part any, combine func(parts []any) any) (any, error)
 
 	observe func(Info) error // the session's: saves the draw, reports progress
 	before  func() error     // the session's, before a transition: saves the state
 
-	keep   func() []float64 // of the stage under way, see Resumable; nil: it cannot be saved
-	within []float64        // saved numbers of the stage in which the run is resumed; nil: none
+	keep   func() []float64 // saves the current stage, see Resumable; nil: it cannot be saved
+	within []float64        // saved numbers of the stage in which the run resumes; nil: none
 }
 
 // Resumable lets a run be saved and resumed in the middle of a stage. A stage calls it before its
@@ -57,7 +57,7 @@ func (s *State) Resumable(save func() []float64) (saved []float64) {
 }
 
 // SavedCount returns the first of the numbers that [State.Resumable] returned: the number of
-// transitions that a stage of n had made. It returns an error if no stage could have saved it.
+// transitions already made by a stage of n. It returns an error if no stage could have saved it.
 func SavedCount(saved []float64, n int) (int, error) {
 	if len(saved) == 0 || !(saved[0] >= 0 && saved[0] <= float64(n)) || saved[0] != math.Trunc(saved[0]) {
 		return 0, errors.New("infer: the saved state of a stage of warm-up makes no sense: was the run started by another version?")
@@ -111,7 +111,7 @@ func (p Plan) validate() error {
 }
 
 // Advance makes one transition: it moves Point, counts the iteration, and passes the draw to the
-// run. An error is final and must be returned as it is.
+// run. An error is final and must be returned unchanged.
 func (s *State) Advance() (Info, error) {
 	if s.Target.Interrupted() {
 		return Info{}, ErrInterrupted

@@ -6,13 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// Stream returns the random numbers for one purpose of one chain. The stream
-// is ChaCha8, a counter-based generator, whose 256-bit key consists of seed,
-// id, a 64-bit hash (FNV-1a) of purpose, and counter; so streams with
-// different arguments are independent, and which goroutine draws first does
-// not matter. For the session's own purposes id is the chain's ID and counter
-// is 0, except for "generate", where it is the iteration: the generated values
-// of a draw are a function of seed, chain, iteration and position.
+// Stream returns the random numbers for one purpose of one chain. The stream is ChaCha8, a
+// counter-based generator. Its 256-bit key consists of seed, id, a 64-bit hash (FNV-1a) of purpose,
+// and counter. So streams with different arguments are independent, and it does not matter which
+// goroutine draws first. For the session's own purposes id is the chain's ID and counter is 0. The
+// exception is "generate", where counter is the iteration: the generated values of a draw are a
+// function of seed, chain, iteration and position.
 func Stream(seed uint64, id int, purpose string, counter uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(streamKey(seed, id, purpose, counter)))
 }
