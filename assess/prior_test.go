@@ -20,6 +20,7 @@ func TestPrior(t *testing.T) {
 parameters {
   real<lower=0> tau; vector<offset=1, multiplier=tau>[3] theta; real<lower=-1, upper=2> u; simplex[3] p; ordered[2] c; cholesky_factor_corr[2] L;
   matrix[2, 2] M; real<lower=1> above; cov_matrix[2] S; array[2] real a;
+  real<lower=-3, upper=N> w; vector<lower=0, upper=x[2]>[3] ws;
 }
 transformed parameters { real twice = 2 * tau; }
 model {
@@ -66,9 +67,11 @@ model {
 	for change, reason := range map[string][2]string{
 		"above is cut off by its bounds, at a probability that depends on other parameters": {"real<lower=1> above", "real<lower=tau> above"},
 		"u is cut off by its bounds, at a probability that depends on other parameters":     {"u ~ normal(0, 1)", "u ~ normal(theta[1], 1)"},
-		"tau has two priors":                 {"a ~ std_normal()", "a ~ std_normal(); tau ~ exponential(1)"},
-		"a has no prior":                     {"a ~ std_normal();", ""},
-		"the prior of tau depends on itself": {"tau ~ normal(0, 2)", "tau ~ normal(theta[1], 2)"},
+		"tau has two priors":                     {"a ~ std_normal()", "a ~ std_normal(); tau ~ exponential(1)"},
+		"a has no prior":                         {"a ~ std_normal();", ""},
+		"w has no prior, and bounds that differ": {"upper=N> w", "upper=tau> w"},
+		"w has no prior":                         {"real<lower=-3, upper=N> w", "real<lower=-3> w"},
+		"the prior of tau depends on itself":     {"tau ~ normal(0, 2)", "tau ~ normal(theta[1], 2)"},
 		"the left side of `u * 2 ~ normal(0, 1);` is not a whole parameter": {"u ~ normal(0, 1)", "u * 2 ~ normal(0, 1)"},
 	} {
 		m, err := model.Compile("m", strings.Replace(text, reason[0], reason[1], 1))

@@ -47,6 +47,7 @@ var printed = []struct{ document, command string }{
 	{"ppc", "ppc fit"},
 	{"effects", "effects fit --of x"},
 	{"effects", "effects fit --at x=mean"},
+	{"evidence", "evidence fit"},
 	{"sensitivity", "sensitivity fit"},
 	{"sensitivity", "sensitivity fit --prior all"},
 	{"sbc", "sbc {model} --data {data} --simulations 3 --ranks 9 --warmup 50 -q"},

@@ -110,7 +110,10 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 		state[v] = 1
 		t := priors[v]
 		if t == nil {
-			return fmt.Sprintf("%s has no prior", v.Name)
+			if reason := e.uniform(v); reason != "" {
+				return reason
+			}
+			t = &ast.Tilde{} // no arguments
 		}
 		decl := v.Decl.(*ast.VarDecl)
 		parts := slices.Clone(t.Args)
@@ -160,6 +163,10 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 		e.names[v] = v.Name
 	}
 	for _, v := range order {
+		if priors[v] == nil {
+			quantities = append(quantities, e.drawUniform(v))
+			continue
+		}
 		drawn, reason := e.drawParameter(v, priors[v])
 		if reason != "" {
 			return nil, reason
@@ -213,21 +220,55 @@ func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	return nil
 }
 
+// uniform returns "" if the prior of a parameter without a statement is uniform between two bounds,
+// and else why it is not.
+func (e *emitter) uniform(v *check.Var) (reason string) {
+	bounds := boundsOf(v)
+	if v.Constraint != types.LowerUpper || bounds["lower"] == nil || bounds["upper"] == nil || v.Type.Rank() > 1 {
+		return fmt.Sprintf("%s has no prior", v.Name)
+	}
+	for _, b := range bounds {
+		if !e.typeOf(b).IsScalar() || e.reads(b, e.isParameter) {
+			return fmt.Sprintf("%s has no prior, and bounds that differ", v.Name)
+		}
+	}
+	return ""
+}
+
+// drawUniform draws a parameter between its bounds.
+func (e *emitter) drawUniform(v *check.Var) (out ast.Stmt) {
+	bounds := boundsOf(v)
+	value := call("uniform_rng", e.now.expr(bounds["lower"]), e.now.expr(bounds["upper"]))
+	if v.Type.Rank() == 0 {
+		return assign(variable(v.Name), "=", value)
+	}
+	e.scope(func() {
+		i := e.fresh("i")
+		out = loop(i, call("num_elements", variable(v.Name)), []ast.Stmt{assign(element(variable(v.Name), variable(i)), "=", value)})
+	})
+	return out
+}
+
+// boundsOf returns the bounds in the declaration of a parameter, by kind: lower and upper.
+func boundsOf(v *check.Var) map[string]ast.Expr {
+	bounds := map[string]ast.Expr{}
+	for _, b := range v.Decl.(*ast.VarDecl).Type.Bounds {
+		if b.Kind == "lower" || b.Kind == "upper" {
+			bounds[b.Kind] = b.Value
+		}
+	}
+	return bounds
+}
+
 // drawParameter draws a parameter from its prior; a reason if that is not possible.
 func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, reason string) {
-	decl := v.Decl.(*ast.VarDecl)
 	resolved := e.info.Calls[s]
 	t := term{at: s, place: &place{v: v}, function: resolved.Name, user: resolved.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
 	if _, ok := ast.Unparen(s.Variate).(*ast.CallExpr); ok {
 		t.place.flat = "columns"
 	}
 	dist, _ := density(resolved.Name)
-	bound := map[string]ast.Expr{}
-	for _, b := range decl.Type.Bounds {
-		if b.Kind == "lower" || b.Kind == "upper" {
-			bound[b.Kind] = b.Value
-		}
-	}
+	bound := boundsOf(v)
 	sorted := false
 	switch k := v.Constraint; {
 	case k == types.Ordered || k == types.PositiveOrdered:

@@ -1,0 +1,320 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/bridge"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/tempered"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
+)
+
+// Evidence is the evidence of a model, the probability density of its data with the parameters
+// integrated out, p(y). It is also called the marginal likelihood.
+type Evidence struct {
+	// Log is log p(y), and Error its standard error. The logarithm of the prior's mass has been
+	// subtracted if [PriorMass.Known].
+	Log   float64
+	Error float64
+
+	// Tempering says that the estimate is the one of parallel tempering; it is by bridge sampling
+	// otherwise. Chains that were tempered move between modes, which one proposal may not cover.
+	Tempering bool
+
+	Bridge   bridge.Estimate   // log integral of the density, by bridge sampling
+	Tempered tempered.Evidence // the same by tempering; NaN without
+	Prior    PriorMass
+}
+
+// PriorMass is the integral of the prior density that a program states. It is 1 for a normalised
+// prior. It differs where bounds cut off a distribution: `real<lower=0> s; s ~ normal(0, 1);` states
+// a density with an integral of 0.5.
+type PriorMass struct {
+	Log   float64
+	Error float64
+
+	// Known says that Log is known. If it is not, Reason says why, and the evidence is right if the
+	// prior has a mass of 1.
+	Known  bool
+	Reason string
+
+	// Flat lists parameters that have no prior and no bounds on both sides. The prior has no finite
+	// mass if there are any, and the evidence is known up to a factor that is arbitrary.
+	Flat []string
+}
+
+// The mass of a prior counts as 1 if its logarithm is within massErrors standard errors of 0, or
+// closer than massLeast. It is known if its standard error is at most massError.
+const (
+	massErrors = 4
+	massLeast  = 0.01
+	massError  = 0.1
+)
+
+// EvidenceOf estimates the evidence of a model from draws of its posterior, by bridge sampling, and
+// by parallel tempering if the chains were tempered. All constants of the density are included, also
+// those that statements with ~ drop. The draws must have been made by a sampler: those of an
+// approximation or of the prior are an error.
+func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error) {
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.FromPrior:
+		return nil, errors.New("the draws are from the prior: evidence needs draws from the posterior")
+	case f.Approximate() != "":
+		return nil, fmt.Errorf("the draws are from an approximation, %s: evidence needs draws from the posterior by a sampler", f.Approximate())
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	b := f.Binding()
+	b.NoPropto = true
+	p, err := m.BindContext(ctx, values, b)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dim() == 0 {
+		return nil, errors.New("the model has no parameters: its evidence is the density itself")
+	}
+	draws, err := chainsOf(p, f)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x65766964))
+	out := &Evidence{}
+	if out.Bridge, err = bridge.LogZ(ctx, draws, densityOf(p), rng); err != nil {
+		return nil, err
+	}
+	out.Log, out.Error = out.Bridge.LogZ, out.Bridge.Error
+	if out.Tempered, err = temperedEvidence(ctx, f, p, draws[0][0]); err != nil {
+		return nil, err
+	}
+	if z := out.Tempered; !math.IsNaN(z.LogZ) && !math.IsNaN(z.Error) {
+		out.Log, out.Error, out.Tempering = z.LogZ, z.Error, true
+	}
+	if out.Prior, err = priorMass(ctx, m, values, b, seed); err != nil {
+		return nil, err
+	}
+	if out.Prior.Known {
+		out.Log -= out.Prior.Log
+		out.Error = math.Hypot(out.Error, out.Prior.Error)
+	}
+	return out, nil
+}
+
+// densityOf is the log density of a posterior.
+func densityOf(p *model.Posterior) bridge.Density {
+	return func(ctx context.Context, points [][]float64, logDensity []float64) error {
+		return evaluateAll(ctx, p, p, nil, points, logDensity, nil)
+	}
+}
+
+// chainsOf returns the draws of a fit on the unconstrained scale, by chain. All chains have the
+// length of the shortest.
+func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
+	points, err := unconstrainDraws(p, f)
+	if err != nil {
+		return nil, err
+	}
+	least := math.MaxInt
+	for chain := range f.Draws.Chains() {
+		least = min(least, f.Draws.Len(chain))
+	}
+	var chains [][][]float64
+	for chain := range f.Draws.Chains() {
+		n := f.Draws.Len(chain)
+		chains, points = append(chains, points[n-least:n]), points[n:]
+	}
+	if len(chains) == 0 || least == 0 {
+		return nil, errors.New("the fit has no draws")
+	}
+	return chains, nil
+}
+
+// temperedEvidence is the estimate of parallel tempering. It is about the density that was sampled,
+// which may lack constants that p has: these are found at a point.
+func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []float64) (tempered.Evidence, error) {
+	var kernels []map[string]float64
+	for _, c := range f.Report.Chains {
+		kernels = append(kernels, c.Kernel)
+	}
+	_, z := tempered.EvidenceOf(kernels)
+	if math.IsNaN(z.LogZ) {
+		return z, nil
+	}
+	sampled, err := f.Posterior(ctx)
+	if err != nil {
+		return z, err
+	}
+	full, err := p.LogDensity(at)
+	if err != nil {
+		return z, err
+	}
+	part, err := sampled.LogDensity(at)
+	if err != nil {
+		return z, err
+	}
+	constant := full - part
+	return tempered.Evidence{LogZ: z.LogZ + constant, Error: z.Error, Forward: z.Forward + constant, Backward: z.Backward + constant}, nil
+}
+
+// priorMass estimates the integral of the prior, from draws of it. Only priors whose parameters can
+// be drawn one after another are examined: sampling the others would take as long as the fit.
+func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (PriorMass, error) {
+	out := PriorMass{Flat: flat(m)}
+	if out.Flat != nil {
+		out.Reason = "parameters have no prior"
+		return out, nil
+	}
+	var not *predict.NotForwardError
+	if _, err := m.DeriveWith(predict.Forward, predict.Options{}); errors.As(err, &not) {
+		out.Reason = not.Reason
+		return out, nil
+	}
+	const chains, draws = 4, 1000
+	drawn, err := SamplePrior(ctx, m, values, b, fit.Options{Chains: chains, Draws: draws, Seed: seed})
+	if err != nil {
+		return out, err
+	}
+	derived, err := m.Derive(predict.Prior)
+	if err != nil {
+		return out, err
+	}
+	p, err := derived.BindContext(ctx, values, b)
+	if err != nil {
+		return out, err
+	}
+	points, err := chainsOf(p, drawn.Fit)
+	if err != nil {
+		return out, err
+	}
+	z, err := bridge.LogZ(ctx, points, densityOf(p), rand.New(rand.NewPCG(seed, 0x7072696f)))
+	switch {
+	case ctx.Err() != nil:
+		return out, err
+	case err != nil:
+		out.Reason = err.Error()
+	case !reliable(z) || z.Error > massError:
+		out.Reason = "the estimate of its integral is not reliable"
+	default:
+		out.Known = true
+		if math.Abs(z.LogZ) > max(massLeast, massErrors*z.Error) {
+			out.Log, out.Error = z.LogZ, z.Error
+		}
+	}
+	return out, nil
+}
+
+// flat lists the parameters of a model that have no prior and no bounds on both sides.
+func flat(m *model.Model) []string {
+	included := m.Included()
+	list := compile.Check(source.NewFile(m.Name(), m.Text()), compile.Options{Pedantic: true, Legacy: m.Options().Legacy, MaxSource: m.Options().MaxSource,
+		Include: func(name string) (*source.File, error) {
+			text, ok := included[name]
+			if !ok {
+				return nil, fs.ErrNotExist
+			}
+			return source.NewFile(name, text), nil
+		}})
+	var names []string
+	for _, d := range list {
+		if d.Code == diag.NoPriorOfItsOwn {
+			names = append(names, d.Span.Text())
+		}
+	}
+	return names
+}
+
+// An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
+// proposal overlap in this effective number of draws, and if the two halves of the draws agree up to
+// this number of standard errors, or up to a difference that does not matter.
+const (
+	bridgeEffective = 50
+	bridgeErrors    = 4
+	bridgeLeast     = 0.05
+)
+
+// reliable reports whether an estimate by bridge sampling can be relied on.
+func reliable(e bridge.Estimate) bool {
+	a, b := e.Halves[0], e.Halves[1]
+	for _, h := range e.Halves {
+		if !h.Settled || !(h.Effective >= bridgeEffective) {
+			return false
+		}
+	}
+	off := math.Abs(a.LogZ - b.LogZ)
+	return off <= max(bridgeLeast, bridgeErrors*math.Hypot(a.Error, b.Error))
+}
+
+// Findings returns what users should know about the evidence of a model of this name.
+func (e *Evidence) Findings(name string) []diagnose.Finding {
+	var findings []diagnose.Finding
+	add := func(code string, severity diagnose.Severity, summary, advice string) {
+		findings = append(findings, diagnose.Finding{Code: code, Severity: severity, Summary: name + ": " + summary, Advice: advice})
+	}
+	a, b := e.Bridge.Halves[0], e.Bridge.Halves[1]
+	switch {
+	case e.Tempering && reliable(e.Bridge) && math.Abs(e.Tempered.LogZ-e.Bridge.LogZ) > max(bridgeLeast, bridgeErrors*math.Hypot(e.Tempered.Error, e.Bridge.Error)):
+		add("evidence-methods", diagnose.Problem,
+			fmt.Sprintf("log evidence is %.2f ± %.2g by tempering and %.2f ± %.2g by bridge sampling.", e.Tempered.LogZ, e.Tempered.Error, e.Bridge.LogZ, e.Bridge.Error),
+			"Make more draws. If the two still differ, trust neither.")
+	case e.Tempering || reliable(e.Bridge):
+	case !a.Settled || !b.Settled || !(min(a.Effective, b.Effective) >= bridgeEffective):
+		effective := min(a.Effective, b.Effective)
+		if math.IsNaN(effective) {
+			effective = 0
+		}
+		add("evidence-overlap", diagnose.Problem,
+			fmt.Sprintf("the estimate of the evidence is not reliable: only about %.0f draws are where the posterior and the normal distribution fitted to it overlap.", effective),
+			"Make more draws. If the posterior has several modes or long tails, sample it with parallel tempering.")
+	default:
+		add("evidence-halves", diagnose.Problem,
+			fmt.Sprintf("the estimate of the evidence is not reliable: the two halves of the draws give %.2f ± %.2g and %.2f ± %.2g.", a.LogZ, a.Error, b.LogZ, b.Error),
+			"Make more draws.")
+	}
+	switch {
+	case e.Prior.Flat != nil:
+		add("improper-prior", diagnose.Problem,
+			fmt.Sprintf("the evidence has an arbitrary factor, as the prior of %s is flat.", list(e.Prior.Flat)),
+			"Give each parameter a prior. Bayes factors depend on it.")
+	case !e.Prior.Known:
+		add("prior-mass", diagnose.Note,
+			fmt.Sprintf("the evidence is right if the prior integrates to 1, which was not examined: %s.", e.Prior.Reason), "")
+	case e.Prior.Log != 0:
+		add("prior-mass", diagnose.Note,
+			fmt.Sprintf("the prior as written integrates to %.3g, not to 1, such as where a bound cuts off a distribution. This factor is taken out of the evidence.", math.Exp(e.Prior.Log)), "")
+	}
+	return findings
+}
+
+// list joins names, of which it shows a few.
+func list(names []string) string {
+	const most = 5
+	text := ""
+	for i, n := range names[:min(most, len(names))] {
+		if i > 0 {
+			text += ", "
+		}
+		text += n
+	}
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}

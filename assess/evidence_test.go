@@ -1,0 +1,179 @@
+package assess_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/tempered"
+	"github.com/ppl-lang/ppl/model"
+)
+
+// evidenceOf fits a model and estimates its evidence.
+func evidenceOf(t *testing.T, text string, values map[string]any, o fit.Options) *assess.Evidence {
+	t.Helper()
+	m, err := model.Compile("m", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(context.Background(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := assess.EvidenceOf(context.Background(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// integral is the integral of f between a and b, by Simpson's rule.
+func integral(f func(x float64) float64, a, b float64) float64 {
+	const n = 4000
+	sum := f(a) + f(b)
+	for i := 1; i < n; i++ {
+		sum += float64(2+2*(i%2)) * f(a+(b-a)*float64(i)/n)
+	}
+	return sum * (b - a) / n / 3
+}
+
+// normal is the density of a normal distribution.
+func normal(x, mu, sigma float64) float64 {
+	z := (x - mu) / sigma
+	return math.Exp(-z*z/2) / (sigma * math.Sqrt(2*math.Pi))
+}
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+// TestEvidence compares with exact values: conjugate models, and integrals over one parameter.
+func TestEvidence(t *testing.T) {
+	y := []float64{0.3, -1.2, 2.1, 0.8, 1.4}
+	likelihood := func(mu, sigma float64) float64 {
+		p := 1.0
+		for _, v := range y {
+			p *= normal(v, mu, sigma)
+		}
+		return p
+	}
+	for _, c := range []struct {
+		name, text string
+		values     map[string]any
+		want       float64
+		codes      []string // of findings
+	}{
+		{"uniform probability", `data { int n; int y; } parameters { real<lower=0, upper=1> p; } model { y ~ binomial(n, p); }`,
+			map[string]any{"n": 10, "y": 7}, -math.Log(11), nil},
+		{"gamma and Poisson", `data { array[3] int y; } parameters { real<lower=0> r; } model { r ~ gamma(2, 1); y ~ poisson(r); }`,
+			map[string]any{"y": []int{3, 5, 2}}, lgamma(12) - 12*math.Log(4) - math.Log(6*120*2), nil},
+		{"a bound that cuts off half of the prior", `data { vector[5] y; } parameters { real<lower=0> s; } model { s ~ normal(0, 2); y ~ normal(0, s); }`,
+			map[string]any{"y": y}, math.Log(integral(func(s float64) float64 {
+				if s == 0 {
+					return 0
+				}
+				return 2 * normal(s, 0, 2) * likelihood(0, s)
+			}, 0, 40)), []string{"prior-mass"}},
+		{"the same with a truncated prior", `data { vector[5] y; } parameters { real<lower=0> s; } model { s ~ normal(0, 2) T[0, ]; y ~ normal(0, s); }`,
+			map[string]any{"y": y}, math.Log(integral(func(s float64) float64 {
+				if s == 0 {
+					return 0
+				}
+				return 2 * normal(s, 0, 2) * likelihood(0, s)
+			}, 0, 40)), []string{"prior-mass"}},
+		{"a flat prior", `data { vector[5] y; } parameters { real mu; } model { y ~ normal(mu, 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return likelihood(mu, 1) }, -20, 20)), []string{"improper-prior"}},
+		{"a prior of a computed quantity", `data { vector[5] y; } parameters { real mu; } transformed parameters { real half = mu / 2; } model { half ~ normal(0, 0.5); y ~ normal(mu, 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu/2, 0, 0.5) * likelihood(mu, 1) }, -20, 20)), []string{"prior-mass"}},
+		{"groups", `data { vector[5] y; } parameters { real mu; vector[5] theta; } model { mu ~ normal(0, 2); theta ~ normal(mu, 1); y ~ normal(theta, 0.5); }`,
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 {
+				return normal(mu, 0, 2) * likelihood(mu, math.Sqrt(1+0.25))
+			}, -30, 30)), nil},
+		{"Dirichlet and multinomial", `data { array[3] int y; } parameters { simplex[3] p; } model { p ~ dirichlet([1, 2, 3]'); y ~ multinomial(p); }`,
+			map[string]any{"y": []int{4, 0, 6}}, lgamma(6) - lgamma(1) - lgamma(2) - lgamma(3) +
+				lgamma(5) + lgamma(2) + lgamma(9) - lgamma(16) + lgamma(11) - lgamma(5) - lgamma(1) - lgamma(7), nil},
+		{"inverse gamma variance", `data { vector[5] y; } parameters { real<lower=0> v; } model { v ~ inv_gamma(3, 2); y ~ normal(0, sqrt(v)); }`,
+			map[string]any{"y": y}, func() float64 {
+				square := 0.0
+				for _, x := range y {
+					square += x * x
+				}
+				return 3*math.Log(2) - lgamma(3) + lgamma(5.5) - 5.5*math.Log(2+square/2) - 2.5*math.Log(2*math.Pi)
+			}(), nil},
+		{"Pareto and uniform", `data { vector[5] y; } parameters { real<lower=4> top; } model { top ~ pareto(4, 3); y ~ uniform(-1.5, top - 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(u float64) float64 { // u = 4/top
+				return 3 * u * u * math.Pow(4/u+0.5, -5)
+			}, 1e-9, 1)), nil},
+		{"ordered values", `data { vector[5] y; } parameters { ordered[3] c; } model { c ~ normal(0, 1); y ~ normal(c[2], 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(m float64) float64 { // 3! times below, at, above
+				below := 0.5 * math.Erfc(-m/math.Sqrt2)
+				return 6 * below * normal(m, 0, 1) * (1 - below) * likelihood(m, 1)
+			}, -10, 10)), []string{"prior-mass"}},
+		{"bounds and no statement", `data { int n; int y; } parameters { real<lower=0, upper=10> r; vector<lower=-2, upper=2>[2] w; } model { y ~ poisson(r); }`,
+			map[string]any{"n": 1, "y": 3}, math.Log(integral(func(r float64) float64 { return r * r * r * math.Exp(-r) / 6 / 10 }, 0, 10)), []string{"prior-mass"}},
+		{"a hundred dimensions", `data { vector[100] y; } parameters { vector[100] b; } model { b ~ normal(0, 1); y ~ normal(b, 0.5); }`,
+			map[string]any{"y": make([]float64, 100)}, 100 * math.Log(normal(0, 0, math.Sqrt(1.25))), nil},
+		{"long tails", `data { vector[5] y; } parameters { real m; } model { m ~ cauchy(0, 1); y ~ student_t(3, m, 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(u float64) float64 { // m = tan u
+				m, p := math.Tan(u), 1/math.Pi
+				for _, x := range y {
+					p *= 2 / (math.Pi * math.Sqrt(3)) * math.Pow(1+(x-m)*(x-m)/3, -2)
+				}
+				return p
+			}, -math.Pi/2, math.Pi/2)), nil},
+		{"correlated coefficients", `data { vector[5] y; } parameters { vector[2] b; } model { b ~ multi_normal([0, 0]', [[1, 0.99], [0.99, 1]]); y ~ normal(b[1] - b[2], 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(0.02)) * likelihood(d, 1) }, -2, 2)), nil},
+		{"categories", `data { array[4] int y; } parameters { real a; } model { a ~ logistic(0, 1); y ~ bernoulli_logit(a); }`,
+			map[string]any{"y": []int{1, 1, 0, 1}}, math.Log(1.0 / 20), nil}, // the probability is uniform
+	} {
+		e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 3, Chains: 4, Draws: 500})
+		if !(math.Abs(e.Log-c.want) <= 4*e.Error) || !(e.Error < 0.05) {
+			t.Errorf("%s: log evidence %.4f ± %.4f, want %.4f", c.name, e.Log, e.Error, c.want)
+		}
+		var codes []string
+		for _, f := range e.Findings("m") {
+			codes = append(codes, f.Code)
+		}
+		if !slices.Equal(codes, c.codes) {
+			t.Errorf("%s: findings %v, want %v", c.name, codes, c.codes)
+		}
+	}
+}
+
+// TestEvidenceTempered: two modes, one with three times the mass of the other. Tempering has the
+// evidence, without the constants that ~ drops; these are added.
+func TestEvidenceTempered(t *testing.T) {
+	const text = `parameters { real x; real w; } model { target += log_mix(0.25, normal_lpdf(x | -30, 1), normal_lpdf(x | 30, 1)); w ~ normal(0, 3); }`
+	e := evidenceOf(t, text, nil, fit.Options{Seed: 3, Chains: 2, Draws: 500, Sampler: tempered.Sampler{}})
+	if !e.Tempering || !(math.Abs(e.Log) <= 4*e.Error) || !(e.Error < 0.2) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestEvidenceRefused: draws from the prior, a model without parameters.
+func TestEvidenceRefused(t *testing.T) {
+	ctx := context.Background()
+	m, err := model.Compile("m", "parameters { real x; } model { x ~ std_normal(); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior, err := assess.SamplePrior(ctx, m, nil, model.BindOptions{}, fit.Options{Draws: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := assess.EvidenceOf(ctx, prior.Fit, 1); err == nil || !strings.Contains(err.Error(), "from the prior") {
+		t.Error(err)
+	}
+	if _, err := assess.EvidenceOf(ctx, nil, 1); err == nil {
+		t.Error("a nil fit has evidence")
+	}
+}

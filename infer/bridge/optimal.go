@@ -1,0 +1,83 @@
+package bridge
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// The iterations stop when the estimate of log Z changes by less than tolerance.
+const (
+	maxIterations = 1000
+	tolerance     = 1e-10
+)
+
+// optimal finds the bridge of least variance. target and reference have log q - log g at draws of
+// the target and of the proposal g; q is the unnormalised target. The draws of the target come
+// in chains of the given lengths; size is their effective number.
+//
+// The best bridge, 1/(s₁q/Z + s₂g) with the shares s₁ and s₂ of the effective numbers of draws,
+// depends on Z. Each iteration uses the Z of the one before. It is a fixed-point iteration that
+// converges from any start (Meng and Wong 1996).
+func optimal(target, reference []float64, lengths []int, size float64) Half {
+	n := float64(len(reference))
+	s1, s2 := size/(size+n), n/(size+n)
+	half := Half{LogZ: math.NaN(), Error: math.NaN()}
+	sorted := slices.Sorted(slices.Values(target))
+	logZ := sorted[len(sorted)/2]
+	if math.IsInf(logZ, 0) || math.IsNaN(logZ) {
+		return half
+	}
+	// With ratio = q/(Zg), the estimate is Z times the mean of ratio/(s₁ ratio + s₂) over the draws
+	// of the proposal divided by the mean of 1/(s₁ ratio + s₂) over those of the target.
+	above := func(l float64) float64 { return 1 / (s1 + s2*math.Exp(logZ-l)) }
+	below := func(l float64) float64 { return 1 / (s1*math.Exp(l-logZ) + s2) }
+	for half.Iterations < maxIterations && !half.Settled {
+		half.Iterations++
+		numerator, denominator := mean(reference, above), mean(target, below)
+		step := math.Log(numerator / denominator)
+		if math.IsNaN(step) || math.IsInf(step, 0) {
+			return half
+		}
+		logZ += step
+		half.Settled = math.Abs(step) < tolerance
+	}
+	half.LogZ = logZ
+	f1, f2 := make([]float64, len(reference)), make([][]float64, 0, len(lengths))
+	for i, l := range reference {
+		f1[i] = above(l)
+	}
+	all := make([]float64, len(target))
+	for i, l := range target {
+		all[i] = below(l)
+	}
+	for rest := all; len(lengths) > 0; lengths = lengths[1:] {
+		f2, rest = append(f2, rest[:lengths[0]]), rest[lengths[0]:]
+	}
+	// ESSMean is NaN for values that do not vary, whose mean has no error.
+	draws := diagnose.ESSMean(f2)
+	if !(draws > 0) {
+		draws = float64(len(all))
+	}
+	a, b := relativeVariance(f1), relativeVariance(all)
+	half.Error = math.Sqrt(a/n + b/draws)
+	half.Effective = min(n/(1+a), draws/(1+b))
+	return half
+}
+
+// mean is the mean of f over values.
+func mean(values []float64, f func(float64) float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += f(v)
+	}
+	return sum / float64(len(values))
+}
+
+// relativeVariance is the variance of values divided by the square of their mean.
+func relativeVariance(values []float64) float64 {
+	m := mean(values, func(v float64) float64 { return v })
+	square := mean(values, func(v float64) float64 { return (v - m) * (v - m) })
+	return square / (m * m)
+}
