@@ -37,8 +37,8 @@ type Evidence struct {
 }
 
 // PriorMass is the integral of the prior density that a program states. It is 1 for a normalised
-// prior. It differs where bounds cut off a distribution: `real<lower=0> s; s ~ normal(0, 1);` states
-// a density with an integral of 0.5.
+// prior. It differs where bounds cut off a distribution: `real<lower=0> s; s ~ normal(0, 1);`
+// states a density with an integral of 0.5.
 type PriorMass struct {
 	Log   float64
 	Error float64
@@ -62,8 +62,8 @@ const (
 )
 
 // EvidenceOf estimates the evidence of a model from draws of its posterior, by bridge sampling, and
-// by parallel tempering if the chains were tempered. All constants of the density are included, also
-// those that statements with ~ drop. The draws must have been made by a sampler: those of an
+// by parallel tempering if the chains were tempered. All constants of the density are included,
+// also those that statements with ~ drop. The draws must have been made by a sampler: those of an
 // approximation or of the prior are an error.
 func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error) {
 	if err := f.Err(); err != nil {
@@ -242,8 +242,8 @@ func flat(m *model.Model) []string {
 }
 
 // An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
-// proposal overlap in this effective number of draws, and if the two halves of the draws agree up to
-// this number of standard errors, or up to a difference that does not matter.
+// proposal overlap in this effective number of draws, and if the two halves of the draws agree up
+// to this number of standard errors, or up to a difference that does not matter.
 const (
 	bridgeEffective = 50
 	bridgeErrors    = 4

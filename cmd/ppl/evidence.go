@@ -125,7 +125,8 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 			return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", run[0], err))
 		}
 		w := weighed{name: filepath.Base(filepath.Clean(run[0])), evidence: e}
-		// Models whose data are not known, as they have no statement on data, are compared as they are.
+		// Models whose data are not known, as they have no statement on data, are compared as they
+		// are.
 		if w.observed, err = observedIn(fit, &assess.LogLik{}); err != nil {
 			return fmt.Errorf("%s: %w", run[0], err)
 		}

@@ -5,18 +5,18 @@
 // The constant Z of an unnormalised density q is estimated from draws of q/Z and draws of a
 // proposal whose constant is known. Draws of both kinds are weighted by a function that is large
 // where both densities are, the bridge, so that neither needs to cover the tails of the other. The
-// proposal is a normal distribution fitted to draws. The target is symmetrised first (warp-III): the
-// mean of its density at x and at the mirror image of x has the same constant and no skew.
+// proposal is a normal distribution fitted to draws. The target is symmetrised first (warp-III):
+// the mean of its density at x and at the mirror image of x has the same constant and no skew.
 //
 //	bridge.go   LogZ: both halves of the draws, each with a proposal fitted to the other
 //	proposal.go proposal: the normal distribution
 //	optimal.go  optimal: the iterations for the bridge of least variance, and the error
 //
-// Sources: Meng and Wong (1996), "Simulating ratios of normalizing constants via a simple identity",
-// Statistica Sinica 6; Meng and Schilling (2002), "Warp bridge sampling", Journal of Computational
-// and Graphical Statistics 11; Overstall and Forster (2010) for separate draws for the proposal;
-// Frühwirth-Schnatter (2004), "Estimating marginal likelihoods for mixture and Markov switching
-// models using bridge sampling techniques", Econometrics Journal 7, for the error.
+// Sources: Meng and Wong (1996), "Simulating ratios of normalizing constants via a simple
+// identity", Statistica Sinica 6; Meng and Schilling (2002), "Warp bridge sampling", Journal of
+// Computational and Graphical Statistics 11; Overstall and Forster (2010) for separate draws for
+// the proposal; Frühwirth-Schnatter (2004), "Estimating marginal likelihoods for mixture and Markov
+// switching models using bridge sampling techniques", Econometrics Journal 7, for the error.
 package bridge
 
 import (
@@ -45,9 +45,9 @@ type Half struct {
 	LogZ  float64
 	Error float64
 
-	// Effective is the smaller of two effective numbers of draws: of the target and of the proposal,
-	// weighted as the bridge weights them. If it is small, the two distributions hardly overlap, and
-	// the error is not reliable.
+	// Effective is the smaller of two effective numbers of draws: of the target and of the
+	// proposal, weighted as the bridge weights them. If it is small, the two distributions hardly
+	// overlap, and the error is not reliable.
 	Effective float64
 
 	Iterations int
@@ -55,7 +55,7 @@ type Half struct {
 }
 
 // ErrFewDraws says that there are too few draws for an estimate.
-var ErrFewDraws = errors.New("bridge: each chain needs at least 8 draws")
+var ErrFewDraws = errors.New("bridge sampling: each chain needs at least 8 draws")
 
 // minDraws is the least number of draws of a chain.
 const minDraws = 8

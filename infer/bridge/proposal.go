@@ -39,7 +39,7 @@ func fit(chains [][][]float64) (*proposal, error) {
 	for j := range d {
 		p.mean[j] = stat.Mean(mat.Col(nil, j, data), nil)
 		if v := cov.At(j, j); !(v > 0) || math.IsInf(v, 0) || math.IsNaN(p.mean[j]) {
-			return nil, fmt.Errorf("bridge: the draws of dimension %d do not vary, or are not finite", j+1)
+			return nil, fmt.Errorf("bridge sampling: the draws of dimension %d do not vary, or are not finite", j+1)
 		}
 	}
 	lambda := shrinkage(&cov, effective(chains))
@@ -50,7 +50,7 @@ func fit(chains [][][]float64) (*proposal, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(&cov) {
-		return nil, fmt.Errorf("bridge: the covariance of %d draws in %d dimensions is singular", n, d)
+		return nil, fmt.Errorf("bridge sampling: the covariance of %d draws in %d dimensions is singular", n, d)
 	}
 	p.factor = mat.NewTriDense(d, mat.Lower, nil)
 	chol.LTo(p.factor)

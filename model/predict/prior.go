@@ -94,7 +94,7 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 			}
 			priors[v] = d
 		case f.prior || e.adds(s):
-			return nil, fmt.Sprintf("`%s` is more than one statement with ~ about one parameter", brief(s))
+			return nil, fmt.Sprintf("`%s` is not of the form parameter ~ distribution(…)", brief(s))
 		}
 	}
 	var order []*check.Var
