@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Links in the documentation of the packages that versions promise lead somewhere.
+// TestDocLinks checks that links in the documentation of promised packages have a target.
 func TestDocLinks(t *testing.T) {
 	packages := map[string]*doc.Package{} // by folder
 	load := func(dir string) *doc.Package {
@@ -38,7 +38,7 @@ func TestDocLinks(t *testing.T) {
 		for of, text := range texts {
 			for line := range strings.Lines(text) {
 				if strings.HasPrefix(line, "\t") || strings.Contains(line, "summary [CODE]") {
-					continue // preformatted, or about brackets
+					continue // preformatted text, or text about brackets
 				}
 				for _, m := range link.FindAllStringSubmatch(line, -1) {
 					checked++
@@ -51,7 +51,7 @@ func TestDocLinks(t *testing.T) {
 						}
 						below, own := strings.CutPrefix(p.Imports[at], module+"/")
 						if in = load(below); !own || in == nil {
-							continue // of the standard library, say
+							continue // for instance of the standard library
 						}
 					}
 					if !declares(in, m[2], strings.TrimPrefix(m[3], ".")) {
@@ -66,8 +66,8 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// declares reports whether a package has a name or, of a type, a method or field. What is an alias
-// is looked up where it was made, by other means.
+// declares reports whether a package has a name or, with member, whether the type has this method
+// or field. Members of aliases are not checked.
 func declares(p *doc.Package, name, member string) bool {
 	for _, f := range p.Funcs {
 		if f.Name == name && member == "" {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The package is a façade: few names, each in the map of the package, in few lines.
+// TestMap checks that the package stays a façade: few names, each in the map of its doc, in few
+// lines.
 func TestMap(t *testing.T) {
 	set := token.NewFileSet()
 	names, err := filepath.Glob("*.go")

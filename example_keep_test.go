@@ -17,7 +17,7 @@ import (
 //go:embed examples/eight_schools/eight_schools.model
 var models embed.FS
 
-// A model is a part of the program.
+// Embed a model in the program.
 func ExampleCompileFS() {
 	model, err := ppl.CompileFS(models, "examples/eight_schools/eight_schools.model")
 	if err != nil {
@@ -27,7 +27,7 @@ func ExampleCompileFS() {
 	// Output: examples/eight_schools/eight_schools.model
 }
 
-// sampled is a fit of the coin, made by NUTS.
+// sampled returns a fit of the coin model, sampled with NUTS.
 func sampled() *ppl.Fit {
 	f, err := ppl.Sample(context.Background(), coinPosterior(), ppl.Options{Sampler: nuts.Sampler{}, Seed: 1, Chains: 2})
 	if err != nil {
@@ -36,8 +36,8 @@ func sampled() *ppl.Fit {
 	return f
 }
 
-// A fit goes into one file, or into a blob of a database, and is read back with its model, its data
-// and all that says how it was made.
+// Write a fit to one file, or to a blob in a database, and read it back with its model, its data
+// and the options of its run.
 func ExampleReadArchive() {
 	var blob bytes.Buffer
 	if _, err := sampled().WriteTo(&blob); err != nil {
@@ -55,7 +55,7 @@ func ExampleReadArchive() {
 	// Output: nuts.Sampler, seed 1, mean 0.7
 }
 
-// New data arrive: the next run starts from what the last one has adapted, without warm-up.
+// When new data arrive, start from the step size and metric of the last run, without warm-up.
 func ExampleSample_warmStart() {
 	yesterday := sampled()
 	model, err := yesterday.Model()
@@ -83,8 +83,8 @@ func ExampleSample_warmStart() {
 	// Output: 0 transitions of warm-up, mean 0.72
 }
 
-// A service makes limits once, for all its requests. Mistakes in the data of a request are the
-// client's; what does not fit the limits is the service's.
+// A service makes limits once, for all its requests. A mistake in the data is the client's error; a
+// run that exceeds the limits is the service's.
 func ExampleNewLimits() {
 	limits, err := ppl.NewLimits(2, 64<<20)
 	if err != nil {
@@ -114,7 +114,7 @@ func ExampleNewLimits() {
 	// 503 the run needs 288 MB of memory, but all runs together may take 67.1 MB
 }
 
-// Your metric, here for a parameter whose scale is known, needs no warm-up.
+// Set your own metric, here for a parameter whose scale is known, and skip warm-up.
 func ExampleSample_metric() {
 	fit, err := ppl.Sample(context.Background(), coinPosterior(), ppl.Options{
 		Sampler:  nuts.Sampler{},
@@ -130,7 +130,7 @@ func ExampleSample_metric() {
 	// Output: [0.4] 0.9
 }
 
-// Quantities that a later version of the model generates are computed at the draws of a fit.
+// Compute the generated quantities of a later version of the model from the draws of a fit.
 func Example_generatedQuantities() {
 	f := sampled()
 	later, err := ppl.Compile("later.model", coin+"// the same\n")

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// coinPosterior is the posterior of ten tosses, seven of them heads.
+// coinPosterior returns the posterior for ten tosses, seven of them heads.
 func coinPosterior() *ppl.Posterior {
 	model, err := ppl.Compile("coin.model", coin)
 	if err != nil {
@@ -28,7 +28,7 @@ func coinPosterior() *ppl.Posterior {
 	return posterior
 }
 
-// A run ends soon after its context. The fit has the draws so far, and the error says why.
+// A run ends soon after its context. The fit has the draws so far, and the error gives the reason.
 func ExampleSample_cancel() {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 100*time.Millisecond, errors.New("out of time"))
 	defer cancel()
@@ -38,7 +38,7 @@ func ExampleSample_cancel() {
 	// Output: true out of time true
 }
 
-// A run yields how far its chains are. A loop that breaks ends it, as a cancelled context does.
+// Follow the progress of a run. Breaking the loop ends the run, as cancelling its context does.
 func ExampleRun_Progress() {
 	run, err := ppl.NewRun(context.Background(), coinPosterior(), ppl.Options{Seed: 1, Chains: 2})
 	if err != nil {
@@ -59,7 +59,7 @@ func ExampleRun_Progress() {
 	// Output: map[0:100 1:100] 1000 draws of each chain
 }
 
-// A run yields its draws one by one. A loop that breaks ends it; the fit has the draws up to then.
+// Range over the draws of a run. Breaking the loop ends the run; the fit has the draws so far.
 func ExampleNewRun() {
 	run, err := ppl.NewRun(context.Background(), coinPosterior(), ppl.Options{Seed: 1, Draws: 10_000})
 	if err != nil {
@@ -88,7 +88,7 @@ func ExampleNewRun() {
 	// Output: the next toss is heads with probability 0.7; the mean of p is 0.7 in 3000 draws
 }
 
-// A logger gets how a run has ended, and its findings. A fit is an attribute like any other.
+// Log how a run has ended, and its findings. A fit can be an attribute of a log record.
 func ExampleSample_logger() {
 	short := func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
@@ -127,8 +127,7 @@ func (b bell) LogDensityGrad(x, grad []float64) (float64, error) {
 // CloneDensity implements infer.Cloner: chains run in parallel.
 func (b bell) CloneDensity() infer.LogDensity { return b }
 
-// A log density written in Go is sampled as a model is. A sampler written in Go is shown by
-// the example of infer.Sampler.
+// Sample a log density written in Go. The example of infer.Sampler shows a sampler written in Go.
 func Example_density() {
 	n, square := 0.0, 0.0
 	for draw, err := range infer.Run(context.Background(), bell(3), infer.Config{Sampler: nuts.Sampler{}, Seed: 1}) {

@@ -11,12 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// From a model's text to its posterior. The coach of eight schools' pupils
-// wants to know how much coaching helps.
+// Go from a model's text to its posterior: how much does coaching help pupils, judged by the
+// results of eight schools?
 func Example() {
 	model, err := ppl.CompileFile("examples/eight_schools/eight_schools.model")
 	if err != nil {
-		log.Fatal(err) // with file, line, column and what to do
+		log.Fatal(err) // the error has file, line, column and advice
 	}
 	posterior, err := model.Bind(map[string]any{
 		"J":     8,
@@ -59,7 +59,7 @@ generated quantities {
 }
 `
 
-// What is wrong with a model is reported with its place.
+// An error in a model is reported with its position.
 func ExampleCompile() {
 	_, err := ppl.Compile("coin.model", strings.Replace(coin, "(n, p)", "(n, q)", 1))
 	fmt.Println(err)
@@ -71,7 +71,7 @@ func ExampleCompile() {
 	// E0201 in line 10
 }
 
-// Data may come from a struct.
+// Data can come from a struct.
 func ExampleModel_Bind() {
 	model, err := ppl.Compile("coin.model", coin)
 	if err != nil {
@@ -89,7 +89,7 @@ func ExampleModel_Bind() {
 	// Output: 1 [p] [p next]
 }
 
-// Data may be JSON, in Stan's format.
+// Data can be JSON, in Stan's format.
 func ExampleModel_Bind_json() {
 	model, err := ppl.Compile("coin.model", coin)
 	if err != nil {
@@ -103,8 +103,8 @@ func ExampleModel_Bind_json() {
 	// Output: data:1:20: error: `heads` is 11, but must be at most 10 [E0604]
 }
 
-// Log density and gradient at a point of the unconstrained space, and the
-// model's own parameters there.
+// Compute the log density and its gradient at a point of the unconstrained space, and the values of
+// the model's parameters there.
 func ExamplePosterior_LogDensityGrad() {
 	model, err := ppl.Compile("coin.model", coin)
 	if err != nil {
@@ -127,8 +127,7 @@ func ExamplePosterior_LogDensityGrad() {
 	// Output: log density -8.317766, gradient 2.000000, p = 0.50
 }
 
-// A run can be limited in time and use another sampler; its draws can be read
-// by name.
+// Limit the time of a run, choose another sampler, and read draws by name.
 func ExampleSample() {
 	model, err := ppl.Compile("coin.model", coin)
 	if err != nil {

@@ -21,9 +21,9 @@ type (
 	// CompileOptions are options of [CompileContext] and [CompileFileContext].
 	CompileOptions = model.CompileOptions
 
-	// Posterior is a model bound to data: a log density over unconstrained parameters, with
-	// its gradient. Any number of goroutines may [Sample] it at the same time. One at a time
-	// calls its methods; [Posterior.Clone] makes more.
+	// Posterior is a model bound to data: a log density over unconstrained parameters, with its
+	// gradient. Any number of goroutines may [Sample] it at the same time. Only one goroutine at a
+	// time may call its methods; [Posterior.Clone] makes copies for others.
 	Posterior = model.Posterior
 
 	// BindOptions are options of [Model.BindContext].
@@ -38,49 +38,51 @@ type (
 
 // Types of a run. Their methods are documented in package fit.
 type (
-	// Options say how [Sample] runs: sampler, chains, seed, files.
+	// Options configure [Sample]: sampler, chains, seed, files.
 	Options = fit.Options
 
-	// Run is a run that yields its draws one by one, or how far it is, and that can be looked at.
+	// Run is a run that yields its draws or its progress in a loop, and that can be inspected
+	// meanwhile.
 	Run = fit.Run
 
-	// Draw is a draw of a [Run]: Values has the quantities that [Posterior.OutputNames] names.
+	// Draw is a draw of a [Run]. Values has the quantities that [Posterior.OutputNames] names.
 	Draw = infer.Draw
 
-	// Limits bounds what runs take together that share it, see [Options.Limits].
+	// Limits are the limits on resources that several runs share, see [Options.Limits].
 	Limits = fit.Limits
 
-	// Fit is the outcome of a run: draws, summary, findings.
+	// Fit is the result of a run: draws, summary, findings.
 	Fit = fit.Fit
 
-	// Variable is the draws of a whole variable, with its shape.
+	// Variable has the draws of a whole variable, with its shape.
 	Variable = fit.Variable
 
-	// Quantity is the draws of one number, such as theta[3].
+	// Quantity has the draws of one number, such as theta[3].
 	Quantity = fit.Quantity
 
 	// Row is a row of [Fit.Summary].
 	Row = diagnose.Row
 
-	// Finding is something that is wrong with a run, with advice.
+	// Finding is a problem of a run, with advice.
 	Finding = diagnose.Finding
 
 	// Sampler is an algorithm for [Options.Sampler]. Package infer/sampler lists those of ppl.
 	Sampler = infer.Sampler
 
-	// Progress says how far a run is, see [Run.Progress].
+	// Progress is the progress of a run, see [Run.Progress].
 	Progress = fit.Progress
 )
 
-// Errors of a run, besides those of models and data, for errors.As.
+// Errors of runs, for errors.As. Errors in models and data are [Diagnostics].
 type (
-	// InterruptedError says that the context ended before the run; the fit has its draws so far.
+	// InterruptedError says that the context was done before the run ended. The fit has the draws
+	// so far.
 	InterruptedError = fit.InterruptedError
 
-	// LimitError says that a run needs more than its [Limits] have.
+	// LimitError says that a run needs more than its [Limits] allow.
 	LimitError = fit.LimitError
 
-	// PanicError is a fault of a density or a sampler that ended a chain.
+	// PanicError is a panic in a density or a sampler, which has ended a chain.
 	PanicError = infer.PanicError
 
 	// OutputError says that a file could not be written.
@@ -89,7 +91,7 @@ type (
 	// DrawsError says that the draws do not fit into memory.
 	DrawsError = fit.DrawsError
 
-	// DamagedError says that files of a run to resume are damaged, and what can be saved.
+	// DamagedError says which files of a run to resume are damaged, and what can be saved.
 	DamagedError = fit.DamagedError
 )
 
@@ -116,37 +118,37 @@ func CompileFS(files fs.FS, name string) (*Model, error) { return model.CompileF
 // ReadData reads what [Model.Bind] accepts. The result can be bound many times.
 func ReadData(values any) (*data.Set, error) { return model.ReadData(values) }
 
-// Sample draws from a posterior. It returns when all chains have ended, or soon after ctx ends;
-// the fit then has the draws so far, and the error is an [InterruptedError].
+// Sample samples a posterior. It returns when all chains have ended, or soon after ctx ends. The
+// fit then has the draws so far, and the error is an [InterruptedError].
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	return fit.Sample(ctx, p, o)
 }
 
-// NewRun is [Sample] in steps: [Run.Draws] ranges over the draws, or [Run.Progress] over how far
-// the chains are, and [Run.Fit] has the fit.
+// NewRun is [Sample] in steps. [Run.Draws] ranges over the draws, or [Run.Progress] over the
+// progress of the chains. [Run.Fit] returns the fit.
 func NewRun(ctx context.Context, p *Posterior, o Options) (*Run, error) {
 	return fit.NewRun(ctx, p, o)
 }
 
-// NewLimits makes [Limits] of so many processors, and of bytes for evaluations and draws; 0 bytes
-// are not counted.
+// NewLimits makes [Limits] with a number of processors, and a number of bytes for evaluations and
+// draws. 0 bytes means no limit.
 func NewLimits(processors int, bytes int64) (*Limits, error) { return fit.NewLimits(processors, bytes) }
 
-// ReadFit reads a run from the folder that [Fit.Save] or `ppl run` has written.
+// ReadFit reads a run from a folder that [Fit.Save] or `ppl run` has written.
 func ReadFit(folder string) (*Fit, error) { return fit.ReadFit(folder) }
 
-// ReadFS is [ReadFit] of the files in a file system, such as an embed.FS.
+// ReadFS is [ReadFit] for the files in a file system, such as an embed.FS.
 func ReadFS(files fs.FS) (*Fit, error) { return fit.ReadFS(files) }
 
-// ReadArchive reads the fit in a file that [Fit.WriteTo] has written, of size bytes.
+// ReadArchive reads a fit of size bytes that [Fit.WriteTo] has written.
 func ReadArchive(r io.ReaderAt, size int64) (*Fit, error) { return fit.ReadArchive(r, size) }
 
 // ReadCSV reads draws from CSV files in CmdStan's format, one for each chain.
 func ReadCSV(paths ...string) (*Fit, error) { return fit.ReadCSV(paths...) }
 
-// Diagnostics takes an error apart into messages with positions in the source, which
-// [diag.Render] shows with their lines. It returns nil for an error without positions.
+// Diagnostics returns the messages in an error, with positions in the source. [diag.Render] prints
+// them with their lines. It returns nil for an error without positions.
 func Diagnostics(err error) diag.List { return model.Diagnostics(err) }
 
-// Version is the version of ppl, as far as the build knows it.
+// Version returns the version of ppl, as far as the build knows it.
 func Version() string { return model.Version() }

@@ -18,7 +18,7 @@ import (
 
 const module = "github.com/ppl-lang/ppl"
 
-// promised are the folders of the packages that versions promise to keep.
+// promised returns the folders of the packages whose interfaces versions promise to keep.
 func promised(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(".ci", "promised"))
@@ -37,7 +37,7 @@ func promised(t *testing.T) []string {
 	return dirs
 }
 
-// documented reads the documentation of the package in a folder; nil if there is none.
+// documented returns the documentation of the package in a folder; nil if there is none.
 func documented(t *testing.T, dir string) *doc.Package {
 	t.Helper()
 	found, err := build.ImportDir(filepath.FromSlash(dir), 0)
@@ -60,7 +60,7 @@ func documented(t *testing.T, dir string) *doc.Package {
 	return p
 }
 
-// The page that states the promise names every package of it.
+// TestPromised checks that the page that states the promise names each promised package.
 func TestPromised(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("doc", "how-to", "go-library.md"))
 	if err != nil {
@@ -84,8 +84,8 @@ func TestPromised(t *testing.T) {
 	}
 }
 
-// The comment of what a promised package exports begins with its name: its first sentence is all
-// that lists of names show.
+// TestDocComments checks that doc comments of promised packages begin with the declared name. Lists
+// of names show only the first sentence.
 func TestDocComments(t *testing.T) {
 	n := 0
 	for _, dir := range promised(t) {
@@ -116,7 +116,8 @@ func TestDocComments(t *testing.T) {
 	}
 }
 
-// What `go doc` shows of the packages that people meet first begins with an example.
+// TestFirstExample checks that the docs of the packages that users need first begin with an
+// example.
 func TestFirstExample(t *testing.T) {
 	for _, dir := range []string{".", "model", "fit", "assess", "infer"} {
 		lines := strings.Split(documented(t, dir).Doc, "\n")
@@ -135,7 +136,7 @@ func TestFirstExample(t *testing.T) {
 // unstable is the line in the documentation of packages that are not promised.
 const unstable = "Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md."
 
-// Each package that other modules can import is promised, or says that it is not.
+// TestUnstable checks that each importable package is promised, or states that it is not.
 func TestUnstable(t *testing.T) {
 	isPromised, n := map[string]bool{}, 0
 	for _, dir := range promised(t) {

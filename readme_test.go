@@ -11,7 +11,8 @@ import (
 	"unicode"
 )
 
-// The code in README.md is the body of the package's Example, which runs.
+// TestReadmeCode checks that the code in README.md is the body of the package's Example, which
+// runs.
 func TestReadmeCode(t *testing.T) {
 	readme, example := read(t, "README.md"), read(t, "example_test.go")
 	_, code, _ := strings.Cut(readme, "```go\n")
@@ -34,11 +35,11 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// maxLines is the most that a page may have: a reader looks for one thing on it.
+// maxLines is the maximum number of lines of a page: a reader looks for one thing on it.
 const maxLines = 400
 
-// Links on all pages lead to files and headings that exist, every page of doc/ is in its index,
-// none is too long, and every picture is shown.
+// TestPages checks that links on all pages lead to existing files and headings, that every page of
+// doc/ is in its index, that no page is too long, and that every picture is used.
 func TestPages(t *testing.T) {
 	pages := []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RATIONALE.md", "SECURITY.md", "spec.md"}
 	linked, indexed := map[string]bool{}, map[string]bool{}
@@ -97,7 +98,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// anchors are the names that a page's headings have as targets of links.
+// anchors returns the names by which links can refer to a page's headings.
 func anchors(page string) []string {
 	var names []string
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
@@ -115,7 +116,7 @@ func anchors(page string) []string {
 	return names
 }
 
-// read is the text of a file.
+// read returns the text of a file.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// What becomes of what a function recovers.
+// The ways to handle a recovered panic, by the function that the code must call.
 const (
-	rethrown = "panic"         // it goes on, also in the goroutine that waits; own complaints are errors
-	typed    = "NewPanicError" // an *infer.PanicError: one line of text, with the stack apart
-	line     = "Errorf"        // an error of one line, of programs that do not know package infer
-	noted    = ""              // it is noted elsewhere: each has its reason here
+	rethrown = "panic"         // panics again, also in a waiting goroutine; own errors are returned
+	typed    = "NewPanicError" // an *infer.PanicError: one line of text, and the stack separately
+	line     = "Errorf"        // an error of one line, in programs that do not use package infer
+	noted    = ""              // recorded elsewhere; each entry has a comment
 )
 
-// recovers has every function that calls recover. A new one is an entry here, with one of the
-// fates above.
+// recovers lists every file or folder with a function that calls recover, and how it handles the
+// panic. Add an entry for a new one.
 var recovers = map[string]string{
 	"ad":                rethrown,
 	"stdlib":            rethrown,
@@ -29,27 +29,27 @@ var recovers = map[string]string{
 	"infer/riemann":     rethrown,
 	"infer/chain.go":    typed,
 	"infer/exchange.go": typed,
-	"infer/panic.go":    typed, // Recover, for functions that call code of others
+	"infer/panic.go":    typed, // Recover, for functions that call users' code
 	"infer/optimize":    typed,
 	"internal/files":    rethrown,
 	"study/worker.go":   typed,
 	"front/web/engine":  typed,
 
-	"front/serve/work.go":           line,  // a separate process, whose log gets the stack
+	"front/serve/work.go":           line,  // a separate process; its log has the stack
 	"front/lsp/methods.go":          line,  // an answer to the editor
 	"front/lsp/publish.go":          noted, // the log of the editor
-	"front/bridge/libppl":           noted, // a message of one line for C
-	"compile/internal/vm/native.go": noted, // the generator's mistake: the interpreter does without
-	"compile/internal/contest":      noted, // reports of random programs, for developers
+	"front/bridge/libppl":           noted, // an error message of one line for C
+	"compile/internal/vm/native.go": noted, // the interpreter is used instead
+	"compile/internal/contest":      noted, // reports about random programs, for developers
 	"internal/cmd":                  noted, // tools for developers
 	"internal/goroutines":           noted, // Wait goes on with it
 }
 
-// stacks are the files that may ask for a stack.
+// stacks lists the files that may request a stack trace.
 var stacks = []string{"infer/panic.go", "internal/goroutines", "front/serve/work.go", "compile/internal/contest"}
 
-// Every panic that is recovered goes on, or becomes an error of one line that names no file of the
-// program: such errors reach the clients of services.
+// TestRecover checks that every recovered panic continues, or becomes an error of one line that
+// names no source file, since such errors reach the clients of services.
 func TestRecover(t *testing.T) {
 	used, functions := map[string]bool{}, 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -102,8 +102,8 @@ func TestRecover(t *testing.T) {
 // within reports whether a file is the one of an entry, or in its folder.
 func within(name, entry string) bool { return name == entry || strings.HasPrefix(name, entry+"/") }
 
-// calls are the names of the functions and methods that a part of a program calls; those of other
-// packages also with the package.
+// calls returns the names of the functions and methods that a part of a program calls. Names from
+// other packages are included with and without the package.
 func calls(n ast.Node) map[string]bool {
 	names := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -123,12 +123,12 @@ func calls(n ast.Node) map[string]bool {
 	return names
 }
 
-// fileCalls reports whether any function of a file calls another: of a panic that another goroutine
-// goes on with.
+// fileCalls reports whether any function in a file calls another. A panic may continue in another
+// function than the one that recovers.
 func fileCalls(f *ast.File, name string) bool { return calls(f)[name] }
 
-// goroutines has the files of the libraries that start goroutines other than by a
-// [goroutines.Group], with the reason why no panic there ends the program.
+// goroutines lists the files of libraries that start goroutines without a [goroutines.Group]. Each
+// has the reason why no panic there ends the program.
 var goroutines = map[string]string{
 	"ad/await.go":                          "recovers, and goes on in the caller",
 	"infer/riemann/await.go":               "recovers, and goes on in the caller",
@@ -148,7 +148,8 @@ var goroutines = map[string]string{
 	"front/httpd/server.go":                "net/http recovers what handlers do",
 }
 
-// Libraries start goroutines by a Group, which passes panics on to the caller, or have a reason.
+// TestGoroutines checks that libraries start goroutines by a Group, which passes panics to the
+// caller, or have a reason in the table.
 func TestGoroutines(t *testing.T) {
 	used := map[string]bool{}
 	for _, root := range []string{"lang", "stdlib", "ad", "compile", "infer", "model", "fit", "assess", "study", "front", "internal/files"} {
@@ -177,7 +178,7 @@ func TestGoroutines(t *testing.T) {
 				case *ast.CallExpr:
 					s, ok := n.Fun.(*ast.SelectorExpr)
 					starts = ok && s.Sel.Name == "Go" && len(n.Args) == 1 && !group
-				case *ast.SelectorExpr: // a file has either kind of group
+				case *ast.SelectorExpr: // a file must not use both kinds of group
 					if x, ok := n.X.(*ast.Ident); ok && group && x.Name == "sync" && n.Sel.Name == "WaitGroup" {
 						t.Errorf("%s has a sync.WaitGroup and a goroutines.Group", name)
 					}

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// groups is the model of a small request: eight groups that are pooled in part.
+// groups is a small model: eight groups with partial pooling.
 const groups = `
 data { int<lower=1> J; vector[J] y; vector<lower=0>[J] sigma; }
 parameters { real mu; real<lower=0> tau; vector[J] theta_raw; }
@@ -32,7 +32,7 @@ func groupsData() map[string]any {
 	}
 }
 
-// request binds the model to data and samples 400 + 400.
+// request binds the model to data and samples 400 warm-up transitions and 400 draws.
 func request(tb testing.TB, m *ppl.Model, s infer.Sampler, seed uint64) {
 	p, err := m.Bind(groupsData())
 	if err != nil {
@@ -43,7 +43,8 @@ func request(tb testing.TB, m *ppl.Model, s infer.Sampler, seed uint64) {
 	}
 }
 
-// BenchmarkRequest is what a service asks for: Bind alone, and with Sample by two samplers.
+// BenchmarkRequest measures what a request to a service costs: Bind alone, and Bind with Sample for
+// two samplers.
 func BenchmarkRequest(b *testing.B) {
 	m, err := ppl.Compile("groups.model", groups)
 	if err != nil {
@@ -75,8 +76,8 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// TestAllocations: what a small request allocates does not grow unnoticed, in numbers of
-// allocations, which do not depend on the machine. There is a tenth of room.
+// TestAllocations checks that the number of allocations of a small request does not grow by more
+// than a tenth. The number does not depend on the machine.
 func TestAllocations(t *testing.T) {
 	m, err := ppl.Compile("groups.model", groups)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// arith is arithmetic of columns of numbers.
+// arith is an arithmetic expression of columns and numbers.
 type arith struct {
 	op     string // "": a number or a column; + - * / ^ neg; otherwise a function
 	kids   []*arith
@@ -23,7 +23,7 @@ func functions() map[string]func(float64) float64 {
 		"log1p": math.Log1p, "expm1": math.Expm1, "log10": math.Log10, "log2": math.Log2, "sin": math.Sin, "cos": math.Cos}
 }
 
-// arith reads a sum as arithmetic.
+// arith converts a sum to an arithmetic expression.
 func (b *builder) arith(s *sum) (*arith, *Error) {
 	left, err := b.arithProduct(s.First)
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *builder) arithAtom(a *atom) (*arith, *Error) {
 	return nil, errorf(a.at(), "write numbers, columns and functions of them", "this is no arithmetic")
 }
 
-// value computes the arithmetic for a row.
+// value computes the expression for a row.
 func (a *arith) value(row int) float64 {
 	k := func(i int) float64 { return a.kids[i].value(row) }
 	switch a.op {
@@ -125,7 +125,7 @@ func (a *arith) value(row int) float64 {
 	return functions()[a.op](k(0))
 }
 
-// values computes the arithmetic for all rows. The results must be numbers.
+// values computes the expression for all rows. All results must be finite numbers.
 func (a *arith) values(rows int) ([]float64, *Error) {
 	out := make([]float64, rows)
 	for i := range out {
@@ -137,7 +137,7 @@ func (a *arith) values(rows int) ([]float64, *Error) {
 	return out, nil
 }
 
-// vector reports whether the arithmetic has columns.
+// vector reports whether the expression contains columns.
 func (a *arith) vector() bool {
 	return a.column != nil || slices.ContainsFunc(a.kids, (*arith).vector)
 }
@@ -157,7 +157,7 @@ func (a *arith) strength() int {
 	return 5
 }
 
-// text is the arithmetic in Stan's language.
+// text returns the expression in Stan's language.
 func (a *arith) text() string {
 	kid := func(i, least int) string {
 		t := a.kids[i].text()

@@ -9,19 +9,19 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// block is the columns of the design that a term has.
+// block has the columns of the design matrix for a term.
 type block struct {
 	name   string      // in the names of coefficients
 	labels []string    // of the columns, as R names them
 	cols   [][]float64 // in the rows of the table
-	vector string      // the only column in the program
-	matrix string      // the columns in the program, if there are several
-	scale  float64     // standard deviation of the part that is numbers; 1 if there is none
-	of     string      // what it belongs to, for comments; "": levels
-	whole  bool        // a column for each level of a factor: its coefficients are levels of the outcome
+	vector string      // name of the column in the program, if there is only one
+	matrix string      // name of the columns in the program, if there are several
+	scale  float64     // standard deviation of the numeric part; 1 without one
+	of     string      // what the coefficients belong to, for comments; "": levels
+	whole  bool        // a column for each level of a factor
 }
 
-// column is the text of a column in the program.
+// column returns the expression for a column in the program.
 func (b *block) column(i int) string {
 	if b.matrix == "" {
 		return b.vector
@@ -29,9 +29,9 @@ func (b *block) column(i int) string {
 	return fmt.Sprintf("%s[, %d]", b.matrix, i+1)
 }
 
-// contrast reports whether a factor in a term has one column less than levels: whether the others
-// can make up the missing one, since the term without the factor is in the model. As in R, the
-// first factor of a model without intercept has all columns.
+// contrast reports whether a factor in a term has one column less than levels. That is so if the
+// model has the term without the factor, because the other columns then imply the missing one. As
+// in R, the first factor of a model without intercept has all columns.
 func (w *writer) contrast(of *terms, t term, v int) bool {
 	rest := t.without(v)
 	if len(rest) > 0 {
@@ -50,8 +50,8 @@ func (w *writer) contrast(of *terms, t term, v int) bool {
 	return true
 }
 
-// centred reports whether numbers may be centred in a set of terms without changing what the model
-// can say: whether each term with them is also there without them.
+// centred reports whether a numeric variable may be centred without changing the set of models.
+// That is so if each term with the variable also occurs without it.
 func (w *writer) centred(of *terms, v int) bool {
 	for _, t := range of.list {
 		if slices.Contains(t, v) && !of.has(t.without(v)) {
@@ -61,8 +61,9 @@ func (w *writer) centred(of *terms, v int) bool {
 	return true
 }
 
-// centre is the number that is subtracted: about the mean, rounded to a tenth of the magnitude of
-// the standard deviation. It is 0 for columns of 0 and 1, and if the mean is close to 0.
+// centre returns the number to subtract from values: their mean, rounded to a tenth of the
+// magnitude of the standard deviation. It is 0 for columns of 0 and 1, and if the mean is close to
+// 0.
 func centre(values []float64) float64 {
 	mean, sd := moments(values)
 	if !slices.ContainsFunc(values, func(x float64) bool { return x != 0 && x != 1 }) || math.Abs(mean) < sd/20 {
@@ -72,7 +73,7 @@ func centre(values []float64) float64 {
 	return parsed(short(math.Round(mean/unit) * unit))
 }
 
-// centres lists what is subtracted from the numbers of a set of terms.
+// centres returns the numbers that are subtracted from the numeric variables of a set of terms.
 func (w *writer) centres(of *terms) map[string]float64 {
 	out := map[string]float64{}
 	for _, t := range of.list {
@@ -85,14 +86,15 @@ func (w *writer) centres(of *terms) map[string]float64 {
 	return out
 }
 
-// parsed reads a number as the program will.
+// parsed parses a number as the program will.
 func parsed(text string) float64 {
 	var x float64
 	fmt.Sscan(text, &x)
 	return x
 }
 
-// numbers returns a variable in the program, centred or not.
+// numbers returns the expression for a numeric variable in the program, centred or not, and its
+// values.
 func (w *writer) numbers(v *variable, centred bool) (text string, values []float64) {
 	c := 0.0
 	if centred {
@@ -125,7 +127,7 @@ func (w *writer) numbers(v *variable, centred bool) (text string, values []float
 	return w.vectors[key], values
 }
 
-// level is a level of a factor in a name.
+// level returns the part of a name for a level of a factor.
 func level(label string) string {
 	if name := data.ColumnName("x" + label); len(name) > 1 {
 		return name[1:]

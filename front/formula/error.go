@@ -7,12 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Error is what is wrong with a formula for a table.
+// Error is an error in a formula for a table.
 type Error struct {
-	Start, End int    // bytes of the formula that the error is about; both 0: all of it
+	Start, End int    // the wrong part, in bytes; both 0: the whole formula
 	Message    string // one line
 	Fix        string // the remedy
-	Setting    string // what Fix advises to set; see [diag.Diagnostic]
+	Setting    string // the setting that Fix advises to change; see [diag.Diagnostic]
 
 	text string
 }
@@ -32,7 +32,7 @@ func (e *Error) Diagnostic() diag.Diagnostic {
 	return d
 }
 
-// place is the bytes of a formula that something is about.
+// place is a range of bytes of a formula.
 type place struct{ start, end int }
 
 // errorf returns an error about a place.

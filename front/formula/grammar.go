@@ -15,8 +15,8 @@ import (
 // maxLength bounds the length of a formula in bytes, and so the depth of its tree.
 const maxLength = 4096
 
-// The grammar is the same for terms and for arithmetic: what a sum or a product means depends on
-// where it is. R's precedence, from weak to strong: + -, then * and /, then :, then ^.
+// The grammar is the same for terms and for arithmetic; the context decides which of them a sum or
+// a product is. R's precedence, from weak to strong: + -, then * and /, then :, then ^.
 
 // tree is a formula.
 type tree struct {
@@ -90,10 +90,10 @@ type bars struct {
 	Group *sum   `parser:"@@)?"`
 }
 
-// at is the place of an atom.
+// at returns the position of an atom.
 func (a *atom) at() place { return place{a.Pos.Offset, a.EndPos.Offset} }
 
-// at is the place of a sum.
+// at returns the position of a sum.
 func (s *sum) at() place {
 	first := s.First.First.Of[0].Base
 	last := s.First
@@ -103,7 +103,7 @@ func (s *sum) at() place {
 	return place{first.Pos.Offset, last.at().end}
 }
 
-// at is the place of a product.
+// at returns the position of a product.
 func (p *product) at() place {
 	last := p.First
 	if n := len(p.Rest); n > 0 {
@@ -160,8 +160,7 @@ func parse(text string) (*tree, *Error) {
 	return nil, errorf(at, form, "this is no formula: %s", message)
 }
 
-// Columns lists the names in a formula as a program has them: those of its columns, and of
-// functions.
+// Columns lists the names in a formula, of columns and of functions, as a program writes them.
 func Columns(text string) []string {
 	var out []string
 	for _, name := range regexp.MustCompile(namePattern).FindAllString(text, -1) {

@@ -11,19 +11,19 @@ import (
 // Coefficient is a parameter of the linear predictor.
 type Coefficient struct {
 	Parameter string // such as b_ward[2]
-	Label     string // the column of the design, as R names it: wardC
+	Label     string // name of the design's column in R: wardC
 }
 
-// Group is the terms that vary by group.
+// Group has the terms that vary by group.
 type Group struct {
 	Parameter string             // a vector by group, or a matrix with a row for each group
-	By        []string           // the columns that number the groups
+	By        []string           // the columns that define the groups
 	Size      int                // the number of groups
-	Labels    []string           // the columns of the design
-	Centres   map[string]float64 // what is subtracted from numbers; see [Program]
+	Labels    []string           // the columns of the group's design
+	Centres   map[string]float64 // the numbers subtracted from numeric variables; see [Program]
 }
 
-// scale is the scale of the outcome on which coefficients act.
+// scale is the scale of the linear predictor, for priors of the coefficients.
 type scale struct {
 	mean, sd float64
 	mean2    string // rounded
@@ -31,7 +31,7 @@ type scale struct {
 	size     float64 // of coefficients
 }
 
-// scaleOf finds the scale of the linear predictor from the outcome.
+// scaleOf derives the scale of the linear predictor from the outcome.
 func (w *writer) scaleOf() scale {
 	f, y := w.family, w.spec.outcome
 	switch {
@@ -69,13 +69,13 @@ func (w *writer) scaleOf() scale {
 	if f.logs {
 		what = "log " + y.name
 	}
-	// The mean is rounded to what matters for the standard deviation.
+	// Round the mean to a precision that is small compared with the standard deviation.
 	unit := math.Pow(10, math.Floor(math.Log10(sd)))
 	return scale{mean: mean, sd: sd, size: 2.5 * sd, mean2: short(math.Round(mean/unit) * unit), reason: "2.5 standard deviations of " + what + " (" + digits(sd, 2) + ")"}
 }
 
 // predictor writes the parameters and priors of a linear predictor and returns its terms. suffix
-// tells the predictors of categories apart.
+// distinguishes the predictors of categories.
 func (w *writer) predictor(blocks []*block, suffix string) string {
 	s := w.scale
 	var parts []string
@@ -142,7 +142,7 @@ func factor(text string) string {
 	return text
 }
 
-// interceptReason says where the prior of the intercept is from.
+// interceptReason describes the prior of the intercept, for a comment.
 func (w *writer) interceptReason() string {
 	switch f := w.family; {
 	case f.link == logit:
@@ -155,7 +155,7 @@ func (w *writer) interceptReason() string {
 	return "about the mean, and " + w.scale.reason
 }
 
-// smooth writes a smooth function of a column, apart from its linear part, which is a term.
+// smooth writes a smooth function of a column, without its linear part, which is a separate term.
 func (w *writer) smooth(s *smooth, suffix string) string {
 	v := s.of
 	key := "s|" + v.key
@@ -235,7 +235,8 @@ func (w *writer) groupIndex(by []*column) (index, size string, n int, used []str
 	return w.vectors[key], size, n, used
 }
 
-// nestedIn reports whether a column determines others: pupils are in one class each.
+// nestedIn reports whether the values of a column determine those of another one, as pupils
+// determine their class.
 func nestedIn(c *column, others []*column) bool {
 	for _, o := range others {
 		of := map[float64]float64{}
@@ -312,7 +313,7 @@ func (w *writer) groupTerms(g *group, suffix string) []string {
 	return parts
 }
 
-// about names a column of the design in a comment.
+// about describes a column of the design in a comment.
 func about(label string) string {
 	if label == "(Intercept)" {
 		return "the level"
@@ -320,5 +321,5 @@ func about(label string) string {
 	return "the coefficient of " + plain(label)
 }
 
-// suffix is the part of names for a category.
+// suffix returns the suffix of names for a category.
 func suffix(label string) string { return "_" + data.ColumnName("x" + label)[1:] }

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// randomTable is a table with columns of all kinds.
+// randomTable returns a table with columns of all kinds.
 func randomTable(t *testing.T, r *rand.Rand, rows int) *data.Set {
 	t.Helper()
 	var b strings.Builder
@@ -41,7 +41,7 @@ func randomTable(t *testing.T, r *rand.Rand, rows int) *data.Set {
 	return set
 }
 
-// pick returns each of the words at least once in the first rows.
+// pick returns a random word. In the first rows it returns each word once.
 func pick(r *rand.Rand, row int, words ...string) string {
 	if row < len(words) {
 		return words[row]
@@ -49,7 +49,7 @@ func pick(r *rand.Rand, row int, words ...string) string {
 	return words[r.IntN(len(words))]
 }
 
-// wanted is the terms of a random formula, each a list of variables.
+// wanted has the expected terms of a random formula, each a list of variables.
 type wanted struct {
 	intercept bool
 	terms     [][]string
@@ -64,10 +64,10 @@ func (w *wanted) add(terms ...[]string) {
 	}
 }
 
-// variables are the predictors: numbers and factors.
+// variables are the predictors: numeric variables and factors.
 var variables = []string{"x1", "x_2", "log(x3)", "I(x1^2*(1/100))", "f", "g", "h", "factor(k)"}
 
-// spell writes a variable as a user may.
+// spell writes a variable as a user might.
 func spell(v string) string {
 	if v == "x_2" {
 		return "`x 2`"
@@ -75,7 +75,7 @@ func spell(v string) string {
 	return v
 }
 
-// randomTerms draws a sum of terms.
+// randomTerms draws a random sum of terms.
 func randomTerms(r *rand.Rand, n int) (text string, w wanted) {
 	w.intercept = true
 	var parts []string
@@ -112,7 +112,7 @@ func randomTerms(r *rand.Rand, n int) (text string, w wanted) {
 			parts = append(parts, sa+"*"+sb, sa)
 			w.add([]string{a}, []string{b}, []string{a, b})
 			if a != b {
-				parts[len(parts)-1] += " - " + sb // as the last part, it takes away what came before
+				parts[len(parts)-1] += " - " + sb // the last part, removed from all others
 				w.terms = slices.DeleteFunc(w.terms, func(t []string) bool { return slices.Equal(t, []string{b}) })
 			}
 		}
@@ -174,7 +174,8 @@ func labelled(set *data.Set, label string, centres map[string]float64, row int) 
 	return out
 }
 
-// complete is the over-complete design of terms: uncentred numbers, an indicator for each level.
+// complete returns the over-complete design of terms: uncentred numbers, and an indicator for each
+// level.
 func (w *wanted) complete(set *data.Set, rows int) (cols [][]float64) {
 	if w.intercept {
 		w.terms = append([][]string{{}}, w.terms...)
@@ -202,7 +203,7 @@ func (w *wanted) complete(set *data.Set, rows int) (cols [][]float64) {
 	return cols
 }
 
-// rank is the number of independent columns.
+// rank returns the number of linearly independent columns.
 func rank(cols [][]float64) int {
 	var q [][]float64
 	for _, c := range cols {
@@ -242,9 +243,9 @@ var outcomes = map[string]string{"gaussian": "yr", "student": "yr", "lognormal":
 	"zero_inflated_poisson": "yc", "zero_inflated_negbinomial": "yc", "zero_inflated_binomial": "yt | trials(n)", "zero_inflated_beta_binomial": "yt | trials(10)", "zero_inflated_beta": "yuz",
 	"hurdle_poisson": "yc", "hurdle_negbinomial": "yc", "hurdle_gamma": "yz", "hurdle_lognormal": "yz"}
 
-// TestRandomFormulas: of random formulas, the program compiles and binds, its linear predictor is
-// that of the design that the labels of its coefficients name, and this design says as much as the
-// over-complete one of the formula's terms.
+// TestRandomFormulas checks random formulas. The program must compile and bind. Its linear
+// predictor must equal the design that the labels of its coefficients describe times the
+// coefficients. This design must have the rank of the over-complete design of the formula's terms.
 func TestRandomFormulas(t *testing.T) {
 	formulas := 200
 	if testing.Short() {
@@ -311,7 +312,7 @@ func checkProgram(t *testing.T, text, family string, p *Program, set *data.Set, 
 		t.Helper()
 		t.Fatalf("%s (%s): %s\n%s", text, family, fmt.Sprintf(format, args...), p.Text)
 	}
-	// The predictors, as transformed parameters.
+	// Add the predictors as transformed parameters.
 	var lines strings.Builder
 	for i, eta := range p.eta {
 		fmt.Fprintf(&lines, "vector[N] eta_out_%d = %s;\n", i, eta)
@@ -433,8 +434,8 @@ func checkProgram(t *testing.T, text, family string, p *Program, set *data.Set, 
 	}
 }
 
-// smoothAt computes s(x1, k = 6), apart from its line: the second derivative has the coefficients
-// of an orthonormal cosine series, scaled by the amplitude of the first wave.
+// smoothAt computes s(x1, k = 6) without its linear part. Its second derivative is a series in
+// orthonormal cosines, scaled by the amplitude of the first wave.
 func smoothAt(set *data.Set, names [2]string, row int, get func(string) float64) float64 {
 	v, _ := set.Get("x1")
 	low, high := slices.Min(v.Reals), slices.Max(v.Reals)
@@ -447,8 +448,8 @@ func smoothAt(set *data.Set, names [2]string, row int, get func(string) float64)
 	return get(names[0]) * sum
 }
 
-// TestFormatted: lines of comment end by column 100. The form of the program is that of ppl fmt,
-// which writes it.
+// TestFormatted checks that lines of comment end by column 100. ppl fmt formats the rest of the
+// program.
 func TestFormatted(t *testing.T) {
 	set := randomTable(t, rand.New(rand.NewPCG(1, 1)), 100)
 	p, err := New("yb ~ s(x1) + x1 * h + (1 + x1 | p)", set, Options{Family: "bernoulli"})

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// dependent finds the first column that is a combination of those before it, by Gram–Schmidt
-// orthogonalisation, and the columns that it is made of. -1 if there is none.
+// dependent finds the first column that is a linear combination of earlier ones, by Gram–Schmidt
+// orthogonalisation, and the columns in this combination. It returns -1 if there is none.
 func dependent(cols [][]float64) (which int, of []int) {
-	const small = 1e-9 // of the length of a column
+	const small = 1e-9 // relative to the length of a column
 	var q [][]float64
-	var coefficients [][]float64 // of each column by the orthogonal ones before it
+	var coefficients [][]float64 // of each column with respect to the orthogonal ones before it
 	for k, c := range cols {
 		x, r := append([]float64(nil), c...), make([]float64, k)
 		for range 2 { // once more, for accuracy
@@ -31,7 +31,7 @@ func dependent(cols [][]float64) (which int, of []int) {
 			q, coefficients = append(q, x), append(coefficients, append(r, length))
 			continue
 		}
-		// Solve for the columns by substitution.
+		// Solve for the coefficients of the columns by substitution.
 		for j := k - 1; j >= 0; j-- {
 			r[j] /= coefficients[j][j]
 			for i := range j {
@@ -53,8 +53,8 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// checkRank reports columns of the population's terms that are combinations of others: their
-// coefficients cannot be told apart.
+// checkRank reports linearly dependent columns among the population's terms, since the data do not
+// determine their coefficients.
 func (w *writer) checkRank(blocks []*block) *Error {
 	var cols [][]float64
 	var labels []string

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// column is a column of the table. Levels of a factor count from 1.
+// column is a column of the table. Levels of a factor are numbered from 1.
 type column struct {
 	name   string
 	isInt  bool
@@ -22,7 +22,7 @@ type column struct {
 	zero   bool // its levels count from 0
 }
 
-// table is the table that a model is for.
+// table is the table for which the model is written.
 type table struct {
 	set     *data.Set
 	columns map[string]*column
@@ -79,13 +79,13 @@ func (t *table) column(name string, at place) (*column, *Error) {
 	return c, nil
 }
 
-// declarable reports whether a variable may have a name.
+// declarable reports whether a name is valid for a variable.
 func declarable(name string) bool {
 	_, list := format.Source(source.NewFile("", "data {\n  real "+name+";\n}\n"))
 	return !list.HasErrors()
 }
 
-// numbers requires a column of numbers.
+// numbers returns an error if the column does not have numbers.
 func (c *column) numbers(at place) *Error {
 	if c.levels != nil {
 		return errorf(at, "its levels are "+listed(c.levels), "%s is a column of texts, not of numbers", c.name)
@@ -93,7 +93,7 @@ func (c *column) numbers(at place) *Error {
 	return nil
 }
 
-// text is the column as a vector in the program.
+// text returns the expression for the column as a vector in the program.
 func (c *column) text() string {
 	if c.asInt {
 		return "to_vector(" + c.name + ")"
@@ -129,7 +129,7 @@ func (c *column) comment() string {
 	return fmt.Sprintf("%s to %s, mean %s", short(least), short(greatest), digits(m, 3))
 }
 
-// plain is a text without what would end a comment.
+// plain removes everything that would end a comment.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -139,7 +139,7 @@ func plain(text string) string {
 	}, text)
 }
 
-// listed joins words, of many only the first.
+// listed joins words; of many it lists only the first.
 func listed(words []string) string {
 	const shown = 8
 	if len(words) > shown {
@@ -159,10 +159,10 @@ func moments(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(max(len(x)-1, 1)))
 }
 
-// short writes a number as it is in the table.
+// short formats a number as in the table.
 func short(x float64) string { return plainNumber(fmt.Sprintf("%.6g", x)) }
 
-// digits writes a number rounded to some significant digits.
+// digits formats a number with some significant digits.
 func digits(x float64, n int) string { return plainNumber(fmt.Sprintf("%.*g", n, x)) }
 
 // plainNumber writes 1e+02 as 100.
@@ -179,7 +179,7 @@ func plainNumber(text string) string {
 	return strings.Replace(text, "e+", "e", 1)
 }
 
-// decimal writes an integer with a point: 1 / 3 would be a division of integers.
+// decimal adds a decimal point to an integer, since 1 / 3 would be an integer division.
 func decimal(text string) string {
 	if strings.ContainsAny(text, ".e") {
 		return text

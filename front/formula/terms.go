@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// variable is a variable of terms: a factor, or numbers.
+// variable is a variable in terms: a factor or a numeric variable.
 type variable struct {
 	key    string // its text in the formula without blanks
 	name   string // in names of the program
@@ -60,7 +60,7 @@ func (t *terms) order() {
 	slices.SortStableFunc(t.list, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// smooth is a smooth function of numbers.
+// smooth is a smooth function of a numeric variable.
 type smooth struct {
 	of *variable
 	k  int
@@ -74,7 +74,7 @@ type group struct {
 	at         place
 }
 
-// spec is what a formula says.
+// spec is the meaning of a formula.
 type spec struct {
 	outcome   *column
 	outcomeAt place
@@ -127,7 +127,7 @@ func (b *builder) read(t *tree) *Error {
 	return nil
 }
 
-// extra reads what follows the outcome after a bar.
+// extra reads the part of the outcome after a bar, such as trials(n).
 func (b *builder) extra(x *atom) *Error {
 	if x.Call == nil || len(x.Call.Args) != 1 || x.Call.Name != "trials" && x.Call.Name != "cens" {
 		return errorf(x.at(), "write trials(n) or cens(censored)", "the outcome has no such property")
@@ -169,7 +169,7 @@ func (b *builder) extra(x *atom) *Error {
 	return nil
 }
 
-// single returns the only atom of a sum, or nil.
+// single returns the atom if a sum consists of only one, else nil.
 func single(s *sum) *atom {
 	if s.Sign != "" || len(s.Rest) > 0 {
 		return nil
@@ -311,7 +311,7 @@ func (b *builder) atom(a *atom) ([]term, *Error) {
 	return []term{{v}}, nil
 }
 
-// variable returns the index of the variable that an atom is.
+// variable returns the index of the variable that an atom represents.
 func (b *builder) variable(a *atom) (int, *Error) {
 	text := b.text[a.at().start:a.at().end]
 	key := strings.Join(strings.Fields(text), "")
@@ -365,7 +365,7 @@ func (b *builder) variable(a *atom) (int, *Error) {
 	return len(b.vars) - 1, nil
 }
 
-// maxFactor is the maximum number of levels of a factor that is a predictor.
+// maxFactor is the maximum number of levels of a factor in the predictor.
 const maxFactor = 200
 
 // factor finds the levels of a factor.
@@ -449,7 +449,7 @@ func (b *builder) special(a *atom) *Error {
 	return nil
 }
 
-// group reads terms that vary by group. a/b is a and a:b.
+// group reads terms that vary by group. a/b means a and a:b.
 func (b *builder) group(a *atom) *Error {
 	g := a.Group.Group
 	bad := errorf(g.at(), "write a column, a:b or a/b", "this is no group")
@@ -499,7 +499,7 @@ func (b *builder) group(a *atom) *Error {
 	return nil
 }
 
-// groupable reports why rows cannot be grouped by a column.
+// groupable returns an error if a column cannot define groups.
 func groupable(c *column, at place) *Error {
 	if c.levels == nil && !c.isInt {
 		return errorf(at, "write texts into the table, such as a, b, c", "%s has numbers that are no integers", c.name)

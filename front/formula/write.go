@@ -19,8 +19,8 @@ type Program struct {
 	Coefficients []Coefficient
 	Groups       []Group
 	Smooths      [][2]string        // parameters: standard deviation, and coefficients
-	Centres      map[string]float64 // what is subtracted from numbers, by their text in the formula
-	Notes        []string           // what the user should look at
+	Centres      map[string]float64 // numbers subtracted from variables, by their text
+	Notes        []string           // remarks for the user
 
 	eta []string // the linear predictors
 }
@@ -40,7 +40,7 @@ type writer struct {
 	vectors    map[string]string
 	factors    map[string]*block
 	counts     map[*column]string // the numbers of levels, as data
-	loops      *strings.Replacer  // the names of the number of rows, @N, and of loops' variables, @n, @k, @i, @j
+	loops      *strings.Replacer  // replaces @N (number of rows), and @n, @k, @i, @j (loop variables)
 	renames    [][2]string        // of the family's parameters
 	vectorTerm bool               // an offset is a vector
 
@@ -75,7 +75,7 @@ func (w *writer) fresh(name string) string {
 	return out
 }
 
-// New writes the program of a formula for a table. The error is an [*Error].
+// New writes the program for a formula and a table. The error is an [*Error].
 func New(text string, set *data.Set, o Options) (*Program, error) {
 	p, err := write(text, set, o)
 	if err != nil {
@@ -166,7 +166,7 @@ func familyOf(name string) (*family, *Error) {
 	return nil, e
 }
 
-// check reports a family that does not fit the formula.
+// check returns an error if the family does not fit the formula.
 func (w *writer) check() *Error {
 	f := w.family
 	if err := w.checkOutcome(); err != nil {
@@ -186,7 +186,7 @@ func (w *writer) check() *Error {
 	return nil
 }
 
-// checkCensored reports a column that does not say which rows are censored.
+// checkCensored returns an error if a column cannot indicate which rows are censored.
 func (w *writer) checkCensored(c *arith) *Error {
 	col := c.column
 	if col == nil {
@@ -208,7 +208,7 @@ func (w *writer) checkCensored(c *arith) *Error {
 	return nil
 }
 
-// censorCode is the number of a word about censoring.
+// censorCode returns the code for a word in a column about censoring.
 func censorCode(word string) string {
 	switch strings.ToLower(word) {
 	case "none", "no", "false", "observed", "event":
@@ -221,7 +221,7 @@ func censorCode(word string) string {
 	return ""
 }
 
-// outcome writes the statement about the outcome. locals are the linear predictors.
+// outcome writes the statement about the outcome. locals are declarations of the linear predictors.
 func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	f, y := w.family, w.spec.outcome
 	if f.name == "categorical" {
@@ -305,7 +305,8 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	return locals, []string{statement}
 }
 
-// own returns the name of a parameter of the family, which is another one if a column has it.
+// own returns the program's name for a parameter of the family, which differs from the family's if
+// a column has the same name.
 func (w *writer) own(name string) string {
 	if w.names[name] {
 		w.renames = append(w.renames, [2]string{name, w.fresh(name)})
@@ -322,7 +323,7 @@ func (w *writer) renamed(arg string) string {
 	return arg
 }
 
-// censored returns the variable that says how each row is censored: -1, 0 or 1.
+// censored returns the variable that indicates how each row is censored: -1, 0 or 1.
 func (w *writer) censored() string {
 	c := w.spec.censored
 	col := c.column
@@ -392,7 +393,7 @@ func (w *writer) declaration(c *column) string {
 	return fmt.Sprintf("%s %s; // %s", typ, c.name, c.comment())
 }
 
-// grouping reports whether rows are grouped by a column.
+// grouping reports whether a column defines groups.
 func (w *writer) grouping(c *column) bool {
 	return slices.ContainsFunc(w.spec.groups, func(g *group) bool { return slices.Contains(g.by, c) })
 }

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bodies reads the bodies of requests. Those in memory together have at most Total bytes: a
-// quarter is for bodies that are small so far, so that these never wait for large ones.
+// Bodies reads the bodies of requests within a memory limit. A quarter of the memory is for small
+// bodies, which therefore never wait for large ones.
 type Bodies struct {
 	limit    int64 // of one body
-	waits    int64 // requests that may wait for memory
+	waits    int64 // maximum number of requests that wait for memory
 	grace    time.Duration
 	smallest *semaphore.Weighted
 	large    *semaphore.Weighted
@@ -27,16 +27,16 @@ type Bodies struct {
 }
 
 const (
-	// small is the length up to which a body takes memory as it arrives. Beyond it, the
-	// memory for all of it is reserved, and waited for, before more is read.
+	// small is the length up to which a body gets memory while it arrives. A longer body waits
+	// until the memory for all of it is reserved.
 	small = 64 << 10
 
-	// minRate is the rate in bytes a second below which a body is given up, after bodyGrace.
+	// minRate is the minimum rate in bytes per second, after bodyGrace. Slower bodies are refused.
 	minRate   = 512 << 10
 	bodyGrace = 5 * time.Second
 )
 
-// MinTotal is the least total for bodies of at most limit bytes.
+// MinTotal returns the minimum total for bodies of at most limit bytes.
 func MinTotal(limit int64) int64 { return 2 * max(limit, 8*small) }
 
 // NewBodies returns a reader of bodies of at most limit bytes each and total together, which
@@ -45,10 +45,10 @@ func NewBodies(limit, total int64, waits int) *Bodies {
 	return &Bodies{limit: limit, waits: int64(waits), grace: bodyGrace, smallest: semaphore.NewWeighted(total / 4), large: semaphore.NewWeighted(total - total/4)}
 }
 
-// Held is the number of bytes in memory, or reserved.
+// Held returns the number of bytes in memory or reserved.
 func (b *Bodies) Held() int64 { return b.held.Load() }
 
-// Waiting is the number of requests that wait for memory.
+// Waiting returns the number of requests that wait for memory.
 func (b *Bodies) Waiting() int64 { return b.waiting.Load() }
 
 // Body is a body in memory.
@@ -59,7 +59,7 @@ type Body struct {
 	held     *atomic.Int64
 }
 
-// Release gives the memory back. It may be called more than once.
+// Release returns the memory. It may be called more than once.
 func (b *Body) Release() {
 	b.Text = nil
 	b.from.Release(b.reserved)
@@ -76,12 +76,12 @@ func (b *Body) reserve(n int64) bool {
 	return true
 }
 
-// CheckJSON says by the header of a request, before anything of its body is asked for, that
-// [Bodies.ReadJSON] does not take it: that it is no JSON, or too long. The error is an *[Error].
+// CheckJSON checks the header of a request before its body is read. It returns an *[Error] if the
+// body is not JSON or is too long for [Bodies.ReadJSON].
 func (b *Bodies) CheckJSON(r *http.Request) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		// Browsers send other types to servers of other origins without asking them.
+		// Pages of other origins cannot send JSON without the server's permission, but other types.
 		return &Error{Status: http.StatusUnsupportedMediaType, Kind: "request", Message: "the body must be JSON, with the header Content-Type: application/json"}
 	}
 	if r.ContentLength > b.limit {
@@ -94,13 +94,13 @@ func (b *Bodies) tooLarge() error {
 	return &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Limit: "bytes", Message: fmt.Sprintf("the request has more than %d bytes", b.limit)}
 }
 
-// ReadJSON reads the body of a request that must be JSON by its header. It does not look into
-// it. The body must be released. The error is an *[Error].
+// ReadJSON reads the body of a request whose header says that it is JSON. It does not parse the
+// body. Release the body after use. The error is an *[Error].
 func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error) {
 	body, err := b.read(w, r)
 	control := http.NewResponseController(w)
 	if err == nil {
-		// The time for reading a request is not to end it while it is worked on.
+		// The time limit for reading must not apply to processing.
 		if err = control.SetReadDeadline(time.Time{}); err == nil {
 			return body, nil
 		}
@@ -123,14 +123,14 @@ func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error)
 // Discard reads and drops the rest of a body for a while: if the connection were closed while a
 // client is still sending, the client would see an error of the connection instead of the answer.
 func Discard(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Expect") != "" { // the client waits before it sends
+	if r.Header.Get("Expect") != "" { // the client waits for permission before it sends
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 }
 
-// maxDiscarded is the largest number of bytes read of an unwanted body.
+// maxDiscarded is the maximum number of bytes that are read from an unwanted body.
 const maxDiscarded = 128 << 20
 
 func (b *Bodies) read(w http.ResponseWriter, r *http.Request) (*Body, error) {
@@ -208,7 +208,7 @@ func (b *Bodies) rest(r *http.Request, in *timedReader, head *Body) (*Body, erro
 	}
 }
 
-// acquire waits for memory of large bodies.
+// acquire waits for memory for a large body.
 func (b *Bodies) acquire(ctx context.Context, size int64) error {
 	if !b.large.TryAcquire(size) {
 		if b.waiting.Add(1) > b.waits {
@@ -225,7 +225,7 @@ func (b *Bodies) acquire(ctx context.Context, size int64) error {
 	return nil
 }
 
-// timedReader reads a body that must keep up with a rate.
+// timedReader reads a body, which must keep to the minimum rate.
 type timedReader struct {
 	r       io.Reader
 	control *http.ResponseController

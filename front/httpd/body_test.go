@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// bodyServer answers with the length of bodies. Those that are held stay in memory until
-// the function that it returns is called.
+// bodyServer starts a server that answers with the length of bodies. It holds some bodies in memory
+// until free is called.
 func bodyServer(t *testing.T, b *Bodies) (url string, held *atomic.Int64, free func()) {
 	t.Helper()
 	s, err := Listen(Options{Address: "127.0.0.1:0", Token: token})
@@ -80,7 +80,8 @@ func sendBody(url string, chunked bool, n int) (status int, answer string, heade
 	return got.StatusCode, strings.TrimSpace(string(text)), got.Header
 }
 
-// Bodies of all lengths around the thresholds come in whole, or are refused.
+// TestBodyLengths sends bodies of all lengths around the thresholds. Each arrives completely or is
+// refused.
 func TestBodyLengths(t *testing.T) {
 	const limit = 3*small + 5
 	url, _, _ := bodyServer(t, NewBodies(limit, MinTotal(limit), 1))
@@ -94,7 +95,8 @@ func TestBodyLengths(t *testing.T) {
 	}
 }
 
-// Large bodies wait for memory; as many as may, and small ones never.
+// TestBodyBudget checks that large bodies wait for memory, that only a limited number may wait, and
+// that small ones never wait.
 func TestBodyBudget(t *testing.T) {
 	const large = 8 * small
 	b := NewBodies(large, MinTotal(large), 1) // room for one large body
@@ -135,7 +137,8 @@ func TestBodyBudget(t *testing.T) {
 	}
 }
 
-// A body that comes too slowly is given up, before and after its memory is reserved.
+// TestSlowBody checks that a body that arrives too slowly is refused, before and after its memory
+// is reserved.
 func TestSlowBody(t *testing.T) {
 	const limit = 2 * small
 	b := NewBodies(limit, MinTotal(limit), 1)

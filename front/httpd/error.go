@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Error is what is wrong with a request, as it is answered:
+// Error is an error of a request, in the form of its answer:
 //
 //	{"error": {"kind": "limit", "limit": "seconds", "message": "…"}}
 type Error struct {
@@ -29,25 +29,25 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// ErrorVersion is the version of the format of answers that have no result. It is raised when
-// a member changes its meaning or goes away.
+// ErrorVersion is the version of the format of error answers. It increases if a member changes its
+// meaning or is removed.
 const ErrorVersion = 1
 
-// ErrorAnswer is how a request is answered that has no result.
+// ErrorAnswer is the body of an error answer.
 type ErrorAnswer struct {
 	SchemaVersion int    `json:"schema_version"` // version of the format
 	Error         *Error `json:"error"`          // why there is no result
 }
 
-// Answer is e as it is answered.
+// Answer returns the body of the answer.
 func (e *Error) Answer() ErrorAnswer { return ErrorAnswer{ErrorVersion, e} }
 
-// Busy is the answer to a request that the server has no room for now.
+// Busy returns the answer to a request for which the server has no capacity now.
 func Busy(message string) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: message, RetryAfter: time.Second}
 }
 
-// Fail answers with an error.
+// Fail sends an error.
 func Fail(w http.ResponseWriter, e *Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(e.RetryAfter.Seconds())), 10))
@@ -55,7 +55,7 @@ func Fail(w http.ResponseWriter, e *Error) {
 	Answer(w, e.Status, e.Answer())
 }
 
-// Answer answers with v as JSON.
+// Answer sends v as JSON.
 func Answer(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -67,5 +67,5 @@ func Answer(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) // whoever asked may have gone
+	w.Write(b.Bytes()) // the client may have disconnected
 }

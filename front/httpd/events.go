@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// WriteTimeout is the longest time that a client may take to read a part of an answer.
+// WriteTimeout is the time limit for sending a part of an answer.
 const WriteTimeout = 30 * time.Second
 
-// Stream sends server-sent events, the format that EventSource of browsers
-// reads: https://html.spec.whatwg.org/multipage/server-sent-events.html.
+// Stream sends server-sent events, which browsers read with EventSource:
+// https://html.spec.whatwg.org/multipage/server-sent-events.html.
 type Stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// NewStream begins to answer with events.
+// NewStream starts an answer that consists of events.
 func NewStream(w http.ResponseWriter) *Stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	return &Stream{w, http.NewResponseController(w)}
 }
 
-// Send sends an event with the n bytes of r as data: JSON without line breaks.
+// Send sends an event with n bytes from r as data: JSON without line breaks.
 func (s *Stream) Send(event string, r io.Reader, n int64) error {
 	s.control.SetWriteDeadline(time.Now().Add(WriteTimeout))
 	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: ", event); err != nil {

@@ -32,8 +32,7 @@ type series struct {
 	total  uint64
 }
 
-// Counter adds amounts to a metric that only grows. Labels are pairs of name and
-// value.
+// Counter adds an amount to a metric. Labels alternate between names and values.
 type Counter func(amount float64, labels ...string)
 
 // Counter declares a metric that only grows.
@@ -64,7 +63,7 @@ func (m *Metrics) Histogram(name, help string, buckets ...float64) Counter {
 	}
 }
 
-// Gauge declares a metric that is read when it is asked for.
+// Gauge declares a metric whose value is read when the metrics are requested.
 func (m *Metrics) Gauge(name, help string, read func() float64) {
 	m.add(&family{name: name, help: help, kind: "gauge", read: read})
 }
@@ -97,7 +96,7 @@ func (f *family) at(labels []string) *series {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// ServeHTTP implements [http.Handler]: it tells all metrics.
+// ServeHTTP implements [http.Handler]. It sends all metrics.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	io.WriteString(w, m.text())

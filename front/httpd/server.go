@@ -11,33 +11,32 @@ import (
 	"time"
 )
 
-// Options say where a server listens and whom it answers.
+// Options configure a server: its address, its token, and its time limits.
 type Options struct {
-	// Address is host:port; port 0 is any free one. The host must be of this
-	// machine alone (127.0.0.1, ::1, localhost) unless Remote is set.
+	// Address is host:port; port 0 selects a free port. Without Remote, the host must be one that
+	// only this machine reaches (127.0.0.1, ::1, localhost).
 	Address string
 
-	// Remote permits addresses that other machines reach. The traffic is not encrypted; a proxy in
-	// front of the server has to do that.
+	// Remote permits addresses that other machines reach. The server does not encrypt; use a proxy
+	// that does.
 	Remote bool
 
-	// Token is what requests must have in their header Authorization, after
-	// "Bearer". "" makes a random one.
+	// Token must be in the Authorization header of requests, after "Bearer". "" makes a random
+	// token.
 	Token string
 
-	// Grace is how long requests may still take when the server is to end.
+	// Grace is the time that running requests may still take after the server starts to end.
 	Grace time.Duration
 
-	// Drain is how long requests are still taken when the server is to end, so that a load
-	// balancer that asks finds out first; see [Server.Ending].
+	// Drain is the time for which an ending server still accepts requests, so that a load balancer
+	// can notice before; see [Server.Ending].
 	Drain time.Duration
 
-	// ReadTimeout bounds the time in which a request must have come in whole.
-	// 0: a minute.
+	// ReadTimeout is the time limit for receiving a request. 0: one minute.
 	ReadTimeout time.Duration
 }
 
-// Server answers HTTP requests. Handlers are added before [Server.Serve].
+// Server answers HTTP requests. Add handlers before [Server.Serve].
 type Server struct {
 	options  Options
 	listener net.Listener
@@ -46,10 +45,10 @@ type Server struct {
 	ending   atomic.Bool
 }
 
-// minToken is the least length of a given token: a shorter one is soon guessed.
+// minToken is the minimum length of a given token, since a shorter one is easily guessed.
 const minToken = 16
 
-// Listen opens the address. Nothing is answered before [Server.Serve].
+// Listen opens the address. Requests are answered only after [Server.Serve].
 func Listen(o Options) (*Server, error) {
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
@@ -75,7 +74,7 @@ func Listen(o Options) (*Server, error) {
 	return &Server{options: o, listener: listener, local: local, mux: http.NewServeMux()}, nil
 }
 
-// isLoopback says whether only this machine reaches the host.
+// isLoopback reports whether only this machine reaches the host.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
@@ -84,24 +83,24 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// URL is that of the server's root, without a slash at its end.
+// URL returns the URL of the server's root, without a slash at its end.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
-// Token is what requests must show.
+// Token returns the token that requests must have.
 func (s *Server) Token() string { return s.options.Token }
 
-// Handle answers requests that match the pattern of [http.ServeMux] and have the
-// token.
+// Handle adds a handler for requests that match a pattern of [http.ServeMux] and have the token.
 func (s *Server) Handle(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, s.authorised(h))
 }
 
-// HandleOpen answers requests without a token too; use it for answers that reveal nothing.
+// HandleOpen adds a handler for requests without a token. Use it only for answers that reveal
+// nothing.
 func (s *Server) HandleOpen(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
-// Serve answers requests until the context is done. Requests in progress may then take the time of
-// Grace; after that their contexts are cancelled, and they have a second to end. The error is nil
-// if everything has ended in time or was cancelled in this way.
+// Serve answers requests until the context is done. Running requests may then take the time Grace.
+// After that their contexts are cancelled, and they have one second to end. The error is nil if all
+// requests have ended in time or were cancelled in this way.
 func (s *Server) Serve(ctx context.Context) error {
 	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelRequests(nil)
@@ -142,12 +141,11 @@ func (s *Server) Serve(ctx context.Context) error {
 	return server.Close()
 }
 
-// Ending reports whether the server is to end soon.
+// Ending reports whether the server is shutting down.
 func (s *Server) Ending() bool { return s.ending.Load() }
 
-// Close gives up the address of a server that was never served.
+// Close releases the address of a server for which Serve was never called.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// ErrEnding is the cause of the cancellation of requests that take longer than
-// Grace when the server ends.
+// ErrEnding is the cause of cancellation for requests that exceed Grace during shutdown.
 var ErrEnding = errors.New("the server is ending")

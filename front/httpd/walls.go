@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// walls is what all requests pass.
+// walls adds the checks that all requests must pass.
 func (s *Server) walls(next http.Handler) http.Handler {
-	// A page of another site that a browser shows may send requests here, too.
+	// Web pages of other sites can make a browser send requests to this server.
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "requests of pages of other sites are not answered"})
@@ -32,8 +32,8 @@ func (s *Server) walls(next http.Handler) http.Handler {
 	})
 }
 
-// known reports whether a request was meant for this machine. A foreign domain name that resolves
-// to it is how web pages reach servers of their visitors (DNS rebinding).
+// known reports whether a request's host names this machine. A web page could reach this server by
+// a foreign domain name that resolves to this machine (DNS rebinding).
 func (s *Server) known(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) known(host string) bool {
 	return isLoopback(name)
 }
 
-// nothing answers what there is no handler for, as JSON.
+// nothing answers requests that no handler matches, as JSON.
 func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := r.Clone(r.Context())
@@ -56,7 +56,7 @@ func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 	Fail(w, &Error{Status: http.StatusNotFound, Kind: "request", Message: "there is nothing at " + r.URL.Path})
 }
 
-// authorised lets requests with the token pass.
+// authorised passes on only requests with the token.
 func (s *Server) authorised(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(s.options.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

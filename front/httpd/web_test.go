@@ -32,7 +32,7 @@ func testServer(t *testing.T, o Options) *Server {
 			text = string(body.Text)
 			body.Release()
 		}
-		if err == nil && text == `"slow"` { // longer than the time for reading
+		if err == nil && text == `"slow"` { // longer than the time limit for reading
 			select {
 			case <-r.Context().Done():
 				err = context.Cause(r.Context())
@@ -113,7 +113,8 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// A client that sends all of a body before it reads an answer is told that it is too large.
+// TestLargeRequest checks that a client that sends the whole body before it reads the answer still
+// receives the error that the body is too large.
 func TestLargeRequest(t *testing.T) {
 	s := testServer(t, Options{})
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
@@ -131,7 +132,7 @@ func TestLargeRequest(t *testing.T) {
 	}
 }
 
-// A request that does not come in whole ends with its time.
+// TestSlowRequest checks that an incomplete request ends at the time limit.
 func TestSlowRequest(t *testing.T) {
 	s := testServer(t, Options{ReadTimeout: 200 * time.Millisecond})
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))

@@ -26,7 +26,7 @@ const (
 	defaultSeconds = 600     // of a run
 	checkSeconds   = 60      // of a check
 	reportSeconds  = 300     // of a report
-	maxOutput      = 1 << 20 // bytes of output that are kept
+	maxOutput      = 1 << 20 // maximum number of bytes of output that are kept
 )
 
 // The reasons for which an execution ends early.
@@ -39,7 +39,7 @@ var (
 // execution is a process of ppl for a model.
 type execution struct {
 	cancel context.CancelCauseFunc
-	token  string // of its progress, in the form of JSON
+	token  string // identifies its progress reports, as JSON
 }
 
 // CommandResult is the result of a command.
@@ -74,7 +74,7 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 	if err != nil {
 		return nil, err
 	}
-	model := "-" // what is being written, from standard input
+	model := "-" // standard input, which has the unsaved text
 	if saved, err := os.ReadFile(path); err == nil && string(saved) == text {
 		model = "." + string(filepath.Separator) + filepath.Base(path)
 	}
@@ -103,7 +103,7 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 	return s.checkedWithData(uri, path, result)
 }
 
-// runFolder makes a folder for the draws of a run and removes that of the last run.
+// runFolder makes a folder for the draws of a run, and removes the folder of the last run.
 func (s *server) runFolder(uri string) (string, error) {
 	folder, err := os.MkdirTemp("", "ppl-lsp-")
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *server) cancelProgress(_ context.Context, p *progressParams) (any, erro
 	return nil, nil
 }
 
-// tail keeps the end of an output, and sends its lines to the client from time to time.
+// tail keeps the end of an output, and regularly sends its lines to the client.
 type tail struct {
 	say func(text string, end bool)
 

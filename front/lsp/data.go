@@ -58,7 +58,7 @@ func (c *intsCache) of(name string, info os.FileInfo) map[string]int64 {
 	c.name, c.info, c.ints = name, info, nil
 	set, err := data.ReadJSON(name, data.Options{Memory: 1 << 30})
 	if err != nil {
-		return nil // it is reported when the data are used
+		return nil // an error is reported when the data are used
 	}
 	c.ints = map[string]int64{}
 	for _, n := range set.Names() {

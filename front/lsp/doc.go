@@ -6,22 +6,22 @@
 //	server.go     Serve: the connection, its life from initialize to exit
 //	methods.go    the table of methods, from which the capabilities are made
 //	framing.go    messages with Content-Length headers
-//	protocol.go   the structures of the protocol, those that are used
+//	protocol.go   the structures of the protocol that are used
 //	position.go   positions in UTF-16, URIs
 //	workspace.go  open documents, their versions, the programs that they belong to
-//	data.go       the data beside a model
+//	data.go       the data file of a model
 //	publish.go    diagnostics
 //	features.go   completion, hover, navigation
-//	rename.go     renaming, and what would not survive it; edits by version
+//	rename.go     renaming, and checks that it breaks nothing; edits by version
 //	layout.go     outline, folding, formatting, tokens, hints, code lenses, fixes
-//	checked.go    what checking with data finds
+//	checked.go    diagnostics from checking with data
 //	commands.go   running a model and checking it with its data, in other processes
 //
 // Package jrpc2 implements JSON-RPC, with the order that the protocol needs. Requests run
 // concurrently, but only after the preceding notifications are processed. So a request sees the
 // text that its sender saw.
 //
-// Of this module, the package needs the language, the library of functions, and compile/data to
-// read sizes. Models run in a separate process, so that a model that never ends, or takes all
+// Of this module, the package needs only the language, the library of functions, and compile/data
+// to read sizes. Models run in a separate process, so that a model that never ends, or uses up the
 // memory, does not end the server.
 package lsp

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Sessions of real editors with the command, which is built for it. PPL_NVIM is Neovim,
-// 0.10 or later; PPL_NODE is Node, with what editors/vscode needs installed there.
+// TestEditors runs sessions of real editors with the built command. PPL_NVIM is the path of Neovim
+// 0.10 or later. PPL_NODE is Node, with the dependencies of editors/vscode installed.
 func TestEditors(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

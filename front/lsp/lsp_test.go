@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// The test program stands in for ppl where a model is run.
+// TestMain lets the test program play the role of ppl when the server runs a model.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PPL_LSP_TEST") {
 	case "":
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// client talks to a server as an editor does.
+// client sends requests to a server as an editor does.
 type client struct {
 	t      testing.TB
 	out    io.WriteCloser
@@ -60,13 +60,13 @@ type client struct {
 	id     int
 	served chan error
 
-	versions bool // takes edits by the versions of documents
+	versions bool // supports edits that name the versions of documents
 
 	mu       sync.Mutex
 	news     *sync.Cond
 	answers  map[string]message
 	notices  []message
-	requests []message // of the server, answered with null
+	requests []message // requests from the server, answered with null
 }
 
 type message struct {
@@ -80,7 +80,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// start begins a session with a server whose runs the test program plays.
+// start starts a session. The test program plays the role of ppl in the mode plays.
 func start(t testing.TB, plays string) *client {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
@@ -179,7 +179,7 @@ func (c *client) answer(id string) (m message) {
 	return m
 }
 
-// ask sends a request and gives the result as text.
+// ask sends a request and returns the result as text.
 func (c *client) ask(method string, params any) string {
 	c.t.Helper()
 	m := c.answer(c.send(method, params))
@@ -189,7 +189,7 @@ func (c *client) ask(method string, params any) string {
 	return string(m.Result)
 }
 
-// refused sends a request and gives the error.
+// refused sends a request that must fail, and returns the error.
 func (c *client) refused(method string, params any) (int, string) {
 	c.t.Helper()
 	m := c.answer(c.send(method, params))
@@ -207,7 +207,7 @@ func (c *client) notify(method string, params any) {
 	c.raw(string(body))
 }
 
-// begin goes through initialize.
+// begin initializes the session.
 func (c *client) begin(root string) string {
 	out := c.ask("initialize", map[string]any{
 		"processId": 1, "rootUri": uriOf(root), "capabilities": map[string]any{
@@ -225,7 +225,7 @@ func (c *client) open(uri, text string) {
 	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri, "languageId": "stan", "version": 1, "text": text}})
 }
 
-// change replaces a range, or with nil the whole text.
+// change replaces a range of a document, or the whole text if r is nil.
 func (c *client) change(uri string, version int, r *Range, text string) {
 	change := map[string]any{"text": text}
 	if r != nil {
@@ -234,7 +234,7 @@ func (c *client) change(uri string, version int, r *Range, text string) {
 	c.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": version}, "contentChanges": []any{change}})
 }
 
-// diagnostics waits for those of a version of a document for which ok holds.
+// diagnostics waits until the last diagnostics of a document satisfy ok.
 func (c *client) diagnostics(uri string, ok func([]Diagnostic) bool) []Diagnostic {
 	c.t.Helper()
 	var last []Diagnostic
@@ -264,7 +264,7 @@ func (c *client) told(method, text string) {
 	})
 }
 
-// end goes through shutdown and exit.
+// end ends the session with shutdown and exit.
 func (c *client) end() {
 	c.t.Helper()
 	c.ask("shutdown", nil)
@@ -318,7 +318,7 @@ func contains(t *testing.T, what, got string, wants ...string) {
 	}
 }
 
-// A session of an editor, with every kind of request.
+// TestSession plays an editor's session, with every kind of request.
 func TestSession(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "m.data.json", `{"N": 3, "y": [1, 2, 3]}`)
@@ -366,7 +366,7 @@ func TestSession(t *testing.T) {
 	c.told("$/progress", `"kind":"begin"`)
 	c.told("$/progress", `"kind":"end"`)
 
-	// Writing: a half-written statement, with the rest of the file of use.
+	// Type an incomplete statement; the rest of the file is still analysed.
 	c.change(uri, 2, &Range{Position{13, 2}, Position{13, 27}}, "target += twic")
 	list := c.diagnostics(uri, func(l []Diagnostic) bool { return len(l) > 0 && l[0].Severity == 1 })
 	if list[0].Code != "E0101" || list[0].Data == nil || list[0].Data.Example == "" {
@@ -382,14 +382,14 @@ func TestSession(t *testing.T) {
 	if got := c.ask("textDocument/formatting", in(uri)); got != "null" {
 		t.Errorf("a half-written text is laid out: %s", got)
 	}
-	// A fix, and badly laid out.
+	// Complete the statement, without the usual layout.
 	c.change(uri, 3, &Range{Position{13, 16}, Position{13, 16}}, "e( mu );")
 	contains(t, "format", c.ask("textDocument/formatting", in(uri)), `"newText":"  target += twice(mu);\n"`)
 	part["range"] = Range{Position{0, 0}, Position{3, 0}}
 	if got := c.ask("textDocument/rangeFormatting", part); strings.Contains(got, "twice(mu)") {
 		t.Errorf("%s", got)
 	}
-	// Editors sometimes ask about places beyond the end of a line or of the text.
+	// Editors sometimes request positions beyond the end of a line or of the text.
 	c.ask("textDocument/hover", at(uri, 13, 1000))
 	c.ask("textDocument/completion", at(uri, 1000, 0))
 	c.notify("textDocument/didSave", in(uri))
@@ -407,7 +407,8 @@ func write(t *testing.T, dir, name, text string) string {
 	return name
 }
 
-// Files that programs include: open, on disk, changed, absent; parts without a host.
+// TestIncludes tests included files: open, on disk, changed, missing; and parts without a program
+// that includes them.
 func TestIncludes(t *testing.T) {
 	dir := t.TempDir()
 	lib := write(t, dir, "lib.stanfunctions", "real f(real x) {\n  return x;\n}\n")
@@ -456,7 +457,7 @@ func TestIncludes(t *testing.T) {
 	c.open(uriOf(part), "real shared;\n")
 	contains(t, "hover", c.ask("textDocument/hover", at(uriOf(part), 0, 7)), "parameter")
 
-	// Absent, and outside of the folder.
+	// One include names a missing file, another a file outside the folder.
 	gone := uriOf(filepath.Join(dir, "gone.stan"))
 	c.open(gone, "#include nothing.stan\n#include ../../../../etc/passwd\nparameters { real mu; }\nmodel { mu ~ normal(what, 1); }\n")
 	list = c.diagnostics(gone, func(l []Diagnostic) bool { return len(l) >= 2 })
@@ -476,7 +477,7 @@ func TestIncludes(t *testing.T) {
 	c.end()
 }
 
-// Wrong messages are answered, and do no harm.
+// TestWrongMessages checks that wrong messages get an error and do no harm.
 func TestWrongMessages(t *testing.T) {
 	c := start(t, "")
 	if code, _ := c.refused("textDocument/hover", at("file:///x.stan", 0, 0)); code != -32002 {
@@ -528,7 +529,7 @@ func TestWrongMessages(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	// Without shutdown, with and without exit.
+	// End the session without shutdown, with and without exit.
 	c := start(t, "")
 	c.begin(t.TempDir())
 	c.notify("exit", nil)
@@ -541,7 +542,7 @@ func TestEnds(t *testing.T) {
 	if c.ended(io.EOF) == nil {
 		t.Error("a client that has gone is no error")
 	}
-	// What is no message, or too long a one, ends the session.
+	// Invalid or too long messages end the session.
 	for _, text := range []string{"GET / HTTP/1.1\r\n\r\n", "Content-Length: 99999999999999\r\n\r\n", "Content-Length: -1\r\n\r\n", "X: y\r\n\r\n", strings.Repeat("x", 10000)} {
 		c = start(t, "")
 		go io.WriteString(c.out, text)
@@ -551,8 +552,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A model that never ends is stopped by its progress, by its request, by being started
-// again, by the end of the session.
+// TestForever stops a model that never ends in four ways: by its progress, by its request, by
+// starting it again, and by ending the session.
 func TestForever(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "model { while (1) { } }\n"))
@@ -589,7 +590,7 @@ func TestForever(t *testing.T) {
 	progress(2)
 	again := c.send("workspace/executeCommand", run)
 	contains(t, "replaced", string(c.answer(id).Result), "started again")
-	// Others are answered meanwhile.
+	// Other requests are answered meanwhile.
 	c.ask("textDocument/documentSymbol", in(uri))
 	progress(3)
 	c.notify("$/cancelRequest", map[string]any{"id": json.RawMessage(again)})
@@ -601,7 +602,8 @@ func TestForever(t *testing.T) {
 	c.end()
 }
 
-// The report of the last run; the folders of runs are removed with the session.
+// TestReport checks the report of the last run, and that the session's end removes the folders of
+// runs.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "model { }\n"))
@@ -630,7 +632,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestHintsOfAll: every expression has hints if the editor's setting asks for them, and only then.
+// TestHintsOfAll checks that every expression has a hint if and only if the editor's setting asks
+// for them.
 func TestHintsOfAll(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "data { int N; vector[N] x; }\nparameters { real b; }\nmodel { target += sum(square(x) * b); }\n"))
@@ -713,7 +716,7 @@ func TestManyChanges(t *testing.T) {
 
 func TestPositions(t *testing.T) {
 	f := source.NewFile("f", "a😀b\r\n\nπ\xff!\n")
-	for offset := range f.Text { // the beginnings of characters
+	for offset := range f.Text { // the first bytes of characters
 		if p := positionOf(f, offset); offsetOf(f, p) != offset && f.Text[max(0, offset-1)] != '\r' {
 			t.Errorf("offset %d is %+v, which is %d", offset, p, offsetOf(f, p))
 		}
@@ -760,7 +763,8 @@ func BenchmarkDiagnostics(b *testing.B) {
 	c.end()
 }
 
-// TestBidiControls: editors get the places of characters that show the text in another order.
+// TestBidiControls checks that editors receive the positions of characters that reorder displayed
+// text.
 func TestBidiControls(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, "")

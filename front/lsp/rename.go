@@ -67,7 +67,7 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	switch {
 	case len(others) > 0:
 		return nil, jrpc2.Errorf(requestFailed, "%s would change, which %s includes too: renaming would break it; rename by hand in both", filepath.Base(others[0].part), others[0].name)
-	case err != nil && (len(changed) > 1 || changed[0].Name != at.path || at.Tree.Block(ast.Model) == nil): // whole programs are rarely included
+	case err != nil && (len(changed) > 1 || changed[0].Name != at.path || at.Tree.Block(ast.Model) == nil): // programs with a model block are rarely included
 		return nil, jrpc2.Errorf(requestFailed, "%s may be included elsewhere, and %v: rename it by hand", part, err)
 	}
 	if v != nil && v.Global && v.Block == ast.Data {
@@ -134,7 +134,7 @@ func (w *workspace) including(p *program, changed []*source.File) ([]otherProgra
 		}
 		return ""
 	}
-	for range p.Files() { // each time one more of them may be reached
+	for range p.Files() { // each pass may reach one more file
 		for _, f := range p.Files() {
 			if !reached[f.Name] && part(f.Name, f.Text) != "" {
 				reached[f.Name] = true
@@ -168,7 +168,7 @@ func (w *workspace) including(p *program, changed []*source.File) ([]otherProgra
 	for _, folder := range slices.Compact(folders) {
 		err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // what cannot be read is no program that could be run
+				return nil // an unreadable file cannot be a program in use
 			}
 			if e.IsDir() {
 				if name != folder && (strings.HasPrefix(e.Name(), ".") || seen[name]) {

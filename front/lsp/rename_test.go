@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A name in a file that several programs include is renamed only where none of them breaks, and
-// no text is changed that is another than the one that was analysed.
+// TestRenameIncluded renames a name in a file that several programs include. It must be refused if
+// it would break one of them, or if a text has changed since it was analysed.
 func TestRenameIncluded(t *testing.T) {
 	dir := t.TempDir()
 	functions := "real f(real z) {\n  real twice = 2 * z;\n  return twice;\n}\n"
@@ -33,7 +33,7 @@ func TestRenameIncluded(t *testing.T) {
 		place["newName"] = name
 		contains(t, what, c.ask("textDocument/rename", place), words...)
 	}
-	// The file is understood alone, but main.stan uses its function.
+	// The file is valid alone, but main.stan uses its function.
 	refused("in the part", at(uriOf(lib), 0, 5), "g", -32803, "lib.stanfunctions", "main.stan")
 	renamed("a local name", at(uriOf(lib), 1, 7), "double_it", uriOf(lib), `"version":1`, "double_it")
 	refused("a local name that the program has", at(uriOf(lib), 1, 7), "x", -32803)
@@ -41,14 +41,14 @@ func TestRenameIncluded(t *testing.T) {
 	refused("a local name that another program has", at(uriOf(lib), 1, 7), "double_it", -32803, "main.stan")
 	write(t, dir, "main.stan", string(text))
 
-	// From the program that includes it, all places change: the open one by its version.
+	// Renaming in the including program changes all uses, with the versions of open documents.
 	c.open(uriOf(main), string(text))
 	c.diagnostics(uriOf(main), func(l []Diagnostic) bool { return len(l) == 0 || l[0].Severity > 1 })
 	renamed("from the program", at(uriOf(main), 7, 13), "g", uriOf(lib), uriOf(main), `"version":1`, `"documentChanges"`)
 	c.change(uriOf(lib), 7, nil, functions)
 	renamed("a new version", at(uriOf(main), 7, 13), "g", `"version":7`)
 
-	// Another program includes it by a file between.
+	// Another program includes it through a third file.
 	middle := write(t, dir, "middle.stan", "#include lib.stanfunctions\n")
 	write(t, dir, "main.stan", strings.Replace(string(text), "lib.stanfunctions", "middle.stan", 1))
 	c.change(uriOf(main), 2, nil, strings.Replace(string(text), "lib.stanfunctions", "middle.stan", 1))
@@ -66,7 +66,7 @@ func TestRenameIncluded(t *testing.T) {
 	write(t, filepath.Join(dir, "sub"), "another.stan", "functions {\n#include lib.stanfunctions\n}\nmodel {\n}\n")
 	renamed("a file of the same name", at(uriOf(main), 7, 13), "g", uriOf(lib), uriOf(main))
 
-	// A file changes on the disk, and the editor does not report it.
+	// A file changes on disk, and the editor does not report it.
 	c.notify("textDocument/didClose", in(uriOf(lib)))
 	renamed("before the file changes", at(uriOf(main), 7, 13), "g", `"version":null`)
 	write(t, dir, "lib.stanfunctions", "\n"+functions)

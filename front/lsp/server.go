@@ -20,13 +20,13 @@ type Options struct {
 	Library service.Library
 	Version string
 
-	// IncludePaths are the folders in which #include looks after the folder of the model.
+	// IncludePaths are the folders that are searched for included files after the model's folder.
 	IncludePaths []string
 
 	// Command returns a command that runs ppl with arguments, to run and check models.
 	Command func(ctx context.Context, args ...string) *exec.Cmd
 
-	// Log receives faults of the server itself.
+	// Log receives the server's internal errors.
 	Log io.Writer
 }
 
@@ -156,7 +156,7 @@ func (s *server) exit(ctx context.Context, _ *none) (any, error) {
 	return s.gone(ctx, nil)
 }
 
-// patience is the time that the end of a session waits for answers.
+// patience is the maximum time to wait for answers at the end of a session.
 const patience = 2 * time.Second
 
 // gone ends the session when the preceding requests are answered.
@@ -206,7 +206,7 @@ func (s *server) ask(method string, params any) {
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 		defer cancel()
-		s.rpc.Callback(ctx, method, params) // a client that refuses gets along without
+		s.rpc.Callback(ctx, method, params) // errors are ignored
 	})
 }
 

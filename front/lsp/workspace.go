@@ -38,7 +38,7 @@ type document struct {
 	path    string // "": no file
 	version int
 	file    *source.File
-	saved   bool // the text is that of the file
+	saved   bool // the text equals the file
 
 	// analysis is the program that the document is, analysed when first needed.
 	analysis func() *program
@@ -216,7 +216,7 @@ func (w *workspace) opened(folders []string, name string) *source.File {
 			}
 		}
 		if _, err := os.Stat(full); err == nil {
-			return nil // the file of an earlier folder counts
+			return nil // a file in an earlier folder takes precedence
 		}
 	}
 	return nil

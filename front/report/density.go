@@ -15,7 +15,7 @@ type gridded struct {
 
 const (
 	densityPoints = 100 // of a curve
-	fineBins      = 800 // for the computation of curves
+	fineBins      = 800 // for computing curves
 	wholeNumbers  = 60  // maximum number of different values with one bar each
 )
 
@@ -68,7 +68,7 @@ func smooth(sample []float64, low, high float64) []float64 {
 	}
 	width := 0.9 * spread * math.Pow(float64(len(sample)), -0.2)
 	bin := (high - low) / fineBins
-	width = max(width, bin) // for a sample that hardly varies: as narrow as can be drawn
+	width = max(width, bin) // for nearly constant samples: the narrowest width that can be drawn
 	counts := make([]float64, fineBins+1)
 	for _, v := range sample {
 		if v < low || v > high {

@@ -29,7 +29,7 @@ type Mark string
 // The marks, with the fields of a layer that they use.
 const (
 	Line   Mark = "line"   // X, Y
-	Step   Mark = "step"   // heights Y of bars next to each other, the first from From to From+Step
+	Step   Mark = "step"   // heights Y of adjacent bars, the first from From to From+Step
 	Points Mark = "points" // X, Y
 	Band   Mark = "band"   // X, Low, High
 	Range  Mark = "range"  // horizontal, from Low to High at Y
@@ -50,7 +50,7 @@ const (
 	Reference  Role = "reference"  // what to compare with
 	First      Role = "first"      // of two things shown
 	Second     Role = "second"     // of two things shown
-	Inner      Role = "inner"      // the middle half of something, on top of all of it
+	Inner      Role = "inner"      // the middle half, drawn on top of the whole interval
 	Surface    Role = "surface"    // values as colours
 	Chosen     Role = "chosen"     // what was decided for
 )
@@ -93,7 +93,7 @@ func (l *Layer) empty() bool {
 	return true
 }
 
-// Empty reports whether a figure has nothing to show; its Note then says why.
+// Empty reports whether a figure has nothing to show. Its Note then gives the reason.
 func (f *Figure) Empty() bool {
 	for i := range f.Layers {
 		if l := &f.Layers[i]; l.Role != Reference && !l.empty() {

@@ -82,9 +82,9 @@ func LivePage(title string) (text []byte, policy string) {
 	return page(title, []byte("null"), liveScript+pageScript+startScript)
 }
 
-// page puts style, script and data into the frame; own follows the parts of the script that all
-// pages share. The page may run only its own script, and may load nothing, except from the server
-// of a live page.
+// page inserts style, script and data into the HTML. own is the part of the script that only this
+// kind of page has. The page may run only its own script, and may load nothing, except from the
+// server of a live page.
 func page(title string, data []byte, own string) (text []byte, policy string) {
 	script := "\"use strict\";\n" + formatScript + drawScript + tableScript + own
 	sum := sha256.Sum256([]byte(script))

@@ -5,14 +5,14 @@ type Scope string
 
 // The scopes.
 const (
-	OfQuantity Scope = "quantity" // one of the model's values
+	OfQuantity Scope = "quantity" // an element of a variable
 	OfPair     Scope = "pair"     // two of them
 	OfVariable Scope = "variable" // all elements of a variable
 	OfRun      Scope = "run"      // the sampler
-	OfData     Scope = "data"     // data and what the model predicts for them
+	OfData     Scope = "data"     // data and their predictions by the model
 )
 
-// Kind is a plot that reports have.
+// Kind is a kind of plot in reports.
 type Kind struct {
 	Name  string `json:"name"`  // name of the plot
 	Title string `json:"title"` // title of the plot

@@ -15,7 +15,7 @@ import (
 // computes. For more, use ppl loo, which streams them.
 const maxLikelihoods = 4e7
 
-// judged reports whether the model can be run again; if not, it adds a note that says why.
+// judged reports whether the model can be run again. If not, it adds a note with the reason.
 func (w *work) judged() bool {
 	if w.o.Quick || len(w.chains) == 0 || w.fit.Approximate() != "" {
 		return false
@@ -54,7 +54,7 @@ func (w *work) predictive() *assess.Predictive {
 	return p
 }
 
-// decimals returns the number of decimals for a figure with the given standard deviation, as in ppl
+// decimals returns the number of decimals for a number with the given standard deviation, as in ppl
 // ppc: two digits of a hundredth of it.
 func decimals(sd float64) int {
 	if !(sd > 0) || math.IsInf(sd, 1) {
@@ -111,7 +111,7 @@ func replications(w *work) []Figure {
 	return out
 }
 
-// calibration shows LOO-PIT.
+// calibration shows the leave-one-out probability integral transform (LOO-PIT).
 func calibration(w *work) []Figure {
 	p := w.predictive()
 	if p == nil {
@@ -138,8 +138,7 @@ func calibration(w *work) []Figure {
 	return out
 }
 
-// maxPoints is the largest number of observations whose Pareto k is shown; the worst are always
-// among them.
+// maxPoints is the maximum number of observations whose Pareto k is shown. They include the worst.
 const maxPoints = 3000
 
 // paretoK shows the influence of observations.

@@ -15,7 +15,7 @@ type columns struct {
 	name  string
 	row   diagnose.Row
 	all   [][]float64 // of every chain of the run, so far
-	even  [][]float64 // those with draws, cut to the same length
+	even  [][]float64 // chains with draws, cut to the same length
 	odd   int         // number of draws of all chains that are NaN or infinite
 }
 
@@ -124,7 +124,7 @@ func rankHistogram(w *work, c *columns) Figure {
 			return -1
 		case a.v > b.v:
 			return 1
-		case a.order != b.order: // ties: alternate between chains
+		case a.order != b.order: // for ties, alternate between chains
 			return a.order - b.order
 		}
 		return a.chain - b.chain
@@ -188,7 +188,7 @@ func density(w *work, c *columns) Figure {
 	return f
 }
 
-// maxLag is the largest lag of autocorrelations.
+// maxLag is the largest lag for which autocorrelations are shown.
 const maxLag = 50
 
 func autocorrelation(w *work, c *columns) Figure {
@@ -271,8 +271,8 @@ func essGrowth(w *work, c *columns) Figure {
 	return f
 }
 
-// pairs draws the pair that is shown first: the quantities in which divergences concentrate, or
-// else the worst two, if possible of different variables.
+// pairs draws the pair of quantities that the page shows first: those in which divergences
+// concentrate, or else the worst two, if possible of different variables.
 func pairs(w *work) []Figure {
 	r := w.report
 	if len(r.Quantities) < 2 {

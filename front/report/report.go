@@ -27,9 +27,9 @@ import (
 type Options struct {
 	Title string // "": the name of the model
 
-	// Words maps the settings that findings and notes advise to the words of the calling program,
-	// such as flags (see diagnose.Finding); nil: settings are not named. Reports use the settings
-	// "vars", quantities that have plots, and "size".
+	// Words returns the calling program's names of settings, such as flags, for the advice in
+	// findings and notes (see diagnose.Finding). nil: settings are not named. Reports use the
+	// settings "vars", for the quantities that have plots, and "size".
 	Words func(settings []string) []string
 
 	// Chosen selects the quantities that must have plots, by their displayed names, such as
@@ -50,7 +50,7 @@ type Options struct {
 // DefaultSize is [Options.Size] if it is 0.
 const DefaultSize = 8 << 20
 
-// Report is all that is shown of a run, as data.
+// Report has everything that is shown about a run, as data.
 type Report struct {
 	Title    string    `json:"title"`    // title of the report
 	Program  string    `json:"program"`  // program that made it, with its version
@@ -84,7 +84,7 @@ type Report struct {
 	File string `json:"file,omitempty"` // path of the page of a watched run
 }
 
-// Run is how the run was made.
+// Run describes how the run was made.
 type Run struct {
 	Sampler     string `json:"sampler,omitempty"` // name of the sampler
 	Seed        string `json:"seed,omitempty"`    // seed as text, because numbers in JSON are exact only up to 2⁵³
@@ -133,14 +133,14 @@ type Table struct {
 	Decimals []int `json:"decimals,omitempty"`
 }
 
-// Column says how the numbers of a column are shown: with Decimals or, if it is -1, those
-// of the row.
+// Column says how to format a column's numbers: with Decimals or, if it is -1, with those of the
+// row.
 type Column struct {
 	Name     string `json:"name"`     // heading
 	Decimals int    `json:"decimals"` // decimals shown; -1 means those of the row
 }
 
-// Kept says which draws a report has.
+// Kept describes which draws a report has.
 type Kept struct {
 	Every  int   `json:"every"`  // one in this many draws is kept
 	Counts []int `json:"counts"` // draws kept, by chain
@@ -152,7 +152,7 @@ type Transition struct {
 	Draw  int `json:"draw"`  // draw, from 0
 }
 
-// Quantity is one of the model's values with its plots.
+// Quantity is an element of a variable with its plots.
 type Quantity struct {
 	Row  int    `json:"row"`  // row in the summary, from 0
 	Name string `json:"name"` // name of the quantity
@@ -171,7 +171,7 @@ type Quantity struct {
 // Limits on the number of draws that are kept.
 const (
 	manyDraws    = 4000 // of a quantity, in all
-	fewDraws     = 1000 // if otherwise not all quantities have room
+	fewDraws     = 1000 // if more would leave out quantities
 	maxDivergent = 1000
 )
 
@@ -185,10 +185,10 @@ type work struct {
 	rows   []diagnose.Row
 
 	chains []int // those with draws
-	level  []int // those that can be compared: in a run in progress, without the youngest
+	level  []int // chains to compare; during a run, without the youngest
 	length int   // of the shortest of level
 
-	tried      bool               // whether replicated is known
+	tried      bool               // whether predictive was called
 	replicated *assess.Predictive // nil: not possible
 }
 
@@ -208,7 +208,7 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 		return nil, err
 	}
 	for _, k := range Kinds() {
-		if k.Scope == OfPair { // of the quantities that have draws
+		if k.Scope == OfPair { // needs the quantities, which have the draws
 			w.report.Figures = append(w.report.Figures, k.run(w)...)
 		}
 	}
@@ -282,7 +282,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	return w
 }
 
-// find adds findings, in the words for their settings.
+// find adds findings, with the program's names of settings in their advice.
 func (w *work) find(found []diagnose.Finding) {
 	for _, f := range found {
 		f.Advice, f.Settings = f.Advice+w.o.options(f.Settings...), nil
@@ -290,8 +290,8 @@ func (w *work) find(found []diagnose.Finding) {
 	}
 }
 
-// options returns a sentence that names the options for settings, if they have words, to append to
-// a text.
+// options returns a sentence that names the options for settings, to append to a text; "" if they
+// have no names.
 func (o *Options) options(settings ...string) string {
 	if o.Words == nil {
 		return ""
@@ -427,8 +427,9 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// order sorts quantities by importance: those chosen, those that findings name, then alternately
-// the worst by R-hat and by effective sample size, then all others.
+// order sorts quantities by importance: the chosen ones, those that findings name, then alternately
+// the worst by R-hat and by effective sample size, then all others. must is the number of
+// quantities that always have plots.
 func (w *work) order() (list []int, must int) {
 	seen := make([]bool, len(w.names))
 	add := func(i int) {
@@ -542,7 +543,7 @@ func (w *work) quantities() error {
 	return nil
 }
 
-// Live makes reports of a run in progress, and of single quantities of it.
+// Live makes reports during a run, and plots of single quantities.
 type Live struct {
 	mu   sync.Mutex
 	last *work

@@ -150,8 +150,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Densities integrate to one, ranks count all draws, and the last effective sample
-// sizes are those of the summary.
+// TestFigures checks that densities integrate to one, that ranks count all draws, and that the last
+// effective sample sizes equal those of the summary.
 func TestFigures(t *testing.T) {
 	fit := normal(t)
 	r := made(t, fit, report.Options{})
@@ -216,7 +216,7 @@ func TestDensityOfFew(t *testing.T) {
 				z := (l.From + l.Step*float64(i) - v) / width
 				want += math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / width / 4
 			}
-			if math.Abs(got-want) > 2e-3 { // the values are shared among points of a grid
+			if math.Abs(got-want) > 2e-3 { // the density is interpolated on a grid
 				t.Errorf("density %v at point %d, want %v", got, i, want)
 			}
 		}
@@ -266,14 +266,15 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// The page asks for nothing from elsewhere, and says so to the browser.
+// TestPageIsAlone checks that the page loads nothing from other sites, and forbids the browser to
+// do so.
 func TestPageIsAlone(t *testing.T) {
 	var b bytes.Buffer
 	if err := made(t, normal(t), report.Options{}).WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range regexp.MustCompile(`(?:https?:)?//[\w.-]+\.\w+[^"'\s]*`).FindAllString(b.String(), -1) {
-		if m != "http://www.w3.org/2000/svg" { // the name of SVG, not an address
+		if m != "http://www.w3.org/2000/svg" { // an XML namespace, which is not loaded
 			t.Errorf("the page has the address %s", m)
 		}
 	}
@@ -288,8 +289,8 @@ func TestPageIsAlone(t *testing.T) {
 	}
 }
 
-// With many quantities and draws the page stays within its bounds, has those that are
-// asked for, and says what it leaves out.
+// TestBounds checks that, with many quantities and draws, the page keeps its size limit, has the
+// requested quantities, and states what it leaves out.
 func TestBounds(t *testing.T) {
 	names := []string{"lp__"}
 	for i := range 300 {
@@ -317,7 +318,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// doc/how-to/report.md has each plot, with what the page says of it.
+// TestDocumented checks that doc/how-to/report.md describes each plot in the page's words.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "how-to", "report.md"))
 	if err != nil {

@@ -49,7 +49,7 @@ func energy(w *work) []Figure {
 	return []Figure{f}
 }
 
-// maxSurfaces is the largest number of chains whose tuner is shown.
+// maxSurfaces is the maximum number of chains whose tuner is shown.
 const maxSurfaces = 8
 
 // surface shows what each chain's tuner has learned, from its tables.

@@ -8,58 +8,57 @@ import (
 	"time"
 )
 
-// Study is the data of a page about a study, which consists of many fits. The caller that made the
+// Study is the data of a page about a study, which consists of many fits. The program that ran the
 // fits fills it in.
 type Study struct {
 	Title   string
 	Verdict string // in a line
-	Well    bool   // nothing is wrong with any fit
+	Well    bool   // no fit has a problem
 	Facts   []Fact // in the head of the page
 	Program string // and its version
 	Made    time.Time
 
 	Tables     []Table // findings and failures
-	HeldOut    *Table  // nil: nothing was held out
+	HeldOut    *Table  // nil: no observations were held out
 	Quantities []StudyQuantity
 	Times      Counts // seconds of a fit
 	Notes      []string
 	Choose     string // the command that chooses quantities for plots; "": there is none
 }
 
-// Fact is a figure with its name.
+// Fact is a named number or text.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Counts is a histogram: the numbers of values in classes of equal width, and the number above all
-// of them.
+// Counts is a histogram with bins of equal width, and the number of values above them.
 type Counts struct {
 	From, Step float64
 	N          []int
 	Above      int
 }
 
-// StudyQuantity is a quantity over all fits of a model.
+// StudyQuantity summarises a quantity over all fits of a model.
 type StudyQuantity struct {
-	Model, Name                  string // Model is "" where there is one only
+	Model, Name                  string // Model is "" if there is only one
 	Fits                         int
 	Rhat, Rhat95, RhatMax        float64 // median, 95 %, maximum
 	HighRhat                     int     // fits above 1.01
 	Bulk, Bulk5, Tail, Tail5     float64 // effective sample sizes: median, 5 %
 	RhatCounts, BulkESS, TailESS Counts
 
-	Ranked                 int     // fits to data that were simulated
+	Ranked                 int     // number of fits to simulated data
 	Coverage50, Coverage90 float64 // shares of them
-	Uniform                float64 // the probability of ranks as far from uniform; NaN: too few
-	Ranks                  []int   // by classes of equal width
-	RanksLow, RanksHigh    float64 // which 99 % of classes of uniform ranks lie between
+	Uniform                float64 // p-value of uniform ranks; NaN: too few
+	Ranks                  []int   // by bins of equal width
+	RanksLow, RanksHigh    float64 // interval of 99 % of the bins, if ranks are uniform
 }
 
-// studyFigures is the number of quantities that have plots in the page.
+// studyFigures is the maximum number of quantities with plots in the page.
 const studyFigures = 1000
 
-// coverageNames is the largest number of quantities in a plot of coverage.
+// coverageNames is the maximum number of quantities in a plot of coverage.
 const coverageNames = 40
 
 // StudyKinds lists the plots of studies.
@@ -142,7 +141,8 @@ func (q *StudyQuantity) label() string {
 	return q.Model + ": " + q.Name
 }
 
-// summary returns the columns of the table that have values; those of ranks only if there are any.
+// summary returns the columns of the table that have values; those about ranks only if there are
+// any.
 func (s *Study) summary() map[string]any {
 	ranked := false
 	names := []string{}
@@ -183,7 +183,7 @@ func (s *Study) summary() map[string]any {
 			column = append(column, Number(v))
 			none = none && math.IsNaN(v)
 		}
-		if !none { // because no fit kept the figure
+		if !none { // at least one fit has the value
 			out[c.key] = column
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The page of a study has its figures with all fits in them, reads names as texts, and is
-// small; of quantities without R-hat or ranks it says so.
+// TestStudyPage checks that the page of a study has plots of all fits, escapes names, is small, and
+// names quantities without R-hat or ranks.
 func TestStudyPage(t *testing.T) {
 	nan := math.NaN()
 	s := &Study{Title: "</script><b>", Verdict: "3 fits", Program: "ppl", Made: time.Unix(0, 0), Times: Counts{From: 0, Step: 0.5, N: []int{2, 1}, Above: 1},
@@ -59,7 +59,7 @@ func TestStudyPage(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range got.Figures[1] {
-		if !f.Empty() || f.Note == "" || f.Layers == nil { // the script goes through the layers
+		if !f.Empty() || f.Note == "" || f.Layers == nil { // the script iterates over the layers
 			t.Errorf("%+v", f)
 		}
 	}
@@ -69,8 +69,8 @@ func TestStudyPage(t *testing.T) {
 	}
 }
 
-// The interval for a share is that of Wilson (1927): of 8 in 10 it is 0.4902 to 0.9433, by R's
-// prop.test without correction.
+// TestWilson compares the interval for a proportion (Wilson 1927) with R's prop.test without
+// correction: for 8 of 10 it is 0.4902 to 0.9433.
 func TestWilson(t *testing.T) {
 	if low, high := wilson(0.8, 10); math.Abs(low-0.4901625) > 1e-6 || math.Abs(high-0.9433178) > 1e-6 {
 		t.Errorf("%v to %v", low, high)

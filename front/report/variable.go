@@ -8,10 +8,10 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// The bounds of plots of intervals.
+// The limits of plots of intervals.
 const (
 	maxVariables = 40
-	listed       = 40 // elements that are shown by name
+	listed       = 40 // maximum number of elements shown by name
 	maxRibbon    = 2000
 )
 
@@ -66,7 +66,7 @@ func (w *work) list(members []int) Figure {
 	f.Y.Names = make([]string, n)
 	named := w.report.Summary.Label
 	if named != nil && slices.ContainsFunc(members, func(i int) bool { return named[i] == "" }) {
-		named = nil // numbers for all if some have no names
+		named = nil // use numbers for all elements if some have no names
 	}
 	var draws []float64
 	for k, i := range members {

@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempts is what a process that was taken over would try, and what the kernel says.
+// attempts lists what an attacker would try after taking over a process. Each returns the kernel's
+// error.
 var attempts = map[string]func(server int) error{
 	"open a file":            func(int) error { return opened("/proc/self/exe") },
 	"open a folder":          func(int) error { return opened("/") },
@@ -79,14 +80,14 @@ func number(trap, a, b, c uintptr) error {
 	return nil
 }
 
-// text is a string for the kernel.
+// text returns a pointer to a string for the kernel.
 func text(s string) uintptr {
 	p, _ := unix.BytePtrFromString(s)
 	kept = append(kept, p)
 	return uintptr(unsafe.Pointer(p))
 }
 
-var kept []*byte // so that the collector leaves them
+var kept []*byte // so that the garbage collector keeps them
 
 func opened(path string) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -96,7 +97,7 @@ func opened(path string) error {
 	return err
 }
 
-// fork makes a process that ends at once.
+// fork creates a process that ends at once.
 func fork(flags uintptr) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -117,7 +118,7 @@ func readMemory(pid int) error {
 	return err
 }
 
-// secret is at the same place in all processes of this program.
+// secret has the same address in all processes of this program.
 var secret = [8]byte{1, 2, 3}
 
 func prlimit(pid int) error {
@@ -125,7 +126,7 @@ func prlimit(pid int) error {
 	return unix.Prlimit(pid, unix.RLIMIT_STACK, nil, &now)
 }
 
-// climb makes all attempts, and gives back the names of the errors; "" is a success.
+// climb makes all attempts, and returns the names of the errors; "" is a success.
 func climb(server int) map[string]string {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
@@ -137,7 +138,7 @@ func climb(server int) map[string]string {
 	return out
 }
 
-// older makes the attempts on a thread that is older than the walls of its process.
+// older runs functions on a thread that existed before the process set its walls.
 var older = make(chan func())
 
 func init() {
@@ -183,7 +184,7 @@ func init() {
 		}
 		return all, nil
 	}
-	// What the compiler and Go's runtime need must still be allowed.
+	// The compiler and Go's runtime must still work.
 	misdeeds["useful"] = func(_ context.Context, c *Call) (any, error) {
 		if err := c.Lower(nil); err != nil {
 			return nil, err
@@ -198,7 +199,7 @@ func init() {
 		done := make(chan bool)
 		for range 20 {
 			go func() {
-				runtime.LockOSThread() // and so the thread ends with it
+				runtime.LockOSThread() // so that the thread ends with the goroutine
 				time.Sleep(time.Millisecond)
 				done <- true
 			}()
@@ -222,7 +223,7 @@ func number6(trap, a, b uintptr) error {
 	return nil
 }
 
-// connects reports whether the kernel tries to connect.
+// connects reports whether the kernel allows a connection attempt.
 func connects() bool {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -254,7 +255,7 @@ func inMode(t *testing.T, mode string, into any) {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", mode)
 	cmd.Env = []string{}
 	if os.Getuid() == 0 && (mode == "server" || mode == "hardened server") {
-		// Root traces whom it likes.
+		// Root may trace any process, so use another user.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	text, err := cmd.Output()
@@ -266,7 +267,8 @@ func inMode(t *testing.T, mode string, into any) {
 	}
 }
 
-// TestClimb: a process that was taken over can do nothing of what it could without walls.
+// TestClimb checks that a process that was taken over can do none of the things that it could do
+// without walls.
 func TestClimb(t *testing.T) {
 	var free map[string]string
 	inMode(t, "climb", &free)
@@ -308,7 +310,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestServerMemory: processes of the same user cannot read the memory of a server.
+// TestServerMemory checks that processes of the same user cannot read the memory of a server.
 func TestServerMemory(t *testing.T) {
 	var got []bool
 	inMode(t, "server", &got)
@@ -321,7 +323,7 @@ func TestServerMemory(t *testing.T) {
 	}
 }
 
-// TestLandlock: what it denies without seccomp.
+// TestLandlock checks what Landlock denies without seccomp.
 func TestLandlock(t *testing.T) {
 	var got map[string]any
 	inMode(t, "landlock", &got)

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Harden makes this process non-dumpable: no process of the same user, such as one that it
-// has started, can trace it or read its memory, where its secrets are. Only processes with
-// the capability to trace others still can.
+// Harden makes this process non-dumpable. Other processes of the same user, including its children,
+// can then neither trace it nor read its memory, which contains secrets. Only processes with the
+// capability to trace others still can.
 func Harden() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// bind has the system kill the process of a command when the thread that starts it ends.
+// bind makes the kernel kill a command's process when the thread that starts it ends.
 func bind(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -24,12 +24,11 @@ func bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Pdeathsig = unix.SIGKILL
 }
 
-// confine sets the walls of this process that need open files. Those that the system
-// lacks are left out.
+// confine sets the walls of this process that must be set while it can open files. It omits those
+// that the system does not support.
 func confine() (Walls, error) {
 	var w Walls
-	// What the runtime opens for itself when it first waits for a pipe or a timer, it must
-	// open before the walls close.
+	// Make the runtime open its files for waiting now, since it cannot open them later.
 	r, p, err := os.Pipe()
 	if err == nil {
 		err = errors.Join(r.Close(), p.Close())
@@ -37,14 +36,14 @@ func confine() (Walls, error) {
 	if err != nil {
 		return w, err
 	}
-	// The process is the first that the kernel ends when memory is short, and not the server.
-	// It stays so where that cannot be set.
+	// When memory runs short, the kernel should kill this process before the server. Failing to set
+	// this is no error.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := Harden(); err != nil {
 		return w, err
 	}
-	// bind has set this for the first thread, in which this need not be; if the server has
-	// died in between, the pipe is closed.
+	// bind has set this only for the first thread, which may differ from this one. If the server
+	// has died since then, the pipe is closed.
 	w.Orphans = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) == nil
 	w.Landlock, err = landlock()
 	return w, err
@@ -59,7 +58,7 @@ func (w *Walls) close(p phase) error {
 		_, err := setFilter(sealed())
 		return err
 	}
-	runtime.LockOSThread() // no_new_privs is that of a thread, until the filter is set
+	runtime.LockOSThread() // no_new_privs belongs to this thread until the filter is set
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -69,15 +68,15 @@ func (w *Walls) close(p phase) error {
 	return err
 }
 
-// landlock takes all rights to files, TCP ports, and processes outside from all threads of
-// this process. It returns the version of the interface; 0 if the kernel has none, or if the
+// landlock removes all rights to files, TCP ports, and other processes from all threads of this
+// process. It returns the version of Landlock. The version is 0 if the kernel has none, or if the
 // program has C code, whose threads Go does not know.
 func landlock() (version int, err error) {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		return 0, nil // ENOSYS, EOPNOTSUPP, or EPERM by a container
+		return 0, nil // ENOSYS, EOPNOTSUPP, or EPERM in a container
 	}
-	// All rights that a version knows are handled, and so denied: there are no rules.
+	// Handle all rights that the version knows. Without rules, they are all denied.
 	rights := unix.LandlockRulesetAttr{Handled_access_fs: 1<<13 - 1}
 	size := unsafe.Offsetof(rights.Handled_access_net)
 	for _, more := range []struct {
@@ -121,8 +120,8 @@ func landlock() (version int, err error) {
 	return int(v), nil
 }
 
-// setFilter installs a filter of system calls on all threads of this process. They get
-// no_new_privs, which this one must have. It reports whether the system has such filters.
+// setFilter installs a filter of system calls on all threads of this process. This thread must have
+// no_new_privs; the others get it. setFilter reports whether the system supports filters.
 func setFilter(filter []unix.SockFilter) (bool, error) {
 	if len(filter) == 0 {
 		return false, nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// job is what a process is given: a line of JSON, and the request as it came in.
+// job is the input of a process: a line of JSON, and the request as received.
 type job struct {
 	Kind   string `json:"kind"`
 	Stream bool   `json:"stream"` // progress and prints are wanted as they come
@@ -34,7 +34,7 @@ func (j *job) write(w io.Writer) error {
 	return err
 }
 
-// The events of a process. The last is a result or a failure.
+// The events that a process sends. The last is a result or a failure.
 const (
 	eventProgress = "progress"
 	eventPrint    = "print"
@@ -51,12 +51,12 @@ func writeFrame(w io.Writer, event string, payload []byte) error {
 	return err
 }
 
-// maxSmall bounds frames that are not results.
+// maxSmall is the maximum size of frames that are not results.
 const maxSmall = 1 << 20
 
 var errFrame = errors.New("the process has sent something else than a frame")
 
-// readHead reads the head of a frame, from a process that is not trusted.
+// readHead reads the head of a frame from an untrusted process.
 func readHead(r *bufio.Reader, maxResult int64) (event string, length int64, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/front/httpd"
 )
 
-// lane is processes that work at a time, and requests that wait for them, first come, first
-// served. Short work has a lane apart, so that it does not wait behind long runs.
+// lane is a limited number of processes, with a first-in first-out queue of requests. Short work
+// has a separate lane, so that it does not wait behind long runs.
 type lane struct {
 	slots   chan struct{} // one per process
 	queue   int           // requests that may wait
-	waiting atomic.Int64  // requests admitted: those at work and those in the queue
+	waiting atomic.Int64  // requests admitted: running or in the queue
 }
 
 func newLane(processes, queue int) *lane {
@@ -27,7 +27,7 @@ func (l *lane) busy() *httpd.Error {
 	return httpd.Busy(fmt.Sprintf("%d requests are waiting already", l.queue))
 }
 
-// enter waits for a process. leave must be called if there is no error.
+// enter waits for a free process. Call leave after use, unless there is an error.
 func (l *lane) enter(ctx context.Context) (leave func(), err *httpd.Error) {
 	if l.waiting.Add(1) > int64(cap(l.slots)+l.queue) {
 		l.waiting.Add(-1)
@@ -42,6 +42,6 @@ func (l *lane) enter(ctx context.Context) (leave func(), err *httpd.Error) {
 	}
 }
 
-// working is the number of processes at work, queued that of the requests that wait.
+// working returns the number of running requests, queued the number in the queue.
 func (l *lane) working() int { return len(l.slots) }
 func (l *lane) queued() int  { return max(0, int(l.waiting.Load())-len(l.slots)) }

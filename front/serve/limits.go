@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limits is what one request may use.
+// Limits are the limits of one request.
 type Limits struct {
 	Bytes      int64 `json:"bytes"`      // size of the request
 	Elements   int64 `json:"elements"`   // numbers in the data, and numbers in the answer
@@ -41,7 +41,7 @@ var Table = []Limit{
 	{"memory", "bytes of memory of the process, on Linux", "bytes", 1 << 30, 256 << 20, 1 << 50, func(l *Limits) *int64 { return &l.Memory }},
 }
 
-// DefaultLimits are those of the table.
+// DefaultLimits returns the defaults in the table.
 func DefaultLimits() Limits {
 	var l Limits
 	for _, row := range Table {
@@ -50,7 +50,7 @@ func DefaultLimits() Limits {
 	return l
 }
 
-// Check says whether the limits are possible.
+// Check returns an error if a limit is out of its range.
 func (l Limits) Check() error {
 	for _, row := range Table {
 		if v := *row.Of(&l); v < row.Least || v > row.Most {
@@ -60,8 +60,8 @@ func (l Limits) Check() error {
 	return nil
 }
 
-// Lowered is the limits with those lowered that a request names. A request cannot
-// raise them.
+// Lowered returns the limits after lowering those that a request names. A request cannot raise
+// them.
 func (l Limits) Lowered(by map[string]int64) (Limits, error) {
 	for name, v := range by {
 		i := slices.IndexFunc(Table, func(row Limit) bool { return row.Name == name })
@@ -91,7 +91,7 @@ type LimitsAnswer struct {
 	Limits
 }
 
-// Failure is why a process has no result, as it is answered.
+// Failure says why a process has no result, in the form of the answer.
 type Failure struct {
 	// Kind is request (it is not what it should be), model (the model or its
 	// data are wrong, or their run fails), limit, or internal.
@@ -103,7 +103,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Passed is the failure to keep a limit.
+// Passed returns the failure of work that exceeds a limit.
 func Passed(limit, format string, args ...any) *Failure {
 	return &Failure{Kind: "limit", Limit: limit, Message: fmt.Sprintf(format, args...)}
 }

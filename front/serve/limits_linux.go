@@ -9,33 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MemoryEnforced says whether the system enforces the limit of memory.
+// MemoryEnforced reports whether the system enforces the memory limit.
 const MemoryEnforced = !raceDetector
 
-// setLimits makes the system enforce limits on this process. They can be set again
-// if they are lower.
+// setLimits makes the system enforce limits on this process. A second call can only lower them.
 func setLimits(l Limits) error {
-	// Collect garbage rather than fail, as long as that helps.
+	// Collect more garbage before allocation fails.
 	debug.SetMemoryLimit(l.Memory / 8 * 7)
 	cpu := uint64(l.Seconds+5) * uint64(runtime.NumCPU())
 	for _, wall := range []struct {
 		resource int
 		limit    uint64
 	}{
-		// Its writable memory, whether it is touched or not. RLIMIT_AS would
-		// count addresses that Go's runtime only sets aside, too.
+		// Writable memory, whether touched or not. RLIMIT_AS would also count addresses that Go's
+		// runtime only reserves.
 		{unix.RLIMIT_DATA, uint64(l.Memory)},
 		{unix.RLIMIT_CPU, cpu}, // of all threads together
-		{unix.RLIMIT_CORE, 0},  // a dump would hold the data
+		{unix.RLIMIT_CORE, 0},  // a dump would contain the data
 		{unix.RLIMIT_FSIZE, 0}, // it writes to pipes alone
-		// Neither files nor connections are opened any more; those that are open,
-		// the pipes, stay.
+		// No more files or connections can be opened. The open pipes stay.
 		{unix.RLIMIT_NOFILE, 0},
 	} {
 		if wall.resource == unix.RLIMIT_DATA && !MemoryEnforced {
 			continue
 		}
-		// Prlimit alone, as the filter of system calls knows no other.
+		// Use Prlimit, the only such call that the filter allows.
 		var now unix.Rlimit
 		if err := unix.Prlimit(0, wall.resource, nil, &now); err != nil {
 			return err
@@ -48,7 +46,7 @@ func setLimits(l Limits) error {
 	return nil
 }
 
-// peak is the largest memory that an ended process has had.
+// peak returns the maximum memory that an ended process has used.
 func peak(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

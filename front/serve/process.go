@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// process is a process that does one job, seen from the server.
+// process is a process that runs one job, seen from the server.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer // closing it ends the process
@@ -26,14 +26,14 @@ type process struct {
 	timer  *time.Timer
 }
 
-// errTime is why a process is ended that has not ended itself in time.
+// errTime is the cause for killing a process that exceeds its time limit.
 var errTime = errors.New("out of time")
 
-// killAfter is the time by which the server's limit on a process exceeds the process's own.
+// killAfter is the difference between the server's time limit and the process's own.
 const killAfter = 2 * time.Second
 
-// starter starts processes from a thread that lives as long as the program: what makes a
-// process die with the server makes it die with the thread that has started it.
+// starter starts processes from a thread that lives as long as the program. A process that dies
+// with its server actually dies with the thread that has started it.
 type starter struct {
 	once sync.Once
 	work chan func()
@@ -55,8 +55,8 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	return <-done
 }
 
-// start starts a process and gives it its job. It is killed when the context is
-// done or the time of the limits is over.
+// start starts a process and sends it its job. The process is killed when the context is done or
+// the time limit is exceeded.
 func (s *Server) start(ctx context.Context, j *job) (*process, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &process{ctx: ctx, cancel: cancel}
@@ -79,14 +79,13 @@ func (s *Server) start(ctx context.Context, j *job) (*process, error) {
 	}
 	p.out = bufio.NewReader(stdout)
 	p.timer = time.AfterFunc(time.Duration(j.Limits.Seconds)*time.Second+killAfter, func() { cancel(errTime) })
-	// A process that ends without reading has said why; it is found out by end.
+	// If the process ends before it reads the job, end reports its error.
 	_ = j.write(stdin)
 	return p, nil
 }
 
-// Probe starts a process to find out which walls the system lets processes of work have.
-// Those that are started afterwards must have them, or end. It is called before requests are
-// answered.
+// Probe starts a process to find out which walls the system supports. Processes that are started
+// later must have them, or end. Call it before answering requests.
 func (s *Server) Probe(ctx context.Context) (Walls, error) {
 	p, err := s.start(ctx, &job{Kind: kindWalls, Limits: s.o.Limits})
 	if err != nil {
@@ -112,19 +111,19 @@ func (s *Server) Probe(ctx context.Context) (Walls, error) {
 	return w, nil
 }
 
-// done stops the process's clock: its answer is on the way.
+// done stops the process's clock, because its answer has begun.
 func (p *process) done() { p.timer.Stop() }
 
-// end ends the process, if it has not ended, and gives back what it has used.
+// end ends the process, if it is still running, and returns its resource usage.
 func (p *process) end() *os.ProcessState {
 	p.timer.Stop()
 	p.stdin.Close()
 	p.cancel(nil)
-	_ = p.cmd.Wait() // it may well have been killed
+	_ = p.cmd.Wait() // an error is expected if it was killed
 	return p.cmd.ProcessState
 }
 
-// failure reads the payload of a failure, of a process that is not trusted.
+// failure reads the payload of a failure from an untrusted process.
 func (p *process) failure(length int64) *Failure {
 	text := make([]byte, length)
 	var f struct {
@@ -145,8 +144,8 @@ func (p *process) failure(length int64) *Failure {
 
 var lost = &Failure{Kind: "internal", Message: "the process has ended without an answer; the log of the server says more"}
 
-// silence is why a process has ended without an answer. state and stderr are
-// those of the ended process.
+// silence returns the failure of a process that ended without an answer, given its state and its
+// standard error.
 func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failure {
 	switch {
 	case errors.Is(context.Cause(ctx), errTime) || state != nil && strings.Contains(state.String(), "CPU time limit"):
@@ -156,13 +155,13 @@ func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failur
 	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"), strings.Contains(stderr, "errno=12"):
 		return Passed("memory", "the work needs more memory than its limit")
 	case state != nil && state.String() == "signal: killed":
-		// Not by this program: by the system, which was short of memory.
+		// The kernel has killed it, since the machine was short of memory.
 		return Passed("memory", "the system has ended the process, probably because the machine is short of memory")
 	}
 	return lost
 }
 
-// head keeps the beginning of what is written to it, where Go's runtime reports why it aborts.
+// head keeps the beginning of what is written to it. Go's runtime reports there why it aborts.
 type head struct {
 	mu   sync.Mutex
 	text []byte

@@ -2,5 +2,6 @@
 
 package serve
 
-// raceDetector: its own memory is many times that of the program.
+// raceDetector reports whether the race detector is on, whose memory is many times that of the
+// program.
 const raceDetector = true

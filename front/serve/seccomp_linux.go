@@ -13,7 +13,7 @@ type condition struct {
 	mask, value uint32
 }
 
-// call is a system call that processes may make, under conditions.
+// call is a system call that processes may make, if its conditions hold.
 type call struct {
 	number     uint32
 	conditions []condition
@@ -21,8 +21,8 @@ type call struct {
 
 const all = ^uint32(0)
 
-// Threads share all that makes a process one. A clone without those flags is a fork; the
-// flags not named here make namespaces, or handles of processes.
+// The flags of a thread, which shares everything with its process. A clone without them is a fork.
+// Other flags create namespaces, or handles of processes.
 const (
 	threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD
 	threadMore  = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
@@ -30,20 +30,20 @@ const (
 
 // allowed lists the system calls that a process needs between its start and its answer: those of
 // Go's runtime, those of the C library for threads (in builds with C), and those for the executable
-// pages of the compiler. pid is its number.
+// memory of the compiler. pid is the process's id.
 func allowed(pid int) []call {
 	own := []condition{{0, all, uint32(pid)}}
 	list := []call{
 		{unix.SYS_CLONE, []condition{{0, threadFlags, threadFlags}, {0, ^uint32(threadFlags | threadMore), 0}}},
 		{unix.SYS_TGKILL, own},
 		{unix.SYS_KILL, own},
-		{unix.SYS_PRCTL, []condition{{0, all, unix.PR_SET_VMA}}}, // names of memory, by the runtime
-		// Its own limits, which are lowered once more; sealed denies it afterwards.
+		{unix.SYS_PRCTL, []condition{{0, all, unix.PR_SET_VMA}}}, // the runtime names memory areas
+		// To lower its own limits once more; sealed denies it afterwards.
 		{unix.SYS_PRLIMIT64, []condition{{0, all, 0}}},
 		{unix.SYS_SECCOMP, nil}, // a second filter can only deny more
 	}
 	for _, number := range []uint32{
-		// Pipes that are open already; nothing else can be opened.
+		// The open pipes; nothing else can be opened.
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_PREAD64,
 		unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT,
 		// Memory.
@@ -51,7 +51,7 @@ func allowed(pid int) []call {
 		// Threads.
 		unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_GETTID, unix.SYS_GETPID,
 		unix.SYS_RSEQ, unix.SYS_SET_ROBUST_LIST, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL,
-		// Signals of its own threads.
+		// Signals to its own threads.
 		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
 		// Time, and random numbers.
 		unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM,
@@ -61,11 +61,11 @@ func allowed(pid int) []call {
 	return list
 }
 
-// x32 marks calls of another interface of amd64, which has the same architecture.
+// x32 marks calls of amd64's x32 interface, which reports the same architecture.
 const x32 = 0x40000000
 
-// filter is the program in Berkeley's packet filter that allows the calls, and denies all
-// others with EPERM. It is nil where the architecture is not known.
+// filter returns the BPF program that allows the calls and denies all others with EPERM. It returns
+// nil if the architecture is not supported.
 func filter(calls []call) []unix.SockFilter {
 	if architecture == 0 {
 		return nil
@@ -77,7 +77,8 @@ func filter(calls []call) []unix.SockFilter {
 			left := len(c.conditions) - i - 1 // conditions after this one
 			block = append(block, load(argumentAt(cond.argument)))
 			block = append(block, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: cond.mask})
-			// Beyond the conditions and the answer that follow is the denial.
+			// If the condition is false, skip the remaining conditions and the answer, to the
+			// denial.
 			block = append(block, unless(cond.value, uint8(3*left+1)))
 		}
 		block = append(block, answerCall(unix.SECCOMP_RET_ALLOW))
@@ -87,13 +88,13 @@ func filter(calls []call) []unix.SockFilter {
 		f = append(f, unless(c.number, uint8(len(block))))
 		f = append(f, block...)
 	}
-	// The C library uses clone3 for threads, whose flags a filter cannot see, and clone where
-	// clone3 does not exist.
+	// The C library starts threads with clone3, whose flags a filter cannot see. If clone3 does not
+	// exist, it uses clone.
 	f = append(f, unless(unix.SYS_CLONE3, 1), deny(unix.ENOSYS), deny(unix.EPERM))
 	return f
 }
 
-// sealed is the filter that denies what [Call.Lower] needs once.
+// sealed returns the filter that denies the calls that only [Call.Lower] needs.
 func sealed() []unix.SockFilter {
 	if architecture == 0 {
 		return nil
@@ -105,7 +106,7 @@ func sealed() []unix.SockFilter {
 	return append(f, answerCall(unix.SECCOMP_RET_ALLOW))
 }
 
-// begin checks the architecture, and loads the number of the call.
+// begin checks the architecture, and loads the number of the system call.
 func begin() []unix.SockFilter {
 	var d seccompData
 	return []unix.SockFilter{
@@ -118,7 +119,7 @@ func begin() []unix.SockFilter {
 	}
 }
 
-// seccompData is what a filter sees of a call.
+// seccompData is the input of a filter: a system call.
 type seccompData struct {
 	number       uint32
 	architecture uint32
@@ -126,7 +127,8 @@ type seccompData struct {
 	arguments    [6]uint64
 }
 
-// argumentAt is where the low half of an argument is: all architectures here have it first.
+// argumentAt returns the offset of the low half of an argument, which comes first on little-endian
+// machines, the only ones supported.
 func argumentAt(i int) uint32 {
 	return uint32(unsafe.Offsetof(seccompData{}.arguments) + 8*uintptr(i))
 }
@@ -135,7 +137,7 @@ func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-// unless skips instructions if what was loaded is not the value.
+// unless skips instructions if the loaded value differs from value.
 func unless(value uint32, skip uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
 }

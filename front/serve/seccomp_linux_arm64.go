@@ -2,5 +2,5 @@ package serve
 
 import "golang.org/x/sys/unix"
 
-// architecture is what the kernel calls this machine in filters; 0: not known here.
+// architecture is the kernel's name of this architecture in filters; 0: not supported.
 const architecture = unix.AUDIT_ARCH_AARCH64

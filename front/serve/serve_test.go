@@ -24,7 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/front/httpd"
 )
 
-// TestMain: the test binary is also the program of the server's processes.
+// TestMain lets the test binary also be the program of the server's processes.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		beforeWork()
@@ -37,13 +37,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// modes is what else the tests' binary does, by its argument.
+// modes are other functions of the test binary, by its argument.
 var modes = map[string]func(){}
 
-// beforeWork is what a process of work does first.
+// beforeWork runs first in a process that does work.
 var beforeWork = func() {}
 
-// misdeeds is what processes may do.
+// misdeeds are handlers that try to break the limits or the walls, by kind of work.
 var misdeeds = map[string]Handler{
 	"echo": func(_ context.Context, c *Call) (any, error) { return json.RawMessage(c.Body), nil },
 	"steps": func(_ context.Context, c *Call) (any, error) {
@@ -195,7 +195,7 @@ func (s *tested) post(ctx context.Context, kind, accept, body string) (status in
 	return got.StatusCode, strings.TrimSpace(string(text)), err
 }
 
-// quiet waits until no process works.
+// quiet waits until no process is running.
 func (s *tested) quiet(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); s.long.working() > 0; time.Sleep(time.Millisecond) {
@@ -211,7 +211,7 @@ func TestMisdeeds(t *testing.T) {
 		kind, body string
 		status     int
 		answer     string
-		wall       bool // needs a wall that not all systems have
+		wall       bool // needs a wall that some systems do not support
 	}{
 		{"echo", `{"a":1}`, 200, `{"a":1}`, false},
 		{"steps", `{}`, 422, `{"schema_version":1,"error":{"kind":"model","message":"no"}}`, false},
@@ -255,7 +255,7 @@ func TestEvents(t *testing.T) {
 	if err != nil || answer != want {
 		t.Errorf("%v:\n%s", err, answer)
 	}
-	// Without an event before, an error has its own status.
+	// An error before the first event has its own status.
 	if status, answer, _ := s.post(t.Context(), "panic", "text/event-stream", `{}`); status != 500 {
 		t.Errorf("status %d, %s", status, answer)
 	}
@@ -264,7 +264,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Work that does not end is ended by its process; if that cannot, by the server.
+// TestTime checks that work that does not end is ended by its process or, if that fails, by the
+// server.
 func TestTime(t *testing.T) {
 	for _, kind := range []string{"loop", "sleep"} {
 		s := testServer(t, func(o *Options) { o.Limits.Seconds = 1 })
@@ -284,7 +285,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// A client that hangs up frees its process, and those in the queue their place.
+// TestHangUp checks that disconnecting frees a request's process, or its place in the queue.
 func TestHangUp(t *testing.T) {
 	s := testServer(t, func(o *Options) { o.Processes, o.Queue = 1, 1 })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -311,7 +312,8 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// Requests that take longer than the grace are told so, and their processes end.
+// TestEnd checks that, at shutdown, requests that exceed the grace period get an error, and that
+// their processes end.
 func TestEnd(t *testing.T) {
 	s := testServer(t, nil)
 	told := make(chan string, 1)
@@ -330,7 +332,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// A process whose server is gone ends.
+// TestOrphan checks that a process ends when its server has died.
 func TestOrphan(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
@@ -346,7 +348,7 @@ func TestOrphan(t *testing.T) {
 	if err := (&job{Kind: "loop", Limits: DefaultLimits(), body: []byte("{}")}).write(stdin); err != nil {
 		t.Fatal(err)
 	}
-	stdin.Close() // as the system does when the server is killed
+	stdin.Close() // as the system does when the server dies
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
@@ -386,7 +388,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// settled waits until requests that were answered are accounted for, too.
+// settled waits until answered requests are also counted in the metrics.
 func (s *Server) settled() error {
 	for range 1000 {
 		text := httptest.NewRecorder()
@@ -410,8 +412,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzFrames: whatever a process sends, the server takes no more of it than it
-// should, and has an answer.
+// FuzzFrames checks that, whatever a process sends, the server reads no more than the limits allow,
+// and answers.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range []string{"result 2\n{}", "progress 1\n1print 3\n\"a\"error 32\n{\"kind\":\"model\",\"message\":\"no\"}", "result -1\n", "result 9223372036854775808\n", "error 3\nnul", "\n", "print 1048577\n", "result 5\n{}"} {
 		f.Add([]byte(seed), true)
@@ -442,7 +444,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// TestSlowBodies: requests that come slowly keep no other from being done.
+// TestSlowBodies checks that slowly arriving requests do not delay others.
 func TestSlowBodies(t *testing.T) {
 	s := testServer(t, func(o *Options) { o.Processes, o.Queue = 1, 2 })
 	address := strings.TrimPrefix(s.url, "http://")
@@ -462,8 +464,8 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// TestExpect: a client that asks before it sends too much is told so at once, and not told to
-// go on.
+// TestExpect checks that a client that asks before sending too large a body gets the error at once,
+// and is not told to continue.
 func TestExpect(t *testing.T) {
 	s := testServer(t, nil)
 	address := strings.TrimPrefix(s.url, "http://")
@@ -480,7 +482,8 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// TestLanes: short work does not wait behind long work, and each lane has its own queue.
+// TestLanes checks that short work does not wait behind long work, and that each lane has its own
+// queue.
 func TestLanes(t *testing.T) {
 	s := testServer(t, func(o *Options) { o.Processes, o.Queue, o.Short = 1, 1, []string{"echo"} })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -504,8 +507,8 @@ func TestLanes(t *testing.T) {
 	s.quiet(t)
 }
 
-// TestLargeRequests: many large requests at once are all answered, and what their bodies take
-// is never more than the budget.
+// TestLargeRequests checks that many large simultaneous requests are all answered, and that the
+// memory of their bodies never exceeds the limit.
 func TestLargeRequests(t *testing.T) {
 	const size = 2 << 20
 	s := testServer(t, func(o *Options) { o.Limits.Bytes, o.Bodies, o.Queue = size, 2*size, 20 })
@@ -528,7 +531,7 @@ func TestLargeRequests(t *testing.T) {
 	}
 }
 
-// TestEnding: while the server drains, it answers, and says that it is to end.
+// TestEnding checks that a draining server answers, and reports that it is shutting down.
 func TestEnding(t *testing.T) {
 	w, err := httpd.Listen(httpd.Options{Address: "127.0.0.1:0", Drain: time.Minute})
 	if err != nil {

@@ -17,31 +17,31 @@ import (
 	"github.com/ppl-lang/ppl/front/httpd"
 )
 
-// Options say what a server does.
+// Options configure a server.
 type Options struct {
-	// Command makes the command of a process, which calls [Work]. It is killed
-	// when the context is done.
+	// Command makes the command of a process, which calls [Work]. It is killed when the context is
+	// done.
 	Command func(context.Context) *exec.Cmd
 
-	Kinds  []string // of work: each is a path, /v1/KIND
-	Short  []string // kinds of work that is short, and has processes apart
+	Kinds  []string // kinds of work; each has a path, /v1/KIND
+	Short  []string // kinds of short work, which have separate processes
 	Limits Limits   // of each request
 
-	Processes      int   // that work at a time, on what is not short
-	ShortProcesses int   // that work at a time on what is short
-	Queue          int   // requests that may wait for one, in each of both
+	Processes      int   // maximum number of processes at a time for work that is not short
+	ShortProcesses int   // maximum number of processes at a time for short work
+	Queue          int   // maximum number of waiting requests, for each of the two
 	Bodies         int64 // bytes of requests in the server's memory; 0: see DefaultBodies
 
 	Log *slog.Logger // a line per request
 }
 
-// Server answers requests by processes.
+// Server answers requests by running processes.
 type Server struct {
 	o           Options
 	long, short *lane
 	bodies      *httpd.Bodies
 	starter     starter
-	walls       Walls // that processes have; see Probe
+	walls       Walls // walls that processes must have; see Probe
 
 	metrics  httpd.Metrics
 	requests httpd.Counter
@@ -52,11 +52,10 @@ type Server struct {
 	memory   httpd.Counter
 }
 
-// DefaultBodies is the number of bytes of requests in the server's memory at a time, by
-// default.
+// DefaultBodies returns the default limit on the bytes of requests in the server's memory.
 func DefaultBodies(l Limits) int64 { return 4 * max(l.Bytes, 1<<20) }
 
-// New makes a server. Nothing runs before [Server.Mount].
+// New makes a server. It starts nothing before [Server.Mount].
 func New(o Options) (*Server, error) {
 	if err := o.Limits.Check(); err != nil {
 		return nil, err
@@ -120,10 +119,10 @@ func (s *Server) Mount(w *httpd.Server) {
 	}))
 }
 
-// statusGone is the status in logs of a request whose client has gone.
+// statusGone is the status in logs of a request whose client has disconnected.
 const statusGone = 499
 
-// errGone says that nobody waits for the answer any more.
+// errGone says that the client has disconnected.
 var errGone = &httpd.Error{Status: statusGone, Kind: "request", Message: "the client has gone"}
 
 // serve answers one request.
@@ -148,11 +147,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 	s.seconds(elapsed.Seconds(), "work", kind)
 	s.o.Log.Info("request", append(attrs, "status", status, "seconds", float64(elapsed.Milliseconds())/1000)...)
 	if a.broken {
-		panic(http.ErrAbortHandler) // so that the client does not take the part for the whole
+		panic(http.ErrAbortHandler) // so that the client notices that the answer is incomplete
 	}
 }
 
-// work reads the request, waits for a free process, and has it do the work.
+// work reads the request, waits for a free process, and passes the request to it.
 func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	ctx := r.Context()
 	lane := s.long
@@ -207,8 +206,8 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	return refuse(out)
 }
 
-// gone is the answer when the context of a request is done: the client has gone, or the server is
-// ending.
+// gone returns the error for a request whose context is done: the client has disconnected, or the
+// server is shutting down.
 func gone(ctx context.Context) *httpd.Error {
 	if errors.Is(context.Cause(ctx), httpd.ErrEnding) {
 		return httpd.Busy(httpd.ErrEnding.Error())
@@ -216,7 +215,7 @@ func gone(ctx context.Context) *httpd.Error {
 	return errGone
 }
 
-// relay passes the events of a process on to the client. It returns the failure that the process
+// relay passes the events of a process to the client. It returns the failure that the process
 // reports, lost if the process ended without a report, or nil.
 func (s *Server) relay(p *process, a *answer) *Failure {
 	maxResult := 64<<20 + 32*s.o.Limits.Elements // a number has at most 25 characters
@@ -247,7 +246,7 @@ func (s *Server) relay(p *process, a *answer) *Failure {
 	}
 }
 
-// account enters what an ended process has used.
+// account adds an ended process's resource usage to the metrics.
 func (s *Server) account(kind string, state *os.ProcessState) {
 	if state == nil {
 		return
@@ -258,7 +257,7 @@ func (s *Server) account(kind string, state *os.ProcessState) {
 	}
 }
 
-// refuse turns a failure into an answer.
+// refuse converts a failure to an HTTP error.
 func refuse(f *Failure) *httpd.Error {
 	e := &httpd.Error{Status: http.StatusInternalServerError, Kind: f.Kind, Limit: f.Limit, Message: f.Message, Messages: f.Messages}
 	switch {
@@ -276,15 +275,14 @@ func refuse(f *Failure) *httpd.Error {
 	return e
 }
 
-// answer is what a client receives: events and then a result or an error, or only a result or an
-// error.
+// answer is an answer to a client: optional events, then a result or an error.
 type answer struct {
 	w      http.ResponseWriter
 	stream bool          // as events
-	events *httpd.Stream // once the first event was sent
+	events *httpd.Stream // set after the first event
 	whole  bool          // the result was sent
-	broken bool          // a part of the answer was sent, and there will be no more
-	gone   bool          // since the client does not take it
+	broken bool          // the answer is incomplete and will remain so
+	gone   bool          // because the client has disconnected
 }
 
 func (a *answer) event(event string, r io.Reader, n int64) error {
@@ -294,8 +292,7 @@ func (a *answer) event(event string, r io.Reader, n int64) error {
 	return a.events.Send(event, r, n)
 }
 
-// result sends the n bytes of r, the last that a client is sent, and says whether
-// it could.
+// result sends n bytes from r as the last part of the answer, and reports whether that succeeded.
 func (a *answer) result(r io.Reader, n int64) bool {
 	var err error
 	if a.stream {
@@ -313,18 +310,17 @@ func (a *answer) result(r io.Reader, n int64) bool {
 	return a.whole
 }
 
-// sent notes what became of a part of the answer.
+// sent records whether a part of the answer was sent.
 func (a *answer) sent(err error) error {
 	if err != nil {
 		a.broken = true
-		// Else it is the process that has stopped in the middle.
+		// With these errors, the process has stopped in the middle of its answer, not the client.
 		a.gone = !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
 	}
 	return err
 }
 
-// fail sends an error: with its status if nothing was sent before, else as an
-// event.
+// fail sends an error: with its status if nothing was sent before, else as an event.
 func (a *answer) fail(e *httpd.Error) {
 	switch {
 	case a.broken:

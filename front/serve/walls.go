@@ -20,7 +20,7 @@ type Walls struct {
 	Orphans bool `json:"orphans"`
 }
 
-// Confined reports whether the walls hold a process that was taken over. Landlock adds to
+// Confined reports whether the walls confine a process that an attacker controls. Landlock adds to
 // seccomp, but cannot replace it.
 func (w Walls) Confined() bool { return w.Seccomp }
 
@@ -47,12 +47,12 @@ func (w Walls) String() string {
 	return strings.Join(list, ", ")
 }
 
-// phase is when the walls of a process are closed further.
+// phase is a step in which the walls of a process are closed further.
 type phase int
 
 const (
-	// closing is before anything of the request is read: its limits can still be lowered.
+	// closing is the step before the request is read. The limits can still be lowered.
 	closing phase = iota
-	// sealing is the second step: it leaves only what the work needs.
+	// sealing is the second step, after which only the work itself is allowed.
 	sealing
 )

@@ -8,27 +8,27 @@ import (
 	"runtime/debug"
 )
 
-// MemoryEnforced says whether the system enforces the limit of memory.
+// MemoryEnforced reports whether the system enforces the memory limit.
 const MemoryEnforced = false
 
-// setLimits asks for what Go's runtime can do alone: to collect garbage rather
-// than to grow. Nothing stops a process that needs more.
+// setLimits only makes Go's runtime collect garbage when memory grows. Nothing stops a process that
+// needs more.
 func setLimits(l Limits) error {
 	debug.SetMemoryLimit(l.Memory / 8 * 7)
 	return nil
 }
 
-// peak is the largest memory that an ended process has had; 0: not known.
+// peak returns the maximum memory that an ended process has used; 0: not known.
 func peak(*os.ProcessState) int64 { return 0 }
 
-// Harden keeps other processes of the same user from this one's memory, on Linux.
+// Harden does nothing on this system. On Linux it protects this process's memory.
 func Harden() error { return nil }
 
-// bind has the system kill the process of a command when the server dies, on Linux.
+// bind does nothing on this system. On Linux it ties a process to its server's life.
 func bind(*exec.Cmd) {}
 
-// confine sets the walls of this process; this system has none.
+// confine does nothing on this system, which has no walls.
 func confine() (Walls, error) { return Walls{}, nil }
 
-// close closes the walls; this system has none.
+// close does nothing on this system, which has no walls.
 func (w *Walls) close(phase) error { return nil }

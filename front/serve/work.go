@@ -17,14 +17,14 @@ import (
 )
 
 // Handler does one kind of work, in a separate process. Its result is sent as JSON. An error that
-// is not a *[Failure] is of the kind internal.
+// is not a *[Failure] gets the kind internal.
 type Handler func(ctx context.Context, c *Call) (any, error)
 
 // Call is the work of one process.
 type Call struct {
 	Body   []byte // the request
-	Stream bool   // events are sent on as they come; else they are dropped
-	Limits Limits // what may be used; see [Call.Lower]
+	Stream bool   // events are sent to the client; otherwise they are dropped
+	Limits Limits // the limits of the request; see [Call.Lower]
 
 	walls Walls
 
@@ -38,17 +38,16 @@ type Call struct {
 // exitWalls is the exit code of a process whose walls could not be set.
 const exitWalls = 3
 
-// Work is what a process does: it reads its job from stdin, has it done and
-// writes the answer to stdout. It sets the walls of the process, and ends it when
-// stdin ends, so it is for a program that does nothing else. It returns the exit
-// code.
+// Work is the main function of a process: it reads its job from stdin, runs the handler, and writes
+// the answer to stdout. It sets the walls of the process, and ends the process when stdin ends, so
+// the program can do nothing else. It returns the exit code.
 func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler) int {
-	// Ctrl-C in a terminal is sent to the server's processes, too; the server
-	// decides when they end.
+	// Ctrl-C in a terminal also reaches the server's processes, but the server decides when they
+	// end.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in := bufio.NewReader(stdin)
 	c := &Call{out: stdout, began: time.Now()}
-	// The head of the job is from the server; the rest is untrusted input.
+	// The head of the job comes from the server; the rest is untrusted input.
 	head, err := in.ReadBytes('\n')
 	var j job
 	if err == nil {
@@ -79,7 +78,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		in.ReadByte() // nothing comes any more, so that is the end
+		in.ReadByte() // nothing more is sent, so reading returns when the pipe closes
 		cancel()
 		os.Exit(0)
 	}()
@@ -104,7 +103,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	return 0
 }
 
-// kindWalls is the kind of work of a process that sets its walls, and answers with them.
+// kindWalls is the kind of work that only sets the walls, and answers with them.
 const kindWalls = "walls"
 
 // wallIn sets the limits and walls of this process.
@@ -119,8 +118,8 @@ func wallIn(l Limits) (Walls, error) {
 	return w, err
 }
 
-// do calls the handler. A panic is an error of one line; its stack goes to the log of the server,
-// which is stderr, and to no client.
+// do calls the handler. A panic becomes an error of one line. Its stack goes only to stderr, which
+// is the server's log.
 func (c *Call) do(ctx context.Context, h Handler, stderr io.Writer) (result any, err error) {
 	if h == nil {
 		return nil, errors.New("no such work")
@@ -134,8 +133,8 @@ func (c *Call) do(ctx context.Context, h Handler, stderr io.Writer) (result any,
 	return h(ctx, c)
 }
 
-// Lower lowers limits for the rest of the work, as the request asks, and closes the walls of
-// the process. It is called once, before a handler does anything but read the request.
+// Lower lowers the limits to those of the request, and closes the walls of the process. A handler
+// must call it once, after reading the request and before anything else.
 func (c *Call) Lower(by map[string]int64) error {
 	lower, err := c.Limits.Lowered(by)
 	if err != nil {
@@ -151,7 +150,7 @@ func (c *Call) Lower(by map[string]int64) error {
 	return c.walls.close(sealing)
 }
 
-// setTimer ends the process after its seconds.
+// setTimer sets the timer that ends the process at its time limit.
 func (c *Call) setTimer() {
 	c.timer.Reset(time.Until(c.began.Add(time.Duration(c.Limits.Seconds) * time.Second)))
 }
@@ -159,7 +158,7 @@ func (c *Call) setTimer() {
 // Progress sends the progress of the work, if the client asked for it.
 func (c *Call) Progress(v any) error { return c.event(eventProgress, v) }
 
-// Print sends a printed line, where that is wanted.
+// Print sends a line that the model has printed, if the client asked for it.
 func (c *Call) Print(v any) error { return c.event(eventPrint, v) }
 
 func (c *Call) event(event string, v any) error {
@@ -169,7 +168,7 @@ func (c *Call) event(event string, v any) error {
 	return c.send(event, v, false)
 }
 
-// end sends the last event; later ones are dropped.
+// end sends the last event. Later events are dropped.
 func (c *Call) end(event string, v any) error { return c.send(event, v, true) }
 
 func (c *Call) send(event string, v any, last bool) error {

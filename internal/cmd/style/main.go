@@ -20,23 +20,23 @@ import (
 	"strings"
 )
 
-// table has the counts, from the root of the repository.
+// table is the path of the table of counts, from the root of the repository.
 const table = "internal/cmd/style/counts.txt"
 
-// maxColumn is where lines of comment end; a tab is four columns.
+// maxColumn is the maximum column of a line of comment; a tab counts four columns.
 const maxColumn = 100
 
-// end follows a phrase such as "of its own" that ends a clause: no noun comes after it.
+// end is a pattern for the end of a clause. It finds "of its own" without a following noun.
 const end = `(?:[.,;:)!?\]|]|$| (?:that|which|in|on|by|for|and|or|to|with|as|if|is|are)\b)`
 
-// phrase is the pattern to look for; hint is a part of each match in small letters, which is faster
-// to find.
+// phrase is a pattern to search for. Each match contains hint, in lower case, which is faster to
+// find.
 type phrase struct {
 	name, hint string
 	rx         *regexp.Regexp
 }
 
-// in is the number of times that a line has the phrase; small is the line in small letters.
+// in counts the matches in a line; small is the line in lower case.
 func (p phrase) in(line, small string) int {
 	if !strings.Contains(small, p.hint) {
 		return 0
@@ -44,7 +44,7 @@ func (p phrase) in(line, small string) int {
 	return len(p.rx.FindAllStringIndex(line, -1))
 }
 
-// banned are phrases without a correct use.
+// banned lists phrases that are always wrong.
 var banned = []phrase{
 	{"mend", "mend", regexp.MustCompile(`(?i)\bmend(?:s|ed|ing)?\b`)},
 	{"in the mean", "in the mean", regexp.MustCompile(`(?i)\bin the mean(?: of|[.,;:)]|$)`)},
@@ -61,8 +61,8 @@ var banned = []phrase{
 	{"for one to be", "for one", regexp.MustCompile(`(?i)\bfor one to be\b`)},
 }
 
-// counted are words that have a better one most of the time, and terms that only this
-// repository uses.
+// counted lists words that usually have a better alternative, and terms that only this repository
+// uses.
 var counted = []phrase{
 	{"stand", "st", regexp.MustCompile(`(?i)\b(?:stands?|stood)\b`)},
 	{"tell", "t", regexp.MustCompile(`(?i)\b(?:tells?|told)\b`)},
@@ -80,17 +80,17 @@ var counted = []phrase{
 	{"a share", "share", regexp.MustCompile(`\bshares? of a node\b`)},
 }
 
-// findings are what was found, as file:line.
+// findings are the results of reading files.
 type findings struct {
-	counts map[string]map[string]int // of the words in counted, by folder
+	counts map[string]map[string]int // matches of the phrases in counted, by folder
 	banned []string                  // file:line: phrase
 	long   []string                  // file:line of lines of comment beyond maxColumn
 }
 
-// texts are the names of files that are read, besides those of Go.
+// texts are the suffixes of the files that are read, besides Go files.
 var texts = []string{".md", ".html", ".js", ".txtar", ".sh", ".py", ".R"}
 
-// read goes through the files under a folder.
+// read reads the files below a folder.
 func read(root string) (findings, error) {
 	f := findings{counts: map[string]map[string]int{}}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func read(root string) (findings, error) {
 	return f, err
 }
 
-// file looks through the lines of one file.
+// file reads the lines of one file.
 func (f *findings) file(name string, lines *bufio.Scanner) {
 	lines.Buffer(nil, 1<<24)
 	folder := "."
@@ -152,8 +152,8 @@ func (f *findings) file(name string, lines *bufio.Scanner) {
 	slices.Sort(f.banned)
 }
 
-// tooLong reports a line of comment that ends beyond maxColumn, unless it has an address, a
-// table, a directive or preformatted text, which cannot be broken.
+// tooLong reports whether a line of comment ends beyond maxColumn. Lines that cannot be broken are
+// allowed: addresses, tables, directives and preformatted text.
 func tooLong(line string) bool {
 	text := strings.TrimLeft(line, "\t ")
 	if !strings.HasPrefix(text, "// ") || strings.Contains(text, "://") || strings.Contains(text, "|") {
@@ -162,7 +162,7 @@ func tooLong(line string) bool {
 	return len([]rune(strings.ReplaceAll(line, "\t", "    "))) > maxColumn
 }
 
-// write gives the counts as the table has them: "folder: word n" a line.
+// write formats the counts as in the table: a line "folder: word n" for each.
 func write(counts map[string]map[string]int) string {
 	var out strings.Builder
 	for _, folder := range slices.Sorted(maps.Keys(counts)) {

@@ -37,7 +37,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// TestFindings looks through a file with one of each.
+// TestFindings reads a file with one example of each finding.
 func TestFindings(t *testing.T) {
 	f := findings{counts: map[string]map[string]int{}}
 	f.file("a/b.go", bufio.NewScanner(strings.NewReader(strings.Join([]string{
